@@ -1,0 +1,43 @@
+//! Benchmarks of `toolkit`, side by side with its peers. One module a benchmark; each prints what it measured
+//! and replaces its own section of `RESULTS.md`.
+
+mod command;
+mod compile;
+mod machine;
+mod results;
+
+use std::process::ExitCode;
+
+type Result<T, E = Box<dyn std::error::Error>> = std::result::Result<T, E>;
+
+const USAGE: &str = "\
+usage: bench <benchmark> [options]
+
+benchmarks:
+  compile    what a crate of tools costs to compile, and how large its binary is
+               --tools N      tools in the generated crate (200)
+               --rounds N     repetitions, of which the median counts (3)
+               --only A,B     only these contenders
+               --skip-cold    leave out the cold build of a crate with one tool
+
+A run with other than the default options writes target/RESULTS.md and leaves RESULTS.md alone.";
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    let outcome = match arguments.next().as_deref() {
+        Some("compile") => compile::Options::parse(arguments).and_then(|options| compile::run(&options)),
+        Some("--help" | "-h") => {
+            println!("{USAGE}");
+            Ok(())
+        }
+        Some(other) => Err(format!("no benchmark is called `{other}`\n\n{USAGE}").into()),
+        None => Err(USAGE.into()),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! `#[toolkit::args]`: derives what an argument type needs through `toolkit`'s own re-exports, and turns `#[arg(..)]`
+//! on fields into the attributes of serde and schemars.
+
+use crate::check::{Check, Errors};
+use crate::keys::{self, Form, Key};
+use crate::rules::{Default_, Kind, Literal, Rules};
+use crate::type_form::{kind, option};
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+use syn::punctuated::Punctuated;
+use syn::{Attribute, Data, DeriveInput, Expr, ExprLit, Field, Lit, Meta, Path, Token, Type};
+
+const KEYS: &[Key] = &[
+    Key { name: "crate", form: Form::Value, example: "crate = ::toolkit" },
+    Key { name: "allow_unknown_fields", form: Form::Flag, example: "allow_unknown_fields" },
+];
+
+pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    let mut errors = Errors::default();
+    let mut input = match syn::parse2::<DeriveInput>(item.clone()) {
+        Ok(input) => input,
+        Err(error) => {
+            if is_other_item(&item) {
+                let what = item.clone().into_iter().next().map_or_else(proc_macro2::Span::call_site, |token| token.span());
+                errors.push_span(Check::ArgsItem, what, "`#[toolkit::args]` goes on a struct or an enum");
+            } else {
+                errors.push_syntax(error);
+            }
+            let errors = errors.into_tokens();
+            return quote!(#errors #item);
+        }
+    };
+    let options = options(attribute, &mut errors);
+    check_item(&input, &mut errors);
+    let mut helpers = Helpers { toolkit: options.toolkit.clone(), defaults: TokenStream::new(), checks: TokenStream::new() };
+    let mut has_flatten = false;
+    let type_name = input.ident.clone();
+    for (place, field) in fields_of(&mut input.data).into_iter().enumerate() {
+        has_flatten |= field.attrs.iter().any(|attribute| mentions(attribute, "flatten"));
+        rewrite(field, place, &type_name, &mut helpers, &mut errors);
+    }
+    let closed = !options.allow_unknown_fields && !has_flatten && !is_plain_enum(&input.data) && !is_tuple(&input.data)
+        && !input.attrs.iter().any(|attribute| mentions(attribute, "deny_unknown_fields") || mentions(attribute, "untagged"));
+    let derives = derives(&input.attrs, &options.toolkit, closed);
+    let Helpers { toolkit, defaults, checks } = helpers;
+    let rest = if errors.is_empty() {
+        let (impl_generics, type_generics, where_clause) = input.generics.split_for_impl();
+        let defaults = (!defaults.is_empty()).then(|| {
+            quote! {
+                #[doc(hidden)]
+                #[allow(clippy::all, clippy::pedantic)]
+                impl #impl_generics #type_name #type_generics #where_clause { #defaults }
+            }
+        });
+        let checks = (!checks.is_empty()).then(|| {
+            quote! {
+                #[allow(unused, clippy::all)]
+                const _: () = { use #toolkit::__private as __toolkit; #checks };
+            }
+        });
+        quote!(#defaults #checks)
+    } else {
+        for field in fields_of(&mut input.data) {
+            // What these attributes name is not emitted.
+            field.attrs.retain(|attribute| !mentions(attribute, "__toolkit_default"));
+        }
+        TokenStream::new()
+    };
+    let errors = errors.into_tokens();
+    quote! { #errors #derives #input #rest }
+}
+
+struct Options {
+    toolkit: TokenStream,
+    allow_unknown_fields: bool,
+}
+
+struct Helpers {
+    toolkit: TokenStream,
+    /// Functions that make defaults.
+    defaults: TokenStream,
+    /// Checks that only the compiler can make.
+    checks: TokenStream,
+}
+
+fn options(attribute: TokenStream, errors: &mut Errors) -> Options {
+    let mut options = Options { toolkit: quote!(::toolkit), allow_unknown_fields: false };
+    for entry in keys::parse(attribute, "toolkit::args", KEYS, errors) {
+        match entry.key {
+            "crate" => {
+                if let Some(path) = entry.crate_path(errors) {
+                    options.toolkit = path.to_token_stream();
+                }
+            }
+            _ => options.allow_unknown_fields = entry.flag(errors).unwrap_or(false),
+        }
+    }
+    options
+}
+
+fn is_other_item(item: &TokenStream) -> bool {
+    syn::parse2::<syn::Item>(item.clone()).is_ok()
+}
+
+fn check_item(input: &DeriveInput, errors: &mut Errors) {
+    if let Data::Union(union) = &input.data {
+        errors.push(Check::ArgsItem, &union.union_token, "`#[toolkit::args]` goes on a struct or an enum");
+    }
+    if let Some(lifetime) = input.generics.lifetimes().next() {
+        errors.push(Check::ArgsItem, lifetime, "an argument type owns its content, so it has no lifetimes");
+    }
+}
+
+fn fields_of(data: &mut Data) -> Vec<&mut Field> {
+    match data {
+        Data::Struct(data) => data.fields.iter_mut().collect(),
+        Data::Enum(data) => data.variants.iter_mut().flat_map(|variant| variant.fields.iter_mut()).collect(),
+        Data::Union(_) => Vec::new(),
+    }
+}
+
+fn is_plain_enum(data: &Data) -> bool {
+    matches!(data, Data::Enum(data) if data.variants.iter().all(|variant| variant.fields.is_empty()))
+}
+
+fn is_tuple(data: &Data) -> bool {
+    matches!(data, Data::Struct(data) if !matches!(data.fields, syn::Fields::Named(_)))
+}
+
+fn mentions(attribute: &Attribute, word: &str) -> bool {
+    matches!(&attribute.meta, Meta::List(list) if list.tokens.to_string().contains(word))
+}
+
+/// The derives that the type does not have yet.
+fn derives(attributes: &[Attribute], toolkit: &TokenStream, closed: bool) -> TokenStream {
+    let present: Vec<String> = attributes
+        .iter()
+        .filter(|attribute| attribute.path().is_ident("derive"))
+        .filter_map(|attribute| attribute.parse_args_with(Punctuated::<Path, Token![,]>::parse_terminated).ok())
+        .flatten()
+        .filter_map(|path| path.segments.last().map(|segment| segment.ident.to_string()))
+        .collect();
+    let wanted = [("Deserialize", "serde"), ("Serialize", "serde"), ("JsonSchema", "schemars")];
+    let derives = wanted.iter().filter(|(name, _)| !present.iter().any(|present| present == name)).map(|(name, library)| {
+        let (name, library) = (format_ident!("{name}"), format_ident!("{library}"));
+        quote!(#toolkit::__private::#library::#name)
+    });
+    let path = |library: &str| format!("{}::__private::{library}", toolkit.to_string().replace(' ', ""));
+    let (serde, schemars) = (path("serde"), path("schemars"));
+    let closed = closed.then(|| quote!(#[serde(deny_unknown_fields)]));
+    quote! {
+        #[derive(#(#derives),*)]
+        #[serde(crate = #serde)]
+        #[schemars(crate = #schemars)]
+        #closed
+    }
+}
+
+/// Turns the `#[arg(..)]` of a field into what serde and schemars read.
+fn rewrite(field: &mut Field, place: usize, type_name: &Ident, helpers: &mut Helpers, errors: &mut Errors) {
+    let mut tokens = TokenStream::new();
+    field.attrs.retain(|attribute| {
+        if !attribute.path().is_ident("arg") {
+            return true;
+        }
+        match &attribute.meta {
+            Meta::List(list) if tokens.is_empty() => tokens = list.tokens.clone(),
+            Meta::List(list) => {
+                let more = &list.tokens;
+                tokens.extend(quote!(, #more));
+            }
+            _ => errors.push(Check::WrongForm, attribute, "`#[arg]` says nothing; write for instance `#[arg(default)]`"),
+        }
+        false
+    });
+    if tokens.is_empty() {
+        return;
+    }
+    let rules = Rules::parse(tokens, errors);
+    let option = option(&field.ty);
+    let is_option = option.is_some();
+    let ty = option.unwrap_or(&field.ty).clone();
+    let kind = kind(&ty);
+    let name = ty.to_token_stream().to_string().replace(' ', "");
+    if let (true, Some(Default_::OfType(span) | Default_::Value(_, span))) = (is_option, &rules.default) {
+        errors.push_span(Check::DefaultOnOption, *span, "an `Option` is `None` when it is absent; take the plain type to give it a default");
+        return;
+    }
+    rules.check_values(kind, &name, errors);
+    let mut attributes = TokenStream::new();
+    if let Some(rename) = &rules.rename {
+        attributes.extend(quote!(#[serde(rename = #rename)]));
+    }
+    if !rules.aliases.is_empty() {
+        let aliases = &rules.aliases;
+        attributes.extend(quote!(#[schemars(extend("x-toolkit-aliases" = [#(#aliases),*]))]));
+    }
+    if rules.secret {
+        attributes.extend(quote!(#[schemars(extend("x-toolkit-secret" = true))]));
+    }
+    attributes.extend(constraints(&rules, &ty, helpers));
+    match &rules.default {
+        None => {}
+        Some(Default_::OfType(_)) => attributes.extend(quote!(#[serde(default)])),
+        Some(Default_::Value(value, span)) => {
+            let field_name = field.ident.as_ref().map_or_else(|| place.to_string(), |ident| ident.unraw().to_string());
+            let function = format_ident!("__toolkit_default_{place}_{field_name}");
+            let value = default_value(value, kind, &ty);
+            helpers.defaults.extend(quote_spanned!(*span=> fn #function() -> #ty { #value }));
+            let path = format!("{type_name}::{function}");
+            attributes.extend(quote!(#[serde(default = #path)]));
+        }
+    }
+    match syn::parse::Parser::parse2(Attribute::parse_outer, attributes) {
+        Ok(attributes) => field.attrs.extend(attributes),
+        Err(error) => errors.push(Check::ArgsField, field, error),
+    }
+}
+
+fn constraints(rules: &Rules, ty: &Type, helpers: &mut Helpers) -> TokenStream {
+    let mut attributes = TokenStream::new();
+    if let Some((range, span)) = &rules.range {
+        for (key, bound) in range.number_bounds(kind(ty)) {
+            attributes.extend(quote!(#[schemars(extend(#key = #bound))]));
+        }
+        helpers.checks.extend(quote_spanned!(*span=> const _: () = __toolkit::ranged::<#ty>();));
+    }
+    if let Some((length, span)) = &rules.length {
+        let (least, greatest) = length.length_bounds();
+        let least = least.map(|count| quote!(min = #count));
+        let greatest = greatest.map(|count| quote!(max = #count));
+        let bounds = least.into_iter().chain(greatest);
+        attributes.extend(quote!(#[schemars(length(#(#bounds),*))]));
+        helpers.checks.extend(quote_spanned!(*span=> const _: () = __toolkit::measured::<#ty>();));
+    }
+    if let Some(pattern) = &rules.pattern {
+        attributes.extend(quote!(#[schemars(extend("pattern" = #pattern))]));
+        helpers.checks.extend(quote_spanned!(pattern.span()=> const _: () = __toolkit::patterned::<#ty>();));
+    }
+    if let Some(example) = &rules.example {
+        attributes.extend(quote!(#[schemars(extend("examples" = [#example]))]));
+    }
+    attributes
+}
+
+/// A literal default as the field's type; any other expression must have it.
+fn default_value(value: &Expr, kind: Kind, ty: &Type) -> TokenStream {
+    match (kind, Literal::of(value)) {
+        (Kind::Text, Some(_)) => quote_spanned!(value.span()=> <#ty>::from(#value)),
+        (Kind::Float, Some(Literal::Int(_))) => quote_spanned!(value.span()=> (#value) as #ty),
+        (Kind::Char, Some(Literal::Str(text))) if !matches!(value, Expr::Lit(ExprLit { lit: Lit::Char(_), .. })) => {
+            let character = text.chars().next().unwrap_or_default();
+            quote!(#character)
+        }
+        _ => value.to_token_stream(),
+    }
+}

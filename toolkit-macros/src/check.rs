@@ -1,0 +1,155 @@
+//! Every rule that an annotation can break, and the store that collects what was broken, so that all mistakes are
+//! reported at once.
+
+use darling::Error;
+use proc_macro2::{Span, TokenStream};
+use quote::quote;
+use std::fmt::Display;
+use syn::spanned::Spanned;
+
+macro_rules! checks {
+    ($($name:ident,)*) => {
+        /// A rule. Each is broken by at least one compile-fail case, which a test holds.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub(crate) enum Check { $($name,)* }
+
+        #[cfg(test)]
+        impl Check {
+            pub(crate) const ALL: &[Self] = &[$(Self::$name,)*];
+        }
+    };
+}
+
+checks! {
+    // The attribute's form.
+    Syntax,
+    UnknownKey,
+    DuplicateKey,
+    WrongForm,
+    WrongValue,
+    StrayLiteral,
+    // The tool's keys.
+    Name,
+    Group,
+    Permission,
+    EmptyText,
+    Duration,
+    ZeroLimit,
+    CratePath,
+    Contradiction,
+    AliasTwice,
+    Description,
+    DescriptionTwice,
+    // What the attribute stands on.
+    NotAFunction,
+    NoBody,
+    TwoTools,
+    Receiver,
+    SelfType,
+    Generics,
+    Unsafe,
+    Abi,
+    Variadic,
+    Constness,
+    ReturnImpl,
+    ReturnBorrow,
+    // Parameters.
+    Pattern,
+    ImplTrait,
+    MutableReference,
+    Reference,
+    Lifetime,
+    TwoContexts,
+    ContextByValue,
+    TwoArgs,
+    ArgsBeside,
+    ArgsForm,
+    ParameterCfg,
+    ParameterAttribute,
+    ArgOnService,
+    ArgumentName,
+    ArgumentTwice,
+    // `#[arg]`.
+    DefaultOnOption,
+    DefaultType,
+    DefaultRule,
+    EmptyRange,
+    RangeForm,
+    Regex,
+    // `#[toolkit::args]`.
+    ArgsItem,
+    ArgsField,
+    // `link!`.
+    Link,
+}
+
+/// What was broken, in the order found.
+#[derive(Default)]
+pub(crate) struct Errors(Vec<(Check, Error)>);
+
+impl Errors {
+    /// Notes a broken rule. The first line of `message` is the headline, at most 100 characters; what follows says
+    /// the way out.
+    pub(crate) fn push(&mut self, check: Check, at: &impl Spanned, message: impl Display) {
+        self.push_span(check, at.span(), message);
+    }
+
+    pub(crate) fn push_span(&mut self, check: Check, at: Span, message: impl Display) {
+        if !is_disabled(check) {
+            self.0.push((check, Error::custom(message).with_span(&at)));
+        }
+    }
+
+    pub(crate) fn push_syntax(&mut self, error: syn::Error) {
+        for error in error {
+            self.push_span(Check::Syntax, error.span(), error);
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn into_tokens(self) -> TokenStream {
+        #[cfg(test)]
+        tests::record(&self.0);
+        let errors = self.0.into_iter().map(|(_, error)| error.write_errors());
+        quote!(#(#errors)*)
+    }
+}
+
+#[cfg(not(test))]
+fn is_disabled(_: Check) -> bool {
+    false
+}
+
+#[cfg(test)]
+use tests::is_disabled;
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::{Check, Error};
+    use std::cell::{Cell, RefCell};
+
+    thread_local! {
+        static DISABLED: Cell<Option<Check>> = const { Cell::new(None) };
+        static FOUND: RefCell<Vec<(Check, String)>> = const { RefCell::new(Vec::new()) };
+    }
+
+    pub(crate) fn is_disabled(check: Check) -> bool {
+        DISABLED.get() == Some(check)
+    }
+
+    pub(crate) fn record(errors: &[(Check, Error)]) {
+        FOUND.with_borrow_mut(|found| found.extend(errors.iter().map(|(check, error)| (*check, error.to_string()))));
+    }
+
+    /// Runs the macro with one check switched off; returns what the others found.
+    pub(crate) fn found(disabled: Option<Check>, expand: impl FnOnce()) -> Vec<(Check, String)> {
+        DISABLED.set(disabled);
+        FOUND.take();
+        expand();
+        DISABLED.set(None);
+        FOUND.take()
+    }
+}

@@ -1,0 +1,279 @@
+//! The form that all attributes share: `key`, `key = value`, `key(list)`, each at most once, each known.
+
+use crate::check::{Check, Errors};
+use darling::ast::NestedMeta;
+use proc_macro2::{Span, TokenStream};
+use quote::ToTokens;
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+use syn::{Expr, ExprLit, ExprPath, ExprUnary, Lit, LitStr, Meta, Path, UnOp};
+
+/// A key and how it is written.
+pub(crate) struct Key {
+    pub(crate) name: &'static str,
+    pub(crate) form: Form,
+    /// A legal use, for the error text.
+    pub(crate) example: &'static str,
+}
+
+/// The forms that a key can have.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// `key`, or `key = true`.
+    Flag,
+    /// `key = value`.
+    Value,
+    /// `key(…)`.
+    List,
+    /// `key(…)`, or `key = value`.
+    ListOrValue,
+    /// `key`, or `key = value`.
+    FlagOrValue,
+}
+
+/// A key as somebody wrote it.
+pub(crate) struct Entry {
+    pub(crate) key: &'static str,
+    pub(crate) span: Span,
+    pub(crate) given: Given,
+}
+
+/// What stands at a key.
+pub(crate) enum Given {
+    Flag,
+    Value(Expr),
+    List(TokenStream),
+}
+
+/// Reads an attribute's content against the keys it may have.
+pub(crate) fn parse(tokens: TokenStream, attribute: &str, keys: &'static [Key], errors: &mut Errors) -> Vec<Entry> {
+    let metas = match NestedMeta::parse_meta_list(tokens) {
+        Ok(metas) => metas,
+        Err(error) => {
+            errors.push_syntax(error);
+            return Vec::new();
+        }
+    };
+    let mut entries: Vec<Entry> = Vec::new();
+    for meta in metas {
+        let (path, given) = match meta {
+            NestedMeta::Meta(Meta::Path(path)) => (path, Given::Flag),
+            NestedMeta::Meta(Meta::NameValue(meta)) => (meta.path, Given::Value(meta.value)),
+            NestedMeta::Meta(Meta::List(meta)) => (meta.path, Given::List(meta.tokens)),
+            NestedMeta::NameValueInvalidExpr(meta) => {
+                errors.push(Check::Syntax, &meta.path, "the value of this key is no expression");
+                continue;
+            }
+            NestedMeta::Lit(literal) => {
+                let first = keys[0].example;
+                errors.push(Check::StrayLiteral, &literal, format!("a value without a key; write `{first}`"));
+                continue;
+            }
+        };
+        let name = name_of(&path);
+        let Some(key) = keys.iter().find(|key| key.name == name) else {
+            errors.push(Check::UnknownKey, &path, unknown(&name, attribute, keys));
+            continue;
+        };
+        if !fits(key.form, &given) {
+            errors.push(
+                Check::WrongForm,
+                &path,
+                format!("`{name}` is not written like this; write `{}`", key.example),
+            );
+            continue;
+        }
+        if entries.iter().any(|entry| entry.key == key.name) {
+            errors.push(Check::DuplicateKey, &path, format!("`{name}` is given twice; keep one"));
+            continue;
+        }
+        entries.push(Entry { key: key.name, span: path.span(), given });
+    }
+    entries
+}
+
+fn fits(form: Form, given: &Given) -> bool {
+    match given {
+        Given::Flag => matches!(form, Form::Flag | Form::FlagOrValue),
+        Given::Value(_) => form != Form::List,
+        Given::List(_) => matches!(form, Form::List | Form::ListOrValue),
+    }
+}
+
+fn name_of(path: &Path) -> String {
+    match path.get_ident() {
+        Some(ident) => ident.unraw().to_string(),
+        None => path.to_token_stream().to_string().replace(' ', ""),
+    }
+}
+
+fn unknown(name: &str, attribute: &str, keys: &[Key]) -> String {
+    match nearest(name, keys.iter().map(|key| key.name)) {
+        Some(near) => format!("unknown key `{name}`; did you mean `{near}`?"),
+        None => {
+            let all: Vec<&str> = keys.iter().map(|key| key.name).collect();
+            format!("unknown key `{name}`\n`{attribute}` takes: {}", all.join(", "))
+        }
+    }
+}
+
+/// The candidate that `name` was probably meant to be.
+pub(crate) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let limit = (name.chars().count() / 3).max(1);
+    candidates
+        .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate))
+        .filter(|(distance, candidate)| {
+            *distance <= limit || name.len() >= 3 && (candidate.starts_with(name) || name.starts_with(candidate))
+        })
+        .min()
+        .map(|(_, candidate)| candidate)
+}
+
+impl Entry {
+    /// `key` or `key = true`; `key = false`.
+    pub(crate) fn flag(&self, errors: &mut Errors) -> Option<bool> {
+        match &self.given {
+            Given::Value(Expr::Lit(ExprLit { lit: Lit::Bool(value), .. })) => Some(value.value),
+            Given::Value(other) => {
+                self.wrong(other, "`true` or `false`", errors);
+                None
+            }
+            _ => Some(true),
+        }
+    }
+
+    /// A string literal, or any other expression that is no literal.
+    pub(crate) fn text(&self, errors: &mut Errors) -> Option<Text> {
+        let Given::Value(value) = &self.given else { return None };
+        let text = Text::of(value);
+        if text.is_none() {
+            self.wrong(value, "a string", errors);
+        }
+        text
+    }
+
+    /// One string literal or a list of them.
+    pub(crate) fn texts(&self, errors: &mut Errors) -> Vec<LitStr> {
+        let Given::Value(value) = &self.given else { return Vec::new() };
+        let items: Vec<&Expr> = match value {
+            Expr::Array(array) => array.elems.iter().collect(),
+            other => vec![other],
+        };
+        if items.is_empty() {
+            errors.push(Check::EmptyText, value, format!("`{}` is an empty list", self.key));
+        }
+        let mut texts = Vec::new();
+        for item in items {
+            match item {
+                Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => texts.push(text.clone()),
+                other => self.wrong(other, "a string, or a list of strings", errors),
+            }
+        }
+        texts
+    }
+
+    /// A string literal.
+    pub(crate) fn literal(&self, errors: &mut Errors) -> Option<LitStr> {
+        match self.text(errors)? {
+            Text::Literal(literal) => Some(literal),
+            Text::Expression(other) => {
+                self.wrong(&other, "a string literal", errors);
+                None
+            }
+        }
+    }
+
+    /// A whole number above zero.
+    pub(crate) fn limit(&self, errors: &mut Errors) -> Option<u64> {
+        let Given::Value(value) = &self.given else { return None };
+        if let Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) = value {
+            match number.base10_parse::<u64>() {
+                Ok(0) => {
+                    errors.push(Check::ZeroLimit, number, format!("`{}` must be at least 1", self.key));
+                    return None;
+                }
+                Ok(number) => return Some(number),
+                Err(_) => {}
+            }
+        }
+        self.wrong(value, "a whole number", errors);
+        None
+    }
+
+    /// A path.
+    pub(crate) fn path(&self, errors: &mut Errors) -> Option<ExprPath> {
+        match &self.given {
+            Given::Value(Expr::Path(path)) => Some(path.clone()),
+            Given::Value(other) => {
+                self.wrong(other, "a path", errors);
+                None
+            }
+            _ => None,
+        }
+    }
+
+    /// The path of the `toolkit` crate, which must mean the same everywhere.
+    pub(crate) fn crate_path(&self, errors: &mut Errors) -> Option<ExprPath> {
+        let path = match &self.given {
+            Given::Value(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) => match text.parse::<ExprPath>() {
+                Ok(path) => path,
+                Err(_) => {
+                    self.wrong(text, "a path", errors);
+                    return None;
+                }
+            },
+            _ => self.path(errors)?,
+        };
+        let is_absolute = path.path.leading_colon.is_some()
+            || path.path.segments.first().is_some_and(|first| first.ident == "crate" || first.ident == "$crate");
+        if !is_absolute {
+            let text = path.to_token_stream().to_string().replace(' ', "");
+            errors.push(
+                Check::CratePath,
+                &path,
+                format!("this path depends on where it stands; write `crate = ::{text}`"),
+            );
+            return None;
+        }
+        Some(path)
+    }
+
+    pub(crate) fn wrong(&self, value: &impl Spanned, wanted: &str, errors: &mut Errors) {
+        errors.push(Check::WrongValue, value, format!("`{}` takes {wanted}", self.key));
+    }
+}
+
+/// A string in an attribute.
+#[derive(Clone)]
+pub(crate) enum Text {
+    Literal(LitStr),
+    /// A constant, checked by the compiler.
+    Expression(Expr),
+}
+
+impl Text {
+    fn of(value: &Expr) -> Option<Self> {
+        match value {
+            Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(Self::Literal(text.clone())),
+            Expr::Lit(_) | Expr::Array(_) | Expr::Tuple(_) | Expr::Closure(_) => None,
+            Expr::Unary(ExprUnary { op: UnOp::Neg(_), .. }) => None,
+            other => Some(Self::Expression(other.clone())),
+        }
+    }
+
+    pub(crate) fn literal(&self) -> Option<String> {
+        match self {
+            Self::Literal(text) => Some(text.value()),
+            Self::Expression(_) => None,
+        }
+    }
+}
+
+impl ToTokens for Text {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        match self {
+            Self::Literal(text) => text.to_tokens(tokens),
+            Self::Expression(value) => value.to_tokens(tokens),
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! The macros of the `toolkit` crate, which documents them and must be depended on instead of this one.
+
+use proc_macro::TokenStream;
+
+mod args;
+mod check;
+mod documentation;
+mod keys;
+mod link;
+mod rules;
+mod tool;
+mod type_form;
+
+/// See `toolkit::tool`.
+#[proc_macro_attribute]
+pub fn tool(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    tool::expand(attribute.into(), item.into()).into()
+}
+
+/// See `toolkit::args`.
+#[proc_macro_attribute]
+pub fn args(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    args::expand(attribute.into(), item.into()).into()
+}
+
+/// What `toolkit::link!` forwards to.
+#[doc(hidden)]
+#[proc_macro]
+pub fn link(input: TokenStream) -> TokenStream {
+    link::expand(input.into()).into()
+}

@@ -1,0 +1,108 @@
+//! `toolkit::link!`: mentions crates, so that they are linked, and notes their order.
+
+use crate::check::{Check, Errors};
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
+use syn::{Attribute, Ident, Token, bracketed};
+
+struct List {
+    toolkit: TokenStream,
+    entries: Vec<Entry>,
+}
+
+struct Entry {
+    attributes: Vec<Attribute>,
+    core: Option<Ident>,
+    dependency: Ident,
+    own_name: Option<Ident>,
+}
+
+impl Parse for List {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let toolkit;
+        bracketed!(toolkit in input);
+        let toolkit = toolkit.parse()?;
+        let entries = Punctuated::<Entry, Token![,]>::parse_terminated(input)?;
+        Ok(Self { toolkit, entries: entries.into_iter().collect() })
+    }
+}
+
+impl Parse for Entry {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let attributes = input.call(Attribute::parse_outer)?;
+        let mut dependency: Ident = input.call(crate_name)?;
+        let mut core = None;
+        if input.peek(Token![:]) && !input.peek(Token![::]) {
+            input.parse::<Token![:]>()?;
+            core = Some(dependency);
+            dependency = input.call(crate_name)?;
+        }
+        let own_name = match input.parse::<Option<Token![as]>>()? {
+            Some(_) => Some(input.call(crate_name)?),
+            None => None,
+        };
+        Ok(Self { attributes, core, dependency, own_name })
+    }
+}
+
+fn crate_name(input: ParseStream<'_>) -> syn::Result<Ident> {
+    let lookahead = input.fork();
+    match input.call(Ident::parse_any) {
+        Ok(ident) if ident != "_" => Ok(ident),
+        _ => Err(lookahead.error("expected the name of a crate; write `toolkit::link!(core: builtin_tools, my_plugin)`")),
+    }
+}
+
+pub(crate) fn expand(input: TokenStream) -> TokenStream {
+    let mut errors = Errors::default();
+    let list: List = match syn::parse2(input) {
+        Ok(list) => list,
+        Err(error) => {
+            for error in error {
+                errors.push_span(Check::Link, error.span(), &error);
+            }
+            return errors.into_tokens();
+        }
+    };
+    let toolkit = &list.toolkit;
+    let mut items = TokenStream::new();
+    let mut seen: Vec<String> = Vec::new();
+    for (order, entry) in (0_u32..).zip(&list.entries) {
+        let Entry { attributes, core, dependency, own_name } = entry;
+        if let Some(core) = core.as_ref().filter(|core| *core != "core") {
+            errors.push(Check::Link, core, format!("unknown mark `{core}:`; only `core:` can stand before a crate"));
+        }
+        let name = own_name.as_ref().unwrap_or(dependency).unraw().to_string();
+        // Under different `cfg`s one crate may stand twice.
+        if attributes.is_empty() && seen.contains(&name) {
+            errors.push(Check::Link, dependency, format!("the crate `{name}` is listed twice; keep one"));
+        }
+        seen.push(name.clone());
+        let is_core = core.is_some();
+        let span: Span = dependency.span();
+        items.extend(quote_spanned! {span=>
+            #(#attributes)*
+            use ::#dependency as _;
+        });
+        items.extend(quote! {
+            #(#attributes)*
+            const _: () = {
+                #toolkit::__private::inventory::submit! {
+                    #toolkit::__private::Link {
+                        crate_name: #name,
+                        core: #is_core,
+                        order: #order,
+                        module: ::core::module_path!(),
+                        file: ::core::file!(),
+                        line: ::core::line!(),
+                    }
+                }
+            };
+        });
+    }
+    let errors = errors.into_tokens();
+    quote!(#errors #items)
+}

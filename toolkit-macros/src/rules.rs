@@ -1,0 +1,142 @@
+//! The rules of `#[arg(..)]`: `range`, `length`, `pattern`, and whether a default or an example keeps them.
+
+mod literal;
+mod range;
+mod regex;
+
+pub(crate) use literal::{Kind, Literal};
+use range::Range;
+
+use crate::check::{Check, Errors};
+use crate::keys::{Entry, Form, Given, Key, Text};
+use fancy_regex::Regex;
+use proc_macro2::{Span, TokenStream};
+use syn::{Expr, LitStr};
+
+/// The keys of `#[arg(..)]`.
+pub(crate) const KEYS: &[Key] = &[
+    Key { name: "default", form: Form::FlagOrValue, example: "default = 10" },
+    Key { name: "rename", form: Form::Value, example: "rename = \"name\"" },
+    Key { name: "range", form: Form::List, example: "range(1..=10)" },
+    Key { name: "length", form: Form::List, example: "length(1..=80)" },
+    Key { name: "pattern", form: Form::Value, example: "pattern = \"^[a-z]+$\"" },
+    Key { name: "example", form: Form::Value, example: "example = \"src/main.rs\"" },
+    Key { name: "alias", form: Form::Value, example: "alias = \"path\"" },
+    Key { name: "secret", form: Form::Flag, example: "secret" },
+];
+
+/// What `#[arg(..)]` says of one parameter.
+#[derive(Default)]
+pub(crate) struct Rules {
+    pub(crate) default: Option<Default_>,
+    pub(crate) rename: Option<LitStr>,
+    pub(crate) range: Option<(Range, Span)>,
+    pub(crate) length: Option<(Range, Span)>,
+    pub(crate) pattern: Option<LitStr>,
+    pub(crate) example: Option<Expr>,
+    pub(crate) aliases: Vec<LitStr>,
+    pub(crate) secret: bool,
+}
+
+/// A default.
+pub(crate) enum Default_ {
+    /// `default`: that of the type.
+    OfType(Span),
+    /// `default = value`.
+    Value(Box<Expr>, Span),
+}
+
+impl Rules {
+    /// Reads the content of one or several `#[arg(..)]` of one parameter.
+    pub(crate) fn parse(tokens: TokenStream, errors: &mut Errors) -> Self {
+        let mut rules = Self::default();
+        for entry in crate::keys::parse(tokens, "arg", KEYS, errors) {
+            rules.take(entry, errors);
+        }
+        rules
+    }
+
+    fn take(&mut self, entry: Entry, errors: &mut Errors) {
+        match entry.key {
+            "default" => {
+                self.default = Some(match entry.given {
+                    Given::Value(value) => Default_::Value(Box::new(value), entry.span),
+                    _ => Default_::OfType(entry.span),
+                });
+            }
+            "rename" => self.rename = entry.literal(errors).filter(|name| argument_name(name, errors)),
+            "range" => self.range = range::parse(&entry, errors).map(|range| (range, entry.span)),
+            "length" => self.length = range::parse_length(&entry, errors).map(|range| (range, entry.span)),
+            "pattern" => {
+                self.pattern = match entry.text(errors) {
+                    Some(Text::Literal(pattern)) => Some(pattern).filter(|pattern| regex::check(pattern, errors)),
+                    Some(Text::Expression(other)) => {
+                        entry.wrong(&other, "a string literal, so that it can be checked here", errors);
+                        None
+                    }
+                    None => None,
+                }
+            }
+            "example" => {
+                if let Given::Value(value) = entry.given {
+                    self.example = Some(value);
+                }
+            }
+            "alias" => {
+                self.aliases = entry.texts(errors);
+                self.aliases.retain(|alias| argument_name(alias, errors));
+            }
+            "secret" => self.secret = entry.flag(errors).unwrap_or(false),
+            other => unreachable!("the key {other} is not in the table"),
+        }
+    }
+
+    /// Checks a literal default and example against the type, as far as it is known, and the rules.
+    pub(crate) fn check_values(&self, kind: Kind, type_name: &str, errors: &mut Errors) {
+        if let Some(Default_::Value(value, _)) = &self.default {
+            self.check_value("default", value, kind, type_name, errors);
+        }
+        if let Some(example) = &self.example {
+            self.check_value("example", example, kind, type_name, errors);
+        }
+    }
+
+    fn check_value(&self, key: &str, value: &Expr, kind: Kind, type_name: &str, errors: &mut Errors) {
+        let Some(literal) = Literal::of(value) else { return };
+        if !kind.takes(&literal) {
+            errors.push(Check::DefaultType, value, format!("this {key} is {}, which `{type_name}` does not take", literal.kind()));
+            return;
+        }
+        if let Some((range, _)) = &self.range {
+            if range.excludes(&literal) {
+                errors.push(Check::DefaultRule, value, format!("this {key} is outside the range {range}"));
+            }
+        }
+        if let Some((length, _)) = &self.length {
+            if literal.length().is_some_and(|count| length.excludes(&Literal::Int(count))) {
+                errors.push(Check::DefaultRule, value, format!("the length of this {key} is outside {length}"));
+            }
+        }
+        if let (Some(pattern), Literal::Str(text)) = (&self.pattern, &literal) {
+            let matches = regex::compile(&pattern.value()).and_then(|regex: Regex| regex.is_match(text).ok());
+            if matches == Some(false) {
+                errors.push(Check::DefaultRule, value, format!("this {key} does not match the pattern"));
+            }
+        }
+    }
+}
+
+/// Whether a name can be a property's with every provider: they allow letters, digits, `_`, `-` and `.`, 64 at most.
+fn argument_name(name: &LitStr, errors: &mut Errors) -> bool {
+    let text = name.value();
+    let legal = (1..=64).contains(&text.len())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'));
+    if !legal {
+        errors.push(
+            Check::ArgumentName,
+            name,
+            format!("`{text}` cannot name an argument\nuse letters, digits, `_`, `-` and `.`, 64 at most"),
+        );
+    }
+    legal
+}

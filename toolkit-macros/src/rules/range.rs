@@ -1,0 +1,210 @@
+//! `range(1..=10)` and `length(1..)`.
+
+use super::{Kind, Literal};
+use crate::check::{Check, Errors};
+use crate::keys::{Entry, Given};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use std::fmt;
+use syn::spanned::Spanned;
+use syn::{Expr, RangeLimits};
+
+/// Bounds on a number or a length.
+pub(crate) struct Range {
+    least: Option<Bound>,
+    greatest: Option<Bound>,
+    /// Whether `greatest` itself is left out.
+    exclusive: bool,
+    text: String,
+}
+
+/// One end of a range.
+#[derive(Clone)]
+pub(crate) enum Bound {
+    Literal(Literal),
+    /// A constant, known to the compiler only.
+    Expression(Box<Expr>),
+}
+
+/// Reads `range(..)`.
+pub(super) fn parse(entry: &Entry, errors: &mut Errors) -> Option<Range> {
+    let Given::List(tokens) = &entry.given else { return None };
+    let range = read(entry, tokens, errors)?;
+    for bound in [&range.least, &range.greatest].into_iter().flatten() {
+        if let Bound::Literal(literal) = bound {
+            if !matches!(literal, Literal::Int(_) | Literal::Float(_)) {
+                errors.push(Check::RangeForm, tokens, format!("the ends of a range are numbers, not {}", literal.kind()));
+                return None;
+            }
+        }
+    }
+    Some(range)
+}
+
+/// Reads `length(..)`, whose ends are counts; `length(5)` means exactly 5.
+pub(super) fn parse_length(entry: &Entry, errors: &mut Errors) -> Option<Range> {
+    let Given::List(tokens) = &entry.given else { return None };
+    let range = match syn::parse2::<Expr>(tokens.clone()) {
+        Ok(exact) if matches!(Literal::of(&exact), Some(Literal::Int(_))) => Range {
+            text: tokens.to_string(),
+            least: Some(Bound::of(&exact)),
+            greatest: Some(Bound::of(&exact)),
+            exclusive: false,
+        },
+        _ => read(entry, tokens, errors)?,
+    };
+    for bound in [&range.least, &range.greatest].into_iter().flatten() {
+        if let Bound::Literal(literal) = bound {
+            if !matches!(literal, Literal::Int(count) if (0..=i128::from(u32::MAX)).contains(count)) {
+                errors.push(Check::RangeForm, tokens, "the ends of a length are whole numbers from 0 on");
+                return None;
+            }
+        }
+    }
+    Some(range)
+}
+
+fn read(entry: &Entry, tokens: &TokenStream, errors: &mut Errors) -> Option<Range> {
+    let key = entry.key;
+    let Ok(Expr::Range(range)) = syn::parse2::<Expr>(tokens.clone()) else {
+        let message = format!("`{key}` takes a range; write `{key}(1..=10)`, `{key}(1..)` or `{key}(..10)`");
+        errors.push_span(Check::RangeForm, if tokens.is_empty() { entry.span } else { tokens.span() }, message);
+        return None;
+    };
+    let (least, greatest) = (range.start.as_deref().map(Bound::of), range.end.as_deref().map(Bound::of));
+    let exclusive = matches!(range.limits, RangeLimits::HalfOpen(_));
+    if least.is_none() && greatest.is_none() {
+        errors.push(Check::EmptyRange, tokens, format!("`{key}(..)` bounds nothing; give it an end"));
+        return None;
+    }
+    let range = Range { least, greatest, exclusive, text: tokens.to_string().replace(' ', "") };
+    if range.is_empty() {
+        errors.push(Check::EmptyRange, tokens, format!("the range {range} is empty: nothing lies in it"));
+        return None;
+    }
+    Some(range)
+}
+
+impl Bound {
+    fn of(value: &Expr) -> Self {
+        Literal::of(value).map_or_else(|| Self::Expression(Box::new(value.clone())), Self::Literal)
+    }
+
+    fn number(&self) -> Option<f64> {
+        match self {
+            Self::Literal(literal) => number(literal),
+            Self::Expression(_) => None,
+        }
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "only for comparing with bounds that people write")]
+fn number(literal: &Literal) -> Option<f64> {
+    match literal {
+        Literal::Int(value) => Some(*value as f64),
+        Literal::Float(value) => Some(*value),
+        _ => None,
+    }
+}
+
+impl Range {
+    fn is_empty(&self) -> bool {
+        match (self.least.as_ref().and_then(Bound::number), self.greatest.as_ref().and_then(Bound::number)) {
+            (Some(least), Some(greatest)) if self.exclusive => least >= greatest,
+            (Some(least), Some(greatest)) => least > greatest,
+            _ => false,
+        }
+    }
+
+    /// Whether a literal is known to lie outside.
+    pub(crate) fn excludes(&self, literal: &Literal) -> bool {
+        let Some(value) = number(literal) else { return false };
+        let below = self.least.as_ref().and_then(Bound::number).is_some_and(|least| value < least);
+        let above = self.greatest.as_ref().and_then(Bound::number).is_some_and(|greatest| {
+            if self.exclusive { value >= greatest } else { value > greatest }
+        });
+        below || above
+    }
+
+    /// The rules for a number of a type of which `kind` is known.
+    pub(crate) fn number_rules(&self, kind: Kind) -> Vec<TokenStream> {
+        let is_integer = matches!(kind, Kind::Integer { .. });
+        let bounds = self.bounds(kind).into_iter();
+        bounds
+            .map(|(key, bound)| {
+                let rule = Ident::new(
+                    match key {
+                        "minimum" => "Minimum",
+                        "maximum" => "Maximum",
+                        _ => "ExclusiveMaximum",
+                    },
+                    Span::call_site(),
+                );
+                let literal = match bound {
+                    Bound::Literal(literal) => literal.to_tokens(),
+                    Bound::Expression(value) if is_integer => {
+                        quote_spanned!(value.span()=> __toolkit::Literal::Int((#value) as i128))
+                    }
+                    Bound::Expression(value) => {
+                        quote_spanned!(value.span()=> __toolkit::Literal::Float((#value) as f64))
+                    }
+                };
+                quote!(__toolkit::Rule::#rule(#literal))
+            })
+            .collect()
+    }
+
+    /// The bounds of a number as keywords of JSON Schema with expressions.
+    pub(crate) fn number_bounds(&self, kind: Kind) -> Vec<(&'static str, TokenStream)> {
+        let bounds = self.bounds(kind).into_iter();
+        bounds
+            .map(|(key, bound)| match bound {
+                Bound::Literal(Literal::Int(value)) => (key, proc_macro2::Literal::i128_unsuffixed(value).to_token_stream()),
+                Bound::Literal(Literal::Float(value)) => (key, quote!(#value)),
+                Bound::Literal(_) => (key, quote!(0)),
+                Bound::Expression(value) => (key, value.to_token_stream()),
+            })
+            .collect()
+    }
+
+    fn bounds(&self, kind: Kind) -> Vec<(&'static str, Bound)> {
+        let least = self.least.clone().map(|end| ("minimum", end));
+        let greatest = self.greatest.clone().map(|end| match end {
+            // `..10` on whole numbers reads better as "at most 9".
+            Bound::Literal(Literal::Int(value)) if self.exclusive && matches!(kind, Kind::Integer { .. }) => {
+                ("maximum", Bound::Literal(Literal::Int(value - 1)))
+            }
+            end if self.exclusive => ("exclusiveMaximum", end),
+            end => ("maximum", end),
+        });
+        least.into_iter().chain(greatest).collect()
+    }
+
+    /// The rules for a length.
+    pub(crate) fn length_rules(&self) -> Vec<TokenStream> {
+        let (least, greatest) = self.length_bounds();
+        let least = least.map(|count| quote!(__toolkit::Rule::MinLength(#count)));
+        let greatest = greatest.map(|count| quote!(__toolkit::Rule::MaxLength(#count)));
+        least.into_iter().chain(greatest).collect()
+    }
+
+    /// The bounds of a length, as expressions of type `u64`.
+    pub(crate) fn length_bounds(&self) -> (Option<TokenStream>, Option<TokenStream>) {
+        let count = |bound: &Bound, less: u64| match bound {
+            Bound::Literal(Literal::Int(value)) => {
+                let count = u64::try_from(*value).unwrap_or(0).saturating_sub(less);
+                quote!(#count)
+            }
+            Bound::Literal(_) => quote!(0_u64),
+            Bound::Expression(value) => quote_spanned!(value.span()=> ((#value) as u64) - #less),
+        };
+        let less = u64::from(self.exclusive);
+        (self.least.as_ref().map(|end| count(end, 0)), self.greatest.as_ref().map(|end| count(end, less)))
+    }
+}
+
+impl fmt::Display for Range {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}

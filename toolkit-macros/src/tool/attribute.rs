@@ -1,0 +1,386 @@
+//! The keys of `#[tool(..)]`.
+
+use super::item::Function;
+use crate::check::{Check, Errors};
+use crate::documentation;
+use crate::keys::{self, Entry, Form, Given, Key, Text};
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote, quote_spanned};
+use std::time::Duration;
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+use syn::LitStr;
+
+const KEYS: &[Key] = &[
+    Key { name: "name", form: Form::Value, example: "name = \"read\"" },
+    Key { name: "group", form: Form::Value, example: "group = \"fs\"" },
+    Key { name: "title", form: Form::Value, example: "title = \"Read a file\"" },
+    Key { name: "description", form: Form::Value, example: "description = \"Reads a file.\"" },
+    Key { name: "read_only", form: Form::Flag, example: "read_only" },
+    Key { name: "destructive", form: Form::Flag, example: "destructive" },
+    Key { name: "idempotent", form: Form::Flag, example: "idempotent" },
+    Key { name: "open_world", form: Form::Flag, example: "open_world" },
+    Key { name: "optional", form: Form::Flag, example: "optional" },
+    Key { name: "enabled", form: Form::Flag, example: "enabled = false" },
+    Key { name: "auto_execute", form: Form::Flag, example: "auto_execute" },
+    Key { name: "icon", form: Form::Value, example: "icon = \"file\"" },
+    Key { name: "deprecated", form: Form::Value, example: "deprecated = \"use `read`\"" },
+    Key { name: "permission", form: Form::Value, example: "permission = \"edit\"" },
+    Key { name: "timeout", form: Form::Value, example: "timeout = \"30s\"" },
+    Key { name: "concurrency", form: Form::Value, example: "concurrency = 4" },
+    Key { name: "truncate", form: Form::ListOrValue, example: "truncate(max_lines = 2000)" },
+    Key { name: "alias", form: Form::Value, example: "alias = \"cat\"" },
+    Key { name: "format_error", form: Form::Value, example: "format_error = path::to::function" },
+    Key { name: "crate", form: Form::Value, example: "crate = ::toolkit" },
+];
+
+const TRUNCATE_KEYS: &[Key] = &[
+    Key { name: "max_lines", form: Form::Value, example: "max_lines = 2000" },
+    Key { name: "max_bytes", form: Form::Value, example: "max_bytes = 51200" },
+    Key { name: "keep", form: Form::Value, example: "keep = \"tail\"" },
+];
+
+/// What `#[tool(..)]` says.
+pub(super) struct Options {
+    /// The path of the `toolkit` crate.
+    pub(super) toolkit: TokenStream,
+    pub(super) name: Text,
+    pub(super) description: Text,
+    /// Whether the description stands in the attribute only, so that the function has no docs.
+    pub(super) undocumented: bool,
+    /// The other fields of the descriptor, `name: value,` each.
+    pub(super) fields: TokenStream,
+    /// Checks that only the compiler can make.
+    pub(super) assertions: TokenStream,
+}
+
+pub(super) fn parse(tokens: TokenStream, function: &Function, errors: &mut Errors) -> Options {
+    let entries = keys::parse(tokens, "tool", KEYS, errors);
+    let find = |key: &str| entries.iter().find(|entry| entry.key == key);
+    let mut fields = TokenStream::new();
+    let mut assertions = TokenStream::new();
+    let name = match find("name") {
+        Some(entry) => entry.text(errors).inspect(|name| check_name(name, &mut assertions, errors)),
+        None => None,
+    };
+    let name = name.unwrap_or_else(|| {
+        let ident = &function.signature.ident;
+        let name = LitStr::new(&ident.unraw().to_string(), ident.span());
+        if find("name").is_none() {
+            check_own_name(&name, errors);
+        }
+        Text::Literal(name)
+    });
+    let (description, undocumented) = description(find("description"), function, errors);
+    for entry in &entries {
+        if let Some(field) = field(entry, &name, &mut assertions, errors) {
+            fields.extend(field);
+        }
+    }
+    let is = |key: &str, errors: &mut Errors| find(key).and_then(|entry| entry.flag(errors)) == Some(true);
+    let mut ignored = Errors::default();
+    if is("read_only", &mut ignored) {
+        if let Some(entry) = find("destructive").filter(|_| is("destructive", &mut ignored)) {
+            errors.push_span(Check::Contradiction, entry.span, "a tool that is `read_only` cannot be `destructive`");
+        }
+    }
+    let toolkit = find("crate").and_then(|entry| entry.crate_path(errors));
+    Options {
+        toolkit: toolkit.map_or_else(|| quote!(::toolkit), |path| path.to_token_stream()),
+        name,
+        description,
+        undocumented,
+        fields,
+        assertions,
+    }
+}
+
+/// The descriptor's field for a key, where it is a plain one.
+fn field(entry: &Entry, name: &Text, assertions: &mut TokenStream, errors: &mut Errors) -> Option<TokenStream> {
+    let flag = |errors: &mut Errors| entry.flag(errors);
+    Some(match entry.key {
+        "group" => {
+            let groups = entry.texts(errors);
+            groups.iter().for_each(|group| check_word(Check::Group, "group", group, errors));
+            quote!(groups: &[#(#groups),*],)
+        }
+        "title" => text_field(entry, &quote!(title), errors)?,
+        "icon" => text_field(entry, &quote!(icon), errors)?,
+        "deprecated" => text_field(entry, &quote!(deprecated), errors)?,
+        "read_only" => flag(errors).map(|value| quote!(read_only: #value,))?,
+        "destructive" => flag(errors).map(|value| quote!(destructive: __toolkit::Some(#value),))?,
+        "idempotent" => flag(errors).map(|value| quote!(idempotent: #value,))?,
+        "open_world" => flag(errors).map(|value| quote!(open_world: __toolkit::Some(#value),))?,
+        "optional" => flag(errors).map(|value| quote!(optional: #value,))?,
+        "enabled" => flag(errors).map(|value| quote!(enabled: #value,))?,
+        "auto_execute" => flag(errors).map(|value| quote!(auto_execute: #value,))?,
+        "permission" => {
+            let kind = entry.text(errors)?;
+            match &kind {
+                Text::Literal(literal) => check_word(Check::Permission, "permission", literal, errors),
+                Text::Expression(_) => assertions.extend(assert_valid(&kind, "permission")),
+            }
+            quote!(permission: __toolkit::Some(#kind),)
+        }
+        "timeout" => {
+            let text = entry.literal(errors)?;
+            let duration = duration(&text, errors)?;
+            let (seconds, nanos) = (duration.as_secs(), duration.subsec_nanos());
+            quote!(timeout: __toolkit::Some(__toolkit::Duration::new(#seconds, #nanos)),)
+        }
+        "concurrency" => {
+            let limit = entry.limit(errors)?;
+            let Ok(limit) = u32::try_from(limit) else {
+                errors.push_span(Check::WrongValue, entry.span, format!("`concurrency` is at most {}", u32::MAX));
+                return None;
+            };
+            quote!(concurrency: __toolkit::Some(#limit),)
+        }
+        "truncate" => {
+            let truncate = truncate(entry, errors)?;
+            quote!(truncate: __toolkit::Some(#truncate),)
+        }
+        "alias" => {
+            let aliases = entry.texts(errors);
+            for (place, alias) in aliases.iter().enumerate() {
+                check_word(Check::Name, "tool", alias, errors);
+                let again = aliases[..place].iter().any(|other| other.value() == alias.value());
+                if again || name.literal() == Some(alias.value()) {
+                    errors.push(Check::AliasTwice, alias, format!("the tool already has the name `{}`", alias.value()));
+                }
+            }
+            quote!(aliases: &[#(#aliases),*],)
+        }
+        "format_error" => {
+            let path = entry.path(errors)?;
+            quote_spanned!(path.span()=> format_error: __toolkit::Some(#path),)
+        }
+        _ => return None,
+    })
+}
+
+fn text_field(entry: &Entry, field: &TokenStream, errors: &mut Errors) -> Option<TokenStream> {
+    let text = entry.text(errors)?;
+    if text.literal().is_some_and(|text| text.trim().is_empty()) {
+        errors.push(Check::EmptyText, &text, format!("`{}` is empty; say something or leave it out", entry.key));
+    }
+    Some(quote!(#field: __toolkit::Some(#text),))
+}
+
+fn description(entry: Option<&Entry>, function: &Function, errors: &mut Errors) -> (Text, bool) {
+    let docs = documentation::description(&function.attributes);
+    let ident = &function.signature.ident;
+    let from_docs = || Text::Literal(LitStr::new(&docs, ident.span()));
+    match entry {
+        None if docs.is_empty() => {
+            errors.push(
+                Check::Description,
+                ident,
+                format!("the tool `{}` has no description\nwrite a doc comment that tells a model what it does", ident.unraw()),
+            );
+            (from_docs(), true)
+        }
+        None => (from_docs(), false),
+        Some(entry) => {
+            let Some(text) = entry.text(errors) else { return (from_docs(), docs.is_empty()) };
+            if !docs.is_empty() {
+                errors.push_span(
+                    Check::DescriptionTwice,
+                    entry.span,
+                    "the tool is described twice\nkeep the doc comment, or put it under a heading such as `# Details`",
+                );
+            } else if text.literal().is_some_and(|text| text.trim().is_empty()) {
+                errors.push(Check::EmptyText, &text, "`description` is empty; tell a model what the tool does");
+            }
+            let undocumented = !function.attributes.iter().any(documentation::is_doc);
+            (text, undocumented)
+        }
+    }
+}
+
+/// The same rule as `toolkit::is_valid_name`, whose test this shares by a compile-pass case.
+fn is_valid_name(name: &str) -> bool {
+    name.len() <= 64
+        && name.starts_with(|first: char| first.is_ascii_lowercase())
+        && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
+}
+
+fn check_name(name: &Text, assertions: &mut TokenStream, errors: &mut Errors) {
+    match name {
+        Text::Literal(literal) => check_word(Check::Name, "tool", literal, errors),
+        Text::Expression(_) => assertions.extend(assert_valid(name, "name")),
+    }
+}
+
+/// Lets the compiler check a constant.
+fn assert_valid(value: &Text, what: &str) -> TokenStream {
+    let message = format!("`{what}` must be a lower-case letter, then letters, digits or `_`, at most 64 in all");
+    quote_spanned!(value.span()=> const _: () = ::core::assert!(__toolkit::is_valid_name(#value), #message);)
+}
+
+fn check_word(check: Check, what: &str, word: &LitStr, errors: &mut Errors) {
+    let text = word.value();
+    if !is_valid_name(&text) {
+        errors.push(check, word, format!("{}\n{LEGAL}", bad_word(what, &text)));
+    }
+}
+
+fn check_own_name(name: &LitStr, errors: &mut Errors) {
+    let text = name.value();
+    if !is_valid_name(&text) {
+        let advice = format!("give it another with `name = \"{}\"`", legal(&text));
+        errors.push(Check::Name, name, format!("the name of this function cannot name a tool; {advice}\n{LEGAL}"));
+    }
+}
+
+const LEGAL: &str = "a lower-case letter, then lower-case letters, digits or `_`, at most 64 in all";
+
+fn bad_word(what: &str, text: &str) -> String {
+    if text.is_empty() {
+        return format!("an empty {what} name");
+    }
+    if text.len() > 64 {
+        return format!("this {what} name has {} bytes, and 64 is the most", text.len());
+    }
+    format!("`{text}` cannot name a {what}; `{}` can", legal(text))
+}
+
+/// The nearest legal name.
+fn legal(text: &str) -> String {
+    let mut name = String::new();
+    let mut previous_lower = false;
+    for c in text.chars() {
+        if c.is_ascii_alphanumeric() {
+            if c.is_ascii_uppercase() && previous_lower {
+                name.push('_');
+            }
+            previous_lower = !c.is_ascii_uppercase();
+            name.push(c.to_ascii_lowercase());
+        } else {
+            if !name.ends_with('_') {
+                name.push('_');
+            }
+            previous_lower = false;
+        }
+    }
+    let name: String = name.trim_matches('_').trim_start_matches(|c: char| c.is_ascii_digit() || c == '_').chars().take(64).collect();
+    if name.is_empty() { "my_tool".to_owned() } else { name }
+}
+
+fn duration(text: &LitStr, errors: &mut Errors) -> Option<Duration> {
+    let value = text.value();
+    let split = value.find(|c: char| !c.is_ascii_digit()).unwrap_or(value.len());
+    let (number, unit) = value.split_at(split);
+    let number: Option<u64> = number.parse().ok();
+    let duration = match (number, unit.trim()) {
+        (Some(number), "ms") => Some(Duration::from_millis(number)),
+        (Some(number), "s") => Some(Duration::from_secs(number)),
+        (Some(number), "m" | "min") => number.checked_mul(60).map(Duration::from_secs),
+        (Some(number), "h") => number.checked_mul(3600).map(Duration::from_secs),
+        _ => None,
+    };
+    match duration {
+        None => errors.push(
+            Check::Duration,
+            text,
+            format!("`{value}` is no duration; write a whole number with `ms`, `s`, `m` or `h`"),
+        ),
+        Some(Duration::ZERO) => {
+            errors.push(Check::ZeroLimit, text, "a timeout of nothing; leave it out for the host's default");
+            return None;
+        }
+        Some(_) => {}
+    }
+    duration
+}
+
+fn truncate(entry: &Entry, errors: &mut Errors) -> Option<TokenStream> {
+    let list = match &entry.given {
+        Given::List(list) => list,
+        _ => {
+            let text = entry.literal(errors)?;
+            if text.value() == "off" {
+                return Some(quote!(__toolkit::Truncate::Off));
+            }
+            errors.push(Check::WrongValue, &text, "`truncate` takes `\"off\"`, or limits: `truncate(max_lines = 100)`");
+            return None;
+        }
+    };
+    if list.is_empty() {
+        errors.push_span(
+            Check::WrongForm,
+            entry.span,
+            "`truncate()` says nothing; write `truncate(max_lines = 100)` or `truncate = \"off\"`",
+        );
+        return None;
+    }
+    let (mut lines, mut bytes, mut keep) = (quote!(__toolkit::None), quote!(__toolkit::None), quote!(Head));
+    for entry in keys::parse(list.clone(), "truncate", TRUNCATE_KEYS, errors) {
+        match entry.key {
+            "max_lines" => {
+                if let Some(limit) = entry.limit(errors) {
+                    lines = quote!(__toolkit::Some(#limit));
+                }
+            }
+            "max_bytes" => {
+                if let Some(limit) = entry.limit(errors) {
+                    bytes = quote!(__toolkit::Some(#limit));
+                }
+            }
+            _ => {
+                if let Some(text) = entry.literal(errors) {
+                    keep = match text.value().as_str() {
+                        "head" => quote!(Head),
+                        "tail" => quote!(Tail),
+                        "ends" => quote!(Ends),
+                        _ => {
+                            errors.push(Check::WrongValue, &text, "`keep` takes `\"head\"`, `\"tail\"` or `\"ends\"`");
+                            continue;
+                        }
+                    };
+                }
+            }
+        }
+    }
+    Some(quote!(__toolkit::Truncate::Limits { max_lines: #lines, max_bytes: #bytes, keep: __toolkit::Keep::#keep }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn legal_names_are_proposed() {
+        for (given, proposed) in [
+            ("ReadFile", "read_file"),
+            ("read-file", "read_file"),
+            ("READ", "read"),
+            ("2read", "read"),
+            ("_read_", "read"),
+            ("é", "my_tool"),
+            ("HTTPGet2", "httpget2"),
+        ] {
+            assert_eq!(legal(given), proposed, "{given}");
+            assert!(is_valid_name(&legal(given)));
+        }
+    }
+
+    #[test]
+    fn durations() {
+        for (text, expected) in [
+            ("30s", Some(Duration::from_secs(30))),
+            ("250ms", Some(Duration::from_millis(250))),
+            ("2m", Some(Duration::from_secs(120))),
+            ("1h", Some(Duration::from_secs(3600))),
+            ("30", None),
+            ("s", None),
+            ("-1s", None),
+            ("1.5s", None),
+            ("0s", None),
+            ("99999999999999999999s", None),
+        ] {
+            let literal = LitStr::new(text, proc_macro2::Span::call_site());
+            assert_eq!(duration(&literal, &mut Errors::default()), expected, "{text}");
+        }
+    }
+}

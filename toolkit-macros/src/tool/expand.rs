@@ -1,0 +1,326 @@
+//! The code of a tool: the function as it was, then one anonymous constant with the static descriptor.
+
+use super::attribute::Options;
+use super::item::Function;
+use super::parameter::{Argument, Parameter};
+use super::signature::Flaws;
+use crate::type_form::Borrow;
+use crate::documentation::{self, is_doc};
+use crate::rules::{Default_, Kind, Literal};
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{Attribute, ReturnType};
+
+/// The function and its registration.
+pub(super) fn tool(function: &Function, options: &Options, parameters: &[Parameter]) -> TokenStream {
+    let Function { attributes, visibility, signature, body } = function;
+    let ident = &signature.ident;
+    let span = ident.span();
+    let toolkit = &options.toolkit;
+    let docs = docs(options, parameters);
+    let (doc_attributes, other_attributes): (Vec<&Attribute>, Vec<&Attribute>) =
+        attributes.iter().partition(|attribute| is_doc(attribute));
+    let cfgs = attributes.iter().filter(|attribute| attribute.path().is_ident("cfg"));
+
+    let Options { name, description, fields, assertions, .. } = options;
+    let witnesses = witnesses(function, parameters, &[]);
+    let input = input(parameters);
+    let services = numbered(parameters, "STATE", |parameter| matches!(parameter, Parameter::Service(_)));
+    let run = run(function, parameters);
+    let line = quote_spanned!(span=> ::core::line!());
+    let column = quote_spanned!(span=> ::core::column!());
+    quote! {
+        #(#doc_attributes)*
+        #docs
+        #(#other_attributes)*
+        #visibility #signature #body
+
+        #(#cfgs)*
+        #[doc(hidden)]
+        #[allow(deprecated, unused, clippy::all, clippy::pedantic, clippy::nursery, clippy::restriction)]
+        const _: () = {
+            use #toolkit::__private as __toolkit;
+            #assertions
+            #witnesses
+            static __TOOLKIT_DEF: __toolkit::ToolDef = __toolkit::ToolDef {
+                name: #name,
+                description: #description,
+                #fields
+                input: #input,
+                services: &[#(&#services.def),*],
+                output_schema: __TOOLKIT_OUTPUT.schema,
+                run: #run,
+                function: __toolkit::Some(__toolkit::function_id(&#ident)),
+                location: __toolkit::Location {
+                    module: ::core::module_path!(),
+                    package: __toolkit::or_empty(::core::option_env!("CARGO_PKG_NAME")),
+                    version: __toolkit::or_empty(::core::option_env!("CARGO_PKG_VERSION")),
+                    file: ::core::file!(),
+                    line: #line,
+                    column: #column,
+                },
+                ..__toolkit::ToolDef::BASE
+            };
+            __toolkit::inventory::submit! { __toolkit::Linked(&__TOOLKIT_DEF) }
+        };
+    }
+}
+
+/// What the compiler can check of a function that the macro rejects.
+pub(super) fn assertions(
+    function: &Function,
+    toolkit: &TokenStream,
+    parameters: &[Parameter],
+    flaws: &Flaws,
+) -> TokenStream {
+    // In an `impl` no anonymous constant can stand.
+    if flaws.associated {
+        return TokenStream::new();
+    }
+    let without: &[&str] = if flaws.bad_return { &["output"] } else { &[] };
+    let witnesses = witnesses(function, parameters, without);
+    quote! {
+        #[allow(deprecated, unused, clippy::all, clippy::pedantic)]
+        const _: () = {
+            use #toolkit::__private as __toolkit;
+            #witnesses
+        };
+    }
+}
+
+/// One static a parameter and a constant for the return type. Each type is named once, so that a type that does not
+/// fit is one error, at the type.
+fn witnesses(function: &Function, parameters: &[Parameter], without: &[&str]) -> TokenStream {
+    let mut witnesses: TokenStream =
+        parameters.iter().enumerate().map(|(place, parameter)| witness(place, parameter)).collect();
+    if !without.contains(&"output") {
+        let ty = match &function.signature.output {
+            ReturnType::Default => quote!(()),
+            ReturnType::Type(_, ty) => ty.to_token_stream(),
+        };
+        witnesses.extend(quote! {
+            const __TOOLKIT_OUTPUT: __toolkit::Output<#ty> = __toolkit::output::<#ty>();
+        });
+    }
+    witnesses
+}
+
+fn witness(place: usize, parameter: &Parameter) -> TokenStream {
+    match parameter {
+        Parameter::Context | Parameter::Broken => TokenStream::new(),
+        Parameter::Service(ty) => {
+            let name = numbered_ident("STATE", place);
+            quote!(static #name: __toolkit::StateOf<#ty> = __toolkit::state_of::<#ty>();)
+        }
+        Parameter::Whole(ty) => {
+            let name = numbered_ident("ARG", place);
+            quote!(static #name: __toolkit::Arg<#ty> = __toolkit::arg::<#ty>("", "");)
+        }
+        Parameter::Argument(argument) => argument_witness(&numbered_ident("ARG", place), argument),
+    }
+}
+
+fn argument_witness(static_name: &Ident, argument: &Argument) -> TokenStream {
+    let Argument { name, description, is_option, held, rules, .. } = argument;
+    let owned = &held.owned;
+    let mut checks = TokenStream::new();
+    let mut constraints: Vec<TokenStream> = Vec::new();
+    if let Some((range, span)) = &rules.range {
+        constraints.extend(range.number_rules(held.kind));
+        checks.extend(assert_bound("ranged", owned, *span));
+    }
+    if let Some((length, span)) = &rules.length {
+        constraints.extend(length.length_rules());
+        checks.extend(assert_bound("measured", owned, *span));
+    }
+    if let Some(pattern) = &rules.pattern {
+        constraints.push(quote!(__toolkit::Rule::Pattern(#pattern)));
+        checks.extend(assert_bound("patterned", owned, pattern.span()));
+    }
+    let mut steps = TokenStream::new();
+    if *is_option {
+        steps.extend(quote!(.optional()));
+    }
+    if let Some(default) = &rules.default {
+        steps.extend(default_step(default, argument));
+    }
+    if !constraints.is_empty() {
+        steps.extend(quote!(.rules(&[#(#constraints),*])));
+    }
+    if let Some(example) = &rules.example {
+        let example = match Literal::of(example) {
+            Some(literal) => {
+                let literal = literal.to_tokens();
+                quote!(__toolkit::Shown::Literal(#literal))
+            }
+            None => quote_spanned!(example.span()=> __toolkit::Shown::Computed(|| __toolkit::to_value(&#example))),
+        };
+        steps.extend(quote!(.examples(&[#example])));
+    }
+    if !rules.aliases.is_empty() {
+        let aliases = &rules.aliases;
+        steps.extend(quote!(.aliases(&[#(#aliases),*])));
+    }
+    if rules.secret {
+        steps.extend(quote!(.secret()));
+    }
+    quote! {
+        static #static_name: __toolkit::Arg<#owned> = __toolkit::arg::<#owned>(#name, #description) #steps;
+        #checks
+    }
+}
+
+/// A bound on the type that is reported at the key that asks for it.
+fn assert_bound(check: &str, ty: &TokenStream, span: Span) -> TokenStream {
+    let check = Ident::new(check, Span::call_site());
+    let ty = respan(ty.clone(), span);
+    quote!(const _: () = __toolkit::#check::<#ty>();)
+}
+
+fn respan(tokens: TokenStream, span: Span) -> TokenStream {
+    tokens
+        .into_iter()
+        .map(|mut token| {
+            if let TokenTree::Group(group) = &token {
+                let mut respanned = Group::new(group.delimiter(), respan(group.stream(), span));
+                respanned.set_span(span);
+                return TokenTree::Group(respanned);
+            }
+            token.set_span(token.span().located_at(span));
+            token
+        })
+        .collect()
+}
+
+fn default_step(default: &Default_, argument: &Argument) -> TokenStream {
+    let held = &argument.held;
+    let owned = &held.owned;
+    let value = match default {
+        Default_::OfType(span) => {
+            let ty = respan(owned.clone(), *span);
+            return computed(&quote_spanned!(*span=> <#ty as ::core::default::Default>::default()));
+        }
+        Default_::Value(value, _) => value,
+    };
+    let Some(literal) = Literal::of(value) else {
+        let (span, ty) = (value.span(), &argument.ty);
+        return match held.borrow {
+            Borrow::Not => computed(&value.to_token_stream()),
+            Borrow::Slice => computed(&quote_spanned!(span=> { let value: #ty = #value; value.to_vec() })),
+            Borrow::Str | Borrow::Path => {
+                computed(&quote_spanned!(span=> { let value: #ty = #value; <#owned>::from(value) }))
+            }
+        };
+    };
+    let shown = literal.to_tokens();
+    let plain = match (held.kind, &literal) {
+        (Kind::Bool, _) | (Kind::Integer { .. }, _) | (Kind::Float, Literal::Float(_)) => value.to_token_stream(),
+        (Kind::Float, Literal::Int(_)) => quote_spanned!(value.span()=> (#value) as #owned),
+        (Kind::Text, _) => quote!(<#owned>::from(#value)),
+        _ => return quote!(.default_literal(#shown)),
+    };
+    quote!(.default(|| #plain, __toolkit::Shown::Literal(#shown)))
+}
+
+/// A default that is computed at each call, and shown if its type serialises.
+fn computed(value: &TokenStream) -> TokenStream {
+    quote! {
+        .default(|| #value, __toolkit::Shown::Computed(|| {
+            use __toolkit::{Computed as _, Unshown as _};
+            (&__toolkit::Probe::of(|| #value)).value(|| #value)
+        }))
+    }
+}
+
+fn numbered_ident(what: &str, place: usize) -> Ident {
+    format_ident!("__TOOLKIT_{what}_{place}")
+}
+
+fn numbered(parameters: &[Parameter], what: &str, choose: impl Fn(&Parameter) -> bool) -> Vec<Ident> {
+    let chosen = parameters.iter().enumerate().filter(|(_, parameter)| choose(parameter));
+    chosen.map(|(place, _)| numbered_ident(what, place)).collect()
+}
+
+fn input(parameters: &[Parameter]) -> TokenStream {
+    if let Some(whole) = numbered(parameters, "ARG", |parameter| matches!(parameter, Parameter::Whole(_))).first() {
+        return quote!(__toolkit::Input::Whole(&#whole.def));
+    }
+    let arguments = numbered(parameters, "ARG", |parameter| matches!(parameter, Parameter::Argument(_)));
+    quote!(__toolkit::Input::Parameters(&[#(&#arguments.def),*]))
+}
+
+/// The function pointer that takes the arguments apart and calls the function.
+fn run(function: &Function, parameters: &[Parameter]) -> TokenStream {
+    let ident = &function.signature.ident;
+    // These names are the macro's own: a function of the same name is still the function.
+    let local = |name: &str| Ident::new(name, Span::mixed_site());
+    let (context, arguments) = (local("context"), local("arguments"));
+    let mut takes = TokenStream::new();
+    let mut passed: Vec<TokenStream> = Vec::new();
+    for (place, parameter) in parameters.iter().enumerate() {
+        let value = local(&format!("value_{place}"));
+        match parameter {
+            Parameter::Context | Parameter::Broken => {
+                passed.push(quote!(#context));
+                continue;
+            }
+            Parameter::Service(_) => {
+                let state = numbered_ident("STATE", place);
+                takes.extend(quote!(let #value = (#state.get)(#context)?;));
+                passed.push(quote!(#value));
+            }
+            Parameter::Whole(_) => {
+                let arg = numbered_ident("ARG", place);
+                takes.extend(quote!(let #value = #arg.take_all(#arguments)?;));
+                passed.push(quote!(#value));
+            }
+            Parameter::Argument(argument) => {
+                let arg = numbered_ident("ARG", place);
+                let take = if argument.is_option { quote!(take_optional) } else { quote!(take) };
+                takes.extend(quote!(let #value = #arg.#take(#arguments)?;));
+                passed.push(match (argument.held.borrow, argument.is_option) {
+                    (Borrow::Not, _) => quote!(#value),
+                    (_, true) => quote!(#value.as_deref()),
+                    (_, false) => quote!(&#value),
+                });
+            }
+        }
+    }
+    if function.signature.asyncness.is_some() {
+        let future = quote_spanned! {ident.span()=>
+            async move { (__TOOLKIT_OUTPUT.convert)(#ident(#(#passed),*).await) }
+        };
+        quote! {
+            __toolkit::Run::Async(|#context, #arguments| {
+                #takes
+                __toolkit::Ok(__toolkit::boxed(#future))
+            })
+        }
+    } else {
+        quote! {
+            __toolkit::Run::Blocking(|#context, #arguments| {
+                #takes
+                (__TOOLKIT_OUTPUT.convert)(#ident(#(#passed),*))
+            })
+        }
+    }
+}
+
+/// What rustdoc shows beyond the function's own docs.
+fn docs(options: &Options, parameters: &[Parameter]) -> TokenStream {
+    let description = options.undocumented.then(|| {
+        let description = &options.description;
+        quote!(#[doc = #description])
+    });
+    let arguments: Vec<(String, &str)> = parameters
+        .iter()
+        .filter_map(|parameter| match parameter {
+            Parameter::Argument(argument) => Some((argument.name.value(), argument.description.as_str())),
+            _ => None,
+        })
+        .collect();
+    let section = documentation::arguments_section(arguments.iter().map(|(name, text)| (name.as_str(), *text)))
+        .map(|section| quote!(#[doc = #section]));
+    quote!(#description #section)
+}

@@ -1,0 +1,82 @@
+//! What the attribute stands on. The body is not parsed: it costs time, and a body that is being typed must not
+//! stop the tool from being known.
+
+use crate::check::{Check, Errors};
+use proc_macro2::{TokenStream, TokenTree};
+use syn::parse::{Parse, ParseStream};
+use syn::spanned::Spanned;
+use syn::{Attribute, Item, Signature, Token, Visibility};
+
+/// A function with its body as it came.
+pub(super) struct Function {
+    pub(super) attributes: Vec<Attribute>,
+    pub(super) visibility: Visibility,
+    pub(super) signature: Signature,
+    pub(super) body: Option<TokenStream>,
+}
+
+impl Parse for Function {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let attributes = input.call(Attribute::parse_outer)?;
+        let visibility = input.parse()?;
+        let signature = input.parse()?;
+        if input.parse::<Option<Token![;]>>()?.is_some() {
+            return Ok(Self { attributes, visibility, signature, body: None });
+        }
+        let body = match input.parse()? {
+            TokenTree::Group(group) => TokenTree::Group(group).into(),
+            other => return Err(syn::Error::new(other.span(), "expected the body of the function")),
+        };
+        Ok(Self { attributes, visibility, signature, body: Some(body) })
+    }
+}
+
+/// The function, or an error that says what stands there instead.
+pub(super) fn parse(item: TokenStream, errors: &mut Errors) -> Option<Function> {
+    match syn::parse2::<Function>(item.clone()) {
+        Ok(mut function) => {
+            second_tool(&mut function, errors);
+            Some(function)
+        }
+        Err(error) => {
+            match other_item(item) {
+                Some((what, span)) => errors.push_span(
+                    Check::NotAFunction,
+                    span,
+                    format!("`#[tool]` goes on a function, not on {what}"),
+                ),
+                None => errors.push_syntax(error),
+            }
+            None
+        }
+    }
+}
+
+fn second_tool(function: &mut Function, errors: &mut Errors) {
+    function.attributes.retain(|attribute| {
+        let is_tool = attribute.path().segments.last().is_some_and(|segment| segment.ident == "tool");
+        if is_tool {
+            errors.push(Check::TwoTools, attribute, "a function is one tool; put everything in one `#[tool(..)]`");
+        }
+        !is_tool
+    });
+}
+
+fn other_item(item: TokenStream) -> Option<(&'static str, proc_macro2::Span)> {
+    Some(match syn::parse2::<Item>(item).ok()? {
+        Item::Struct(item) => ("a struct", item.struct_token.span()),
+        Item::Enum(item) => ("an enum", item.enum_token.span()),
+        Item::Union(item) => ("a union", item.union_token.span()),
+        Item::Impl(item) => ("an `impl` block; annotate functions outside of it", item.impl_token.span()),
+        Item::Trait(item) => ("a trait", item.trait_token.span()),
+        Item::Mod(item) => ("a module", item.mod_token.span()),
+        Item::Const(item) => ("a constant", item.const_token.span()),
+        Item::Static(item) => ("a static", item.static_token.span()),
+        Item::Type(item) => ("a type alias", item.type_token.span()),
+        Item::Use(item) => ("a `use`", item.use_token.span()),
+        Item::Macro(item) => ("a macro call", item.mac.path.span()),
+        Item::ExternCrate(item) => ("an `extern crate`", item.extern_token.span()),
+        Item::ForeignMod(item) => ("an `extern` block", item.abi.extern_token.span()),
+        _ => return None,
+    })
+}

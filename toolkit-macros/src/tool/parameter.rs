@@ -1,0 +1,318 @@
+//! The parameters of a tool's function: the context, services, and arguments with their rules.
+
+use super::item::Function;
+use super::signature::Flaws;
+use crate::type_form::{
+    Held, held, last_segment, mentions_ident, mentions_impl, named_lifetimes, only_argument, option,
+};
+use crate::check::{Check, Errors};
+use crate::documentation;
+use crate::keys::nearest;
+use crate::rules::{Default_, Rules};
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote};
+use std::collections::HashMap;
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+use syn::{Attribute, FnArg, LitStr, Meta, Pat, PatType, Type};
+
+/// What a parameter is.
+pub(super) enum Parameter {
+    /// `&ToolContext`.
+    Context,
+    /// `State<T>`, with its `T`.
+    Service(Type),
+    /// An argument of its own.
+    Argument(Box<Argument>),
+    /// `#[args]`: all arguments in one struct.
+    Whole(Type),
+    /// Rejected: nothing more is said of it.
+    Broken,
+}
+
+/// An argument.
+pub(super) struct Argument {
+    pub(super) name: LitStr,
+    pub(super) description: String,
+    /// The type, without `Option`.
+    pub(super) ty: Type,
+    pub(super) is_option: bool,
+    pub(super) held: Held,
+    pub(super) rules: Rules,
+}
+
+/// What the attributes of one parameter say.
+#[derive(Default)]
+struct Attributes {
+    description: String,
+    arg: TokenStream,
+    arg_span: Option<Span>,
+    args_span: Option<Span>,
+}
+
+/// Reads the parameters and takes their attributes off the function.
+pub(super) fn take(function: &mut Function, flaws: &Flaws, errors: &mut Errors) -> Vec<Parameter> {
+    let mut parameters = Vec::new();
+    for input in &mut function.signature.inputs {
+        match input {
+            FnArg::Receiver(receiver) => receiver.attrs.clear(),
+            FnArg::Typed(typed) => {
+                let attributes = take_attributes(&mut typed.attrs, errors);
+                parameters.push(parameter(typed, attributes, flaws, errors));
+            }
+        }
+    }
+    check_contexts(function, &parameters, errors);
+    check_whole(function, &parameters, errors);
+    parameters
+}
+
+fn take_attributes(attributes: &mut Vec<Attribute>, errors: &mut Errors) -> Attributes {
+    let mut found = Attributes { description: documentation::text(attributes), ..Attributes::default() };
+    attributes.retain(|attribute| {
+        let name = attribute.path().to_token_stream().to_string().replace(' ', "");
+        match name.as_str() {
+            "doc" => {}
+            "arg" => match &attribute.meta {
+                Meta::List(list) => {
+                    let (before, more) = (&found.arg, &list.tokens);
+                    found.arg = if before.is_empty() { more.clone() } else { quote!(#before, #more) };
+                    found.arg_span = Some(attribute.path().span());
+                }
+                _ => errors.push(Check::WrongForm, attribute, "`#[arg]` says nothing; write for instance `#[arg(default)]`"),
+            },
+            "args" => match &attribute.meta {
+                Meta::Path(path) => found.args_span = Some(path.span()),
+                _ => errors.push(Check::ArgsForm, attribute, "`#[args]` stands alone; rules go on the fields of the struct"),
+            },
+            "cfg" | "cfg_attr" => errors.push(
+                Check::ParameterCfg,
+                attribute,
+                "a parameter cannot be conditional; write two functions, each under its `#[cfg]`",
+            ),
+            "allow" | "warn" | "deny" | "forbid" | "expect" => return true,
+            _ => {
+                let message = match nearest(&name, ["arg", "args"].into_iter()) {
+                    Some(near) => format!("unknown attribute `{name}` on a parameter; did you mean `{near}`?"),
+                    None => format!("unknown attribute `{name}` on a parameter; it takes docs, `#[arg(..)]` or `#[args]`"),
+                };
+                errors.push(Check::ParameterAttribute, attribute, message);
+            }
+        }
+        false
+    });
+    found
+}
+
+fn parameter(typed: &PatType, attributes: Attributes, flaws: &Flaws, errors: &mut Errors) -> Parameter {
+    let ty = &*typed.ty;
+    if let Some(special) = context_or_service(ty, flaws, errors) {
+        if let Some(span) = attributes.arg_span.or(attributes.args_span) {
+            errors.push_span(Check::ArgOnService, span, "this parameter is no argument: a model never sees it");
+        }
+        return special;
+    }
+    let legal_type = check_type(ty, flaws, errors);
+    if attributes.args_span.is_some() {
+        if let Some(span) = attributes.arg_span {
+            errors.push_span(Check::ArgsForm, span, "`#[arg]` beside `#[args]`; rules go on the fields of the struct");
+        }
+        return if legal_type { Parameter::Whole(ty.clone()) } else { Parameter::Broken };
+    }
+    let mut rules = Rules::parse(attributes.arg, errors);
+    let Some(name) = name(&typed.pat, &rules, errors) else { return Parameter::Broken };
+    if !legal_type {
+        return Parameter::Broken;
+    }
+    let inner = option(ty);
+    let Some(held) = held(inner.unwrap_or(ty)) else { return Parameter::Broken };
+    if let (Some(_), Some(Default_::OfType(span) | Default_::Value(_, span))) = (inner, &rules.default) {
+        errors.push_span(
+            Check::DefaultOnOption,
+            *span,
+            "an `Option` is `None` when it is absent; take the plain type to give it a default",
+        );
+        rules.default = None;
+    }
+    let inner = inner.unwrap_or(ty);
+    let type_name = inner.to_token_stream().to_string().replace(' ', "");
+    rules.check_values(held.kind, &type_name, errors);
+    Parameter::Argument(Box::new(Argument {
+        name,
+        description: attributes.description,
+        is_option: option(ty).is_some(),
+        ty: inner.clone(),
+        held,
+        rules,
+    }))
+}
+
+fn context_or_service(ty: &Type, flaws: &Flaws, errors: &mut Errors) -> Option<Parameter> {
+    let is_context = |ty: &Type| last_segment(ty).is_some_and(|segment| segment.ident == "ToolContext");
+    if is_context(ty) {
+        errors.push(Check::ContextByValue, ty, "the context is borrowed; take `&ToolContext`");
+        return Some(Parameter::Broken);
+    }
+    if let Type::Reference(reference) = ty {
+        if is_context(&reference.elem) {
+            if let Some(token) = &reference.mutability {
+                errors.push(Check::MutableReference, token, "the context is shared; take `&ToolContext`");
+                return Some(Parameter::Broken);
+            }
+            if let Some(lifetime) = &reference.lifetime {
+                if !flaws.generics.iter().any(|name| lifetime.ident == name) {
+                    errors.push(Check::Lifetime, lifetime, "the context lives as long as the call; take `&ToolContext`");
+                }
+                return Some(Parameter::Broken);
+            }
+            return Some(Parameter::Context);
+        }
+    }
+    let service = only_argument(ty, "State")?;
+    let is_known = check_type(service, flaws, errors);
+    Some(if is_known { Parameter::Service(service.clone()) } else { Parameter::Broken })
+}
+
+/// Whether the type can be checked further; if not, and nobody said so yet, says why.
+fn check_type(ty: &Type, flaws: &Flaws, errors: &mut Errors) -> bool {
+    let tokens = ty.to_token_stream();
+    if let Some(span) = mentions_impl(&tokens) {
+        errors.push_span(Check::ImplTrait, span, "an argument needs a type with a name; `impl Trait` has none");
+        return false;
+    }
+    // These are reported at the signature already.
+    if mentions_ident(&tokens, "Self").is_some() || flaws.generics.iter().any(|name| mentions_ident(&tokens, name).is_some()) {
+        return false;
+    }
+    let lifetimes = named_lifetimes(&tokens);
+    if lifetimes.iter().any(|(name, _)| flaws.generics.contains(name)) {
+        return false;
+    }
+    let inner = option(ty).unwrap_or(ty);
+    if let Type::Reference(reference) = inner {
+        if let Some(token) = &reference.mutability {
+            errors.push(Check::MutableReference, token, "an argument belongs to the tool; take it by value, as `mut` if need be");
+            return false;
+        }
+        if let Some(lifetime) = &reference.lifetime {
+            errors.push(Check::Lifetime, lifetime, "an argument lives as long as the call; leave the lifetime out");
+            return false;
+        }
+        if held(inner).is_none() {
+            errors.push(Check::Reference, inner, format!("this reference cannot be an argument; take {}", instead(&reference.elem)));
+            return false;
+        }
+        return true;
+    }
+    if let Some((_, span)) = lifetimes.into_iter().find(|(name, _)| name != "static") {
+        errors.push_span(Check::Lifetime, span, "an argument owns its content; use an owned type such as `String`");
+        return false;
+    }
+    if let Some(reference) = nested_reference(&tokens) {
+        errors.push_span(Check::Reference, reference, "a reference within a type cannot be an argument; use an owned type");
+        return false;
+    }
+    true
+}
+
+fn nested_reference(tokens: &TokenStream) -> Option<Span> {
+    tokens.clone().into_iter().find_map(|token| match token {
+        proc_macro2::TokenTree::Punct(punct) if punct.as_char() == '&' => Some(punct.span()),
+        proc_macro2::TokenTree::Group(group) => nested_reference(&group.stream()),
+        _ => None,
+    })
+}
+
+fn instead(elem: &Type) -> String {
+    match elem {
+        Type::Slice(_) => return "`&[String]` for a list of strings".to_owned(),
+        Type::TraitObject(_) => return "`State<dyn Trait>` for a service".to_owned(),
+        _ => {}
+    }
+    match last_segment(elem).map(|segment| segment.ident.to_string()).as_deref() {
+        Some("String") => "`&str`".to_owned(),
+        Some("PathBuf") => "`&Path`".to_owned(),
+        Some("Vec") => "`&[T]`".to_owned(),
+        Some(name) => format!("`{name}` by value"),
+        None => "the type by value".to_owned(),
+    }
+}
+
+fn name(pattern: &Pat, rules: &Rules, errors: &mut Errors) -> Option<LitStr> {
+    let ident = match pattern {
+        Pat::Ident(pattern) if pattern.by_ref.is_none() && pattern.subpat.is_none() => &pattern.ident,
+        Pat::Wild(_) => {
+            errors.push(Check::Pattern, pattern, "an argument needs a name that a model can use, and `_` is none");
+            return None;
+        }
+        _ => {
+            errors.push(Check::Pattern, pattern, "an argument needs a name; take it apart within the function");
+            return None;
+        }
+    };
+    if let Some(rename) = &rules.rename {
+        return Some(rename.clone());
+    }
+    let name = LitStr::new(&ident.unraw().to_string(), ident.span());
+    if !name.value().is_ascii() {
+        errors.push(
+            Check::ArgumentName,
+            ident,
+            format!("`{}` cannot name an argument\ngive it another name with `#[arg(rename = \"…\")]`", name.value()),
+        );
+        return None;
+    }
+    Some(name)
+}
+
+fn check_contexts(function: &Function, parameters: &[Parameter], errors: &mut Errors) {
+    let mut contexts = typed(function)
+        .zip(parameters)
+        .filter(|(_, parameter)| matches!(parameter, Parameter::Context))
+        .map(|(typed, _)| typed);
+    contexts.next();
+    for second in contexts {
+        errors.push(Check::TwoContexts, &second.ty, "there is one context; take it once");
+    }
+}
+
+fn check_whole(function: &Function, parameters: &[Parameter], errors: &mut Errors) {
+    let mut wholes =
+        typed(function).zip(parameters).filter(|(_, parameter)| matches!(parameter, Parameter::Whole(_))).map(|(typed, _)| typed);
+    if wholes.next().is_none() {
+        return;
+    }
+    for second in wholes {
+        errors.push(Check::TwoArgs, &second.pat, "there is one set of arguments; put both into one struct");
+    }
+    for (typed, parameter) in typed(function).zip(parameters) {
+        if matches!(parameter, Parameter::Argument(_)) {
+            errors.push(Check::ArgsBeside, &typed.pat, "`#[args]` takes all arguments; make this one a field of its struct");
+        }
+    }
+}
+
+fn typed(function: &Function) -> impl Iterator<Item = &PatType> {
+    function.signature.inputs.iter().filter_map(|input| match input {
+        FnArg::Typed(typed) => Some(typed),
+        FnArg::Receiver(_) => None,
+    })
+}
+
+/// No two arguments may answer to one name.
+pub(super) fn check_names(parameters: &[Parameter], errors: &mut Errors) {
+    let mut taken: HashMap<String, &LitStr> = HashMap::new();
+    let arguments = || {
+        parameters.iter().filter_map(|parameter| match parameter {
+            Parameter::Argument(argument) => Some(argument),
+            _ => None,
+        })
+    };
+    let names = arguments().map(|argument| (&argument.name, "named"));
+    let aliases = arguments().flat_map(|argument| argument.rules.aliases.iter()).map(|alias| (alias, "also named"));
+    for (name, how) in names.chain(aliases) {
+        if taken.insert(name.value(), name).is_some() {
+            errors.push(Check::ArgumentTwice, name, format!("another argument is {how} `{}` already", name.value()).replace("also ", ""));
+        }
+    }
+}

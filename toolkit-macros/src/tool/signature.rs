@@ -1,0 +1,156 @@
+//! What a tool's function may look like, apart from its parameters: one function a rule.
+
+use super::item::Function;
+use crate::type_form::{mentions_ident, mentions_impl, named_lifetimes};
+use crate::check::{Check, Errors};
+use quote::ToTokens;
+use syn::spanned::Spanned;
+use syn::{FnArg, GenericParam, ReturnType, Safety, Type};
+
+/// What was found that the later steps must know, so that one mistake stays one error.
+#[derive(Default)]
+pub(super) struct Flaws {
+    /// Something that rustc rejects again, so that only a stub can be emitted.
+    pub(super) needs_stub: bool,
+    /// The return type cannot be checked.
+    pub(super) bad_return: bool,
+    /// It stands in an `impl` or `trait`, where no assertions can stand.
+    pub(super) associated: bool,
+    /// Names that mean something within the function only.
+    pub(super) generics: Vec<String>,
+}
+
+pub(super) fn check(function: &Function, errors: &mut Errors) -> Flaws {
+    let mut flaws = Flaws::default();
+    check_body(function, &mut flaws, errors);
+    check_receiver(function, &mut flaws, errors);
+    check_self_type(function, &mut flaws, errors);
+    check_generics(function, &mut flaws, errors);
+    check_safety(function, errors);
+    check_variadic(function, &mut flaws, errors);
+    check_abi(function, errors);
+    check_const(function, &mut flaws, errors);
+    check_return(function, &mut flaws, errors);
+    flaws
+}
+
+fn check_body(function: &Function, flaws: &mut Flaws, errors: &mut Errors) {
+    if function.body.is_none() {
+        flaws.associated = true;
+        errors.push(Check::NoBody, &function.signature.ident, "a tool needs a body; a trait only declares one");
+    }
+}
+
+fn check_receiver(function: &Function, flaws: &mut Flaws, errors: &mut Errors) {
+    for input in &function.signature.inputs {
+        if let FnArg::Receiver(receiver) = input {
+            flaws.needs_stub = true;
+            flaws.associated = true;
+            errors.push(
+                Check::Receiver,
+                receiver,
+                "a tool takes no `self`; make it a function and take `State<T>` for what it needs",
+            );
+        }
+    }
+}
+
+/// `Self` outside a method: as a type it says nothing here.
+fn check_self_type(function: &Function, flaws: &mut Flaws, errors: &mut Errors) {
+    if flaws.associated {
+        return;
+    }
+    let types = function.signature.inputs.iter().filter_map(|input| match input {
+        FnArg::Typed(typed) => Some(&*typed.ty),
+        FnArg::Receiver(_) => None,
+    });
+    let output = match &function.signature.output {
+        ReturnType::Type(_, output) => Some(&**output),
+        ReturnType::Default => None,
+    };
+    for ty in types.chain(output) {
+        if let Some(span) = mentions_ident(&ty.to_token_stream(), "Self") {
+            flaws.needs_stub = true;
+            flaws.associated = true;
+            errors.push_span(Check::SelfType, span, "a tool is no method, so `Self` means nothing here; name the type");
+        }
+    }
+}
+
+fn check_generics(function: &Function, flaws: &mut Flaws, errors: &mut Errors) {
+    let generics = &function.signature.generics;
+    let names = generics.params.iter().map(|param| match param {
+        GenericParam::Type(param) => param.ident.to_string(),
+        GenericParam::Const(param) => param.ident.to_string(),
+        GenericParam::Lifetime(param) => param.lifetime.ident.to_string(),
+    });
+    flaws.generics.extend(names);
+    let span = if generics.params.is_empty() {
+        generics.where_clause.as_ref().map(Spanned::span)
+    } else {
+        Some(generics.params.span())
+    };
+    if let Some(span) = span {
+        let what = match generics.params.first() {
+            Some(GenericParam::Lifetime(_)) => "lifetime parameters; `&str`, `&Path` and `&[T]` need none",
+            Some(_) => "generic parameters; name the types",
+            None => "`where` clause; name the types",
+        };
+        errors.push_span(Check::Generics, span, format!("a tool is one function for one schema, so it has no {what}"));
+    }
+}
+
+fn check_safety(function: &Function, errors: &mut Errors) {
+    if let Safety::Unsafe(token) = &function.signature.safety {
+        errors.push(Check::Unsafe, token, "a tool is called by a model and cannot be `unsafe`");
+    }
+}
+
+fn check_variadic(function: &Function, flaws: &mut Flaws, errors: &mut Errors) {
+    if let Some(variadic) = &function.signature.variadic {
+        flaws.needs_stub = true;
+        errors.push(Check::Variadic, variadic, "a tool has a fixed list of arguments; take a `Vec<T>` for many");
+    }
+}
+
+fn check_abi(function: &Function, errors: &mut Errors) {
+    // Variadic functions have one by necessity: that is one mistake.
+    if let (Some(abi), None) = (&function.signature.abi, &function.signature.variadic) {
+        errors.push(Check::Abi, abi, "a tool is a plain Rust function, without `extern`");
+    }
+}
+
+fn check_const(function: &Function, flaws: &mut Flaws, errors: &mut Errors) {
+    if let Some(token) = &function.signature.constness {
+        flaws.needs_stub |= function.signature.asyncness.is_some();
+        errors.push(Check::Constness, token, "a tool runs when it is called and cannot be `const`");
+    }
+}
+
+fn check_return(function: &Function, flaws: &mut Flaws, errors: &mut Errors) {
+    let ReturnType::Type(_, output) = &function.signature.output else { return };
+    let tokens = output.to_token_stream();
+    if let Some(span) = mentions_impl(&tokens) {
+        flaws.bad_return = true;
+        let advice = if tokens.to_string().contains("Future") { "write an `async fn`" } else { "name the type" };
+        errors.push_span(Check::ReturnImpl, span, format!("what a tool returns must have a name; {advice}"));
+    } else if let Some(span) = borrowed(output) {
+        flaws.bad_return = true;
+        errors.push_span(
+            Check::ReturnBorrow,
+            span,
+            "what a tool returns must own its content; return a `String`",
+        );
+    } else if flaws.generics.iter().any(|name| mentions_ident(&tokens, name).is_some()) {
+        flaws.bad_return = true;
+    }
+}
+
+/// A reference or lifetime that is not `'static`.
+fn borrowed(output: &Type) -> Option<proc_macro2::Span> {
+    if let Type::Reference(reference) = output {
+        let is_static = reference.lifetime.as_ref().is_some_and(|lifetime| lifetime.ident == "static");
+        return (!is_static).then(|| reference.span());
+    }
+    named_lifetimes(&output.to_token_stream()).into_iter().find(|(name, _)| name != "static").map(|(_, span)| span)
+}

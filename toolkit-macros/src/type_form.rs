@@ -1,0 +1,122 @@
+//! What the text of a type tells: whether it is optional, borrowed, the context, a service.
+
+use crate::rules::Kind;
+use proc_macro2::{Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{GenericArgument, PathArguments, PathSegment, Type};
+
+/// The last segment of a plain path type.
+pub(crate) fn last_segment(ty: &Type) -> Option<&PathSegment> {
+    match ty {
+        Type::Path(path) if path.qself.is_none() => path.path.segments.last(),
+        Type::Group(group) => last_segment(&group.elem),
+        Type::Paren(paren) => last_segment(&paren.elem),
+        _ => None,
+    }
+}
+
+/// The `T` of `name<T>`.
+pub(crate) fn only_argument<'a>(ty: &'a Type, name: &str) -> Option<&'a Type> {
+    let segment = last_segment(ty).filter(|segment| segment.ident == name)?;
+    let PathArguments::AngleBracketed(arguments) = &segment.arguments else { return None };
+    match arguments.args.first() {
+        Some(GenericArgument::Type(inner)) if arguments.args.len() == 1 => Some(inner),
+        _ => None,
+    }
+}
+
+/// The `T` of `Option<T>`, if it is the standard one as far as the path tells.
+pub(crate) fn option(ty: &Type) -> Option<&Type> {
+    if let Type::Path(path) = ty {
+        let names: Vec<String> = path.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        if !matches!(names.as_slice(), ["Option"] | ["std" | "core", "option", "Option"]) {
+            return None;
+        }
+    }
+    only_argument(ty, "Option")
+}
+
+/// What the expansion holds for a parameter, and how it hands it over.
+pub(crate) struct Held {
+    /// The owned type.
+    pub(crate) owned: TokenStream,
+    pub(crate) borrow: Borrow,
+    pub(crate) kind: Kind,
+}
+
+/// How an owned value becomes the parameter's.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Borrow {
+    /// As it is.
+    Not,
+    Str,
+    Path,
+    Slice,
+}
+
+/// What is known of a type by its name.
+pub(crate) fn kind(ty: &Type) -> Kind {
+    last_segment(ty).map_or(Kind::Unknown, |segment| Kind::of(&segment.ident.to_string()))
+}
+
+/// The owned form of a parameter's type (without `Option`), or `None` for a reference that is none of the
+/// known ones.
+pub(crate) fn held(ty: &Type) -> Option<Held> {
+    let Type::Reference(reference) = ty else {
+        return Some(Held { owned: ty.to_token_stream(), borrow: Borrow::Not, kind: kind(ty) });
+    };
+    match &*reference.elem {
+        Type::Slice(slice) if !matches!(*slice.elem, Type::Reference(_)) => {
+            let item = &slice.elem;
+            Some(Held { owned: quote_spanned!(item.span()=> __toolkit::Vec<#item>), borrow: Borrow::Slice, kind: Kind::List })
+        }
+        elem => match last_segment(elem)?.ident.to_string().as_str() {
+            "str" => Some(Held { owned: quote!(__toolkit::String), borrow: Borrow::Str, kind: Kind::Text }),
+            "Path" => Some(Held { owned: quote!(__toolkit::PathBuf), borrow: Borrow::Path, kind: Kind::Text }),
+            _ => None,
+        },
+    }
+}
+
+/// The place of an identifier in a type.
+pub(crate) fn mentions_ident(tokens: &TokenStream, name: &str) -> Option<Span> {
+    find(tokens, &mut |token, after_quote| matches!(token, TokenTree::Ident(ident) if ident == name && !after_quote))
+}
+
+/// The place of an `impl` in a type.
+pub(crate) fn mentions_impl(tokens: &TokenStream) -> Option<Span> {
+    mentions_ident(tokens, "impl")
+}
+
+fn find(tokens: &TokenStream, matches: &mut impl FnMut(&TokenTree, bool) -> bool) -> Option<Span> {
+    let mut after_quote = false;
+    for token in tokens.clone() {
+        if matches(&token, after_quote) {
+            return Some(token.span());
+        }
+        if let TokenTree::Group(group) = &token {
+            if let Some(span) = find(&group.stream(), matches) {
+                return Some(span);
+            }
+        }
+        after_quote = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == '\'');
+    }
+    None
+}
+
+/// The lifetimes that a type names, `'_` among them.
+pub(crate) fn named_lifetimes(tokens: &TokenStream) -> Vec<(String, Span)> {
+    let mut lifetimes = Vec::new();
+    let mut after_quote = None;
+    for token in tokens.clone() {
+        match (&token, after_quote.take()) {
+            (TokenTree::Ident(ident), Some(span)) => lifetimes.push((ident.to_string(), span)),
+            (TokenTree::Punct(punct), _) if punct.as_char() == '\'' => after_quote = Some(punct.span()),
+            (TokenTree::Group(group), _) => lifetimes.extend(named_lifetimes(&group.stream())),
+            _ => {}
+        }
+    }
+    lifetimes
+}

@@ -1,0 +1,164 @@
+//! What can be an argument: the one bound that `#[tool]` puts on a parameter's type, and the bounds behind
+//! `range`, `length` and `pattern`.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::DeserializeOwned;
+use serde_json::{Number, Value};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::hash::BuildHasher;
+use std::path::PathBuf;
+
+/// Makes the JSON Schema of a type.
+pub type SchemaFn = fn(&mut SchemaGenerator) -> Schema;
+
+pub(crate) fn schema_of<T: JsonSchema + ?Sized>(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<T>()
+}
+
+/// A type that a tool's parameter can have.
+///
+/// Every type with serde's `Deserialize` and schemars' `JsonSchema` is one; `#[toolkit::args]` derives both.
+/// It must own what it holds: for text a tool takes `String` or `&str`, for a path `PathBuf` or `&Path`,
+/// for a list `Vec<T>` or `&[T]`.
+///
+/// For these types, what the schema allows also decodes: `bool`, `char`, `String`, `PathBuf`, all integers up to
+/// 64 bits (their schema carries their bounds; `5.0` is 5), `f64`, `Option`, `Vec`, arrays, sets, tuples and
+/// string-keyed maps of such types, and structs and enums of such fields with `#[toolkit::args]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a tool's argument",
+    label = "not an argument type",
+    note = "an argument is read from JSON: on a type of your own, put `#[toolkit::args]`, also on the types within it",
+    note = "to get a service instead of an argument, take `State<T>`"
+)]
+pub trait ToolArg: Sized + Send {
+    /// The schema of the type.
+    fn schema(generator: &mut SchemaGenerator) -> Schema;
+
+    /// Decodes a value that the schema allows.
+    ///
+    /// # Errors
+    ///
+    /// What the type's own `Deserialize` refuses.
+    fn decode(value: Value) -> serde_json::Result<Self>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeserializeOwned + JsonSchema + Send> ToolArg for T {
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        schema_of::<T>(generator)
+    }
+
+    fn decode(value: Value) -> serde_json::Result<Self> {
+        // In JSON Schema `5.0` is an integer; for serde it is none. The type is asked first, since only it
+        // knows whether it wants integers here.
+        match with_integers(&value) {
+            None => T::deserialize(value),
+            Some(integers) => T::deserialize(value).or_else(|first| T::deserialize(integers).map_err(|_| first)),
+        }
+    }
+}
+
+/// A copy of `value` in which floats without a fraction are integers, if there are any.
+fn with_integers(value: &Value) -> Option<Value> {
+    fn convertible(value: &Value) -> bool {
+        match value {
+            Value::Number(number) => integer(number).is_some(),
+            Value::Array(items) => items.iter().any(convertible),
+            Value::Object(members) => members.values().any(convertible),
+            _ => false,
+        }
+    }
+    fn convert(value: &mut Value) {
+        match value {
+            Value::Number(number) => {
+                if let Some(integer) = integer(number) {
+                    *number = integer;
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(convert),
+            Value::Object(members) => members.values_mut().for_each(convert),
+            _ => {}
+        }
+    }
+    convertible(value).then(|| {
+        let mut value = value.clone();
+        convert(&mut value);
+        value
+    })
+}
+
+/// The integer that a float without a fraction stands for.
+fn integer(number: &Number) -> Option<Number> {
+    if !number.is_f64() {
+        return None;
+    }
+    let float = number.as_f64().filter(|float| float.fract() == 0.0)?;
+    // The shortest decimal form of a float without a fraction is exact digits and, up to 2^64, parses whole.
+    let digits = format!("{float:.0}");
+    let digits = if digits == "-0" { "0" } else { &digits };
+    digits.parse::<u64>().map(Number::from).or_else(|_| digits.parse::<i64>().map(Number::from)).ok()
+}
+
+/// A number that `#[arg(range(..))]` can bound.
+///
+/// On a newtype of your own whose schema is a number, implement it (it has no items).
+#[diagnostic::on_unimplemented(
+    message = "`range` needs a number, and `{Self}` is none",
+    label = "not a number",
+    note = "strings, lists and maps are bounded with `length(..)`; a newtype of a number can implement `toolkit::RangeArg`"
+)]
+pub trait RangeArg {}
+
+/// Something with a length that `#[arg(length(..))]` can bound: characters of a string, items of a list,
+/// entries of a map.
+#[diagnostic::on_unimplemented(
+    message = "`length` needs a string, a list or a map, and `{Self}` is none",
+    label = "has no length",
+    note = "numbers are bounded with `range(..)`; a newtype of a string or a list can implement `toolkit::LengthArg`"
+)]
+pub trait LengthArg {}
+
+/// A string that `#[arg(pattern = "…")]` can check.
+#[diagnostic::on_unimplemented(
+    message = "`pattern` needs a string, and `{Self}` is none",
+    label = "not a string",
+    note = "a newtype of a string can implement `toolkit::PatternArg`"
+)]
+pub trait PatternArg {}
+
+macro_rules! mark {
+    ($trait:ident: $($type:ty),* $(,)?) => { $(impl $trait for $type {})* };
+}
+
+mark!(RangeArg: u8, u16, u32, u64, usize, i8, i16, i32, i64, isize, f32, f64);
+mark!(RangeArg: std::num::NonZeroU8, std::num::NonZeroU16, std::num::NonZeroU32, std::num::NonZeroU64);
+mark!(RangeArg: std::num::NonZeroUsize, std::num::NonZeroI32, std::num::NonZeroI64);
+mark!(LengthArg: String, Box<str>, Cow<'static, str>, PathBuf);
+mark!(PatternArg: String, Box<str>, Cow<'static, str>, PathBuf);
+impl<T> LengthArg for Vec<T> {}
+impl<T> LengthArg for Box<[T]> {}
+impl<T> LengthArg for VecDeque<T> {}
+impl<T> LengthArg for BTreeSet<T> {}
+impl<T, S: BuildHasher> LengthArg for HashSet<T, S> {}
+impl<K, V> LengthArg for BTreeMap<K, V> {}
+impl<K, V, S: BuildHasher> LengthArg for HashMap<K, V, S> {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn integral_floats_are_integers() {
+        assert_eq!(u32::decode(json!(5.0)).ok(), Some(5));
+        assert_eq!(i64::decode(json!(-0.0)).ok(), Some(0));
+        assert_eq!(u64::decode(json!(1e19)).ok(), Some(10_000_000_000_000_000_000));
+        assert_eq!(Vec::<i8>::decode(json!([1, -2.0])).ok(), Some(vec![1, -2]));
+        assert_eq!(f64::decode(json!(5.0)).ok(), Some(5.0));
+        assert_eq!(Value::decode(json!(5.0)).ok(), Some(json!(5.0)));
+        assert!(u32::decode(json!(5.5)).is_err());
+        assert!(u8::decode(json!(300.0)).is_err());
+        assert!(u64::decode(json!(1e20)).is_err());
+    }
+}

@@ -1,0 +1,227 @@
+//! A call and its one result.
+
+use crate::content::Content;
+use crate::error::ToolError;
+use crate::output::ToolOutput;
+use serde::de::Error as _;
+use serde::ser::SerializeStruct;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value, json};
+use std::path::PathBuf;
+
+/// A request to run a tool, as a model makes it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ToolCall {
+    /// What the host or the model calls this call; its result carries the same.
+    pub id: String,
+    /// The tool.
+    pub name: String,
+    /// What it is called with.
+    pub arguments: CallArguments,
+}
+
+/// Arguments, parsed or not.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum CallArguments {
+    /// JSON text, as many providers send it. A duplicate key in it is refused.
+    Text(String),
+    /// A JSON value.
+    Json(Value),
+}
+
+impl From<Value> for CallArguments {
+    fn from(value: Value) -> Self {
+        Self::Json(value)
+    }
+}
+
+impl From<Map<String, Value>> for CallArguments {
+    fn from(members: Map<String, Value>) -> Self {
+        Self::Json(members.into())
+    }
+}
+
+impl From<String> for CallArguments {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<&str> for CallArguments {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl ToolCall {
+    /// A call.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use toolkit::ToolCall;
+    ///
+    /// let parsed = ToolCall::new("call_1", "read", json!({ "file_path": "README.md" }));
+    /// let text = ToolCall::new("call_2", "read", r#"{ "file_path": "README.md" }"#);
+    /// # assert_eq!(parsed.name, text.name);
+    /// ```
+    pub fn new(id: impl Into<String>, name: impl Into<String>, arguments: impl Into<CallArguments>) -> Self {
+        Self { id: id.into(), name: name.into(), arguments: arguments.into() }
+    }
+}
+
+/// What came of a call. There is exactly one for each, whatever happened.
+#[derive(Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ToolResult {
+    /// The call's id.
+    pub id: String,
+    /// The tool's name, as it was called.
+    pub name: String,
+    /// The answer, or why there is none.
+    pub outcome: Result<ToolOutput, ToolError>,
+}
+
+impl ToolResult {
+    pub(crate) fn new(id: String, name: String, outcome: Result<ToolOutput, ToolError>) -> Self {
+        Self { id, name, outcome }
+    }
+
+    /// Whether the call failed.
+    pub fn is_error(&self) -> bool {
+        self.outcome.is_err()
+    }
+
+    /// The failure, if it is one.
+    pub fn error(&self) -> Option<&ToolError> {
+        self.outcome.as_ref().err()
+    }
+
+    /// The answer, if there is one.
+    pub fn output(&self) -> Option<&ToolOutput> {
+        self.outcome.as_ref().ok()
+    }
+
+    /// The text that the model gets: all text blocks, or the error's message.
+    pub fn text(&self) -> String {
+        match &self.outcome {
+            Ok(output) => output.to_text(),
+            Err(error) => error.message().to_owned(),
+        }
+    }
+
+    /// The blocks that the model gets.
+    pub fn content(&self) -> Vec<Content> {
+        match &self.outcome {
+            Ok(output) => output.content.clone(),
+            Err(error) => vec![Content::text(error.message())],
+        }
+    }
+
+    /// The structured data; for an error `{ "status": "error", "tool": …, "error": … }`.
+    pub fn details(&self) -> Option<Value> {
+        match &self.outcome {
+            Ok(output) => output.details.clone(),
+            Err(error) => Some(json!({ "status": "error", "tool": self.name, "error": error.message() })),
+        }
+    }
+}
+
+impl Serialize for ToolResult {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut result = serializer.serialize_struct("ToolResult", 10)?;
+        result.serialize_field("id", &self.id)?;
+        result.serialize_field("name", &self.name)?;
+        result.serialize_field("isError", &self.is_error())?;
+        result.serialize_field("content", &self.content())?;
+        if let Some(details) = self.details() {
+            result.serialize_field("details", &details)?;
+        }
+        match &self.outcome {
+            Err(error) => result.serialize_field("error", error)?,
+            Ok(output) => {
+                if let Some(title) = &output.title {
+                    result.serialize_field("title", title)?;
+                }
+                if !output.metadata.is_empty() {
+                    result.serialize_field("metadata", &output.metadata)?;
+                }
+                if !output.files_modified.is_empty() {
+                    result.serialize_field("filesModified", &output.files_modified)?;
+                }
+                if !output.attachments.is_empty() {
+                    result.serialize_field("attachments", &output.attachments)?;
+                }
+            }
+        }
+        result.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for ToolResult {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Wire {
+            id: String,
+            name: String,
+            is_error: bool,
+            #[serde(default)]
+            content: Vec<Content>,
+            #[serde(default)]
+            details: Option<Value>,
+            #[serde(default)]
+            error: Option<ToolError>,
+            #[serde(default)]
+            title: Option<String>,
+            #[serde(default)]
+            metadata: Map<String, Value>,
+            #[serde(default)]
+            files_modified: Vec<PathBuf>,
+            #[serde(default)]
+            attachments: Vec<PathBuf>,
+        }
+        let Wire { id, name, is_error, content, details, error, title, metadata, files_modified, attachments } =
+            Wire::deserialize(deserializer)?;
+        let outcome = match (is_error, error) {
+            (true, Some(error)) => Err(error),
+            (true, None) => return Err(D::Error::missing_field("error")),
+            (false, _) => Ok(ToolOutput { content, details, title, metadata, files_modified, attachments }),
+        };
+        Ok(Self { id, name, outcome })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_serialise_whole() {
+        let output = ToolOutput::text("hi")
+            .with_details(json!({"a": 1}))
+            .with_title("t")
+            .with_metadata("k", 1)
+            .with_file_modified("/a")
+            .with_attachment("/b");
+        for outcome in [Ok(output), Ok(ToolOutput::default()), Err(ToolError::denied("no"))] {
+            let result = ToolResult::new("1".into(), "x".into(), outcome);
+            let text = serde_json::to_string(&result).unwrap();
+            assert_eq!(serde_json::from_str::<ToolResult>(&text).unwrap(), result, "{text}");
+        }
+        let error = ToolResult::new("1".into(), "x".into(), Err(ToolError::denied("no")));
+        assert_eq!(
+            serde_json::to_value(&error).unwrap()["details"],
+            json!({"status": "error", "tool": "x", "error": "no"})
+        );
+    }
+
+    #[test]
+    fn calls_serialise_whole() {
+        for call in [ToolCall::new("1", "x", json!({"a": 1})), ToolCall::new("1", "x", "{\"a\": 1}")] {
+            let text = serde_json::to_string(&call).unwrap();
+            assert_eq!(serde_json::from_str::<ToolCall>(&text).unwrap(), call);
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! On whose behalf a tool is called.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::path::{Path, PathBuf};
+
+/// Who calls: an agent in a session, with a workspace.
+///
+/// ```
+/// let caller = toolkit::Caller::new().with_session("s1").with_workspace("/srv/project");
+/// assert_eq!(caller.session_id.as_deref(), Some("s1"));
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[non_exhaustive]
+pub struct Caller {
+    /// The agent.
+    pub agent: Option<String>,
+    /// The directory where the agent keeps its own things.
+    pub agent_dir: Option<PathBuf>,
+    /// The session.
+    pub session_id: Option<String>,
+    /// The message that the calls belong to.
+    pub message_id: Option<String>,
+    /// The conversation within a channel.
+    pub conversation_id: Option<String>,
+    /// The channel that the session came in by.
+    pub channel: Option<String>,
+    /// The account in that channel.
+    pub account_id: Option<String>,
+    /// The provider of the model.
+    pub provider: Option<String>,
+    /// The model.
+    pub model: Option<String>,
+    /// Whether the session runs in a sandbox.
+    pub sandboxed: bool,
+    /// How many agents stand above this one.
+    pub depth: u32,
+    /// The directory that bounds file access; the process's working directory where `None`.
+    pub workspace: Option<PathBuf>,
+    /// Whether paths outside the workspace may be used too. For hosts whose caller is a person who typed the path.
+    pub outside_workspace: bool,
+    /// Whatever else a host wants its tools to know.
+    pub extra: Map<String, Value>,
+}
+
+macro_rules! setters {
+    ($($(#[$doc:meta])* $setter:ident: $field:ident: $type:ty;)*) => {
+        $($(#[$doc])*
+        #[must_use]
+        pub fn $setter(mut self, value: impl Into<$type>) -> Self {
+            self.$field = Some(value.into());
+            self
+        })*
+    };
+}
+
+impl Caller {
+    /// A caller of whom nothing is known.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    setters! {
+        /// Names the agent.
+        with_agent: agent: String;
+        /// Names the session.
+        with_session: session_id: String;
+        /// Names the message.
+        with_message: message_id: String;
+        /// Names the channel.
+        with_channel: channel: String;
+        /// Names the account in the channel.
+        with_account: account_id: String;
+        /// Names the provider of the model.
+        with_provider: provider: String;
+        /// Names the model.
+        with_model: model: String;
+        /// Bounds file access to a directory.
+        with_workspace: workspace: PathBuf;
+    }
+
+    /// Adds something that tools can read with [`ToolContext::extra`](crate::ToolContext::extra).
+    #[must_use]
+    pub fn with_extra(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.extra.insert(key.into(), value.into());
+        self
+    }
+
+    /// Lets tools use paths outside the workspace too.
+    #[must_use]
+    pub fn allow_outside_workspace(mut self) -> Self {
+        self.outside_workspace = true;
+        self
+    }
+
+    /// The directory that relative paths belong to.
+    pub fn workspace_dir(&self) -> &Path {
+        self.workspace.as_deref().unwrap_or(Path::new("."))
+    }
+}

@@ -1,0 +1,257 @@
+//! Why a call failed: a kind for hosts, a text for the model, advice on trying again.
+
+use crate::arguments::InvalidArguments;
+use serde::{Deserialize, Serialize};
+use std::error::Error as StdError;
+use std::fmt;
+use std::time::Duration;
+
+/// Why a tool call failed.
+///
+/// Its text is written for the model: what was wrong, where, what to do. Any error with
+/// [`std::error::Error`] becomes one of kind [`Failed`](ToolErrorKind::Failed) by `?`; for that it does not
+/// implement `Error` itself.
+///
+/// ```
+/// use toolkit::{ToolError, ToolErrorKind};
+///
+/// fn parse(text: &str) -> Result<u8, ToolError> {
+///     Ok(text.parse::<u8>()?)
+/// }
+/// assert_eq!(parse("x").unwrap_err().kind(), ToolErrorKind::Failed);
+/// ```
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolError {
+    kind: ToolErrorKind,
+    message: String,
+    #[serde(default, skip_serializing_if = "Retry::is_never")]
+    retry: Retry,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    arguments: Option<Box<InvalidArguments>>,
+    #[serde(skip)]
+    source: Option<Box<dyn StdError + Send + Sync>>,
+}
+
+/// What kind of failure it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ToolErrorKind {
+    /// No tool of that name is there for this caller.
+    UnknownTool,
+    /// The arguments do not fit the tool's schema.
+    InvalidArguments,
+    /// A policy, a permission or a person said no.
+    Denied,
+    /// What the call was about does not exist.
+    NotFound,
+    /// The call was cancelled.
+    Aborted,
+    /// The call took too long.
+    TimedOut,
+    /// The host went away while the call ran.
+    Interrupted,
+    /// Something the tool needs is missing or down.
+    Unavailable,
+    /// The tool panicked.
+    Panicked,
+    /// Anything else.
+    Failed,
+}
+
+/// Whether trying the same call again may help.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Retry {
+    /// It fails again.
+    #[default]
+    Never,
+    /// It may work.
+    Now,
+    /// It may work after a while.
+    After(Duration),
+}
+
+impl Retry {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+    fn is_never(&self) -> bool {
+        *self == Self::Never
+    }
+}
+
+impl ToolError {
+    /// An error of a given kind.
+    pub fn new(kind: ToolErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), retry: Retry::Never, arguments: None, source: None }
+    }
+
+    /// The tool could not do what it was asked to.
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self::new(ToolErrorKind::Failed, message)
+    }
+
+    /// What the call was about does not exist.
+    pub fn not_found(message: impl Into<String>) -> Self {
+        Self::new(ToolErrorKind::NotFound, message)
+    }
+
+    /// The call is not allowed.
+    pub fn denied(message: impl Into<String>) -> Self {
+        Self::new(ToolErrorKind::Denied, message)
+    }
+
+    /// Something the tool needs is missing or down.
+    pub fn unavailable(message: impl Into<String>) -> Self {
+        Self::new(ToolErrorKind::Unavailable, message)
+    }
+
+    /// The call was cancelled.
+    pub fn aborted(message: impl Into<String>) -> Self {
+        Self::new(ToolErrorKind::Aborted, message)
+    }
+
+    /// Wraps what has no [`std::error::Error`] of its own: a string, a boxed error, an `anyhow::Error`.
+    ///
+    /// ```
+    /// # use toolkit::ToolError;
+    /// let outcome: Result<(), String> = Err("no disk".into());
+    /// assert_eq!(outcome.map_err(ToolError::wrap).unwrap_err().to_string(), "no disk");
+    /// ```
+    pub fn wrap(error: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        Self::from_source(error.into())
+    }
+
+    pub(crate) fn invalid_arguments(problems: InvalidArguments) -> Self {
+        let message = problems.to_string();
+        Self { arguments: Some(Box::new(problems)), ..Self::new(ToolErrorKind::InvalidArguments, message) }
+    }
+
+    pub(crate) fn undecodable(name: &str, error: &serde_json::Error) -> Self {
+        let subject = if name.is_empty() { "the arguments".to_owned() } else { format!("/{name}") };
+        Self::new(ToolErrorKind::InvalidArguments, format!("invalid arguments:\n- {subject}: {error}"))
+    }
+
+    fn from_source(source: Box<dyn StdError + Send + Sync>) -> Self {
+        let mut message = source.to_string();
+        let mut cause = source.source();
+        while let Some(error) = cause {
+            let text = error.to_string();
+            // Many errors repeat their cause in their own text.
+            if !message.contains(&text) {
+                message.push_str(": ");
+                message.push_str(&text);
+            }
+            cause = error.source();
+        }
+        Self { source: Some(source), ..Self::failed(message) }
+    }
+
+    /// Says whether trying again may help.
+    #[must_use]
+    pub fn with_retry(mut self, retry: Retry) -> Self {
+        self.retry = retry;
+        self
+    }
+
+    /// Replaces the text for the model, keeping kind and source.
+    #[must_use]
+    pub fn with_message(mut self, message: impl Into<String>) -> Self {
+        self.message = message.into();
+        self
+    }
+
+    /// The kind of failure.
+    pub fn kind(&self) -> ToolErrorKind {
+        self.kind
+    }
+
+    /// The text for the model.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// Whether trying again may help.
+    pub fn retry(&self) -> Retry {
+        self.retry
+    }
+
+    /// Every problem of the arguments, for [`ToolErrorKind::InvalidArguments`].
+    pub fn problems(&self) -> Option<&InvalidArguments> {
+        self.arguments.as_deref()
+    }
+
+    /// The error behind it, where there is one.
+    pub fn source(&self) -> Option<&(dyn StdError + Send + Sync + 'static)> {
+        self.source.as_deref()
+    }
+}
+
+impl fmt::Display for ToolError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl fmt::Debug for ToolError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}: {}", self.kind, self.message)
+    }
+}
+
+/// Two errors are equal when a model could not tell them apart.
+impl PartialEq for ToolError {
+    fn eq(&self, other: &Self) -> bool {
+        self.kind == other.kind && self.message == other.message && self.retry == other.retry
+    }
+}
+
+impl<E: StdError + Send + Sync + 'static> From<E> for ToolError {
+    fn from(error: E) -> Self {
+        Self::from_source(Box::new(error))
+    }
+}
+
+/// An error that a tool function may return: every type with [`std::error::Error`], and [`ToolError`].
+#[diagnostic::on_unimplemented(
+    message = "a tool cannot return the error `{Self}`",
+    label = "this error does not convert into a `ToolError`",
+    note = "implement `std::error::Error` for it, or `From<{Self}> for ToolError`",
+    note = "a string or an `anyhow::Error` converts with `.map_err(ToolError::wrap)`"
+)]
+pub trait IntoToolError {
+    /// Converts it.
+    fn into_tool_error(self) -> ToolError;
+}
+
+#[diagnostic::do_not_recommend]
+impl<E: Into<ToolError>> IntoToolError for E {
+    fn into_tool_error(self) -> ToolError {
+        self.into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("outer")]
+    struct Outer(#[source] std::num::ParseIntError);
+
+    #[test]
+    fn the_whole_chain_is_told_once() {
+        let error: ToolError = Outer("x".parse::<u8>().unwrap_err()).into();
+        assert_eq!(error.to_string(), "outer: invalid digit found in string");
+        assert!(error.source().is_some_and(|source| source.is::<Outer>()));
+    }
+
+    #[test]
+    fn json_keeps_what_a_host_needs() {
+        let error = ToolError::unavailable("down").with_retry(Retry::After(Duration::from_secs(2)));
+        let json = serde_json::to_value(&error).unwrap();
+        assert_eq!(json["kind"], "unavailable");
+        assert_eq!(serde_json::from_value::<ToolError>(json).unwrap(), error);
+    }
+}

@@ -1,0 +1,79 @@
+//! Tools for AI agents, declared as annotated Rust functions.
+//!
+//! ```
+//! use toolkit::prelude::*;
+//!
+//! /// Adds two numbers.
+//! #[tool(group = "math", read_only)]
+//! async fn add(
+//!     /// The first number.
+//!     a: i64,
+//!     /// The second number.
+//!     #[arg(default = 1)]
+//!     b: i64,
+//! ) -> String {
+//!     (a + b).to_string()
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), toolkit::BuildError> {
+//! let toolkit = Toolkit::builder().build()?;
+//! let toolbox = toolkit.toolbox(&Caller::new()).await;
+//! let result = toolbox.call(ToolCall::new("1", "add", r#"{ "a": 2, "b": 3 }"#)).await;
+//! assert_eq!(result.text(), "5");
+//! # Ok(()) }
+//! ```
+//!
+//! From the function come its JSON Schema, the validation that enforces it, and its registration. How to write one
+//! is described at [`tool`](macro@tool); [`link!`] brings in the tools of other crates.
+
+#[expect(unused_extern_crates, reason = "the macros' expansions name the crate")]
+extern crate self as toolkit;
+
+mod arg;
+mod arguments;
+mod call;
+mod caller;
+mod content;
+mod context;
+mod definition;
+mod diagnostic;
+mod error;
+mod link;
+mod macros;
+mod name;
+mod output;
+mod parameter;
+pub mod prelude;
+mod registry;
+mod schema;
+mod state;
+mod tool;
+mod tool_def;
+mod toolbox;
+mod workspace;
+
+#[doc(hidden)]
+#[path = "private.rs"]
+pub mod __private;
+
+pub use arg::{LengthArg, PatternArg, RangeArg, SchemaFn, ToolArg};
+pub use arguments::{Arguments, InvalidArguments, Problem};
+pub use call::{CallArguments, ToolCall, ToolResult};
+pub use caller::Caller;
+pub use content::{Bytes, Content, Resource, ResourceBody};
+pub use context::ToolContext;
+pub use definition::{Annotations, Definition};
+pub use diagnostic::{Diagnostic, Level};
+pub use error::{IntoToolError, Retry, ToolError, ToolErrorKind};
+pub use macros::{args, tool};
+pub use name::{MAX_NAME_BYTES, is_valid_name, nearest};
+pub use output::{Image, IntoToolOutput, Json, ToolOutput};
+pub use parameter::{Literal, ParameterDef, Rule, Shown};
+pub use registry::{BuildError, Builder, Toolkit};
+pub use state::{Service, State};
+pub use tokio_util::sync::CancellationToken;
+pub use tool::Tool;
+pub use tool_def::{
+    BoxFuture, FormatError, Input, Keep, Location, Run, ServiceDef, ToolDef, Truncate,
+};
+pub use toolbox::Toolbox;

@@ -1,0 +1,271 @@
+//! What a tool answers: [`ToolOutput`], and the types that turn into one.
+
+use crate::arg::SchemaFn;
+use crate::content::Content;
+use crate::error::{IntoToolError, ToolError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+use std::path::PathBuf;
+
+/// The answer of a tool that succeeded.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[non_exhaustive]
+pub struct ToolOutput {
+    /// What the model gets, in order.
+    pub content: Vec<Content>,
+    /// The same as structured data, for hosts and programs: whole or absent, never cut.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub details: Option<Value>,
+    /// A short headline for user interfaces, such as `Found 3 files`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Facts for user interfaces.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub metadata: Map<String, Value>,
+    /// Files that the call created, changed or removed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files_modified: Vec<PathBuf>,
+    /// Files that belong to the answer.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<PathBuf>,
+}
+
+impl ToolOutput {
+    /// An answer of one text block.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self { content: vec![Content::text(text)], ..Self::default() }
+    }
+
+    /// Structured data, shown to the model as indented JSON.
+    ///
+    /// # Errors
+    ///
+    /// When `value` does not serialise to JSON, for instance for a map with keys that are no strings.
+    pub fn json(value: &impl Serialize) -> Result<Self, ToolError> {
+        let details = serde_json::to_value(value)?;
+        let text = serde_json::to_string_pretty(&details)?;
+        Ok(Self { details: Some(details), ..Self::text(text) })
+    }
+
+    /// Appends a content block.
+    #[must_use]
+    pub fn with_content(mut self, block: impl Into<Content>) -> Self {
+        self.content.push(block.into());
+        self
+    }
+
+    /// Sets the structured data.
+    #[must_use]
+    pub fn with_details(mut self, details: impl Into<Value>) -> Self {
+        self.details = Some(details.into());
+        self
+    }
+
+    /// Sets the headline for user interfaces.
+    #[must_use]
+    pub fn with_title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+
+    /// Adds a fact for user interfaces.
+    #[must_use]
+    pub fn with_metadata(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.metadata.insert(key.into(), value.into());
+        self
+    }
+
+    /// Notes a file that the call created, changed or removed.
+    #[must_use]
+    pub fn with_file_modified(mut self, path: impl Into<PathBuf>) -> Self {
+        self.files_modified.push(path.into());
+        self
+    }
+
+    /// Attaches a file.
+    #[must_use]
+    pub fn with_attachment(mut self, path: impl Into<PathBuf>) -> Self {
+        self.attachments.push(path.into());
+        self
+    }
+
+    /// All text blocks, joined by a newline.
+    pub fn to_text(&self) -> String {
+        let texts: Vec<&str> = self.content.iter().filter_map(Content::as_text).collect();
+        texts.join("\n")
+    }
+}
+
+/// What a tool function may return.
+///
+/// `()`, `String`, `&'static str`, `Cow<'static, str>`, [`Json`], [`Image`], [`Content`], `Vec<Content>`,
+/// [`ToolOutput`], and a `Result` of any of them with an error that converts into a [`ToolError`].
+#[diagnostic::on_unimplemented(
+    message = "a tool cannot return `{Self}`",
+    label = "not something a tool can return",
+    note = "a tool returns `()`, a string, `Json<T>` for structured data, `Image`, `Content`, `ToolOutput`, or a `Result` of these"
+)]
+pub trait IntoToolOutput: Sized {
+    /// The schema of the structured data, where there is one.
+    const OUTPUT_SCHEMA: Option<SchemaFn> = None;
+
+    /// Turns the function's value into the tool's answer.
+    ///
+    /// # Errors
+    ///
+    /// The function's own error, or that its value could not be serialised.
+    fn into_tool_output(self) -> Result<ToolOutput, ToolError>;
+}
+
+impl IntoToolOutput for ToolOutput {
+    fn into_tool_output(self) -> Result<ToolOutput, ToolError> {
+        Ok(self)
+    }
+}
+
+impl IntoToolOutput for () {
+    fn into_tool_output(self) -> Result<ToolOutput, ToolError> {
+        Ok(ToolOutput::text("Done."))
+    }
+}
+
+impl IntoToolOutput for String {
+    fn into_tool_output(self) -> Result<ToolOutput, ToolError> {
+        Ok(ToolOutput::text(self))
+    }
+}
+
+impl IntoToolOutput for &'static str {
+    fn into_tool_output(self) -> Result<ToolOutput, ToolError> {
+        Ok(ToolOutput::text(self))
+    }
+}
+
+impl IntoToolOutput for Cow<'static, str> {
+    fn into_tool_output(self) -> Result<ToolOutput, ToolError> {
+        Ok(ToolOutput::text(self))
+    }
+}
+
+impl IntoToolOutput for Content {
+    fn into_tool_output(self) -> Result<ToolOutput, ToolError> {
+        Ok(ToolOutput { content: vec![self], ..ToolOutput::default() })
+    }
+}
+
+impl IntoToolOutput for Vec<Content> {
+    fn into_tool_output(self) -> Result<ToolOutput, ToolError> {
+        Ok(ToolOutput { content: self, ..ToolOutput::default() })
+    }
+}
+
+impl<T: IntoToolOutput, E: IntoToolError> IntoToolOutput for Result<T, E> {
+    const OUTPUT_SCHEMA: Option<SchemaFn> = T::OUTPUT_SCHEMA;
+
+    fn into_tool_output(self) -> Result<ToolOutput, ToolError> {
+        self.map_err(IntoToolError::into_tool_error)?.into_tool_output()
+    }
+}
+
+/// Structured data: `details` for hosts and programs, indented JSON for the model, and an output schema.
+///
+/// ```
+/// use toolkit::prelude::*;
+///
+/// #[toolkit::args]
+/// struct Size {
+///     /// Width in pixels.
+///     width: u32,
+/// }
+///
+/// /// Measures a picture.
+/// #[tool(read_only)]
+/// fn measure() -> Json<Size> {
+///     Json(Size { width: 640 })
+/// }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Json<T>(pub T);
+
+impl<T: Serialize + JsonSchema> IntoToolOutput for Json<T> {
+    const OUTPUT_SCHEMA: Option<SchemaFn> = Some(crate::arg::schema_of::<T>);
+
+    fn into_tool_output(self) -> Result<ToolOutput, ToolError> {
+        ToolOutput::json(&self.0)
+    }
+}
+
+/// A picture, with the file it came from where there is one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Image {
+    /// The encoded file.
+    pub data: Vec<u8>,
+    /// Its media type, such as `image/png`.
+    pub mime_type: String,
+    /// What it shows; stands before the picture as text.
+    pub label: Option<String>,
+    /// Where it is; told to the model in a line `MEDIA:path`.
+    pub path: Option<PathBuf>,
+}
+
+impl Image {
+    /// A picture from an encoded file.
+    pub fn new(data: impl Into<Vec<u8>>, mime_type: impl Into<String>) -> Self {
+        Self { data: data.into(), mime_type: mime_type.into(), label: None, path: None }
+    }
+
+    /// Says what it shows.
+    #[must_use]
+    pub fn with_label(mut self, label: impl Into<String>) -> Self {
+        self.label = Some(label.into());
+        self
+    }
+
+    /// Says where the file is.
+    #[must_use]
+    pub fn with_path(mut self, path: impl Into<PathBuf>) -> Self {
+        self.path = Some(path.into());
+        self
+    }
+}
+
+impl IntoToolOutput for Image {
+    fn into_tool_output(self) -> Result<ToolOutput, ToolError> {
+        let lines: Vec<String> =
+            self.label.into_iter().chain(self.path.iter().map(|path| format!("MEDIA:{}", path.display()))).collect();
+        let mut output = ToolOutput::default();
+        if !lines.is_empty() {
+            output = output.with_content(lines.join("\n"));
+        }
+        output.attachments.extend(self.path);
+        Ok(output.with_content(Content::image(self.data, self.mime_type)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_image_names_its_file() {
+        let output = Image::new(*b"png", "image/png")
+            .with_label("a chart")
+            .with_path("/tmp/c.png")
+            .into_tool_output()
+            .unwrap_or_default();
+        assert_eq!(output.to_text(), "a chart\nMEDIA:/tmp/c.png");
+        assert_eq!(output.content[1], Content::image(*b"png", "image/png"));
+        assert_eq!(output.attachments, [PathBuf::from("/tmp/c.png")]);
+    }
+
+    #[test]
+    fn json_carries_details_and_text() {
+        let output = Json(vec![1, 2]).into_tool_output().unwrap_or_default();
+        assert_eq!(output.details, Some(serde_json::json!([1, 2])));
+        assert_eq!(output.to_text(), "[\n  1,\n  2\n]");
+    }
+}

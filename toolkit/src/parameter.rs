@@ -1,0 +1,238 @@
+//! A tool's parameters as the macro states them: name, description, schema, rules and default.
+
+use crate::arg::{SchemaFn, ToolArg};
+use crate::arguments::Arguments;
+use crate::error::ToolError;
+use serde_json::Value;
+
+/// What is known of one parameter without running anything: a part of a [`ToolDef`](crate::ToolDef).
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct ParameterDef {
+    /// The name that the model uses.
+    pub name: &'static str,
+    /// What it means, for the model; empty where the code says nothing.
+    pub description: &'static str,
+    /// Makes the schema of its type.
+    pub schema: SchemaFn,
+    /// Whether it may be absent.
+    pub optional: bool,
+    /// What stands for it when it is absent, as the schema shows it.
+    pub default: Option<Shown>,
+    /// Further rules that the schema states.
+    pub rules: &'static [Rule],
+    /// Example values.
+    pub examples: &'static [Shown],
+    /// Other names that are accepted, never advertised.
+    pub aliases: &'static [&'static str],
+    /// Whether its value stays out of history, logs and events.
+    pub secret: bool,
+    /// Whether JSON decodes to the type: for defaults that are written as JSON.
+    pub(crate) check: fn(Literal) -> Result<(), String>,
+}
+
+/// A rule on a parameter's value beyond its type.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Rule {
+    /// The least number.
+    Minimum(Literal),
+    /// The greatest number.
+    Maximum(Literal),
+    /// A number that must not be reached.
+    ExclusiveMaximum(Literal),
+    /// The fewest characters, items or entries.
+    MinLength(u64),
+    /// The most characters, items or entries.
+    MaxLength(u64),
+    /// A regular expression (ECMA-262) that a part of the string must match.
+    Pattern(&'static str),
+}
+
+/// A JSON value as a constant.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Literal {
+    /// `null`.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A whole number.
+    Int(i128),
+    /// Any other number.
+    Float(f64),
+    /// Text.
+    Str(&'static str),
+    /// A list.
+    List(&'static [Literal]),
+}
+
+impl Literal {
+    /// The value it stands for.
+    pub fn to_value(self) -> Value {
+        match self {
+            Self::Null => Value::Null,
+            Self::Bool(value) => value.into(),
+            Self::Int(value) => u64::try_from(value)
+                .map(Value::from)
+                .or_else(|_| i64::try_from(value).map(Value::from))
+                .unwrap_or(Value::Null),
+            Self::Float(value) => value.into(),
+            Self::Str(value) => value.into(),
+            Self::List(items) => items.iter().map(|item| item.to_value()).collect(),
+        }
+    }
+}
+
+/// A value that a schema shows, as a default or an example.
+#[derive(Debug, Clone, Copy)]
+pub enum Shown {
+    /// Written as a literal.
+    Literal(Literal),
+    /// Computed; `None` where the type does not serialise.
+    Computed(fn() -> Option<Value>),
+}
+
+impl ParameterDef {
+    /// What is wrong with a default that is written as JSON.
+    pub(crate) fn default_fault(&self) -> Option<String> {
+        match self.default {
+            Some(Shown::Literal(literal)) => (self.check)(literal).err(),
+            _ => None,
+        }
+    }
+}
+
+impl Shown {
+    /// The value, where it can be shown.
+    pub fn to_value(self) -> Option<Value> {
+        match self {
+            Self::Literal(literal) => Some(literal.to_value()),
+            Self::Computed(compute) => compute(),
+        }
+    }
+}
+
+/// A parameter with its type: what the expansion of `#[tool]` reads an argument with.
+#[derive(Debug)]
+pub struct Arg<T> {
+    /// What is known without the type.
+    pub def: ParameterDef,
+    decode: fn(Value) -> serde_json::Result<T>,
+    default: Option<fn() -> T>,
+}
+
+/// A required parameter.
+pub const fn arg<T: ToolArg>(name: &'static str, description: &'static str) -> Arg<T> {
+    Arg {
+        def: ParameterDef {
+            name,
+            description,
+            schema: T::schema,
+            optional: false,
+            default: None,
+            rules: &[],
+            examples: &[],
+            aliases: &[],
+            secret: false,
+            check: check_literal::<T>,
+        },
+        decode: T::decode,
+        default: None,
+    }
+}
+
+/// Whether a default that is written as JSON decodes.
+fn check_literal<T: ToolArg>(literal: Literal) -> Result<(), String> {
+    T::decode(literal.to_value()).map(drop).map_err(|error| error.to_string())
+}
+
+impl<T> Arg<T> {
+    /// It may be absent.
+    #[must_use]
+    pub const fn optional(mut self) -> Self {
+        self.def.optional = true;
+        self
+    }
+
+    /// It may be absent and then has this value.
+    #[must_use]
+    pub const fn default(mut self, default: fn() -> T, shown: Shown) -> Self {
+        self.def.optional = true;
+        self.def.default = Some(shown);
+        self.default = Some(default);
+        self
+    }
+
+    /// It may be absent and then has the value that this JSON decodes to, such as `"fast"` for an enum. Whether it
+    /// decodes is checked at start-up.
+    #[must_use]
+    pub const fn default_literal(mut self, literal: Literal) -> Self {
+        self.def.optional = true;
+        self.def.default = Some(Shown::Literal(literal));
+        self
+    }
+
+    /// Further rules.
+    #[must_use]
+    pub const fn rules(mut self, rules: &'static [Rule]) -> Self {
+        self.def.rules = rules;
+        self
+    }
+
+    /// Example values.
+    #[must_use]
+    pub const fn examples(mut self, examples: &'static [Shown]) -> Self {
+        self.def.examples = examples;
+        self
+    }
+
+    /// Other names.
+    #[must_use]
+    pub const fn aliases(mut self, aliases: &'static [&'static str]) -> Self {
+        self.def.aliases = aliases;
+        self
+    }
+
+    /// Its value stays out of history, logs and events.
+    #[must_use]
+    pub const fn secret(mut self) -> Self {
+        self.def.secret = true;
+        self
+    }
+
+    /// Takes the argument, or its default.
+    ///
+    /// # Errors
+    ///
+    /// When it is absent without a default, or does not decode.
+    pub fn take(&self, arguments: &mut Arguments) -> Result<T, ToolError> {
+        match (arguments.take(self.def.name), self.default, self.def.default) {
+            (Some(value), _, _) => self.read(value),
+            (None, Some(default), _) => Ok(default()),
+            (None, None, Some(Shown::Literal(literal))) => self.read(literal.to_value()),
+            (None, None, _) => Err(arguments.missing(self.def.name)),
+        }
+    }
+
+    /// Takes the argument if it is there.
+    ///
+    /// # Errors
+    ///
+    /// When it does not decode.
+    pub fn take_optional(&self, arguments: &mut Arguments) -> Result<Option<T>, ToolError> {
+        arguments.take(self.def.name).map(|value| self.read(value)).transpose()
+    }
+
+    /// Takes all arguments as one value.
+    ///
+    /// # Errors
+    ///
+    /// When they do not decode.
+    pub fn take_all(&self, arguments: &mut Arguments) -> Result<T, ToolError> {
+        let value = arguments.take_all();
+        (self.decode)(value).map_err(|error| ToolError::undecodable("", &error))
+    }
+
+    fn read(&self, value: Value) -> Result<T, ToolError> {
+        (self.decode)(value).map_err(|error| ToolError::undecodable(self.def.name, &error))
+    }
+}

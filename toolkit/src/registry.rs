@@ -1,0 +1,262 @@
+//! Every tool of a process, with the services they need.
+
+use crate::caller::Caller;
+use crate::diagnostic::{Diagnostic, Level};
+use crate::link::{self, Linked, Links};
+use crate::name::is_valid_name;
+use crate::state::{Service, Services};
+use crate::tool::Tool;
+use crate::toolbox::Toolbox;
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::sync::Arc;
+
+/// Every tool linked into or registered with this process. Cheap to clone.
+///
+/// ```
+/// use toolkit::prelude::*;
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), toolkit::BuildError> {
+/// let toolkit = Toolkit::builder().build()?;
+/// let toolbox = toolkit.toolbox(&Caller::new()).await;
+/// for definition in toolbox.definitions() {
+///     println!("{}: {}", definition.name, definition.description);
+/// }
+/// # Ok(()) }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Toolkit(Arc<Inner>);
+
+#[derive(Debug)]
+pub(crate) struct Inner {
+    /// By name, in that order.
+    pub(crate) tools: Vec<Tool>,
+    /// Names and aliases, to the place in `tools`.
+    pub(crate) index: HashMap<String, usize>,
+    pub(crate) services: Services,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Toolkit {
+    /// Starts with every tool that is linked into this process.
+    pub fn builder() -> Builder {
+        Builder { linked: true, ..Builder::default() }
+    }
+
+    /// Starts with no tool at all, for hosts that name each one.
+    pub fn empty() -> Builder {
+        Builder::default()
+    }
+
+    /// Every tool, by name.
+    pub fn tools(&self) -> &[Tool] {
+        &self.0.tools
+    }
+
+    /// The tool of this name or alias.
+    pub fn tool(&self, name: &str) -> Option<&Tool> {
+        self.0.index.get(name).map(|place| &self.0.tools[*place])
+    }
+
+    /// What was noticed while the tools were put together.
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        &self.0.diagnostics
+    }
+
+    /// What `caller` may use: a snapshot, to be made anew for each turn of a model.
+    #[expect(clippy::unused_async, reason = "what a caller may use will depend on tools that prepare themselves")]
+    pub async fn toolbox(&self, caller: &Caller) -> Toolbox {
+        Toolbox::new(Arc::clone(&self.0), caller.clone())
+    }
+}
+
+/// Puts a [`Toolkit`] together.
+#[derive(Debug, Default)]
+pub struct Builder {
+    linked: bool,
+    tools: Vec<Tool>,
+    services: Services,
+    first_lists: Vec<String>,
+}
+
+impl Builder {
+    /// Adds a tool; it goes before every linked one of its name.
+    #[must_use]
+    pub fn tool(mut self, tool: Tool) -> Self {
+        self.tools.push(tool);
+        self
+    }
+
+    /// Provides a service to every tool that takes `State<T>`.
+    #[must_use]
+    pub fn service<T: Service>(self, service: T) -> Self {
+        self.shared_service(Arc::new(service))
+    }
+
+    /// Provides a service that is shared, or a trait object: `shared_service::<dyn Store>(Arc::new(store))`.
+    #[must_use]
+    pub fn shared_service<T: ?Sized + Service>(mut self, service: Arc<T>) -> Self {
+        self.services.insert(service);
+        self
+    }
+
+    /// Lets the `link!` list of a crate go before all others that are not named so.
+    #[must_use]
+    pub fn links_first(mut self, crate_name: impl Into<String>) -> Self {
+        self.first_lists.push(crate_name.into());
+        self
+    }
+
+    /// Builds the toolkit.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong, at once: two tools of one name in one crate, a linked crate that brought no
+    /// tool, a service that nobody provides, a name or a default that is not valid.
+    pub fn build(self) -> Result<Toolkit, BuildError> {
+        let mut problems = Vec::new();
+        let mut diagnostics = Vec::new();
+        let links = Links::collect(&self.first_lists);
+        let mut candidates: Vec<Tool> = self.tools;
+        problems.extend(duplicates(&candidates, "added to the toolkit", |_| ""));
+        if self.linked {
+            problems.extend(link::silent_crates());
+            let mut linked: Vec<Tool> = inventory::iter::<Linked>()
+                .filter(|Linked(def)| def.enabled)
+                .map(|Linked(def)| Tool::new(def))
+                .collect();
+            // The linker's order means nothing: core first, then as the lists say, then by crate and name.
+            linked.sort_by(|one, other| {
+                let key = |tool: &Tool| {
+                    let location = tool.location();
+                    let name = location.crate_name();
+                    (!links.is_core(name), links.rank(name), name, location.version, location.file, location.line)
+                };
+                key(one).cmp(&key(other))
+            });
+            problems.extend(duplicates(&linked, "in one crate", |tool| tool.location().crate_name()));
+            candidates.extend(linked);
+        }
+        let mut chosen: BTreeMap<String, Tool> = BTreeMap::new();
+        for tool in candidates {
+            if let Some(first) = chosen.get(tool.name()) {
+                diagnostics.push(left_out(&tool, first));
+                continue;
+            }
+            problems.extend(faults(&tool, &self.services));
+            chosen.insert(tool.name().to_owned(), tool);
+        }
+        if !problems.is_empty() {
+            problems.sort_unstable();
+            problems.dedup();
+            return Err(BuildError { problems });
+        }
+        let tools: Vec<Tool> = chosen.into_values().collect();
+        let index = index(&tools, &links, &mut diagnostics);
+        Ok(Toolkit(Arc::new(Inner { tools, index, services: self.services, diagnostics })))
+    }
+}
+
+/// Names and aliases. An alias never takes a name, nor an alias that an earlier crate has.
+fn index(tools: &[Tool], links: &Links, diagnostics: &mut Vec<Diagnostic>) -> HashMap<String, usize> {
+    let mut index: HashMap<String, usize> =
+        tools.iter().enumerate().map(|(place, tool)| (tool.name().to_owned(), place)).collect();
+    let mut order: Vec<usize> = (0..tools.len()).filter(|place| !tools[*place].aliases().is_empty()).collect();
+    order.sort_by_key(|place| {
+        let name = tools[*place].location().crate_name();
+        (!links.is_core(name), links.rank(name), *place)
+    });
+    for place in order {
+        let tool = &tools[place];
+        for alias in tool.aliases() {
+            match index.get(*alias) {
+                Some(other) => diagnostics.push(Diagnostic {
+                    level: Level::Warning,
+                    source: tool.location().crate_name().to_owned(),
+                    message: format!(
+                        "the alias `{alias}` of the tool `{}` is left out: it already names `{}`",
+                        tool.name(),
+                        tools[*other].name()
+                    ),
+                    location: Some(tool.location().to_string()),
+                }),
+                None => {
+                    index.insert((*alias).to_owned(), place);
+                }
+            }
+        }
+    }
+    index
+}
+
+/// Tools of one name where there must be one, each named once with all its places.
+fn duplicates<'a>(tools: &'a [Tool], within: &str, scope: impl Fn(&'a Tool) -> &'static str) -> Vec<String> {
+    let mut places: BTreeMap<(&str, &str), Vec<String>> = BTreeMap::new();
+    for tool in tools {
+        places.entry((scope(tool), tool.name())).or_default().push(tool.location().to_string());
+    }
+    places
+        .into_iter()
+        .filter(|(_, places)| places.len() > 1)
+        .map(|((_, name), places)| {
+            format!("the tool name `{name}` is taken more than once {within}: at {}; rename all but one", places.join(" and "))
+        })
+        .collect()
+}
+
+fn left_out(tool: &Tool, first: &Tool) -> Diagnostic {
+    Diagnostic {
+        level: Level::Warning,
+        source: tool.location().crate_name().to_owned(),
+        message: format!(
+            "the tool `{}` of the crate `{}` is left out: `{}` goes first and has one of this name at {}",
+            tool.name(),
+            tool.location().crate_name(),
+            first.location().crate_name(),
+            first.location()
+        ),
+        location: Some(tool.location().to_string()),
+    }
+}
+
+fn faults(tool: &Tool, services: &Services) -> Vec<String> {
+    let mut faults = Vec::new();
+    let (name, location) = (tool.name(), tool.location());
+    if !is_valid_name(name) {
+        faults.push(format!(
+            "the tool name `{name}` ({location}) is not valid: it takes a lower-case letter, then letters, digits or `_`, at most 64 in all"
+        ));
+    }
+    for service in tool.def().services {
+        if !services.contains(service.id) && !tool.services().contains(service.id) {
+            faults.push(format!(
+                "the tool `{name}` ({location}) takes `State<{service:?}>`, which nobody provides: call \
+                 `.service(value)` on the toolkit's builder, or `.with_state(value)` on the tool"
+            ));
+        }
+    }
+    for parameter in tool.def().parameters() {
+        if let Some(error) = parameter.default_fault() {
+            faults.push(format!(
+                "the default of the parameter `{}` of the tool `{name}` ({location}) does not fit its type: {error}",
+                parameter.name
+            ));
+        }
+    }
+    faults
+}
+
+/// Why a toolkit could not be built: every reason at once.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the toolkit cannot start:{}", problems.iter().map(|problem| format!("\n- {problem}")).collect::<String>())]
+#[non_exhaustive]
+pub struct BuildError {
+    /// The reasons, sorted.
+    pub problems: Vec<String>,
+}
+
+impl fmt::Display for Toolkit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} tools", self.0.tools.len())
+    }
+}

@@ -1,0 +1,97 @@
+//! Services: what tools reach the outside through, one value a type.
+
+use crate::error::ToolError;
+use std::any::{Any, TypeId, type_name};
+use std::collections::HashMap;
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// A service that a tool function takes beside its arguments.
+///
+/// The host provides it with [`Builder::service`](crate::Builder::service); `T` may be a trait object.
+///
+/// ```
+/// use toolkit::prelude::*;
+///
+/// struct Greeter { word: String }
+///
+/// /// Greets somebody.
+/// #[tool(read_only)]
+/// async fn greet(greeter: State<Greeter>, /** Whom. */ name: String) -> String {
+///     format!("{}, {name}!", greeter.word)
+/// }
+/// ```
+pub struct State<T: ?Sized>(pub Arc<T>);
+
+impl<T: ?Sized> Deref for State<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T: ?Sized> Clone for State<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for State<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("State").field(&&*self.0).finish()
+    }
+}
+
+/// A type that can be a service: shared by all calls, on all threads.
+#[diagnostic::on_unimplemented(
+    message = "`State<{Self}>` needs a service that all threads can share",
+    label = "not `Send + Sync + 'static`",
+    note = "hold what changes behind a `Mutex` or an atomic, and share with `Arc` instead of `Rc`"
+)]
+pub trait Service: Send + Sync + 'static {}
+
+#[diagnostic::do_not_recommend]
+impl<T: ?Sized + Send + Sync + 'static> Service for T {}
+
+/// Values by type.
+#[derive(Clone, Default)]
+pub(crate) struct Services(Arc<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>);
+
+impl Services {
+    pub(crate) fn insert<T: ?Sized + Service>(&mut self, service: Arc<T>) {
+        Arc::make_mut(&mut self.0).insert(TypeId::of::<T>(), Arc::new(service));
+    }
+
+    pub(crate) fn contains(&self, id: TypeId) -> bool {
+        self.0.contains_key(&id)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// These, with `own` before them.
+    pub(crate) fn with(&self, own: &Self) -> Self {
+        let mut all = self.clone();
+        Arc::make_mut(&mut all.0).extend(own.0.iter().map(|(id, service)| (*id, Arc::clone(service))));
+        all
+    }
+
+    pub(crate) fn get<T: ?Sized + Service>(&self) -> Option<Arc<T>> {
+        self.0.get(&TypeId::of::<T>())?.downcast_ref::<Arc<T>>().cloned()
+    }
+
+    pub(crate) fn require<T: ?Sized + Service>(&self) -> Result<State<T>, ToolError> {
+        self.get().map(State).ok_or_else(|| {
+            ToolError::unavailable(format!("this tool needs the service `{}`, which the host does not provide", type_name::<T>()))
+        })
+    }
+}
+
+impl fmt::Debug for Services {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} services", self.0.len())
+    }
+}

@@ -1,0 +1,215 @@
+//! What `#[tool]` states about a function: a `static`, made at compile time, that nothing has to run for.
+
+use crate::arg::SchemaFn;
+use crate::arguments::{Arguments, InvalidArguments};
+use crate::context::ToolContext;
+use crate::error::ToolError;
+use crate::output::ToolOutput;
+use crate::parameter::ParameterDef;
+use std::any::TypeId;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
+
+/// A tool as its author wrote it.
+///
+/// Made by `#[tool]`. One written by hand starts from [`ToolDef::BASE`], so that new fields do not break it.
+#[derive(Debug, Clone, Copy)]
+pub struct ToolDef {
+    /// The name that models call it by.
+    pub name: &'static str,
+    /// Its name for people.
+    pub title: Option<&'static str>,
+    /// What it does, for the model.
+    pub description: &'static str,
+    /// The groups it belongs to.
+    pub groups: &'static [&'static str],
+    /// Other names that it answers to, never advertised.
+    pub aliases: &'static [&'static str],
+    /// An icon for user interfaces.
+    pub icon: Option<&'static str>,
+    /// Why it should no longer be used, and what instead.
+    pub deprecated: Option<&'static str>,
+    /// It changes nothing.
+    pub read_only: bool,
+    /// It may destroy something; unknown where `None`.
+    pub destructive: Option<bool>,
+    /// Calling it twice with the same arguments does no more than once.
+    pub idempotent: bool,
+    /// It deals with things outside this machine; unknown where `None`.
+    pub open_world: Option<bool>,
+    /// It is there only where an allow list names it.
+    pub optional: bool,
+    /// It is there at all, unless the configuration says otherwise.
+    pub enabled: bool,
+    /// It may run without asking.
+    pub auto_execute: bool,
+    /// The kind of permission it asks for; its name where `None`.
+    pub permission: Option<&'static str>,
+    /// How long a call may take; the host's default where `None`.
+    pub timeout: Option<Duration>,
+    /// How many calls may run at once.
+    pub concurrency: Option<u32>,
+    /// How its output is cut; the host's defaults where `None`.
+    pub truncate: Option<Truncate>,
+    /// Words its argument errors.
+    pub format_error: Option<FormatError>,
+    /// What arguments it takes.
+    pub input: Input,
+    /// The schema of its structured output.
+    pub output_schema: Option<SchemaFn>,
+    /// The services it needs.
+    pub services: &'static [&'static ServiceDef],
+    /// How it runs.
+    pub run: Run,
+    /// The type of the function, by which `tool_ref!` finds its tool.
+    pub function: Option<TypeId>,
+    /// Where it is written.
+    pub location: Location,
+}
+
+impl ToolDef {
+    /// A definition without content, to fill in.
+    pub const BASE: Self = Self {
+        name: "",
+        title: None,
+        description: "",
+        groups: &[],
+        aliases: &[],
+        icon: None,
+        deprecated: None,
+        read_only: false,
+        destructive: None,
+        idempotent: false,
+        open_world: None,
+        optional: false,
+        enabled: true,
+        auto_execute: false,
+        permission: None,
+        timeout: None,
+        concurrency: None,
+        truncate: None,
+        format_error: None,
+        input: Input::Parameters(&[]),
+        output_schema: None,
+        services: &[],
+        run: Run::Blocking(|_, _| Err(ToolError::unavailable("this tool has no function"))),
+        function: None,
+        location: Location { module: "", package: "", version: "", file: "", line: 0, column: 0 },
+    };
+
+    /// The parameters, where they are stated one by one.
+    pub fn parameters(&self) -> &'static [&'static ParameterDef] {
+        match self.input {
+            Input::Parameters(parameters) => parameters,
+            Input::Whole(_) => &[],
+        }
+    }
+}
+
+/// Words the error that a model gets for arguments that do not fit.
+pub type FormatError = fn(&InvalidArguments) -> String;
+
+/// What arguments a tool takes.
+#[derive(Debug, Clone, Copy)]
+pub enum Input {
+    /// One by one.
+    Parameters(&'static [&'static ParameterDef]),
+    /// As one struct.
+    Whole(&'static ParameterDef),
+}
+
+/// How a tool's output is cut to size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Truncate {
+    /// Not at all.
+    Off,
+    /// To limits of its own.
+    Limits {
+        /// The most lines; the host's default where `None`.
+        max_lines: Option<u64>,
+        /// The most bytes; the host's default where `None`.
+        max_bytes: Option<u64>,
+        /// Which part stays.
+        keep: Keep,
+    },
+}
+
+/// Which part of an output stays when it is cut.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Keep {
+    /// The beginning.
+    #[default]
+    Head,
+    /// The end.
+    Tail,
+    /// Beginning and end.
+    Ends,
+}
+
+/// A service that a tool takes as `State<T>`.
+#[derive(Clone, Copy)]
+pub struct ServiceDef {
+    /// The type as the code names it.
+    pub name: fn() -> &'static str,
+    /// The type.
+    pub id: TypeId,
+}
+
+impl fmt::Debug for ServiceDef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str((self.name)())
+    }
+}
+
+/// A call under way.
+pub type BoxFuture<'a> = Pin<Box<dyn Future<Output = Result<ToolOutput, ToolError>> + Send + 'a>>;
+
+/// How a tool runs.
+#[derive(Clone, Copy)]
+pub enum Run {
+    /// As a future.
+    Async(for<'a> fn(&'a ToolContext, &mut Arguments) -> Result<BoxFuture<'a>, ToolError>),
+    /// On the blocking pool.
+    Blocking(fn(&ToolContext, &mut Arguments) -> Result<ToolOutput, ToolError>),
+}
+
+impl fmt::Debug for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Async(_) => "Async",
+            Self::Blocking(_) => "Blocking",
+        })
+    }
+}
+
+/// Where a tool is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Location {
+    /// The module path; its first segment is the crate.
+    pub module: &'static str,
+    /// The package.
+    pub package: &'static str,
+    /// The package's version.
+    pub version: &'static str,
+    /// The source file.
+    pub file: &'static str,
+    /// The line in it, from 1.
+    pub line: u32,
+    /// The column, from 1.
+    pub column: u32,
+}
+
+impl Location {
+    /// The crate's name as Rust code writes it.
+    pub fn crate_name(&self) -> &'static str {
+        self.module.split("::").next().unwrap_or(self.module)
+    }
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)
+    }
+}

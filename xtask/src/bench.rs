@@ -1,0 +1,32 @@
+//! `cargo xtask bench`: the runner in `bench/`, a workspace of its own with its own lock file.
+
+use crate::suggest;
+use crate::workspace::{Result, Workspace};
+
+struct Bench {
+    name: &'static str,
+    summary: &'static str,
+}
+
+const BENCHES: &[Bench] =
+    &[Bench { name: "compile", summary: "what a tool costs to compile, beside other libraries" }];
+
+/// Runs the named benchmark; the arguments after the name are the benchmark's own.
+pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result {
+    let Some(name) = args.first().filter(|name| !crate::is_help(name)) else {
+        print!("{}", listing());
+        return Ok(());
+    };
+    if !BENCHES.iter().any(|bench| bench.name == name) {
+        let names = BENCHES.iter().map(|bench| bench.name);
+        return Err(format!("{}\n\n{}", suggest::unknown("benchmark", name, names), listing()).into());
+    }
+    let mut words = vec!["cargo", "run", "--release", "--manifest-path", "bench/Cargo.toml", "--"];
+    words.extend(args.iter().map(String::as_str));
+    workspace.run(&words)
+}
+
+fn listing() -> String {
+    let benches = BENCHES.iter().map(|Bench { name, summary }| format!("  {name:<20} {summary}\n"));
+    std::iter::once("Benchmarks:\n".to_owned()).chain(benches).collect()
+}

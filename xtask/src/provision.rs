@@ -1,0 +1,125 @@
+//! The programs that the chores need beyond the Rust toolchain, and how to install each.
+
+use crate::workspace::{Result, TOOLS, Workspace};
+
+/// One needed program. A further one is a further entry in a table below.
+pub(crate) struct Tool {
+    name: &'static str,
+    /// A command that succeeds exactly where the program is there and works.
+    probe: &'static [&'static str],
+    install: Install,
+}
+
+enum Install {
+    /// A command that puts the program's executable into `target/tools/bin` (cargo with `--root`, pip with
+    /// `--prefix`) or `target/tools/node_modules/.bin` (npm with `--prefix`). It names an exact version, so that
+    /// every machine gets the same one.
+    Locally(&'static [&'static str]),
+    /// The name of a Debian package.
+    Debian(&'static str),
+}
+
+/// What the tests need.
+pub(crate) const FOR_TESTS: &[Tool] = &[
+    Tool { name: "GNU time", probe: &["/usr/bin/time", "--version"], install: Install::Debian("time") },
+    Tool {
+        name: "cargo-nextest",
+        probe: &["cargo", "nextest", "--version"],
+        install: Install::Locally(&[
+            "cargo",
+            "install",
+            "cargo-nextest@0.9.143",
+            "--no-default-features",
+            "--features=default-no-update",
+            "--locked",
+            "--root",
+            TOOLS,
+        ]),
+    },
+];
+
+/// What the dependency check needs.
+pub(crate) const FOR_DENY: &[Tool] = &[Tool {
+    name: "cargo-deny",
+    probe: &["cargo", "deny", "--version"],
+    install: Install::Locally(&["cargo", "install", "cargo-deny@0.20.2", "--locked", "--root", TOOLS]),
+}];
+
+/// Installs those of the tools that are missing; an error names all that could not be installed.
+pub(crate) fn ensure(workspace: &Workspace, tools: &[Tool]) -> Result {
+    let failures: Vec<String> = tools
+        .iter()
+        .filter(|tool| !workspace.succeeds(tool.probe))
+        .filter_map(|tool| install(workspace, tool).err().map(|error| format!("{}: {error}", tool.name)))
+        .collect();
+    if failures.is_empty() { Ok(()) } else { Err(failures.join("\n").into()) }
+}
+
+fn install(workspace: &Workspace, tool: &Tool) -> Result {
+    println!("{} is missing: installing it", tool.name);
+    match tool.install {
+        Install::Locally(words) => workspace.run(words)?,
+        Install::Debian(package) => install_debian(workspace, package)?,
+    }
+    if workspace.succeeds(tool.probe) {
+        Ok(())
+    } else {
+        Err(format!("installed, but `{}` still fails", tool.probe.join(" ")).into())
+    }
+}
+
+fn install_debian(workspace: &Workspace, package: &str) -> Result {
+    let apt_get = apt_get(workspace).ok_or_else(|| {
+        format!(
+            "needs root, passwordless sudo or your help: run `apt-get install {package}`, or install your \
+             system's counterpart, then try again"
+        )
+    })?;
+    let install = [apt_get, &["install", "--yes", "--no-install-recommends", package]].concat();
+    // A fresh or old machine has no package lists or old ones; elsewhere, fetching them would be wasted time.
+    workspace.run(&install).or_else(|_| {
+        workspace.run(&[apt_get, &["update"]].concat())?;
+        workspace.run(&install)
+    })
+}
+
+/// The start of an apt-get command line that may install, if this user has one.
+fn apt_get(workspace: &Workspace) -> Option<&'static [&'static str]> {
+    const AS_ROOT: &[&str] = &["env", "DEBIAN_FRONTEND=noninteractive", "apt-get"];
+    const WITH_SUDO: &[&str] = &["sudo", "-n", "env", "DEBIAN_FRONTEND=noninteractive", "apt-get"];
+    if !workspace.succeeds(&["apt-get", "--version"]) {
+        return None;
+    }
+    if is_root(workspace) {
+        return Some(AS_ROOT);
+    }
+    workspace.succeeds(&["sudo", "-n", "true"]).then_some(WITH_SUDO)
+}
+
+fn is_root(workspace: &Workspace) -> bool {
+    let id = workspace.command(&["id", "-u"]).output();
+    id.is_ok_and(|output| output.stdout.trim_ascii() == b"0")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_installed_tool_is_left_alone() {
+        let tool =
+            Tool { name: "present", probe: &["cargo", "--version"], install: Install::Locally(&["false"]) };
+        ensure(&Workspace::locate().unwrap(), &[tool]).unwrap();
+    }
+
+    #[test]
+    fn every_failed_install_is_named() {
+        let tools = [
+            Tool { name: "fails", probe: &["false"], install: Install::Locally(&["false"]) },
+            Tool { name: "does-not-help", probe: &["false"], install: Install::Locally(&["true"]) },
+        ];
+        let error = ensure(&Workspace::locate().unwrap(), &tools).unwrap_err().to_string();
+        assert!(error.contains("fails: `false`"), "{error}");
+        assert!(error.contains("does-not-help: installed, but `false` still fails"), "{error}");
+    }
+}

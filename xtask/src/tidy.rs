@@ -1,0 +1,356 @@
+//! `cargo xtask tidy`: conventions that no compiler lint knows, one rule a function.
+
+use std::fmt;
+use std::path::Path;
+
+use crate::manifest::Manifest;
+use crate::workspace::{self, Result, Workspace};
+
+/// A further rule is a further function here.
+const RULES: &[Rule] = &[
+    no_workplace_paths,
+    ignored_tests_say_why,
+    sources_are_short,
+    members_are_listed,
+    versions_are_inherited,
+    lints_are_inherited,
+];
+
+/// Checks every text file that git tracks or would track, and shows what breaks a rule.
+pub(crate) fn run(workspace: &Workspace) -> Result {
+    let files = source_files(workspace)?;
+    let faults: Vec<Fault> = RULES.iter().flat_map(|rule| rule(&files)).collect();
+    for fault in &faults {
+        eprintln!("{fault}");
+    }
+    println!("{} files checked, {} faults", files.len(), faults.len());
+    if faults.is_empty() { Ok(()) } else { Err("the files named above break a convention".into()) }
+}
+
+/// Looks at all files and says what breaks the rule.
+type Rule = fn(&[SourceFile]) -> Vec<Fault>;
+
+/// A text file; the path is relative to the repository's root.
+struct SourceFile {
+    path: String,
+    text: String,
+}
+
+/// Where a rule is broken and what to do about it.
+struct Fault {
+    path: String,
+    /// Counted from 1.
+    line: usize,
+    message: String,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.path, self.line, self.message)
+    }
+}
+
+fn source_files(workspace: &Workspace) -> Result<Vec<SourceFile>> {
+    let mut command =
+        workspace.command(&["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
+    let output = command.output().map_err(|error| workspace::cannot_start(&command, &error))?;
+    if !output.status.success() {
+        return Err(format!("git ls-files: {}", String::from_utf8_lossy(&output.stderr)).into());
+    }
+    let mut paths: Vec<String> =
+        String::from_utf8(output.stdout)?.split_terminator('\0').map(str::to_owned).collect();
+    // A file in a merge conflict is listed once a side.
+    paths.dedup();
+    let mut files = Vec::new();
+    for path in paths {
+        let file = workspace.root().join(&path);
+        // Not there: deleted, and not yet committed so.
+        if !file.symlink_metadata().is_ok_and(|metadata| metadata.is_file()) {
+            continue;
+        }
+        let content = std::fs::read(&file).map_err(|error| format!("{path}: {error}"))?;
+        if let Ok(text) = String::from_utf8(content)
+            && !text.contains('\0')
+        {
+            files.push(SourceFile { path, text });
+        }
+    }
+    Ok(files)
+}
+
+/// A path of the machine that a file was written on means nothing elsewhere.
+fn no_workplace_paths(files: &[SourceFile]) -> Vec<Fault> {
+    // Taken apart, so that this file passes.
+    const FOREIGN: &[&str] = &[concat!("/wor", "k/"), concat!("/roo", "t/"), concat!(".libr", "ary")];
+    let mut faults = Vec::new();
+    for file in files {
+        for (line, text) in numbered_lines(file) {
+            for foreign in FOREIGN.iter().filter(|foreign| text.contains(**foreign)) {
+                faults.push(
+                    file.fault(line, format!("`{foreign}` names a place on one machine: leave it out")),
+                );
+            }
+        }
+    }
+    faults
+}
+
+/// Whoever meets an ignored test must be able to learn when to run it.
+fn ignored_tests_say_why(files: &[SourceFile]) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    for file in files.iter().filter(|file| file.is_rust()) {
+        for (line, text) in numbered_lines(file) {
+            let code: String = text.chars().filter(|character| !character.is_whitespace()).collect();
+            let bare = code.contains("#[ignore]") || code.contains("#[ignore=\"\"]");
+            let conditional =
+                code.starts_with("#[cfg_attr(") && (code.contains(",ignore)") || code.contains(",ignore,"));
+            // Anything else is a comment or a string.
+            if code.starts_with("#[") && (bare || conditional) {
+                faults.push(file.fault(line, "say why: `#[ignore = \"reason\"]`".to_owned()));
+            }
+        }
+    }
+    faults
+}
+
+/// A long file has a second subject. Tests and benchmarks may list many cases.
+fn sources_are_short(files: &[SourceFile]) -> Vec<Fault> {
+    const MOST_LINES: usize = 600;
+    const EXEMPT: &[&str] = &["tests", "ui-tests", "bench"];
+    let mut faults = Vec::new();
+    for file in files.iter().filter(|file| file.is_rust()) {
+        let lines = file.text.lines().count();
+        let exempt = file.path.split('/').any(|component| EXEMPT.contains(&component));
+        if lines > MOST_LINES && !exempt {
+            let message = format!(
+                "{lines} lines, where {MOST_LINES} are the most: move one subject to a file of its own"
+            );
+            faults.push(file.fault(MOST_LINES + 1, message));
+        }
+    }
+    faults
+}
+
+/// Each version stands once, in the workspace's manifest, so that no two crates can ask for different ones.
+fn versions_are_inherited(files: &[SourceFile]) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    for (file, manifest) in members(files) {
+        for Dependency { path, line, inherited } in dependencies(&manifest) {
+            if !inherited {
+                let name = path.last().map_or("", String::as_str);
+                let message = format!(
+                    "declare `{name}` in [workspace.dependencies] of the root's Cargo.toml and write \
+                     `{name}.workspace = true` here"
+                );
+                faults.push(file.fault(line, message));
+            }
+        }
+    }
+    faults
+}
+
+/// Lints are a matter of the whole repository.
+fn lints_are_inherited(files: &[SourceFile]) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    for (file, manifest) in members(files) {
+        let table = manifest.get(&["lints", "workspace"]).is_some_and(|setting| setting.value == "true");
+        let inline = manifest.get(&["lints"]).is_some_and(|setting| setting.inline_table_sets("workspace"));
+        if !table && !inline {
+            faults.push(file.fault(1, "add `[lints]` with `workspace = true`".to_owned()));
+        }
+    }
+    faults
+}
+
+/// The rules about manifests see those members alone that the workspace lists by their paths.
+fn members_are_listed(files: &[SourceFile]) -> Vec<Fault> {
+    let Some((root, line, listed)) = listed_members(files) else {
+        let message = "no workspace with a list of members".to_owned();
+        return vec![Fault { path: ROOT_MANIFEST.to_owned(), line: 1, message }];
+    };
+    let unknown = listed.iter().filter(|path| !files.iter().any(|file| file.path == **path));
+    unknown
+        .map(|path| root.fault(line, format!("list each member by its path: there is no {path}")))
+        .collect()
+}
+
+const ROOT_MANIFEST: &str = "Cargo.toml";
+
+/// The manifest of each crate of the workspace.
+fn members(files: &[SourceFile]) -> impl Iterator<Item = (&SourceFile, Manifest)> {
+    let listed = listed_members(files).map(|(_, _, listed)| listed).unwrap_or_default();
+    files
+        .iter()
+        .filter(move |file| listed.contains(&file.path))
+        .map(|file| (file, Manifest::parse(&file.text)))
+}
+
+/// The workspace's manifest, the line on which it lists its members, and the paths of their manifests.
+fn listed_members(files: &[SourceFile]) -> Option<(&SourceFile, usize, Vec<String>)> {
+    let root = files.iter().find(|file| file.path == ROOT_MANIFEST)?;
+    let manifest = Manifest::parse(&root.text);
+    let members = manifest.get(&["workspace", "members"])?;
+    Some((root, members.line, members.strings().map(|member| format!("{member}/Cargo.toml")).collect()))
+}
+
+struct Dependency<'a> {
+    /// Up to the dependency's name: `["target", "cfg(unix)", "dependencies", "libc"]`.
+    path: &'a [String],
+    line: usize,
+    inherited: bool,
+}
+
+/// The dependencies of a manifest, each once, however many settings it has.
+fn dependencies(manifest: &Manifest) -> Vec<Dependency<'_>> {
+    let mut dependencies: Vec<Dependency<'_>> = Vec::new();
+    for setting in &manifest.settings {
+        let Some((path, rest)) = split_dependency(&setting.path) else { continue };
+        let inherited = match rest {
+            [] => setting.inline_table_sets("workspace"),
+            [key] => key == "workspace" && setting.value == "true",
+            _ => false,
+        };
+        match dependencies.iter_mut().find(|known| known.path == path) {
+            Some(known) => known.inherited |= inherited,
+            None => dependencies.push(Dependency { path, line: setting.line, inherited }),
+        }
+    }
+    dependencies
+}
+
+/// Splits the path of a setting into that of the dependency it is about and the rest.
+fn split_dependency(path: &[String]) -> Option<(&[String], &[String])> {
+    const KINDS: &[&str] = &["dependencies", "dev-dependencies", "build-dependencies"];
+    let kind = if path.first()? == "target" { 2 } else { 0 };
+    if !KINDS.contains(&path.get(kind)?.as_str()) {
+        return None;
+    }
+    // `dependencies = { … }` has no name of its own in the path.
+    Some(path.split_at((kind + 2).min(path.len())))
+}
+
+impl SourceFile {
+    fn is_rust(&self) -> bool {
+        Path::new(&self.path).extension().is_some_and(|extension| extension == "rs")
+    }
+
+    fn fault(&self, line: usize, message: String) -> Fault {
+        Fault { path: self.path.clone(), line, message }
+    }
+}
+
+fn numbered_lines(file: &SourceFile) -> impl Iterator<Item = (usize, &str)> {
+    file.text.lines().enumerate().map(|(index, text)| (index + 1, text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a rule says about files, as `path:line`.
+    fn broken(rule: Rule, files: &[(&str, &str)]) -> Vec<String> {
+        let files: Vec<SourceFile> = files
+            .iter()
+            .map(|(path, text)| SourceFile { path: (*path).to_owned(), text: (*text).to_owned() })
+            .collect();
+        rule(&files).into_iter().map(|fault| format!("{}:{}", fault.path, fault.line)).collect()
+    }
+
+    /// What a rule says about the manifest of a workspace's only member.
+    fn broken_manifest(rule: Rule, manifest: &str) -> Vec<String> {
+        broken(rule, &[("Cargo.toml", "[workspace]\nmembers = [\"a\"]\n"), ("a/Cargo.toml", manifest)])
+    }
+
+    #[test]
+    fn paths_of_one_machine_are_found() {
+        for seeded in
+            [concat!("cd /wor", "k/main"), concat!("\"/roo", "t/.cargo\""), concat!("see .libr", "ary")]
+        {
+            let text = format!("fine\n{seeded}\n");
+            assert_eq!(broken(no_workplace_paths, &[("README.md", &text)]), ["README.md:2"], "{seeded}");
+        }
+        let fine = "network/ workspace roots library";
+        assert!(broken(no_workplace_paths, &[("README.md", fine)]).is_empty());
+    }
+
+    #[test]
+    fn ignored_tests_without_a_reason_are_found() {
+        for seeded in [
+            "#[ignore]",
+            "    #[ ignore ]",
+            "#[test] #[ignore]",
+            "#[ignore = \"\"]",
+            "#[cfg_attr(windows, ignore)]",
+            "#[cfg_attr(windows, ignore, allow(unused))]",
+        ] {
+            let text = format!("\n{seeded}\nfn a() {{}}\n");
+            assert_eq!(broken(ignored_tests_say_why, &[("a/src/b.rs", &text)]), ["a/src/b.rs:2"], "{seeded}");
+        }
+        for fine in [
+            "#[ignore = \"slow\"]",
+            "#[cfg_attr(windows, ignore = \"needs a fork\")]",
+            "// not `#[ignore]`",
+            "let text = \"#[ignore]\";",
+            "#[must_use]",
+        ] {
+            assert!(broken(ignored_tests_say_why, &[("a/src/b.rs", fine)]).is_empty(), "{fine}");
+        }
+        assert!(broken(ignored_tests_say_why, &[("README.md", "#[ignore]")]).is_empty());
+    }
+
+    #[test]
+    fn long_sources_are_found() {
+        let (most, more) = ("x\n".repeat(600), "x\n".repeat(601));
+        assert!(broken(sources_are_short, &[("a/src/b.rs", &most)]).is_empty());
+        assert_eq!(broken(sources_are_short, &[("a/src/b.rs", &more)]), ["a/src/b.rs:601"]);
+        for exempt in ["tests/a.rs", "a/tests/b.rs", "ui-tests/fail/a.rs", "bench/src/a.rs", "README.md"] {
+            assert!(broken(sources_are_short, &[(exempt, &more)]).is_empty(), "{exempt}");
+        }
+    }
+
+    #[test]
+    fn members_that_no_rule_would_see_are_found() {
+        assert_eq!(broken(members_are_listed, &[]), ["Cargo.toml:1"]);
+        assert_eq!(broken(members_are_listed, &[("Cargo.toml", "[package]")]), ["Cargo.toml:1"]);
+        let glob = [("Cargo.toml", "[workspace]\nmembers = [\"crates/*\"]"), ("crates/a/Cargo.toml", "")];
+        assert_eq!(broken(members_are_listed, &glob), ["Cargo.toml:2"]);
+        assert!(broken_manifest(members_are_listed, "").is_empty());
+    }
+
+    #[test]
+    fn versions_in_member_manifests_are_found() {
+        for seeded in [
+            "[dependencies]\nserde = \"1\"",
+            "[dev-dependencies]\nserde = { version = \"1\", features = [\"workspace = true\"] }",
+            "[build-dependencies]\nserde.version = \"1\"\nserde.optional = true",
+            "[dependencies.serde]\nversion = \"1\"",
+            "[dependencies]\nserde = { path = \"../serde\" }",
+            "[dependencies]\nserde = { workspace = false, version = \"1\" }",
+            "[target.'cfg(unix)'.dependencies]\nserde = \"1\"",
+            "\ndependencies = { serde = \"1\" }",
+        ] {
+            assert_eq!(broken_manifest(versions_are_inherited, seeded), ["a/Cargo.toml:2"], "{seeded}");
+        }
+        for fine in [
+            "[dependencies]\nserde.workspace = true",
+            "[dependencies]\nserde = { workspace = true, features = [\n  \"derive\", # why\n] }",
+            "[dependencies.serde]\nfeatures = [\"derive\"]\nworkspace = true",
+            "[target.'cfg(unix)'.dev-dependencies]\nserde = { features = [\"derive\"], workspace = true }",
+            "[package]\nversion = \"1\"\n[features]\ndefault = [\"dep:serde\"]",
+        ] {
+            assert!(broken_manifest(versions_are_inherited, fine).is_empty(), "{fine}");
+        }
+    }
+
+    #[test]
+    fn lints_of_their_own_are_found() {
+        for seeded in
+            ["[package]\nname = \"a\"", "[lints]\nworkspace = false", "[lints.rust]\nunused = \"allow\""]
+        {
+            assert_eq!(broken_manifest(lints_are_inherited, seeded), ["a/Cargo.toml:1"], "{seeded}");
+        }
+        for fine in ["[lints]\nworkspace = true", "lints.workspace = true", "lints = { workspace = true }"] {
+            assert!(broken_manifest(lints_are_inherited, fine).is_empty(), "{fine}");
+        }
+    }
+}

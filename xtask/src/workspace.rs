@@ -1,0 +1,84 @@
+//! The repository on disk and the commands that run in it.
+
+use std::error::Error;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+
+/// What every chore returns; the error's text is for the person at the terminal.
+pub(crate) type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
+
+/// The root of the repository, and the search path that finds the tools installed into it.
+pub(crate) struct Workspace {
+    root: PathBuf,
+    search_path: OsString,
+}
+
+impl Workspace {
+    /// Finds the repository that this program was built from.
+    pub(crate) fn locate() -> Result<Self> {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask/ is inside the repository");
+        let tools = root.join(TOOLS);
+        // After the user's own directories: a tool that is installed already is the one to use.
+        let mut directories: Vec<PathBuf> =
+            std::env::var_os("PATH").iter().flat_map(std::env::split_paths).collect();
+        directories.push(tools.join("bin"));
+        directories.push(tools.join("node_modules/.bin"));
+        Ok(Self { root: root.to_owned(), search_path: std::env::join_paths(directories)? })
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// A command that runs in the repository's root and finds the tools of `target/tools`.
+    pub(crate) fn command(&self, words: &[&str]) -> Command {
+        let (program, args) = words.split_first().expect("a command has a program");
+        let mut command = Command::new(program);
+        command.args(args).current_dir(&self.root).env("PATH", &self.search_path);
+        command
+    }
+
+    /// Runs a command to its end, with its output shown; an error unless it succeeds.
+    pub(crate) fn run(&self, words: &[&str]) -> Result {
+        run(&mut self.command(words))
+    }
+
+    /// Whether a command can be run and succeeds; nothing of its output is shown.
+    pub(crate) fn succeeds(&self, words: &[&str]) -> bool {
+        let mut command = self.command(words);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.status().is_ok_and(|status| status.success())
+    }
+}
+
+/// Where tools are installed that the machine lacks, relative to the repository's root.
+pub(crate) const TOOLS: &str = "target/tools";
+
+/// Shows a command line, runs it to its end with its output shown; an error unless it succeeds.
+pub(crate) fn run(command: &mut Command) -> Result {
+    announce(command);
+    let status = command.status().map_err(|error| cannot_start(command, &error))?;
+    expect_success(command, status)
+}
+
+/// Shows a command line as a person would type it.
+pub(crate) fn announce(command: &Command) {
+    println!("$ {}", command_line(command));
+}
+
+pub(crate) fn cannot_start(command: &Command, error: &std::io::Error) -> String {
+    format!("cannot start `{}`: {error}", command.get_program().to_string_lossy())
+}
+
+pub(crate) fn expect_success(command: &Command, status: ExitStatus) -> Result {
+    if status.success() { Ok(()) } else { Err(format!("`{}`: {status}", command_line(command)).into()) }
+}
+
+fn command_line(command: &Command) -> String {
+    let variables = command.get_envs().filter(|(name, _)| *name != "PATH").filter_map(|(name, value)| {
+        value.map(|value| format!("{}='{}'", name.to_string_lossy(), value.to_string_lossy()))
+    });
+    let typed = std::iter::once(command.get_program()).chain(command.get_args());
+    variables.chain(typed.map(|word| word.to_string_lossy().into_owned())).collect::<Vec<_>>().join(" ")
+}

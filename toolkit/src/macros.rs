@@ -1,12 +1,191 @@
 //! The macros, with their docs: here the examples can use everything.
 
 /// Turns a function into a tool.
+///
+/// The function stays what it was: callable and testable directly, with its docs and attributes. Beside it comes a static
+/// descriptor, with which the tool registers itself in every program that its crate is linked into.
+///
+/// ```
+/// use toolkit::prelude::*;
+///
+/// /// Looks a word up in a text.
+/// ///
+/// /// # Errors
+/// ///
+/// /// This section is for people: the description that a model reads ends at the first heading.
+/// #[tool(name = "lookup", group = "text", read_only)]
+/// async fn lookup(
+///     ctx: &ToolContext,
+///     /// The text to search.
+///     text: &str,
+///     /// The word to look for.
+///     #[arg(length(1..=80), example = "whale")]
+///     word: &str,
+///     /// How many places to return.
+///     #[arg(default = 3, range(1..=100))]
+///     limit: usize,
+///     /// Whether case matters.
+///     case_sensitive: Option<bool>,
+/// ) -> Result<String, ToolError> {
+///     let _ = (ctx, case_sensitive);
+///     let places: Vec<String> = text.match_indices(word).take(limit).map(|(at, _)| at.to_string()).collect();
+///     if places.is_empty() {
+///         return Err(ToolError::not_found(format!("`{word}` is not in the text; try a shorter word")));
+///     }
+///     Ok(places.join(", "))
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() {
+/// // Still an ordinary function:
+/// let ctx = ToolContext::detached(Caller::new());
+/// assert_eq!(lookup(&ctx, "a whale, a whale", "whale", 1, None).await.unwrap(), "2");
+///
+/// // And a tool:
+/// let toolkit = Toolkit::empty().tool(toolkit::tool_ref!(lookup)).build().unwrap();
+/// let toolbox = toolkit.toolbox(&Caller::new()).await;
+/// let result = toolbox.call(ToolCall::new("1", "lookup", r#"{ "text": "a whale", "word": "whale" }"#)).await;
+/// assert_eq!(result.text(), "2");
+/// # }
+/// ```
+///
+/// # On the tool
+///
+/// | key | value | what it says |
+/// |---|---|---|
+/// | `name` | `"read"`, or a constant | what models call it by: `[a-z][a-z0-9_]*`, at most 64 bytes; default: the function's name |
+/// | `group` | `"fs"`, or a list | the groups it belongs to |
+/// | `title` | `"Read a file"` | its name for people |
+/// | `description` | `"…"`, or a constant | what it does, for the model; default: the doc comment up to its first heading |
+/// | `alias` | `"cat"`, or a list | other names that it answers to, never advertised |
+/// | `read_only` | flag | it changes nothing |
+/// | `destructive` | flag | it may destroy something |
+/// | `idempotent` | flag | a second call with the same arguments changes nothing more |
+/// | `open_world` | flag | it deals with things outside this machine |
+/// | `optional` | flag | it is there only where an allow list names it |
+/// | `enabled` | `enabled = false` | it is left out unless the configuration says otherwise |
+/// | `auto_execute` | flag | it may run without asking |
+/// | `permission` | `"edit"`, or a constant | the kind of permission it asks for; default: its name |
+/// | `timeout` | `"30s"`, `"250ms"`, `"5m"`, `"1h"` | how long a call may take |
+/// | `concurrency` | `4` | how many calls may run at once |
+/// | `truncate` | `truncate(max_lines = 100, max_bytes = 4096, keep = "head")`, `truncate = "off"` | how its output is cut; `keep` is `"head"`, `"tail"` or `"ends"` |
+/// | `format_error` | path of a `fn(&InvalidArguments) -> String` | words the error for arguments that do not fit |
+/// | `icon` | `"file"` | an icon for user interfaces |
+/// | `deprecated` | `"use read"` | why it should no longer be used |
+/// | `crate` | `::my::toolkit` | where this crate is, if not at `::toolkit` |
+///
+/// A flag can be written as `read_only = true` or `read_only = false` too.
+///
+/// # Parameters
+///
+/// * `ctx: &ToolContext` is the [context](crate::ToolContext) of the call.
+/// * `State<T>` is a [service](crate::State) that the host provides.
+/// * `#[args] args: MyArgs` takes all arguments as one struct, made with [`args`](macro@crate::args).
+/// * Every other parameter is an argument of that name; its doc comment is its description.
+///
+/// An argument has a type that can be [read from JSON](crate::ToolArg). `&str`, `&Path` and `&[T]` borrow from a
+/// `String`, `PathBuf` or `Vec<T>` that lives as long as the call. `Option<T>` makes it optional: it is shown as `T`, not
+/// required, and `null` means absent; so do `Option<&str>`, `Option<&Path>` and `Option<&[T]>`.
+///
+/// Arguments that the tool does not have are refused. Within a struct, `#[toolkit::args]` does the same.
+///
+/// # On an argument
+///
+/// | `#[arg(…)]` | what it says |
+/// |---|---|
+/// | `default` | absent means `Default::default()` |
+/// | `default = 10` | absent means this value. A literal is converted, also `"fast"` for an enum; any other expression has the parameter's type. The schema shows it if the type serialises |
+/// | `rename = "type"` | the name that the model uses |
+/// | `alias = "path"` | another name that is accepted, never advertised; or a list |
+/// | `range(1..=10)` | bounds of a number; ends can be constants |
+/// | `length(1..=80)` | bounds of the length of a string (in characters), a list or a map; `length(5)` is exactly 5 |
+/// | `pattern = "^[a-z]+$"` | a regular expression (ECMA-262) that the string must match, checked at compile time by the engine used at run time |
+/// | `example = "src/main.rs"` | an example value, for the schema |
+/// | `secret` | its value is to stay out of history, logs and events |
+///
+/// Every rule appears in the JSON Schema, and the schema is what enforces it.
+///
+/// # What it returns
+///
+/// Anything that [becomes an output](crate::IntoToolOutput): `()`, strings, [`Json<T>`](crate::Json) for structured data,
+/// [`Image`](crate::Image), [`ToolOutput`](crate::ToolOutput), and a `Result` of these with any error that converts into a
+/// [`ToolError`](crate::ToolError), as every [`std::error::Error`] does.
+///
+/// # Functions that are not async
+///
+/// A plain `fn` runs on tokio's blocking pool. Nothing can stop it from outside: when its call is cancelled, the caller gets
+/// its answer at once and the function goes on until it asks [`ToolContext::is_cancelled`](crate::ToolContext::is_cancelled).
+///
+/// A panic becomes an error result, unless the program is compiled with `panic = "abort"`: then it ends the process.
+///
+/// # What the macro cannot see
+///
+/// WHAT_THE_MACRO_CANNOT_SEE
 pub use toolkit_macros::tool;
 
-/// Makes a struct or enum of your own an argument type.
+/// Makes a struct or enum of your own an argument type, and a type that [`Json`](crate::Json) can return.
+///
+/// It derives `Deserialize` and `Serialize` of serde and `JsonSchema` of schemars, those that the type does not derive itself,
+/// through `toolkit`'s own re-exports: a crate with tools needs no other dependency. The attributes of
+/// [serde](https://serde.rs/attributes.html) and [schemars](https://graham.cool/schemars/deriving/attributes/) work as
+/// ever. Unknown fields are refused, unless it is `#[toolkit::args(allow_unknown_fields)]`.
+///
+/// Fields take the same `#[arg(…)]` as [parameters](macro@crate::tool#on-an-argument), with one difference: a `default`
+/// for a type other than a number, a string, `bool` or `char` is an expression of the field's type.
+///
+/// ```
+/// use toolkit::prelude::*;
+///
+/// /// How to order.
+/// #[toolkit::args]
+/// #[serde(rename_all = "snake_case")]
+/// enum Order {
+///     /// Newest first.
+///     Newest,
+///     /// By name.
+///     Name,
+/// }
+///
+/// #[toolkit::args]
+/// struct Query {
+///     /// What to look for.
+///     #[arg(length(1..), alias = "q")]
+///     text: String,
+///     /// How to order what is found.
+///     #[arg(default = Order::Newest)]
+///     order: Order,
+///     /// How many to return.
+///     #[arg(default = 10, range(1..=50))]
+///     limit: u32,
+/// }
+///
+/// /// Searches the notes.
+/// #[tool(read_only)]
+/// async fn search(#[args] query: Query) -> String {
+///     format!("{} ({})", query.text, query.limit)
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() {
+/// let toolkit = Toolkit::empty().tool(toolkit::tool_ref!(search)).build().unwrap();
+/// let toolbox = toolkit.toolbox(&Caller::new()).await;
+/// assert_eq!(toolbox.call(ToolCall::new("1", "search", r#"{ "q": "tides" }"#)).await.text(), "tides (10)");
+/// # }
+/// ```
 pub use toolkit_macros::args;
 
 /// Names the crates that a host expects tools from.
+///
+/// A dependency that no code mentions is not linked at all, and its tools would silently be absent. `link!` mentions each
+/// crate, and building a [`Toolkit`](crate::Toolkit) fails if one of them brought no tool. Its order is the order of
+/// precedence: of two tools with one name in different crates, the earlier crate's is there and the other is a
+/// [`Diagnostic`](crate::Diagnostic).
+///
+/// ```ignore
+/// toolkit::link!(core: builtin_tools, my_plugin, #[cfg(feature = "memory")] memory, renamed as its_own_name);
+/// ```
+///
+/// `core:` marks the next crate's tools as core tools, which go before all others. A dependency that `Cargo.toml` renames is
+/// written `renamed as its_own_name`. Crates with tools that are not listed are there too if some code mentions them;
+/// they come last, by name. An umbrella crate that only brings in others has a `link!` of its own.
 #[macro_export]
 macro_rules! link {
     ($($list:tt)*) => {
@@ -14,7 +193,29 @@ macro_rules! link {
     };
 }
 
-/// The [`Tool`](crate::Tool) of a function with `#[tool]`.
+/// The [`Tool`](crate::Tool) of a function with `#[tool]`, for tests and for hosts that register tools by hand.
+///
+/// It works through re-exports and takes no name of its own.
+///
+/// ```
+/// use toolkit::prelude::*;
+///
+/// mod inner {
+///     use toolkit::prelude::*;
+///     /// Says hello.
+///     #[tool]
+///     pub async fn hello() -> &'static str {
+///         "hello"
+///     }
+/// }
+/// use inner::hello as greet;
+///
+/// assert_eq!(toolkit::tool_ref!(greet).name(), "hello");
+/// ```
+///
+/// # Panics
+///
+/// When the function has no `#[tool]`.
 #[macro_export]
 macro_rules! tool_ref {
     ($($path:tt)+) => {

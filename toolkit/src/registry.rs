@@ -247,12 +247,19 @@ fn faults(tool: &Tool, services: &Services) -> Vec<String> {
 }
 
 /// Why a toolkit could not be built: every reason at once.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the toolkit cannot start:{}", problems.iter().map(|problem| format!("\n- {problem}")).collect::<String>())]
 #[non_exhaustive]
 pub struct BuildError {
     /// The reasons, sorted.
     pub problems: Vec<String>,
+}
+
+/// As its text, so that a `main` that returns it prints it readably.
+impl fmt::Debug for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl fmt::Display for Toolkit {

@@ -11,7 +11,7 @@ use std::sync::Arc;
 ///
 /// The host provides it with [`Builder::service`](crate::Builder::service); `T` may be a trait object.
 ///
-/// ```
+/// ```standalone_crate
 /// use toolkit::prelude::*;
 ///
 /// struct Greeter { word: String }

@@ -28,7 +28,7 @@ impl Tool {
 
     /// The same tool under another name.
     ///
-    /// ```
+    /// ```standalone_crate
     /// # use toolkit::prelude::*;
     /// # struct Db;
     /// /// Runs a query.

@@ -1,0 +1,6 @@
+//! Files.
+
+mod lines;
+mod read;
+
+pub use read::read;

@@ -1,0 +1,150 @@
+//! Lines of a file of any size, in memory of a fixed size.
+
+use std::io::{self, BufRead};
+
+/// A line, cut to a number of bytes that suffices for the characters wanted of it.
+pub(super) struct Line {
+    /// Its beginning, without the line ending.
+    pub(super) start: Vec<u8>,
+    /// How many bytes it has in all, without the line ending.
+    pub(super) length: u64,
+}
+
+impl Line {
+    /// Its text up to `most` characters, and how many bytes are missing then.
+    pub(super) fn text(&self, most: usize) -> (String, u64) {
+        // The cut may have gone through a character: leave its beginning out.
+        let whole = self.start.len() as u64 == self.length;
+        let bytes = if whole { &self.start } else { until_character(&self.start) };
+        let text = String::from_utf8_lossy(bytes);
+        match text.char_indices().nth(most) {
+            None if whole => (text.into_owned(), 0),
+            None => (text.into_owned(), self.length - bytes.len() as u64),
+            Some((end, _)) => {
+                // Replacement characters make the text longer than the bytes; then the number is a lower bound.
+                (text[..end].to_owned(), self.length.saturating_sub(end as u64).max(1))
+            }
+        }
+    }
+}
+
+/// `bytes` without a character that is cut off at its end.
+fn until_character(bytes: &[u8]) -> &[u8] {
+    match std::str::from_utf8(bytes) {
+        Err(error) if error.error_len().is_none() => &bytes[..error.valid_up_to()],
+        _ => bytes,
+    }
+}
+
+/// Passes over `count` lines; says how many there were, counting a last one without an ending.
+pub(super) fn skip(reader: &mut impl BufRead, count: u64, check: &mut impl FnMut() -> io::Result<()>) -> io::Result<u64> {
+    let mut skipped = 0;
+    let mut in_line = false;
+    while skipped < count {
+        check()?;
+        let buffer = reader.fill_buf()?;
+        if buffer.is_empty() {
+            break;
+        }
+        let mut used = buffer.len();
+        for end in memchr::memchr_iter(b'\n', buffer) {
+            skipped += 1;
+            if skipped == count {
+                used = end + 1;
+                break;
+            }
+        }
+        in_line = buffer[used - 1] != b'\n';
+        reader.consume(used);
+    }
+    Ok(skipped + u64::from(in_line && skipped < count))
+}
+
+/// The next line, of which at most `keep` bytes are held.
+pub(super) fn next(
+    reader: &mut impl BufRead,
+    keep: usize,
+    check: &mut impl FnMut() -> io::Result<()>,
+) -> io::Result<Option<Line>> {
+    let mut line = Line { start: Vec::new(), length: 0 };
+    let mut last = None;
+    loop {
+        check()?;
+        let buffer = reader.fill_buf()?;
+        if buffer.is_empty() {
+            return Ok((line.length > 0).then_some(line));
+        }
+        let end = memchr::memchr(b'\n', buffer);
+        let part = &buffer[..end.unwrap_or(buffer.len())];
+        let room = keep - line.start.len();
+        line.start.extend_from_slice(&part[..part.len().min(room)]);
+        line.length += part.len() as u64;
+        last = part.last().copied().or(last);
+        let used = part.len() + usize::from(end.is_some());
+        reader.consume(used);
+        if end.is_some() {
+            if last == Some(b'\r') {
+                line.length -= 1;
+                let held = usize::try_from(line.length).unwrap_or(usize::MAX);
+                line.start.truncate(held);
+            }
+            return Ok(Some(line));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::BufReader;
+
+    fn all(bytes: &[u8], capacity: usize, keep: usize) -> Vec<(String, u64)> {
+        let mut reader = BufReader::with_capacity(capacity, bytes);
+        let mut lines = Vec::new();
+        while let Some(line) = next(&mut reader, keep, &mut || Ok(())).unwrap() {
+            lines.push(line.text(usize::MAX));
+        }
+        lines
+    }
+
+    #[test]
+    fn lines_do_not_depend_on_the_buffer() {
+        let text = b"one\r\ntwo\n\nlast\r\n\rx\ny";
+        let expected: Vec<(String, u64)> =
+            ["one", "two", "", "last", "\rx", "y"].iter().map(|line| ((*line).to_owned(), 0)).collect();
+        for capacity in 1..30 {
+            assert_eq!(all(text, capacity, 100), expected, "{capacity}");
+        }
+        assert!(all(b"", 8, 8).is_empty());
+        assert_eq!(all(b"\n", 8, 8), [(String::new(), 0)]);
+    }
+
+    #[test]
+    fn a_long_line_is_held_in_part_and_cut_between_characters() {
+        let text = "ä".repeat(10);
+        assert_eq!(all(text.as_bytes(), 4, 5), [("ää".to_owned(), 16)]);
+        let line = Line { start: text.clone().into_bytes(), length: 20 };
+        assert_eq!(line.text(3), ("äää".to_owned(), 14));
+    }
+
+    #[test]
+    fn skipping_counts_what_is_there() {
+        for (text, count, expected, rest) in [
+            ("a\nb\nc", 0, 0, "a\nb\nc"),
+            ("a\nb\nc", 1, 1, "b\nc"),
+            ("a\nb\nc", 2, 2, "c"),
+            ("a\nb\nc", 3, 3, ""),
+            ("a\nb\nc", 9, 3, ""),
+            ("a\nb\n", 9, 2, ""),
+            ("", 1, 0, ""),
+        ] {
+            for capacity in 1..8 {
+                let mut reader = BufReader::with_capacity(capacity, text.as_bytes());
+                assert_eq!(skip(&mut reader, count, &mut || Ok(())).unwrap(), expected, "{text:?} {count}");
+                let mut left = String::new();
+                io::Read::read_to_string(&mut reader, &mut left).unwrap();
+                assert_eq!(left, rest, "{text:?} {count} {capacity}");
+            }
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! The builtin tools, one cargo feature a group.
+//!
+//! A host brings them in by naming this crate:
+//!
+//! ```
+//! # fn main() {
+//! toolkit::link!(core: builtin_tools);
+//! # }
+//! ```
+//!
+//! | feature | tools |
+//! |---|---|
+//! | `fs` | [`read`](fs::read) |
+
+#[cfg(feature = "fs")]
+pub mod fs;

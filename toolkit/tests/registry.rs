@@ -1,0 +1,135 @@
+//! Putting a toolkit together by hand. What linking does is tested with programs of their own, in `tests/`.
+
+use toolkit::prelude::*;
+use toolkit::{BuildError, tool_ref};
+
+mod inner {
+    use toolkit::prelude::*;
+
+    /// Is one.
+    #[tool(group = "numbers", alias = "uno")]
+    pub(crate) async fn one() -> &'static str {
+        "1"
+    }
+
+    /// Is two.
+    #[tool(name = "two", alias = ["one", "uno", "zwei"])]
+    pub(crate) async fn second() -> &'static str {
+        "2"
+    }
+}
+pub(crate) use inner::one as re_exported;
+
+struct Db {
+    name: &'static str,
+}
+
+/// Queries.
+#[tool(read_only)]
+async fn query(db: State<Db>) -> &'static str {
+    db.name
+}
+
+trait Store: Send + Sync {
+    fn get(&self) -> String;
+}
+
+impl Store for Db {
+    fn get(&self) -> String {
+        self.name.to_owned()
+    }
+}
+
+/// Asks a trait object.
+#[tool(read_only)]
+async fn ask(store: State<dyn Store>) -> String {
+    store.get()
+}
+
+async fn text(toolkit: &Toolkit, name: &str) -> String {
+    toolkit.toolbox(&Caller::new()).await.call(ToolCall::new("1", name, "{}")).await.text()
+}
+
+fn problems(error: &BuildError) -> String {
+    error.problems.join("\n")
+}
+
+#[tokio::test]
+async fn one_function_can_be_two_tools() {
+    let toolkit = Toolkit::empty()
+        .tool(tool_ref!(query).with_state(Db { name: "test" }).named("test_query"))
+        .tool(tool_ref!(query).named("prod_query"))
+        .service(Db { name: "prod" })
+        .build()
+        .unwrap();
+    assert_eq!(text(&toolkit, "test_query").await, "test");
+    assert_eq!(text(&toolkit, "prod_query").await, "prod");
+}
+
+#[tokio::test]
+async fn a_service_can_be_a_trait_object() {
+    let toolkit =
+        Toolkit::empty().tool(tool_ref!(ask)).shared_service::<dyn Store>(std::sync::Arc::new(Db { name: "dyn" })).build().unwrap();
+    assert_eq!(text(&toolkit, "ask").await, "dyn");
+}
+
+#[test]
+fn every_mistake_is_reported_at_once() {
+    let error = Toolkit::empty()
+        .tool(tool_ref!(query))
+        .tool(tool_ref!(re_exported))
+        .tool(tool_ref!(inner::second).named("one"))
+        .tool(tool_ref!(inner::second).named("Bad Name"))
+        .build()
+        .unwrap_err();
+    let text = problems(&error);
+    assert_eq!(error.problems.len(), 3, "{text}");
+    assert!(text.contains("takes `State<registry::Db>`, which nobody provides"), "{text}");
+    assert!(text.contains("`Bad Name`"), "{text}");
+    let twice = error.problems.iter().find(|problem| problem.contains("more than once")).unwrap();
+    assert_eq!(twice.matches("registry.rs:").count(), 2, "{twice}");
+}
+
+#[tokio::test]
+async fn an_alias_never_takes_a_name() {
+    let toolkit = Toolkit::empty().tool(tool_ref!(inner::one)).tool(tool_ref!(inner::second)).build().unwrap();
+    assert_eq!(text(&toolkit, "one").await, "1");
+    assert_eq!(text(&toolkit, "uno").await, "1");
+    assert_eq!(text(&toolkit, "zwei").await, "2");
+    let messages: Vec<&str> = toolkit.diagnostics().iter().map(|diagnostic| diagnostic.message.as_str()).collect();
+    assert_eq!(
+        messages,
+        [
+            "the alias `one` of the tool `two` is left out: it already names `one`",
+            "the alias `uno` of the tool `two` is left out: it already names `one`",
+        ]
+    );
+}
+
+#[test]
+fn tools_come_by_name() {
+    let toolkit = Toolkit::empty().tool(tool_ref!(inner::second)).tool(tool_ref!(inner::one)).build().unwrap();
+    let names: Vec<&str> = toolkit.tools().iter().map(Tool::name).collect();
+    assert_eq!(names, ["one", "two"]);
+    assert_eq!(toolkit.tool("uno").unwrap().name(), "one");
+    assert_eq!(toolkit.tool("one").unwrap().groups(), ["numbers"]);
+}
+
+#[test]
+fn a_tool_knows_where_it_is_written() {
+    let location = tool_ref!(query).location();
+    assert_eq!((location.crate_name(), location.package, location.version), ("registry", "toolkit", env!("CARGO_PKG_VERSION")));
+    assert!(location.file.ends_with("toolkit/tests/registry.rs"), "{}", location.file);
+    assert_eq!(u64::from(location.line), 1 + lines_before("async fn query"));
+}
+
+fn lines_before(text: &str) -> u64 {
+    let source = include_str!("registry.rs");
+    source[..source.find(text).unwrap()].matches('\n').count() as u64
+}
+
+#[test]
+#[should_panic(expected = "needs a function with `#[tool]`")]
+fn a_plain_function_is_no_tool() {
+    let _ = tool_ref!(lines_before);
+}

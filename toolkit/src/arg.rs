@@ -54,7 +54,9 @@ impl<T: DeserializeOwned + JsonSchema + Send> ToolArg for T {
         // knows whether it wants integers here.
         match with_integers(&value) {
             None => T::deserialize(value),
-            Some(integers) => T::deserialize(value).or_else(|first| T::deserialize(integers).map_err(|_| first)),
+            Some(integers) => {
+                T::deserialize(value).or_else(|first| T::deserialize(integers).map_err(|_| first))
+            }
         }
     }
 }

@@ -24,7 +24,7 @@ impl Arguments {
         Value::Object(mem::take(&mut self.0))
     }
 
-    pub(crate) fn missing(&self, name: &str) -> ToolError {
+    pub(crate) fn missing(name: &str) -> ToolError {
         ToolError::invalid_arguments(InvalidArguments::of(vec![Problem::new(
             "",
             format!("`{name}` is required"),
@@ -40,7 +40,11 @@ impl Arguments {
 /// What is wrong with the text, and where.
 pub(crate) fn parse(text: &str) -> Result<Value, InvalidArguments> {
     json::parse(text).map_err(|error| {
-        InvalidArguments::of(vec![Problem::new("", "a JSON object", format!("text that is not valid JSON: {error}"))])
+        InvalidArguments::of(vec![Problem::new(
+            "",
+            "a JSON object",
+            format!("text that is not valid JSON: {error}"),
+        )])
     })
 }
 
@@ -60,8 +64,6 @@ pub(crate) fn prepare(compiled: &Compiled, arguments: Value) -> Result<Arguments
     }
     match arguments {
         Value::Object(members) if problems.is_empty() => Ok(Arguments(members)),
-        _ => {
-            Err(InvalidArguments { problems, tool: compiled.name.clone(), signature: compiled.signature() })
-        }
+        _ => Err(InvalidArguments { problems, tool: compiled.name.clone(), signature: compiled.signature() }),
     }
 }

@@ -182,8 +182,18 @@ impl<'de> Deserialize<'de> for ToolResult {
             #[serde(default)]
             attachments: Vec<PathBuf>,
         }
-        let Wire { id, name, is_error, content, details, error, title, metadata, files_modified, attachments } =
-            Wire::deserialize(deserializer)?;
+        let Wire {
+            id,
+            name,
+            is_error,
+            content,
+            details,
+            error,
+            title,
+            metadata,
+            files_modified,
+            attachments,
+        } = Wire::deserialize(deserializer)?;
         let outcome = match (is_error, error) {
             (true, Some(error)) => Err(error),
             (true, None) => return Err(D::Error::missing_field("error")),

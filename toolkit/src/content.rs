@@ -77,8 +77,9 @@ impl Content {
     /// The bytes of an image, a sound or a binary document.
     pub fn as_bytes(&self) -> Option<&[u8]> {
         match self {
-            Self::Image { data, .. } | Self::Audio { data, .. } => Some(&data.0),
-            Self::Resource { resource: Resource { body: ResourceBody::Blob(data), .. } } => Some(&data.0),
+            Self::Image { data, .. }
+            | Self::Audio { data, .. }
+            | Self::Resource { resource: Resource { body: ResourceBody::Blob(data), .. } } => Some(&data.0),
             _ => None,
         }
     }
@@ -181,9 +182,18 @@ mod tests {
         };
         for (block, expected) in [
             (Content::text("hi"), json!({"type": "text", "text": "hi"})),
-            (Content::image(*b"abc", "image/png"), json!({"type": "image", "data": "YWJj", "mimeType": "image/png"})),
-            (Content::audio(*b"abc", "audio/wav"), json!({"type": "audio", "data": "YWJj", "mimeType": "audio/wav"})),
-            (link, json!({"type": "resource_link", "uri": "file:///a", "name": "a", "mimeType": "text/plain"})),
+            (
+                Content::image(*b"abc", "image/png"),
+                json!({"type": "image", "data": "YWJj", "mimeType": "image/png"}),
+            ),
+            (
+                Content::audio(*b"abc", "audio/wav"),
+                json!({"type": "audio", "data": "YWJj", "mimeType": "audio/wav"}),
+            ),
+            (
+                link,
+                json!({"type": "resource_link", "uri": "file:///a", "name": "a", "mimeType": "text/plain"}),
+            ),
             (
                 Content::Resource { resource: Resource::text("x://1", "t").with_mime_type("text/css") },
                 json!({"type": "resource", "resource": {"uri": "x://1", "mimeType": "text/css", "text": "t"}}),

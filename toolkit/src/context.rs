@@ -39,7 +39,13 @@ impl ToolContext {
     /// # }
     /// ```
     pub fn detached(caller: Caller) -> Self {
-        Self::new("detached".to_owned(), "detached".to_owned(), Arc::new(caller), Services::default(), CancellationToken::new())
+        Self::new(
+            "detached".to_owned(),
+            "detached".to_owned(),
+            Arc::new(caller),
+            Services::default(),
+            CancellationToken::new(),
+        )
     }
 
     pub(crate) fn new(
@@ -121,7 +127,8 @@ impl ToolContext {
             .extra
             .get(key)
             .map(|value| {
-                T::deserialize(value).map_err(|error| ToolError::failed(format!("the host's `{key}` does not fit: {error}")))
+                T::deserialize(value)
+                    .map_err(|error| ToolError::failed(format!("the host's `{key}` does not fit: {error}")))
             })
             .transpose()
     }

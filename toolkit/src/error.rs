@@ -244,7 +244,9 @@ mod tests {
     fn the_whole_chain_is_told_once() {
         let error: ToolError = Outer("x".parse::<u8>().unwrap_err()).into();
         assert_eq!(error.to_string(), "outer: invalid digit found in string");
-        assert!(error.source().is_some_and(|source| source.is::<Outer>()));
+        assert!(error.source().is_some_and(
+            <(dyn std::error::Error + std::marker::Send + std::marker::Sync + 'static)>::is::<Outer>
+        ));
     }
 
     #[test]

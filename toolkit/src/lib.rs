@@ -73,7 +73,5 @@ pub use registry::{BuildError, Builder, Toolkit};
 pub use state::{Service, State};
 pub use tokio_util::sync::CancellationToken;
 pub use tool::Tool;
-pub use tool_def::{
-    BoxFuture, FormatError, Input, Keep, Location, Run, ServiceDef, ToolDef, Truncate,
-};
+pub use tool_def::{BoxFuture, FormatError, Input, Keep, Location, Run, ServiceDef, ToolDef, Truncate};
 pub use toolbox::Toolbox;

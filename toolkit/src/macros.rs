@@ -119,7 +119,7 @@
 ///
 /// # What the macro cannot see
 ///
-/// WHAT_THE_MACRO_CANNOT_SEE
+/// `WHAT_THE_MACRO_CANNOT_SEE`
 pub use toolkit_macros::tool;
 
 /// Makes a struct or enum of your own an argument type, and a type that [`Json`](crate::Json) can return.

@@ -235,8 +235,11 @@ impl Image {
 
 impl IntoToolOutput for Image {
     fn into_tool_output(self) -> Result<ToolOutput, ToolError> {
-        let lines: Vec<String> =
-            self.label.into_iter().chain(self.path.iter().map(|path| format!("MEDIA:{}", path.display()))).collect();
+        let lines: Vec<String> = self
+            .label
+            .into_iter()
+            .chain(self.path.iter().map(|path| format!("MEDIA:{}", path.display())))
+            .collect();
         let mut output = ToolOutput::default();
         if !lines.is_empty() {
             output = output.with_content(lines.join("\n"));

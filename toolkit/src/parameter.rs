@@ -209,7 +209,7 @@ impl<T> Arg<T> {
             (Some(value), _, _) => self.read(value),
             (None, Some(default), _) => Ok(default()),
             (None, None, Some(Shown::Literal(literal))) => self.read(literal.to_value()),
-            (None, None, _) => Err(arguments.missing(self.def.name)),
+            (None, None, _) => Err(Arguments::missing(self.def.name)),
         }
     }
 

@@ -1,6 +1,7 @@
 //! What most tools and hosts need: `use toolkit::prelude::*;`.
 
 pub use crate::{
-    Caller, Content, Image, Json, State, Tool, ToolCall, ToolContext, ToolError, ToolOutput, ToolResult, Toolkit, args, tool,
+    Caller, Content, Image, Json, State, Tool, ToolCall, ToolContext, ToolError, ToolOutput, ToolResult,
+    Toolkit, args, tool,
 };
 pub use std::path::{Path, PathBuf};

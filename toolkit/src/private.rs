@@ -51,7 +51,10 @@ pub struct StateOf<T: ?Sized> {
 
 /// Checks the type of a `State<T>`.
 pub const fn state_of<T: ?Sized + Service>() -> StateOf<T> {
-    StateOf { def: ServiceDef { name: type_name::<T>, id: TypeId::of::<T>() }, get: ToolContext::require_service }
+    StateOf {
+        def: ServiceDef { name: type_name::<T>, id: TypeId::of::<T>() },
+        get: ToolContext::require_service,
+    }
 }
 
 /// The value of an environment variable at compile time, if cargo set it.

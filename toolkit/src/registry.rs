@@ -64,7 +64,10 @@ impl Toolkit {
     }
 
     /// What `caller` may use: a snapshot, to be made anew for each turn of a model.
-    #[expect(clippy::unused_async, reason = "what a caller may use will depend on tools that prepare themselves")]
+    #[expect(
+        clippy::unused_async,
+        reason = "what a caller may use will depend on tools that prepare themselves"
+    )]
     pub async fn toolbox(&self, caller: &Caller) -> Toolbox {
         Toolbox::new(Arc::clone(&self.0), caller.clone())
     }
@@ -130,7 +133,14 @@ impl Builder {
                 let key = |tool: &Tool| {
                     let location = tool.location();
                     let name = location.crate_name();
-                    (!links.is_core(name), links.rank(name), name, location.version, location.file, location.line)
+                    (
+                        !links.is_core(name),
+                        links.rank(name),
+                        name,
+                        location.version,
+                        location.file,
+                        location.line,
+                    )
                 };
                 key(one).cmp(&key(other))
             });
@@ -161,7 +171,8 @@ impl Builder {
 fn index(tools: &[Tool], links: &Links, diagnostics: &mut Vec<Diagnostic>) -> HashMap<String, usize> {
     let mut index: HashMap<String, usize> =
         tools.iter().enumerate().map(|(place, tool)| (tool.name().to_owned(), place)).collect();
-    let mut order: Vec<usize> = (0..tools.len()).filter(|place| !tools[*place].aliases().is_empty()).collect();
+    let mut order: Vec<usize> =
+        (0..tools.len()).filter(|place| !tools[*place].aliases().is_empty()).collect();
     order.sort_by_key(|place| {
         let name = tools[*place].location().crate_name();
         (!links.is_core(name), links.rank(name), *place)
@@ -199,7 +210,10 @@ fn duplicates<'a>(tools: &'a [Tool], within: &str, scope: impl Fn(&'a Tool) -> &
         .into_iter()
         .filter(|(_, places)| places.len() > 1)
         .map(|((_, name), places)| {
-            format!("the tool name `{name}` is taken more than once {within}: at {}; rename all but one", places.join(" and "))
+            format!(
+                "the tool name `{name}` is taken more than once {within}: at {}; rename all but one",
+                places.join(" and ")
+            )
         })
         .collect()
 }

@@ -32,9 +32,11 @@ impl Compiled {
         let mut schema = annotated.clone();
         let has_aliases = strip(&mut schema, "");
         let validator =
-            jsonschema::options().with_draft(Draft::Draft202012).offline().build(&schema).map_err(|error| {
-                ToolError::unavailable(format!("the schema of the tool `{name}` is not valid: {error}"))
-            })?;
+            jsonschema::options().with_draft(Draft::Draft202012).offline().build(&schema).map_err(
+                |error| {
+                    ToolError::unavailable(format!("the schema of the tool `{name}` is not valid: {error}"))
+                },
+            )?;
         Ok(Self { name: name.to_owned(), schema, annotated, has_aliases, validator })
     }
 }
@@ -153,13 +155,19 @@ fn of_parameter(parameter: &ParameterDef, generator: &mut SchemaGenerator) -> Va
 }
 
 fn apply(rule: Rule, schema: &mut Map<String, Value>) {
-    let kind = |schema: &Map<String, Value>| schema.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let kind = |schema: &Map<String, Value>| {
+        schema.get("type").and_then(Value::as_str).unwrap_or_default().to_owned()
+    };
     let (key, value) = match rule {
         Rule::Minimum(bound) => ("minimum", bound.to_value()),
         Rule::Maximum(bound) => ("maximum", bound.to_value()),
         Rule::ExclusiveMaximum(bound) => ("exclusiveMaximum", bound.to_value()),
-        Rule::MinLength(count) => (length_key(&kind(schema), "minLength", "minItems", "minProperties"), count.into()),
-        Rule::MaxLength(count) => (length_key(&kind(schema), "maxLength", "maxItems", "maxProperties"), count.into()),
+        Rule::MinLength(count) => {
+            (length_key(&kind(schema), "minLength", "minItems", "minProperties"), count.into())
+        }
+        Rule::MaxLength(count) => {
+            (length_key(&kind(schema), "maxLength", "maxItems", "maxProperties"), count.into())
+        }
         Rule::Pattern(pattern) => ("pattern", pattern.into()),
     };
     schema.insert(key.to_owned(), value);
@@ -250,12 +258,12 @@ fn drop_null(schema: &mut Value) {
     }
     if let Some(Value::Array(options)) = members.get_mut("anyOf") {
         options.retain(|option| option.get("type").is_none_or(|kind| kind != "null"));
-        if options.len() == 1 {
-            if let Some(Value::Object(only)) = options.pop() {
-                members.shift_remove("anyOf");
-                for (key, value) in only {
-                    members.entry(key).or_insert(value);
-                }
+        if options.len() == 1
+            && let Some(Value::Object(only)) = options.pop()
+        {
+            members.shift_remove("anyOf");
+            for (key, value) in only {
+                members.entry(key).or_insert(value);
             }
         }
     }

@@ -85,7 +85,10 @@ impl Services {
 
     pub(crate) fn require<T: ?Sized + Service>(&self) -> Result<State<T>, ToolError> {
         self.get().map(State).ok_or_else(|| {
-            ToolError::unavailable(format!("this tool needs the service `{}`, which the host does not provide", type_name::<T>()))
+            ToolError::unavailable(format!(
+                "this tool needs the service `{}`, which the host does not provide",
+                type_name::<T>()
+            ))
         })
     }
 }

@@ -66,7 +66,12 @@ impl Tool {
     pub fn with_shared_state<T: ?Sized + Service>(&self, state: Arc<T>) -> Self {
         let mut services = self.0.services.clone();
         services.insert(state);
-        Self(Arc::new(Inner { def: self.0.def, name: self.0.name.clone(), services, compiled: OnceLock::new() }))
+        Self(Arc::new(Inner {
+            def: self.0.def,
+            name: self.0.name.clone(),
+            services,
+            compiled: OnceLock::new(),
+        }))
     }
 
     /// The name that models call it by.
@@ -136,7 +141,9 @@ impl Tool {
             title: def.title.map(str::to_owned),
             description: def.description.to_owned(),
             input_schema: self.input_schema()?.clone(),
-            output_schema: self.output_schema().filter(|schema| schema.get("type").is_some_and(|kind| kind == "object")),
+            output_schema: self
+                .output_schema()
+                .filter(|schema| schema.get("type").is_some_and(|kind| kind == "object")),
             annotations: Annotations {
                 read_only_hint: def.read_only,
                 destructive_hint: def.destructive,
@@ -150,7 +157,8 @@ impl Tool {
         self.0
             .compiled
             .get_or_init(|| {
-                Compiled::new(self.name(), schema::of_input(&self.0.def.input)).map_err(|error| error.to_string())
+                Compiled::new(self.name(), schema::of_input(&self.0.def.input))
+                    .map_err(|error| error.to_string())
             })
             .as_ref()
             .map_err(|error| ToolError::unavailable(error.clone()))
@@ -163,6 +171,9 @@ impl Tool {
 
 impl fmt::Debug for Tool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tool").field("name", &self.name()).field("location", &self.location()).finish_non_exhaustive()
+        f.debug_struct("Tool")
+            .field("name", &self.name())
+            .field("location", &self.location())
+            .finish_non_exhaustive()
     }
 }

@@ -10,9 +10,9 @@ use crate::definition::Definition;
 use crate::error::{ToolError, ToolErrorKind};
 use crate::name::nearest;
 use crate::output::ToolOutput;
+use crate::registry::Inner;
 use crate::state::Services;
 use crate::tool::Tool;
-use crate::registry::Inner;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -82,13 +82,19 @@ impl Toolbox {
     }
 
     fn services_of(&self, tool: &Tool) -> Services {
-        if tool.services().is_empty() { self.toolkit.services.clone() } else { self.toolkit.services.with(tool.services()) }
+        if tool.services().is_empty() {
+            self.toolkit.services.clone()
+        } else {
+            self.toolkit.services.with(tool.services())
+        }
     }
 
     fn unknown(&self, name: &str) -> ToolError {
-        let names = self.tools().flat_map(|tool| std::iter::once(tool.name()).chain(tool.aliases().iter().copied()));
+        let names =
+            self.tools().flat_map(|tool| std::iter::once(tool.name()).chain(tool.aliases().iter().copied()));
         let near: Vec<String> = nearest(name, names).into_iter().map(|near| format!("`{near}`")).collect();
-        let advice = if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) };
+        let advice =
+            if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) };
         ToolError::new(
             ToolErrorKind::UnknownTool,
             format!(

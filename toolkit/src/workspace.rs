@@ -8,7 +8,10 @@ use std::path::{Component, Path, PathBuf};
 /// The real place of an existing path, if it lies within the caller's workspace.
 pub(crate) fn resolve(caller: &Caller, path: &Path) -> Result<PathBuf, ToolError> {
     let workspace = caller.workspace_dir().canonicalize().map_err(|error| {
-        ToolError::unavailable(format!("the workspace {} cannot be used: {error}", caller.workspace_dir().display()))
+        ToolError::unavailable(format!(
+            "the workspace {} cannot be used: {error}",
+            caller.workspace_dir().display()
+        ))
     })?;
     let lexical = normalise(&workspace.join(path));
     let contained = |path: &Path| caller.outside_workspace || path.starts_with(&workspace);

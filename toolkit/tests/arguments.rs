@@ -114,7 +114,9 @@ async fn what_does_not_fit_is_explained() {
         ),
         (
             r#"{"text":"ABCDE"}"#,
-            &[r#"- /text: expected a string of 2 to 4 characters that matches the pattern ^[a-z]+$, got the string "ABCDE""#],
+            &[
+                r#"- /text: expected a string of 2 to 4 characters that matches the pattern ^[a-z]+$, got the string "ABCDE""#,
+            ],
         ),
         (
             r#"{"text":"abc","shape":{"kind":"circle","radius":"big"}}"#,
@@ -138,8 +140,14 @@ async fn what_does_not_fit_is_explained() {
             r#"{"text":"abc","word":"abd"}"#,
             &["- /word: expected one value for `text`, got a second one: `word` is another name of it"],
         ),
-        (r#"{"text":"abc","list":["a","b","c"]}"#, &[r#"- /list: expected an array of at most 2 items, got the list ["a","b","c"]"#]),
-        (r#"{"text":"abc","type":1.0}"#, &["- /type: expected a number of at least 0.0 below 1.0, got the number 1.0"]),
+        (
+            r#"{"text":"abc","list":["a","b","c"]}"#,
+            &[r#"- /list: expected an array of at most 2 items, got the list ["a","b","c"]"#],
+        ),
+        (
+            r#"{"text":"abc","type":1.0}"#,
+            &["- /type: expected a number of at least 0.0 below 1.0, got the number 1.0"],
+        ),
         (r#"{"text":"abc","map":{"x":1}}"#, &["- /map/x: expected a boolean, got the number 1"]),
         ("[]", &["- the arguments: expected an object, got an empty list"]),
         ("5", &["- the arguments: expected an object, got the number 5"]),
@@ -185,11 +193,20 @@ fn the_schema_shows_every_rule() {
     );
     assert_eq!(property("count"), json!({"type": "integer", "minimum": 1, "maximum": 9, "default": 7}));
     assert_eq!(property("limit"), json!({"type": "integer", "minimum": 0, "maximum": 5}));
-    assert_eq!(property("type"), json!({"type": "number", "format": "double", "minimum": 0.0, "exclusiveMaximum": 1.0}));
+    assert_eq!(
+        property("type"),
+        json!({"type": "number", "format": "double", "minimum": 0.0, "exclusiveMaximum": 1.0})
+    );
     assert_eq!(property("mode")["default"], "fast");
     assert_eq!(property("other")["default"], "slow");
-    assert_eq!(property("mode")["oneOf"][1], json!({"type": "string", "const": "fast", "description": "Fast."}));
-    assert_eq!(property("list"), json!({"type": "array", "items": {"type": "string"}, "maxItems": 2, "default": []}));
+    assert_eq!(
+        property("mode")["oneOf"][1],
+        json!({"type": "string", "const": "fast", "description": "Fast."})
+    );
+    assert_eq!(
+        property("list"),
+        json!({"type": "array", "items": {"type": "string"}, "maxItems": 2, "default": []})
+    );
     assert_eq!(schema["required"], json!(["text"]));
     assert_eq!(schema["additionalProperties"], json!(false));
     let text = schema.to_string();

@@ -58,7 +58,11 @@ async fn waits(started: State<Notify>, _dropped: State<AtomicBool>) {
 
 /// Waits on the blocking pool until it is told.
 #[tool]
-fn waits_blocking(ctx: &ToolContext, started: State<Notify>, told: State<AtomicBool>) -> Result<(), ToolError> {
+fn waits_blocking(
+    ctx: &ToolContext,
+    started: State<Notify>,
+    told: State<AtomicBool>,
+) -> Result<(), ToolError> {
     started.notify_one();
     while !ctx.is_cancelled() {
         std::thread::sleep(Duration::from_millis(1));
@@ -120,17 +124,16 @@ fn call(name: &str) -> ToolCall {
 #[tokio::test]
 async fn the_context_knows_the_caller() {
     let result = fixture().await.toolbox.call(call("who")).await;
-    assert_eq!(
-        result.text(),
-        r#"c1 who Some("ada") Some("s1") Some("m1") "/srv" Some(3)"#
-    );
+    assert_eq!(result.text(), r#"c1 who Some("ada") Some("s1") Some("m1") "/srv" Some(3)"#);
     assert_eq!((result.id.as_str(), result.name.as_str()), ("c1", "who"));
 }
 
 #[tokio::test]
 async fn a_panic_is_a_result() {
     let fixture = fixture().await;
-    for (name, message) in [("panics", "the async tool"), ("panics_later", "later"), ("panics_blocking", "blocking")] {
+    for (name, message) in
+        [("panics", "the async tool"), ("panics_later", "later"), ("panics_blocking", "blocking")]
+    {
         let result = fixture.toolbox.call(call(name)).await;
         let error = result.error().unwrap();
         assert_eq!(error.kind(), ToolErrorKind::Panicked);
@@ -186,9 +189,12 @@ async fn a_blocking_tool_is_told_when_its_call_is_cancelled_or_dropped() {
 #[test]
 fn a_blocking_tool_without_a_runtime_says_so() {
     let toolkit = Toolkit::empty().tool(tool_ref!(panics_blocking)).build().unwrap();
-    let mut future = Box::pin(async move { toolkit.toolbox(&Caller::new()).await.call(call("panics_blocking")).await });
+    let mut future =
+        Box::pin(async move { toolkit.toolbox(&Caller::new()).await.call(call("panics_blocking")).await });
     let mut task = std::task::Context::from_waker(std::task::Waker::noop());
-    let std::task::Poll::Ready(result) = future.as_mut().poll(&mut task) else { panic!("nothing to wait for") };
+    let std::task::Poll::Ready(result) = future.as_mut().poll(&mut task) else {
+        panic!("nothing to wait for")
+    };
     assert!(result.text().contains("no tokio runtime"), "{}", result.text());
 }
 

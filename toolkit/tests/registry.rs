@@ -68,8 +68,11 @@ async fn one_function_can_be_two_tools() {
 
 #[tokio::test]
 async fn a_service_can_be_a_trait_object() {
-    let toolkit =
-        Toolkit::empty().tool(tool_ref!(ask)).shared_service::<dyn Store>(std::sync::Arc::new(Db { name: "dyn" })).build().unwrap();
+    let toolkit = Toolkit::empty()
+        .tool(tool_ref!(ask))
+        .shared_service::<dyn Store>(std::sync::Arc::new(Db { name: "dyn" }))
+        .build()
+        .unwrap();
     assert_eq!(text(&toolkit, "ask").await, "dyn");
 }
 
@@ -92,11 +95,13 @@ fn every_mistake_is_reported_at_once() {
 
 #[tokio::test]
 async fn an_alias_never_takes_a_name() {
-    let toolkit = Toolkit::empty().tool(tool_ref!(inner::one)).tool(tool_ref!(inner::second)).build().unwrap();
+    let toolkit =
+        Toolkit::empty().tool(tool_ref!(inner::one)).tool(tool_ref!(inner::second)).build().unwrap();
     assert_eq!(text(&toolkit, "one").await, "1");
     assert_eq!(text(&toolkit, "uno").await, "1");
     assert_eq!(text(&toolkit, "zwei").await, "2");
-    let messages: Vec<&str> = toolkit.diagnostics().iter().map(|diagnostic| diagnostic.message.as_str()).collect();
+    let messages: Vec<&str> =
+        toolkit.diagnostics().iter().map(|diagnostic| diagnostic.message.as_str()).collect();
     assert_eq!(
         messages,
         [
@@ -108,7 +113,8 @@ async fn an_alias_never_takes_a_name() {
 
 #[test]
 fn tools_come_by_name() {
-    let toolkit = Toolkit::empty().tool(tool_ref!(inner::second)).tool(tool_ref!(inner::one)).build().unwrap();
+    let toolkit =
+        Toolkit::empty().tool(tool_ref!(inner::second)).tool(tool_ref!(inner::one)).build().unwrap();
     let names: Vec<&str> = toolkit.tools().iter().map(Tool::name).collect();
     assert_eq!(names, ["one", "two"]);
     assert_eq!(toolkit.tool("uno").unwrap().name(), "one");
@@ -118,7 +124,10 @@ fn tools_come_by_name() {
 #[test]
 fn a_tool_knows_where_it_is_written() {
     let location = tool_ref!(query).location();
-    assert_eq!((location.crate_name(), location.package, location.version), ("registry", "toolkit", env!("CARGO_PKG_VERSION")));
+    assert_eq!(
+        (location.crate_name(), location.package, location.version),
+        ("registry", "toolkit", env!("CARGO_PKG_VERSION"))
+    );
     assert!(location.file.ends_with("toolkit/tests/registry.rs"), "{}", location.file);
     assert_eq!(u64::from(location.line), 1 + lines_before("async fn query"));
 }

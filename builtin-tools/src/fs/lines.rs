@@ -37,7 +37,11 @@ fn until_character(bytes: &[u8]) -> &[u8] {
 }
 
 /// Passes over `count` lines; says how many there were, counting a last one without an ending.
-pub(super) fn skip(reader: &mut impl BufRead, count: u64, check: &mut impl FnMut() -> io::Result<()>) -> io::Result<u64> {
+pub(super) fn skip(
+    reader: &mut impl BufRead,
+    count: u64,
+    check: &mut impl FnMut() -> io::Result<()>,
+) -> io::Result<u64> {
     let mut skipped = 0;
     let mut in_line = false;
     while skipped < count {

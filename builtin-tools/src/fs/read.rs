@@ -58,13 +58,20 @@ fn open(path: &Path, real: &Path) -> Result<BufReader<File>, ToolError> {
         return Err(ToolError::failed(format!("{} is a directory; name a file in it", path.display())));
     }
     if !kind.is_file() {
-        return Err(ToolError::failed(format!("{} is no regular file (a pipe, socket or device)", path.display())));
+        return Err(ToolError::failed(format!(
+            "{} is no regular file (a pipe, socket or device)",
+            path.display()
+        )));
     }
     let file = File::open(real).map_err(|error| cannot_read(path, &error))?;
     let mut reader = BufReader::with_capacity(BUFFER_BYTES, file);
     let start = reader.fill_buf().map_err(|error| cannot_read(path, &error))?;
     if memchr::memchr(0, &start[..start.len().min(8 * 1024)]).is_some() {
-        return Err(ToolError::failed(format!("{} is a binary file of {} bytes", path.display(), kind.len())));
+        return Err(ToolError::failed(format!(
+            "{} is a binary file of {} bytes",
+            path.display(),
+            kind.len()
+        )));
     }
     let mark = if start.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
     reader.consume(mark);
@@ -139,7 +146,9 @@ impl Page {
         match total {
             Some(0) => text.push_str("(the file is empty)"),
             Some(total) if count == 0 => {
-                return Err(ToolError::failed(format!("line {offset} is past the end of {shown}, which has {total} lines")));
+                return Err(ToolError::failed(format!(
+                    "line {offset} is past the end of {shown}, which has {total} lines"
+                )));
             }
             Some(total) if offset > 1 || last < total => {
                 let _ = write!(text, "(lines {offset} to {last} of {total}: the end of the file)");
@@ -147,7 +156,8 @@ impl Page {
             Some(_) => {}
             None => {
                 let next = last + 1;
-                let _ = write!(text, "(lines {offset} to {last}; the file goes on: continue with offset {next})");
+                let _ =
+                    write!(text, "(lines {offset} to {last}; the file goes on: continue with offset {next})");
             }
         }
         let truncated = total.is_none();
@@ -210,7 +220,12 @@ mod tests {
             .file("latin", b"caf\xE9\n");
         for (path, offset, limit, expected) in [
             ("three", 1, None, "     1→one\n     2→two\n     3→three\n"),
-            ("three", 1, Some(2), "     1→one\n     2→two\n(lines 1 to 2; the file goes on: continue with offset 3)"),
+            (
+                "three",
+                1,
+                Some(2),
+                "     1→one\n     2→two\n(lines 1 to 2; the file goes on: continue with offset 3)",
+            ),
             ("three", 3, Some(5), "     3→three\n(lines 3 to 3 of 3: the end of the file)"),
             ("three", 1, Some(3), "     1→one\n     2→two\n     3→three\n"),
             ("three", 4, None, "error: line 4 is past the end of three, which has 3 lines"),
@@ -229,7 +244,8 @@ mod tests {
     #[test]
     fn following_the_offset_gives_every_line_once() {
         let fixture = Fixture::new();
-        let lines: Vec<String> = (0..5_000).map(|number| format!("line {number} {}", "x".repeat(number % 97))).collect();
+        let lines: Vec<String> =
+            (0..5_000).map(|number| format!("line {number} {}", "x".repeat(number % 97))).collect();
         fixture.file("long", lines.join("\n"));
         let mut seen = Vec::new();
         let mut offset = 1;
@@ -237,7 +253,9 @@ mod tests {
             let output = fixture.read("long", offset, None).unwrap();
             let text = output.to_text();
             assert!(text.len() <= MAX_BYTES + 200, "{}", text.len());
-            seen.extend(text.lines().filter_map(|line| line.split_once('→')).map(|(_, line)| line.to_owned()));
+            seen.extend(
+                text.lines().filter_map(|line| line.split_once('→')).map(|(_, line)| line.to_owned()),
+            );
             match output.details.unwrap()["nextOffset"].as_u64() {
                 Some(next) => offset = next,
                 None => break,
@@ -251,7 +269,8 @@ mod tests {
         let fixture = Fixture::new();
         fixture.file("long", format!("{}\nnext\n", "ä".repeat(100_000)));
         let text = fixture.text("long", 1, None);
-        let expected = format!("     1→{}… [196000 more bytes in this line]\n     2→next\n", "ä".repeat(2_000));
+        let expected =
+            format!("     1→{}… [196000 more bytes in this line]\n     2→next\n", "ä".repeat(2_000));
         assert_eq!(text, expected);
     }
 
@@ -270,6 +289,9 @@ mod tests {
         let fixture = Fixture::new();
         let pipe = fixture.workspace.path().join("pipe");
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-        assert_eq!(fixture.text("pipe", 1, None), "error: pipe is no regular file (a pipe, socket or device)");
+        assert_eq!(
+            fixture.text("pipe", 1, None),
+            "error: pipe is no regular file (a pipe, socket or device)"
+        );
     }
 }

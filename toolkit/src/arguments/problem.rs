@@ -46,7 +46,11 @@ pub struct Problem {
 }
 
 impl Problem {
-    pub(crate) fn new(pointer: impl Into<String>, expected: impl Into<String>, actual: impl Into<String>) -> Self {
+    pub(crate) fn new(
+        pointer: impl Into<String>,
+        expected: impl Into<String>,
+        actual: impl Into<String>,
+    ) -> Self {
         Self { pointer: pointer.into(), expected: expected.into(), actual: actual.into(), nearest: None }
     }
 }
@@ -92,14 +96,21 @@ pub(super) fn find(compiled: &Compiled, arguments: &Value) -> Vec<Problem> {
     problems
 }
 
-fn describe(error: &ValidationError<'_>, compiled: &Compiled, base: &str, root: &Value, problems: &mut Vec<Problem>) {
+fn describe(
+    error: &ValidationError<'_>,
+    compiled: &Compiled,
+    base: &str,
+    root: &Value,
+    problems: &mut Vec<Problem>,
+) {
     let pointer = format!("{base}{}", error.instance_path().as_str());
     let actual = short(error.instance());
     let expected = match error.kind() {
         Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
             let known = sibling_properties(error, compiled);
             for name in unexpected {
-                let missing = known.iter().map(String::as_str).filter(|known| error.instance().get(*known).is_none());
+                let missing =
+                    known.iter().map(String::as_str).filter(|known| error.instance().get(*known).is_none());
                 let near = nearest(name, missing).first().map(|near| (*near).to_owned());
                 let expected = if known.is_empty() {
                     "no arguments".to_owned()
@@ -119,7 +130,11 @@ fn describe(error: &ValidationError<'_>, compiled: &Compiled, base: &str, root: 
             let expected = compiled
                 .property_at(error.schema_path().as_str(), name)
                 .map_or_else(|| "a value".to_owned(), |schema| compiled.describe_type(schema));
-            problems.push(Problem::new(format!("{pointer}/{}", escape(name)), format!("{expected} (required)"), "nothing"));
+            problems.push(Problem::new(
+                format!("{pointer}/{}", escape(name)),
+                format!("{expected} (required)"),
+                "nothing",
+            ));
             return;
         }
         Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
@@ -127,7 +142,9 @@ fn describe(error: &ValidationError<'_>, compiled: &Compiled, base: &str, root: 
             if let Some(values) = compiled.schema_around(error.schema_path().as_str()).and_then(literals) {
                 let expected = format!("one of {}", join(&values));
                 let near = error.instance().as_str().and_then(|given| {
-                    nearest(given, values.iter().filter_map(Value::as_str)).first().map(|near| (*near).to_owned())
+                    nearest(given, values.iter().filter_map(Value::as_str))
+                        .first()
+                        .map(|near| (*near).to_owned())
                 });
                 problems.push(Problem { nearest: near, ..Problem::new(pointer, expected, actual) });
                 return;
@@ -138,14 +155,25 @@ fn describe(error: &ValidationError<'_>, compiled: &Compiled, base: &str, root: 
             let options = compiled
                 .schema_at(error.schema_path().as_str())
                 .and_then(Value::as_array)
-                .map(|options| options.iter().map(|option| compiled.describe_type(option)).collect::<Vec<_>>())
+                .map(|options| {
+                    options.iter().map(|option| compiled.describe_type(option)).collect::<Vec<_>>()
+                })
                 .unwrap_or_default();
             if options.is_empty() { "one of the allowed forms".to_owned() } else { options.join(" or ") }
         }
         Kind::OneOfMultipleValid { .. } => "a value that fits only one of the allowed forms".to_owned(),
-        Kind::Type { .. } | Kind::Minimum { .. } | Kind::Maximum { .. } | Kind::ExclusiveMinimum { .. }
-        | Kind::ExclusiveMaximum { .. } | Kind::MinLength { .. } | Kind::MaxLength { .. } | Kind::Pattern { .. }
-        | Kind::Enum { .. } | Kind::Constant { .. } | Kind::MinItems { .. } | Kind::MaxItems { .. } => compiled
+        Kind::Type { .. }
+        | Kind::Minimum { .. }
+        | Kind::Maximum { .. }
+        | Kind::ExclusiveMinimum { .. }
+        | Kind::ExclusiveMaximum { .. }
+        | Kind::MinLength { .. }
+        | Kind::MaxLength { .. }
+        | Kind::Pattern { .. }
+        | Kind::Enum { .. }
+        | Kind::Constant { .. }
+        | Kind::MinItems { .. }
+        | Kind::MaxItems { .. } => compiled
             .schema_around(error.schema_path().as_str())
             .map_or_else(|| error.to_string(), |schema| compiled.describe_type(schema)),
         _ => error.to_string(),
@@ -170,7 +198,9 @@ fn explain_option(
         return false;
     };
     let Some(meant) = meant_option(error.instance(), options, &compiled.schema) else { return false };
-    let Some(index) = options.iter().position(|option| std::ptr::eq(resolve(option, &compiled.schema), meant)) else {
+    let Some(index) =
+        options.iter().position(|option| std::ptr::eq(resolve(option, &compiled.schema), meant))
+    else {
         return false;
     };
     let Some(errors) = context.get(index).filter(|errors| !errors.is_empty()) else { return false };

@@ -50,7 +50,8 @@ pub(super) fn drop_optional_nulls(value: &mut Value, schema: &Value) {
 fn allows_null(schema: &Value, root: &Value) -> bool {
     let Some(schema) = resolve(schema, root).as_object() else { return true };
     if let Some(types) = schema.get("type") {
-        return types == "null" || types.as_array().is_some_and(|types| types.iter().any(|kind| kind == "null"));
+        return types == "null"
+            || types.as_array().is_some_and(|types| types.iter().any(|kind| kind == "null"));
     }
     for key in ["anyOf", "oneOf"] {
         if let Some(options) = schema.get(key).and_then(Value::as_array) {
@@ -122,7 +123,9 @@ fn visit_objects(
         Value::Array(items) => {
             let places = schema.get("prefixItems").and_then(Value::as_array);
             for (index, item) in items.iter_mut().enumerate() {
-                if let Some(each) = places.and_then(|places| places.get(index)).or_else(|| schema.get("items")) {
+                if let Some(each) =
+                    places.and_then(|places| places.get(index)).or_else(|| schema.get("items"))
+                {
                     visit_objects(item, each, root, at.item(index), change);
                 }
             }
@@ -133,10 +136,10 @@ fn visit_objects(
         visit_objects(value, part, root, at, change);
     }
     for key in ["oneOf", "anyOf"] {
-        if let Some(options) = schema.get(key).and_then(Value::as_array) {
-            if let Some(option) = meant_option(value, options, root) {
-                visit_objects(value, option, root, at, change);
-            }
+        if let Some(options) = schema.get(key).and_then(Value::as_array)
+            && let Some(option) = meant_option(value, options, root)
+        {
+            visit_objects(value, option, root, at, change);
         }
     }
 }
@@ -155,11 +158,13 @@ pub(super) fn meant_option<'a>(value: &Value, options: &'a [Value], root: &'a Va
 }
 
 fn has_tags_of(value: &Value, schema: &Value) -> bool {
-    let (Some(members), Some(properties)) = (value.as_object(), schema.get("properties").and_then(Value::as_object))
+    let (Some(members), Some(properties)) =
+        (value.as_object(), schema.get("properties").and_then(Value::as_object))
     else {
         return false;
     };
-    let mut tags = properties.iter().filter_map(|(name, property)| Some((name, property.get("const")?))).peekable();
+    let mut tags =
+        properties.iter().filter_map(|(name, property)| Some((name, property.get("const")?))).peekable();
     if tags.peek().is_some() {
         return tags.all(|(name, tag)| members.get(name) == Some(tag));
     }

@@ -47,7 +47,8 @@ impl Compiled {
             .flatten()
             .map(|(name, schema)| {
                 let is_required = required.is_some_and(|required| required.iter().any(|other| other == name));
-                let mut text = format!("{name}{}: {}", if is_required { "" } else { "?" }, self.type_word(schema));
+                let mut text =
+                    format!("{name}{}: {}", if is_required { "" } else { "?" }, self.type_word(schema));
                 if let Some(default) = schema.get("default") {
                     let _ = write!(text, " = {default}");
                 }
@@ -73,7 +74,8 @@ impl Compiled {
             }
             _ => match schema.get("anyOf").or_else(|| schema.get("oneOf")).and_then(Value::as_array) {
                 Some(options) => {
-                    let mut words: Vec<String> = options.iter().map(|option| self.type_word(option)).collect();
+                    let mut words: Vec<String> =
+                        options.iter().map(|option| self.type_word(option)).collect();
                     words.dedup();
                     words.join(" | ")
                 }
@@ -118,9 +120,11 @@ fn describe(schema: &Value) -> String {
     if let Some(limit) = bound(schema, "exclusiveMinimum") {
         let _ = write!(text, " above {limit}");
     }
-    for (least, greatest, unit) in
-        [("minLength", "maxLength", "characters"), ("minItems", "maxItems", "items"), ("minProperties", "maxProperties", "entries")]
-    {
+    for (least, greatest, unit) in [
+        ("minLength", "maxLength", "characters"),
+        ("minItems", "maxItems", "items"),
+        ("minProperties", "maxProperties", "entries"),
+    ] {
         match (bound(schema, least), bound(schema, greatest)) {
             (Some(least), Some(greatest)) => {
                 let _ = write!(text, " of {least} to {greatest} {unit}");
@@ -143,7 +147,9 @@ fn describe(schema: &Value) -> String {
 /// A bound that says something: the least and greatest 64-bit integers are the type's own, and so noise.
 fn bound<'a>(schema: &'a Value, key: &str) -> Option<&'a Value> {
     let bound = schema.get(key)?;
-    let is_noise = bound.as_i64() == Some(i64::MIN) || bound.as_i64() == Some(i64::MAX) || bound.as_u64() == Some(u64::MAX);
+    let is_noise = bound.as_i64() == Some(i64::MIN)
+        || bound.as_i64() == Some(i64::MAX)
+        || bound.as_u64() == Some(u64::MAX);
     (!is_noise).then_some(bound)
 }
 

@@ -13,7 +13,11 @@ use std::pin::Pin;
 use std::task::Poll;
 use tokio::runtime::Handle;
 
-pub(super) async fn run(tool: &Tool, context: ToolContext, mut arguments: Arguments) -> Result<ToolOutput, ToolError> {
+pub(super) async fn run(
+    tool: &Tool,
+    context: ToolContext,
+    mut arguments: Arguments,
+) -> Result<ToolOutput, ToolError> {
     if context.is_cancelled() {
         return Err(aborted());
     }
@@ -28,7 +32,11 @@ pub(super) async fn run(tool: &Tool, context: ToolContext, mut arguments: Argume
 }
 
 /// Polls the function. Nothing is set up for cancellation until it has to wait.
-async fn drive(tool: &Tool, context: &ToolContext, mut future: BoxFuture<'_>) -> Result<ToolOutput, ToolError> {
+async fn drive(
+    tool: &Tool,
+    context: &ToolContext,
+    mut future: BoxFuture<'_>,
+) -> Result<ToolOutput, ToolError> {
     let mut cancelled = None;
     poll_fn(|task| {
         let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(task)));
@@ -86,6 +94,9 @@ fn panicked(tool: &Tool, panic: &(dyn Any + Send)) -> ToolError {
         .unwrap_or("no message");
     ToolError::new(
         ToolErrorKind::Panicked,
-        format!("the tool `{}` stopped on an internal error ({message}); calling it again the same way will not help", tool.name()),
+        format!(
+            "the tool `{}` stopped on an internal error ({message}); calling it again the same way will not help",
+            tool.name()
+        ),
     )
 }

@@ -1,0 +1,54 @@
+//! Helpers of the end-to-end tests: programs that are built and run as a user of the crates would.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// The root of this repository.
+pub fn repository() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here).to_owned()
+}
+
+/// A cargo command that keeps to the lock file and what is already downloaded.
+pub fn cargo(directory: &Path) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(directory).env_remove("RUSTFLAGS").env_remove("CARGO_TARGET_DIR");
+    command
+}
+
+/// What a program printed and how it ended, for assertions and their messages.
+#[derive(Debug)]
+pub struct Ran {
+    /// Its exit code; none when a signal ended it.
+    pub code: Option<i32>,
+    /// Its standard output.
+    pub stdout: String,
+    /// Its standard error.
+    pub stderr: String,
+}
+
+/// Runs a command to its end.
+///
+/// # Panics
+///
+/// When it cannot be started.
+pub fn run(command: &mut Command) -> Ran {
+    let Output { status, stdout, stderr } = match command.output() {
+        Ok(output) => output,
+        Err(error) => panic!("{command:?}: {error}"),
+    };
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    Ran { code: status.code(), stdout: text(stdout), stderr: text(stderr) }
+}
+
+impl Ran {
+    /// Its standard output, if it succeeded.
+    ///
+    /// # Panics
+    ///
+    /// When it failed.
+    pub fn success(self) -> String {
+        assert_eq!(self.code, Some(0), "{self:#?}");
+        self.stdout
+    }
+}

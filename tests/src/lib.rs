@@ -52,3 +52,8 @@ impl Ran {
         self.stdout
     }
 }
+
+/// The code of the README, which must compile.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+pub struct Readme;

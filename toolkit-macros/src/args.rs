@@ -1,15 +1,17 @@
 //! `#[toolkit::args]`: derives what an argument type needs through `toolkit`'s own re-exports, and turns `#[arg(..)]`
 //! on fields into the attributes of serde and schemars.
 
-use crate::check::{Check, Errors};
+use crate::check::{self, Check, Errors};
+use crate::half_typed;
 use crate::keys::{self, Form, Key};
-use crate::rules::{Default_, Kind, Literal, Rules};
-use crate::type_form::{kind, option};
-use proc_macro2::{Ident, TokenStream};
+use crate::rules::{Default_, Kind, Literal, Rules, TypeForm};
+use crate::type_form::{item_kind, kind, mentions_ident, option, reference, respan};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::punctuated::Punctuated;
+use std::collections::HashSet;
 use syn::{Attribute, Data, DeriveInput, Expr, ExprLit, Field, Lit, Meta, Path, Token, Type};
 
 const KEYS: &[Key] = &[
@@ -23,9 +25,9 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> TokenStream {
         Ok(input) => input,
         Err(error) => {
             if is_other_item(&item) {
-                let what = item.clone().into_iter().next().map_or_else(proc_macro2::Span::call_site, |token| token.span());
+                let what = item.clone().into_iter().next().map_or_else(Span::call_site, |token| token.span());
                 errors.push_span(Check::ArgsItem, what, "`#[toolkit::args]` goes on a struct or an enum");
-            } else {
+            } else if !half_typed::is_rejected(item.clone()) {
                 errors.push_syntax(error);
             }
             let errors = errors.into_tokens();
@@ -34,35 +36,62 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> TokenStream {
     };
     let options = options(attribute, &mut errors);
     check_item(&input, &mut errors);
-    let mut helpers = Helpers { toolkit: options.toolkit.clone(), defaults: TokenStream::new(), checks: TokenStream::new() };
+    if let Data::Union(_) = &input.data {
+        // No derive takes it.
+        let errors = errors.into_tokens();
+        return quote!(#errors #item);
+    }
+    let mut helpers = Helpers {
+        toolkit: options.toolkit.clone(),
+        generics: input.generics.type_params().map(|parameter| parameter.ident.to_string()).collect(),
+        defaults: TokenStream::new(),
+        checks: TokenStream::new(),
+    };
     let mut has_flatten = false;
     let type_name = input.ident.clone();
-    for (place, field) in fields_of(&mut input.data).into_iter().enumerate() {
+    // Serde may give the fields other names.
+    let is_renamed = input.attrs.iter().any(|attribute| mentions(attribute, "rename"));
+    let (mut names, mut aliases) = (Names::default(), Vec::new());
+    for (place, (group, field)) in fields_of(&mut input.data).into_iter().enumerate() {
+        if let Some(reference) = reference(&field.ty.to_token_stream()) {
+            errors.push_span(Check::Reference, reference, "an argument type owns its content; use a `String` or a `Vec`");
+        }
         has_flatten |= field.attrs.iter().any(|attribute| mentions(attribute, "flatten"));
-        rewrite(field, place, &type_name, &mut helpers, &mut errors);
+        let is_renamed = is_renamed || field.attrs.iter().any(|attribute| mentions(attribute, "rename"));
+        let own = field.ident.clone().filter(|_| !is_renamed);
+        let rules = rewrite(field, place, &type_name, &mut helpers, &mut errors);
+        match (rules.rename, own) {
+            (Some(rename), _) => names.add(group, &rename, rename.value(), &mut errors),
+            (None, Some(ident)) => names.add(group, &ident, ident.unraw().to_string(), &mut errors),
+            (None, None) => {}
+        }
+        aliases.extend(rules.aliases.into_iter().map(|alias| (group, alias)));
+    }
+    for (group, alias) in aliases {
+        names.add(group, &alias, alias.value(), &mut errors);
     }
     let closed = !options.allow_unknown_fields && !has_flatten && !is_plain_enum(&input.data) && !is_tuple(&input.data)
         && !input.attrs.iter().any(|attribute| mentions(attribute, "deny_unknown_fields") || mentions(attribute, "untagged"));
     let derives = derives(&input.attrs, &options.toolkit, closed);
-    let Helpers { toolkit, defaults, checks } = helpers;
+    let Helpers { toolkit, defaults, checks, .. } = helpers;
     let rest = if errors.is_empty() {
         let (impl_generics, type_generics, where_clause) = input.generics.split_for_impl();
         let defaults = (!defaults.is_empty()).then(|| {
             quote! {
                 #[doc(hidden)]
-                #[allow(clippy::all, clippy::pedantic)]
+                #[allow(unused_qualifications, clippy::all, clippy::pedantic)]
                 impl #impl_generics #type_name #type_generics #where_clause { #defaults }
             }
         });
         let checks = (!checks.is_empty()).then(|| {
             quote! {
-                #[allow(unused, clippy::all)]
+                #[allow(unused, unused_qualifications, clippy::all, clippy::pedantic)]
                 const _: () = { use #toolkit::__private as __toolkit; #checks };
             }
         });
         quote!(#defaults #checks)
     } else {
-        for field in fields_of(&mut input.data) {
+        for (_, field) in fields_of(&mut input.data) {
             // What these attributes name is not emitted.
             field.attrs.retain(|attribute| !mentions(attribute, "__toolkit_default"));
         }
@@ -79,10 +108,25 @@ struct Options {
 
 struct Helpers {
     toolkit: TokenStream,
+    /// The type parameters, of which a check outside the type knows nothing.
+    generics: Vec<String>,
     /// Functions that make defaults.
     defaults: TokenStream,
     /// Checks that only the compiler can make.
     checks: TokenStream,
+}
+
+impl Helpers {
+    /// Lets the compiler check a type, at the key that asks for it.
+    fn check(&mut self, check: Check, bound: &str, ty: &Type, span: Span) {
+        let tokens = ty.to_token_stream();
+        let is_generic = self.generics.iter().any(|name| mentions_ident(&tokens, name).is_some());
+        if is_generic || check::is_disabled(check) {
+            return;
+        }
+        let (bound, ty) = (Ident::new(bound, span), respan(tokens, span));
+        self.checks.extend(quote_spanned!(span=> const _: () = __toolkit::#bound::<#ty>();));
+    }
 }
 
 fn options(attribute: TokenStream, errors: &mut Errors) -> Options {
@@ -113,11 +157,28 @@ fn check_item(input: &DeriveInput, errors: &mut Errors) {
     }
 }
 
-fn fields_of(data: &mut Data) -> Vec<&mut Field> {
+/// The fields, each with the number of the variant it belongs to.
+fn fields_of(data: &mut Data) -> Vec<(usize, &mut Field)> {
     match data {
-        Data::Struct(data) => data.fields.iter_mut().collect(),
-        Data::Enum(data) => data.variants.iter_mut().flat_map(|variant| variant.fields.iter_mut()).collect(),
+        Data::Struct(data) => data.fields.iter_mut().map(|field| (0, field)).collect(),
+        Data::Enum(data) => {
+            let variants = data.variants.iter_mut().enumerate();
+            variants.flat_map(|(number, variant)| variant.fields.iter_mut().map(move |field| (number, field))).collect()
+        }
         Data::Union(_) => Vec::new(),
+    }
+}
+
+/// The names that the fields of one struct or variant answer to.
+#[derive(Default)]
+struct Names(HashSet<(usize, String)>);
+
+impl Names {
+    fn add(&mut self, group: usize, name: &impl ToTokens, text: String, errors: &mut Errors) {
+        if self.0.contains(&(group, text.clone())) {
+            errors.push(Check::ArgumentTwice, name, format!("another field is named `{text}` already"));
+        }
+        self.0.insert((group, text));
     }
 }
 
@@ -159,7 +220,7 @@ fn derives(attributes: &[Attribute], toolkit: &TokenStream, closed: bool) -> Tok
 }
 
 /// Turns the `#[arg(..)]` of a field into what serde and schemars read.
-fn rewrite(field: &mut Field, place: usize, type_name: &Ident, helpers: &mut Helpers, errors: &mut Errors) {
+fn rewrite(field: &mut Field, place: usize, type_name: &Ident, helpers: &mut Helpers, errors: &mut Errors) -> Rules {
     let mut tokens = TokenStream::new();
     field.attrs.retain(|attribute| {
         if !attribute.path().is_ident("arg") {
@@ -176,19 +237,19 @@ fn rewrite(field: &mut Field, place: usize, type_name: &Ident, helpers: &mut Hel
         false
     });
     if tokens.is_empty() {
-        return;
+        return Rules::default();
     }
-    let rules = Rules::parse(tokens, errors);
+    let mut rules = Rules::parse(tokens, errors);
     let option = option(&field.ty);
     let is_option = option.is_some();
     let ty = option.unwrap_or(&field.ty).clone();
     let kind = kind(&ty);
-    let name = ty.to_token_stream().to_string().replace(' ', "");
+    let written = ty.to_token_stream().to_string().replace(' ', "");
     if let (true, Some(Default_::OfType(span) | Default_::Value(_, span))) = (is_option, &rules.default) {
         errors.push_span(Check::DefaultOnOption, *span, "an `Option` is `None` when it is absent; take the plain type to give it a default");
-        return;
+        return rules;
     }
-    rules.check_values(kind, &name, errors);
+    rules.check_values(TypeForm { name: &written, kind, item: item_kind(&ty) }, errors);
     let mut attributes = TokenStream::new();
     if let Some(rename) = &rules.rename {
         attributes.extend(quote!(#[serde(rename = #rename)]));
@@ -203,20 +264,23 @@ fn rewrite(field: &mut Field, place: usize, type_name: &Ident, helpers: &mut Hel
     attributes.extend(constraints(&rules, &ty, helpers));
     match &rules.default {
         None => {}
-        Some(Default_::OfType(_)) => attributes.extend(quote!(#[serde(default)])),
-        Some(Default_::Value(value, span)) => {
-            let field_name = field.ident.as_ref().map_or_else(|| place.to_string(), |ident| ident.unraw().to_string());
-            let function = format_ident!("__toolkit_default_{place}_{field_name}");
-            let value = default_value(value, kind, &ty);
-            helpers.defaults.extend(quote_spanned!(*span=> fn #function() -> #ty { #value }));
+        Some(default) => {
+            let (value, span) = match default {
+                Default_::OfType(span) => {
+                    let ty = respan(ty.to_token_stream(), *span);
+                    (quote_spanned!(*span=> <#ty as ::core::default::Default>::default()), *span)
+                }
+                Default_::Value(value, span) => (default_value(value, kind, &ty), *span),
+            };
+            let function = format_ident!("__toolkit_default_{place}");
+            helpers.defaults.extend(quote_spanned!(span=> fn #function() -> #ty { #value }));
             let path = format!("{type_name}::{function}");
             attributes.extend(quote!(#[serde(default = #path)]));
         }
     }
-    match syn::parse::Parser::parse2(Attribute::parse_outer, attributes) {
-        Ok(attributes) => field.attrs.extend(attributes),
-        Err(error) => errors.push(Check::ArgsField, field, error),
-    }
+    let attributes = syn::parse::Parser::parse2(Attribute::parse_outer, attributes);
+    field.attrs.extend(attributes.expect("the attributes are written above"));
+    rules
 }
 
 fn constraints(rules: &Rules, ty: &Type, helpers: &mut Helpers) -> TokenStream {
@@ -225,7 +289,7 @@ fn constraints(rules: &Rules, ty: &Type, helpers: &mut Helpers) -> TokenStream {
         for (key, bound) in range.number_bounds(kind(ty)) {
             attributes.extend(quote!(#[schemars(extend(#key = #bound))]));
         }
-        helpers.checks.extend(quote_spanned!(*span=> const _: () = __toolkit::ranged::<#ty>();));
+        helpers.check(Check::RangeType, "ranged", ty, *span);
     }
     if let Some((length, span)) = &rules.length {
         let (least, greatest) = length.length_bounds();
@@ -233,11 +297,11 @@ fn constraints(rules: &Rules, ty: &Type, helpers: &mut Helpers) -> TokenStream {
         let greatest = greatest.map(|count| quote!(max = #count));
         let bounds = least.into_iter().chain(greatest);
         attributes.extend(quote!(#[schemars(length(#(#bounds),*))]));
-        helpers.checks.extend(quote_spanned!(*span=> const _: () = __toolkit::measured::<#ty>();));
+        helpers.check(Check::LengthType, "measured", ty, *span);
     }
     if let Some(pattern) = &rules.pattern {
         attributes.extend(quote!(#[schemars(extend("pattern" = #pattern))]));
-        helpers.checks.extend(quote_spanned!(pattern.span()=> const _: () = __toolkit::patterned::<#ty>();));
+        helpers.check(Check::PatternType, "patterned", ty, pattern.span());
     }
     if let Some(example) = &rules.example {
         attributes.extend(quote!(#[schemars(extend("examples" = [#example]))]));

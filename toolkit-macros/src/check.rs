@@ -1,11 +1,10 @@
 //! Every rule that an annotation can break, and the store that collects what was broken, so that all mistakes are
 //! reported at once.
 
-use darling::Error;
 use proc_macro2::{Span, TokenStream};
-use quote::quote;
+use quote::{ToTokens, quote};
 use std::fmt::Display;
-use syn::spanned::Spanned;
+use syn::Error;
 
 macro_rules! checks {
     ($($name:ident,)*) => {
@@ -16,6 +15,11 @@ macro_rules! checks {
         #[cfg(test)]
         impl Check {
             pub(crate) const ALL: &[Self] = &[$(Self::$name,)*];
+
+            /// Whether the compiler reports it, by what the expansion makes it check.
+            pub(crate) fn is_left_to_the_compiler(self) -> bool {
+                matches!(self, Self::ConstantName | Self::RangeType | Self::LengthType | Self::PatternType)
+            }
         }
     };
 }
@@ -78,9 +82,13 @@ checks! {
     Regex,
     // `#[toolkit::args]`.
     ArgsItem,
-    ArgsField,
     // `link!`.
     Link,
+    // What only the compiler can see: the expansion makes it look.
+    ConstantName,
+    RangeType,
+    LengthType,
+    PatternType,
 }
 
 /// What was broken, in the order found.
@@ -90,19 +98,23 @@ pub(crate) struct Errors(Vec<(Check, Error)>);
 impl Errors {
     /// Notes a broken rule. The first line of `message` is the headline, at most 100 characters; what follows says
     /// the way out.
-    pub(crate) fn push(&mut self, check: Check, at: &impl Spanned, message: impl Display) {
-        self.push_span(check, at.span(), message);
+    pub(crate) fn push(&mut self, check: Check, at: &impl ToTokens, message: impl Display) {
+        self.add(check, Error::new_spanned(at, message));
     }
 
     pub(crate) fn push_span(&mut self, check: Check, at: Span, message: impl Display) {
+        self.add(check, Error::new(at, message));
+    }
+
+    fn add(&mut self, check: Check, error: Error) {
         if !is_disabled(check) {
-            self.0.push((check, Error::custom(message).with_span(&at)));
+            self.0.push((check, error));
         }
     }
 
     pub(crate) fn push_syntax(&mut self, error: syn::Error) {
         for error in error {
-            self.push_span(Check::Syntax, error.span(), error);
+            self.add(Check::Syntax, error);
         }
     }
 
@@ -113,22 +125,24 @@ impl Errors {
     pub(crate) fn into_tokens(self) -> TokenStream {
         #[cfg(test)]
         tests::record(&self.0);
-        let errors = self.0.into_iter().map(|(_, error)| error.write_errors());
+        let errors = self.0.into_iter().map(|(_, error)| error.into_compile_error());
         quote!(#(#errors)*)
     }
 }
 
+/// Only a test switches checks off.
 #[cfg(not(test))]
-fn is_disabled(_: Check) -> bool {
+pub(crate) fn is_disabled(_: Check) -> bool {
     false
 }
 
 #[cfg(test)]
-use tests::is_disabled;
+pub(crate) use tests::is_disabled;
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use super::{Check, Error};
+    use super::Check;
+    use syn::Error;
     use std::cell::{Cell, RefCell};
 
     thread_local! {

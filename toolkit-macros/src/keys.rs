@@ -34,6 +34,8 @@ pub(crate) enum Form {
 /// A key as somebody wrote it.
 pub(crate) struct Entry {
     pub(crate) key: &'static str,
+    /// A legal use.
+    example: &'static str,
     pub(crate) span: Span,
     pub(crate) given: Given,
 }
@@ -58,10 +60,12 @@ pub(crate) fn parse(tokens: TokenStream, attribute: &str, keys: &'static [Key], 
     for meta in metas {
         let (path, given) = match meta {
             NestedMeta::Meta(Meta::Path(path)) => (path, Given::Flag),
-            NestedMeta::Meta(Meta::NameValue(meta)) => (meta.path, Given::Value(meta.value)),
+            NestedMeta::Meta(Meta::NameValue(meta)) => (meta.path, Given::Value(ungrouped(meta.value))),
             NestedMeta::Meta(Meta::List(meta)) => (meta.path, Given::List(meta.tokens)),
             NestedMeta::NameValueInvalidExpr(meta) => {
-                errors.push(Check::Syntax, &meta.path, "the value of this key is no expression");
+                let name = name_of(&meta.path);
+                let example = keys.iter().find(|key| key.name == name).map_or(keys[0].example, |key| key.example);
+                errors.push(Check::Syntax, &meta.path, format!("`{name}` needs a value; write `{example}`"));
                 continue;
             }
             NestedMeta::Lit(literal) => {
@@ -87,9 +91,24 @@ pub(crate) fn parse(tokens: TokenStream, attribute: &str, keys: &'static [Key], 
             errors.push(Check::DuplicateKey, &path, format!("`{name}` is given twice; keep one"));
             continue;
         }
-        entries.push(Entry { key: key.name, span: path.span(), given });
+        entries.push(Entry { key: key.name, example: key.example, span: path.span(), given });
     }
     entries
+}
+
+/// A value as it was before a `macro_rules!` passed it on.
+fn ungrouped(value: Expr) -> Expr {
+    without_group(&value).clone()
+}
+
+fn without_group(value: &Expr) -> &Expr {
+    match value {
+        Expr::Group(group) => match without_group(&group.expr) {
+            inner @ (Expr::Lit(_) | Expr::Path(_) | Expr::Array(_)) => inner,
+            _ => value,
+        },
+        _ => value,
+    }
 }
 
 fn fits(form: Form, given: &Given) -> bool {
@@ -135,7 +154,8 @@ impl Entry {
         match &self.given {
             Given::Value(Expr::Lit(ExprLit { lit: Lit::Bool(value), .. })) => Some(value.value),
             Given::Value(other) => {
-                self.wrong(other, "`true` or `false`", errors);
+                let message = format!("`{}` takes `true` or `false`", self.key);
+                errors.push(Check::WrongValue, other, message);
                 None
             }
             _ => Some(true),
@@ -156,11 +176,11 @@ impl Entry {
     pub(crate) fn texts(&self, errors: &mut Errors) -> Vec<LitStr> {
         let Given::Value(value) = &self.given else { return Vec::new() };
         let items: Vec<&Expr> = match value {
-            Expr::Array(array) => array.elems.iter().collect(),
+            Expr::Array(array) => array.elems.iter().map(without_group).collect(),
             other => vec![other],
         };
         if items.is_empty() {
-            errors.push(Check::EmptyText, value, format!("`{}` is an empty list", self.key));
+            errors.push(Check::EmptyText, value, format!("`{}` is an empty list; leave it out", self.key));
         }
         let mut texts = Vec::new();
         for item in items {
@@ -189,14 +209,17 @@ impl Entry {
         if let Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) = value {
             match number.base10_parse::<u64>() {
                 Ok(0) => {
-                    errors.push(Check::ZeroLimit, number, format!("`{}` must be at least 1", self.key));
+                    errors.push(Check::ZeroLimit, value, format!("`{}` must be at least 1", self.key));
                     return None;
                 }
                 Ok(number) => return Some(number),
-                Err(_) => {}
+                Err(_) => {
+                    errors.push(Check::WrongValue, value, format!("`{}` is at most {}", self.key, u64::MAX));
+                    return None;
+                }
             }
         }
-        self.wrong(value, "a whole number", errors);
+        self.wrong(value, "a whole number above zero", errors);
         None
     }
 
@@ -238,8 +261,8 @@ impl Entry {
         Some(path)
     }
 
-    pub(crate) fn wrong(&self, value: &impl Spanned, wanted: &str, errors: &mut Errors) {
-        errors.push(Check::WrongValue, value, format!("`{}` takes {wanted}", self.key));
+    pub(crate) fn wrong(&self, value: &impl ToTokens, wanted: &str, errors: &mut Errors) {
+        errors.push(Check::WrongValue, value, format!("`{}` takes {wanted}; write `{}`", self.key, self.example));
     }
 }
 

@@ -5,9 +5,12 @@ use proc_macro::TokenStream;
 mod args;
 mod check;
 mod documentation;
+mod half_typed;
 mod keys;
 mod link;
 mod rules;
+#[cfg(test)]
+mod tests;
 mod tool;
 mod type_form;
 

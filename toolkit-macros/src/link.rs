@@ -6,6 +6,7 @@ use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
 use syn::{Attribute, Ident, Token, bracketed};
 
 struct List {
@@ -33,26 +34,31 @@ impl Parse for List {
 impl Parse for Entry {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let attributes = input.call(Attribute::parse_outer)?;
-        let mut dependency: Ident = input.call(crate_name)?;
+        let mut dependency = crate_name(input, None)?;
         let mut core = None;
         if input.peek(Token![:]) && !input.peek(Token![::]) {
-            input.parse::<Token![:]>()?;
+            let colon: Token![:] = input.parse()?;
             core = Some(dependency);
-            dependency = input.call(crate_name)?;
+            dependency = crate_name(input, Some(colon.span()))?;
+        }
+        if input.peek(Token![::]) {
+            let message = format!("`link!` takes the names of crates, without paths; write `{dependency}`");
+            return Err(input.error(message));
         }
         let own_name = match input.parse::<Option<Token![as]>>()? {
-            Some(_) => Some(input.call(crate_name)?),
+            Some(token) => Some(crate_name(input, Some(token.span()))?),
             None => None,
         };
         Ok(Self { attributes, core, dependency, own_name })
     }
 }
 
-fn crate_name(input: ParseStream<'_>) -> syn::Result<Ident> {
-    let lookahead = input.fork();
+/// The name of a crate, after a token at `after`.
+fn crate_name(input: ParseStream<'_>, after: Option<Span>) -> syn::Result<Ident> {
+    let span = after.filter(|_| input.is_empty()).unwrap_or_else(|| input.span());
     match input.call(Ident::parse_any) {
         Ok(ident) if ident != "_" => Ok(ident),
-        _ => Err(lookahead.error("expected the name of a crate; write `toolkit::link!(core: builtin_tools, my_plugin)`")),
+        _ => Err(syn::Error::new(span, "expected the name of a crate; write `link!(core: builtin_tools, my_plugin)`")),
     }
 }
 

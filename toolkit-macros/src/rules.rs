@@ -91,30 +91,36 @@ impl Rules {
         }
     }
 
-    /// Checks a literal default and example against the type, as far as it is known, and the rules.
-    pub(crate) fn check_values(&self, kind: Kind, type_name: &str, errors: &mut Errors) {
+    /// Checks a literal default and example against the type, as far as it is known, and the rules. One of a wrong
+    /// type is dropped, so that the compiler does not say it again.
+    pub(crate) fn check_values(&mut self, form: TypeForm<'_>, errors: &mut Errors) {
         if let Some(Default_::Value(value, _)) = &self.default {
-            self.check_value("default", value, kind, type_name, errors);
+            if !self.check_value("default", value, form, errors) {
+                self.default = None;
+            }
         }
         if let Some(example) = &self.example {
-            self.check_value("example", example, kind, type_name, errors);
+            if !self.check_value("example", example, form, errors) {
+                self.example = None;
+            }
         }
     }
 
-    fn check_value(&self, key: &str, value: &Expr, kind: Kind, type_name: &str, errors: &mut Errors) {
-        let Some(literal) = Literal::of(value) else { return };
-        if !kind.takes(&literal) {
-            errors.push(Check::DefaultType, value, format!("this {key} is {}, which `{type_name}` does not take", literal.kind()));
-            return;
+    /// Whether the value is of the right type.
+    fn check_value(&self, key: &str, value: &Expr, form: TypeForm<'_>, errors: &mut Errors) -> bool {
+        let Some(literal) = Literal::of(value) else { return true };
+        if let Some(fault) = form.fault(key, &literal) {
+            errors.push(Check::DefaultType, value, fault);
+            return false;
         }
         if let Some((range, _)) = &self.range {
             if range.excludes(&literal) {
-                errors.push(Check::DefaultRule, value, format!("this {key} is outside the range {range}"));
+                errors.push(Check::DefaultRule, value, format!("this {key} is outside the range `{range}`"));
             }
         }
         if let Some((length, _)) = &self.length {
             if literal.length().is_some_and(|count| length.excludes(&Literal::Int(count))) {
-                errors.push(Check::DefaultRule, value, format!("the length of this {key} is outside {length}"));
+                errors.push(Check::DefaultRule, value, format!("the length of this {key} is outside `{length}`"));
             }
         }
         if let (Some(pattern), Literal::Str(text)) = (&self.pattern, &literal) {
@@ -123,6 +129,35 @@ impl Rules {
                 errors.push(Check::DefaultRule, value, format!("this {key} does not match the pattern"));
             }
         }
+        true
+    }
+}
+
+/// What is known of an argument's type.
+#[derive(Clone, Copy)]
+pub(crate) struct TypeForm<'a> {
+    /// As it is written.
+    pub(crate) name: &'a str,
+    pub(crate) kind: Kind,
+    /// The kind of a list's items.
+    pub(crate) item: Kind,
+}
+
+impl TypeForm<'_> {
+    fn fault(self, key: &str, literal: &Literal) -> Option<String> {
+        let name = self.name;
+        if self.kind.takes(literal) {
+            let Literal::List(items) = literal else { return None };
+            let wrong = items.iter().find(|item| !self.item.takes(item))?;
+            return Some(format!("an item of this {key} is {}, which `{name}` does not take", wrong.kind()));
+        }
+        Some(match (self.kind, literal) {
+            (Kind::Integer { least, greatest }, Literal::Int(_)) => {
+                format!("this {key} does not fit into `{name}`, which takes {least} to {greatest}")
+            }
+            (Kind::Char, Literal::Str(_)) => format!("this {key} must be one character, since the type is `{name}`"),
+            _ => format!("this {key} is {}, which `{name}` does not take", literal.kind()),
+        })
     }
 }
 
@@ -135,7 +170,11 @@ fn argument_name(name: &LitStr, errors: &mut Errors) -> bool {
         errors.push(
             Check::ArgumentName,
             name,
-            format!("`{text}` cannot name an argument\nuse letters, digits, `_`, `-` and `.`, 64 at most"),
+            match text.len() {
+                0 => "an empty name for an argument; leave `rename` or `alias` out".to_owned(),
+                1..=64 => format!("`{text}` cannot name an argument\nuse letters, digits, `_`, `-` and `.`, 64 at most"),
+                length => format!("this name of an argument has {length} bytes, and 64 is the most"),
+            },
         );
     }
     legal

@@ -22,7 +22,9 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let flaws = signature::check(&function, &mut errors);
     let parameters = parameter::take(&mut function, &flaws, &mut errors);
     parameter::check_names(&parameters, &mut errors);
-    if errors.is_empty() {
+    // What is broken without an error here is one that rustc finds in the function itself.
+    let is_broken = parameters.iter().any(|parameter| matches!(parameter, parameter::Parameter::Broken));
+    if errors.is_empty() && !is_broken {
         return expand::tool(&function, &options, &parameters);
     }
     let toolkit = &options.toolkit;

@@ -1,8 +1,8 @@
 //! What the text of a type tells: whether it is optional, borrowed, the context, a service.
 
 use crate::rules::Kind;
-use proc_macro2::{Span, TokenStream, TokenTree};
-use quote::{ToTokens, quote, quote_spanned};
+use proc_macro2::{Group, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{GenericArgument, PathArguments, PathSegment, Type};
 
@@ -44,6 +44,8 @@ pub(crate) struct Held {
     pub(crate) owned: TokenStream,
     pub(crate) borrow: Borrow,
     pub(crate) kind: Kind,
+    /// The kind of a list's items.
+    pub(crate) item: Kind,
 }
 
 /// How an owned value becomes the parameter's.
@@ -65,19 +67,72 @@ pub(crate) fn kind(ty: &Type) -> Kind {
 /// known ones.
 pub(crate) fn held(ty: &Type) -> Option<Held> {
     let Type::Reference(reference) = ty else {
-        return Some(Held { owned: ty.to_token_stream(), borrow: Borrow::Not, kind: kind(ty) });
+        return Some(Held { owned: ty.to_token_stream(), borrow: Borrow::Not, kind: kind(ty), item: item_kind(ty) });
     };
+    // The expansion's own tokens stand where the type does, since there the compiler reports what is wrong with it.
+    let span = reference.elem.span();
     match &*reference.elem {
         Type::Slice(slice) if !matches!(*slice.elem, Type::Reference(_)) => {
             let item = &slice.elem;
-            Some(Held { owned: quote_spanned!(item.span()=> __toolkit::Vec<#item>), borrow: Borrow::Slice, kind: Kind::List })
+            let owned = quote_spanned!(item.span()=> __toolkit::Vec<#item>);
+            Some(Held { owned, borrow: Borrow::Slice, kind: Kind::List, item: kind(item) })
         }
         elem => match last_segment(elem)?.ident.to_string().as_str() {
-            "str" => Some(Held { owned: quote!(__toolkit::String), borrow: Borrow::Str, kind: Kind::Text }),
-            "Path" => Some(Held { owned: quote!(__toolkit::PathBuf), borrow: Borrow::Path, kind: Kind::Text }),
+            "str" => {
+                let owned = quote_spanned!(span=> __toolkit::String);
+                Some(Held { owned, borrow: Borrow::Str, kind: Kind::Text, item: Kind::Unknown })
+            }
+            "Path" => {
+                let owned = quote_spanned!(span=> __toolkit::PathBuf);
+                Some(Held { owned, borrow: Borrow::Path, kind: Kind::Text, item: Kind::Unknown })
+            }
             _ => None,
         },
     }
+}
+
+/// What is known of the items of a `Vec`.
+pub(crate) fn item_kind(ty: &Type) -> Kind {
+    only_argument(ty, "Vec").map_or(Kind::Unknown, kind)
+}
+
+/// The same tokens at another place: what the compiler reports of them, it reports there.
+pub(crate) fn respan(tokens: TokenStream, span: Span) -> TokenStream {
+    tokens
+        .into_iter()
+        .map(|mut token| {
+            if let TokenTree::Group(group) = &token {
+                let mut respanned = Group::new(group.delimiter(), respan(group.stream(), span));
+                respanned.set_span(span);
+                return TokenTree::Group(respanned);
+            }
+            token.set_span(token.span().located_at(span));
+            token
+        })
+        .collect()
+}
+
+/// The place of a reference.
+pub(crate) fn reference(tokens: &TokenStream) -> Option<Span> {
+    tokens.clone().into_iter().find_map(|token| match token {
+        TokenTree::Punct(punct) if punct.as_char() == '&' => Some(punct.span()),
+        TokenTree::Group(group) => reference(&group.stream()),
+        _ => None,
+    })
+}
+
+/// The place of a reference that is not `&'static`.
+pub(crate) fn borrow(tokens: &TokenStream) -> Option<Span> {
+    let tokens: Vec<TokenTree> = tokens.clone().into_iter().collect();
+    tokens.iter().enumerate().find_map(|(place, token)| match token {
+        TokenTree::Punct(punct) if punct.as_char() == '&' => {
+            let is_static = matches!(tokens.get(place + 1..place + 3),
+                Some([TokenTree::Punct(quote), TokenTree::Ident(name)]) if quote.as_char() == '\'' && name == "static");
+            (!is_static).then(|| punct.span())
+        }
+        TokenTree::Group(group) => borrow(&group.stream()),
+        _ => None,
+    })
 }
 
 /// The place of an identifier in a type.

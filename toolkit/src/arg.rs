@@ -130,7 +130,7 @@ pub trait LengthArg {}
 pub trait PatternArg {}
 
 macro_rules! mark {
-    ($trait:ident: $($type:ty),* $(,)?) => { $(impl $trait for $type {})* };
+    ($trait:ident: $($type:ty),* $(,)?) => { $(#[diagnostic::do_not_recommend] impl $trait for $type {})* };
 }
 
 mark!(RangeArg: u8, u16, u32, u64, usize, i8, i16, i32, i64, isize, f32, f64);
@@ -138,12 +138,19 @@ mark!(RangeArg: std::num::NonZeroU8, std::num::NonZeroU16, std::num::NonZeroU32,
 mark!(RangeArg: std::num::NonZeroUsize, std::num::NonZeroI32, std::num::NonZeroI64);
 mark!(LengthArg: String, Box<str>, Cow<'static, str>, PathBuf);
 mark!(PatternArg: String, Box<str>, Cow<'static, str>, PathBuf);
+#[diagnostic::do_not_recommend]
 impl<T> LengthArg for Vec<T> {}
+#[diagnostic::do_not_recommend]
 impl<T> LengthArg for Box<[T]> {}
+#[diagnostic::do_not_recommend]
 impl<T> LengthArg for VecDeque<T> {}
+#[diagnostic::do_not_recommend]
 impl<T> LengthArg for BTreeSet<T> {}
+#[diagnostic::do_not_recommend]
 impl<T, S: BuildHasher> LengthArg for HashSet<T, S> {}
+#[diagnostic::do_not_recommend]
 impl<K, V> LengthArg for BTreeMap<K, V> {}
+#[diagnostic::do_not_recommend]
 impl<K, V, S: BuildHasher> LengthArg for HashMap<K, V, S> {}
 
 #[cfg(test)]

@@ -67,7 +67,7 @@ pub use diagnostic::{Diagnostic, Level};
 pub use error::{IntoToolError, Retry, ToolError, ToolErrorKind};
 pub use macros::{args, tool};
 pub use name::{MAX_NAME_BYTES, is_valid_name, nearest};
-pub use output::{Image, IntoToolOutput, Json, ToolOutput};
+pub use output::{Image, IntoToolOutput, Json, JsonOutput, ToolOutput};
 pub use parameter::{Literal, ParameterDef, Rule, Shown};
 pub use registry::{BuildError, Builder, Toolkit};
 pub use state::{Service, State};

@@ -120,42 +120,49 @@ pub trait IntoToolOutput: Sized {
     fn into_tool_output(self) -> Result<ToolOutput, ToolError>;
 }
 
+#[diagnostic::do_not_recommend]
 impl IntoToolOutput for ToolOutput {
     fn into_tool_output(self) -> Result<ToolOutput, ToolError> {
         Ok(self)
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl IntoToolOutput for () {
     fn into_tool_output(self) -> Result<ToolOutput, ToolError> {
         Ok(ToolOutput::text("Done."))
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl IntoToolOutput for String {
     fn into_tool_output(self) -> Result<ToolOutput, ToolError> {
         Ok(ToolOutput::text(self))
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl IntoToolOutput for &'static str {
     fn into_tool_output(self) -> Result<ToolOutput, ToolError> {
         Ok(ToolOutput::text(self))
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl IntoToolOutput for Cow<'static, str> {
     fn into_tool_output(self) -> Result<ToolOutput, ToolError> {
         Ok(ToolOutput::text(self))
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl IntoToolOutput for Content {
     fn into_tool_output(self) -> Result<ToolOutput, ToolError> {
         Ok(ToolOutput { content: vec![self], ..ToolOutput::default() })
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl IntoToolOutput for Vec<Content> {
     fn into_tool_output(self) -> Result<ToolOutput, ToolError> {
         Ok(ToolOutput { content: self, ..ToolOutput::default() })
@@ -190,7 +197,18 @@ impl<T: IntoToolOutput, E: IntoToolError> IntoToolOutput for Result<T, E> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Json<T>(pub T);
 
-impl<T: Serialize + JsonSchema> IntoToolOutput for Json<T> {
+/// What [`Json`] can hold: every type with serde's `Serialize` and schemars' `JsonSchema`.
+#[diagnostic::on_unimplemented(
+    message = "`Json<{Self}>` cannot be written as JSON",
+    label = "`{Self}` has no `Serialize` and `JsonSchema`",
+    note = "on a type of your own, put `#[toolkit::args]`, also on the types within it"
+)]
+pub trait JsonOutput: Serialize + JsonSchema {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + JsonSchema> JsonOutput for T {}
+
+impl<T: JsonOutput> IntoToolOutput for Json<T> {
     const OUTPUT_SCHEMA: Option<SchemaFn> = Some(crate::arg::schema_of::<T>);
 
     fn into_tool_output(self) -> Result<ToolOutput, ToolError> {
@@ -233,6 +251,7 @@ impl Image {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl IntoToolOutput for Image {
     fn into_tool_output(self) -> Result<ToolOutput, ToolError> {
         let lines: Vec<String> = self

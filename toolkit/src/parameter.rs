@@ -92,6 +92,21 @@ pub enum Shown {
 }
 
 impl ParameterDef {
+    const fn of<T: ToolArg>(name: &'static str, description: &'static str) -> Self {
+        Self {
+            name,
+            description,
+            schema: T::schema,
+            optional: false,
+            default: None,
+            rules: &[],
+            examples: &[],
+            aliases: &[],
+            secret: false,
+            check: check_literal::<T>,
+        }
+    }
+
     /// What is wrong with a default that is written as JSON.
     pub(crate) fn default_fault(&self) -> Option<String> {
         match self.default {
@@ -117,27 +132,46 @@ pub struct Arg<T> {
     /// What is known without the type.
     pub def: ParameterDef,
     decode: fn(Value) -> serde_json::Result<T>,
-    default: Option<fn() -> T>,
+    absent: Absent<T>,
 }
+
+/// What an absent argument means.
+#[derive(Debug)]
+enum Absent<T> {
+    /// A mistake.
+    Missing,
+    /// This value.
+    Value(fn() -> T),
+    /// What this JSON decodes to.
+    Literal(Literal),
+}
+
+impl<T> Clone for Absent<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Absent<T> {}
 
 /// A required parameter.
 pub const fn arg<T: ToolArg>(name: &'static str, description: &'static str) -> Arg<T> {
-    Arg {
-        def: ParameterDef {
-            name,
-            description,
-            schema: T::schema,
-            optional: false,
-            default: None,
-            rules: &[],
-            examples: &[],
-            aliases: &[],
-            secret: false,
-            check: check_literal::<T>,
-        },
-        decode: T::decode,
-        default: None,
-    }
+    Arg { def: ParameterDef::of::<T>(name, description), decode: T::decode, absent: Absent::Missing }
+}
+
+/// A parameter that is `None` when it is absent.
+pub const fn optional<T: ToolArg>(name: &'static str, description: &'static str) -> Arg<Option<T>> {
+    let mut def = ParameterDef::of::<T>(name, description);
+    def.optional = true;
+    Arg { def, decode: decode_some::<T>, absent: Absent::Value(none::<T>) }
+}
+
+fn decode_some<T: ToolArg>(value: Value) -> serde_json::Result<Option<T>> {
+    T::decode(value).map(Some)
+}
+
+fn none<T>() -> Option<T> {
+    None
 }
 
 /// Whether a default that is written as JSON decodes.
@@ -146,19 +180,12 @@ fn check_literal<T: ToolArg>(literal: Literal) -> Result<(), String> {
 }
 
 impl<T> Arg<T> {
-    /// It may be absent.
-    #[must_use]
-    pub const fn optional(mut self) -> Self {
-        self.def.optional = true;
-        self
-    }
-
     /// It may be absent and then has this value.
     #[must_use]
     pub const fn default(mut self, default: fn() -> T, shown: Shown) -> Self {
         self.def.optional = true;
         self.def.default = Some(shown);
-        self.default = Some(default);
+        self.absent = Absent::Value(default);
         self
     }
 
@@ -168,6 +195,7 @@ impl<T> Arg<T> {
     pub const fn default_literal(mut self, literal: Literal) -> Self {
         self.def.optional = true;
         self.def.default = Some(Shown::Literal(literal));
+        self.absent = Absent::Literal(literal);
         self
     }
 
@@ -199,29 +227,6 @@ impl<T> Arg<T> {
         self
     }
 
-    /// Takes the argument, or its default.
-    ///
-    /// # Errors
-    ///
-    /// When it is absent without a default, or does not decode.
-    pub fn take(&self, arguments: &mut Arguments) -> Result<T, ToolError> {
-        match (arguments.take(self.def.name), self.default, self.def.default) {
-            (Some(value), _, _) => self.read(value),
-            (None, Some(default), _) => Ok(default()),
-            (None, None, Some(Shown::Literal(literal))) => self.read(literal.to_value()),
-            (None, None, _) => Err(Arguments::missing(self.def.name)),
-        }
-    }
-
-    /// Takes the argument if it is there.
-    ///
-    /// # Errors
-    ///
-    /// When it does not decode.
-    pub fn take_optional(&self, arguments: &mut Arguments) -> Result<Option<T>, ToolError> {
-        arguments.take(self.def.name).map(|value| self.read(value)).transpose()
-    }
-
     /// Takes all arguments as one value.
     ///
     /// # Errors
@@ -232,7 +237,62 @@ impl<T> Arg<T> {
         (self.decode)(value).map_err(|error| ToolError::undecodable("", &error))
     }
 
-    fn read(&self, value: Value) -> Result<T, ToolError> {
+    /// Takes the argument, or what its absence means.
+    #[inline(never)]
+    fn take_one(&self, arguments: &mut Arguments) -> Result<T, ToolError> {
+        let value = match (arguments.take(self.def.name), self.absent) {
+            (Some(value), _) => value,
+            (None, Absent::Value(default)) => return Ok(default()),
+            (None, Absent::Literal(literal)) => literal.to_value(),
+            (None, Absent::Missing) => return Err(Arguments::missing(self.def.name)),
+        };
         (self.decode)(value).map_err(|error| ToolError::undecodable(self.def.name, &error))
     }
 }
+
+/// Takes several arguments at once. Its code depends on their types only, so tools with the same list of types share
+/// it.
+pub trait Take {
+    /// The values, as a tuple.
+    type Values;
+
+    /// Takes them.
+    ///
+    /// # Errors
+    ///
+    /// When one is absent without a default, or does not decode.
+    fn take(&self, arguments: &mut Arguments) -> Result<Self::Values, ToolError>;
+}
+
+impl<T> Take for &'static Arg<T> {
+    type Values = T;
+
+    fn take(&self, arguments: &mut Arguments) -> Result<T, ToolError> {
+        self.take_one(arguments)
+    }
+}
+
+macro_rules! take_tuples {
+    ($($name:ident)*) => {
+        impl<$($name: Take),*> Take for ($($name,)*) {
+            type Values = ($($name::Values,)*);
+
+            #[inline(never)]
+            #[allow(non_snake_case, clippy::unused_unit, unused_variables, reason = "one macro for all lengths")]
+            fn take(&self, arguments: &mut Arguments) -> Result<Self::Values, ToolError> {
+                let ($($name,)*) = self;
+                Ok(($($name.take(arguments)?,)*))
+            }
+        }
+    };
+}
+
+take_tuples!();
+take_tuples!(A);
+take_tuples!(A B);
+take_tuples!(A B C);
+take_tuples!(A B C D);
+take_tuples!(A B C D E);
+take_tuples!(A B C D E F);
+take_tuples!(A B C D E F G);
+take_tuples!(A B C D E F G H);

@@ -7,7 +7,7 @@ pub use crate::error::{IntoToolError, ToolError};
 pub use crate::link::{Link, Linked};
 pub use crate::name::is_valid_name;
 pub use crate::output::{IntoToolOutput, ToolOutput};
-pub use crate::parameter::{Arg, Literal, ParameterDef, Rule, Shown, arg};
+pub use crate::parameter::{Arg, Literal, ParameterDef, Rule, Shown, Take, arg, optional};
 pub use crate::state::{Service, State};
 pub use crate::tool::Tool;
 pub use crate::tool_def::{BoxFuture, Input, Keep, Location, Run, ServiceDef, ToolDef, Truncate};
@@ -23,10 +23,12 @@ pub use std::string::String;
 pub use std::vec::Vec;
 pub use toolkit_macros::link as link_list;
 
+use crate::name::MAX_NAME_BYTES;
 use serde::Serialize;
 use serde_json::Value;
 use std::any::{TypeId, type_name};
 use std::marker::PhantomData;
+use std::pin::Pin;
 
 /// How a function's value becomes a tool's answer; made where the function's return type is checked.
 pub struct Output<R> {
@@ -65,6 +67,78 @@ pub const fn or_empty(value: Option<&'static str>) -> &'static str {
     }
 }
 
+/// Checks a name that is a constant; the error stands where the macro calls it.
+#[track_caller]
+pub const fn check_name(what: &str, name: &str) {
+    if is_valid_name(name) {
+        return;
+    }
+    let mut text = Text { bytes: [0; 192], length: 0 };
+    if name.is_empty() || name.len() > MAX_NAME_BYTES {
+        text.push(if name.is_empty() { b"an empty name for a " } else { b"more than 64 bytes for a " });
+        text.push(what.as_bytes());
+    } else {
+        text.push(b"`");
+        text.push(name.as_bytes());
+        text.push(b"` cannot name a ");
+        text.push(what.as_bytes());
+    }
+    text.push(b"; write `");
+    text.push_legal(name.as_bytes());
+    text.push(b"`");
+    match core::str::from_utf8(text.bytes.split_at(text.length).0) {
+        Ok(text) => panic!("{}", text),
+        Err(_) => panic!("not a legal name"),
+    }
+}
+
+/// A text that is made at compile time.
+struct Text {
+    bytes: [u8; 192],
+    length: usize,
+}
+
+impl Text {
+    const fn push(&mut self, text: &[u8]) {
+        let mut at = 0;
+        while at < text.len() {
+            self.push_byte(text[at]);
+            at += 1;
+        }
+    }
+
+    const fn push_byte(&mut self, byte: u8) {
+        if self.length < self.bytes.len() {
+            self.bytes[self.length] = byte;
+            self.length += 1;
+        }
+    }
+
+    /// The nearest legal name, as the macro proposes it for a literal.
+    const fn push_legal(&mut self, name: &[u8]) {
+        let start = self.length;
+        let (mut at, mut after_lower, mut gap) = (0, false, false);
+        while at < name.len() && self.length - start < MAX_NAME_BYTES - 1 {
+            let byte = name[at];
+            let is_first = self.length == start;
+            if byte.is_ascii_alphabetic() || byte.is_ascii_digit() && !is_first {
+                if !is_first && (gap || byte.is_ascii_uppercase() && after_lower) {
+                    self.push_byte(b'_');
+                }
+                self.push_byte(byte.to_ascii_lowercase());
+                gap = false;
+            } else {
+                gap = true;
+            }
+            after_lower = byte.is_ascii_lowercase() || byte.is_ascii_digit();
+            at += 1;
+        }
+        if self.length == start {
+            self.push(b"my_tool");
+        }
+    }
+}
+
 /// An example for a schema.
 pub fn to_value(value: &impl Serialize) -> Option<Value> {
     serde_json::to_value(value).ok()
@@ -84,9 +158,12 @@ pub const fn function_id<F: 'static>(_: &F) -> TypeId {
     TypeId::of::<F>()
 }
 
-/// Boxes a call: the one place where a tool's future becomes a trait object.
-pub fn boxed<'a>(future: impl Future<Output = Result<ToolOutput, ToolError>> + Send + 'a) -> BoxFuture<'a> {
-    Box::pin(future)
+/// Makes a call out of a function's future. Its code depends on the function's return type only.
+pub fn call<'a, R: 'a>(
+    future: Pin<Box<dyn Future<Output = R> + Send + 'a>>,
+    convert: fn(R) -> Result<ToolOutput, ToolError>,
+) -> BoxFuture<'a> {
+    Box::pin(async move { convert(future.await) })
 }
 
 /// Finds the tool of a function.

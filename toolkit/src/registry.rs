@@ -262,7 +262,7 @@ fn faults(tool: &Tool, services: &Services) -> Vec<String> {
 
 /// Why a toolkit could not be built: every reason at once.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the toolkit cannot start:{}", problems.iter().map(|problem| format!("\n- {problem}")).collect::<String>())]
+#[error("the toolkit cannot start:\n- {}", problems.join("\n- "))]
 #[non_exhaustive]
 pub struct BuildError {
     /// The reasons, sorted.

@@ -16,6 +16,7 @@ use std::time::Duration;
 ///
 /// Made by `#[tool]`. One written by hand starts from [`ToolDef::BASE`], so that new fields do not break it.
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent statement of the author's")]
 pub struct ToolDef {
     /// The name that models call it by.
     pub name: &'static str,

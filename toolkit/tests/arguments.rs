@@ -1,5 +1,8 @@
 //! From JSON to a function's arguments: what fits runs, what does not is explained whole.
 
+#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
+#![expect(clippy::too_many_arguments, reason = "one tool with every kind of argument")]
+
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use toolkit::prelude::*;

@@ -1,5 +1,8 @@
 //! The call path: one result for each call, whatever the tool does.
 
+#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
+#![expect(clippy::needless_pass_by_value, reason = "a service is handed over by value")]
+
 use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,13 +16,13 @@ use toolkit::{CancellationToken, IntoToolOutput, InvalidArguments, ToolErrorKind
 async fn who(ctx: &ToolContext) -> Result<String, ToolError> {
     let extra: Option<u32> = ctx.extra("level")?;
     Ok(format!(
-        "{} {} {:?} {:?} {:?} {:?} {extra:?}",
+        "{} {} {:?} {:?} {:?} {} {extra:?}",
         ctx.call_id(),
         ctx.tool_name(),
         ctx.agent(),
         ctx.session_id(),
         ctx.message_id(),
-        ctx.workspace_dir(),
+        ctx.workspace_dir().display(),
     ))
 }
 
@@ -44,14 +47,14 @@ fn panics_blocking() -> String {
 
 /// Waits for ever.
 #[tool]
-async fn waits(started: State<Notify>, _dropped: State<AtomicBool>) {
+async fn waits(started: State<Notify>, dropped: State<AtomicBool>) {
     struct SetOnDrop(Arc<AtomicBool>);
     impl Drop for SetOnDrop {
         fn drop(&mut self) {
             self.0.store(true, Ordering::SeqCst);
         }
     }
-    let _guard = SetOnDrop(_dropped.0);
+    let _guard = SetOnDrop(dropped.0);
     started.notify_one();
     std::future::pending::<()>().await;
 }
@@ -124,7 +127,7 @@ fn call(name: &str) -> ToolCall {
 #[tokio::test]
 async fn the_context_knows_the_caller() {
     let result = fixture().await.toolbox.call(call("who")).await;
-    assert_eq!(result.text(), r#"c1 who Some("ada") Some("s1") Some("m1") "/srv" Some(3)"#);
+    assert_eq!(result.text(), r#"c1 who Some("ada") Some("s1") Some("m1") /srv Some(3)"#);
     assert_eq!((result.id.as_str(), result.name.as_str()), ("c1", "who"));
 }
 

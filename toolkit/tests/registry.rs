@@ -1,5 +1,7 @@
 //! Putting a toolkit together by hand. What linking does is tested with programs of their own, in `tests/`.
 
+#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
+
 use toolkit::prelude::*;
 use toolkit::{BuildError, tool_ref};
 

@@ -21,7 +21,7 @@ impl Literal {
             Expr::Lit(ExprLit { lit, .. }) => match lit {
                 Lit::Bool(value) => Some(Self::Bool(value.value)),
                 Lit::Int(value) => value.base10_parse().ok().map(Self::Int),
-                Lit::Float(value) => value.base10_parse().ok().map(Self::Float),
+                Lit::Float(value) => value.base10_parse().ok().filter(|value: &f64| value.is_finite()).map(Self::Float),
                 Lit::Str(value) => Some(Self::Str(value.value())),
                 Lit::Char(value) => Some(Self::Str(value.value().to_string())),
                 _ => None,

@@ -31,12 +31,15 @@ pub(super) fn parse(entry: &Entry, errors: &mut Errors) -> Option<Range> {
     let Given::List(tokens) = &entry.given else { return None };
     let range = read(entry, tokens, errors)?;
     for bound in [&range.least, &range.greatest].into_iter().flatten() {
-        if let Bound::Literal(literal) = bound {
-            if !matches!(literal, Literal::Int(_) | Literal::Float(_)) {
-                errors.push(Check::RangeForm, tokens, format!("the ends of a range are numbers, not {}", literal.kind()));
-                return None;
+        let fault = match bound {
+            Bound::Literal(Literal::Int(value)) if !(i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(value) => {
+                "the ends of a range have 64 bits at most".to_owned()
             }
-        }
+            Bound::Literal(Literal::Int(_) | Literal::Float(_)) | Bound::Expression(_) => continue,
+            Bound::Literal(literal) => format!("the ends of a range are numbers, not {}", literal.kind()),
+        };
+        errors.push(Check::RangeForm, tokens, fault);
+        return None;
     }
     Some(range)
 }
@@ -61,6 +64,10 @@ pub(super) fn parse_length(entry: &Entry, errors: &mut Errors) -> Option<Range> 
             }
         }
     }
+    if range.exclusive && matches!(range.greatest, Some(Bound::Literal(Literal::Int(0)))) {
+        errors.push(Check::EmptyRange, tokens, format!("the length `{range}` is empty: nothing is shorter than 0"));
+        return None;
+    }
     Some(range)
 }
 
@@ -68,7 +75,11 @@ fn read(entry: &Entry, tokens: &TokenStream, errors: &mut Errors) -> Option<Rang
     let key = entry.key;
     let Ok(Expr::Range(range)) = syn::parse2::<Expr>(tokens.clone()) else {
         let message = format!("`{key}` takes a range; write `{key}(1..=10)`, `{key}(1..)` or `{key}(..10)`");
-        errors.push_span(Check::RangeForm, if tokens.is_empty() { entry.span } else { tokens.span() }, message);
+        if tokens.is_empty() {
+            errors.push_span(Check::RangeForm, entry.span, message);
+        } else {
+            errors.push(Check::RangeForm, tokens, message);
+        }
         return None;
     };
     let (least, greatest) = (range.start.as_deref().map(Bound::of), range.end.as_deref().map(Bound::of));
@@ -79,7 +90,7 @@ fn read(entry: &Entry, tokens: &TokenStream, errors: &mut Errors) -> Option<Rang
     }
     let range = Range { least, greatest, exclusive, text: tokens.to_string().replace(' ', "") };
     if range.is_empty() {
-        errors.push(Check::EmptyRange, tokens, format!("the range {range} is empty: nothing lies in it"));
+        errors.push(Check::EmptyRange, tokens, format!("the range `{range}` is empty: nothing lies in it"));
         return None;
     }
     Some(range)

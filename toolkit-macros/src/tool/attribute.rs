@@ -1,15 +1,15 @@
 //! The keys of `#[tool(..)]`.
 
 use super::item::Function;
-use crate::check::{Check, Errors};
+use crate::check::{Check, Errors, is_disabled};
 use crate::documentation;
 use crate::keys::{self, Entry, Form, Given, Key, Text};
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use std::time::Duration;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::LitStr;
+use syn::{Expr, ExprLit, Lit, LitStr, parse_quote};
 
 const KEYS: &[Key] = &[
     Key { name: "name", form: Form::Value, example: "name = \"read\"" },
@@ -60,9 +60,11 @@ pub(super) fn parse(tokens: TokenStream, function: &Function, errors: &mut Error
     let mut fields = TokenStream::new();
     let mut assertions = TokenStream::new();
     let name = match find("name") {
-        Some(entry) => entry.text(errors).inspect(|name| check_name(name, &mut assertions, errors)),
+        Some(entry) => entry.text(errors).inspect(|name| check_name(name, errors)),
         None => None,
     };
+    // A constant is named once, so that one of a wrong type is one error.
+    let name = name.map(|name| bind(name, "NAME", &mut assertions));
     let name = name.unwrap_or_else(|| {
         let ident = &function.signature.ident;
         let name = LitStr::new(&ident.unraw().to_string(), ident.span());
@@ -118,8 +120,9 @@ fn field(entry: &Entry, name: &Text, assertions: &mut TokenStream, errors: &mut 
             let kind = entry.text(errors)?;
             match &kind {
                 Text::Literal(literal) => check_word(Check::Permission, "permission", literal, errors),
-                Text::Expression(_) => assertions.extend(assert_valid(&kind, "permission")),
+                Text::Expression(_) => {}
             }
+            let kind = bind(kind, "PERMISSION", assertions);
             quote!(permission: __toolkit::Some(#kind),)
         }
         "timeout" => {
@@ -131,7 +134,9 @@ fn field(entry: &Entry, name: &Text, assertions: &mut TokenStream, errors: &mut 
         "concurrency" => {
             let limit = entry.limit(errors)?;
             let Ok(limit) = u32::try_from(limit) else {
-                errors.push_span(Check::WrongValue, entry.span, format!("`concurrency` is at most {}", u32::MAX));
+                if let Given::Value(value) = &entry.given {
+                    errors.push(Check::WrongValue, value, format!("`concurrency` is at most {}", u32::MAX));
+                }
                 return None;
             };
             quote!(concurrency: __toolkit::Some(#limit),)
@@ -205,17 +210,23 @@ fn is_valid_name(name: &str) -> bool {
         && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
 }
 
-fn check_name(name: &Text, assertions: &mut TokenStream, errors: &mut Errors) {
-    match name {
-        Text::Literal(literal) => check_word(Check::Name, "tool", literal, errors),
-        Text::Expression(_) => assertions.extend(assert_valid(name, "name")),
+fn check_name(name: &Text, errors: &mut Errors) {
+    if let Text::Literal(literal) = name {
+        check_word(Check::Name, "tool", literal, errors);
     }
 }
 
-/// Lets the compiler check a constant.
-fn assert_valid(value: &Text, what: &str) -> TokenStream {
-    let message = format!("`{what}` must be a lower-case letter, then letters, digits or `_`, at most 64 in all");
-    quote_spanned!(value.span()=> const _: () = ::core::assert!(__toolkit::is_valid_name(#value), #message);)
+/// Lets the compiler check a constant, and names it.
+fn bind(value: Text, what: &str, assertions: &mut TokenStream) -> Text {
+    let Text::Expression(value) = value else { return value };
+    let span = value.span();
+    let name = Ident::new(&format!("__TOOLKIT_{what}"), Span::call_site());
+    let check = (!is_disabled(Check::ConstantName)).then(|| {
+        let what = if what == "NAME" { "tool" } else { "permission" };
+        quote_spanned!(span=> const _: () = __toolkit::check_name(#what, #name);)
+    });
+    assertions.extend(quote!(const #name: &str = #value; #check));
+    Text::Expression(parse_quote!(#name))
 }
 
 fn check_word(check: Check, what: &str, word: &LitStr, errors: &mut Errors) {
@@ -228,21 +239,30 @@ fn check_word(check: Check, what: &str, word: &LitStr, errors: &mut Errors) {
 fn check_own_name(name: &LitStr, errors: &mut Errors) {
     let text = name.value();
     if !is_valid_name(&text) {
-        let advice = format!("give it another with `name = \"{}\"`", legal(&text));
-        errors.push(Check::Name, name, format!("the name of this function cannot name a tool; {advice}\n{LEGAL}"));
+        let advice = format!("write `#[tool(name = \"{}\")]`, or rename it", legal(&text));
+        errors.push(Check::Name, name, format!("the name of this function cannot name a tool\n{advice}; {LEGAL}"));
     }
 }
 
-const LEGAL: &str = "a lower-case letter, then lower-case letters, digits or `_`, at most 64 in all";
+const LEGAL: &str = "names are a lower-case letter, then lower-case letters, digits or `_`, at most 64 in all";
 
 fn bad_word(what: &str, text: &str) -> String {
     if text.is_empty() {
-        return format!("an empty {what} name");
+        return format!("a {what} cannot have an empty name; `{}` would do", example(what));
     }
     if text.len() > 64 {
-        return format!("this {what} name has {} bytes, and 64 is the most", text.len());
+        let (length, legal) = (text.len(), legal(text));
+        return format!("the name of a {what} has 64 bytes at most, and this one {length}\n`{legal}` would do");
     }
     format!("`{text}` cannot name a {what}; `{}` can", legal(text))
+}
+
+fn example(what: &str) -> &'static str {
+    match what {
+        "group" => "fs",
+        "permission" => "edit",
+        _ => "read_file",
+    }
 }
 
 /// The nearest legal name.
@@ -298,11 +318,11 @@ fn truncate(entry: &Entry, errors: &mut Errors) -> Option<TokenStream> {
     let list = match &entry.given {
         Given::List(list) => list,
         _ => {
-            let text = entry.literal(errors)?;
-            if text.value() == "off" {
+            let Given::Value(value) = &entry.given else { return None };
+            if matches!(value, Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) if text.value() == "off") {
                 return Some(quote!(__toolkit::Truncate::Off));
             }
-            errors.push(Check::WrongValue, &text, "`truncate` takes `\"off\"`, or limits: `truncate(max_lines = 100)`");
+            errors.push(Check::WrongValue, value, "`truncate` takes `\"off\"`, or limits: `truncate(max_lines = 100)`");
             return None;
         }
     };

@@ -4,13 +4,15 @@ use super::attribute::Options;
 use super::item::Function;
 use super::parameter::{Argument, Parameter};
 use super::signature::Flaws;
-use crate::type_form::Borrow;
+use crate::check::{Check, is_disabled};
+use crate::type_form::{Borrow, respan};
 use crate::documentation::{self, is_doc};
+use crate::keys::Text;
 use crate::rules::{Default_, Kind, Literal};
-use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Attribute, ReturnType};
+use syn::{Attribute, Expr, ReturnType};
 
 /// The function and its registration.
 pub(super) fn tool(function: &Function, options: &Options, parameters: &[Parameter]) -> TokenStream {
@@ -38,11 +40,12 @@ pub(super) fn tool(function: &Function, options: &Options, parameters: &[Paramet
 
         #(#cfgs)*
         #[doc(hidden)]
-        #[allow(deprecated, unused, clippy::all, clippy::pedantic, clippy::nursery, clippy::restriction)]
+        #[allow(deprecated, unused, unused_qualifications, clippy::all, clippy::pedantic, clippy::nursery, clippy::restriction)]
         const _: () = {
             use #toolkit::__private as __toolkit;
             #assertions
             #witnesses
+            #run
             static __TOOLKIT_DEF: __toolkit::ToolDef = __toolkit::ToolDef {
                 name: #name,
                 description: #description,
@@ -50,7 +53,7 @@ pub(super) fn tool(function: &Function, options: &Options, parameters: &[Paramet
                 input: #input,
                 services: &[#(&#services.def),*],
                 output_schema: __TOOLKIT_OUTPUT.schema,
-                run: #run,
+                run: __TOOLKIT_RUN,
                 function: __toolkit::Some(__toolkit::function_id(&#ident)),
                 location: __toolkit::Location {
                     module: ::core::module_path!(),
@@ -81,7 +84,7 @@ pub(super) fn assertions(
     let without: &[&str] = if flaws.bad_return { &["output"] } else { &[] };
     let witnesses = witnesses(function, parameters, without);
     quote! {
-        #[allow(deprecated, unused, clippy::all, clippy::pedantic)]
+        #[allow(deprecated, unused, unused_qualifications, clippy::all, clippy::pedantic)]
         const _: () = {
             use #toolkit::__private as __toolkit;
             #witnesses
@@ -128,20 +131,17 @@ fn argument_witness(static_name: &Ident, argument: &Argument) -> TokenStream {
     let mut constraints: Vec<TokenStream> = Vec::new();
     if let Some((range, span)) = &rules.range {
         constraints.extend(range.number_rules(held.kind));
-        checks.extend(assert_bound("ranged", owned, *span));
+        checks.extend(assert_bound(Check::RangeType, "ranged", owned, *span));
     }
     if let Some((length, span)) = &rules.length {
         constraints.extend(length.length_rules());
-        checks.extend(assert_bound("measured", owned, *span));
+        checks.extend(assert_bound(Check::LengthType, "measured", owned, *span));
     }
     if let Some(pattern) = &rules.pattern {
         constraints.push(quote!(__toolkit::Rule::Pattern(#pattern)));
-        checks.extend(assert_bound("patterned", owned, pattern.span()));
+        checks.extend(assert_bound(Check::PatternType, "patterned", owned, pattern.span()));
     }
     let mut steps = TokenStream::new();
-    if *is_option {
-        steps.extend(quote!(.optional()));
-    }
     if let Some(default) = &rules.default {
         steps.extend(default_step(default, argument));
     }
@@ -165,32 +165,21 @@ fn argument_witness(static_name: &Ident, argument: &Argument) -> TokenStream {
     if rules.secret {
         steps.extend(quote!(.secret()));
     }
+    let make = argument.make();
+    let taken = if *is_option { quote!(__toolkit::Option<#owned>) } else { owned.clone() };
     quote! {
-        static #static_name: __toolkit::Arg<#owned> = __toolkit::arg::<#owned>(#name, #description) #steps;
+        static #static_name: __toolkit::Arg<#taken> = __toolkit::#make::<#owned>(#name, #description) #steps;
         #checks
     }
 }
 
 /// A bound on the type that is reported at the key that asks for it.
-fn assert_bound(check: &str, ty: &TokenStream, span: Span) -> TokenStream {
-    let check = Ident::new(check, Span::call_site());
-    let ty = respan(ty.clone(), span);
-    quote!(const _: () = __toolkit::#check::<#ty>();)
-}
-
-fn respan(tokens: TokenStream, span: Span) -> TokenStream {
-    tokens
-        .into_iter()
-        .map(|mut token| {
-            if let TokenTree::Group(group) = &token {
-                let mut respanned = Group::new(group.delimiter(), respan(group.stream(), span));
-                respanned.set_span(span);
-                return TokenTree::Group(respanned);
-            }
-            token.set_span(token.span().located_at(span));
-            token
-        })
-        .collect()
+fn assert_bound(check: Check, bound: &str, ty: &TokenStream, span: Span) -> TokenStream {
+    if is_disabled(check) {
+        return TokenStream::new();
+    }
+    let (bound, ty) = (Ident::new(bound, span), respan(ty.clone(), span));
+    quote_spanned!(span=> const _: () = __toolkit::#bound::<#ty>();)
 }
 
 fn default_step(default: &Default_, argument: &Argument) -> TokenStream {
@@ -213,14 +202,8 @@ fn default_step(default: &Default_, argument: &Argument) -> TokenStream {
             }
         };
     };
-    let shown = literal.to_tokens();
-    let plain = match (held.kind, &literal) {
-        (Kind::Bool, _) | (Kind::Integer { .. }, _) | (Kind::Float, Literal::Float(_)) => value.to_token_stream(),
-        (Kind::Float, Literal::Int(_)) => quote_spanned!(value.span()=> (#value) as #owned),
-        (Kind::Text, _) => quote!(<#owned>::from(#value)),
-        _ => return quote!(.default_literal(#shown)),
-    };
-    quote!(.default(|| #plain, __toolkit::Shown::Literal(#shown)))
+    let literal = literal.to_tokens();
+    quote!(.default_literal(#literal))
 }
 
 /// A default that is computed at each call, and shown if its type serialises.
@@ -250,21 +233,20 @@ fn input(parameters: &[Parameter]) -> TokenStream {
     quote!(__toolkit::Input::Parameters(&[#(&#arguments.def),*]))
 }
 
-/// The function pointer that takes the arguments apart and calls the function.
+/// The function that takes the arguments apart and calls the function.
 fn run(function: &Function, parameters: &[Parameter]) -> TokenStream {
     let ident = &function.signature.ident;
     // These names are the macro's own: a function of the same name is still the function.
     let local = |name: &str| Ident::new(name, Span::mixed_site());
     let (context, arguments) = (local("context"), local("arguments"));
     let mut takes = TokenStream::new();
+    let mut taken: Vec<(Ident, Ident)> = Vec::new();
     let mut passed: Vec<TokenStream> = Vec::new();
+    let mut borrows = false;
     for (place, parameter) in parameters.iter().enumerate() {
         let value = local(&format!("value_{place}"));
         match parameter {
-            Parameter::Context | Parameter::Broken => {
-                passed.push(quote!(#context));
-                continue;
-            }
+            Parameter::Context | Parameter::Broken => passed.push(quote!(#context)),
             Parameter::Service(_) => {
                 let state = numbered_ident("STATE", place);
                 takes.extend(quote!(let #value = (#state.get)(#context)?;));
@@ -276,9 +258,8 @@ fn run(function: &Function, parameters: &[Parameter]) -> TokenStream {
                 passed.push(quote!(#value));
             }
             Parameter::Argument(argument) => {
-                let arg = numbered_ident("ARG", place);
-                let take = if argument.is_option { quote!(take_optional) } else { quote!(take) };
-                takes.extend(quote!(let #value = #arg.#take(#arguments)?;));
+                taken.push((value.clone(), numbered_ident("ARG", place)));
+                borrows |= argument.held.borrow != Borrow::Not;
                 passed.push(match (argument.held.borrow, argument.is_option) {
                     (Borrow::Not, _) => quote!(#value),
                     (_, true) => quote!(#value.as_deref()),
@@ -287,31 +268,77 @@ fn run(function: &Function, parameters: &[Parameter]) -> TokenStream {
             }
         }
     }
-    if function.signature.asyncness.is_some() {
-        let future = quote_spanned! {ident.span()=>
-            async move { (__TOOLKIT_OUTPUT.convert)(#ident(#(#passed),*).await) }
-        };
-        quote! {
-            __toolkit::Run::Async(|#context, #arguments| {
-                #takes
-                __toolkit::Ok(__toolkit::boxed(#future))
-            })
-        }
-    } else {
-        quote! {
-            __toolkit::Run::Blocking(|#context, #arguments| {
-                #takes
-                (__TOOLKIT_OUTPUT.convert)(#ident(#(#passed),*))
-            })
-        }
+    if !taken.is_empty() {
+        let (values, statics) = (nested(taken.iter().map(|(value, _)| quote!(#value))), nested(taken.iter().map(|(_, arg)| quote!(&#arg))));
+        takes.extend(quote!(let #values = __toolkit::Take::take(&#statics, #arguments)?;));
     }
+    let call = quote_spanned!(ident.span()=> #ident(#(#passed),*));
+    // Functions with a name: a closure would be two, itself and what makes a function pointer of it.
+    if function.signature.asyncness.is_none() {
+        return quote! {
+            fn __toolkit_run(
+                #context: &__toolkit::ToolContext,
+                #arguments: &mut __toolkit::Arguments,
+            ) -> __toolkit::Result<__toolkit::ToolOutput, __toolkit::ToolError> {
+                #takes
+                (__TOOLKIT_OUTPUT.convert)(#call)
+            }
+            const __TOOLKIT_RUN: __toolkit::Run = __toolkit::Run::Blocking(__toolkit_run);
+        };
+    }
+    let types = types_again(parameters);
+    // What the function borrows has to live in a future around it.
+    let future = if borrows { quote_spanned!(ident.span()=> async move { #call.await }) } else { call };
+    let boxed = quote_spanned!(ident.span()=> __toolkit::Box::pin(#future));
+    quote! {
+        fn __toolkit_run<'a>(
+            #context: &'a __toolkit::ToolContext,
+            #arguments: &mut __toolkit::Arguments,
+        ) -> __toolkit::Result<__toolkit::BoxFuture<'a>, __toolkit::ToolError> {
+            #types
+            #takes
+            __toolkit::Ok(__toolkit::call(#boxed, __TOOLKIT_OUTPUT.convert))
+        }
+        const __TOOLKIT_RUN: __toolkit::Run = __toolkit::Run::Async(__toolkit_run);
+    }
+}
+
+/// The types that may not be what they must, named where the future is made. With an error in the function, rustc does
+/// not say as well that the future is not `Send`; the error itself it has said at the witness, and says once.
+fn types_again(parameters: &[Parameter]) -> TokenStream {
+    parameters
+        .iter()
+        .filter_map(|parameter| match parameter {
+            Parameter::Service(ty) => Some(quote!(let _ = __toolkit::state_of::<#ty>;)),
+            Parameter::Whole(ty) => Some(quote!(let _ = __toolkit::arg::<#ty>;)),
+            Parameter::Argument(argument) if argument.held.kind == Kind::Unknown => {
+                let (make, ty) = (argument.make(), &argument.held.owned);
+                Some(quote!(let _ = __toolkit::#make::<#ty>;))
+            }
+            _ => None,
+        })
+        .collect()
+}
+
+/// A tuple, of tuples where it is longer than the eight places that the runtime's trait is there for.
+fn nested(items: impl Iterator<Item = TokenStream>) -> TokenStream {
+    let mut items: Vec<TokenStream> = items.collect();
+    while items.len() > 8 {
+        items = items.chunks(8).map(|chunk| quote!((#(#chunk,)*))).collect();
+    }
+    quote!((#(#items,)*))
 }
 
 /// What rustdoc shows beyond the function's own docs.
 fn docs(options: &Options, parameters: &[Parameter]) -> TokenStream {
-    let description = options.undocumented.then(|| {
-        let description = &options.description;
-        quote!(#[doc = #description])
+    let description = options.undocumented.then(|| match &options.description {
+        Text::Literal(text) => quote!(#[doc = #text]),
+        Text::Expression(Expr::Macro(value)) => quote!(#[doc = #value]),
+        Text::Expression(value) => {
+            // rustdoc takes the value of no constant.
+            let text = format!("Described by `{}`.", value.to_token_stream().to_string().replace(' ', ""));
+            quote!(#[doc = #text])
+        }
     });
     let arguments: Vec<(String, &str)> = parameters
         .iter()

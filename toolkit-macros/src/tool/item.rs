@@ -2,6 +2,7 @@
 //! stop the tool from being known.
 
 use crate::check::{Check, Errors};
+use crate::half_typed;
 use proc_macro2::{TokenStream, TokenTree};
 use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
@@ -39,12 +40,14 @@ pub(super) fn parse(item: TokenStream, errors: &mut Errors) -> Option<Function> 
             Some(function)
         }
         Err(error) => {
-            match other_item(item) {
+            match other_item(item.clone()) {
                 Some((what, span)) => errors.push_span(
                     Check::NotAFunction,
                     span,
                     format!("`#[tool]` goes on a function, not on {what}"),
                 ),
+                // What rustc says of it is enough.
+                None if half_typed::is_rejected(item.clone()) => {}
                 None => errors.push_syntax(error),
             }
             None

@@ -4,12 +4,13 @@ use super::item::Function;
 use super::signature::Flaws;
 use crate::type_form::{
     Held, held, last_segment, mentions_ident, mentions_impl, named_lifetimes, only_argument, option,
+    reference,
 };
 use crate::check::{Check, Errors};
 use crate::documentation;
 use crate::keys::nearest;
-use crate::rules::{Default_, Rules};
-use proc_macro2::{Span, TokenStream};
+use crate::rules::{Default_, Rules, TypeForm};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use std::collections::HashMap;
 use syn::ext::IdentExt;
@@ -39,6 +40,13 @@ pub(super) struct Argument {
     pub(super) is_option: bool,
     pub(super) held: Held,
     pub(super) rules: Rules,
+}
+
+impl Argument {
+    /// The function of the runtime that makes its descriptor.
+    pub(super) fn make(&self) -> Ident {
+        Ident::new(if self.is_option { "optional" } else { "arg" }, Span::call_site())
+    }
 }
 
 /// What the attributes of one parameter say.
@@ -136,7 +144,7 @@ fn parameter(typed: &PatType, attributes: Attributes, flaws: &Flaws, errors: &mu
     }
     let inner = inner.unwrap_or(ty);
     let type_name = inner.to_token_stream().to_string().replace(' ', "");
-    rules.check_values(held.kind, &type_name, errors);
+    rules.check_values(TypeForm { name: &type_name, kind: held.kind, item: held.item }, errors);
     Parameter::Argument(Box::new(Argument {
         name,
         description: attributes.description,
@@ -189,6 +197,11 @@ fn check_type(ty: &Type, flaws: &Flaws, errors: &mut Errors) -> bool {
         return false;
     }
     let inner = option(ty).unwrap_or(ty);
+    // No function takes these by value, which rustc says.
+    let is_str = matches!(inner, Type::Path(path) if path.path.is_ident("str"));
+    if is_str || matches!(inner, Type::Slice(_) | Type::TraitObject(_)) {
+        return false;
+    }
     if let Type::Reference(reference) = inner {
         if let Some(token) = &reference.mutability {
             errors.push(Check::MutableReference, token, "an argument belongs to the tool; take it by value, as `mut` if need be");
@@ -208,19 +221,11 @@ fn check_type(ty: &Type, flaws: &Flaws, errors: &mut Errors) -> bool {
         errors.push_span(Check::Lifetime, span, "an argument owns its content; use an owned type such as `String`");
         return false;
     }
-    if let Some(reference) = nested_reference(&tokens) {
-        errors.push_span(Check::Reference, reference, "a reference within a type cannot be an argument; use an owned type");
+    if let Some(place) = reference(&tokens) {
+        errors.push_span(Check::Reference, place, "a reference within a type cannot be an argument; use an owned type");
         return false;
     }
     true
-}
-
-fn nested_reference(tokens: &TokenStream) -> Option<Span> {
-    tokens.clone().into_iter().find_map(|token| match token {
-        proc_macro2::TokenTree::Punct(punct) if punct.as_char() == '&' => Some(punct.span()),
-        proc_macro2::TokenTree::Group(group) => nested_reference(&group.stream()),
-        _ => None,
-    })
 }
 
 fn instead(elem: &Type) -> String {
@@ -301,18 +306,19 @@ fn typed(function: &Function) -> impl Iterator<Item = &PatType> {
 
 /// No two arguments may answer to one name.
 pub(super) fn check_names(parameters: &[Parameter], errors: &mut Errors) {
-    let mut taken: HashMap<String, &LitStr> = HashMap::new();
+    let mut taken: HashMap<String, &Argument> = HashMap::new();
     let arguments = || {
         parameters.iter().filter_map(|parameter| match parameter {
-            Parameter::Argument(argument) => Some(argument),
+            Parameter::Argument(argument) => Some(&**argument),
             _ => None,
         })
     };
-    let names = arguments().map(|argument| (&argument.name, "named"));
-    let aliases = arguments().flat_map(|argument| argument.rules.aliases.iter()).map(|alias| (alias, "also named"));
-    for (name, how) in names.chain(aliases) {
-        if taken.insert(name.value(), name).is_some() {
-            errors.push(Check::ArgumentTwice, name, format!("another argument is {how} `{}` already", name.value()).replace("also ", ""));
+    let names = arguments().map(|argument| (&argument.name, argument));
+    let aliases = arguments().flat_map(|argument| argument.rules.aliases.iter().map(move |alias| (alias, argument)));
+    for (name, argument) in names.chain(aliases) {
+        if let Some(other) = taken.insert(name.value(), argument) {
+            let whose = if std::ptr::eq(other, argument) { "this" } else { "another" };
+            errors.push(Check::ArgumentTwice, name, format!("{whose} argument is named `{}` already", name.value()));
         }
     }
 }

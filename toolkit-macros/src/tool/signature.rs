@@ -1,10 +1,10 @@
 //! What a tool's function may look like, apart from its parameters: one function a rule.
 
 use super::item::Function;
-use crate::type_form::{mentions_ident, mentions_impl, named_lifetimes};
+use crate::type_form::{borrow, mentions_ident, mentions_impl, named_lifetimes};
 use crate::check::{Check, Errors};
+use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
-use syn::spanned::Spanned;
 use syn::{FnArg, GenericParam, ReturnType, Safety, Type};
 
 /// What was found that the later steps must know, so that one mistake stays one error.
@@ -12,6 +12,8 @@ use syn::{FnArg, GenericParam, ReturnType, Safety, Type};
 pub(super) struct Flaws {
     /// Something that rustc rejects again, so that only a stub can be emitted.
     pub(super) needs_stub: bool,
+    /// Something that rustc rejects where no method can stand.
+    pub(super) is_method: bool,
     /// The return type cannot be checked.
     pub(super) bad_return: bool,
     /// It stands in an `impl` or `trait`, where no assertions can stand.
@@ -37,6 +39,10 @@ pub(super) fn check(function: &Function, errors: &mut Errors) -> Flaws {
 fn check_body(function: &Function, flaws: &mut Flaws, errors: &mut Errors) {
     if function.body.is_none() {
         flaws.associated = true;
+        // A method has more against it.
+        if function.signature.inputs.iter().any(|input| matches!(input, FnArg::Receiver(_))) {
+            return;
+        }
         errors.push(Check::NoBody, &function.signature.ident, "a tool needs a body; a trait only declares one");
     }
 }
@@ -44,7 +50,7 @@ fn check_body(function: &Function, flaws: &mut Flaws, errors: &mut Errors) {
 fn check_receiver(function: &Function, flaws: &mut Flaws, errors: &mut Errors) {
     for input in &function.signature.inputs {
         if let FnArg::Receiver(receiver) = input {
-            flaws.needs_stub = true;
+            flaws.is_method = true;
             flaws.associated = true;
             errors.push(
                 Check::Receiver,
@@ -70,7 +76,7 @@ fn check_self_type(function: &Function, flaws: &mut Flaws, errors: &mut Errors) 
     };
     for ty in types.chain(output) {
         if let Some(span) = mentions_ident(&ty.to_token_stream(), "Self") {
-            flaws.needs_stub = true;
+            flaws.is_method = true;
             flaws.associated = true;
             errors.push_span(Check::SelfType, span, "a tool is no method, so `Self` means nothing here; name the type");
         }
@@ -85,23 +91,20 @@ fn check_generics(function: &Function, flaws: &mut Flaws, errors: &mut Errors) {
         GenericParam::Lifetime(param) => param.lifetime.ident.to_string(),
     });
     flaws.generics.extend(names);
-    let span = if generics.params.is_empty() {
-        generics.where_clause.as_ref().map(Spanned::span)
-    } else {
-        Some(generics.params.span())
+    let (place, what) = match (generics.params.first(), &generics.where_clause) {
+        (Some(GenericParam::Lifetime(_)), _) => {
+            (generics.params.to_token_stream(), "lifetimes; `&str`, `&Path` and `&[T]` need none")
+        }
+        (Some(_), _) => (generics.params.to_token_stream(), "generic parameters; name the types"),
+        (None, Some(clause)) => (clause.to_token_stream(), "`where` clause; name the types"),
+        (None, None) => return,
     };
-    if let Some(span) = span {
-        let what = match generics.params.first() {
-            Some(GenericParam::Lifetime(_)) => "lifetime parameters; `&str`, `&Path` and `&[T]` need none",
-            Some(_) => "generic parameters; name the types",
-            None => "`where` clause; name the types",
-        };
-        errors.push_span(Check::Generics, span, format!("a tool is one function for one schema, so it has no {what}"));
-    }
+    errors.push(Check::Generics, &place, format!("a tool is one function for one schema, without {what}"));
 }
 
 fn check_safety(function: &Function, errors: &mut Errors) {
-    if let Safety::Unsafe(token) = &function.signature.safety {
+    // Variadic functions are by necessity: that is one mistake.
+    if let (Safety::Unsafe(token), None) = (&function.signature.safety, &function.signature.variadic) {
         errors.push(Check::Unsafe, token, "a tool is called by a model and cannot be `unsafe`");
     }
 }
@@ -114,7 +117,7 @@ fn check_variadic(function: &Function, flaws: &mut Flaws, errors: &mut Errors) {
 }
 
 fn check_abi(function: &Function, errors: &mut Errors) {
-    // Variadic functions have one by necessity: that is one mistake.
+    // Here too.
     if let (Some(abi), None) = (&function.signature.abi, &function.signature.variadic) {
         errors.push(Check::Abi, abi, "a tool is a plain Rust function, without `extern`");
     }
@@ -134,23 +137,24 @@ fn check_return(function: &Function, flaws: &mut Flaws, errors: &mut Errors) {
         flaws.bad_return = true;
         let advice = if tokens.to_string().contains("Future") { "write an `async fn`" } else { "name the type" };
         errors.push_span(Check::ReturnImpl, span, format!("what a tool returns must have a name; {advice}"));
-    } else if let Some(span) = borrowed(output) {
+    } else if is_generic(&tokens, &flaws.generics) {
         flaws.bad_return = true;
-        errors.push_span(
-            Check::ReturnBorrow,
-            span,
-            "what a tool returns must own its content; return a `String`",
-        );
-    } else if flaws.generics.iter().any(|name| mentions_ident(&tokens, name).is_some()) {
+    } else if matches!(&**output, Type::Reference(_)) && borrow(&tokens).is_some() {
         flaws.bad_return = true;
+        errors.push(Check::ReturnBorrow, output, "what a tool returns must own its content; return a `String`");
+    } else if let Some(span) = borrowed(&tokens) {
+        flaws.bad_return = true;
+        errors.push_span(Check::ReturnBorrow, span, "what a tool returns must own its content; use a `String`");
     }
 }
 
+fn is_generic(tokens: &TokenStream, generics: &[String]) -> bool {
+    generics.iter().any(|name| mentions_ident(tokens, name).is_some())
+        || named_lifetimes(tokens).iter().any(|(name, _)| generics.contains(name))
+}
+
 /// A reference or lifetime that is not `'static`.
-fn borrowed(output: &Type) -> Option<proc_macro2::Span> {
-    if let Type::Reference(reference) = output {
-        let is_static = reference.lifetime.as_ref().is_some_and(|lifetime| lifetime.ident == "static");
-        return (!is_static).then(|| reference.span());
-    }
-    named_lifetimes(&output.to_token_stream()).into_iter().find(|(name, _)| name != "static").map(|(_, span)| span)
+fn borrowed(tokens: &TokenStream) -> Option<Span> {
+    borrow(tokens)
+        .or_else(|| named_lifetimes(tokens).into_iter().find(|(name, _)| name != "static").map(|(_, span)| span))
 }

@@ -3,14 +3,17 @@
 
 use super::item::Function;
 use super::signature::Flaws;
-use proc_macro2::TokenStream;
+use crate::type_form::mentions_ident;
+use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
-use syn::FnArg;
 use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
+use syn::{FnArg, ReturnType, Token, Type, parse_quote};
 
 pub(super) fn function(function: &Function, flaws: &Flaws) -> TokenStream {
     let Function { attributes, visibility, signature, body } = function;
-    if !flaws.needs_stub {
+    let needs_stub = flaws.needs_stub || flaws.is_method && !is_member(function);
+    if !needs_stub {
         return match body {
             Some(body) => quote!(#(#attributes)* #visibility #signature #body),
             None => quote!(#(#attributes)* #visibility #signature;),
@@ -20,17 +23,22 @@ pub(super) fn function(function: &Function, flaws: &Flaws) -> TokenStream {
     signature.constness = None;
     signature.abi = None;
     signature.variadic = None;
-    let inputs: Punctuated<FnArg, syn::Token![,]> = signature
+    let inputs: Punctuated<FnArg, Token![,]> = signature
         .inputs
         .into_iter()
-        .filter(|input| match input {
-            FnArg::Receiver(_) => false,
-            FnArg::Typed(typed) => crate::type_form::mentions_ident(&typed.ty.to_token_stream(), "Self").is_none(),
+        .filter_map(|input| match input {
+            FnArg::Receiver(_) => None,
+            FnArg::Typed(mut typed) => {
+                if mentions_self(&typed.ty) {
+                    *typed.ty = parse_quote!(impl ::core::marker::Sized);
+                }
+                Some(FnArg::Typed(typed))
+            }
         })
         .collect();
     signature.inputs = inputs;
-    if crate::type_form::mentions_ident(&signature.output.to_token_stream(), "Self").is_some() {
-        signature.output = syn::ReturnType::Default;
+    if matches!(&signature.output, ReturnType::Type(_, ty) if mentions_self(ty)) {
+        signature.output = parse_quote!(-> !);
     }
     quote! {
         #[allow(dead_code, unused_variables, clippy::all)]
@@ -38,4 +46,20 @@ pub(super) fn function(function: &Function, flaws: &Flaws) -> TokenStream {
             loop {}
         }
     }
+}
+
+fn mentions_self(ty: &Type) -> bool {
+    mentions_ident(&ty.to_token_stream(), "Self").is_some()
+}
+
+/// Whether the function is probably a member of an `impl` or a `trait`, where `self` and `Self` are as they should
+/// be and callers need them. A macro is not told where it stands; members are indented.
+fn is_member(function: &Function) -> bool {
+    let Function { visibility, signature, .. } = function;
+    column(quote!(#visibility #signature).span()).is_some_and(|column| column > 1)
+}
+
+fn column(span: Span) -> Option<usize> {
+    // Within a unit test there is no compiler that knows.
+    proc_macro::is_available().then(|| span.unwrap().start().column())
 }

@@ -1,0 +1,204 @@
+//! The command with tools of its own: what the tests of this crate call.
+//!
+//! Together they have a parameter of every kind, and an outcome of every kind.
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+use toolkit::prelude::*;
+use toolkit::{Content, ToolErrorKind};
+
+/// How fast to go.
+#[derive(Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Speed {
+    Slow,
+    Fast,
+}
+
+/// A place in the plane.
+#[derive(Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Point {
+    /// Across.
+    x: f64,
+    /// Up.
+    y: f64,
+}
+
+/// A number of lines, or a word for it.
+#[derive(Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(untagged)]
+enum Amount {
+    Number(i64),
+    Word(String),
+}
+
+/// Whether to go down, or how far.
+#[derive(Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(untagged)]
+enum Depth {
+    All(bool),
+    Levels(i64),
+}
+
+/// A tree: its schema refers to itself.
+#[derive(Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+struct Tree {
+    value: i64,
+    #[serde(default)]
+    children: Vec<Tree>,
+}
+
+/// Repeats its arguments as JSON. It is there for tests.
+#[expect(clippy::too_many_arguments, reason = "one parameter of each kind")]
+#[tool(group = "mirror", read_only, alias = "mirror")]
+async fn repeat(
+    /// A text.
+    #[arg(alias = "words")]
+    text: Option<String>,
+    /// A number of lines.
+    #[arg(range(..=100))]
+    line_count: Option<i32>,
+    ratio: Option<f64>,
+    /// Whether to be loud.
+    loud: Option<bool>,
+    speed: Option<Speed>,
+    /// Labels.
+    tags: Option<Vec<String>>,
+    numbers: Option<Vec<i64>>,
+    grid: Option<Vec<Vec<i64>>>,
+    at: Option<Point>,
+    path: Option<Vec<Point>>,
+    sizes: Option<BTreeMap<String, u32>>,
+    amount: Option<Amount>,
+    depth: Option<Depth>,
+    tree: Option<Tree>,
+    anything: Option<Value>,
+    #[arg(rename = "camelCase")] camel: Option<String>,
+    model: Option<String>,
+) -> Result<ToolOutput, ToolError> {
+    let all = serde_json::json!({
+        "text": text, "line_count": line_count, "ratio": ratio, "loud": loud, "speed": speed, "tags": tags,
+        "numbers": numbers, "grid": grid, "at": at, "path": path, "sizes": sizes, "amount": amount, "depth": depth, "tree": tree,
+        "anything": anything, "camelCase": camel, "model": model,
+    });
+    let Value::Object(mut given) = all else { return Err(ToolError::failed("no object")) };
+    given.retain(|_, value| !value.is_null());
+    Ok(ToolOutput::text(Value::Object(given).to_string()))
+}
+
+/// Takes arguments whose names resemble each other, or no flag.
+#[tool(group = "mirror", read_only)]
+async fn names(
+    #[arg(rename = "file_path")] one: Option<i64>,
+    #[arg(rename = "file-path")] two: Option<i64>,
+    #[arg(rename = "filePath")] three: Option<i64>,
+    #[arg(rename = "a-b.c")] four: Option<i64>,
+    #[arg(rename = "Help")] five: Option<i64>,
+    #[arg(rename = "-x")] six: Option<i64>,
+) -> String {
+    serde_json::json!([one, two, three, four, five, six]).to_string()
+}
+
+/// Writes a greeting.
+///
+/// It knows whom it greets.
+#[tool(group = ["text", "people"], title = "Greet somebody", permission = "talk", idempotent, timeout = "5s")]
+fn greet(
+    /// Whom to greet.
+    #[arg(length(1..20), example = "Ada")]
+    name: &str,
+    /// How often.
+    #[arg(default = 1, range(1..))]
+    times: usize,
+    /// What to say.
+    #[arg(default = "Hello")]
+    help: &str,
+) -> String {
+    vec![format!("{help}, {name}!"); times].join("\n")
+}
+
+/// Takes the arguments of a struct.
+#[tool(group = "mirror", read_only)]
+async fn place(#[args] point: Point) -> Json<Point> {
+    Json(point)
+}
+
+/// Tells who calls.
+#[tool(read_only, deprecated = "use nothing")]
+async fn whoami(ctx: &ToolContext) -> Result<String, ToolError> {
+    Ok(serde_json::to_string(ctx.caller())?)
+}
+
+/// Answers with exactly this text.
+#[tool(read_only)]
+async fn say(text: String) -> String {
+    text
+}
+
+/// Draws a picture.
+#[tool(read_only)]
+async fn draw() -> Image {
+    Image::new([0x89, b'P', b'N', b'G', 0, 255], "image/png").with_label("a dot")
+}
+
+/// Plays a sound after a picture.
+#[tool(read_only)]
+async fn blocks() -> Vec<Content> {
+    vec![Content::text("first"), Content::audio([1, 2, 3], "audio/wav"), Content::text("last")]
+}
+
+/// Ends as it is told to.
+#[tool(read_only)]
+async fn end(
+    /// The kind of error.
+    kind: String,
+) -> Result<(), ToolError> {
+    let kind: ToolErrorKind = serde_json::from_value(kind.into())?;
+    Err(ToolError::new(kind, "as you wish"))
+}
+
+/// Stops on an internal error.
+#[tool(read_only)]
+async fn panic() {
+    panic!("on purpose");
+}
+
+/// Waits until it is cancelled, and says on standard error that it does.
+#[tool(read_only)]
+async fn wait() {
+    announce();
+    std::future::pending::<()>().await;
+}
+
+/// Waits on a thread that nothing can stop.
+#[tool(read_only)]
+fn block() {
+    announce();
+    loop {
+        std::thread::park();
+    }
+}
+
+/// Blocks the thread that it shares with all other tasks.
+#[tool(read_only)]
+async fn hog() {
+    announce();
+    loop {
+        std::thread::park();
+    }
+}
+
+fn announce() {
+    use std::io::Write as _;
+    let _ = writeln!(std::io::stderr(), "waiting");
+}
+
+fn main() -> ExitCode {
+    let mut toolkit = Toolkit::builder();
+    if std::env::var_os("FIXTURE_IS_BROKEN").is_some() {
+        toolkit = toolkit.tool(toolkit::tool_ref!(say).named("Not A Name"));
+    }
+    toolkit_cli::run(toolkit, std::env::args_os())
+}

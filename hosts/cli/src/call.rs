@@ -1,0 +1,88 @@
+//! `call`: one call through the toolbox, and its result.
+
+use crate::arguments;
+use crate::console::Console;
+use crate::definitions::print_json;
+use crate::exit::{Exit, Stop};
+use crate::flags::Flags;
+use crate::options::{CallRequest, Format};
+use crate::render::{self, Saved};
+use crate::save;
+use crate::signals::Watch;
+use std::path::Path;
+use tokio::runtime::Runtime;
+use toolkit::{CancellationToken, ToolCall, ToolOutput, ToolResult, Toolbox};
+
+/// Runs the call and prints its result.
+pub(crate) fn run(
+    request: CallRequest,
+    format: Format,
+    toolbox: &Toolbox,
+    runtime: &Runtime,
+    program: &str,
+    console: &mut Console<'_>,
+) -> Result<Exit, Stop> {
+    let CallRequest { name, flags, args, save } = request;
+    // An unknown tool has no flags, and the toolbox says that it is unknown.
+    let flags = match toolbox.tool(&name) {
+        Some(tool) => Flags::of(tool).parse(program, flags)?,
+        None => Vec::new(),
+    };
+    let given = args.as_deref().map(arguments::read).transpose()?;
+    let call = ToolCall::new("1", name, arguments::merge(given, &flags)?);
+
+    let cancel = CancellationToken::new();
+    let watch = Watch::start(cancel.clone())?;
+    let result = runtime.block_on(toolbox.call_with(call, cancel));
+    let signal = watch.call_ended();
+
+    let exit = match (result.error(), signal) {
+        (Some(_), Some(signal)) => signal,
+        (Some(error), None) => error.kind().into(),
+        (None, _) => Exit::Success,
+    };
+    let saving = print(&result, format, save.as_deref(), console);
+    if let Some(error) = result.error() {
+        console.error(error.message());
+    }
+    saving.map(|()| exit)
+}
+
+fn print(
+    result: &ToolResult,
+    format: Format,
+    save: Option<&Path>,
+    console: &mut Console<'_>,
+) -> Result<(), Stop> {
+    let saving = match (result.output(), save) {
+        (Some(output), Some(path)) => save_to(path, output, console).map(Some),
+        _ => Ok(None),
+    };
+    // Printed also when it could not be saved, so that it is not lost.
+    match format {
+        Format::Json => print_json(&serde_json::to_value(result)?, console)?,
+        Format::Text => {
+            if let Some(output) = result.output() {
+                console.print(&render::text(output, saving.as_ref().ok().copied().flatten()))?;
+            }
+        }
+    }
+    saving.map(|_| ())
+}
+
+/// Writes the first block with bytes, or else the text.
+fn save_to(path: &Path, output: &ToolOutput, console: &mut Console<'_>) -> Result<Saved, Stop> {
+    let block = output.content.iter().enumerate().find_map(|(index, block)| Some((index, block.as_bytes()?)));
+    let text;
+    let (saved, bytes) = match block {
+        Some((index, bytes)) => (Saved::Block(index), bytes),
+        None => {
+            text = output.to_text();
+            (Saved::Text, text.as_bytes())
+        }
+    };
+    save::write(path, bytes)
+        .map_err(|error| Stop::failed(format!("{} cannot be written: {error}", path.display())))?;
+    console.note(&format!("saved {} bytes to {}", bytes.len(), path.display()));
+    Ok(saved)
+}

@@ -1,0 +1,171 @@
+//! From the command line to the exit code.
+
+use crate::call;
+use crate::completions;
+use crate::console::Console;
+use crate::definitions::{self, find};
+use crate::describe;
+use crate::exit::{Exit, Stop};
+use crate::list;
+use crate::options::{self, Options, Request};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use std::ffi::OsString;
+use std::io;
+use std::process::ExitCode;
+use tokio::runtime::{Builder as RuntimeBuilder, Runtime};
+use toolkit::{Builder, Toolbox, Toolkit};
+
+/// Runs the command with the tools that are linked into this process and the arguments that it was started with.
+///
+/// Meant to be all of a program's `main`: it listens to Ctrl-C while a tool runs, and a blocking tool that does
+/// not end is left to the end of the process.
+pub fn main() -> ExitCode {
+    Cli::new().run(std::env::args_os())
+}
+
+/// Runs the command with the tools and services of `toolkit`. The first of `args` is the program's name.
+///
+/// ```no_run
+/// use toolkit::Toolkit;
+///
+/// struct Database;
+///
+/// fn main() -> std::process::ExitCode {
+///     toolkit_cli::run(Toolkit::builder().service(Database), std::env::args_os())
+/// }
+/// ```
+pub fn run(toolkit: Builder, args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    Cli::new().toolkit(toolkit).run(args)
+}
+
+/// The command, with what a host adds to it.
+///
+/// ```no_run
+/// use toolkit_cli::Cli;
+///
+/// fn main() -> std::process::ExitCode {
+///     Cli::new().version(env!("CARGO_PKG_VERSION")).about("The tools of our team").run(std::env::args_os())
+/// }
+/// ```
+#[derive(Debug)]
+pub struct Cli {
+    toolkit: Builder,
+    version: String,
+    about: String,
+}
+
+impl Default for Cli {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Cli {
+    /// The command with the tools that are linked into this process.
+    pub fn new() -> Self {
+        Self {
+            toolkit: Toolkit::builder(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            about: "Lists, describes and calls the tools that AI agents use".to_owned(),
+        }
+    }
+
+    /// Replaces the toolkit, for hosts that provide services or name their tools.
+    #[must_use]
+    pub fn toolkit(self, toolkit: Builder) -> Self {
+        Self { toolkit, ..self }
+    }
+
+    /// Says which version `--version` shows; that of this crate if nothing is said.
+    #[must_use]
+    pub fn version(self, version: impl Into<String>) -> Self {
+        Self { version: version.into(), ..self }
+    }
+
+    /// Says what `--help` shows first.
+    #[must_use]
+    pub fn about(self, about: impl Into<String>) -> Self {
+        Self { about: about.into(), ..self }
+    }
+
+    /// Runs the command. The first of `args` is the program's name.
+    pub fn run(self, args: impl IntoIterator<Item = OsString>) -> ExitCode {
+        // Not locked: tools may print too.
+        let (mut out, mut err) = (io::stdout(), io::stderr());
+        let mut console = Console::new(&mut out, &mut err).with_colours();
+        let outcome = self.try_run(args.into_iter().collect(), &mut console);
+        let outcome = match outcome {
+            Err(Stop::Parse(error)) => console.parse_error(&error).map(|()| match error.exit_code() {
+                0 => Exit::Success,
+                _ => Exit::Usage,
+            }),
+            other => other,
+        };
+        match outcome {
+            Ok(exit) => exit.into(),
+            Err(Stop::Error { exit, message }) => {
+                console.error(&message);
+                exit.into()
+            }
+            Err(Stop::Parse(_)) => Exit::Usage.into(),
+        }
+    }
+
+    fn try_run(self, args: Vec<OsString>, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let program = options::program_name(&args);
+        let command = options::command(&program).version(self.version).about(self.about);
+        let options = Options::parse(command.clone(), args);
+        if matches!(&options, Err(Stop::Parse(error)) if error.exit_code() == 0) {
+            // Help is there also when the toolkit cannot start.
+            return options.map(|_| Exit::Success);
+        }
+        let toolkit = self.toolkit.links_first("toolkit_cli").build();
+        let options = options.map_err(|stop| suggest_call(stop, toolkit.as_ref().ok(), &program))?;
+        let toolkit = toolkit.map_err(|error| Stop::cannot_start(error.to_string()))?;
+        let runtime = RuntimeBuilder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| Stop::cannot_start(format!("the runtime cannot start: {error}")))?;
+        let toolbox = runtime.block_on(toolkit.toolbox(&options.caller));
+        let exit = answer(options, &toolkit, &toolbox, &runtime, &command, console);
+        // A blocking tool that was cancelled may still run: the process does not wait for it.
+        runtime.shutdown_background();
+        exit
+    }
+}
+
+/// Says how to call a tool, where the name of one stands in place of a subcommand.
+fn suggest_call(stop: Stop, toolkit: Option<&Toolkit>, program: &str) -> Stop {
+    let Stop::Parse(error) = &stop else { return stop };
+    match (error.kind(), error.get(ContextKind::InvalidSubcommand)) {
+        (ErrorKind::InvalidSubcommand, Some(ContextValue::String(name)))
+            if toolkit.is_some_and(|toolkit| toolkit.tool(name).is_some()) =>
+        {
+            Stop::usage(format!("`{name}` is a tool, not a subcommand; call it with `{program} call {name}`"))
+        }
+        _ => stop,
+    }
+}
+
+fn answer(
+    options: Options,
+    toolkit: &Toolkit,
+    toolbox: &Toolbox,
+    runtime: &Runtime,
+    command: &clap::Command,
+    console: &mut Console<'_>,
+) -> Result<Exit, Stop> {
+    let format = options.format;
+    match options.request {
+        Request::List { diagnostics: true, .. } => list::diagnostics(toolkit, format, console)?,
+        Request::List { group, .. } => list::tools(toolbox, group.as_deref(), format, console)?,
+        Request::Describe { name } => describe::run(find(toolbox, runtime, &name)?, format, console)?,
+        Request::Schema { name: None } => definitions::all(toolbox, console)?,
+        Request::Schema { name: Some(name) } => definitions::one(find(toolbox, runtime, &name)?, console)?,
+        Request::Completions { shell } => completions::run(shell, command.get_name(), toolbox, console)?,
+        Request::Call(request) => {
+            return call::run(request, format, toolbox, runtime, command.get_name(), console);
+        }
+    }
+    Ok(Exit::Success)
+}

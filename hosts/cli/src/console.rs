@@ -1,0 +1,140 @@
+//! Where the command writes to: standard output and standard error, with or without colours.
+
+use crate::exit::Stop;
+use clap::builder::styling::{AnsiColor, Style};
+use std::env;
+use std::ffi::OsStr;
+use std::io::{self, ErrorKind, IsTerminal, Write};
+
+/// Standard output and standard error, or what stands for them in a test.
+pub(crate) struct Console<'a> {
+    out: &'a mut dyn Write,
+    err: &'a mut dyn Write,
+    pub(crate) out_paint: Paint,
+    err_paint: Paint,
+}
+
+impl<'a> Console<'a> {
+    pub(crate) fn new(out: &'a mut dyn Write, err: &'a mut dyn Write) -> Self {
+        Self { out, err, out_paint: Paint::Plain, err_paint: Paint::Plain }
+    }
+
+    /// Lets each stream have colours where it is a terminal and the environment does not object.
+    pub(crate) fn with_colours(self) -> Self {
+        let (out_paint, err_paint) =
+            (Paint::for_stream(io::stdout().is_terminal()), Paint::for_stream(io::stderr().is_terminal()));
+        Self { out_paint, err_paint, ..self }
+    }
+
+    /// Writes to standard output. That nobody reads it any more is no error.
+    pub(crate) fn print(&mut self, text: &str) -> Result<(), Stop> {
+        match self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush()) {
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+                Err(Stop::failed(format!("standard output cannot be written to: {error}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes a line to standard error, where nothing can be done about a failure.
+    pub(crate) fn note(&mut self, text: &str) {
+        let _ = writeln!(self.err, "{text}");
+    }
+
+    pub(crate) fn error(&mut self, message: &str) {
+        let label = self.err_paint.apply(AnsiColor::Red.on_default().bold(), "error:");
+        self.note(&format!("{label} {message}"));
+    }
+
+    /// Writes what clap has to say, to where it belongs.
+    pub(crate) fn parse_error(&mut self, error: &clap::Error) -> Result<(), Stop> {
+        let text = error.render();
+        let show = |paint| if paint == Paint::Colours { text.ansi().to_string() } else { text.to_string() };
+        if error.use_stderr() {
+            let text = show(self.err_paint);
+            let _ = self.err.write_all(text.as_bytes());
+            Ok(())
+        } else {
+            self.print(&show(self.out_paint))
+        }
+    }
+}
+
+/// Whether a text gets colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Paint {
+    Plain,
+    Colours,
+}
+
+impl Paint {
+    fn for_stream(is_terminal: bool) -> Self {
+        let (no_color, term) = (env::var_os("NO_COLOR"), env::var_os("TERM"));
+        if is_terminal && wants_colours(no_color.as_deref(), term.as_deref()) {
+            Self::Colours
+        } else {
+            Self::Plain
+        }
+    }
+
+    pub(crate) fn bold(self, text: &str) -> String {
+        self.apply(Style::new().bold(), text)
+    }
+
+    pub(crate) fn dim(self, text: &str) -> String {
+        self.apply(Style::new().dimmed(), text)
+    }
+
+    fn apply(self, style: Style, text: &str) -> String {
+        match self {
+            Self::Plain => text.to_owned(),
+            Self::Colours => format!("{style}{text}{style:#}"),
+        }
+    }
+}
+
+/// What the environment says: <https://no-color.org>, and terminals that cannot.
+fn wants_colours(no_color: Option<&OsStr>, term: Option<&OsStr>) -> bool {
+    no_color.is_none_or(OsStr::is_empty) && term.is_none_or(|term| term != "dumb")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Failing(ErrorKind);
+
+    impl Write for Failing {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(self.0.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn only_a_reader_that_went_away_is_no_error() {
+        for (kind, is_fine) in [(ErrorKind::BrokenPipe, true), (ErrorKind::StorageFull, false)] {
+            let (mut out, mut err) = (Failing(kind), Vec::new());
+            assert_eq!(Console::new(&mut out, &mut err).print("x").is_ok(), is_fine, "{kind}");
+        }
+    }
+
+    #[test]
+    fn colours_only_where_asked_for() {
+        for (no_color, term, expected) in [
+            (None, None, true),
+            (Some(""), Some("xterm"), true),
+            (Some("1"), Some("xterm"), false),
+            (Some("0"), None, false),
+            (None, Some("dumb"), false),
+        ] {
+            let wants = wants_colours(no_color.map(OsStr::new), term.map(OsStr::new));
+            assert_eq!(wants, expected, "{no_color:?} {term:?}");
+        }
+        assert_eq!(Paint::Plain.bold("x"), "x");
+        assert_eq!(Paint::Colours.bold("x"), "\u{1b}[1mx\u{1b}[0m");
+    }
+}

@@ -1,0 +1,42 @@
+//! `schema`, and finding the tool that a command line names.
+
+use crate::console::Console;
+use crate::exit::Stop;
+use serde_json::Value;
+use tokio::runtime::Runtime;
+use toolkit::{Tool, ToolCall, Toolbox};
+
+/// Prints every definition.
+pub(crate) fn all(toolbox: &Toolbox, console: &mut Console<'_>) -> Result<(), Stop> {
+    note_missing(toolbox.tools(), console);
+    print_json(&serde_json::to_value(toolbox.definitions())?, console)
+}
+
+/// Prints one definition.
+pub(crate) fn one(tool: &Tool, console: &mut Console<'_>) -> Result<(), Stop> {
+    let definition = tool.definition().map_err(|error| Stop::from(&error))?;
+    print_json(&serde_json::to_value(definition)?, console)
+}
+
+/// Says which tools a list of definitions is without, and why.
+pub(crate) fn note_missing<'a>(tools: impl Iterator<Item = &'a Tool>, console: &mut Console<'_>) {
+    for error in tools.filter_map(|tool| tool.definition().err()) {
+        console.note(&format!("warning: {error}"));
+    }
+}
+
+pub(crate) fn print_json(value: &Value, console: &mut Console<'_>) -> Result<(), Stop> {
+    console.print(&format!("{value:#}\n"))
+}
+
+/// The tool of this name or alias; where there is none, what the toolbox says to that.
+pub(crate) fn find<'a>(toolbox: &'a Toolbox, runtime: &Runtime, name: &str) -> Result<&'a Tool, Stop> {
+    toolbox.tool(name).ok_or_else(|| {
+        // Calling a tool that is not there runs nothing, and gives the toolbox's own words.
+        let result = runtime.block_on(toolbox.call(ToolCall::new("find", name, Value::Null)));
+        match result.error() {
+            Some(error) => Stop::from(error),
+            None => Stop::failed(format!("there is no tool `{name}`")),
+        }
+    })
+}

@@ -1,0 +1,118 @@
+//! `describe`: all that is known of a tool, on a page for people or as JSON.
+
+use crate::console::{Console, Paint};
+use crate::definitions::print_json;
+use crate::exit::Stop;
+use crate::options::Format;
+use crate::parameter_type::{Parameter, parameters};
+use crate::words::{indented, rules, type_word};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use toolkit::Tool;
+
+/// Prints the page of a tool, or its JSON.
+pub(crate) fn run(tool: &Tool, format: Format, console: &mut Console<'_>) -> Result<(), Stop> {
+    match format {
+        Format::Text => console.print(&page(tool, console.out_paint)),
+        Format::Json => print_json(&whole(tool)?, console),
+    }
+}
+
+fn page(tool: &Tool, paint: Paint) -> String {
+    let mut page = paint.bold(tool.name());
+    if tool.title() != tool.name() {
+        let _ = write!(page, ": {}", tool.title());
+    }
+    let _ = write!(page, "\n\n{}\n\n", tool.description().trim_end());
+    for (label, value) in facts(tool) {
+        if !value.is_empty() {
+            let _ = writeln!(page, "{} {value}", paint.dim(&format!("{:<11}", format!("{label}:"))));
+        }
+    }
+    if let Err(error) = tool.input_schema() {
+        let _ = writeln!(page, "\n{error}");
+        return page;
+    }
+    let parameters = parameters(tool);
+    let _ = writeln!(
+        page,
+        "\n{}",
+        paint.bold(if parameters.is_empty() { "It takes no arguments." } else { "Arguments" })
+    );
+    for parameter in &parameters {
+        page.push_str(&paragraph(parameter, paint));
+    }
+    page
+}
+
+fn facts(tool: &Tool) -> [(&'static str, String); 9] {
+    let (def, location) = (tool.def(), tool.location());
+    let services: Vec<String> = def.services.iter().map(|service| format!("{service:?}")).collect();
+    [
+        ("Deprecated", def.deprecated.unwrap_or_default().to_owned()),
+        ("Groups", tool.groups().join(", ")),
+        ("Aliases", tool.aliases().join(", ")),
+        ("Permission", tool.permission().to_owned()),
+        ("Hints", hints(tool).join(", ")),
+        ("Services", services.join(", ")),
+        ("Timeout", def.timeout.map(|timeout| format!("{timeout:?}")).unwrap_or_default()),
+        ("Crate", format!("{} {}", location.crate_name(), location.version)),
+        ("Source", location.to_string()),
+    ]
+}
+
+fn hints(tool: &Tool) -> Vec<&'static str> {
+    let def = tool.def();
+    [
+        (def.read_only, "read only"),
+        (def.destructive == Some(true), "may destroy something"),
+        (def.destructive == Some(false), "destroys nothing"),
+        (def.idempotent, "the same when repeated"),
+        (def.open_world == Some(true), "reaches beyond this machine"),
+        (def.open_world == Some(false), "stays on this machine"),
+        (def.auto_execute, "runs without asking"),
+        (def.optional, "only where an allow list names it"),
+    ]
+    .into_iter()
+    .filter_map(|(is_so, hint)| is_so.then_some(hint))
+    .collect()
+}
+
+fn paragraph(parameter: &Parameter<'_>, paint: Paint) -> String {
+    let mut notes = vec![type_word(&parameter.ty)];
+    notes.push(if parameter.required { "required" } else { "optional" }.to_owned());
+    notes.extend(rules(&parameter.ty));
+    let mut text = format!("  {}  {}\n", paint.bold(parameter.name), paint.dim(&notes.join(", ")));
+    text.push_str(&indented(parameter.description, "      "));
+    text
+}
+
+fn whole(tool: &Tool) -> Result<Value, Stop> {
+    let (def, location) = (tool.def(), tool.location());
+    let services: Vec<String> = def.services.iter().map(|service| format!("{service:?}")).collect();
+    let mut whole = serde_json::to_value(tool.definition().map_err(|error| Stop::from(&error))?)?;
+    let facts = json!({
+        "groups": tool.groups(),
+        "aliases": tool.aliases(),
+        "permission": tool.permission(),
+        "services": services,
+        "deprecated": def.deprecated,
+        "optional": def.optional,
+        "autoExecute": def.auto_execute,
+        "timeoutSeconds": def.timeout.map(|timeout| timeout.as_secs_f64()),
+        "concurrency": def.concurrency,
+        "location": {
+            "crate": location.crate_name(),
+            "package": location.package,
+            "version": location.version,
+            "module": location.module,
+            "file": location.file,
+            "line": location.line,
+            "column": location.column,
+        },
+    });
+    if let (Value::Object(whole), Value::Object(facts)) = (&mut whole, facts) {
+        whole.extend(facts.into_iter().filter(|(_, value)| !value.is_null()));
+    }
+    Ok(whole)
+}

@@ -1,0 +1,144 @@
+//! How the command ends: the exit codes, and the reasons to stop early.
+
+use std::fmt::Write as _;
+use std::io;
+use std::process::ExitCode;
+use toolkit::{ToolError, ToolErrorKind};
+
+/// What the exit code tells a script. The crate's documentation lists the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    Success = 0,
+    Failed = 1,
+    Usage = 2,
+    UnknownTool = 3,
+    InvalidArguments = 4,
+    Denied = 5,
+    CannotStart = 6,
+    TimedOut = 124,
+    Cancelled = 130,
+    Terminated = 143,
+}
+
+impl Exit {
+    const ALL: [Self; 10] = [
+        Self::Success,
+        Self::Failed,
+        Self::Usage,
+        Self::UnknownTool,
+        Self::InvalidArguments,
+        Self::Denied,
+        Self::CannotStart,
+        Self::TimedOut,
+        Self::Cancelled,
+        Self::Terminated,
+    ];
+
+    pub(crate) fn code(self) -> u8 {
+        self as u8
+    }
+
+    fn meaning(self) -> &'static str {
+        match self {
+            Self::Success => "the command did what it was asked to",
+            Self::Failed => "the tool failed, or something could not be read or written",
+            Self::Usage => "the command line is wrong",
+            Self::UnknownTool => "there is no such tool",
+            Self::InvalidArguments => "the arguments do not fit the tool",
+            Self::Denied => "the call was denied",
+            Self::CannotStart => "the toolkit cannot start",
+            Self::TimedOut => "the call took too long",
+            Self::Cancelled => "the call was cancelled, by Ctrl-C for instance",
+            Self::Terminated => "the call was cancelled by SIGTERM",
+        }
+    }
+
+    /// The list of exit codes for a help text.
+    pub(crate) fn help() -> String {
+        let mut text = String::from("Exit codes:");
+        for exit in Self::ALL {
+            let _ = write!(text, "\n  {:<3}  {}", exit.code(), exit.meaning());
+        }
+        text
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit.code())
+    }
+}
+
+impl From<ToolErrorKind> for Exit {
+    fn from(kind: ToolErrorKind) -> Self {
+        match kind {
+            ToolErrorKind::UnknownTool => Self::UnknownTool,
+            ToolErrorKind::InvalidArguments => Self::InvalidArguments,
+            ToolErrorKind::Denied => Self::Denied,
+            ToolErrorKind::Aborted => Self::Cancelled,
+            ToolErrorKind::TimedOut => Self::TimedOut,
+            _ => Self::Failed,
+        }
+    }
+}
+
+/// Why the command stops before its end.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// A wrong command line, or a request for help.
+    Parse(clap::Error),
+    /// Anything else.
+    Error { exit: Exit, message: String },
+}
+
+impl Stop {
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::Error { exit: Exit::Usage, message: message.into() }
+    }
+
+    pub(crate) fn failed(message: impl Into<String>) -> Self {
+        Self::Error { exit: Exit::Failed, message: message.into() }
+    }
+
+    pub(crate) fn cannot_start(message: impl Into<String>) -> Self {
+        Self::Error { exit: Exit::CannotStart, message: message.into() }
+    }
+}
+
+impl From<clap::Error> for Stop {
+    fn from(error: clap::Error) -> Self {
+        Self::Parse(error)
+    }
+}
+
+impl From<&ToolError> for Stop {
+    fn from(error: &ToolError) -> Self {
+        Self::Error { exit: error.kind().into(), message: error.message().to_owned() }
+    }
+}
+
+impl From<serde_json::Error> for Stop {
+    fn from(error: serde_json::Error) -> Self {
+        Self::failed(format!("the answer cannot be written as JSON: {error}"))
+    }
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        Self::failed(error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_documentation_lists_every_code() {
+        let documentation = include_str!("lib.rs");
+        for exit in Exit::ALL {
+            let row = format!("//! | {} | {} |", exit.code(), exit.meaning());
+            assert!(documentation.contains(&row), "{row}");
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! The `toolkit` command: lists, describes and calls tools from the command line.
+//!
+//! ```text
+//! toolkit list
+//! toolkit describe read
+//! toolkit call read --file-path README.md --limit 20
+//! toolkit call --args '{ "file_path": "README.md" }' read
+//! toolkit schema
+//! toolkit completions bash
+//! ```
+//!
+//! It is a library too, so that a command with tools of your own is three lines:
+//!
+//! ```no_run
+//! # extern crate toolkit_cli as my_tools;
+//! toolkit::link!(my_tools);
+//!
+//! fn main() -> std::process::ExitCode {
+//!     toolkit_cli::main()
+//! }
+//! ```
+//!
+//! A host that brings services along, or a version of its own, uses [`Cli`].
+//!
+//! # Arguments of a tool
+//!
+//! What stands after the tool's name is the tool's: one flag a parameter, made from its JSON Schema. `file_path` is
+//! given as `--file-path` or `--file_path`. A list is given by repeating its flag, or once as JSON; an object as
+//! JSON; a boolean as `--flag` or `--flag=false`. A text that is no value of the parameter's type is handed on as a
+//! string: the toolbox checks the arguments, and reports everything that is wrong with them at once.
+//!
+//! # Exit codes
+//!
+//! | code | meaning |
+//! |---|---|
+//! | 0 | the command did what it was asked to |
+//! | 1 | the tool failed, or something could not be read or written |
+//! | 2 | the command line is wrong |
+//! | 3 | there is no such tool |
+//! | 4 | the arguments do not fit the tool |
+//! | 5 | the call was denied |
+//! | 6 | the toolkit cannot start |
+//! | 124 | the call took too long |
+//! | 130 | the call was cancelled, by Ctrl-C for instance |
+//! | 143 | the call was cancelled by SIGTERM |
+//!
+//! A reader of standard output that goes away, as in `toolkit list | head -1`, is no error.
+//!
+//! # Features
+//!
+//! `fs`, on by default, brings the tools for files of the crate `builtin-tools`.
+
+mod arguments;
+mod call;
+mod cli;
+mod completions;
+mod console;
+mod definitions;
+mod describe;
+mod exit;
+mod flags;
+mod kinds;
+mod list;
+mod options;
+mod parameter_type;
+mod render;
+mod save;
+mod signals;
+mod value;
+mod words;
+
+#[cfg(feature = "fs")]
+toolkit::link!(core: builtin_tools);
+
+pub use cli::{Cli, main, run};

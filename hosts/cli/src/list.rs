@@ -1,0 +1,74 @@
+//! `list`: the tools, one a line, or the toolkit's diagnostics.
+
+use crate::console::Console;
+use crate::definitions::{note_missing, print_json};
+use crate::exit::Stop;
+use crate::options::Format;
+use crate::words::first_sentence;
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use toolkit::{Definition, Tool, Toolbox, Toolkit, nearest};
+
+/// Prints the tools, or those of a group.
+pub(crate) fn tools(
+    toolbox: &Toolbox,
+    group: Option<&str>,
+    format: Format,
+    console: &mut Console<'_>,
+) -> Result<(), Stop> {
+    let tools: Vec<&Tool> =
+        toolbox.tools().filter(|tool| group.is_none_or(|group| tool.groups().contains(&group))).collect();
+    if let (true, Some(group)) = (tools.is_empty(), group) {
+        return Err(unknown_group(toolbox, group));
+    }
+    if format == Format::Json {
+        note_missing(tools.iter().copied(), console);
+        let definitions: Vec<Definition> = tools.iter().filter_map(|tool| tool.definition().ok()).collect();
+        return print_json(&serde_json::to_value(definitions)?, console);
+    }
+    if tools.is_empty() {
+        console.note("There are no tools: a program names the crates that bring them in `toolkit::link!`.");
+    }
+    let text = table(&tools, console);
+    console.print(&text)
+}
+
+fn table(tools: &[&Tool], console: &Console<'_>) -> String {
+    let paint = console.out_paint;
+    let groups: Vec<String> = tools.iter().map(|tool| tool.groups().join(",")).collect();
+    let name_width = tools.iter().map(|tool| tool.name().len()).max().unwrap_or_default();
+    let group_width = groups.iter().map(String::len).max().unwrap_or_default();
+    let mut text = String::new();
+    for (tool, group) in tools.iter().zip(&groups) {
+        // Padded before it is painted: escape codes have no width.
+        let name = paint.bold(&format!("{:name_width$}", tool.name()));
+        let group = paint.dim(&format!("{group:group_width$}"));
+        let deprecated = if tool.def().deprecated.is_some() { "(deprecated) " } else { "" };
+        let _ = writeln!(text, "{name}  {group}  {deprecated}{}", first_sentence(tool.description()));
+    }
+    text
+}
+
+fn unknown_group(toolbox: &Toolbox, group: &str) -> Stop {
+    let groups: BTreeSet<&str> = toolbox.tools().flat_map(|tool| tool.groups().iter().copied()).collect();
+    let near = nearest(group, groups.iter().copied());
+    let advice = match (near.first(), groups.is_empty()) {
+        (Some(near), _) => format!("did you mean `{near}`?"),
+        (None, true) => "no tool is in any group".to_owned(),
+        (None, false) => format!("there are: {}", groups.into_iter().collect::<Vec<_>>().join(", ")),
+    };
+    Stop::usage(format!("no tool is in the group `{group}`; {advice}"))
+}
+
+/// Prints what was noticed while the tools were put together.
+pub(crate) fn diagnostics(toolkit: &Toolkit, format: Format, console: &mut Console<'_>) -> Result<(), Stop> {
+    let diagnostics = toolkit.diagnostics();
+    if format == Format::Json {
+        return print_json(&serde_json::to_value(diagnostics)?, console);
+    }
+    if diagnostics.is_empty() {
+        console.note("Nothing to report.");
+    }
+    let text = diagnostics.iter().fold(String::new(), |text, diagnostic| text + &format!("{diagnostic}\n"));
+    console.print(&text)
+}

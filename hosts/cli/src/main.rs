@@ -1,0 +1,5 @@
+//! The `toolkit` command.
+
+fn main() -> std::process::ExitCode {
+    toolkit_cli::main()
+}

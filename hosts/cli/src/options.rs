@@ -1,0 +1,225 @@
+//! The options and subcommands of the command itself, as clap knows them and as the rest of the code takes them.
+
+use crate::exit::{Exit, Stop};
+use clap::builder::{PossibleValuesParser, ValueHint};
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use clap_complete::Shell;
+use std::env::consts::EXE_SUFFIX;
+use std::ffi::OsString;
+use std::path::{self, Path, PathBuf};
+use toolkit::Caller;
+
+/// A command line that clap understood.
+#[derive(Debug)]
+pub(crate) struct Options {
+    pub(crate) format: Format,
+    pub(crate) caller: Caller,
+    pub(crate) request: Request,
+}
+
+/// How results are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Format {
+    Text,
+    Json,
+}
+
+/// A subcommand.
+#[derive(Debug)]
+pub(crate) enum Request {
+    List { group: Option<String>, diagnostics: bool },
+    Describe { name: String },
+    Call(CallRequest),
+    Schema { name: Option<String> },
+    Completions { shell: Shell },
+}
+
+/// What stands after `call`.
+#[derive(Debug)]
+pub(crate) struct CallRequest {
+    /// JSON text, `@file`, or `-` for standard input.
+    pub(crate) args: Option<String>,
+    pub(crate) save: Option<PathBuf>,
+    pub(crate) name: String,
+    /// Everything after the tool's name.
+    pub(crate) flags: Vec<OsString>,
+}
+
+/// What the program was started as, for help texts and completions.
+pub(crate) fn program_name(args: &[OsString]) -> String {
+    let program =
+        args.first().map(Path::new).and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
+    let program = program.unwrap_or_else(|| "toolkit".to_owned());
+    program.strip_suffix(EXE_SUFFIX).map(str::to_owned).unwrap_or(program)
+}
+
+/// The command that parses a command line.
+pub(crate) fn command(program: &str) -> Command {
+    let inherited = shared_options().into_iter().map(|option| option.global(true));
+    skeleton(program).args(inherited).mut_subcommand("call", |call| call.arg(tool_and_flags()))
+}
+
+/// The command without the options that stand everywhere and without what follows `call`.
+pub(crate) fn skeleton(program: &str) -> Command {
+    Command::new(program.to_owned())
+        .bin_name(program)
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .after_help(Exit::help())
+        .subcommand(
+            Command::new("list")
+                .about("Lists the tools")
+                .arg(Arg::new("group").long("group").value_name("GROUP").help("Only the tools of this group"))
+                .arg(
+                    Arg::new("diagnostics")
+                        .long("diagnostics")
+                        .action(ArgAction::SetTrue)
+                        .conflicts_with("group")
+                        .help("Lists what was noticed while the tools were put together, instead of the tools"),
+                ),
+        )
+        .subcommand(
+            Command::new("describe")
+                .about("Shows all that is known of a tool")
+                .arg(Arg::new("name").value_name("NAME").required(true).help("The tool's name or alias")),
+        )
+        .subcommand(
+            Command::new("call")
+                .about("Calls a tool")
+                .long_about(
+                    "Calls a tool.\n\nOptions of this command stand before the tool's name; everything after it is \
+                     the tool's own, and `NAME --help` shows which flags that tool has.",
+                )
+                .override_usage(format!("{program} call [OPTIONS] <NAME> [--FLAG <VALUE>]..."))
+                .after_help(Exit::help())
+                .args(call_options()),
+        )
+        .subcommand(
+            Command::new("schema")
+                .about("Prints the tools' definitions as JSON, in the shape of the Model Context Protocol")
+                .arg(Arg::new("name").value_name("NAME").help("Only this tool")),
+        )
+        .subcommand(
+            Command::new("completions")
+                .about("Prints a script that completes this command, its tools and their flags in a shell")
+                .arg(
+                    Arg::new("shell")
+                        .value_name("SHELL")
+                        .required(true)
+                        .value_parser(value_parser!(Shell))
+                        .help("The shell"),
+                ),
+        )
+}
+
+/// The options that stand before or after every subcommand.
+pub(crate) fn shared_options() -> Vec<Arg> {
+    let of_caller = |name: &'static str, help: &'static str| {
+        Arg::new(name).long(name).value_name(name.to_uppercase()).help(help).help_heading("Caller")
+    };
+    vec![
+        Arg::new("output")
+            .short('o')
+            .long("output")
+            .value_name("FORMAT")
+            .value_parser(PossibleValuesParser::new(["text", "json"]))
+            .default_value("text")
+            .help("How results are printed"),
+        of_caller("workspace", "The directory that relative paths belong to [default: the current one]")
+            .value_name("DIR")
+            .value_parser(value_parser!(PathBuf))
+            .value_hint(ValueHint::DirPath),
+        of_caller("agent", "The agent on whose behalf to call"),
+        of_caller("channel", "The channel that the call comes in by"),
+        of_caller("model", "The model that makes the call"),
+        of_caller("session", "The session that the call belongs to"),
+    ]
+}
+
+fn call_options() -> [Arg; 2] {
+    [
+        Arg::new("args")
+            .long("args")
+            .value_name("JSON")
+            .help("Arguments as a JSON object; `@FILE` reads them from a file, `-` from standard input"),
+        Arg::new("save")
+            .long("save")
+            .value_name("FILE")
+            .value_parser(value_parser!(PathBuf))
+            .value_hint(ValueHint::FilePath)
+            .help("Writes the picture or other bytes of the answer, or else its text, to a file"),
+    ]
+}
+
+/// The tool's name and, untouched, everything after it.
+fn tool_and_flags() -> Arg {
+    Arg::new("tool")
+        .value_name("NAME")
+        .required(true)
+        .num_args(1..)
+        .trailing_var_arg(true)
+        .value_parser(value_parser!(OsString))
+        .help("The tool's name or alias, then its flags")
+}
+
+impl Options {
+    pub(crate) fn parse(command: Command, args: Vec<OsString>) -> Result<Self, Stop> {
+        let mut matches = command.try_get_matches_from(args)?;
+        let Some((name, mut subcommand)) = matches.remove_subcommand() else {
+            return Err(Stop::usage("a subcommand is missing; `--help` lists them"));
+        };
+        let format = match text(&mut subcommand, "output").as_deref() {
+            Some("json") => Format::Json,
+            _ => Format::Text,
+        };
+        let caller = caller(&mut subcommand)?;
+        let request = request(&name, &mut subcommand)?;
+        Ok(Self { format, caller, request })
+    }
+}
+
+fn caller(matches: &mut ArgMatches) -> Result<Caller, Stop> {
+    let given = matches.remove_one::<PathBuf>("workspace").unwrap_or_else(|| PathBuf::from("."));
+    let unusable = |reason: &str| Stop::usage(format!("the workspace {} {reason}", given.display()));
+    let workspace = path::absolute(&given).map_err(|error| unusable(&format!("cannot be used: {error}")))?;
+    if !workspace.is_dir() {
+        return Err(unusable("is not a directory"));
+    }
+    // The person at the command line typed the paths.
+    let mut caller = Caller::new().with_workspace(workspace).allow_outside_workspace();
+    caller.agent = text(matches, "agent");
+    caller.channel = text(matches, "channel");
+    caller.model = text(matches, "model");
+    caller.session_id = text(matches, "session");
+    Ok(caller)
+}
+
+fn request(subcommand: &str, matches: &mut ArgMatches) -> Result<Request, Stop> {
+    Ok(match subcommand {
+        "list" => {
+            Request::List { group: text(matches, "group"), diagnostics: matches.get_flag("diagnostics") }
+        }
+        "describe" => Request::Describe { name: required(text(matches, "name"))? },
+        "call" => {
+            let mut words = matches.remove_many::<OsString>("tool").into_iter().flatten();
+            let name = required(words.next())?.to_string_lossy().into_owned();
+            Request::Call(CallRequest {
+                name,
+                flags: words.collect(),
+                args: text(matches, "args"),
+                save: matches.remove_one("save"),
+            })
+        }
+        "schema" => Request::Schema { name: text(matches, "name") },
+        "completions" => Request::Completions { shell: required(matches.remove_one("shell"))? },
+        other => return Err(Stop::usage(format!("there is no subcommand `{other}`"))),
+    })
+}
+
+fn text(matches: &mut ArgMatches, id: &str) -> Option<String> {
+    matches.remove_one(id)
+}
+
+fn required<T>(value: Option<T>) -> Result<T, Stop> {
+    value.ok_or_else(|| Stop::usage("an argument is missing; `--help` shows the usage"))
+}

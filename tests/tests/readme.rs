@@ -1,0 +1,35 @@
+//! The README's first command does what it says.
+
+#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
+
+use std::fs;
+use std::process::Command;
+use toolkit_tests::{repository, run};
+
+#[test]
+fn its_first_command_reads_it() {
+    let readme = fs::read_to_string(repository().join("README.md")).unwrap();
+    let (_, block) = readme.split_once("```sh\n").unwrap();
+    let (command, _) = block.split_once("\n```").unwrap();
+    assert!(command.starts_with("cargo run"), "{command}");
+    let output = run(Command::new("sh").args(["-c", command]).current_dir(repository())).success();
+    let expected: String =
+        readme.lines().take(5).enumerate().map(|(number, line)| format!("{:>6}→{line}\n", number + 1)).collect();
+    assert!(output.starts_with(&expected), "{output}");
+    assert!(output.contains("continue with offset 6"), "{output}");
+}
+
+#[test]
+fn its_error_text_is_what_the_command_prints() {
+    let readme = fs::read_to_string(repository().join("README.md")).unwrap();
+    let (_, block) = readme.split_once("```text\n").unwrap();
+    let (expected, _) = block.split_once("\n```").unwrap();
+    let ran = run(Command::new(env!("CARGO"))
+        .args(["run", "--quiet", "--bin", "toolkit", "--", "call", "--args"])
+        .args([r#"{"file_pth": "README.md", "offset": 0, "limit": "five"}"#, "read"])
+        .current_dir(repository()));
+    assert_ne!(ran.code, Some(0));
+    for line in expected.lines() {
+        assert!(ran.stderr.contains(line), "{line}\nis not in\n{}", ran.stderr);
+    }
+}

@@ -1,0 +1,12 @@
+// errors: 1
+use toolkit::prelude::*;
+
+const LINES: &str = "5";
+
+/// Reads a file.
+#[tool]
+fn read(#[arg(default = LINES)] lines: u32) -> String {
+    lines.to_string()
+}
+
+fn main() {}

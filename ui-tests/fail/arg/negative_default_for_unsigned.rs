@@ -1,0 +1,10 @@
+// errors: 1
+use toolkit::prelude::*;
+
+/// Reads a file.
+#[tool]
+fn read(#[arg(default = -1)] lines: u32) -> String {
+    lines.to_string()
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+// errors: 1
+use toolkit::prelude::*;
+
+const LINES: &str = "5";
+
+#[toolkit::args]
+struct Arguments {
+    #[arg(default = LINES)]
+    lines: u32,
+}
+
+fn main() {}

@@ -1,0 +1,16 @@
+// errors: 1
+use toolkit::prelude::*;
+
+#[toolkit::args]
+enum Mode {
+    Fast,
+    Slow,
+}
+
+#[toolkit::args]
+struct Arguments {
+    #[arg(default)]
+    mode: Mode,
+}
+
+fn main() {}

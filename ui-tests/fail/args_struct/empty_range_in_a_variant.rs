@@ -1,0 +1,13 @@
+// errors: 1
+use toolkit::prelude::*;
+
+#[toolkit::args]
+enum Place {
+    Line {
+        #[arg(range(10..1))]
+        number: u32,
+    },
+    End,
+}
+
+fn main() {}

@@ -1,0 +1,11 @@
+// errors: 1
+use toolkit::prelude::*;
+
+#[toolkit::args]
+fn read(path: String) -> String {
+    path
+}
+
+fn main() {
+    read(String::new());
+}

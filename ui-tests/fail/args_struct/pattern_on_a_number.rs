@@ -1,0 +1,10 @@
+// errors: 1
+use toolkit::prelude::*;
+
+#[toolkit::args]
+struct Arguments {
+    #[arg(pattern = "^5$")]
+    lines: u32,
+}
+
+fn main() {}

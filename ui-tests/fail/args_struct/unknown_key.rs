@@ -1,0 +1,11 @@
+// errors: 1
+use toolkit::prelude::*;
+
+#[toolkit::args(allow_unknown_field)]
+struct Arguments {
+    path: String,
+}
+
+fn main() {
+    drop(Arguments { path: String::new() }.path);
+}

@@ -1,0 +1,10 @@
+// errors: 1
+use toolkit::prelude::*;
+
+/// Reads a file.
+#[tool(truncate(max_lines = 5, max_lines = 6))]
+fn read(lines: u32) -> String {
+    lines.to_string()
+}
+
+fn main() {}

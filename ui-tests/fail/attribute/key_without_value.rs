@@ -1,0 +1,10 @@
+// errors: 1
+use toolkit::prelude::*;
+
+/// Reads a file.
+#[tool(name)]
+fn read(lines: u32) -> String {
+    lines.to_string()
+}
+
+fn main() {}

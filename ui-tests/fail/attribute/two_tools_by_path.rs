@@ -1,0 +1,9 @@
+// errors: 1
+/// Reads a file.
+#[toolkit::tool]
+#[toolkit::tool]
+fn read(path: String) -> String {
+    path
+}
+
+fn main() {}

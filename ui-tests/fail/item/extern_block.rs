@@ -1,0 +1,7 @@
+// errors: 1
+use toolkit::prelude::*;
+
+#[tool]
+unsafe extern "C" {}
+
+fn main() {}

@@ -1,0 +1,8 @@
+// errors: 1
+use toolkit::prelude::*;
+
+/// Files.
+#[tool]
+trait File {}
+
+fn main() {}

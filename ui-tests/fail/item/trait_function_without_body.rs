@@ -1,0 +1,10 @@
+// errors: 1
+use toolkit::prelude::*;
+
+trait File {
+    /// Reads a file.
+    #[tool]
+    fn read(path: String) -> String;
+}
+
+fn main() {}

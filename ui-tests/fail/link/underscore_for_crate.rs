@@ -1,0 +1,4 @@
+// errors: 1
+toolkit::link!(_);
+
+fn main() {}

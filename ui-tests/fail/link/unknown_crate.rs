@@ -1,0 +1,4 @@
+// errors: 1
+toolkit::link!(my_plugin);
+
+fn main() {}

@@ -1,0 +1,12 @@
+// errors: 1
+use toolkit::prelude::*;
+
+const NAME: &str = "ReadFile";
+
+/// Reads a file.
+#[tool(name = NAME)]
+fn read(path: String) -> String {
+    path
+}
+
+fn main() {}

@@ -1,0 +1,19 @@
+// errors: 1
+use toolkit::prelude::*;
+
+#[toolkit::args]
+struct Arguments {
+    path: String,
+}
+
+/// Reads a file.
+#[tool]
+fn read(
+    #[args]
+    #[arg(secret)]
+    arguments: Arguments,
+) -> String {
+    arguments.path
+}
+
+fn main() {}

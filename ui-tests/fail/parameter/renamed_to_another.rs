@@ -1,0 +1,12 @@
+// errors: 1
+use toolkit::prelude::*;
+
+/// Reads a file.
+#[tool]
+fn read(path: String, #[arg(rename = "path")] file: String) -> String {
+    path + &file
+}
+
+fn main() {
+    read(String::new(), String::new());
+}

@@ -1,0 +1,10 @@
+// errors: 1
+use toolkit::prelude::*;
+
+/// Reads a file.
+#[tool]
+fn read(path: String) -> Result<String, Box<dyn std::error::Error + Send + Sync>> {
+    Ok(path)
+}
+
+fn main() {}

@@ -1,0 +1,13 @@
+// errors: 1
+use toolkit::prelude::*;
+
+struct Session;
+
+/// Reads a file.
+#[tool]
+fn read(#[arg(alias = "s", secret)] session: Session) -> String {
+    drop(session);
+    String::new()
+}
+
+fn main() {}

@@ -1,0 +1,29 @@
+//! `State<T>` for a value and for a trait object, beside a context at any place.
+use std::sync::Arc;
+use toolkit::prelude::*;
+
+struct Counter(u32);
+
+trait Store: Send + Sync {
+    fn get(&self, key: &str) -> String;
+}
+
+struct Memory;
+
+impl Store for Memory {
+    fn get(&self, key: &str) -> String {
+        format!("{key}!")
+    }
+}
+
+/// Gets a value.
+#[tool]
+async fn get(store: State<dyn Store>, key: &str, ctx: &ToolContext, counter: State<Counter>) -> String {
+    format!("{}{}{}", store.get(key), counter.0, ctx.tool_name())
+}
+
+fn main() {
+    let toolkit = Toolkit::builder().service(Counter(5)).shared_service::<dyn Store>(Arc::new(Memory)).build().unwrap();
+    assert_eq!(ui_tests::call_in(&toolkit, "get", r#"{"key": "k"}"#).text(), "k!5get");
+    assert!(Toolkit::builder().build().is_err(), "nobody provides the services");
+}

@@ -1,0 +1,34 @@
+//! What the macros expand to gives clippy's pedantic set nothing to say.
+
+use std::path::Path;
+use std::process::Command;
+
+#[test]
+fn the_expansion_is_clean() {
+    let output = clippy(&[]);
+    assert!(output.0, "{}", output.1);
+}
+
+/// The same run with a mistake in it, lest the other pass because nothing is checked.
+#[test]
+fn a_finding_is_found() {
+    let output = clippy(&["--cfg", "seeded"]);
+    assert!(!output.0, "{}", output.1);
+    assert!(output.1.contains("clippy::unreadable_literal"), "{}", output.1);
+}
+
+/// Whether clippy is content with the crate beside, and what it says.
+fn clippy(more: &[&str]) -> (bool, String) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    // A folder of its own: the one around this test may be locked by what runs it.
+    let target = root.join("../target/pedantic");
+    let output = Command::new(env!("CARGO"))
+        .current_dir(root)
+        .args(["clippy", "--package", "ui-tests-pedantic", "--offline", "--locked", "--quiet", "--target-dir"])
+        .arg(target)
+        .args(["--", "-D", "warnings", "-W", "clippy::pedantic"])
+        .args(more)
+        .output()
+        .expect("cargo runs");
+    (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+}

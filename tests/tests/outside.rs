@@ -58,6 +58,7 @@ fn check(programs: &Programs) {
     own_tool(programs);
     linked_tool(programs);
     precedence(programs);
+    order_of_lists(programs);
     refused_starts(programs);
 }
 
@@ -102,6 +103,16 @@ fn precedence(programs: &Programs) {
             "{diagnostics}"
         );
     }
+}
+
+/// The program's list decides, whatever the crates in it list themselves.
+fn order_of_lists(programs: &Programs) {
+    assert_eq!(programs.run("ordered", &["call", "greet", "--name", "Ada"]).success(), "hello, Ada\n");
+    let diagnostics = programs.run("ordered", &["list", "--diagnostics"]).success();
+    assert!(
+        diagnostics.contains("`core: third` in the `toolkit::link!` of `claims` does not count"),
+        "{diagnostics}"
+    );
 }
 
 fn refused_starts(programs: &Programs) {

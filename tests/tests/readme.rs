@@ -13,8 +13,12 @@ fn its_first_command_reads_it() {
     let (command, _) = block.split_once("\n```").unwrap();
     assert!(command.starts_with("cargo run"), "{command}");
     let output = run(Command::new("sh").args(["-c", command]).current_dir(repository())).success();
-    let expected: String =
-        readme.lines().take(5).enumerate().map(|(number, line)| format!("{:>6}→{line}\n", number + 1)).collect();
+    let expected: String = readme
+        .lines()
+        .take(5)
+        .enumerate()
+        .map(|(number, line)| format!("{:>6}→{line}\n", number + 1))
+        .collect();
     assert!(output.starts_with(&expected), "{output}");
     assert!(output.contains("continue with offset 6"), "{output}");
 }

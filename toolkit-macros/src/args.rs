@@ -8,10 +8,10 @@ use crate::rules::{Default_, Kind, Literal, Rules, TypeForm};
 use crate::type_form::{item_kind, kind, mentions_ident, option, reference, respan};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::ext::IdentExt;
-use syn::spanned::Spanned;
-use syn::punctuated::Punctuated;
 use std::collections::HashSet;
+use syn::ext::IdentExt;
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
 use syn::{Attribute, Data, DeriveInput, Expr, ExprLit, Field, Lit, Meta, Path, Token, Type};
 
 const KEYS: &[Key] = &[
@@ -19,12 +19,12 @@ const KEYS: &[Key] = &[
     Key { name: "allow_unknown_fields", form: Form::Flag, example: "allow_unknown_fields" },
 ];
 
-pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> TokenStream {
+pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let mut input = match syn::parse2::<DeriveInput>(item.clone()) {
         Ok(input) => input,
         Err(error) => {
-            if is_other_item(&item) {
+            if is_other_item(item) {
                 let what = item.clone().into_iter().next().map_or_else(Span::call_site, |token| token.span());
                 errors.push_span(Check::ArgsItem, what, "`#[toolkit::args]` goes on a struct or an enum");
             } else if !half_typed::is_rejected(item.clone()) {
@@ -51,10 +51,16 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let type_name = input.ident.clone();
     // Serde may give the fields other names.
     let is_renamed = input.attrs.iter().any(|attribute| mentions(attribute, "rename"));
+    let has_lifetimes = input.generics.lifetimes().next().is_some();
     let (mut names, mut aliases) = (Names::default(), Vec::new());
     for (place, (group, field)) in fields_of(&mut input.data).into_iter().enumerate() {
-        if let Some(reference) = reference(&field.ty.to_token_stream()) {
-            errors.push_span(Check::Reference, reference, "an argument type owns its content; use a `String` or a `Vec`");
+        let reference = reference(&field.ty.to_token_stream()).filter(|_| !has_lifetimes);
+        if let Some(reference) = reference {
+            errors.push_span(
+                Check::Reference,
+                reference,
+                "an argument type owns its content; use a `String` or a `Vec`",
+            );
         }
         has_flatten |= field.attrs.iter().any(|attribute| mentions(attribute, "flatten"));
         let is_renamed = is_renamed || field.attrs.iter().any(|attribute| mentions(attribute, "rename"));
@@ -70,9 +76,19 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> TokenStream {
     for (group, alias) in aliases {
         names.add(group, &alias, alias.value(), &mut errors);
     }
-    let closed = !options.allow_unknown_fields && !has_flatten && !is_plain_enum(&input.data) && !is_tuple(&input.data)
-        && !input.attrs.iter().any(|attribute| mentions(attribute, "deny_unknown_fields") || mentions(attribute, "untagged"));
+    let closed = !options.allow_unknown_fields
+        && !has_flatten
+        && !is_plain_enum(&input.data)
+        && !is_tuple(&input.data)
+        && !input
+            .attrs
+            .iter()
+            .any(|attribute| mentions(attribute, "deny_unknown_fields") || mentions(attribute, "untagged"));
     let derives = derives(&input.attrs, &options.toolkit, closed);
+    // Said in the schema too: the arguments of a tool are closed where a type says nothing.
+    let is_named = matches!(&input.data, Data::Struct(data) if matches!(data.fields, syn::Fields::Named(_)));
+    let open = (options.allow_unknown_fields && is_named)
+        .then(|| quote!(#[schemars(extend("additionalProperties" = true))]));
     let Helpers { toolkit, defaults, checks, .. } = helpers;
     let rest = if errors.is_empty() {
         let (impl_generics, type_generics, where_clause) = input.generics.split_for_impl();
@@ -92,13 +108,16 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> TokenStream {
         quote!(#defaults #checks)
     } else {
         for (_, field) in fields_of(&mut input.data) {
-            // What these attributes name is not emitted.
-            field.attrs.retain(|attribute| !mentions(attribute, "__toolkit_default"));
+            // The functions that make defaults are not emitted, and a name that stands twice is said to do so by
+            // serde as well.
+            field.attrs.retain(|attribute| {
+                !mentions(attribute, "__toolkit_default") && !mentions(attribute, "rename")
+            });
         }
         TokenStream::new()
     };
     let errors = errors.into_tokens();
-    quote! { #errors #derives #input #rest }
+    quote! { #errors #derives #open #input #rest }
 }
 
 struct Options {
@@ -163,7 +182,9 @@ fn fields_of(data: &mut Data) -> Vec<(usize, &mut Field)> {
         Data::Struct(data) => data.fields.iter_mut().map(|field| (0, field)).collect(),
         Data::Enum(data) => {
             let variants = data.variants.iter_mut().enumerate();
-            variants.flat_map(|(number, variant)| variant.fields.iter_mut().map(move |field| (number, field))).collect()
+            variants
+                .flat_map(|(number, variant)| variant.fields.iter_mut().map(move |field| (number, field)))
+                .collect()
         }
         Data::Union(_) => Vec::new(),
     }
@@ -199,15 +220,19 @@ fn derives(attributes: &[Attribute], toolkit: &TokenStream, closed: bool) -> Tok
     let present: Vec<String> = attributes
         .iter()
         .filter(|attribute| attribute.path().is_ident("derive"))
-        .filter_map(|attribute| attribute.parse_args_with(Punctuated::<Path, Token![,]>::parse_terminated).ok())
+        .filter_map(|attribute| {
+            attribute.parse_args_with(Punctuated::<Path, Token![,]>::parse_terminated).ok()
+        })
         .flatten()
         .filter_map(|path| path.segments.last().map(|segment| segment.ident.to_string()))
         .collect();
     let wanted = [("Deserialize", "serde"), ("Serialize", "serde"), ("JsonSchema", "schemars")];
-    let derives = wanted.iter().filter(|(name, _)| !present.iter().any(|present| present == name)).map(|(name, library)| {
-        let (name, library) = (format_ident!("{name}"), format_ident!("{library}"));
-        quote!(#toolkit::__private::#library::#name)
-    });
+    let derives = wanted.iter().filter(|(name, _)| !present.iter().any(|present| present == name)).map(
+        |(name, library)| {
+            let (name, library) = (format_ident!("{name}"), format_ident!("{library}"));
+            quote!(#toolkit::__private::#library::#name)
+        },
+    );
     let path = |library: &str| format!("{}::__private::{library}", toolkit.to_string().replace(' ', ""));
     let (serde, schemars) = (path("serde"), path("schemars"));
     let closed = closed.then(|| quote!(#[serde(deny_unknown_fields)]));
@@ -220,7 +245,13 @@ fn derives(attributes: &[Attribute], toolkit: &TokenStream, closed: bool) -> Tok
 }
 
 /// Turns the `#[arg(..)]` of a field into what serde and schemars read.
-fn rewrite(field: &mut Field, place: usize, type_name: &Ident, helpers: &mut Helpers, errors: &mut Errors) -> Rules {
+fn rewrite(
+    field: &mut Field,
+    place: usize,
+    type_name: &Ident,
+    helpers: &mut Helpers,
+    errors: &mut Errors,
+) -> Rules {
     let mut tokens = TokenStream::new();
     field.attrs.retain(|attribute| {
         if !attribute.path().is_ident("arg") {
@@ -232,7 +263,11 @@ fn rewrite(field: &mut Field, place: usize, type_name: &Ident, helpers: &mut Hel
                 let more = &list.tokens;
                 tokens.extend(quote!(, #more));
             }
-            _ => errors.push(Check::WrongForm, attribute, "`#[arg]` says nothing; write for instance `#[arg(default)]`"),
+            _ => errors.push(
+                Check::WrongForm,
+                attribute,
+                "`#[arg]` says nothing; write for instance `#[arg(default)]`",
+            ),
         }
         false
     });
@@ -246,7 +281,11 @@ fn rewrite(field: &mut Field, place: usize, type_name: &Ident, helpers: &mut Hel
     let kind = kind(&ty);
     let written = ty.to_token_stream().to_string().replace(' ', "");
     if let (true, Some(Default_::OfType(span) | Default_::Value(_, span))) = (is_option, &rules.default) {
-        errors.push_span(Check::DefaultOnOption, *span, "an `Option` is `None` when it is absent; take the plain type to give it a default");
+        errors.push_span(
+            Check::DefaultOnOption,
+            *span,
+            "an `Option` is `None` when it is absent; take the plain type to give it a default",
+        );
         return rules;
     }
     rules.check_values(TypeForm { name: &written, kind, item: item_kind(&ty) }, errors);
@@ -270,7 +309,7 @@ fn rewrite(field: &mut Field, place: usize, type_name: &Ident, helpers: &mut Hel
                     let ty = respan(ty.to_token_stream(), *span);
                     (quote_spanned!(*span=> <#ty as ::core::default::Default>::default()), *span)
                 }
-                Default_::Value(value, span) => (default_value(value, kind, &ty), *span),
+                Default_::Value(value, span) => (default_value(value, kind, &ty, &helpers.toolkit), *span),
             };
             let function = format_ident!("__toolkit_default_{place}");
             helpers.defaults.extend(quote_spanned!(span=> fn #function() -> #ty { #value }));
@@ -310,11 +349,20 @@ fn constraints(rules: &Rules, ty: &Type, helpers: &mut Helpers) -> TokenStream {
 }
 
 /// A literal default as the field's type; any other expression must have it.
-fn default_value(value: &Expr, kind: Kind, ty: &Type) -> TokenStream {
+fn default_value(value: &Expr, kind: Kind, ty: &Type, toolkit: &TokenStream) -> TokenStream {
     match (kind, Literal::of(value)) {
+        (Kind::Unknown | Kind::List, Some(literal)) => {
+            let literal = literal.to_tokens();
+            quote!({
+                use #toolkit::__private as __toolkit;
+                __toolkit::decoded::<#ty>(#literal)
+            })
+        }
         (Kind::Text, Some(_)) => quote_spanned!(value.span()=> <#ty>::from(#value)),
         (Kind::Float, Some(Literal::Int(_))) => quote_spanned!(value.span()=> (#value) as #ty),
-        (Kind::Char, Some(Literal::Str(text))) if !matches!(value, Expr::Lit(ExprLit { lit: Lit::Char(_), .. })) => {
+        (Kind::Char, Some(Literal::Str(text)))
+            if !matches!(value, Expr::Lit(ExprLit { lit: Lit::Char(_), .. })) =>
+        {
             let character = text.chars().next().unwrap_or_default();
             quote!(#character)
         }

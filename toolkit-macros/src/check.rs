@@ -142,8 +142,8 @@ pub(crate) use tests::is_disabled;
 #[cfg(test)]
 pub(crate) mod tests {
     use super::Check;
-    use syn::Error;
     use std::cell::{Cell, RefCell};
+    use syn::Error;
 
     thread_local! {
         static DISABLED: Cell<Option<Check>> = const { Cell::new(None) };
@@ -155,7 +155,9 @@ pub(crate) mod tests {
     }
 
     pub(crate) fn record(errors: &[(Check, Error)]) {
-        FOUND.with_borrow_mut(|found| found.extend(errors.iter().map(|(check, error)| (*check, error.to_string()))));
+        FOUND.with_borrow_mut(|found| {
+            found.extend(errors.iter().map(|(check, error)| (*check, error.to_string())));
+        });
     }
 
     /// Runs the macro with one check switched off; returns what the others found.

@@ -4,9 +4,11 @@ use syn::{Attribute, Expr, ExprLit, Lit, Meta};
 
 /// The text of doc comments, without the indentation that they share.
 pub(crate) fn text(attributes: &[Attribute]) -> String {
-    let lines: Vec<String> = attributes.iter().filter_map(line).flat_map(|text| {
-        text.split('\n').map(str::to_owned).collect::<Vec<_>>()
-    }).collect();
+    let lines: Vec<String> = attributes
+        .iter()
+        .filter_map(line)
+        .flat_map(|text| text.split('\n').map(str::to_owned).collect::<Vec<_>>())
+        .collect();
     let indent = lines
         .iter()
         .filter(|line| !line.trim().is_empty())

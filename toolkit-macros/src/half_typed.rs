@@ -16,7 +16,8 @@ fn is_statement(tokens: &[TokenTree]) -> bool {
 
 /// The parameters of a function.
 fn parameters(tokens: &[TokenTree]) -> Option<TokenStream> {
-    let function = tokens.iter().position(|token| matches!(token, TokenTree::Ident(ident) if ident == "fn"))?;
+    let function =
+        tokens.iter().position(|token| matches!(token, TokenTree::Ident(ident) if ident == "fn"))?;
     tokens[function..].iter().find_map(|token| match token {
         TokenTree::Group(group) if group.delimiter() == Delimiter::Parenthesis => Some(group.stream()),
         _ => None,

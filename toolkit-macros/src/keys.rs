@@ -48,7 +48,12 @@ pub(crate) enum Given {
 }
 
 /// Reads an attribute's content against the keys it may have.
-pub(crate) fn parse(tokens: TokenStream, attribute: &str, keys: &'static [Key], errors: &mut Errors) -> Vec<Entry> {
+pub(crate) fn parse(
+    tokens: TokenStream,
+    attribute: &str,
+    keys: &'static [Key],
+    errors: &mut Errors,
+) -> Vec<Entry> {
     let metas = match NestedMeta::parse_meta_list(tokens) {
         Ok(metas) => metas,
         Err(error) => {
@@ -60,11 +65,14 @@ pub(crate) fn parse(tokens: TokenStream, attribute: &str, keys: &'static [Key], 
     for meta in metas {
         let (path, given) = match meta {
             NestedMeta::Meta(Meta::Path(path)) => (path, Given::Flag),
-            NestedMeta::Meta(Meta::NameValue(meta)) => (meta.path, Given::Value(ungrouped(meta.value))),
+            NestedMeta::Meta(Meta::NameValue(meta)) => {
+                (meta.path, Given::Value(without_group(&meta.value).clone()))
+            }
             NestedMeta::Meta(Meta::List(meta)) => (meta.path, Given::List(meta.tokens)),
             NestedMeta::NameValueInvalidExpr(meta) => {
                 let name = name_of(&meta.path);
-                let example = keys.iter().find(|key| key.name == name).map_or(keys[0].example, |key| key.example);
+                let example =
+                    keys.iter().find(|key| key.name == name).map_or(keys[0].example, |key| key.example);
                 errors.push(Check::Syntax, &meta.path, format!("`{name}` needs a value; write `{example}`"));
                 continue;
             }
@@ -97,10 +105,6 @@ pub(crate) fn parse(tokens: TokenStream, attribute: &str, keys: &'static [Key], 
 }
 
 /// A value as it was before a `macro_rules!` passed it on.
-fn ungrouped(value: Expr) -> Expr {
-    without_group(&value).clone()
-}
-
 fn without_group(value: &Expr) -> &Expr {
     match value {
         Expr::Group(group) => match without_group(&group.expr) {
@@ -142,7 +146,8 @@ pub(crate) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>)
     candidates
         .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate))
         .filter(|(distance, candidate)| {
-            *distance <= limit || name.len() >= 3 && (candidate.starts_with(name) || name.starts_with(candidate))
+            *distance <= limit
+                || name.len() >= 3 && (candidate.starts_with(name) || name.starts_with(candidate))
         })
         .min()
         .map(|(_, candidate)| candidate)
@@ -248,7 +253,11 @@ impl Entry {
             _ => self.path(errors)?,
         };
         let is_absolute = path.path.leading_colon.is_some()
-            || path.path.segments.first().is_some_and(|first| first.ident == "crate" || first.ident == "$crate");
+            || path
+                .path
+                .segments
+                .first()
+                .is_some_and(|first| first.ident == "crate" || first.ident == "$crate");
         if !is_absolute {
             let text = path.to_token_stream().to_string().replace(' ', "");
             errors.push(
@@ -262,7 +271,11 @@ impl Entry {
     }
 
     pub(crate) fn wrong(&self, value: &impl ToTokens, wanted: &str, errors: &mut Errors) {
-        errors.push(Check::WrongValue, value, format!("`{}` takes {wanted}; write `{}`", self.key, self.example));
+        errors.push(
+            Check::WrongValue,
+            value,
+            format!("`{}` takes {wanted}; write `{}`", self.key, self.example),
+        );
     }
 }
 
@@ -278,8 +291,11 @@ impl Text {
     fn of(value: &Expr) -> Option<Self> {
         match value {
             Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(Self::Literal(text.clone())),
-            Expr::Lit(_) | Expr::Array(_) | Expr::Tuple(_) | Expr::Closure(_) => None,
-            Expr::Unary(ExprUnary { op: UnOp::Neg(_), .. }) => None,
+            Expr::Lit(_)
+            | Expr::Array(_)
+            | Expr::Tuple(_)
+            | Expr::Closure(_)
+            | Expr::Unary(ExprUnary { op: UnOp::Neg(_), .. }) => None,
             other => Some(Self::Expression(other.clone())),
         }
     }

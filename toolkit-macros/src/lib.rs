@@ -17,13 +17,13 @@ mod type_form;
 /// See `toolkit::tool`.
 #[proc_macro_attribute]
 pub fn tool(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    tool::expand(attribute.into(), item.into()).into()
+    tool::expand(attribute.into(), &item.into()).into()
 }
 
 /// See `toolkit::args`.
 #[proc_macro_attribute]
 pub fn args(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    args::expand(attribute.into(), item.into()).into()
+    args::expand(attribute.into(), &item.into()).into()
 }
 
 /// What `toolkit::link!` forwards to.

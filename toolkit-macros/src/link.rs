@@ -58,7 +58,10 @@ fn crate_name(input: ParseStream<'_>, after: Option<Span>) -> syn::Result<Ident>
     let span = after.filter(|_| input.is_empty()).unwrap_or_else(|| input.span());
     match input.call(Ident::parse_any) {
         Ok(ident) if ident != "_" => Ok(ident),
-        _ => Err(syn::Error::new(span, "expected the name of a crate; write `link!(core: builtin_tools, my_plugin)`")),
+        _ => Err(syn::Error::new(
+            span,
+            "expected the name of a crate; write `link!(core: builtin_tools, my_plugin)`",
+        )),
     }
 }
 
@@ -79,7 +82,11 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     for (order, entry) in (0_u32..).zip(&list.entries) {
         let Entry { attributes, core, dependency, own_name } = entry;
         if let Some(core) = core.as_ref().filter(|core| *core != "core") {
-            errors.push(Check::Link, core, format!("unknown mark `{core}:`; only `core:` can stand before a crate"));
+            errors.push(
+                Check::Link,
+                core,
+                format!("unknown mark `{core}:`; only `core:` can stand before a crate"),
+            );
         }
         let name = own_name.as_ref().unwrap_or(dependency).unraw().to_string();
         // Under different `cfg`s one crate may stand twice.
@@ -93,6 +100,8 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
             #(#attributes)*
             use ::#dependency as _;
         });
+        // Written with the entry's span, for its line.
+        let line = quote_spanned!(span=> ::core::line!());
         items.extend(quote! {
             #(#attributes)*
             const _: () = {
@@ -103,7 +112,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
                         order: #order,
                         module: ::core::module_path!(),
                         file: ::core::file!(),
-                        line: ::core::line!(),
+                        line: #line,
                     }
                 }
             };

@@ -69,7 +69,9 @@ impl Rules {
             "length" => self.length = range::parse_length(&entry, errors).map(|range| (range, entry.span)),
             "pattern" => {
                 self.pattern = match entry.text(errors) {
-                    Some(Text::Literal(pattern)) => Some(pattern).filter(|pattern| regex::check(pattern, errors)),
+                    Some(Text::Literal(pattern)) => {
+                        Some(pattern).filter(|pattern| regex::check(pattern, errors))
+                    }
                     Some(Text::Expression(other)) => {
                         entry.wrong(&other, "a string literal, so that it can be checked here", errors);
                         None
@@ -94,15 +96,15 @@ impl Rules {
     /// Checks a literal default and example against the type, as far as it is known, and the rules. One of a wrong
     /// type is dropped, so that the compiler does not say it again.
     pub(crate) fn check_values(&mut self, form: TypeForm<'_>, errors: &mut Errors) {
-        if let Some(Default_::Value(value, _)) = &self.default {
-            if !self.check_value("default", value, form, errors) {
-                self.default = None;
-            }
+        if let Some(Default_::Value(value, _)) = &self.default
+            && !self.check_value("default", value, form, errors)
+        {
+            self.default = None;
         }
-        if let Some(example) = &self.example {
-            if !self.check_value("example", example, form, errors) {
-                self.example = None;
-            }
+        if let Some(example) = &self.example
+            && !self.check_value("example", example, form, errors)
+        {
+            self.example = None;
         }
     }
 
@@ -113,15 +115,15 @@ impl Rules {
             errors.push(Check::DefaultType, value, fault);
             return false;
         }
-        if let Some((range, _)) = &self.range {
-            if range.excludes(&literal) {
-                errors.push(Check::DefaultRule, value, format!("this {key} is outside the range `{range}`"));
-            }
+        if let Some((range, _)) = &self.range
+            && range.excludes(&literal)
+        {
+            errors.push(Check::DefaultRule, value, format!("this {key} is outside the range `{range}`"));
         }
-        if let Some((length, _)) = &self.length {
-            if literal.length().is_some_and(|count| length.excludes(&Literal::Int(count))) {
-                errors.push(Check::DefaultRule, value, format!("the length of this {key} is outside `{length}`"));
-            }
+        if let Some((length, _)) = &self.length
+            && literal.length().is_some_and(|count| length.excludes(&Literal::Int(count)))
+        {
+            errors.push(Check::DefaultRule, value, format!("the length of this {key} is outside `{length}`"));
         }
         if let (Some(pattern), Literal::Str(text)) = (&self.pattern, &literal) {
             let matches = regex::compile(&pattern.value()).and_then(|regex: Regex| regex.is_match(text).ok());
@@ -155,7 +157,9 @@ impl TypeForm<'_> {
             (Kind::Integer { least, greatest }, Literal::Int(_)) => {
                 format!("this {key} does not fit into `{name}`, which takes {least} to {greatest}")
             }
-            (Kind::Char, Literal::Str(_)) => format!("this {key} must be one character, since the type is `{name}`"),
+            (Kind::Char, Literal::Str(_)) => {
+                format!("this {key} must be one character, since the type is `{name}`")
+            }
             _ => format!("this {key} is {}, which `{name}` does not take", literal.kind()),
         })
     }
@@ -172,7 +176,9 @@ fn argument_name(name: &LitStr, errors: &mut Errors) -> bool {
             name,
             match text.len() {
                 0 => "an empty name for an argument; leave `rename` or `alias` out".to_owned(),
-                1..=64 => format!("`{text}` cannot name an argument\nuse letters, digits, `_`, `-` and `.`, 64 at most"),
+                1..=64 => format!(
+                    "`{text}` cannot name an argument\nuse letters, digits, `_`, `-` and `.`, 64 at most"
+                ),
                 length => format!("this name of an argument has {length} bytes, and 64 is the most"),
             },
         );

@@ -33,7 +33,8 @@ fn every_check_is_broken_by_a_case_that_needs_it() {
             if check.is_left_to_the_compiler() {
                 report_with.found.is_empty() && without.code != report_with.code
             } else {
-                report_with.found.iter().any(|(found, _)| found == check) && without.found != report_with.found
+                report_with.found.iter().any(|(found, _)| found == check)
+                    && without.found != report_with.found
             }
         });
         if !bites {
@@ -83,10 +84,27 @@ fn nothing_panics() {
         "\"text\"",
         "; ; ;",
     ];
-    let attributes = ["", "name", "name = \"\"", "name = é", "\"\"", ",", ",,", "crate", "crate = ::", "a::b(c)", "truncate(,)", "x = {", "5"];
+    let attributes = [
+        "",
+        "name",
+        "name = \"\"",
+        "name = é",
+        "\"\"",
+        ",",
+        ",,",
+        "crate",
+        "crate = ::",
+        "a::b(c)",
+        "truncate(,)",
+        "x = {",
+        "5",
+    ];
     for item in items {
         for attribute in attributes {
-            let (Ok(item), Ok(attribute)) = (item.parse::<TokenStream>(), attribute.parse::<TokenStream>()) else { continue };
+            let (Ok(item), Ok(attribute)) = (item.parse::<TokenStream>(), attribute.parse::<TokenStream>())
+            else {
+                continue;
+            };
             report(&[Use::Tool { attribute: attribute.clone(), item: item.clone() }], None);
             report(&[Use::Args { attribute, item: item.clone() }], None);
             report(&[Use::Link { list: item }], None);
@@ -99,8 +117,8 @@ fn report(uses: &[Use], disabled: Option<Check>) -> Report {
     let found = found(disabled, || {
         for one in uses {
             let expansion = match one {
-                Use::Tool { attribute, item } => crate::tool::expand(attribute.clone(), item.clone()),
-                Use::Args { attribute, item } => crate::args::expand(attribute.clone(), item.clone()),
+                Use::Tool { attribute, item } => crate::tool::expand(attribute.clone(), item),
+                Use::Args { attribute, item } => crate::args::expand(attribute.clone(), item),
                 Use::Link { list } => crate::link::expand(quote!([::toolkit] #list)),
             };
             code.push_str(&expansion.to_string());
@@ -114,9 +132,12 @@ fn cases() -> BTreeMap<PathBuf, Vec<Use>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ui-tests/fail");
     let mut cases = BTreeMap::new();
     for folder in entries(&root) {
-        for file in entries(&folder).into_iter().filter(|file| file.extension().is_some_and(|found| found == "rs")) {
+        for file in
+            entries(&folder).into_iter().filter(|file| file.extension().is_some_and(|found| found == "rs"))
+        {
             let source = fs::read_to_string(&file).expect("a case can be read");
-            let tokens: TokenStream = source.parse().unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+            let tokens: TokenStream =
+                source.parse().unwrap_or_else(|error| panic!("{}: {error}", file.display()));
             let mut uses = Vec::new();
             collect(tokens, &mut uses);
             assert!(!uses.is_empty(), "{} uses no macro", file.display());
@@ -202,7 +223,9 @@ fn length(tokens: &[TokenTree]) -> usize {
 /// The content of a `toolkit::link!(…)` at the beginning.
 fn link(tokens: &[TokenTree]) -> Option<TokenStream> {
     match tokens {
-        [TokenTree::Ident(name), TokenTree::Punct(bang), TokenTree::Group(Group { .. }), ..] if name == "link" && bang.as_char() == '!' => {
+        [TokenTree::Ident(name), TokenTree::Punct(bang), TokenTree::Group(Group { .. }), ..]
+            if name == "link" && bang.as_char() == '!' =>
+        {
             let TokenTree::Group(group) = &tokens[2] else { return None };
             Some(group.stream())
         }

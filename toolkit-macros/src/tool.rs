@@ -4,6 +4,7 @@
 mod attribute;
 mod expand;
 mod item;
+mod name;
 mod parameter;
 mod signature;
 mod stub;
@@ -12,9 +13,9 @@ use crate::check::Errors;
 use proc_macro2::TokenStream;
 use quote::quote;
 
-pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> TokenStream {
+pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream {
     let mut errors = Errors::default();
-    let Some(mut function) = item::parse(item.clone(), &mut errors) else {
+    let Some(mut function) = item::parse(item, &mut errors) else {
         let errors = errors.into_tokens();
         return quote!(#errors #item);
     };
@@ -33,4 +34,3 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let assertions = expand::assertions(&function, toolkit, &parameters, &flaws);
     quote!(#errors #function_or_stub #assertions)
 }
-

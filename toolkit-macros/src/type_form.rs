@@ -67,7 +67,12 @@ pub(crate) fn kind(ty: &Type) -> Kind {
 /// known ones.
 pub(crate) fn held(ty: &Type) -> Option<Held> {
     let Type::Reference(reference) = ty else {
-        return Some(Held { owned: ty.to_token_stream(), borrow: Borrow::Not, kind: kind(ty), item: item_kind(ty) });
+        return Some(Held {
+            owned: ty.to_token_stream(),
+            borrow: Borrow::Not,
+            kind: kind(ty),
+            item: item_kind(ty),
+        });
     };
     // The expansion's own tokens stand where the type does, since there the compiler reports what is wrong with it.
     let span = reference.elem.span();
@@ -137,7 +142,10 @@ pub(crate) fn borrow(tokens: &TokenStream) -> Option<Span> {
 
 /// The place of an identifier in a type.
 pub(crate) fn mentions_ident(tokens: &TokenStream, name: &str) -> Option<Span> {
-    find(tokens, &mut |token, after_quote| matches!(token, TokenTree::Ident(ident) if ident == name && !after_quote))
+    find(
+        tokens,
+        &mut |token, after_quote| matches!(token, TokenTree::Ident(ident) if ident == name && !after_quote),
+    )
 }
 
 /// The place of an `impl` in a type.
@@ -151,10 +159,10 @@ fn find(tokens: &TokenStream, matches: &mut impl FnMut(&TokenTree, bool) -> bool
         if matches(&token, after_quote) {
             return Some(token.span());
         }
-        if let TokenTree::Group(group) = &token {
-            if let Some(span) = find(&group.stream(), matches) {
-                return Some(span);
-            }
+        if let TokenTree::Group(group) = &token
+            && let Some(span) = find(&group.stream(), matches)
+        {
+            return Some(span);
         }
         after_quote = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == '\'');
     }

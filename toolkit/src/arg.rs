@@ -3,7 +3,7 @@
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
-use serde_json::{Number, Value};
+use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::hash::BuildHasher;
@@ -25,6 +25,9 @@ pub(crate) fn schema_of<T: JsonSchema + ?Sized>(generator: &mut SchemaGenerator)
 /// For these types, what the schema allows also decodes: `bool`, `char`, `String`, `PathBuf`, all integers up to
 /// 64 bits (their schema carries their bounds; `5.0` is 5), `f64`, `Option`, `Vec`, arrays, sets, tuples and
 /// string-keyed maps of such types, and structs and enums of such fields with `#[toolkit::args]`.
+///
+/// A struct takes no fields but its own. A map, alone or flattened into a struct, takes every name: that is what the
+/// type says, also where it stands for all the arguments of a tool.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a tool's argument",
     label = "not an argument type",
@@ -50,56 +53,8 @@ impl<T: DeserializeOwned + JsonSchema + Send> ToolArg for T {
     }
 
     fn decode(value: Value) -> serde_json::Result<Self> {
-        // In JSON Schema `5.0` is an integer; for serde it is none. The type is asked first, since only it
-        // knows whether it wants integers here.
-        match with_integers(&value) {
-            None => T::deserialize(value),
-            Some(integers) => {
-                T::deserialize(value).or_else(|first| T::deserialize(integers).map_err(|_| first))
-            }
-        }
+        T::deserialize(value)
     }
-}
-
-/// A copy of `value` in which floats without a fraction are integers, if there are any.
-fn with_integers(value: &Value) -> Option<Value> {
-    fn convertible(value: &Value) -> bool {
-        match value {
-            Value::Number(number) => integer(number).is_some(),
-            Value::Array(items) => items.iter().any(convertible),
-            Value::Object(members) => members.values().any(convertible),
-            _ => false,
-        }
-    }
-    fn convert(value: &mut Value) {
-        match value {
-            Value::Number(number) => {
-                if let Some(integer) = integer(number) {
-                    *number = integer;
-                }
-            }
-            Value::Array(items) => items.iter_mut().for_each(convert),
-            Value::Object(members) => members.values_mut().for_each(convert),
-            _ => {}
-        }
-    }
-    convertible(value).then(|| {
-        let mut value = value.clone();
-        convert(&mut value);
-        value
-    })
-}
-
-/// The integer that a float without a fraction stands for.
-fn integer(number: &Number) -> Option<Number> {
-    if !number.is_f64() {
-        return None;
-    }
-    let float = number.as_f64().filter(|float| float.fract() == 0.0)?;
-    // The shortest decimal form of a float without a fraction is exact digits and, up to 2^64, parses whole.
-    let digits = format!("{float:.0}");
-    let digits = if digits == "-0" { "0" } else { &digits };
-    digits.parse::<u64>().map(Number::from).or_else(|_| digits.parse::<i64>().map(Number::from)).ok()
 }
 
 /// A number that `#[arg(range(..))]` can bound.
@@ -152,22 +107,3 @@ impl<T, S: BuildHasher> LengthArg for HashSet<T, S> {}
 impl<K, V> LengthArg for BTreeMap<K, V> {}
 #[diagnostic::do_not_recommend]
 impl<K, V, S: BuildHasher> LengthArg for HashMap<K, V, S> {}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn integral_floats_are_integers() {
-        assert_eq!(u32::decode(json!(5.0)).ok(), Some(5));
-        assert_eq!(i64::decode(json!(-0.0)).ok(), Some(0));
-        assert_eq!(u64::decode(json!(1e19)).ok(), Some(10_000_000_000_000_000_000));
-        assert_eq!(Vec::<i8>::decode(json!([1, -2.0])).ok(), Some(vec![1, -2]));
-        assert_eq!(f64::decode(json!(5.0)).ok(), Some(5.0));
-        assert_eq!(Value::decode(json!(5.0)).ok(), Some(json!(5.0)));
-        assert!(u32::decode(json!(5.5)).is_err());
-        assert!(u8::decode(json!(300.0)).is_err());
-        assert!(u64::decode(json!(1e20)).is_err());
-    }
-}

@@ -1,5 +1,6 @@
 //! A call and its one result.
 
+use crate::arguments;
 use crate::content::Content;
 use crate::error::ToolError;
 use crate::output::ToolOutput;
@@ -17,13 +18,18 @@ pub struct ToolCall {
     pub id: String,
     /// The tool.
     pub name: String,
-    /// What it is called with.
+    /// What it is called with; nothing where a serialised call says nothing.
+    #[serde(default)]
     pub arguments: CallArguments,
 }
 
 /// Arguments, parsed or not.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+///
+/// A JSON string is taken for the text of the arguments, as providers send it. A duplicate key is refused, also where
+/// a call is deserialised with its arguments as an object.
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
+#[non_exhaustive]
 pub enum CallArguments {
     /// JSON text, as many providers send it. A duplicate key in it is refused.
     Text(String),
@@ -31,9 +37,24 @@ pub enum CallArguments {
     Json(Value),
 }
 
+impl Default for CallArguments {
+    fn default() -> Self {
+        Self::Json(Value::Object(Map::new()))
+    }
+}
+
+impl<'de> Deserialize<'de> for CallArguments {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        arguments::deserialize_unique(deserializer).map(Self::from)
+    }
+}
+
 impl From<Value> for CallArguments {
     fn from(value: Value) -> Self {
-        Self::Json(value)
+        match value {
+            Value::String(text) => Self::Text(text),
+            other => Self::Json(other),
+        }
     }
 }
 
@@ -72,7 +93,7 @@ impl ToolCall {
 }
 
 /// What came of a call. There is exactly one for each, whatever happened.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ToolResult {
     /// The call's id.
@@ -128,6 +149,15 @@ impl ToolResult {
     }
 }
 
+/// Paths as text: one that is not UTF-8 must not make a result unserialisable.
+pub(crate) struct Lossy<'a>(pub(crate) &'a [PathBuf]);
+
+impl Serialize for Lossy<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(|path| path.to_string_lossy()))
+    }
+}
+
 impl Serialize for ToolResult {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut result = serializer.serialize_struct("ToolResult", 10)?;
@@ -148,10 +178,10 @@ impl Serialize for ToolResult {
                     result.serialize_field("metadata", &output.metadata)?;
                 }
                 if !output.files_modified.is_empty() {
-                    result.serialize_field("filesModified", &output.files_modified)?;
+                    result.serialize_field("filesModified", &Lossy(&output.files_modified))?;
                 }
                 if !output.attachments.is_empty() {
-                    result.serialize_field("attachments", &output.attachments)?;
+                    result.serialize_field("attachments", &Lossy(&output.attachments))?;
                 }
             }
         }
@@ -233,5 +263,22 @@ mod tests {
             let text = serde_json::to_string(&call).unwrap();
             assert_eq!(serde_json::from_str::<ToolCall>(&text).unwrap(), call);
         }
+        let call: ToolCall = serde_json::from_value(json!({"id": "1", "name": "x"})).unwrap();
+        assert_eq!(call, ToolCall::new("1", "x", json!({})));
+        assert_eq!(ToolCall::new("1", "x", json!("{}")), ToolCall::new("1", "x", "{}"));
+        let twice =
+            serde_json::from_str::<ToolCall>(r#"{"id": "1", "name": "x", "arguments": {"a": 1, "a": 2}}"#);
+        assert!(twice.unwrap_err().to_string().contains("stands twice"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_path_that_is_no_text_is_no_obstacle() {
+        use std::os::unix::ffi::OsStringExt;
+        let path = PathBuf::from(std::ffi::OsString::from_vec(vec![b'a', 0xFF]));
+        let output = ToolOutput::default().with_file_modified(path.clone()).with_attachment(path);
+        let result = ToolResult::new("1".into(), "x".into(), Ok(output.clone()));
+        assert_eq!(serde_json::to_value(&result).unwrap()["filesModified"], json!(["a\u{FFFD}"]));
+        assert_eq!(serde_json::to_value(&output).unwrap()["attachments"], json!(["a\u{FFFD}"]));
     }
 }

@@ -38,7 +38,9 @@ pub struct Caller {
     pub depth: u32,
     /// The directory that bounds file access; the process's working directory where `None`.
     pub workspace: Option<PathBuf>,
-    /// Whether paths outside the workspace may be used too. For hosts whose caller is a person who typed the path.
+    /// Whether paths outside the workspace may be used too. For hosts whose caller is a person who typed the path:
+    /// never read from outside, so that nobody can give it to themselves.
+    #[serde(skip_deserializing)]
     pub outside_workspace: bool,
     /// Whatever else a host wants its tools to know.
     pub extra: Map<String, Value>,

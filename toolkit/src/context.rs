@@ -6,19 +6,35 @@ use crate::state::{Service, Services, State};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use tokio_util::sync::CancellationToken;
 
 /// The call that a tool function serves: who calls, in which workspace, and whether to go on.
 ///
 /// A tool takes it as `ctx: &ToolContext`. Cloning is cheap.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct ToolContext {
     call_id: String,
     tool: String,
     caller: Arc<Caller>,
     services: Services,
-    cancel: CancellationToken,
+    /// The token of whoever called.
+    call_token: CancellationToken,
+    /// What the function gets, made when it asks: cancelled with the call's token, and when the call ends.
+    own_token: OnceLock<CancellationToken>,
+}
+
+impl Clone for ToolContext {
+    fn clone(&self) -> Self {
+        Self {
+            call_id: self.call_id.clone(),
+            tool: self.tool.clone(),
+            caller: Arc::clone(&self.caller),
+            services: self.services.clone(),
+            call_token: self.call_token.clone(),
+            own_token: OnceLock::from(self.cancellation_token().clone()),
+        }
+    }
 }
 
 impl ToolContext {
@@ -53,14 +69,20 @@ impl ToolContext {
         tool: String,
         caller: Arc<Caller>,
         services: Services,
-        cancel: CancellationToken,
+        call_token: CancellationToken,
     ) -> Self {
-        Self { call_id, tool, caller, services, cancel }
+        Self { call_id, tool, caller, services, call_token, own_token: OnceLock::new() }
     }
 
-    pub(crate) fn with_token(mut self, cancel: CancellationToken) -> Self {
-        self.cancel = cancel;
-        self
+    pub(crate) fn call_token(&self) -> &CancellationToken {
+        &self.call_token
+    }
+
+    /// Tells whoever holds the function's token that the call is over.
+    pub(crate) fn end(&self) {
+        if let Some(token) = self.own_token.get() {
+            token.cancel();
+        }
     }
 
     /// Adds a service to a detached context.
@@ -107,7 +129,7 @@ impl ToolContext {
 
     /// The real place of an existing path, if the caller may use it.
     ///
-    /// Relative paths belong to the workspace. Symbolic links are followed before the boundary is checked.
+    /// Relative paths belong to the workspace. Symbolic links are followed as long as they stay inside it.
     ///
     /// # Errors
     ///
@@ -152,15 +174,17 @@ impl ToolContext {
         self.services.require()
     }
 
-    /// Becomes cancelled when nobody waits for the result any more. Pass it on to what runs elsewhere.
+    /// Becomes cancelled when the call is cancelled, dropped or over. Pass it on to what runs elsewhere.
+    ///
+    /// It is the call's own: cancelling it stops what the function started, not the call.
     pub fn cancellation_token(&self) -> &CancellationToken {
-        &self.cancel
+        self.own_token.get_or_init(|| self.call_token.child_token())
     }
 
     /// Whether nobody waits for the result any more. A blocking tool must ask now and then: nothing else can
     /// stop it.
     pub fn is_cancelled(&self) -> bool {
-        self.cancel.is_cancelled()
+        self.call_token.is_cancelled() || self.own_token.get().is_some_and(CancellationToken::is_cancelled)
     }
 
     /// Ends a blocking tool that is cancelled: `ctx.check_cancelled()?`.

@@ -1,9 +1,12 @@
 //! Why a call failed: a kind for hosts, a text for the model, advice on trying again.
 
-use crate::arguments::InvalidArguments;
+use crate::arguments::{InvalidArguments, KEPT_SECRET, Problem};
+use crate::parameter::ParameterDef;
+use crate::schema;
 use serde::{Deserialize, Serialize};
 use std::error::Error as StdError;
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Why a tool call failed.
@@ -20,7 +23,7 @@ use std::time::Duration;
 /// }
 /// assert_eq!(parse("x").unwrap_err().kind(), ToolErrorKind::Failed);
 /// ```
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolError {
     kind: ToolErrorKind,
@@ -30,7 +33,7 @@ pub struct ToolError {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     arguments: Option<Box<InvalidArguments>>,
     #[serde(skip)]
-    source: Option<Box<dyn StdError + Send + Sync>>,
+    source: Option<Arc<dyn StdError + Send + Sync>>,
 }
 
 /// What kind of failure it is.
@@ -56,7 +59,8 @@ pub enum ToolErrorKind {
     Unavailable,
     /// The tool panicked.
     Panicked,
-    /// Anything else.
+    /// Anything else, also a kind that a later version knows.
+    #[serde(other)]
     Failed,
 }
 
@@ -70,8 +74,22 @@ pub enum Retry {
     Never,
     /// It may work.
     Now,
-    /// It may work after a while.
+    /// It may work after a while; in JSON a number of milliseconds.
+    #[serde(rename = "after_ms", with = "milliseconds")]
     After(Duration),
+}
+
+mod milliseconds {
+    use serde::{Deserialize, Deserializer, Serializer};
+    use std::time::Duration;
+
+    pub(super) fn serialize<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u64(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+        u64::deserialize(deserializer).map(Duration::from_millis)
+    }
 }
 
 impl Retry {
@@ -127,9 +145,21 @@ impl ToolError {
         Self { arguments: Some(Box::new(problems)), ..Self::new(ToolErrorKind::InvalidArguments, message) }
     }
 
-    pub(crate) fn undecodable(name: &str, error: &serde_json::Error) -> Self {
-        let subject = if name.is_empty() { "the arguments".to_owned() } else { format!("/{name}") };
-        Self::new(ToolErrorKind::InvalidArguments, format!("invalid arguments:\n- {subject}: {error}"))
+    /// The schema allows the value, and the type still refuses it. `name` is empty for all arguments.
+    pub(crate) fn undecodable(def: &ParameterDef, name: &str, error: &serde_json::Error) -> Self {
+        let pointer = if name.is_empty() {
+            String::new()
+        } else {
+            format!("/{}", name.replace('~', "~0").replace('/', "~1"))
+        };
+        // A type's message may repeat the value.
+        let actual = if def.secret || schema::holds_secret(def.schema) {
+            KEPT_SECRET.to_owned()
+        } else {
+            format!("one that it refuses: {error}")
+        };
+        let problem = Problem::new(pointer, "a value that its type accepts", actual);
+        Self::invalid_arguments(InvalidArguments::of(vec![problem]))
     }
 
     fn from_source(source: Box<dyn StdError + Send + Sync>) -> Self {
@@ -144,7 +174,7 @@ impl ToolError {
             }
             cause = error.source();
         }
-        Self { source: Some(source), ..Self::failed(message) }
+        Self { source: Some(source.into()), ..Self::failed(message) }
     }
 
     /// Says whether trying again may help.
@@ -251,6 +281,7 @@ mod tests {
         let error = ToolError::unavailable("down").with_retry(Retry::After(Duration::from_secs(2)));
         let json = serde_json::to_value(&error).unwrap();
         assert_eq!(json["kind"], "unavailable");
+        assert_eq!(json["retry"], serde_json::json!({"after_ms": 2000}));
         assert_eq!(serde_json::from_value::<ToolError>(json).unwrap(), error);
     }
 }

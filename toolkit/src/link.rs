@@ -3,8 +3,9 @@
 //! A dependency that no code mentions is not linked at all, and its tools are silently absent.
 //! [`link!`](crate::link) mentions crates, keeps their order and lets the start-up check that each brought something.
 
+use crate::diagnostic::{Diagnostic, Level};
 use crate::tool_def::ToolDef;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// An entry of a `link!` list.
 #[derive(Debug, Clone, Copy)]
@@ -26,6 +27,7 @@ pub struct Link {
 inventory::collect!(Link);
 
 impl Link {
+    /// The crate that the list stands in.
     fn list(&self) -> &'static str {
         self.module.split("::").next().unwrap_or(self.module)
     }
@@ -44,19 +46,65 @@ pub(crate) struct Links {
 }
 
 impl Links {
-    /// All lists of this process: those of the crates in `first` in that order, then the others by name.
-    pub(crate) fn collect(first: &[String]) -> Self {
-        let mut links: Vec<&Link> = inventory::iter::<Link>().collect();
-        links.sort_by_key(|link| {
-            let place = first.iter().position(|list| list == link.list()).unwrap_or(first.len());
-            (place, link.module, link.file, link.order)
-        });
-        let mut rank = HashMap::new();
-        for (place, link) in links.into_iter().enumerate() {
-            let entry = rank.entry(link.crate_name).or_insert((place, false));
-            entry.1 |= link.core;
+    /// All lists of this process: those of the crates in `first` in that order, then those that no other list
+    /// brings in. What a listed crate lists itself comes right after it.
+    pub(crate) fn collect(first: &[String], diagnostics: &mut Vec<Diagnostic>) -> Self {
+        let mut lists: BTreeMap<&'static str, Vec<&'static Link>> = BTreeMap::new();
+        for link in inventory::iter::<Link>() {
+            lists.entry(link.list()).or_default().push(link);
         }
-        Self { rank }
+        for list in lists.values_mut() {
+            list.sort_by_key(|link| (link.module, link.file, link.order));
+        }
+        let listed: HashSet<&str> = lists
+            .iter()
+            .flat_map(|(list, links)| links.iter().filter(move |link| link.crate_name != *list))
+            .map(|link| link.crate_name)
+            .collect();
+        let roots = first
+            .iter()
+            .filter_map(|name| lists.get_key_value(name.as_str()))
+            .chain(lists.iter().filter(|(list, _)| !listed.contains(**list)))
+            // What is left goes round in a circle.
+            .chain(lists.iter());
+        let mut links = Self::default();
+        let mut walked = HashSet::new();
+        for (list, _) in roots {
+            links.walk(list, true, &lists, &mut walked, diagnostics);
+        }
+        links
+    }
+
+    fn walk(
+        &mut self,
+        list: &'static str,
+        may_be_core: bool,
+        lists: &BTreeMap<&'static str, Vec<&'static Link>>,
+        walked: &mut HashSet<&'static str>,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) {
+        if !walked.insert(list) {
+            return;
+        }
+        for link in lists.get(list).into_iter().flatten() {
+            // Which crates are core is the host's to say: a crate that is none can make no other one.
+            let core = link.core && may_be_core;
+            if link.core && !core {
+                diagnostics.push(Diagnostic {
+                    level: Level::Warning,
+                    source: list.to_owned(),
+                    message: format!(
+                        "`core: {}` in the `toolkit::link!` of `{list}` does not count: only the program, or a crate that it \
+                         calls core, can say that",
+                        link.crate_name
+                    ),
+                    location: Some(format!("{}:{}", link.file, link.line)),
+                });
+            }
+            let place = self.rank.len();
+            self.rank.entry(link.crate_name).or_insert((place, false)).1 |= core;
+            self.walk(link.crate_name, core, lists, walked, diagnostics);
+        }
     }
 
     /// The place of a crate: linked ones in their order, all others after them.
@@ -74,7 +122,10 @@ pub(crate) fn silent_crates() -> Vec<String> {
     let mut silent: Vec<String> = inventory::iter::<Link>()
         .filter(|link| {
             !inventory::iter::<Linked>().any(|Linked(def)| def.location.crate_name() == link.crate_name)
-                && !inventory::iter::<Link>().any(|other| other.list() == link.crate_name)
+                // A program and a library of one package share a name: only a list elsewhere says that there is one.
+                && !inventory::iter::<Link>().any(|other| {
+                    other.list() == link.crate_name && (other.module, other.file) != (link.module, link.file)
+                })
         })
         .map(|link| {
             format!(

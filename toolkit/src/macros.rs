@@ -78,7 +78,7 @@
 /// # Parameters
 ///
 /// * `ctx: &ToolContext` is the [context](crate::ToolContext) of the call.
-/// * `State<T>` is a [service](crate::State) that the host provides.
+/// * `State<T>`, or `&State<T>`, is a [service](crate::State) that the host provides.
 /// * `#[args] args: MyArgs` takes all arguments as one struct, made with [`args`](macro@crate::args).
 /// * Every other parameter is an argument of that name; its doc comment is its description.
 ///

@@ -27,12 +27,21 @@ pub const fn is_valid_name(name: &str) -> bool {
     true
 }
 
-/// The candidates nearest to `name` by edit distance, best first, at most three; none where nothing is near.
+/// The longest name that is compared with others, in bytes.
+const LONGEST_COMPARED: usize = 256;
+
+/// The candidates nearest to `name` by edit distance, best first, at most three; none where nothing is near,
+/// or where `name` is longer than 256 bytes.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    // The distance takes time and space in proportion to both lengths.
+    if name.len() > LONGEST_COMPARED {
+        return Vec::new();
+    }
     let wanted = fold(name);
     let limit = (wanted.chars().count() / 3).max(1);
     let mut near: Vec<(usize, &str)> = candidates
         .into_iter()
+        .filter(|candidate| candidate.len() <= LONGEST_COMPARED)
         .filter_map(|candidate| {
             let folded = fold(candidate);
             let distance = strsim::damerau_levenshtein(&wanted, &folded);
@@ -73,5 +82,6 @@ mod tests {
         assert_eq!(nearest("filePath", all), ["file_path"]);
         assert_eq!(nearest("path", all), ["file_path"]);
         assert!(nearest("zzzzzz", all).is_empty());
+        assert!(nearest(&"read".repeat(65), all).is_empty());
     }
 }

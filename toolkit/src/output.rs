@@ -1,6 +1,7 @@
 //! What a tool answers: [`ToolOutput`], and the types that turn into one.
 
 use crate::arg::SchemaFn;
+use crate::call::Lossy;
 use crate::content::Content;
 use crate::error::{IntoToolError, ToolError};
 use schemars::JsonSchema;
@@ -26,11 +27,15 @@ pub struct ToolOutput {
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Value>,
     /// Files that the call created, changed or removed.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "paths")]
     pub files_modified: Vec<PathBuf>,
     /// Files that belong to the answer.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "paths")]
     pub attachments: Vec<PathBuf>,
+}
+
+fn paths<S: serde::Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok, S::Error> {
+    Lossy(paths).serialize(serializer)
 }
 
 impl ToolOutput {

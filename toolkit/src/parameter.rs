@@ -107,10 +107,16 @@ impl ParameterDef {
         }
     }
 
-    /// What is wrong with a default that is written as JSON.
+    /// What is wrong with a default: written as JSON it may not decode, and whatever it is may break a rule.
     pub(crate) fn default_fault(&self) -> Option<String> {
         match self.default {
-            Some(Shown::Literal(literal)) => (self.check)(literal).err(),
+            Some(Shown::Literal(literal)) => (self.check)(literal)
+                .err()
+                .or_else(|| crate::schema::rules_fault(self.rules, &literal.to_value())),
+            // A default that is computed is computed only where a rule may refuse it.
+            Some(Shown::Computed(compute)) if !self.rules.is_empty() => {
+                crate::schema::rules_fault(self.rules, &compute()?)
+            }
             _ => None,
         }
     }
@@ -234,7 +240,7 @@ impl<T> Arg<T> {
     /// When they do not decode.
     pub fn take_all(&self, arguments: &mut Arguments) -> Result<T, ToolError> {
         let value = arguments.take_all();
-        (self.decode)(value).map_err(|error| ToolError::undecodable("", &error))
+        (self.decode)(value).map_err(|error| ToolError::undecodable(&self.def, "", &error))
     }
 
     /// Takes the argument, or what its absence means.
@@ -246,7 +252,7 @@ impl<T> Arg<T> {
             (None, Absent::Literal(literal)) => literal.to_value(),
             (None, Absent::Missing) => return Err(Arguments::missing(self.def.name)),
         };
-        (self.decode)(value).map_err(|error| ToolError::undecodable(self.def.name, &error))
+        (self.decode)(value).map_err(|error| ToolError::undecodable(&self.def, self.def.name, &error))
     }
 }
 

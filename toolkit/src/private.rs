@@ -27,7 +27,7 @@ use crate::name::MAX_NAME_BYTES;
 use serde::Serialize;
 use serde_json::Value;
 use std::any::{TypeId, type_name};
-use std::marker::PhantomData;
+pub use std::marker::PhantomData;
 use std::pin::Pin;
 
 /// How a function's value becomes a tool's answer; made where the function's return type is checked.
@@ -75,17 +75,19 @@ pub const fn check_name(what: &str, name: &str) {
     }
     let mut text = Text { bytes: [0; 192], length: 0 };
     if name.is_empty() || name.len() > MAX_NAME_BYTES {
-        text.push(if name.is_empty() { b"an empty name for a " } else { b"more than 64 bytes for a " });
+        text.push(b"the name of a ");
         text.push(what.as_bytes());
+        text.push(if name.is_empty() { b" cannot be empty" } else { b" has 64 bytes at most" });
     } else {
         text.push(b"`");
         text.push(name.as_bytes());
         text.push(b"` cannot name a ");
         text.push(what.as_bytes());
     }
-    text.push(b"; write `");
+    // The first line is what a list of errors shows.
+    text.push(if name.len() > MAX_NAME_BYTES / 2 { b"\n`" } else { b"; `" });
     text.push_legal(name.as_bytes());
-    text.push(b"`");
+    text.push(b"` would do");
     match core::str::from_utf8(text.bytes.split_at(text.length).0) {
         Ok(text) => panic!("{}", text),
         Err(_) => panic!("not a legal name"),
@@ -164,6 +166,54 @@ pub fn call<'a, R: 'a>(
     convert: fn(R) -> Result<ToolOutput, ToolError>,
 ) -> BoxFuture<'a> {
     Box::pin(async move { convert(future.await) })
+}
+
+/// Boxes the future of a function that takes services: see [`Sendable`] and [`Unsendable`].
+pub struct Gate<T>(PhantomData<T>);
+
+impl<T> Gate<T> {
+    /// A gate for a list of services.
+    pub const OPEN: Self = Self(PhantomData);
+}
+
+/// A list of services, as nested pairs.
+pub trait AllServices {}
+
+impl AllServices for () {}
+
+impl<T: ?Sized + Service, R: AllServices> AllServices for (PhantomData<T>, R) {}
+
+/// Chosen when all are services.
+pub trait Sendable {
+    /// The future in a box.
+    fn boxed<'a, R>(
+        &self,
+        future: impl Future<Output = R> + Send + 'a,
+    ) -> Pin<Box<dyn Future<Output = R> + Send + 'a>> {
+        Box::pin(future)
+    }
+}
+
+impl<T: AllServices> Sendable for Gate<T> {}
+
+/// Chosen when one is none, which is an error elsewhere.
+pub trait Unsendable {
+    /// Never called.
+    fn boxed<'a, R>(&self, _: impl Future<Output = R> + 'a) -> Pin<Box<dyn Future<Output = R> + Send + 'a>> {
+        unreachable!("a type that is no service does not compile")
+    }
+}
+
+impl<T> Unsendable for &Gate<T> {}
+
+/// A default that is written as JSON, in a field of an argument type.
+///
+/// # Panics
+///
+/// When it does not fit the type.
+pub fn decoded<T: ToolArg>(literal: Literal) -> T {
+    T::decode(literal.to_value())
+        .unwrap_or_else(|error| panic!("the default {} does not fit its type: {error}", literal.to_value()))
 }
 
 /// Finds the tool of a function.

@@ -4,9 +4,10 @@ use crate::caller::Caller;
 use crate::diagnostic::{Diagnostic, Level};
 use crate::link::{self, Linked, Links};
 use crate::name::is_valid_name;
+use crate::schema;
 use crate::state::{Service, Services};
 use crate::tool::Tool;
-use crate::toolbox::Toolbox;
+use crate::toolbox::{Toolbox, guard};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
@@ -119,7 +120,7 @@ impl Builder {
     pub fn build(self) -> Result<Toolkit, BuildError> {
         let mut problems = Vec::new();
         let mut diagnostics = Vec::new();
-        let links = Links::collect(&self.first_lists);
+        let links = Links::collect(&self.first_lists, &mut diagnostics);
         let mut candidates: Vec<Tool> = self.tools;
         problems.extend(duplicates(&candidates, "added to the toolkit", |_| ""));
         if self.linked {
@@ -161,7 +162,7 @@ impl Builder {
             problems.dedup();
             return Err(BuildError { problems });
         }
-        let tools: Vec<Tool> = chosen.into_values().collect();
+        let tools: Vec<Tool> = chosen.into_values().map(|tool| tool.with_services(&self.services)).collect();
         let index = index(&tools, &links, &mut diagnostics);
         Ok(Toolkit(Arc::new(Inner { tools, index, services: self.services, diagnostics })))
     }
@@ -171,8 +172,7 @@ impl Builder {
 fn index(tools: &[Tool], links: &Links, diagnostics: &mut Vec<Diagnostic>) -> HashMap<String, usize> {
     let mut index: HashMap<String, usize> =
         tools.iter().enumerate().map(|(place, tool)| (tool.name().to_owned(), place)).collect();
-    let mut order: Vec<usize> =
-        (0..tools.len()).filter(|place| !tools[*place].aliases().is_empty()).collect();
+    let mut order: Vec<usize> = (0..tools.len()).filter(|place| tools[*place].aliases().len() > 0).collect();
     order.sort_by_key(|place| {
         let name = tools[*place].location().crate_name();
         (!links.is_core(name), links.rank(name), *place)
@@ -180,7 +180,7 @@ fn index(tools: &[Tool], links: &Links, diagnostics: &mut Vec<Diagnostic>) -> Ha
     for place in order {
         let tool = &tools[place];
         for alias in tool.aliases() {
-            match index.get(*alias) {
+            match index.get(alias) {
                 Some(other) => diagnostics.push(Diagnostic {
                     level: Level::Warning,
                     source: tool.location().crate_name().to_owned(),
@@ -192,7 +192,7 @@ fn index(tools: &[Tool], links: &Links, diagnostics: &mut Vec<Diagnostic>) -> Ha
                     location: Some(tool.location().to_string()),
                 }),
                 None => {
-                    index.insert((*alias).to_owned(), place);
+                    index.insert(alias.to_owned(), place);
                 }
             }
         }
@@ -249,10 +249,18 @@ fn faults(tool: &Tool, services: &Services) -> Vec<String> {
             ));
         }
     }
+    // Types and defaults bring code of their author's along, which may panic.
+    if let Some(fault) =
+        guard(name, || schema::root_fault(&tool.def().input)).unwrap_or_else(|panic| Some(panic.to_string()))
+    {
+        faults.push(format!("the tool `{name}` ({location}): {fault}"));
+    }
     for parameter in tool.def().parameters() {
-        if let Some(error) = parameter.default_fault() {
+        if let Some(error) =
+            guard(name, || parameter.default_fault()).unwrap_or_else(|panic| Some(panic.to_string()))
+        {
             faults.push(format!(
-                "the default of the parameter `{}` of the tool `{name}` ({location}) does not fit its type: {error}",
+                "the default of the parameter `{}` of the tool `{name}` ({location}) does not fit: {error}",
                 parameter.name
             ));
         }

@@ -1,20 +1,31 @@
 //! A tool's JSON Schema (draft 2020-12): made from its parameters, shown to models, and compiled into the
 //! validator that enforces it.
 
+mod check;
 pub(crate) mod describe;
+mod root;
+mod signature;
+mod tighten;
+
+pub(crate) use check::rules_fault;
+pub(crate) use root::root_fault;
 
 use crate::error::ToolError;
 use crate::parameter::{ParameterDef, Rule, Shown};
 use crate::tool_def::Input;
-use jsonschema::{Draft, Validator};
+use jsonschema::Validator;
 use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
+use tighten::{Side, holds_values, tighten};
 
 /// Annotation of a property: other names for it. Taken out of the schema that is shown.
 pub(crate) const ALIASES: &str = "x-toolkit-aliases";
 /// Annotation of a property: its value is a secret. Taken out of the schema that is shown.
 pub(crate) const SECRET: &str = "x-toolkit-secret";
+
+/// How deep schemas and values are followed. JSON text nests at most 128 deep; each level takes a few steps.
+pub(crate) const DEEPEST: usize = 256;
 
 /// A schema with everything that is derived from it, made once a tool, at its first use.
 pub(crate) struct Compiled {
@@ -24,60 +35,85 @@ pub(crate) struct Compiled {
     /// With the annotations.
     pub(crate) annotated: Value,
     pub(crate) has_aliases: bool,
+    pub(crate) has_secrets: bool,
     pub(crate) validator: Validator,
 }
 
 impl Compiled {
     pub(crate) fn new(name: &str, annotated: Value) -> Result<Self, ToolError> {
+        let fault = |what: String| {
+            ToolError::unavailable(format!("the schema of the tool `{name}` is not valid: {what}"))
+        };
         let mut schema = annotated.clone();
-        let has_aliases = strip(&mut schema, "");
-        let validator =
-            jsonschema::options().with_draft(Draft::Draft202012).offline().build(&schema).map_err(
-                |error| {
-                    ToolError::unavailable(format!("the schema of the tool `{name}` is not valid: {error}"))
-                },
-            )?;
-        Ok(Self { name: name.to_owned(), schema, annotated, has_aliases, validator })
+        let found = strip(&mut schema, "");
+        if let Some(definition) = check::circle(&schema) {
+            return Err(fault(format!("the type `{definition}` leads back to itself and nothing ends it")));
+        }
+        let validator = check::validator(&schema).map_err(fault)?;
+        if let Some(shown) = check::shown_fault(&schema) {
+            return Err(fault(shown));
+        }
+        let Found { aliases: has_aliases, secrets: has_secrets } = found;
+        Ok(Self { name: name.to_owned(), schema, annotated, has_aliases, has_secrets, validator })
     }
 }
 
-/// Removes the annotations; says whether one of them was an alias.
-fn strip(schema: &mut Value, under: &str) -> bool {
+/// Which annotations a schema has.
+#[derive(Clone, Copy, Default)]
+struct Found {
+    aliases: bool,
+    secrets: bool,
+}
+
+impl Found {
+    fn and(self, other: Self) -> Self {
+        Self { aliases: self.aliases || other.aliases, secrets: self.secrets || other.secrets }
+    }
+}
+
+/// Removes the annotations; says which there were.
+fn strip(schema: &mut Value, under: &str) -> Found {
     match schema {
-        // Under these keys stand values of the user's, not schemas.
-        _ if matches!(under, "default" | "examples" | "const" | "enum") => false,
+        _ if holds_values(under) => Found::default(),
         Value::Object(members) => {
-            let mut found = false;
+            let mut found = Found::default();
             if under != "properties" {
-                members.shift_remove(SECRET);
-                found = members.shift_remove(ALIASES).is_some();
+                found.secrets = members.shift_remove(SECRET).is_some();
+                found.aliases = members.shift_remove(ALIASES).is_some();
             }
             for (key, member) in members {
                 // The name of a property is no keyword.
                 let key = if under == "properties" { "" } else { key.as_str() };
-                found |= strip(member, key);
+                found = found.and(strip(member, key));
             }
             found
         }
-        Value::Array(items) => items.iter_mut().fold(false, |found, item| strip(item, "") | found),
-        _ => false,
+        Value::Array(items) => {
+            items.iter_mut().fold(Found::default(), |found, item| found.and(strip(item, "")))
+        }
+        _ => Found::default(),
     }
 }
 
 /// The schema of a tool's arguments, with annotations.
 pub(crate) fn of_input(input: &Input) -> Value {
+    let mut schema = make(input);
+    if let Input::Whole(_) = input {
+        root::close(&mut schema);
+    }
+    tighten(&mut schema, Side::Input);
+    schema
+}
+
+/// The schema as schemars makes it.
+fn make(input: &Input) -> Value {
     let mut generator = generator();
     let mut schema = match input {
         Input::Parameters(parameters) => of_parameters(parameters, &mut generator),
         Input::Whole(parameter) => (parameter.schema)(&mut generator).to_value(),
     };
-    finish(&mut schema, generator);
-    if let Some(root) = schema.as_object_mut() {
-        root.shift_remove("title");
-        root.shift_remove("description");
-        root.entry("properties").or_insert_with(|| json!({}));
-        root.entry("additionalProperties").or_insert(Value::Bool(false));
-    }
+    let definitions = generator.take_definitions(true);
+    add_definitions(&mut schema, definitions);
     schema
 }
 
@@ -94,7 +130,17 @@ pub(crate) fn of_output(schema: crate::arg::SchemaFn) -> Value {
     let definitions = generator.take_definitions(true);
     add_definitions(&mut schema, definitions);
     strip(&mut schema, "");
+    tighten(&mut schema, Side::Output);
     schema
+}
+
+/// Whether a type says of itself, or of something within it, that it is secret.
+pub(crate) fn holds_secret(schema: crate::arg::SchemaFn) -> bool {
+    let mut generator = generator();
+    let mut schema = schema(&mut generator).to_value();
+    let definitions = generator.take_definitions(true);
+    add_definitions(&mut schema, definitions);
+    strip(&mut schema, "").secrets
 }
 
 fn generator() -> SchemaGenerator {
@@ -181,91 +227,9 @@ fn length_key(kind: &str, string: &'static str, array: &'static str, object: &'s
     }
 }
 
-fn finish(schema: &mut Value, mut generator: SchemaGenerator) {
-    let definitions = generator.take_definitions(true);
-    add_definitions(schema, definitions);
-    tighten(schema, "");
-}
-
 fn add_definitions(schema: &mut Value, definitions: Map<String, Value>) {
     if let (false, Some(root)) = (definitions.is_empty(), schema.as_object_mut()) {
         root.insert("$defs".into(), definitions.into());
-    }
-}
-
-/// Gives integers the bounds of their type, and takes `null` from what is optional anyway: absent says it.
-fn tighten(schema: &mut Value, under: &str) {
-    match schema {
-        _ if matches!(under, "default" | "examples" | "const" | "enum") => {}
-        Value::Object(members) if under == "properties" || under == "$defs" => {
-            members.values_mut().for_each(|member| tighten(member, ""));
-        }
-        Value::Object(members) => {
-            bound_integer(members);
-            let required: Vec<Value> =
-                members.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
-            if let Some(properties) = members.get_mut("properties").and_then(Value::as_object_mut) {
-                for (name, property) in properties {
-                    if !required.iter().any(|required| required == name) {
-                        drop_null(property);
-                    }
-                }
-            }
-            for (key, member) in members {
-                tighten(member, key);
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(|item| tighten(item, "")),
-        _ => {}
-    }
-}
-
-fn bound_integer(schema: &mut Map<String, Value>) {
-    let Some(format) = schema.get("format").and_then(Value::as_str) else { return };
-    let (least, greatest): (Value, Value) = match format {
-        "int8" => (i8::MIN.into(), i8::MAX.into()),
-        "int16" => (i16::MIN.into(), i16::MAX.into()),
-        "int32" => (i32::MIN.into(), i32::MAX.into()),
-        "int64" | "int" => (i64::MIN.into(), i64::MAX.into()),
-        "uint8" => (0.into(), u8::MAX.into()),
-        "uint16" => (0.into(), u16::MAX.into()),
-        "uint32" => (0.into(), u32::MAX.into()),
-        "uint64" | "uint" => (0.into(), u64::MAX.into()),
-        _ => return,
-    };
-    // The bounds say it all; as a format, these names are nobody's standard.
-    schema.shift_remove("format");
-    schema.entry("minimum").or_insert(least);
-    if !schema.contains_key("exclusiveMaximum") {
-        schema.entry("maximum").or_insert(greatest);
-    }
-}
-
-fn drop_null(schema: &mut Value) {
-    let Some(members) = schema.as_object_mut() else { return };
-    if members.get("default").is_some_and(Value::is_null) {
-        members.shift_remove("default");
-    }
-    if let Some(Value::Array(kinds)) = members.get_mut("type") {
-        kinds.retain(|kind| kind != "null");
-        if let [kind] = kinds.as_slice() {
-            let kind = kind.clone();
-            members.insert("type".into(), kind);
-        }
-    }
-    if let Some(Value::Array(options)) = members.get_mut("enum") {
-        options.retain(|option| !option.is_null());
-    }
-    if let Some(Value::Array(options)) = members.get_mut("anyOf") {
-        options.retain(|option| option.get("type").is_none_or(|kind| kind != "null"));
-        if options.len() == 1
-            && let Some(Value::Object(only)) = options.pop()
-        {
-            members.shift_remove("anyOf");
-            for (key, value) in only {
-                members.entry(key).or_insert(value);
-            }
-        }
     }
 }
 

@@ -4,7 +4,8 @@ use crate::definition::{Annotations, Definition};
 use crate::error::ToolError;
 use crate::schema::{self, Compiled};
 use crate::state::{Service, Services};
-use crate::tool_def::{Location, ToolDef};
+use crate::tool_def::{FormatError, Location, Run, ToolDef};
+use crate::toolbox::guard;
 use serde_json::Value;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -18,12 +19,19 @@ struct Inner {
     name: Option<String>,
     services: Services,
     compiled: OnceLock<Result<Compiled, String>>,
+    output_schema: OnceLock<Option<Value>>,
 }
 
 impl Tool {
     /// A tool from its static definition.
     pub fn new(def: &'static ToolDef) -> Self {
-        Self(Arc::new(Inner { def, name: None, services: Services::default(), compiled: OnceLock::new() }))
+        Self(Arc::new(Inner {
+            def,
+            name: None,
+            services: Services::default(),
+            compiled: OnceLock::new(),
+            output_schema: OnceLock::new(),
+        }))
     }
 
     /// The same tool under another name.
@@ -52,6 +60,7 @@ impl Tool {
             name: Some(name.into()),
             services: self.0.services.clone(),
             compiled: OnceLock::new(),
+            output_schema: OnceLock::new(),
         }))
     }
 
@@ -71,6 +80,7 @@ impl Tool {
             name: self.0.name.clone(),
             services,
             compiled: OnceLock::new(),
+            output_schema: OnceLock::new(),
         }))
     }
 
@@ -90,19 +100,51 @@ impl Tool {
     }
 
     /// The groups it belongs to.
-    pub fn groups(&self) -> &[&'static str] {
-        self.0.def.groups
+    pub fn groups(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.0.def.groups.iter().copied()
     }
 
     /// Other names that it answers to.
-    pub fn aliases(&self) -> &[&'static str] {
+    pub fn aliases(&self) -> impl ExactSizeIterator<Item = &str> {
         // A renamed tool must not answer to the names of the one it was made from.
-        if self.0.name.is_some() { &[] } else { self.0.def.aliases }
+        let aliases: &[&str] = if self.0.name.is_some() { &[] } else { self.0.def.aliases };
+        aliases.iter().copied()
+    }
+
+    /// Other names of a parameter.
+    pub fn parameter_aliases(&self, parameter: &str) -> impl ExactSizeIterator<Item = &str> {
+        let found = self.0.def.parameters().iter().find(|def| def.name == parameter);
+        found.map_or(&[][..], |def| def.aliases).iter().copied()
     }
 
     /// The kind of permission it asks for.
     pub fn permission(&self) -> &str {
         self.0.def.permission.unwrap_or(self.name())
+    }
+
+    /// An icon for user interfaces.
+    pub fn icon(&self) -> Option<&str> {
+        self.0.def.icon
+    }
+
+    /// Why it should no longer be used.
+    pub fn deprecated(&self) -> Option<&str> {
+        self.0.def.deprecated
+    }
+
+    /// Whether it is there only where an allow list names it.
+    pub fn is_optional(&self) -> bool {
+        self.0.def.optional
+    }
+
+    /// Whether it may run without asking.
+    pub fn is_auto_execute(&self) -> bool {
+        self.0.def.auto_execute
+    }
+
+    /// The services that it takes, as its code names their types.
+    pub fn service_names(&self) -> impl ExactSizeIterator<Item = &'static str> {
+        self.0.def.services.iter().map(|service| (service.name)())
     }
 
     /// Where it is written.
@@ -115,6 +157,25 @@ impl Tool {
         self.0.def
     }
 
+    pub(crate) fn run(&self) -> Run {
+        self.0.def.run
+    }
+
+    pub(crate) fn format_error(&self) -> Option<FormatError> {
+        self.0.def.format_error
+    }
+
+    /// What it does to the world.
+    pub fn annotations(&self) -> Annotations {
+        let def = self.0.def;
+        Annotations {
+            read_only_hint: def.read_only,
+            destructive_hint: def.destructive,
+            idempotent_hint: def.idempotent,
+            open_world_hint: def.open_world,
+        }
+    }
+
     /// The JSON Schema of its arguments.
     ///
     /// # Errors
@@ -125,8 +186,10 @@ impl Tool {
     }
 
     /// The JSON Schema of its structured output.
-    pub fn output_schema(&self) -> Option<Value> {
-        self.0.def.output_schema.map(schema::of_output)
+    pub fn output_schema(&self) -> Option<&Value> {
+        let make = self.0.def.output_schema?;
+        // A schema that panics is the author's own `JsonSchema`; the tool works without.
+        self.0.output_schema.get_or_init(|| guard(self.name(), || schema::of_output(make)).ok()).as_ref()
     }
 
     /// The tool as a model sees it.
@@ -141,15 +204,8 @@ impl Tool {
             title: def.title.map(str::to_owned),
             description: def.description.to_owned(),
             input_schema: self.input_schema()?.clone(),
-            output_schema: self
-                .output_schema()
-                .filter(|schema| schema.get("type").is_some_and(|kind| kind == "object")),
-            annotations: Annotations {
-                read_only_hint: def.read_only,
-                destructive_hint: def.destructive,
-                idempotent_hint: def.idempotent,
-                open_world_hint: def.open_world,
-            },
+            output_schema: self.output_schema().filter(|schema| schema["type"] == "object").cloned(),
+            annotations: self.annotations(),
         })
     }
 
@@ -157,11 +213,28 @@ impl Tool {
         self.0
             .compiled
             .get_or_init(|| {
-                Compiled::new(self.name(), schema::of_input(&self.0.def.input))
+                // Types and defaults bring code of their author's along.
+                guard(self.name(), || Compiled::new(self.name(), schema::of_input(&self.0.def.input)))
+                    .flatten()
                     .map_err(|error| error.to_string())
             })
             .as_ref()
             .map_err(|error| ToolError::unavailable(error.clone()))
+    }
+
+    /// The same tool with the host's services beside those of its own, if it has any.
+    pub(crate) fn with_services(self, services: &Services) -> Self {
+        if self.0.services.is_empty() {
+            return self;
+        }
+        let services = services.with(&self.0.services);
+        Self(Arc::new(Inner {
+            def: self.0.def,
+            name: self.0.name.clone(),
+            services,
+            compiled: OnceLock::new(),
+            output_schema: OnceLock::new(),
+        }))
     }
 
     pub(crate) fn services(&self) -> &Services {

@@ -2,16 +2,18 @@
 
 mod run;
 
-use crate::arguments::{self, Arguments};
+use run::Prepared;
+pub(crate) use run::guard;
+
+use crate::arguments::{self, Arguments, InvalidArguments};
 use crate::call::{CallArguments, ToolCall, ToolResult};
 use crate::caller::Caller;
 use crate::context::ToolContext;
 use crate::definition::Definition;
 use crate::error::{ToolError, ToolErrorKind};
-use crate::name::nearest;
-use crate::output::ToolOutput;
+use crate::name::{MAX_NAME_BYTES, nearest};
 use crate::registry::Inner;
-use crate::state::Services;
+use crate::schema::Compiled;
 use crate::tool::Tool;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -38,6 +40,15 @@ impl Toolbox {
         self.toolkit.index.get(name).map(|place| &self.toolkit.tools[*place])
     }
 
+    /// The tool of this name or alias, or the error that a call of it gets.
+    ///
+    /// # Errors
+    ///
+    /// `UnknownTool`, naming the nearest ones.
+    pub fn find(&self, name: &str) -> Result<&Tool, ToolError> {
+        self.tool(name).ok_or_else(|| self.unknown(name))
+    }
+
     /// Whom it is for.
     pub fn caller(&self) -> &Caller {
         &self.caller
@@ -58,49 +69,58 @@ impl Toolbox {
     /// Runs a call that `cancel` ends.
     pub async fn call_with(&self, call: ToolCall, cancel: CancellationToken) -> ToolResult {
         let ToolCall { id, name, arguments } = call;
-        let outcome = self.outcome(&id, &name, arguments, cancel).await;
+        let prepared = guard(&name, || self.begin(&id, &name, arguments, cancel));
+        let outcome = match prepared {
+            Ok(Ok(prepared)) => {
+                let tool = prepared.tool.clone();
+                prepared.run().await.map_err(|error| complete(&tool, error))
+            }
+            Ok(Err(error)) | Err(error) => Err(error),
+        };
         ToolResult::new(id, name, outcome)
     }
 
-    async fn outcome(
+    /// Everything before the function runs. Not async: the code of async functions is compiled again in every crate
+    /// that calls them.
+    fn begin(
         &self,
         id: &str,
         name: &str,
         arguments: CallArguments,
         cancel: CancellationToken,
-    ) -> Result<ToolOutput, ToolError> {
-        let tool = self.tool(name).ok_or_else(|| self.unknown(name))?;
+    ) -> Result<Prepared, ToolError> {
+        let tool = self.find(name)?;
         let arguments = prepare(tool, arguments)?;
         let context = ToolContext::new(
             id.to_owned(),
             tool.name().to_owned(),
             Arc::clone(&self.caller),
-            self.services_of(tool),
+            if tool.services().is_empty() { self.toolkit.services.clone() } else { tool.services().clone() },
             cancel,
         );
-        run::run(tool, context, arguments).await
-    }
-
-    fn services_of(&self, tool: &Tool) -> Services {
-        if tool.services().is_empty() {
-            self.toolkit.services.clone()
-        } else {
-            self.toolkit.services.with(tool.services())
-        }
+        Ok(Prepared { tool: tool.clone(), context, arguments })
     }
 
     fn unknown(&self, name: &str) -> ToolError {
-        let names =
-            self.tools().flat_map(|tool| std::iter::once(tool.name()).chain(tool.aliases().iter().copied()));
+        let names = self.tools().flat_map(|tool| std::iter::once(tool.name()).chain(tool.aliases()));
         let near: Vec<String> = nearest(name, names).into_iter().map(|near| format!("`{near}`")).collect();
         let advice =
             if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) };
         ToolError::new(
             ToolErrorKind::UnknownTool,
             format!(
-                "there is no tool `{name}`{advice}\nIf a crate should have brought it, the program must name that crate in `toolkit::link!`."
+                "there is no tool `{}`{advice}\nIf a crate should have brought it, the program must name that crate in `toolkit::link!`.",
+                cut(name)
             ),
         )
+    }
+}
+
+/// A name that a model made up, at a length that it can read.
+fn cut(name: &str) -> String {
+    match name.char_indices().nth(MAX_NAME_BYTES) {
+        None => name.to_owned(),
+        Some((end, _)) => format!("{}…", &name[..end]),
     }
 }
 
@@ -111,16 +131,29 @@ fn prepare(tool: &Tool, arguments: CallArguments) -> Result<Arguments, ToolError
         CallArguments::Json(value) => Ok(value),
         CallArguments::Text(text) => arguments::parse(&text),
     };
-    value.and_then(|value| arguments::prepare(compiled, value)).map_err(|mut problems| {
-        if problems.tool.is_empty() {
-            tool.name().clone_into(&mut problems.tool);
-            problems.signature = compiled.signature();
+    value.and_then(|value| arguments::prepare(compiled, value)).map_err(|problems| refuse(tool, problems))
+}
+
+/// What is wrong with the arguments, as the tool words it.
+fn refuse(tool: &Tool, mut problems: InvalidArguments) -> ToolError {
+    if problems.tool.is_empty() {
+        tool.name().clone_into(&mut problems.tool);
+        problems.signature = tool.compiled().map(Compiled::signature).unwrap_or_default();
+    }
+    let worded = tool.format_error().map(|format| format(&problems));
+    let error = ToolError::invalid_arguments(problems);
+    match worded {
+        Some(message) => error.with_message(message),
+        None => error,
+    }
+}
+
+/// Completes what a type itself said of an argument while it was decoded.
+fn complete(tool: &Tool, error: ToolError) -> ToolError {
+    match error.problems() {
+        Some(problems) if problems.tool.is_empty() => {
+            guard(tool.name(), || refuse(tool, problems.clone())).unwrap_or_else(|panic| panic)
         }
-        let worded = tool.def().format_error.map(|format| format(&problems));
-        let error = ToolError::invalid_arguments(problems);
-        match worded {
-            Some(message) => error.with_message(message),
-            None => error,
-        }
-    })
+        _ => error,
+    }
 }

@@ -210,6 +210,54 @@ async fn errors_reach_the_model() {
     assert_eq!(result.error().unwrap().problems().unwrap().problems.len(), 2);
 }
 
+/// Pings.
+#[tool]
+async fn ping(address: std::net::IpAddr) -> String {
+    address.to_string()
+}
+
+/// Pings, in its own words.
+#[tool(format_error = worded)]
+async fn ping_worded(address: std::net::IpAddr) -> String {
+    address.to_string()
+}
+
+#[tokio::test]
+async fn what_only_the_type_refuses_is_explained_like_everything_else() {
+    let toolkit = Toolkit::empty().tool(tool_ref!(ping)).tool(tool_ref!(ping_worded)).build().unwrap();
+    let toolbox = toolkit.toolbox(&Caller::new()).await;
+    let bad = |name: &str| ToolCall::new("1", name, r#"{"address": "here"}"#);
+    let text = toolbox.call(bad("ping")).await.text();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(
+        (lines[0], lines[2]),
+        ("invalid arguments for `ping`:", "Usage: ping(address: string)"),
+        "{text}"
+    );
+    assert!(lines[1].starts_with("- /address: "), "{text}");
+    assert_eq!(toolbox.call(bad("ping_worded")).await.text(), "ping_worded wants better: 1 problem(s)");
+}
+
+/// Takes whatever comes.
+#[toolkit::args(allow_unknown_fields)]
+struct Open {
+    /// What it knows.
+    known: Option<String>,
+}
+
+/// Takes an open struct.
+#[tool]
+async fn open(#[args] args: Open) -> String {
+    args.known.unwrap_or_default()
+}
+
+#[tokio::test]
+async fn unknown_fields_are_taken_where_the_type_says_so() {
+    let toolkit = Toolkit::empty().tool(tool_ref!(open)).build().unwrap();
+    let toolbox = toolkit.toolbox(&Caller::new()).await;
+    assert_eq!(toolbox.call(ToolCall::new("1", "open", r#"{"known": "k", "other": 1}"#)).await.text(), "k");
+}
+
 #[tokio::test]
 async fn an_unknown_tool_names_the_nearest() {
     let fixture = fixture().await;
@@ -231,4 +279,137 @@ fn outputs() {
     assert_eq!(text(vec![Content::text("a"), Content::text("b")].into_tool_output()), "a\nb");
     let failed: Result<String, std::fmt::Error> = Err(std::fmt::Error);
     assert_eq!(failed.into_tool_output().unwrap_err().kind(), ToolErrorKind::Failed);
+}
+
+struct PanicsWhenDropped;
+
+impl Drop for PanicsWhenDropped {
+    fn drop(&mut self) {
+        panic!("dropped");
+    }
+}
+
+/// Panics when it is cancelled.
+#[tool]
+async fn panics_when_dropped(started: State<Notify>) {
+    let _holds = PanicsWhenDropped;
+    started.notify_one();
+    std::future::pending::<()>().await;
+}
+
+/// Panics with something that panics.
+#[tool]
+async fn panics_twice() {
+    std::panic::panic_any(PanicsWhenDropped);
+}
+
+/// Words its own error badly.
+#[tool(format_error = panicking_format)]
+async fn words_badly(n: u8) -> String {
+    n.to_string()
+}
+
+fn panicking_format(_: &InvalidArguments) -> String {
+    panic!("no words")
+}
+
+fn boom() -> String {
+    panic!("no default")
+}
+
+/// Has a default that panics.
+#[tool]
+async fn bad_default(#[arg(default = boom())] text: String) -> String {
+    text
+}
+
+#[tokio::test]
+async fn whatever_panics_there_is_one_result() {
+    let started = Arc::new(Notify::new());
+    let toolkit = Toolkit::empty()
+        .tool(tool_ref!(panics_when_dropped))
+        .tool(tool_ref!(panics_twice))
+        .tool(tool_ref!(words_badly))
+        .tool(tool_ref!(bad_default))
+        .shared_service(Arc::clone(&started))
+        .build()
+        .unwrap();
+    let toolbox = toolkit.toolbox(&Caller::new()).await;
+    let cancel = CancellationToken::new();
+    let (result, ()) = tokio::join!(toolbox.call_with(call("panics_when_dropped"), cancel.clone()), async {
+        started.notified().await;
+        cancel.cancel();
+    });
+    assert_eq!(result.error().unwrap().kind(), ToolErrorKind::Aborted);
+    for name in ["panics_twice", "words_badly"] {
+        assert_eq!(toolbox.call(call(name)).await.error().unwrap().kind(), ToolErrorKind::Panicked, "{name}");
+    }
+    assert!(toolbox.call(call("bad_default")).await.text().contains("no default"));
+    let names: Vec<String> = toolbox.definitions().into_iter().map(|definition| definition.name).collect();
+    assert_eq!(names, ["panics_twice", "panics_when_dropped", "words_badly"], "one bad tool hides no other");
+}
+
+/// Starts something that outlives it, unless its token tells.
+#[tool]
+async fn starts(ctx: &ToolContext, told: State<Notify>, mode: String) -> String {
+    let (token, told) = (ctx.cancellation_token().clone(), told.0);
+    tokio::spawn(async move {
+        token.cancelled().await;
+        told.notify_one();
+    });
+    match mode.as_str() {
+        "waits" => std::future::pending().await,
+        "cancels" => {
+            ctx.cancellation_token().cancel();
+            tokio::task::yield_now().await;
+        }
+        _ => {}
+    }
+    "done".to_owned()
+}
+
+#[tokio::test]
+async fn what_a_tool_started_is_told_when_its_call_ends() {
+    for mode in ["ends", "waits", "cancels"] {
+        let told = Arc::new(Notify::new());
+        let toolkit =
+            Toolkit::empty().tool(tool_ref!(starts)).shared_service(Arc::clone(&told)).build().unwrap();
+        let toolbox = toolkit.toolbox(&Caller::new()).await;
+        let cancel = CancellationToken::new();
+        let arguments = json!({ "mode": mode });
+        let running = toolbox.call_with(ToolCall::new("1", "starts", arguments), cancel.clone());
+        if mode == "waits" {
+            assert!(tokio::time::timeout(Duration::from_millis(1), running).await.is_err());
+        } else {
+            assert_eq!(running.await.text(), "done", "{mode}");
+        }
+        told.notified().await;
+        assert!(!cancel.is_cancelled(), "{mode}: the caller's token is the caller's");
+    }
+}
+
+/// Counts its runs.
+#[tool]
+fn counts(ran: State<AtomicBool>) {
+    ran.store(true, Ordering::SeqCst);
+}
+
+#[test]
+fn a_blocking_tool_that_was_cancelled_while_it_waited_does_not_run() {
+    let runtime = tokio::runtime::Builder::new_current_thread().max_blocking_threads(1).build().unwrap();
+    let ran = Arc::new(AtomicBool::new(false));
+    let toolkit = Toolkit::empty().tool(tool_ref!(counts)).shared_service(Arc::clone(&ran)).build().unwrap();
+    let (release, held) = std::sync::mpsc::channel::<()>();
+    runtime.block_on(async {
+        let busy = tokio::task::spawn_blocking(move || held.recv());
+        let toolbox = toolkit.toolbox(&Caller::new()).await;
+        let cancel = CancellationToken::new();
+        let (result, ()) =
+            tokio::join!(toolbox.call_with(call("counts"), cancel.clone()), async { cancel.cancel() });
+        assert_eq!(result.error().unwrap().kind(), ToolErrorKind::Aborted);
+        release.send(()).unwrap();
+        busy.await.unwrap().unwrap();
+        tokio::task::spawn_blocking(|| ()).await.unwrap();
+    });
+    assert!(!ran.load(Ordering::SeqCst));
 }

@@ -65,6 +65,10 @@ struct Open {
     separator: char,
     #[arg(default = Speed::Fast)]
     speed: Speed,
+    #[arg(default = "slow")]
+    other: Speed,
+    #[arg(default = [1, 2])]
+    numbers: Vec<u8>,
     #[arg(default)]
     words: Vec<String>,
     #[arg(secret, alias = "key")]
@@ -105,7 +109,7 @@ fn main() {
     let result = with(r#"[{"Line": {"number": 3}}, "End", {"Mark": "m"}]"#, "abc");
     assert_eq!(
         result.text(),
-        r#"None Fast Slow [Line { number: 3, count: 2 }, End, Mark("m")] Name("abc") Pair(1, 2) None Generic { inner: Generic { inner: 5 } } Open { text: "x", weight: 0.5, factor: 1.0, separator: '-', speed: Fast, words: [], token: None } {"a": Pair(3, 4)} {"b": {5}} [6, 7] (8, "t") b [None, Some(9)]"#
+        r#"None Fast Slow [Line { number: 3, count: 2 }, End, Mark("m")] Name("abc") Pair(1, 2) None Generic { inner: Generic { inner: 5 } } Open { text: "x", weight: 0.5, factor: 1.0, separator: '-', speed: Fast, other: Slow, numbers: [1, 2], words: [], token: None } {"a": Pair(3, 4)} {"b": {5}} [6, 7] (8, "t") b [None, Some(9)]"#
     );
     for (places, name) in [
         (r#"[{"Line": {"number": 10}}]"#, "abc"),

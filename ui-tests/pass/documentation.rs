@@ -59,7 +59,7 @@ fn main() {
     assert_eq!(description("by_hand"), "By hand.");
     assert_eq!(description("beside"), "For the model.");
     assert_eq!(description("constant"), "By a constant.");
-    assert!(ui_tests::schema("headings").contains("The path,\\non two lines."));
+    assert!(ui_tests::schema("headings").contains("The path, on two lines."));
     assert!(ui_tests::schema("block").contains(r#""The text.""#));
     assert!(ui_tests::schema("by_hand").contains(r#""The text.""#));
 }

@@ -88,7 +88,8 @@ async fn any(number: &str) -> Result<ToolOutput, ToolError> {
 fn main() {
     let measured = ui_tests::call("measure", "{}");
     assert_eq!(measured.details().unwrap()["width"], 640);
-    let schema = ui_tests::tool("measure").output_schema().unwrap();
+    let tool = ui_tests::tool("measure");
+    let schema = tool.output_schema().unwrap();
     assert_eq!(schema["properties"]["width"]["description"], "In pixels.");
     assert!(ui_tests::tool("check").output_schema().is_some());
     assert!(ui_tests::tool("draw").output_schema().is_none());

@@ -1,6 +1,6 @@
 //! Nothing that the expansion uses comes from the prelude of where it stands.
 #![allow(dead_code, non_camel_case_types)]
-use toolkit::tool;
+use ::toolkit::tool;
 
 pub struct Some;
 pub struct None;
@@ -51,18 +51,33 @@ async fn everything(
 #[tool]
 fn plain() {}
 
-#[::toolkit::args]
-struct Arguments {
-    #[arg(default = 5, range(1..=9))]
-    number: u8,
-    #[arg(default = "x", length(1..=5), pattern = "^x$")]
-    text: Text,
+/// The derives of `#[toolkit::args]` come from schemars, which takes `Some` and `None` from where they stand.
+mod arguments {
+    pub struct Ok;
+    pub struct Err;
+    pub struct Result;
+    pub struct Box;
+    pub struct String;
+    pub struct Vec;
+    pub mod core {}
+    pub mod std {}
+    pub mod toolkit {}
+
+    #[::toolkit::args]
+    pub struct Arguments {
+        #[arg(default = 5, range(1..=9))]
+        pub number: u8,
+        #[arg(default = "x", length(1..=5), pattern = "^x$")]
+        pub text: ::std::string::String,
+        #[arg(default = ["a"])]
+        pub words: ::std::vec::Vec<::std::string::String>,
+    }
 }
 
 /// Takes a struct.
 #[tool]
-fn taken(#[args] arguments: Arguments) -> Text {
-    ::std::format!("{}{}", arguments.number, arguments.text)
+fn taken(#[args] arguments: arguments::Arguments) -> Text {
+    ::std::format!("{}{}{:?}", arguments.number, arguments.text, arguments.words)
 }
 
 panic!();
@@ -70,6 +85,6 @@ line!();
 
 fn main() {
     ::std::assert_eq!(ui_tests::text("everything", "{}"), r#"51[]xNone"#);
-    ::std::assert_eq!(ui_tests::text("taken", "{}"), "5x");
+    ::std::assert_eq!(ui_tests::text("taken", "{}"), r#"5x["a"]"#);
     plain();
 }

@@ -18,8 +18,11 @@ pub fn call(name: &str, arguments: &str) -> ToolResult {
 ///
 /// When no runtime can start.
 pub fn call_in(toolkit: &Toolkit, name: &str, arguments: &str) -> ToolResult {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime starts");
-    runtime.block_on(async { toolkit.toolbox(&Caller::new()).await.call(ToolCall::new("1", name, arguments)).await })
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime starts");
+    runtime.block_on(async {
+        toolkit.toolbox(&Caller::new()).await.call(ToolCall::new("1", name, arguments)).await
+    })
 }
 
 /// The text of the answer to a call that succeeds.
@@ -40,7 +43,10 @@ pub fn text(name: &str, arguments: &str) -> String {
 /// When there is none of this name.
 pub fn tool(name: &str) -> Tool {
     let toolkit = toolkit();
-    toolkit.tool(name).unwrap_or_else(|| panic!("there is no tool `{name}`, only {:?}", toolkit.tools())).clone()
+    toolkit
+        .tool(name)
+        .unwrap_or_else(|| panic!("there is no tool `{name}`, only {:?}", toolkit.tools()))
+        .clone()
 }
 
 /// A tool's schema, as JSON.

@@ -12,6 +12,7 @@ fn cases() {
     let cases = trybuild::TestCases::new();
     cases.pass("pass/*.rs");
     cases.compile_fail("fail/*/*.rs");
+    cases.compile_fail("unseen/*.rs");
 }
 
 /// What every expectation must keep to, whatever its case is about.
@@ -26,14 +27,29 @@ fn expectations() {
             faults.push(format!("{}: has no expectation", case.display()));
             continue;
         };
-        faults.extend(faults_of(&source, &expected).into_iter().map(|fault| format!("{}: {fault}", case.display())));
+        faults.extend(
+            faults_of(&source, &expected).into_iter().map(|fault| format!("{}: {fault}", case.display())),
+        );
     }
     assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
 }
 
+/// What a macro cannot see is said by rustc in its own way; only the number of errors is held.
+#[test]
+fn unseen() {
+    for case in files(&root().join("unseen"), "rs") {
+        let source = fs::read_to_string(&case).expect("a case can be read");
+        let expected = fs::read_to_string(case.with_extension("stderr")).expect("a case has an expectation");
+        let found = expected.lines().filter(|line| line.starts_with("error")).count();
+        assert_eq!(announced(&source), Some(found), "{}", case.display());
+    }
+}
+
 #[test]
 fn every_expectation_has_its_case() {
-    for topic in folders(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fail")) {
+    let mut topics = folders(&root().join("fail"));
+    topics.push(root().join("unseen"));
+    for topic in topics {
         for file in files(&topic, "stderr") {
             assert!(file.with_extension("rs").is_file(), "{} has no case", file.display());
         }
@@ -48,7 +64,11 @@ fn faulty_expectations_are_found() {
         ("// errors: 1", "error[E0277]: one\n --> a\n", None),
         ("// errors: 2", "error: one\n", Some("2 errors are announced, 1 found")),
         ("use x;", "error: one\n", Some("the first line does not say how many errors there are")),
-        ("// errors: 1", "error: one\n = note: this error originates in the attribute macro `tool`\n", Some("the macro is blamed")),
+        (
+            "// errors: 1",
+            "error: one\n = note: this error originates in the attribute macro `tool`\n",
+            Some("the macro is blamed"),
+        ),
         ("// errors: 1", "error: one\nwarning: two\n", Some("a warning beside the errors")),
         ("// errors: 1", "error: one\n --> $CARGO/serde\n", Some("a path of this machine")),
         ("// errors: 1", long.as_str(), Some("a headline of 101 characters")),
@@ -60,9 +80,8 @@ fn faulty_expectations_are_found() {
 
 fn faults_of(source: &str, expected: &str) -> Vec<String> {
     let mut faults = Vec::new();
-    let announced = source.lines().next().and_then(|line| line.strip_prefix("// errors: ")?.parse::<usize>().ok());
     let headlines: Vec<&str> = expected.lines().filter(|line| line.starts_with("error")).collect();
-    match announced {
+    match announced(source) {
         None => faults.push("the first line does not say how many errors there are".to_owned()),
         Some(count) if count != headlines.len() => {
             faults.push(format!("{count} errors are announced, {} found", headlines.len()));
@@ -90,9 +109,17 @@ fn faults_of(source: &str, expected: &str) -> Vec<String> {
     faults
 }
 
+/// How many errors the first line of a case says there are.
+fn announced(source: &str) -> Option<usize> {
+    source.lines().next()?.strip_prefix("// errors: ")?.parse().ok()
+}
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
 fn failing() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fail");
-    folders(&root).iter().flat_map(|folder| files(folder, "rs")).collect()
+    folders(&root().join("fail")).iter().flat_map(|folder| files(folder, "rs")).collect()
 }
 
 fn folders(root: &Path) -> Vec<PathBuf> {
@@ -100,7 +127,10 @@ fn folders(root: &Path) -> Vec<PathBuf> {
 }
 
 fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
-    entries(folder).into_iter().filter(|path| path.extension().is_some_and(|found| found == extension)).collect()
+    entries(folder)
+        .into_iter()
+        .filter(|path| path.extension().is_some_and(|found| found == extension))
+        .collect()
 }
 
 fn entries(folder: &Path) -> Vec<PathBuf> {

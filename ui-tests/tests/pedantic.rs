@@ -24,7 +24,16 @@ fn clippy(more: &[&str]) -> (bool, String) {
     let target = root.join("../target/pedantic");
     let output = Command::new(env!("CARGO"))
         .current_dir(root)
-        .args(["clippy", "--package", "ui-tests-pedantic", "--offline", "--locked", "--quiet", "--target-dir"])
+        .args([
+            "clippy",
+            "--package",
+            "ui-tests-pedantic",
+            "--no-deps",
+            "--offline",
+            "--locked",
+            "--quiet",
+            "--target-dir",
+        ])
         .arg(target)
         .args(["--", "-D", "warnings", "-W", "clippy::pedantic"])
         .args(more)

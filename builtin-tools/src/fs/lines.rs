@@ -11,6 +11,12 @@ pub(super) struct Line {
 }
 
 impl Line {
+    /// Whether what is held of it is valid UTF-8, but for a character that the cut goes through.
+    pub(super) fn is_utf8(&self) -> bool {
+        let whole = self.start.len() as u64 == self.length;
+        std::str::from_utf8(if whole { &self.start } else { until_character(&self.start) }).is_ok()
+    }
+
     /// Its text up to `most` characters, and how many bytes are missing then.
     pub(super) fn text(&self, most: usize) -> (String, u64) {
         // The cut may have gone through a character: leave its beginning out.

@@ -40,10 +40,12 @@ pub fn read(
     #[arg(range(1..))]
     limit: Option<u64>,
 ) -> Result<ToolOutput, ToolError> {
+    // Called directly, nobody has checked these.
+    let (offset, limit) = (offset.max(1), limit.unwrap_or(MAX_LINES).clamp(1, MAX_LINES));
     let real = ctx.resolve(file_path)?;
     let mut reader = open(file_path, &real)?;
     let mut check = || if ctx.is_cancelled() { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) };
-    let page = page(&mut reader, offset, limit.unwrap_or(MAX_LINES).min(MAX_LINES), &mut check);
+    let page = page(&mut reader, offset, limit, &mut check);
     // Whatever reading says then, the reason is that nobody waits any more.
     ctx.check_cancelled()?;
     let page = page.map_err(|error| cannot_read(file_path, &error))?;
@@ -59,7 +61,7 @@ fn open(path: &Path, real: &Path) -> Result<BufReader<File>, ToolError> {
     }
     if !kind.is_file() {
         return Err(ToolError::failed(format!(
-            "{} is no regular file (a pipe, socket or device)",
+            "{} is not a regular file but a pipe, a socket or a device",
             path.display()
         )));
     }
@@ -68,7 +70,7 @@ fn open(path: &Path, real: &Path) -> Result<BufReader<File>, ToolError> {
     let start = reader.fill_buf().map_err(|error| cannot_read(path, &error))?;
     if memchr::memchr(0, &start[..start.len().min(8 * 1024)]).is_some() {
         return Err(ToolError::failed(format!(
-            "{} is a binary file of {} bytes",
+            "{} is a binary file of {} bytes, and this tool reads text",
             path.display(),
             kind.len()
         )));
@@ -96,6 +98,8 @@ struct Page {
     total: Option<u64>,
     /// How many lines were cut.
     cut: u64,
+    /// How many lines are not valid UTF-8.
+    replaced: u64,
 }
 
 fn page(
@@ -105,7 +109,7 @@ fn page(
     check: &mut impl FnMut() -> io::Result<()>,
 ) -> io::Result<Page> {
     let skipped = lines::skip(reader, offset - 1, check)?;
-    let mut page = Page { text: String::new(), count: 0, total: None, cut: 0 };
+    let mut page = Page { text: String::new(), count: 0, total: None, cut: 0, replaced: 0 };
     loop {
         if page.count == limit {
             if reader.fill_buf()?.is_empty() {
@@ -125,6 +129,7 @@ fn page(
         page.text.push_str(&text);
         page.count += 1;
         page.cut += u64::from(was_cut);
+        page.replaced += u64::from(!line.is_utf8());
     }
 }
 
@@ -141,7 +146,7 @@ fn render(number: u64, line: &Line) -> (String, bool) {
 impl Page {
     fn into_output(self, path: &Path, offset: u64) -> Result<ToolOutput, ToolError> {
         let shown = path.display();
-        let Self { mut text, count, total, cut } = self;
+        let Self { mut text, count, total, cut, replaced } = self;
         let last = offset + (count.max(1) - 1);
         match total {
             Some(0) => text.push_str("(the file is empty)"),
@@ -160,6 +165,15 @@ impl Page {
                     write!(text, "(lines {offset} to {last}; the file goes on: continue with offset {next})");
             }
         }
+        if replaced > 0 {
+            if !text.ends_with('\n') {
+                text.push('\n');
+            }
+            let _ = write!(
+                text,
+                "({replaced} lines are not valid UTF-8; their other bytes are shown as \u{FFFD})"
+            );
+        }
         let truncated = total.is_none();
         let details: Value = json!({
             "filePath": path,
@@ -167,6 +181,7 @@ impl Page {
             "lineCount": count,
             "totalLines": total,
             "cutLines": cut,
+            "invalidUtf8Lines": replaced,
             "truncated": truncated,
             "nextOffset": truncated.then_some(last + 1),
         });
@@ -230,10 +245,22 @@ mod tests {
             ("three", 1, Some(3), "     1→one\n     2→two\n     3→three\n"),
             ("three", 4, None, "error: line 4 is past the end of three, which has 3 lines"),
             ("three", 99, None, "error: line 99 is past the end of three, which has 3 lines"),
+            ("three", 0, Some(0), "     1→one\n(lines 1 to 1; the file goes on: continue with offset 2)"),
+            (
+                "three",
+                u64::MAX,
+                None,
+                "error: line 18446744073709551615 is past the end of three, which has 3 lines",
+            ),
             ("empty", 1, None, "(the file is empty)"),
             ("mark", 1, None, "     1→one\n"),
-            ("binary", 1, None, "error: binary is a binary file of 3 bytes"),
-            ("latin", 1, None, "     1→caf\u{FFFD}\n"),
+            ("binary", 1, None, "error: binary is a binary file of 3 bytes, and this tool reads text"),
+            (
+                "latin",
+                1,
+                None,
+                "     1→caf\u{FFFD}\n(1 lines are not valid UTF-8; their other bytes are shown as \u{FFFD})",
+            ),
             ("absent", 1, None, "error: absent does not exist"),
             (".", 1, None, "error: . is a directory; name a file in it"),
         ] {
@@ -291,7 +318,7 @@ mod tests {
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         assert_eq!(
             fixture.text("pipe", 1, None),
-            "error: pipe is no regular file (a pipe, socket or device)"
+            "error: pipe is not a regular file but a pipe, a socket or a device"
         );
     }
 }

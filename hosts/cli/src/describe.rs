@@ -47,11 +47,11 @@ fn page(tool: &Tool, paint: Paint) -> String {
 
 fn facts(tool: &Tool) -> [(&'static str, String); 9] {
     let (def, location) = (tool.def(), tool.location());
-    let services: Vec<String> = def.services.iter().map(|service| format!("{service:?}")).collect();
+    let services: Vec<&str> = tool.service_names().collect();
     [
         ("Deprecated", def.deprecated.unwrap_or_default().to_owned()),
-        ("Groups", tool.groups().join(", ")),
-        ("Aliases", tool.aliases().join(", ")),
+        ("Groups", joined(tool.groups())),
+        ("Aliases", joined(tool.aliases())),
         ("Permission", tool.permission().to_owned()),
         ("Hints", hints(tool).join(", ")),
         ("Services", services.join(", ")),
@@ -59,6 +59,10 @@ fn facts(tool: &Tool) -> [(&'static str, String); 9] {
         ("Crate", format!("{} {}", location.crate_name(), location.version)),
         ("Source", location.to_string()),
     ]
+}
+
+fn joined<'a>(words: impl Iterator<Item = &'a str>) -> String {
+    words.collect::<Vec<_>>().join(", ")
 }
 
 fn hints(tool: &Tool) -> Vec<&'static str> {
@@ -89,11 +93,11 @@ fn paragraph(parameter: &Parameter<'_>, paint: Paint) -> String {
 
 fn whole(tool: &Tool) -> Result<Value, Stop> {
     let (def, location) = (tool.def(), tool.location());
-    let services: Vec<String> = def.services.iter().map(|service| format!("{service:?}")).collect();
+    let services: Vec<&str> = tool.service_names().collect();
     let mut whole = serde_json::to_value(tool.definition().map_err(|error| Stop::from(&error))?)?;
     let facts = json!({
-        "groups": tool.groups(),
-        "aliases": tool.aliases(),
+        "groups": tool.groups().collect::<Vec<_>>(),
+        "aliases": tool.aliases().collect::<Vec<_>>(),
         "permission": tool.permission(),
         "services": services,
         "deprecated": def.deprecated,

@@ -73,7 +73,7 @@ impl<'a> Flags<'a> {
             })
             .collect();
         for flag in &mut flags {
-            for alias in flag.parameter.aliases {
+            for alias in &flag.parameter.aliases {
                 let names = iter::once((*alias).to_owned()).chain(spellings(alias));
                 flag.others.extend(names.filter(&mut free));
             }
@@ -170,7 +170,7 @@ impl<'a> Flags<'a> {
 
     fn after_help(&self, program: &str) -> String {
         let mut text = String::new();
-        if let Some(deprecated) = self.tool.def().deprecated {
+        if let Some(deprecated) = self.tool.deprecated() {
             let _ = writeln!(text, "Deprecated: {deprecated}");
         }
         if !self.unflagged.is_empty() {

@@ -16,8 +16,10 @@ pub(crate) fn tools(
     format: Format,
     console: &mut Console<'_>,
 ) -> Result<(), Stop> {
-    let tools: Vec<&Tool> =
-        toolbox.tools().filter(|tool| group.is_none_or(|group| tool.groups().contains(&group))).collect();
+    let tools: Vec<&Tool> = toolbox
+        .tools()
+        .filter(|tool| group.is_none_or(|group| tool.groups().any(|other| other == group)))
+        .collect();
     if let (true, Some(group)) = (tools.is_empty(), group) {
         return Err(unknown_group(toolbox, group));
     }
@@ -35,7 +37,7 @@ pub(crate) fn tools(
 
 fn table(tools: &[&Tool], console: &Console<'_>) -> String {
     let paint = console.out_paint;
-    let groups: Vec<String> = tools.iter().map(|tool| tool.groups().join(",")).collect();
+    let groups: Vec<String> = tools.iter().map(|tool| tool.groups().collect::<Vec<_>>().join(",")).collect();
     let name_width = tools.iter().map(|tool| tool.name().len()).max().unwrap_or_default();
     let group_width = groups.iter().map(String::len).max().unwrap_or_default();
     let mut text = String::new();
@@ -43,14 +45,14 @@ fn table(tools: &[&Tool], console: &Console<'_>) -> String {
         // Padded before it is painted: escape codes have no width.
         let name = paint.bold(&format!("{:name_width$}", tool.name()));
         let group = paint.dim(&format!("{group:group_width$}"));
-        let deprecated = if tool.def().deprecated.is_some() { "(deprecated) " } else { "" };
+        let deprecated = if tool.deprecated().is_some() { "(deprecated) " } else { "" };
         let _ = writeln!(text, "{name}  {group}  {deprecated}{}", first_sentence(tool.description()));
     }
     text
 }
 
 fn unknown_group(toolbox: &Toolbox, group: &str) -> Stop {
-    let groups: BTreeSet<&str> = toolbox.tools().flat_map(|tool| tool.groups().iter().copied()).collect();
+    let groups: BTreeSet<&str> = toolbox.tools().flat_map(Tool::groups).collect();
     let near = nearest(group, groups.iter().copied());
     let advice = match (near.first(), groups.is_empty()) {
         (Some(near), _) => format!("did you mean `{near}`?"),

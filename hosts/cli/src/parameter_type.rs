@@ -15,7 +15,7 @@ pub(crate) struct Parameter<'a> {
     pub(crate) description: &'a str,
     pub(crate) required: bool,
     /// Other names that are accepted.
-    pub(crate) aliases: &'a [&'static str],
+    pub(crate) aliases: Vec<&'a str>,
     pub(crate) ty: ParameterType<'a>,
 }
 
@@ -25,8 +25,7 @@ pub(crate) fn parameters(tool: &Tool) -> Vec<Parameter<'_>> {
     let mut parameters = Vec::new();
     collect(root, root, Presence::AsStated, MAX_DEPTH, &mut parameters);
     for parameter in &mut parameters {
-        let stated = tool.def().parameters().iter().find(|stated| stated.name == parameter.name);
-        parameter.aliases = stated.map_or(&[], |stated| stated.aliases);
+        parameter.aliases = tool.parameter_aliases(parameter.name).collect();
     }
     parameters
 }
@@ -60,7 +59,7 @@ fn collect<'a>(
                 name,
                 description: description(property, root, depth),
                 required,
-                aliases: &[],
+                aliases: Vec::new(),
                 ty: ParameterType { root, any_of: vec![property] },
             }),
         }

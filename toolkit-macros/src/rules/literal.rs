@@ -21,7 +21,9 @@ impl Literal {
             Expr::Lit(ExprLit { lit, .. }) => match lit {
                 Lit::Bool(value) => Some(Self::Bool(value.value)),
                 Lit::Int(value) => value.base10_parse().ok().map(Self::Int),
-                Lit::Float(value) => value.base10_parse().ok().filter(|value: &f64| value.is_finite()).map(Self::Float),
+                Lit::Float(value) => {
+                    value.base10_parse().ok().filter(|value: &f64| value.is_finite()).map(Self::Float)
+                }
                 Lit::Str(value) => Some(Self::Str(value.value())),
                 Lit::Char(value) => Some(Self::Str(value.value().to_string())),
                 _ => None,
@@ -83,7 +85,10 @@ impl Literal {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Bool,
-    Integer { least: i128, greatest: i128 },
+    Integer {
+        least: i128,
+        greatest: i128,
+    },
     Float,
     Text,
     Char,
@@ -141,7 +146,10 @@ mod tests {
             (parse_quote!(10u32), Literal::Int(10)),
             (parse_quote!(0.5), Literal::Float(0.5)),
             (parse_quote!('x'), Literal::Str("x".into())),
-            (parse_quote!(["a", "b"]), Literal::List(vec![Literal::Str("a".into()), Literal::Str("b".into())])),
+            (
+                parse_quote!(["a", "b"]),
+                Literal::List(vec![Literal::Str("a".into()), Literal::Str("b".into())]),
+            ),
             (parse_quote!((true)), Literal::Bool(true)),
         ];
         for (expression, expected) in cases {

@@ -32,7 +32,9 @@ pub(super) fn parse(entry: &Entry, errors: &mut Errors) -> Option<Range> {
     let range = read(entry, tokens, errors)?;
     for bound in [&range.least, &range.greatest].into_iter().flatten() {
         let fault = match bound {
-            Bound::Literal(Literal::Int(value)) if !(i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(value) => {
+            Bound::Literal(Literal::Int(value))
+                if !(i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(value) =>
+            {
                 "the ends of a range have 64 bits at most".to_owned()
             }
             Bound::Literal(Literal::Int(_) | Literal::Float(_)) | Bound::Expression(_) => continue,
@@ -57,15 +59,19 @@ pub(super) fn parse_length(entry: &Entry, errors: &mut Errors) -> Option<Range> 
         _ => read(entry, tokens, errors)?,
     };
     for bound in [&range.least, &range.greatest].into_iter().flatten() {
-        if let Bound::Literal(literal) = bound {
-            if !matches!(literal, Literal::Int(count) if (0..=i128::from(u32::MAX)).contains(count)) {
-                errors.push(Check::RangeForm, tokens, "the ends of a length are whole numbers from 0 on");
-                return None;
-            }
+        if let Bound::Literal(literal) = bound
+            && !matches!(literal, Literal::Int(count) if (0..=i128::from(u32::MAX)).contains(count))
+        {
+            errors.push(Check::RangeForm, tokens, "the ends of a length are whole numbers from 0 on");
+            return None;
         }
     }
     if range.exclusive && matches!(range.greatest, Some(Bound::Literal(Literal::Int(0)))) {
-        errors.push(Check::EmptyRange, tokens, format!("the length `{range}` is empty: nothing is shorter than 0"));
+        errors.push(
+            Check::EmptyRange,
+            tokens,
+            format!("the length `{range}` is empty: nothing is shorter than 0"),
+        );
         return None;
     }
     Some(range)
@@ -131,9 +137,11 @@ impl Range {
     pub(crate) fn excludes(&self, literal: &Literal) -> bool {
         let Some(value) = number(literal) else { return false };
         let below = self.least.as_ref().and_then(Bound::number).is_some_and(|least| value < least);
-        let above = self.greatest.as_ref().and_then(Bound::number).is_some_and(|greatest| {
-            if self.exclusive { value >= greatest } else { value > greatest }
-        });
+        let above = self
+            .greatest
+            .as_ref()
+            .and_then(Bound::number)
+            .is_some_and(|greatest| if self.exclusive { value >= greatest } else { value > greatest });
         below || above
     }
 
@@ -170,7 +178,9 @@ impl Range {
         let bounds = self.bounds(kind).into_iter();
         bounds
             .map(|(key, bound)| match bound {
-                Bound::Literal(Literal::Int(value)) => (key, proc_macro2::Literal::i128_unsuffixed(value).to_token_stream()),
+                Bound::Literal(Literal::Int(value)) => {
+                    (key, proc_macro2::Literal::i128_unsuffixed(value).to_token_stream())
+                }
                 Bound::Literal(Literal::Float(value)) => (key, quote!(#value)),
                 Bound::Literal(_) => (key, quote!(0)),
                 Bound::Expression(value) => (key, value.to_token_stream()),

@@ -1,15 +1,16 @@
 //! The keys of `#[tool(..)]`.
 
 use super::item::Function;
-use crate::check::{Check, Errors, is_disabled};
+use super::name::{bind, check_name, check_own_name, check_word};
+use crate::check::{Check, Errors};
 use crate::documentation;
 use crate::keys::{self, Entry, Form, Given, Key, Text};
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
 use std::time::Duration;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Expr, ExprLit, Lit, LitStr, parse_quote};
+use syn::{Expr, ExprLit, Lit, LitStr};
 
 const KEYS: &[Key] = &[
     Key { name: "name", form: Form::Value, example: "name = \"read\"" },
@@ -81,10 +82,14 @@ pub(super) fn parse(tokens: TokenStream, function: &Function, errors: &mut Error
     }
     let is = |key: &str, errors: &mut Errors| find(key).and_then(|entry| entry.flag(errors)) == Some(true);
     let mut ignored = Errors::default();
-    if is("read_only", &mut ignored) {
-        if let Some(entry) = find("destructive").filter(|_| is("destructive", &mut ignored)) {
-            errors.push_span(Check::Contradiction, entry.span, "a tool that is `read_only` cannot be `destructive`");
-        }
+    if is("read_only", &mut ignored)
+        && let Some(entry) = find("destructive").filter(|_| is("destructive", &mut ignored))
+    {
+        errors.push_span(
+            Check::Contradiction,
+            entry.span,
+            "a tool that is `read_only` cannot be `destructive`",
+        );
     }
     let toolkit = find("crate").and_then(|entry| entry.crate_path(errors));
     Options {
@@ -98,12 +103,19 @@ pub(super) fn parse(tokens: TokenStream, function: &Function, errors: &mut Error
 }
 
 /// The descriptor's field for a key, where it is a plain one.
-fn field(entry: &Entry, name: &Text, assertions: &mut TokenStream, errors: &mut Errors) -> Option<TokenStream> {
+fn field(
+    entry: &Entry,
+    name: &Text,
+    assertions: &mut TokenStream,
+    errors: &mut Errors,
+) -> Option<TokenStream> {
     let flag = |errors: &mut Errors| entry.flag(errors);
     Some(match entry.key {
         "group" => {
             let groups = entry.texts(errors);
-            groups.iter().for_each(|group| check_word(Check::Group, "group", group, errors));
+            for group in &groups {
+                check_word(Check::Group, "group", group, errors);
+            }
             quote!(groups: &[#(#groups),*],)
         }
         "title" => text_field(entry, &quote!(title), errors)?,
@@ -151,7 +163,11 @@ fn field(entry: &Entry, name: &Text, assertions: &mut TokenStream, errors: &mut 
                 check_word(Check::Name, "tool", alias, errors);
                 let again = aliases[..place].iter().any(|other| other.value() == alias.value());
                 if again || name.literal() == Some(alias.value()) {
-                    errors.push(Check::AliasTwice, alias, format!("the tool already has the name `{}`", alias.value()));
+                    errors.push(
+                        Check::AliasTwice,
+                        alias,
+                        format!("the tool already has the name `{}`", alias.value()),
+                    );
                 }
             }
             quote!(aliases: &[#(#aliases),*],)
@@ -167,7 +183,11 @@ fn field(entry: &Entry, name: &Text, assertions: &mut TokenStream, errors: &mut 
 fn text_field(entry: &Entry, field: &TokenStream, errors: &mut Errors) -> Option<TokenStream> {
     let text = entry.text(errors)?;
     if text.literal().is_some_and(|text| text.trim().is_empty()) {
-        errors.push(Check::EmptyText, &text, format!("`{}` is empty; say something or leave it out", entry.key));
+        errors.push(
+            Check::EmptyText,
+            &text,
+            format!("`{}` is empty; say something or leave it out", entry.key),
+        );
     }
     Some(quote!(#field: __toolkit::Some(#text),))
 }
@@ -181,7 +201,10 @@ fn description(entry: Option<&Entry>, function: &Function, errors: &mut Errors) 
             errors.push(
                 Check::Description,
                 ident,
-                format!("the tool `{}` has no description\nwrite a doc comment that tells a model what it does", ident.unraw()),
+                format!(
+                    "the tool `{}` has no description\nwrite a doc comment that tells a model what it does",
+                    ident.unraw()
+                ),
             );
             (from_docs(), true)
         }
@@ -195,96 +218,16 @@ fn description(entry: Option<&Entry>, function: &Function, errors: &mut Errors) 
                     "the tool is described twice\nkeep the doc comment, or put it under a heading such as `# Details`",
                 );
             } else if text.literal().is_some_and(|text| text.trim().is_empty()) {
-                errors.push(Check::EmptyText, &text, "`description` is empty; tell a model what the tool does");
+                errors.push(
+                    Check::EmptyText,
+                    &text,
+                    "`description` is empty; tell a model what the tool does",
+                );
             }
             let undocumented = !function.attributes.iter().any(documentation::is_doc);
             (text, undocumented)
         }
     }
-}
-
-/// The same rule as `toolkit::is_valid_name`, whose test this shares by a compile-pass case.
-fn is_valid_name(name: &str) -> bool {
-    name.len() <= 64
-        && name.starts_with(|first: char| first.is_ascii_lowercase())
-        && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
-}
-
-fn check_name(name: &Text, errors: &mut Errors) {
-    if let Text::Literal(literal) = name {
-        check_word(Check::Name, "tool", literal, errors);
-    }
-}
-
-/// Lets the compiler check a constant, and names it.
-fn bind(value: Text, what: &str, assertions: &mut TokenStream) -> Text {
-    let Text::Expression(value) = value else { return value };
-    let span = value.span();
-    let name = Ident::new(&format!("__TOOLKIT_{what}"), Span::call_site());
-    let check = (!is_disabled(Check::ConstantName)).then(|| {
-        let what = if what == "NAME" { "tool" } else { "permission" };
-        quote_spanned!(span=> const _: () = __toolkit::check_name(#what, #name);)
-    });
-    assertions.extend(quote!(const #name: &str = #value; #check));
-    Text::Expression(parse_quote!(#name))
-}
-
-fn check_word(check: Check, what: &str, word: &LitStr, errors: &mut Errors) {
-    let text = word.value();
-    if !is_valid_name(&text) {
-        errors.push(check, word, format!("{}\n{LEGAL}", bad_word(what, &text)));
-    }
-}
-
-fn check_own_name(name: &LitStr, errors: &mut Errors) {
-    let text = name.value();
-    if !is_valid_name(&text) {
-        let advice = format!("write `#[tool(name = \"{}\")]`, or rename it", legal(&text));
-        errors.push(Check::Name, name, format!("the name of this function cannot name a tool\n{advice}; {LEGAL}"));
-    }
-}
-
-const LEGAL: &str = "names are a lower-case letter, then lower-case letters, digits or `_`, at most 64 in all";
-
-fn bad_word(what: &str, text: &str) -> String {
-    if text.is_empty() {
-        return format!("a {what} cannot have an empty name; `{}` would do", example(what));
-    }
-    if text.len() > 64 {
-        let (length, legal) = (text.len(), legal(text));
-        return format!("the name of a {what} has 64 bytes at most, and this one {length}\n`{legal}` would do");
-    }
-    format!("`{text}` cannot name a {what}; `{}` can", legal(text))
-}
-
-fn example(what: &str) -> &'static str {
-    match what {
-        "group" => "fs",
-        "permission" => "edit",
-        _ => "read_file",
-    }
-}
-
-/// The nearest legal name.
-fn legal(text: &str) -> String {
-    let mut name = String::new();
-    let mut previous_lower = false;
-    for c in text.chars() {
-        if c.is_ascii_alphanumeric() {
-            if c.is_ascii_uppercase() && previous_lower {
-                name.push('_');
-            }
-            previous_lower = !c.is_ascii_uppercase();
-            name.push(c.to_ascii_lowercase());
-        } else {
-            if !name.ends_with('_') {
-                name.push('_');
-            }
-            previous_lower = false;
-        }
-    }
-    let name: String = name.trim_matches('_').trim_start_matches(|c: char| c.is_ascii_digit() || c == '_').chars().take(64).collect();
-    if name.is_empty() { "my_tool".to_owned() } else { name }
 }
 
 fn duration(text: &LitStr, errors: &mut Errors) -> Option<Duration> {
@@ -315,16 +258,17 @@ fn duration(text: &LitStr, errors: &mut Errors) -> Option<Duration> {
 }
 
 fn truncate(entry: &Entry, errors: &mut Errors) -> Option<TokenStream> {
-    let list = match &entry.given {
-        Given::List(list) => list,
-        _ => {
-            let Given::Value(value) = &entry.given else { return None };
-            if matches!(value, Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) if text.value() == "off") {
-                return Some(quote!(__toolkit::Truncate::Off));
-            }
-            errors.push(Check::WrongValue, value, "`truncate` takes `\"off\"`, or limits: `truncate(max_lines = 100)`");
-            return None;
+    let Given::List(list) = &entry.given else {
+        let Given::Value(value) = &entry.given else { return None };
+        if matches!(value, Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) if text.value() == "off") {
+            return Some(quote!(__toolkit::Truncate::Off));
         }
+        errors.push(
+            Check::WrongValue,
+            value,
+            "`truncate` takes `\"off\"`, or limits: `truncate(max_lines = 100)`",
+        );
+        return None;
     };
     if list.is_empty() {
         errors.push_span(
@@ -354,7 +298,11 @@ fn truncate(entry: &Entry, errors: &mut Errors) -> Option<TokenStream> {
                         "tail" => quote!(Tail),
                         "ends" => quote!(Ends),
                         _ => {
-                            errors.push(Check::WrongValue, &text, "`keep` takes `\"head\"`, `\"tail\"` or `\"ends\"`");
+                            errors.push(
+                                Check::WrongValue,
+                                &text,
+                                "`keep` takes `\"head\"`, `\"tail\"` or `\"ends\"`",
+                            );
                             continue;
                         }
                     };
@@ -362,7 +310,9 @@ fn truncate(entry: &Entry, errors: &mut Errors) -> Option<TokenStream> {
             }
         }
     }
-    Some(quote!(__toolkit::Truncate::Limits { max_lines: #lines, max_bytes: #bytes, keep: __toolkit::Keep::#keep }))
+    Some(
+        quote!(__toolkit::Truncate::Limits { max_lines: #lines, max_bytes: #bytes, keep: __toolkit::Keep::#keep }),
+    )
 }
 
 #[cfg(test)]
@@ -370,28 +320,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn legal_names_are_proposed() {
-        for (given, proposed) in [
-            ("ReadFile", "read_file"),
-            ("read-file", "read_file"),
-            ("READ", "read"),
-            ("2read", "read"),
-            ("_read_", "read"),
-            ("é", "my_tool"),
-            ("HTTPGet2", "httpget2"),
-        ] {
-            assert_eq!(legal(given), proposed, "{given}");
-            assert!(is_valid_name(&legal(given)));
-        }
-    }
-
-    #[test]
     fn durations() {
         for (text, expected) in [
             ("30s", Some(Duration::from_secs(30))),
             ("250ms", Some(Duration::from_millis(250))),
-            ("2m", Some(Duration::from_secs(120))),
-            ("1h", Some(Duration::from_secs(3600))),
+            ("2m", Some(Duration::from_mins(2))),
+            ("1h", Some(Duration::from_hours(1))),
             ("30", None),
             ("s", None),
             ("-1s", None),

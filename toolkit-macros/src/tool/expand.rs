@@ -2,13 +2,13 @@
 
 use super::attribute::Options;
 use super::item::Function;
-use super::parameter::{Argument, Parameter};
+use super::parameter::{Argument, Parameter, Service};
 use super::signature::Flaws;
 use crate::check::{Check, is_disabled};
-use crate::type_form::{Borrow, respan};
 use crate::documentation::{self, is_doc};
 use crate::keys::Text;
-use crate::rules::{Default_, Kind, Literal};
+use crate::rules::{Default_, Literal};
+use crate::type_form::{Borrow, respan};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -112,7 +112,7 @@ fn witnesses(function: &Function, parameters: &[Parameter], without: &[&str]) ->
 fn witness(place: usize, parameter: &Parameter) -> TokenStream {
     match parameter {
         Parameter::Context | Parameter::Broken => TokenStream::new(),
-        Parameter::Service(ty) => {
+        Parameter::Service(Service { ty, .. }) => {
             let name = numbered_ident("STATE", place);
             quote!(static #name: __toolkit::StateOf<#ty> = __toolkit::state_of::<#ty>();)
         }
@@ -154,7 +154,9 @@ fn argument_witness(static_name: &Ident, argument: &Argument) -> TokenStream {
                 let literal = literal.to_tokens();
                 quote!(__toolkit::Shown::Literal(#literal))
             }
-            None => quote_spanned!(example.span()=> __toolkit::Shown::Computed(|| __toolkit::to_value(&#example))),
+            None => {
+                quote_spanned!(example.span()=> __toolkit::Shown::Computed(|| __toolkit::to_value(&#example)))
+            }
         };
         steps.extend(quote!(.examples(&[#example])));
     }
@@ -188,17 +190,19 @@ fn default_step(default: &Default_, argument: &Argument) -> TokenStream {
     let value = match default {
         Default_::OfType(span) => {
             let ty = respan(owned.clone(), *span);
-            return computed(&quote_spanned!(*span=> <#ty as ::core::default::Default>::default()));
+            return computed(owned, &quote_spanned!(*span=> <#ty as ::core::default::Default>::default()));
         }
         Default_::Value(value, _) => value,
     };
     let Some(literal) = Literal::of(value) else {
         let (span, ty) = (value.span(), &argument.ty);
         return match held.borrow {
-            Borrow::Not => computed(&value.to_token_stream()),
-            Borrow::Slice => computed(&quote_spanned!(span=> { let value: #ty = #value; value.to_vec() })),
+            Borrow::Not => computed(owned, &value.to_token_stream()),
+            Borrow::Slice => {
+                computed(owned, &quote_spanned!(span=> { let value: #ty = #value; value.to_vec() }))
+            }
             Borrow::Str | Borrow::Path => {
-                computed(&quote_spanned!(span=> { let value: #ty = #value; <#owned>::from(value) }))
+                computed(owned, &quote_spanned!(span=> { let value: #ty = #value; <#owned>::from(value) }))
             }
         };
     };
@@ -207,11 +211,11 @@ fn default_step(default: &Default_, argument: &Argument) -> TokenStream {
 }
 
 /// A default that is computed at each call, and shown if its type serialises.
-fn computed(value: &TokenStream) -> TokenStream {
+fn computed(owned: &TokenStream, value: &TokenStream) -> TokenStream {
     quote! {
         .default(|| #value, __toolkit::Shown::Computed(|| {
             use __toolkit::{Computed as _, Unshown as _};
-            (&__toolkit::Probe::of(|| #value)).value(|| #value)
+            (&__toolkit::Probe::<#owned>::of(|| #value)).value(|| #value)
         }))
     }
 }
@@ -226,7 +230,9 @@ fn numbered(parameters: &[Parameter], what: &str, choose: impl Fn(&Parameter) ->
 }
 
 fn input(parameters: &[Parameter]) -> TokenStream {
-    if let Some(whole) = numbered(parameters, "ARG", |parameter| matches!(parameter, Parameter::Whole(_))).first() {
+    if let Some(whole) =
+        numbered(parameters, "ARG", |parameter| matches!(parameter, Parameter::Whole(_))).first()
+    {
         return quote!(__toolkit::Input::Whole(&#whole.def));
     }
     let arguments = numbered(parameters, "ARG", |parameter| matches!(parameter, Parameter::Argument(_)));
@@ -240,17 +246,18 @@ fn run(function: &Function, parameters: &[Parameter]) -> TokenStream {
     let local = |name: &str| Ident::new(name, Span::mixed_site());
     let (context, arguments) = (local("context"), local("arguments"));
     let mut takes = TokenStream::new();
-    let mut taken: Vec<(Ident, Ident)> = Vec::new();
+    let mut pairs: Vec<(Ident, Ident)> = Vec::new();
     let mut passed: Vec<TokenStream> = Vec::new();
     let mut borrows = false;
     for (place, parameter) in parameters.iter().enumerate() {
         let value = local(&format!("value_{place}"));
         match parameter {
             Parameter::Context | Parameter::Broken => passed.push(quote!(#context)),
-            Parameter::Service(_) => {
+            Parameter::Service(service) => {
                 let state = numbered_ident("STATE", place);
                 takes.extend(quote!(let #value = (#state.get)(#context)?;));
-                passed.push(quote!(#value));
+                borrows |= service.borrowed;
+                passed.push(if service.borrowed { quote!(&#value) } else { quote!(#value) });
             }
             Parameter::Whole(_) => {
                 let arg = numbered_ident("ARG", place);
@@ -258,7 +265,7 @@ fn run(function: &Function, parameters: &[Parameter]) -> TokenStream {
                 passed.push(quote!(#value));
             }
             Parameter::Argument(argument) => {
-                taken.push((value.clone(), numbered_ident("ARG", place)));
+                pairs.push((value.clone(), numbered_ident("ARG", place)));
                 borrows |= argument.held.borrow != Borrow::Not;
                 passed.push(match (argument.held.borrow, argument.is_option) {
                     (Borrow::Not, _) => quote!(#value),
@@ -268,8 +275,11 @@ fn run(function: &Function, parameters: &[Parameter]) -> TokenStream {
             }
         }
     }
-    if !taken.is_empty() {
-        let (values, statics) = (nested(taken.iter().map(|(value, _)| quote!(#value))), nested(taken.iter().map(|(_, arg)| quote!(&#arg))));
+    if !pairs.is_empty() {
+        let (values, statics) = (
+            nested(pairs.iter().map(|(value, _)| quote!(#value))),
+            nested(pairs.iter().map(|(_, arg)| quote!(&#arg))),
+        );
         takes.extend(quote!(let #values = __toolkit::Take::take(&#statics, #arguments)?;));
     }
     let call = quote_spanned!(ident.span()=> #ident(#(#passed),*));
@@ -286,16 +296,14 @@ fn run(function: &Function, parameters: &[Parameter]) -> TokenStream {
             const __TOOLKIT_RUN: __toolkit::Run = __toolkit::Run::Blocking(__toolkit_run);
         };
     }
-    let types = types_again(parameters);
     // What the function borrows has to live in a future around it.
     let future = if borrows { quote_spanned!(ident.span()=> async move { #call.await }) } else { call };
-    let boxed = quote_spanned!(ident.span()=> __toolkit::Box::pin(#future));
+    let boxed = boxed(&future, parameters, ident.span());
     quote! {
         fn __toolkit_run<'a>(
             #context: &'a __toolkit::ToolContext,
             #arguments: &mut __toolkit::Arguments,
         ) -> __toolkit::Result<__toolkit::BoxFuture<'a>, __toolkit::ToolError> {
-            #types
             #takes
             __toolkit::Ok(__toolkit::call(#boxed, __TOOLKIT_OUTPUT.convert))
         }
@@ -303,21 +311,20 @@ fn run(function: &Function, parameters: &[Parameter]) -> TokenStream {
     }
 }
 
-/// The types that may not be what they must, named where the future is made. With an error in the function, rustc does
-/// not say as well that the future is not `Send`; the error itself it has said at the witness, and says once.
-fn types_again(parameters: &[Parameter]) -> TokenStream {
-    parameters
-        .iter()
-        .filter_map(|parameter| match parameter {
-            Parameter::Service(ty) => Some(quote!(let _ = __toolkit::state_of::<#ty>;)),
-            Parameter::Whole(ty) => Some(quote!(let _ = __toolkit::arg::<#ty>;)),
-            Parameter::Argument(argument) if argument.held.kind == Kind::Unknown => {
-                let (make, ty) = (argument.make(), &argument.held.owned);
-                Some(quote!(let _ = __toolkit::#make::<#ty>;))
-            }
-            _ => None,
-        })
-        .collect()
+/// The future in its box. With a service that is none it need not be `Send`: one mistake is one error.
+fn boxed(future: &TokenStream, parameters: &[Parameter], span: Span) -> TokenStream {
+    let services = parameters.iter().filter_map(|parameter| match parameter {
+        Parameter::Service(service) => Some(&service.ty),
+        _ => None,
+    });
+    let all = services.fold(quote!(()), |others, ty| quote!((__toolkit::PhantomData<#ty>, #others)));
+    if all.to_string() == "()" {
+        return quote_spanned!(span=> __toolkit::Box::pin(#future));
+    }
+    quote_spanned! {span=> {
+        use __toolkit::{Sendable as _, Unsendable as _};
+        (&__toolkit::Gate::<#all>::OPEN).boxed(#future)
+    }}
 }
 
 /// A tuple, of tuples where it is longer than the eight places that the runtime's trait is there for.
@@ -347,7 +354,8 @@ fn docs(options: &Options, parameters: &[Parameter]) -> TokenStream {
             _ => None,
         })
         .collect();
-    let section = documentation::arguments_section(arguments.iter().map(|(name, text)| (name.as_str(), *text)))
-        .map(|section| quote!(#[doc = #section]));
+    let section =
+        documentation::arguments_section(arguments.iter().map(|(name, text)| (name.as_str(), *text)))
+            .map(|section| quote!(#[doc = #section]));
     quote!(#description #section)
 }

@@ -33,7 +33,7 @@ impl Parse for Function {
 }
 
 /// The function, or an error that says what stands there instead.
-pub(super) fn parse(item: TokenStream, errors: &mut Errors) -> Option<Function> {
+pub(super) fn parse(item: &TokenStream, errors: &mut Errors) -> Option<Function> {
     match syn::parse2::<Function>(item.clone()) {
         Ok(mut function) => {
             second_tool(&mut function, errors);
@@ -59,7 +59,11 @@ fn second_tool(function: &mut Function, errors: &mut Errors) {
     function.attributes.retain(|attribute| {
         let is_tool = attribute.path().segments.last().is_some_and(|segment| segment.ident == "tool");
         if is_tool {
-            errors.push(Check::TwoTools, attribute, "a function is one tool; put everything in one `#[tool(..)]`");
+            errors.push(
+                Check::TwoTools,
+                attribute,
+                "a function is one tool; put everything in one `#[tool(..)]`",
+            );
         }
         !is_tool
     });

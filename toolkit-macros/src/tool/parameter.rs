@@ -2,14 +2,14 @@
 
 use super::item::Function;
 use super::signature::Flaws;
-use crate::type_form::{
-    Held, held, last_segment, mentions_ident, mentions_impl, named_lifetimes, only_argument, option,
-    reference,
-};
 use crate::check::{Check, Errors};
 use crate::documentation;
 use crate::keys::nearest;
 use crate::rules::{Default_, Rules, TypeForm};
+use crate::type_form::{
+    Held, held, last_segment, mentions_ident, mentions_impl, named_lifetimes, only_argument, option,
+    reference,
+};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use std::collections::HashMap;
@@ -21,14 +21,22 @@ use syn::{Attribute, FnArg, LitStr, Meta, Pat, PatType, Type};
 pub(super) enum Parameter {
     /// `&ToolContext`.
     Context,
-    /// `State<T>`, with its `T`.
-    Service(Type),
+    /// `State<T>` or `&State<T>`.
+    Service(Service),
     /// An argument of its own.
     Argument(Box<Argument>),
     /// `#[args]`: all arguments in one struct.
     Whole(Type),
     /// Rejected: nothing more is said of it.
     Broken,
+}
+
+/// A service.
+pub(super) struct Service {
+    /// The `T`.
+    pub(super) ty: Type,
+    /// Whether the function borrows it.
+    pub(super) borrowed: bool,
 }
 
 /// An argument.
@@ -87,11 +95,19 @@ fn take_attributes(attributes: &mut Vec<Attribute>, errors: &mut Errors) -> Attr
                     found.arg = if before.is_empty() { more.clone() } else { quote!(#before, #more) };
                     found.arg_span = Some(attribute.path().span());
                 }
-                _ => errors.push(Check::WrongForm, attribute, "`#[arg]` says nothing; write for instance `#[arg(default)]`"),
+                _ => errors.push(
+                    Check::WrongForm,
+                    attribute,
+                    "`#[arg]` says nothing; write for instance `#[arg(default)]`",
+                ),
             },
             "args" => match &attribute.meta {
                 Meta::Path(path) => found.args_span = Some(path.span()),
-                _ => errors.push(Check::ArgsForm, attribute, "`#[args]` stands alone; rules go on the fields of the struct"),
+                _ => errors.push(
+                    Check::ArgsForm,
+                    attribute,
+                    "`#[args]` stands alone; rules go on the fields of the struct",
+                ),
             },
             "cfg" | "cfg_attr" => errors.push(
                 Check::ParameterCfg,
@@ -101,8 +117,12 @@ fn take_attributes(attributes: &mut Vec<Attribute>, errors: &mut Errors) -> Attr
             "allow" | "warn" | "deny" | "forbid" | "expect" => return true,
             _ => {
                 let message = match nearest(&name, ["arg", "args"].into_iter()) {
-                    Some(near) => format!("unknown attribute `{name}` on a parameter; did you mean `{near}`?"),
-                    None => format!("unknown attribute `{name}` on a parameter; it takes docs, `#[arg(..)]` or `#[args]`"),
+                    Some(near) => {
+                        format!("unknown attribute `{name}` on a parameter; did you mean `{near}`?")
+                    }
+                    None => format!(
+                        "unknown attribute `{name}` on a parameter; it takes docs, `#[arg(..)]` or `#[args]`"
+                    ),
                 };
                 errors.push(Check::ParameterAttribute, attribute, message);
             }
@@ -116,14 +136,23 @@ fn parameter(typed: &PatType, attributes: Attributes, flaws: &Flaws, errors: &mu
     let ty = &*typed.ty;
     if let Some(special) = context_or_service(ty, flaws, errors) {
         if let Some(span) = attributes.arg_span.or(attributes.args_span) {
-            errors.push_span(Check::ArgOnService, span, "this parameter is no argument: a model never sees it");
+            errors.push_span(
+                Check::ArgOnService,
+                span,
+                "this parameter is no argument: a model never sees it",
+            );
         }
         return special;
     }
-    let legal_type = check_type(ty, flaws, errors);
+    // No function takes such a thing by value, which rustc says.
+    let legal_type = check_type(ty, flaws, errors) && !is_unsized(ty);
     if attributes.args_span.is_some() {
         if let Some(span) = attributes.arg_span {
-            errors.push_span(Check::ArgsForm, span, "`#[arg]` beside `#[args]`; rules go on the fields of the struct");
+            errors.push_span(
+                Check::ArgsForm,
+                span,
+                "`#[arg]` beside `#[args]`; rules go on the fields of the struct",
+            );
         }
         return if legal_type { Parameter::Whole(ty.clone()) } else { Parameter::Broken };
     }
@@ -161,35 +190,55 @@ fn context_or_service(ty: &Type, flaws: &Flaws, errors: &mut Errors) -> Option<P
         errors.push(Check::ContextByValue, ty, "the context is borrowed; take `&ToolContext`");
         return Some(Parameter::Broken);
     }
-    if let Type::Reference(reference) = ty {
-        if is_context(&reference.elem) {
-            if let Some(token) = &reference.mutability {
-                errors.push(Check::MutableReference, token, "the context is shared; take `&ToolContext`");
-                return Some(Parameter::Broken);
-            }
-            if let Some(lifetime) = &reference.lifetime {
-                if !flaws.generics.iter().any(|name| lifetime.ident == name) {
-                    errors.push(Check::Lifetime, lifetime, "the context lives as long as the call; take `&ToolContext`");
-                }
-                return Some(Parameter::Broken);
-            }
-            return Some(Parameter::Context);
+    if let Type::Reference(reference) = ty
+        && is_context(&reference.elem)
+    {
+        if let Some(token) = &reference.mutability {
+            errors.push(Check::MutableReference, token, "the context is shared; take `&ToolContext`");
+            return Some(Parameter::Broken);
         }
+        if let Some(lifetime) = &reference.lifetime {
+            if !flaws.generics.iter().any(|name| lifetime.ident == name) {
+                errors.push(
+                    Check::Lifetime,
+                    lifetime,
+                    "the context lives as long as the call; take `&ToolContext`",
+                );
+            }
+            return Some(Parameter::Broken);
+        }
+        return Some(Parameter::Context);
     }
-    let service = only_argument(ty, "State")?;
+    let (state, borrowed) = match ty {
+        Type::Reference(reference) if reference.mutability.is_none() && reference.lifetime.is_none() => {
+            (&*reference.elem, true)
+        }
+        other => (other, false),
+    };
+    let service = only_argument(state, "State")?;
     let is_known = check_type(service, flaws, errors);
-    Some(if is_known { Parameter::Service(service.clone()) } else { Parameter::Broken })
+    Some(if is_known {
+        Parameter::Service(Service { ty: service.clone(), borrowed })
+    } else {
+        Parameter::Broken
+    })
 }
 
 /// Whether the type can be checked further; if not, and nobody said so yet, says why.
 fn check_type(ty: &Type, flaws: &Flaws, errors: &mut Errors) -> bool {
     let tokens = ty.to_token_stream();
     if let Some(span) = mentions_impl(&tokens) {
-        errors.push_span(Check::ImplTrait, span, "an argument needs a type with a name; `impl Trait` has none");
+        errors.push_span(
+            Check::ImplTrait,
+            span,
+            "an argument needs a type with a name; `impl Trait` has none",
+        );
         return false;
     }
     // These are reported at the signature already.
-    if mentions_ident(&tokens, "Self").is_some() || flaws.generics.iter().any(|name| mentions_ident(&tokens, name).is_some()) {
+    if mentions_ident(&tokens, "Self").is_some()
+        || flaws.generics.iter().any(|name| mentions_ident(&tokens, name).is_some())
+    {
         return false;
     }
     let lifetimes = named_lifetimes(&tokens);
@@ -197,35 +246,55 @@ fn check_type(ty: &Type, flaws: &Flaws, errors: &mut Errors) -> bool {
         return false;
     }
     let inner = option(ty).unwrap_or(ty);
-    // No function takes these by value, which rustc says.
-    let is_str = matches!(inner, Type::Path(path) if path.path.is_ident("str"));
-    if is_str || matches!(inner, Type::Slice(_) | Type::TraitObject(_)) {
-        return false;
-    }
     if let Type::Reference(reference) = inner {
         if let Some(token) = &reference.mutability {
-            errors.push(Check::MutableReference, token, "an argument belongs to the tool; take it by value, as `mut` if need be");
+            errors.push(
+                Check::MutableReference,
+                token,
+                "an argument belongs to the tool; take it by value, as `mut` if need be",
+            );
             return false;
         }
         if let Some(lifetime) = &reference.lifetime {
-            errors.push(Check::Lifetime, lifetime, "an argument lives as long as the call; leave the lifetime out");
+            errors.push(
+                Check::Lifetime,
+                lifetime,
+                "an argument lives as long as the call; leave the lifetime out",
+            );
             return false;
         }
         if held(inner).is_none() {
-            errors.push(Check::Reference, inner, format!("this reference cannot be an argument; take {}", instead(&reference.elem)));
+            errors.push(
+                Check::Reference,
+                inner,
+                format!("this reference cannot be an argument; take {}", instead(&reference.elem)),
+            );
             return false;
         }
         return true;
     }
     if let Some((_, span)) = lifetimes.into_iter().find(|(name, _)| name != "static") {
-        errors.push_span(Check::Lifetime, span, "an argument owns its content; use an owned type such as `String`");
+        errors.push_span(
+            Check::Lifetime,
+            span,
+            "an argument owns its content; use an owned type such as `String`",
+        );
         return false;
     }
     if let Some(place) = reference(&tokens) {
-        errors.push_span(Check::Reference, place, "a reference within a type cannot be an argument; use an owned type");
+        errors.push_span(
+            Check::Reference,
+            place,
+            "a reference within a type cannot be an argument; use an owned type",
+        );
         return false;
     }
     true
+}
+
+fn is_unsized(ty: &Type) -> bool {
+    matches!(ty, Type::Slice(_) | Type::TraitObject(_))
+        || matches!(ty, Type::Path(path) if path.path.is_ident("str"))
 }
 
 fn instead(elem: &Type) -> String {
@@ -247,11 +316,19 @@ fn name(pattern: &Pat, rules: &Rules, errors: &mut Errors) -> Option<LitStr> {
     let ident = match pattern {
         Pat::Ident(pattern) if pattern.by_ref.is_none() && pattern.subpat.is_none() => &pattern.ident,
         Pat::Wild(_) => {
-            errors.push(Check::Pattern, pattern, "an argument needs a name that a model can use, and `_` is none");
+            errors.push(
+                Check::Pattern,
+                pattern,
+                "an argument needs a name that a model can use, and `_` is none",
+            );
             return None;
         }
         _ => {
-            errors.push(Check::Pattern, pattern, "an argument needs a name; take it apart within the function");
+            errors.push(
+                Check::Pattern,
+                pattern,
+                "an argument needs a name; take it apart within the function",
+            );
             return None;
         }
     };
@@ -263,7 +340,10 @@ fn name(pattern: &Pat, rules: &Rules, errors: &mut Errors) -> Option<LitStr> {
         errors.push(
             Check::ArgumentName,
             ident,
-            format!("`{}` cannot name an argument\ngive it another name with `#[arg(rename = \"…\")]`", name.value()),
+            format!(
+                "`{}` cannot name an argument\ngive it another name with `#[arg(rename = \"…\")]`",
+                name.value()
+            ),
         );
         return None;
     }
@@ -282,8 +362,10 @@ fn check_contexts(function: &Function, parameters: &[Parameter], errors: &mut Er
 }
 
 fn check_whole(function: &Function, parameters: &[Parameter], errors: &mut Errors) {
-    let mut wholes =
-        typed(function).zip(parameters).filter(|(_, parameter)| matches!(parameter, Parameter::Whole(_))).map(|(typed, _)| typed);
+    let mut wholes = typed(function)
+        .zip(parameters)
+        .filter(|(_, parameter)| matches!(parameter, Parameter::Whole(_)))
+        .map(|(typed, _)| typed);
     if wholes.next().is_none() {
         return;
     }
@@ -292,7 +374,11 @@ fn check_whole(function: &Function, parameters: &[Parameter], errors: &mut Error
     }
     for (typed, parameter) in typed(function).zip(parameters) {
         if matches!(parameter, Parameter::Argument(_)) {
-            errors.push(Check::ArgsBeside, &typed.pat, "`#[args]` takes all arguments; make this one a field of its struct");
+            errors.push(
+                Check::ArgsBeside,
+                &typed.pat,
+                "`#[args]` takes all arguments; make this one a field of its struct",
+            );
         }
     }
 }
@@ -314,11 +400,16 @@ pub(super) fn check_names(parameters: &[Parameter], errors: &mut Errors) {
         })
     };
     let names = arguments().map(|argument| (&argument.name, argument));
-    let aliases = arguments().flat_map(|argument| argument.rules.aliases.iter().map(move |alias| (alias, argument)));
+    let aliases =
+        arguments().flat_map(|argument| argument.rules.aliases.iter().map(move |alias| (alias, argument)));
     for (name, argument) in names.chain(aliases) {
         if let Some(other) = taken.insert(name.value(), argument) {
             let whose = if std::ptr::eq(other, argument) { "this" } else { "another" };
-            errors.push(Check::ArgumentTwice, name, format!("{whose} argument is named `{}` already", name.value()));
+            errors.push(
+                Check::ArgumentTwice,
+                name,
+                format!("{whose} argument is named `{}` already", name.value()),
+            );
         }
     }
 }

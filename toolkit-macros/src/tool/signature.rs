@@ -1,14 +1,15 @@
 //! What a tool's function may look like, apart from its parameters: one function a rule.
 
 use super::item::Function;
-use crate::type_form::{borrow, mentions_ident, mentions_impl, named_lifetimes};
 use crate::check::{Check, Errors};
+use crate::type_form::{borrow, mentions_ident, mentions_impl, named_lifetimes};
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 use syn::{FnArg, GenericParam, ReturnType, Safety, Type};
 
 /// What was found that the later steps must know, so that one mistake stays one error.
 #[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Flaws {
     /// Something that rustc rejects again, so that only a stub can be emitted.
     pub(super) needs_stub: bool,
@@ -43,7 +44,11 @@ fn check_body(function: &Function, flaws: &mut Flaws, errors: &mut Errors) {
         if function.signature.inputs.iter().any(|input| matches!(input, FnArg::Receiver(_))) {
             return;
         }
-        errors.push(Check::NoBody, &function.signature.ident, "a tool needs a body; a trait only declares one");
+        errors.push(
+            Check::NoBody,
+            &function.signature.ident,
+            "a tool needs a body; a trait only declares one",
+        );
     }
 }
 
@@ -78,7 +83,11 @@ fn check_self_type(function: &Function, flaws: &mut Flaws, errors: &mut Errors) 
         if let Some(span) = mentions_ident(&ty.to_token_stream(), "Self") {
             flaws.is_method = true;
             flaws.associated = true;
-            errors.push_span(Check::SelfType, span, "a tool is no method, so `Self` means nothing here; name the type");
+            errors.push_span(
+                Check::SelfType,
+                span,
+                "a tool is no method, so `Self` means nothing here; name the type",
+            );
         }
     }
 }
@@ -112,7 +121,11 @@ fn check_safety(function: &Function, errors: &mut Errors) {
 fn check_variadic(function: &Function, flaws: &mut Flaws, errors: &mut Errors) {
     if let Some(variadic) = &function.signature.variadic {
         flaws.needs_stub = true;
-        errors.push(Check::Variadic, variadic, "a tool has a fixed list of arguments; take a `Vec<T>` for many");
+        errors.push(
+            Check::Variadic,
+            variadic,
+            "a tool has a fixed list of arguments; take a `Vec<T>` for many",
+        );
     }
 }
 
@@ -135,16 +148,25 @@ fn check_return(function: &Function, flaws: &mut Flaws, errors: &mut Errors) {
     let tokens = output.to_token_stream();
     if let Some(span) = mentions_impl(&tokens) {
         flaws.bad_return = true;
-        let advice = if tokens.to_string().contains("Future") { "write an `async fn`" } else { "name the type" };
+        let advice =
+            if tokens.to_string().contains("Future") { "write an `async fn`" } else { "name the type" };
         errors.push_span(Check::ReturnImpl, span, format!("what a tool returns must have a name; {advice}"));
     } else if is_generic(&tokens, &flaws.generics) {
         flaws.bad_return = true;
     } else if matches!(&**output, Type::Reference(_)) && borrow(&tokens).is_some() {
         flaws.bad_return = true;
-        errors.push(Check::ReturnBorrow, output, "what a tool returns must own its content; return a `String`");
+        errors.push(
+            Check::ReturnBorrow,
+            output,
+            "what a tool returns must own its content; return a `String`",
+        );
     } else if let Some(span) = borrowed(&tokens) {
         flaws.bad_return = true;
-        errors.push_span(Check::ReturnBorrow, span, "what a tool returns must own its content; use a `String`");
+        errors.push_span(
+            Check::ReturnBorrow,
+            span,
+            "what a tool returns must own its content; use a `String`",
+        );
     }
 }
 
@@ -155,6 +177,7 @@ fn is_generic(tokens: &TokenStream, generics: &[String]) -> bool {
 
 /// A reference or lifetime that is not `'static`.
 fn borrowed(tokens: &TokenStream) -> Option<Span> {
-    borrow(tokens)
-        .or_else(|| named_lifetimes(tokens).into_iter().find(|(name, _)| name != "static").map(|(_, span)| span))
+    borrow(tokens).or_else(|| {
+        named_lifetimes(tokens).into_iter().find(|(name, _)| name != "static").map(|(_, span)| span)
+    })
 }

@@ -1,15 +1,19 @@
-//! Changes to arguments that follow the schema: other names for a property, and `null` for an absent one.
+//! Changes to arguments that follow the schema: other names for a property, `null` for an absent one, and `5.0` for
+//! an integer.
 
+use super::pointer::Pointer;
 use super::problem::Problem;
-use crate::schema::{ALIASES, resolve};
-use serde_json::{Map, Value};
-use std::fmt;
+use super::variant::meant_option;
+use crate::schema::describe::cut;
+use crate::schema::{ALIASES, DEEPEST, resolve};
+use serde_json::{Map, Number, Value};
 
-/// Gives properties that came under an alias their own name.
+/// Gives properties that came under an alias their own name. Of two that are given, `null` is as good as absent.
 ///
 /// `schema` is the annotated one, in which a property lists its aliases.
 pub(super) fn rename_aliases(value: &mut Value, schema: &Value, problems: &mut Vec<Problem>) {
-    visit_objects(value, schema, schema, Pointer::ROOT, &mut |members, object, at| {
+    visit(value, schema, schema, Pointer::ROOT, &mut |value, object, at| {
+        let Value::Object(members) = value else { return };
         let Some(properties) = object.get("properties").and_then(Value::as_object) else { return };
         for (name, property) in properties {
             let Some(aliases) = property.get(ALIASES).and_then(Value::as_array) else { continue };
@@ -19,14 +23,16 @@ pub(super) fn rename_aliases(value: &mut Value, schema: &Value, problems: &mut V
                     continue;
                 }
                 let Some(given) = members.shift_remove(alias) else { continue };
-                if members.contains_key(name) {
-                    problems.push(Problem::new(
+                match members.get(name) {
+                    Some(first) if !first.is_null() && !given.is_null() => problems.push(Problem::new(
                         at.member(alias).to_string(),
                         format!("one value for `{name}`"),
-                        format!("a second one: `{alias}` is another name of it"),
-                    ));
-                } else {
-                    members.insert(name.clone(), given);
+                        format!("a second one: `{}` is another name of it", cut(alias, 80)),
+                    )),
+                    Some(first) if !first.is_null() => {}
+                    _ => {
+                        members.insert(name.clone(), given);
+                    }
                 }
             }
         }
@@ -35,27 +41,28 @@ pub(super) fn rename_aliases(value: &mut Value, schema: &Value, problems: &mut V
 
 /// Removes properties that are `null` where the schema wants something else and does not require them.
 pub(super) fn drop_optional_nulls(value: &mut Value, schema: &Value) {
-    visit_objects(value, schema, schema, Pointer::ROOT, &mut |members, object, _| {
+    visit(value, schema, schema, Pointer::ROOT, &mut |value, object, _| {
+        let Value::Object(members) = value else { return };
         let Some(properties) = object.get("properties").and_then(Value::as_object) else { return };
         let required = object.get("required").and_then(Value::as_array);
         members.retain(|name, member| {
             let is_required = required.is_some_and(|required| required.iter().any(|other| other == name));
             !member.is_null()
                 || is_required
-                || properties.get(name).is_none_or(|property| allows_null(property, schema))
+                || properties.get(name).is_none_or(|property| allows_null(property, schema, 0))
         });
     });
 }
 
-fn allows_null(schema: &Value, root: &Value) -> bool {
-    let Some(schema) = resolve(schema, root).as_object() else { return true };
+fn allows_null(schema: &Value, root: &Value, depth: usize) -> bool {
+    let Some(schema) = resolve(schema, root).as_object().filter(|_| depth < DEEPEST) else { return true };
     if let Some(types) = schema.get("type") {
         return types == "null"
             || types.as_array().is_some_and(|types| types.iter().any(|kind| kind == "null"));
     }
     for key in ["anyOf", "oneOf"] {
         if let Some(options) = schema.get(key).and_then(Value::as_array) {
-            return options.iter().any(|option| allows_null(option, root));
+            return options.iter().any(|option| allows_null(option, root, depth + 1));
         }
     }
     if let Some(options) = schema.get("enum").and_then(Value::as_array) {
@@ -64,59 +71,70 @@ fn allows_null(schema: &Value, root: &Value) -> bool {
     schema.get("const").is_none_or(Value::is_null)
 }
 
-/// Where a value stands, as a JSON pointer that is written only when somebody asks.
-#[derive(Clone, Copy)]
-struct Pointer<'a> {
-    parent: Option<&'a Pointer<'a>>,
-    step: Step<'a>,
-}
-
-#[derive(Clone, Copy)]
-enum Step<'a> {
-    Member(&'a str),
-    Item(usize),
-}
-
-impl<'a> Pointer<'a> {
-    const ROOT: Pointer<'static> = Pointer { parent: None, step: Step::Item(0) };
-
-    fn member(&'a self, name: &'a str) -> Self {
-        Self { parent: Some(self), step: Step::Member(name) }
+/// Writes floats without a fraction as integers where the schema wants integers. In JSON Schema `5.0` is one; for
+/// serde it is none.
+pub(super) fn whole_floats_to_integers(value: &mut Value, schema: &Value) {
+    if !holds_whole_float(value) {
+        return;
     }
-
-    fn item(&'a self, index: usize) -> Self {
-        Self { parent: Some(self), step: Step::Item(index) }
-    }
-}
-
-impl fmt::Display for Pointer<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some(parent) = self.parent else { return Ok(()) };
-        parent.fmt(f)?;
-        match self.step {
-            Step::Member(name) => write!(f, "/{}", name.replace('~', "~0").replace('/', "~1")),
-            Step::Item(index) => write!(f, "/{index}"),
+    visit(value, schema, schema, Pointer::ROOT, &mut |value, members, _| {
+        if let Value::Number(number) = value
+            && wants_integer(members)
+            && let Some(integer) = integer(number)
+        {
+            *number = integer;
         }
+    });
+}
+
+fn holds_whole_float(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => integer(number).is_some(),
+        Value::Array(items) => items.iter().any(holds_whole_float),
+        Value::Object(members) => members.values().any(holds_whole_float),
+        _ => false,
     }
 }
 
-/// Calls `change` on every object of `value` with the schema that describes it, outermost first.
-fn visit_objects(
-    value: &mut Value,
-    schema: &Value,
-    root: &Value,
-    at: Pointer<'_>,
-    change: &mut impl FnMut(&mut Map<String, Value>, &Map<String, Value>, Pointer<'_>),
-) {
+fn wants_integer(schema: &Map<String, Value>) -> bool {
+    match schema.get("type") {
+        Some(Value::Array(kinds)) => {
+            kinds.iter().any(|kind| kind == "integer") && !kinds.iter().any(|kind| kind == "number")
+        }
+        Some(kind) => kind == "integer",
+        None => false,
+    }
+}
+
+/// The integer that a float without a fraction stands for.
+fn integer(number: &Number) -> Option<Number> {
+    if !number.is_f64() {
+        return None;
+    }
+    let float = number.as_f64().filter(|float| float.fract() == 0.0)?;
+    // The shortest decimal form of a float without a fraction is exact digits and, up to 2^64, parses whole.
+    let digits = format!("{float:.0}");
+    let digits = if digits == "-0" { "0" } else { &digits };
+    digits.parse::<u64>().map(Number::from).or_else(|_| digits.parse::<i64>().map(Number::from)).ok()
+}
+
+type Change<'a> = dyn FnMut(&mut Value, &Map<String, Value>, Pointer<'_>) + 'a;
+
+/// Calls `change` on every value with the schemas that describe it, outermost first.
+fn visit(value: &mut Value, schema: &Value, root: &Value, at: Pointer<'_>, change: &mut Change<'_>) {
     let Some(schema) = resolve(schema, root).as_object() else { return };
+    // A schema whose variants lead back to itself is refused when it is compiled.
+    if at.depth() > DEEPEST {
+        return;
+    }
+    change(value, schema, at);
     match value {
         Value::Object(members) => {
-            change(members, schema, at);
             let properties = schema.get("properties").and_then(Value::as_object);
-            let rest = schema.get("additionalProperties").filter(|rest| rest.is_object());
+            let rest = rest_of(schema);
             for (name, member) in members.iter_mut() {
                 if let Some(each) = properties.and_then(|properties| properties.get(name)).or(rest) {
-                    visit_objects(member, each, root, at.member(name), change);
+                    visit(member, each, root, at.member(name), change);
                 }
             }
         }
@@ -126,69 +144,58 @@ fn visit_objects(
                 if let Some(each) =
                     places.and_then(|places| places.get(index)).or_else(|| schema.get("items"))
                 {
-                    visit_objects(item, each, root, at.item(index), change);
+                    visit(item, each, root, at.item(index), change);
                 }
             }
         }
-        _ => return,
+        _ => {}
     }
     for part in schema.get("allOf").and_then(Value::as_array).into_iter().flatten() {
-        visit_objects(value, part, root, at, change);
+        visit(value, part, root, at.same(), change);
     }
     for key in ["oneOf", "anyOf"] {
         if let Some(options) = schema.get(key).and_then(Value::as_array)
             && let Some(option) = meant_option(value, options, root)
         {
-            visit_objects(value, option, root, at, change);
+            visit(value, option, root, at.same(), change);
         }
     }
 }
 
-/// The one variant that `value` can mean: its constant property says so, or the property under which an
-/// externally tagged variant stands is there, or it is the only one of this JSON type.
-pub(super) fn meant_option<'a>(value: &Value, options: &'a [Value], root: &'a Value) -> Option<&'a Value> {
-    let resolved: Vec<&Value> = options.iter().map(|option| resolve(option, root)).collect();
-    let mut tagged = resolved.iter().filter(|option| has_tags_of(value, option));
-    if let Some(option) = tagged.next() {
-        return tagged.next().is_none().then_some(*option);
-    }
-    let mut same_kind = resolved.iter().filter(|option| allows_kind(value, option));
-    let option = *same_kind.next()?;
-    same_kind.next().is_none().then_some(option)
+/// The schema of the properties that have no name of their own: the entries of a map.
+pub(super) fn rest_of(schema: &Map<String, Value>) -> Option<&Value> {
+    let patterns = schema.get("patternProperties").and_then(Value::as_object);
+    // schemars writes a map with numbers as keys as one pattern.
+    let only = patterns.filter(|patterns| patterns.len() == 1).and_then(|patterns| patterns.values().next());
+    schema.get("additionalProperties").filter(|rest| rest.is_object()).or(only)
 }
 
-fn has_tags_of(value: &Value, schema: &Value) -> bool {
-    let (Some(members), Some(properties)) =
-        (value.as_object(), schema.get("properties").and_then(Value::as_object))
-    else {
-        return false;
-    };
-    let mut tags =
-        properties.iter().filter_map(|(name, property)| Some((name, property.get("const")?))).peekable();
-    if tags.peek().is_some() {
-        return tags.all(|(name, tag)| members.get(name) == Some(tag));
-    }
-    match (properties.len(), schema.get("required").and_then(Value::as_array)) {
-        (1, Some(required)) if required.len() == 1 => {
-            required[0].as_str().is_some_and(|name| members.contains_key(name))
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn whole_floats_become_integers_where_integers_are_wanted() {
+        let schema = json!({"properties": {
+            "n": {"type": "integer"},
+            "f": {"type": "number"},
+            "any": true,
+            "list": {"type": "array", "items": {"anyOf": [{"type": "integer"}, {"type": "null"}]}},
+            "map": {"type": "object", "patternProperties": {"^\\d+$": {"type": "integer"}}},
+        }});
+        for (given, expected) in [
+            (json!({"n": 5.0, "f": 5.0, "any": 5.0}), json!({"n": 5, "f": 5.0, "any": 5.0})),
+            (json!({"n": -0.0}), json!({"n": 0})),
+            (json!({"n": 1e19}), json!({"n": 10_000_000_000_000_000_000_u64})),
+            (json!({"n": 1e20}), json!({"n": 1e20})),
+            (json!({"n": 5.5}), json!({"n": 5.5})),
+            (json!({"list": [1.0, null]}), json!({"list": [1, null]})),
+            (json!({"map": {"1": 2.0}}), json!({"map": {"1": 2}})),
+        ] {
+            let mut value = given.clone();
+            whole_floats_to_integers(&mut value, &schema);
+            assert_eq!(value, expected, "{given}");
         }
-        _ => false,
-    }
-}
-
-fn allows_kind(value: &Value, schema: &Value) -> bool {
-    let kind = match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    };
-    let allows = |named: &Value| named == kind || kind == "number" && named == "integer";
-    match schema.get("type") {
-        Some(Value::Array(kinds)) => kinds.iter().any(allows),
-        Some(named) => allows(named),
-        None => true,
     }
 }

@@ -10,93 +10,154 @@ use std::any::Any;
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
-use std::task::Poll;
+use std::task::{Context, Poll};
 use tokio::runtime::Handle;
+use tokio_util::sync::WaitForCancellationFuture;
 
-pub(super) async fn run(
-    tool: &Tool,
-    context: ToolContext,
-    mut arguments: Arguments,
-) -> Result<ToolOutput, ToolError> {
-    if context.is_cancelled() {
-        return Err(aborted());
-    }
-    match tool.def().run {
-        Run::Async(start) => {
-            let started = catch_unwind(AssertUnwindSafe(|| start(&context, &mut arguments)));
-            let future = started.map_err(|panic| panicked(tool, &*panic))??;
-            drive(tool, &context, future).await
+/// A call that is ready to run.
+pub(super) struct Prepared {
+    pub(super) tool: Tool,
+    pub(super) context: ToolContext,
+    pub(super) arguments: Arguments,
+}
+
+impl Prepared {
+    pub(super) async fn run(self) -> Result<ToolOutput, ToolError> {
+        let Self { tool, context, mut arguments } = self;
+        if context.is_cancelled() {
+            return Err(aborted());
         }
-        Run::Blocking(function) => block(tool, context, function, arguments).await,
+        match tool.run() {
+            Run::Async(start) => {
+                let context = EndsWithCall(context);
+                let mut running = Running::begin(&tool, &context.0, &mut arguments, start)?;
+                poll_fn(|task| running.poll(task)).await
+            }
+            Run::Blocking(function) => block(tool, context, function, arguments).await,
+        }
     }
 }
 
-/// Polls the function. Nothing is set up for cancellation until it has to wait.
-async fn drive(
-    tool: &Tool,
-    context: &ToolContext,
-    mut future: BoxFuture<'_>,
-) -> Result<ToolOutput, ToolError> {
-    let mut cancelled = None;
-    poll_fn(|task| {
-        let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(task)));
-        match polled {
-            Err(panic) => return Poll::Ready(Err(panicked(tool, &*panic))),
-            Ok(Poll::Ready(outcome)) => return Poll::Ready(outcome),
-            Ok(Poll::Pending) => {}
-        }
-        let cancelled = cancelled.get_or_insert_with(|| Box::pin(context.cancellation_token().cancelled()));
-        cancelled.as_mut().poll(task).map(|()| Err(aborted()))
-    })
-    .await
+/// Tells what the function left running, if it asked for a token, that the call is over.
+struct EndsWithCall(ToolContext);
+
+impl Drop for EndsWithCall {
+    fn drop(&mut self) {
+        self.0.end();
+    }
+}
+
+type Start = for<'a> fn(&'a ToolContext, &mut Arguments) -> Result<BoxFuture<'a>, ToolError>;
+
+/// A function's future. Nothing is set up for cancellation until it has to wait.
+struct Running<'a> {
+    tool: &'a Tool,
+    context: &'a ToolContext,
+    future: Option<BoxFuture<'a>>,
+    cancelled: Option<Pin<Box<WaitForCancellationFuture<'a>>>>,
+}
+
+impl<'a> Running<'a> {
+    fn begin(
+        tool: &'a Tool,
+        context: &'a ToolContext,
+        arguments: &mut Arguments,
+        start: Start,
+    ) -> Result<Self, ToolError> {
+        let future = guard(tool.name(), || start(context, arguments))??;
+        Ok(Self { tool, context, future: Some(future), cancelled: None })
+    }
+
+    fn poll(&mut self, task: &mut Context<'_>) -> Poll<Result<ToolOutput, ToolError>> {
+        let Some(future) = &mut self.future else { return Poll::Pending };
+        let outcome = match guard(self.tool.name(), || future.as_mut().poll(task)) {
+            Err(panicked) => Err(panicked),
+            Ok(Poll::Ready(outcome)) => outcome,
+            Ok(Poll::Pending) => {
+                let token = self.context.call_token();
+                let cancelled = self.cancelled.get_or_insert_with(|| Box::pin(token.cancelled()));
+                if cancelled.as_mut().poll(task).is_pending() {
+                    return Poll::Pending;
+                }
+                Err(aborted())
+            }
+        };
+        self.drop_future();
+        Poll::Ready(outcome)
+    }
+
+    /// What the function holds may panic when it is dropped. The outcome stands all the same.
+    fn drop_future(&mut self) {
+        let future = self.future.take();
+        let _ = guard(self.tool.name(), || drop(future));
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.drop_future();
+    }
 }
 
 /// Runs a blocking function on the pool for such. Cancelled, it is told and left to end by itself.
-async fn block(
-    tool: &Tool,
+fn block(
+    tool: Tool,
     context: ToolContext,
     function: fn(&ToolContext, &mut Arguments) -> Result<ToolOutput, ToolError>,
     mut arguments: Arguments,
-) -> Result<ToolOutput, ToolError> {
-    let Ok(runtime) = Handle::try_current() else {
-        return Err(ToolError::unavailable(
-            "a tool that is no `async fn` runs on tokio's blocking pool, and there is no tokio runtime here",
-        ));
-    };
-    // Whoever drops this call cancels it: the function can ask, nothing else can stop it.
-    let token = context.cancellation_token().child_token();
-    let context = context.with_token(token.clone());
-    let guard = token.clone().drop_guard();
-    let mut task = runtime.spawn_blocking(move || function(&context, &mut arguments));
-    let mut cancelled = Box::pin(token.cancelled());
-    let outcome = poll_fn(|waker| match Pin::new(&mut task).poll(waker) {
-        Poll::Ready(Ok(outcome)) => Poll::Ready(outcome),
-        Poll::Ready(Err(error)) => Poll::Ready(Err(match error.try_into_panic() {
-            Ok(panic) => panicked(tool, &*panic),
-            Err(_) => ToolError::new(ToolErrorKind::Interrupted, "the host is shutting down"),
-        })),
-        Poll::Pending => cancelled.as_mut().poll(waker).map(|()| Err(aborted())),
+) -> Pin<Box<dyn Future<Output = Result<ToolOutput, ToolError>> + Send>> {
+    Box::pin(async move {
+        let Ok(runtime) = Handle::try_current() else {
+            return Err(ToolError::unavailable(
+                "a tool that is no `async fn` runs on tokio's blocking pool, and there is no tokio runtime here",
+            ));
+        };
+        let call_token = context.call_token().clone();
+        // Whoever drops this call cancels it: the function can ask, nothing else can stop it.
+        let _told = context.cancellation_token().clone().drop_guard();
+        let mut task = runtime.spawn_blocking(move || {
+            // It may have waited for a thread until nobody wanted it any more.
+            context.check_cancelled()?;
+            guard(context.tool_name(), || function(&context, &mut arguments))?
+        });
+        let mut cancelled = Box::pin(call_token.cancelled());
+        poll_fn(|waker| match Pin::new(&mut task).poll(waker) {
+            Poll::Ready(Ok(outcome)) => Poll::Ready(outcome),
+            Poll::Ready(Err(error)) => Poll::Ready(Err(match error.try_into_panic() {
+                Ok(panic) => panicked(tool.name(), panic),
+                Err(_) => ToolError::new(ToolErrorKind::Interrupted, "the host is shutting down"),
+            })),
+            Poll::Pending => cancelled.as_mut().poll(waker).map(|()| Err(aborted())),
+        })
+        .await
     })
-    .await;
-    guard.disarm();
-    outcome
 }
 
 fn aborted() -> ToolError {
     ToolError::aborted("the call was cancelled")
 }
 
-fn panicked(tool: &Tool, panic: &(dyn Any + Send)) -> ToolError {
-    let message = panic
-        .downcast_ref::<&str>()
-        .copied()
-        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("no message");
+/// Turns a panic of a tool's code into an error.
+pub(crate) fn guard<T>(tool: &str, run: impl FnOnce() -> T) -> Result<T, ToolError> {
+    catch_unwind(AssertUnwindSafe(run)).map_err(|panic| panicked(tool, panic))
+}
+
+fn panicked(tool: &str, panic: Box<dyn Any + Send>) -> ToolError {
+    let message = match panic.downcast::<String>() {
+        Ok(message) => *message,
+        Err(panic) => match panic.downcast::<&str>() {
+            Ok(message) => (*message).to_owned(),
+            Err(payload) => {
+                // Dropping it runs code of the tool's again, which may panic again.
+                std::mem::forget(payload);
+                "no message".to_owned()
+            }
+        },
+    };
     ToolError::new(
         ToolErrorKind::Panicked,
         format!(
-            "the tool `{}` stopped on an internal error ({message}); calling it again the same way will not help",
-            tool.name()
+            "the tool `{tool}` stopped on an internal error ({message}); calling it again the same way will not help"
         ),
     )
 }

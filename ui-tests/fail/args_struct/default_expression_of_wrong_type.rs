@@ -1,6 +1,4 @@
 // errors: 1
-use toolkit::prelude::*;
-
 const LINES: &str = "5";
 
 #[toolkit::args]

@@ -1,6 +1,4 @@
 // errors: 1
-use toolkit::prelude::*;
-
 #[toolkit::args]
 struct Arguments {
     #[arg(length(1..))]

@@ -1,6 +1,4 @@
 // errors: 1
-use toolkit::prelude::*;
-
 #[toolkit::args]
 union Number {
     whole: u32,

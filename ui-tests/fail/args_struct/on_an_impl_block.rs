@@ -1,6 +1,4 @@
 // errors: 1
-use toolkit::prelude::*;
-
 struct File;
 
 #[toolkit::args]

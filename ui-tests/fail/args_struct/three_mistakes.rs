@@ -1,6 +1,4 @@
 // errors: 3
-use toolkit::prelude::*;
-
 #[toolkit::args(strict)]
 struct Arguments {
     #[arg(defualt = 5)]

@@ -115,6 +115,7 @@ const DESCRIPTION: &str = "Is described by a constant.";
     icon = "file",
     format_error = worded
 )]
+#[expect(clippy::too_many_arguments, reason = "every kind of parameter at once")]
 pub async fn everything(
     ctx: &ToolContext,
     store: State<Store>,
@@ -208,9 +209,19 @@ pub fn pedantic_deprecated() -> String {
 
 /// Takes many numbers.
 #[tool]
-#[expect(clippy::too_many_arguments, reason = "to show that this stays the function's own affair")]
-fn pedantic_numbers(a: u8, b: u16, c: u32, d: u64, e: i8, f: i16, g: i32, h: i64, i: f64) -> String {
-    format!("{a}{b}{c}{d}{e}{f}{g}{h}{i}")
+#[expect(clippy::too_many_arguments, reason = "every kind of number at once")]
+fn pedantic_numbers(
+    tiny: u8,
+    small: u16,
+    plain: u32,
+    long: u64,
+    signed_tiny: i8,
+    signed_small: i16,
+    signed: i32,
+    signed_long: i64,
+    decimal: f64,
+) -> String {
+    format!("{tiny}{small}{plain}{long}{signed_tiny}{signed_small}{signed}{signed_long}{decimal}")
 }
 
 mod nested {

@@ -3,8 +3,6 @@ use toolkit::prelude::*;
 
 /// Reads a file.
 #[tool]
-const unsafe extern "C" fn read<T>(path: u32) {
-    drop(path);
-}
+const unsafe extern "C" fn read<T>(_path: u32) {}
 
 fn main() {}

@@ -1,4 +1,4 @@
-// errors: 1
+// errors: 2
 use toolkit::prelude::*;
 
 /// Reads a file.

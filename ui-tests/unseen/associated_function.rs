@@ -1,4 +1,4 @@
-// errors: 1
+// errors: 3
 use toolkit::prelude::*;
 
 struct File;

@@ -1,4 +1,4 @@
-// errors: 1
+// errors: 5
 use toolkit::prelude::*;
 
 struct Session;

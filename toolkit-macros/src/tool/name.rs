@@ -1,0 +1,126 @@
+//! What tools, groups and permissions may be called: literals are checked here, constants by the compiler.
+
+use crate::check::{Check, Errors, is_disabled};
+use crate::keys::Text;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{LitStr, parse_quote};
+
+/// The same rule as `toolkit::is_valid_name`, whose test this shares by a compile-pass case.
+fn is_valid_name(name: &str) -> bool {
+    name.len() <= 64
+        && name.starts_with(|first: char| first.is_ascii_lowercase())
+        && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
+}
+
+pub(super) fn check_name(name: &Text, errors: &mut Errors) {
+    if let Text::Literal(literal) = name {
+        check_word(Check::Name, "tool", literal, errors);
+    }
+}
+
+/// Lets the compiler check a constant, and names it.
+pub(super) fn bind(value: Text, what: &str, assertions: &mut TokenStream) -> Text {
+    let Text::Expression(value) = value else { return value };
+    let span = value.span();
+    let name = Ident::new(&format!("__TOOLKIT_{what}"), Span::call_site());
+    let check = (!is_disabled(Check::ConstantName)).then(|| {
+        let what = if what == "NAME" { "tool" } else { "permission" };
+        quote_spanned!(span=> const _: () = __toolkit::check_name(#what, #name);)
+    });
+    assertions.extend(quote!(const #name: &str = #value; #check));
+    Text::Expression(parse_quote!(#name))
+}
+
+pub(super) fn check_word(check: Check, what: &str, word: &LitStr, errors: &mut Errors) {
+    let text = word.value();
+    if !is_valid_name(&text) {
+        errors.push(check, word, format!("{}\n{LEGAL}", bad_word(what, &text)));
+    }
+}
+
+pub(super) fn check_own_name(name: &LitStr, errors: &mut Errors) {
+    let text = name.value();
+    if !is_valid_name(&text) {
+        let advice = format!("write `#[tool(name = \"{}\")]`, or rename it", legal(&text));
+        errors.push(
+            Check::Name,
+            name,
+            format!("the name of this function cannot name a tool\n{advice}; {LEGAL}"),
+        );
+    }
+}
+
+const LEGAL: &str =
+    "names are a lower-case letter, then lower-case letters, digits or `_`, at most 64 in all";
+
+fn bad_word(what: &str, text: &str) -> String {
+    if text.is_empty() {
+        return format!("the name of a {what} cannot be empty; `{}` would do", example(what));
+    }
+    if text.len() > 64 {
+        let (length, legal) = (text.len(), legal(text));
+        return format!(
+            "the name of a {what} has 64 bytes at most, and this one {length}\n`{legal}` would do"
+        );
+    }
+    let separator = if text.len() > 32 { "\n" } else { "; " };
+    format!("`{text}` cannot name a {what}{separator}`{}` would do", legal(text))
+}
+
+fn example(what: &str) -> &'static str {
+    match what {
+        "group" => "fs",
+        "permission" => "edit",
+        _ => "read_file",
+    }
+}
+
+/// The nearest legal name.
+fn legal(text: &str) -> String {
+    let mut name = String::new();
+    let mut previous_lower = false;
+    for c in text.chars() {
+        if c.is_ascii_alphanumeric() {
+            if c.is_ascii_uppercase() && previous_lower {
+                name.push('_');
+            }
+            previous_lower = !c.is_ascii_uppercase();
+            name.push(c.to_ascii_lowercase());
+        } else {
+            if !name.ends_with('_') {
+                name.push('_');
+            }
+            previous_lower = false;
+        }
+    }
+    let name: String = name
+        .trim_matches('_')
+        .trim_start_matches(|c: char| c.is_ascii_digit() || c == '_')
+        .chars()
+        .take(64)
+        .collect();
+    if name.is_empty() { "my_tool".to_owned() } else { name }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn legal_names_are_proposed() {
+        for (given, proposed) in [
+            ("ReadFile", "read_file"),
+            ("read-file", "read_file"),
+            ("READ", "read"),
+            ("2read", "read"),
+            ("_read_", "read"),
+            ("é", "my_tool"),
+            ("HTTPGet2", "httpget2"),
+        ] {
+            assert_eq!(legal(given), proposed, "{given}");
+            assert!(is_valid_name(&legal(given)));
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! The properties that a schema knows, those of its parts and variants included.
+
+use super::variant::meant_option;
+use crate::schema::{DEEPEST, resolve};
+use serde_json::Value;
+
+/// The properties that `value` may have, those of its variants included.
+pub(super) fn add_properties<'a>(
+    known: &mut Vec<&'a str>,
+    schema: &'a Value,
+    root: &'a Value,
+    value: &Value,
+    depth: usize,
+) {
+    let schema = resolve(schema, root);
+    if depth > DEEPEST {
+        return;
+    }
+    if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
+        for name in properties.keys() {
+            if !known.contains(&name.as_str()) {
+                known.push(name);
+            }
+        }
+    }
+    for part in schema.get("allOf").and_then(Value::as_array).into_iter().flatten() {
+        add_properties(known, part, root, value, depth + 1);
+    }
+    for key in ["oneOf", "anyOf"] {
+        let Some(options) = schema.get(key).and_then(Value::as_array) else { continue };
+        match meant_option(value, options, root) {
+            Some(option) => add_properties(known, option, root, value, depth + 1),
+            None => options.iter().for_each(|option| add_properties(known, option, root, value, depth + 1)),
+        }
+    }
+}
+
+/// The schema of a property, be it in a part of the schema that requires it.
+pub(super) fn property_of<'a>(
+    schema: &'a Value,
+    root: &'a Value,
+    name: &str,
+    depth: usize,
+) -> Option<&'a Value> {
+    let schema = resolve(schema, root);
+    if depth > DEEPEST {
+        return None;
+    }
+    schema.get("properties").and_then(|properties| properties.get(name)).or_else(|| {
+        ["allOf", "oneOf", "anyOf"]
+            .iter()
+            .filter_map(|key| schema.get(*key)?.as_array())
+            .flatten()
+            .find_map(|part| property_of(part, root, name, depth + 1))
+    })
+}

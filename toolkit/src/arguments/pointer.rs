@@ -1,0 +1,60 @@
+//! Where a value stands in the arguments.
+
+use std::fmt;
+
+/// Where a value stands, as a JSON pointer that is written only when somebody asks.
+#[derive(Clone, Copy)]
+pub(super) struct Pointer<'a> {
+    parent: Option<&'a Pointer<'a>>,
+    step: Step<'a>,
+    depth: usize,
+}
+
+#[derive(Clone, Copy)]
+enum Step<'a> {
+    Member(&'a str),
+    Item(usize),
+}
+
+impl<'a> Pointer<'a> {
+    pub(super) const ROOT: Pointer<'static> = Pointer { parent: None, step: Step::Item(0), depth: 0 };
+
+    pub(super) fn member(&'a self, name: &'a str) -> Self {
+        Self { parent: Some(self), step: Step::Member(name), depth: self.depth + 1 }
+    }
+
+    pub(super) fn item(&'a self, index: usize) -> Self {
+        Self { parent: Some(self), step: Step::Item(index), depth: self.depth + 1 }
+    }
+
+    /// The same place, described by a schema within the schema.
+    pub(super) fn same(&self) -> Self {
+        Self { depth: self.depth + 1, ..*self }
+    }
+
+    /// How many steps it is from the arguments, those into schemas included.
+    pub(super) fn depth(&self) -> usize {
+        self.depth
+    }
+}
+
+impl fmt::Display for Pointer<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(parent) = self.parent else { return Ok(()) };
+        parent.fmt(f)?;
+        match self.step {
+            Step::Member(name) => write!(f, "/{}", escape(name)),
+            Step::Item(index) => write!(f, "/{index}"),
+        }
+    }
+}
+
+/// A name as a step of a JSON pointer.
+pub(super) fn escape(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}
+
+/// The steps of a JSON pointer, as names.
+pub(super) fn steps(pointer: &str) -> impl Iterator<Item = String> + '_ {
+    pointer.split('/').skip(1).map(|step| step.replace("~1", "/").replace("~0", "~"))
+}

@@ -1,0 +1,160 @@
+//! What came, as error texts show it: short, and without secrets.
+
+use super::pointer::steps;
+use super::shape::rest_of;
+use crate::schema::describe::cut;
+use crate::schema::{Compiled, DEEPEST, SECRET, resolve};
+use serde_json::Value;
+use std::io;
+
+/// What stands for a value that must not be shown.
+pub(crate) const KEPT_SECRET: &str = "a value that is kept secret";
+
+/// The most characters of a value.
+const LONGEST: usize = 80;
+
+/// Whether the value at `pointer` is a secret, or holds one.
+pub(super) fn is_secret(compiled: &Compiled, pointer: &str) -> bool {
+    if !compiled.has_secrets {
+        return false;
+    }
+    let root = &compiled.annotated;
+    let mut here = Vec::new();
+    add_variants(&mut here, root, root, 0);
+    for step in steps(pointer) {
+        if here.iter().any(|schema| is_marked(schema)) {
+            return true;
+        }
+        let mut next = Vec::new();
+        for schema in here.iter().filter_map(|schema| schema.as_object()) {
+            let property = schema.get("properties").and_then(|properties| properties.get(&step));
+            let place = step.parse::<usize>().ok().and_then(|place| schema.get("prefixItems")?.get(place));
+            let found = property.or(place).or_else(|| schema.get("items")).or_else(|| rest_of(schema));
+            if let Some(found) = found {
+                add_variants(&mut next, found, root, 0);
+            }
+        }
+        here = next;
+    }
+    let mut followed = Vec::new();
+    here.into_iter().any(|schema| holds_mark(schema, root, &mut followed))
+}
+
+/// A schema and all the schemas that may describe the same value.
+fn add_variants<'a>(here: &mut Vec<&'a Value>, schema: &'a Value, root: &'a Value, depth: usize) {
+    if depth > DEEPEST {
+        return;
+    }
+    // A mark may stand beside a reference.
+    here.push(schema);
+    let target = resolve(schema, root);
+    if !std::ptr::eq(schema, target) {
+        here.push(target);
+    }
+    for key in ["anyOf", "oneOf", "allOf"] {
+        for part in target.get(key).and_then(Value::as_array).into_iter().flatten() {
+            add_variants(here, part, root, depth + 1);
+        }
+    }
+}
+
+fn is_marked(schema: &Value) -> bool {
+    schema.get(SECRET) == Some(&Value::Bool(true))
+}
+
+/// Whether a secret stands anywhere within. Each reference is followed once: what it names may hold itself.
+fn holds_mark<'a>(schema: &'a Value, root: &'a Value, followed: &mut Vec<&'a str>) -> bool {
+    match schema {
+        Value::Object(members) => {
+            if is_marked(schema) || members.values().any(|member| holds_mark(member, root, followed)) {
+                return true;
+            }
+            match members.get("$ref").and_then(Value::as_str) {
+                Some(reference) if !followed.contains(&reference) => {
+                    followed.push(reference);
+                    holds_mark(resolve(schema, root), root, followed)
+                }
+                _ => false,
+            }
+        }
+        Value::Array(items) => items.iter().any(|item| holds_mark(item, root, followed)),
+        _ => false,
+    }
+}
+
+/// What came, cut to a length that a model can read.
+pub(super) fn short(value: &Value) -> String {
+    let (kind, size) = match value {
+        Value::Null => return "null".to_owned(),
+        Value::Bool(_) => ("boolean", String::new()),
+        Value::Number(_) => ("number", String::new()),
+        Value::String(text) => ("string", format!("{} bytes", text.len())),
+        Value::Array(items) if items.is_empty() => return "an empty list".to_owned(),
+        Value::Array(items) => ("list", counted(items.len(), "item", "items")),
+        Value::Object(members) if members.is_empty() => return "an empty object".to_owned(),
+        Value::Object(members) => ("object", counted(members.len(), "entry", "entries")),
+    };
+    let text = match value {
+        // Strings are looked through for what must be escaped before they are written.
+        Value::String(text) if text.len() > LONGEST * 4 => beginning(&cut(text, LONGEST).into()),
+        value => beginning(value),
+    };
+    let shown = cut(&text, LONGEST);
+    if shown == text { format!("the {kind} {text}") } else { format!("the {kind} {shown} ({size})") }
+}
+
+fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+/// The first characters of a value's JSON, and some more; the rest is never written.
+fn beginning(value: &Value) -> String {
+    struct Limited(Vec<u8>);
+    impl io::Write for Limited {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            // A character takes at most four bytes.
+            let room = (LONGEST + 1) * 4 - self.0.len();
+            if room == 0 {
+                return Err(io::ErrorKind::WriteZero.into());
+            }
+            let taken = room.min(bytes.len());
+            self.0.extend_from_slice(&bytes[..taken]);
+            Ok(taken)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut limited = Limited(Vec::new());
+    // Its error says that there is more than was wanted.
+    let _ = serde_json::to_writer(&mut limited, value);
+    String::from_utf8_lossy(&limited.0).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn values_are_cut() {
+        for (value, expected) in [
+            (json!(null), "null".to_owned()),
+            (json!(1.5), "the number 1.5".to_owned()),
+            (json!([]), "an empty list".to_owned()),
+            (json!(["a"]), r#"the list ["a"]"#.to_owned()),
+            (json!("é".repeat(500)), format!("the string \"{}… (1000 bytes)", "é".repeat(79))),
+            (json!(["x".repeat(100)]), format!("the list [\"{}… (1 item)", "x".repeat(78))),
+        ] {
+            assert_eq!(short(&value), expected);
+        }
+    }
+
+    #[test]
+    fn a_huge_value_is_not_written_out() {
+        let value = Value::from(vec![Value::from("x".repeat(1 << 20)); 64]);
+        assert_eq!(beginning(&value).len(), (LONGEST + 1) * 4);
+        assert!(short(&value).ends_with("xxx… (64 items)"));
+    }
+}

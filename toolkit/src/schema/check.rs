@@ -1,0 +1,129 @@
+//! What a schema must not do: show a default that breaks its own rules, or lead in a circle that takes nothing.
+
+use super::apply;
+use super::describe::describe;
+use super::tighten::holds_values;
+use crate::parameter::Rule;
+use jsonschema::{Draft, Validator};
+use serde_json::{Map, Value};
+
+/// Builds a validator that reaches for nothing outside the document.
+pub(super) fn validator(schema: &Value) -> Result<Validator, String> {
+    jsonschema::options()
+        .with_draft(Draft::Draft202012)
+        .offline()
+        .build(schema)
+        .map_err(|error| error.to_string())
+}
+
+/// Why `value` breaks one of a parameter's own rules, if it does.
+pub(crate) fn rules_fault(rules: &[Rule], value: &Value) -> Option<String> {
+    if rules.is_empty() {
+        return None;
+    }
+    let kind = match value {
+        Value::Number(number) if !number.is_f64() => "integer",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+        // No rule speaks of these.
+        Value::Null | Value::Bool(_) => return None,
+    };
+    let mut schema = Map::new();
+    schema.insert("type".into(), kind.into());
+    for rule in rules {
+        apply(*rule, &mut schema);
+    }
+    let schema = Value::Object(schema);
+    match validator(&schema) {
+        Ok(validator) if validator.is_valid(value) => None,
+        Ok(_) => Some(format!("its rules ask for {}, and it is {value}", describe(&schema, &schema))),
+        Err(error) => Some(error),
+    }
+}
+
+/// The first property whose default or example does not fit the property's own schema.
+pub(super) fn shown_fault(schema: &Value) -> Option<String> {
+    find_shown_fault(schema, "", schema)
+}
+
+fn find_shown_fault(schema: &Value, under: &str, root: &Value) -> Option<String> {
+    match schema {
+        _ if holds_values(under) => None,
+        Value::Object(members) if under == "properties" => members.iter().find_map(|(name, property)| {
+            property_fault(name, property, root).or_else(|| find_shown_fault(property, "", root))
+        }),
+        Value::Object(members) => {
+            members.iter().find_map(|(key, member)| find_shown_fault(member, key, root))
+        }
+        Value::Array(items) => items.iter().find_map(|item| find_shown_fault(item, "", root)),
+        _ => None,
+    }
+}
+
+fn property_fault(name: &str, property: &Value, root: &Value) -> Option<String> {
+    let default = property.get("default");
+    let examples = property.get("examples").and_then(Value::as_array);
+    if default.is_none() && examples.is_none_or(Vec::is_empty) {
+        return None;
+    }
+    let mut document = property.clone();
+    if let (Some(document), Some(definitions)) = (document.as_object_mut(), root.get("$defs")) {
+        document.insert("$defs".into(), definitions.clone());
+    }
+    let validator = validator(&document).ok()?;
+    let shown = default.map(|value| ("default", value));
+    let examples = examples.into_iter().flatten().map(|value| ("example", value));
+    let (what, _) = shown.into_iter().chain(examples).find(|(_, value)| !validator.is_valid(value))?;
+    Some(format!(
+        "the {what} of `{name}` does not fit its own rules, which ask for {}",
+        describe(property, root)
+    ))
+}
+
+/// The definition that leads back to itself without a property or an item between: a validator would follow it
+/// until the stack ends.
+pub(super) fn circle(schema: &Value) -> Option<String> {
+    let mut done = Vec::new();
+    let mut path = Vec::new();
+    let definitions = schema.get("$defs").and_then(Value::as_object);
+    find_circle(schema, schema, &mut path, &mut done).or_else(|| {
+        definitions?.keys().find_map(|name| {
+            let reference = format!("#/$defs/{}", name.replace('~', "~0").replace('/', "~1"));
+            follow(&reference, schema, &mut path, &mut done)
+        })
+    })
+}
+
+fn find_circle(
+    schema: &Value,
+    root: &Value,
+    path: &mut Vec<String>,
+    done: &mut Vec<String>,
+) -> Option<String> {
+    let members = schema.as_object()?;
+    if let Some(reference) = members.get("$ref").and_then(Value::as_str)
+        && let Some(name) = follow(reference, root, path, done)
+    {
+        return Some(name);
+    }
+    let lists = ["anyOf", "oneOf", "allOf"].iter().filter_map(|key| members.get(*key)?.as_array()).flatten();
+    let single = ["not", "if", "then", "else"].iter().filter_map(|key| members.get(*key));
+    lists.chain(single).find_map(|part| find_circle(part, root, path, done))
+}
+
+fn follow(reference: &str, root: &Value, path: &mut Vec<String>, done: &mut Vec<String>) -> Option<String> {
+    if path.iter().any(|step| step == reference) {
+        return Some(reference.rsplit('/').next().unwrap_or(reference).to_owned());
+    }
+    if done.iter().any(|other| other == reference) {
+        return None;
+    }
+    let target = reference.strip_prefix('#').and_then(|pointer| root.pointer(pointer))?;
+    path.push(reference.to_owned());
+    let found = find_circle(target, root, path, done);
+    path.pop();
+    done.push(reference.to_owned());
+    found
+}

@@ -1,0 +1,240 @@
+//! What schemars writes, made to say all that a type demands in words that every provider knows.
+
+use super::root::unit_names;
+use serde_json::{Map, Value, json};
+use std::fmt::Write as _;
+
+/// Whom a schema is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    /// Arguments: `null` for what may be absent is accepted, but not shown, since absence says it.
+    Input,
+    /// Structured output: what is written is written.
+    Output,
+}
+
+/// Under these keys stand values of the user's, not schemas.
+pub(super) fn holds_values(key: &str) -> bool {
+    matches!(key, "default" | "examples" | "const" | "enum")
+}
+
+/// Gives numbers the bounds of their type, writes enums of strings as such, and unwraps descriptions.
+pub(super) fn tighten(schema: &mut Value, side: Side) {
+    walk(schema, "", side);
+}
+
+fn walk(schema: &mut Value, under: &str, side: Side) {
+    match schema {
+        _ if holds_values(under) => {}
+        Value::Object(members) if matches!(under, "properties" | "patternProperties" | "$defs") => {
+            members.values_mut().for_each(|member| walk(member, "", side));
+        }
+        Value::Object(members) => {
+            bound_number(members);
+            if side == Side::Input {
+                drop_optional_nulls(members);
+            }
+            for (key, member) in members.iter_mut() {
+                walk(member, key, side);
+            }
+            if let Some(Value::String(text)) = members.get_mut("description") {
+                *text = unwrap_lines(text);
+            }
+            fold_units(members);
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| walk(item, "", side)),
+        _ => {}
+    }
+}
+
+fn bound_number(schema: &mut Map<String, Value>) {
+    let Some(format) = schema.get("format").and_then(Value::as_str) else { return };
+    let bounds: Option<(Value, Value)> = match format {
+        "int8" => Some((i8::MIN.into(), i8::MAX.into())),
+        "int16" => Some((i16::MIN.into(), i16::MAX.into())),
+        "int32" => Some((i32::MIN.into(), i32::MAX.into())),
+        "int64" | "int" => Some((i64::MIN.into(), i64::MAX.into())),
+        "uint8" => Some((0.into(), u8::MAX.into())),
+        "uint16" => Some((0.into(), u16::MAX.into())),
+        "uint32" => Some((0.into(), u32::MAX.into())),
+        "uint64" | "uint" => Some((0.into(), u64::MAX.into())),
+        "float" => Some((f32::MIN.into(), f32::MAX.into())),
+        "double" | "int128" | "uint128" => None,
+        _ => return,
+    };
+    // The bounds say it all; as a format, these names are nobody's standard.
+    schema.shift_remove("format");
+    let Some((least, greatest)) = bounds else { return };
+    if !schema.contains_key("exclusiveMinimum") {
+        schema.entry("minimum").or_insert(least);
+    }
+    if !schema.contains_key("exclusiveMaximum") {
+        schema.entry("maximum").or_insert(greatest);
+    }
+}
+
+fn drop_optional_nulls(schema: &mut Map<String, Value>) {
+    let required: Vec<Value> = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        for (name, property) in properties {
+            if !required.iter().any(|required| required == name) {
+                drop_null(property);
+            }
+        }
+    }
+}
+
+fn drop_null(schema: &mut Value) {
+    let Some(members) = schema.as_object_mut() else { return };
+    if members.get("default").is_some_and(Value::is_null) {
+        members.shift_remove("default");
+    }
+    if let Some(Value::Array(kinds)) = members.get_mut("type") {
+        // A type that is nothing but null stays.
+        if kinds.iter().any(|kind| kind != "null") {
+            kinds.retain(|kind| kind != "null");
+        }
+        if let [kind] = kinds.as_slice() {
+            let kind = kind.clone();
+            members.insert("type".into(), kind);
+        }
+    }
+    if let Some(Value::Array(options)) = members.get_mut("enum") {
+        options.retain(|option| !option.is_null());
+    }
+    if let Some(Value::Array(options)) = members.get_mut("anyOf") {
+        options.retain(|option| option.get("type").is_none_or(|kind| kind != "null"));
+        if options.len() == 1
+            && let Some(Value::Object(only)) = options.pop()
+        {
+            members.shift_remove("anyOf");
+            for (key, value) in only {
+                members.entry(key).or_insert(value);
+            }
+        }
+    }
+}
+
+/// schemars writes an enum of documented unit variants as one `const` a variant, which some providers refuse: it
+/// becomes one list of strings, and what is said of the variants goes into the description.
+fn fold_units(schema: &mut Map<String, Value>) {
+    let Some(options) = schema.get("oneOf").and_then(Value::as_array) else { return };
+    let mut names = Vec::new();
+    let mut lines = String::new();
+    for option in options {
+        let Some(units) = unit_names(option) else { return };
+        if let (Some(description), [name]) =
+            (option.get("description").and_then(Value::as_str), units.as_slice())
+        {
+            // The lines below the first belong to the same item of the list.
+            let _ = write!(lines, "\n- `{name}`: {}", description.replace('\n', "\n  "));
+        }
+        names.extend(units);
+    }
+    schema.shift_remove("oneOf");
+    schema.insert("type".into(), "string".into());
+    schema.insert("enum".into(), json!(names));
+    if !lines.is_empty() {
+        let own = schema.get("description").and_then(Value::as_str).unwrap_or_default();
+        let description = format!("{own}{lines}").trim_start().to_owned();
+        schema.insert("description".into(), description.into());
+    }
+}
+
+/// Joins the lines of each paragraph, which end where the code's margin was. Lists, code, tables and hard breaks
+/// stay as they are.
+fn unwrap_lines(text: &str) -> String {
+    let mut joined = String::with_capacity(text.len());
+    let (mut is_fenced, mut is_code, mut takes_more) = (false, false, false);
+    for (number, line) in text.lines().enumerate() {
+        let content = line.trim_start();
+        let is_fence = content.starts_with("```") || content.starts_with("~~~");
+        is_code = !takes_more
+            && line.len() - content.len() >= 4
+            && !content.is_empty()
+            && (is_code || ends_blank(&joined));
+        let joins = takes_more && !is_fenced && !is_fence && !content.is_empty() && !begins_block(content);
+        if joins {
+            joined.push(' ');
+            joined.push_str(content);
+        } else {
+            if number > 0 {
+                joined.push('\n');
+            }
+            joined.push_str(line);
+        }
+        is_fenced ^= is_fence;
+        takes_more = !is_fenced
+            && !is_fence
+            && !is_code
+            && !content.is_empty()
+            && !content.starts_with(['#', '|'])
+            && !line.ends_with("  ")
+            && !line.ends_with('\\');
+    }
+    joined
+}
+
+fn ends_blank(text: &str) -> bool {
+    text.is_empty() || text.ends_with('\n')
+}
+
+/// Whether a line of Markdown begins something of its own.
+fn begins_block(line: &str) -> bool {
+    let after_digits = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let is_numbered =
+        after_digits.len() < line.len() && (after_digits.starts_with(". ") || after_digits.starts_with(") "));
+    is_numbered
+        || ["- ", "* ", "+ ", "> ", "# ", "## ", "### ", "|"].iter().any(|mark| line.starts_with(mark))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_a_paragraph_are_joined() {
+        for (text, expected) in [
+            ("One\ntwo\nthree.", "One two three."),
+            ("One.\n\nTwo\nthree.", "One.\n\nTwo three."),
+            ("A list:\n- one\n  more\n- two", "A list:\n- one more\n- two"),
+            ("1. one\n2. two", "1. one\n2. two"),
+            ("Code:\n```\na\nb\n```\nand\nmore", "Code:\n```\na\nb\n```\nand more"),
+            ("Code:\n\n    a\n    b\n\nand\nmore", "Code:\n\n    a\n    b\n\nand more"),
+            ("A break  \nhere", "A break  \nhere"),
+            ("# Head\ntext", "# Head\ntext"),
+            ("| a | b |\n| - | - |\n| 1 | 2 |", "| a | b |\n| - | - |\n| 1 | 2 |"),
+            ("", ""),
+        ] {
+            assert_eq!(unwrap_lines(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn unit_variants_become_one_list() {
+        let mut schema = json!({"description": "How.", "oneOf": [
+            {"type": "string", "enum": ["a", "b"]},
+            {"type": "string", "const": "c", "description": "The\nthird."},
+        ]});
+        tighten(&mut schema, Side::Input);
+        assert_eq!(
+            schema,
+            json!({"description": "How.\n- `c`: The third.", "type": "string", "enum": ["a", "b", "c"]})
+        );
+    }
+
+    #[test]
+    fn numbers_have_the_bounds_of_their_type() {
+        for (format, kept) in [
+            ("uint8", json!({"minimum": 0, "maximum": 255})),
+            ("double", json!({})),
+            ("int128", json!({})),
+            ("float", json!({"minimum": f32::MIN, "maximum": f32::MAX})),
+            ("date-time", json!({"format": "date-time"})),
+        ] {
+            let mut schema = json!({ "format": format });
+            tighten(&mut schema, Side::Output);
+            assert_eq!(schema, kept, "{format}");
+        }
+    }
+}

@@ -1,7 +1,5 @@
 //! The README's first command does what it says.
 
-#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
-
 use std::fs;
 use std::process::Command;
 use toolkit_tests::{repository, run};
@@ -13,12 +11,9 @@ fn its_first_command_reads_it() {
     let (command, _) = block.split_once("\n```").unwrap();
     assert!(command.starts_with("cargo run"), "{command}");
     let output = run(Command::new("sh").args(["-c", command]).current_dir(repository())).success();
-    let expected: String = readme
-        .lines()
-        .take(5)
-        .enumerate()
-        .map(|(number, line)| format!("{:>6}→{line}\n", number + 1))
-        .collect();
+    let numbered = readme.lines().take(5).enumerate();
+    let expected: Vec<String> = numbered.map(|(number, line)| format!("{:>6}→{line}", number + 1)).collect();
+    let expected = expected.join("\n");
     assert!(output.starts_with(&expected), "{output}");
     assert!(output.contains("continue with offset 6"), "{output}");
 }

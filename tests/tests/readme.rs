@@ -25,7 +25,7 @@ fn its_error_text_is_what_the_command_prints() {
     let (expected, _) = block.split_once("\n```").unwrap();
     let ran = run(Command::new(env!("CARGO"))
         .args(["run", "--quiet", "--bin", "toolkit", "--", "call", "--args"])
-        .args([r#"{"file_pth": "README.md", "offset": 0, "limit": "five"}"#, "read"])
+        .args([r#"{"file_path": 5, "offset": 0, "limt": 5}"#, "read"])
         .current_dir(repository()));
     assert_ne!(ran.code, Some(0));
     for line in expected.lines() {

@@ -8,7 +8,7 @@ use crate::parameter_type::{Parameter, parameters};
 use crate::words::{indented, rules, type_word};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
-use toolkit::Tool;
+use toolkit::{Location, Tool};
 
 /// Prints the page of a tool, or its JSON.
 pub(crate) fn run(tool: &Tool, format: Format, console: &mut Console<'_>) -> Result<(), Stop> {
@@ -56,9 +56,19 @@ fn facts(tool: &Tool) -> [(&'static str, String); 9] {
         ("Hints", hints(tool).join(", ")),
         ("Services", services.join(", ")),
         ("Timeout", def.timeout.map(|timeout| format!("{timeout:?}")).unwrap_or_default()),
-        ("Crate", format!("{} {}", location.crate_name(), location.version)),
+        ("Crate", crate_of(location)),
         ("Source", location.to_string()),
     ]
+}
+
+/// The crate with its version, and its package where that has another name.
+fn crate_of(location: Location) -> String {
+    let (name, package, version) = (location.crate_name(), location.package, location.version);
+    if package.replace('-', "_") == name {
+        format!("{name} {version}")
+    } else {
+        format!("{name} of {package} {version}")
+    }
 }
 
 fn joined<'a>(words: impl Iterator<Item = &'a str>) -> String {

@@ -8,22 +8,25 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use toolkit_tests::{Ran, cargo, repository, run};
 
-/// The fixture's programs, built with one profile.
+/// The fixture's programs, built with one profile: those that are named, or all of them.
 struct Programs {
     directory: PathBuf,
 }
 
 impl Programs {
-    fn build(profile: &str) -> Self {
+    fn build(profile: &str, programs: &[&str]) -> Self {
         // Under the repository's target directory, so that a second run finds what the first one built.
         let workspace = repository().join("target/outside").join(profile);
         copy(&repository().join("tests/fixtures/outside"), &workspace);
         fs::copy(repository().join("Cargo.lock"), workspace.join("Cargo.lock")).unwrap();
         let mut build = cargo(&workspace);
         build
-            .args(["build", "--offline", "--bins", "--profile", profile])
+            .args(["build", "--offline", "--profile", profile])
             .arg("--target-dir")
             .arg(workspace.join("built"));
+        for program in programs {
+            build.args(["--bin", program]);
+        }
         run(&mut build).success();
         let folder = if profile == "dev" { "debug" } else { profile };
         Self { directory: workspace.join("built").join(folder) }
@@ -54,12 +57,13 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-fn check(programs: &Programs) {
-    own_tool(programs);
-    linked_tool(programs);
-    precedence(programs);
-    order_of_lists(programs);
-    refused_starts(programs);
+/// What every build profile must give.
+const ESSENTIAL: [&str; 3] = ["own", "linked", "unlinked"];
+
+fn essential(profile: &str) {
+    let programs = Programs::build(profile, &ESSENTIAL);
+    own_tool(&programs);
+    linked_tool(&programs);
 }
 
 fn own_tool(programs: &Programs) {
@@ -76,21 +80,20 @@ fn own_tool(programs: &Programs) {
 }
 
 fn linked_tool(programs: &Programs) {
-    for program in ["linked", "through_umbrella"] {
-        assert!(programs.run(program, &["list"]).success().contains("greet"), "{program}");
-        let described = programs.run(program, &["describe", "greet"]).success();
-        assert!(described.contains("second") && described.contains("3.2.1"), "{described}");
-        assert_eq!(
-            programs.run(program, &["call", "greet", "--name", "Ada", "--tone", "loud"]).success(),
-            "HELLO, Ada\n",
-            "{program}"
-        );
-    }
-    assert_eq!(programs.run("links_renamed_as", &["call", "own_name"]).success(), "original\n");
+    greets(programs, "linked");
     let unlinked = programs.run("unlinked", &["call", "greet", "--name", "Ada"]);
     assert_ne!(unlinked.code, Some(0));
     assert!(unlinked.stderr.contains("no tool `greet`"), "{}", unlinked.stderr);
     assert!(unlinked.stderr.contains("toolkit::link!"), "{}", unlinked.stderr);
+}
+
+/// The linked crate's tool is listed, described and called.
+fn greets(programs: &Programs, program: &str) {
+    assert!(programs.run(program, &["list"]).success().contains("greet"), "{program}");
+    let described = programs.run(program, &["describe", "greet"]).success();
+    assert!(described.contains("second") && described.contains("3.2.1"), "{described}");
+    let called = programs.run(program, &["call", "greet", "--name", "Ada", "--tone", "loud"]);
+    assert_eq!(called.success(), "HELLO, Ada\n", "{program}");
 }
 
 fn precedence(programs: &Programs) {
@@ -141,19 +144,26 @@ fn refused_starts(programs: &Programs) {
 
 #[test]
 fn debug() {
-    check(&Programs::build("dev"));
+    let programs = Programs::build("dev", &[]);
+    own_tool(&programs);
+    linked_tool(&programs);
+    greets(&programs, "through_umbrella");
+    assert_eq!(programs.run("links_renamed_as", &["call", "own_name"]).success(), "original\n");
+    precedence(&programs);
+    order_of_lists(&programs);
+    refused_starts(&programs);
 }
 
 #[test]
 #[ignore = "builds everything with optimisation, which takes minutes: cargo xtask test"]
 fn release() {
-    check(&Programs::build("release"));
+    essential("release");
 }
 
 #[test]
 #[ignore = "builds everything with fat LTO, which takes minutes: cargo xtask test"]
 fn fat_lto() {
-    check(&Programs::build("fat"));
+    essential("fat");
 }
 
 /// Each of two versions would know only its own tools: cargo must refuse to build such a program.

@@ -1,8 +1,6 @@
 //! Why a call failed: a kind for hosts, a text for the model, advice on trying again.
 
-use crate::arguments::{InvalidArguments, KEPT_SECRET, Problem};
-use crate::parameter::ParameterDef;
-use crate::schema;
+use crate::arguments::InvalidArguments;
 use serde::{Deserialize, Serialize};
 use std::error::Error as StdError;
 use std::fmt;
@@ -143,23 +141,6 @@ impl ToolError {
     pub(crate) fn invalid_arguments(problems: InvalidArguments) -> Self {
         let message = problems.to_string();
         Self { arguments: Some(Box::new(problems)), ..Self::new(ToolErrorKind::InvalidArguments, message) }
-    }
-
-    /// The schema allows the value, and the type still refuses it. `name` is empty for all arguments.
-    pub(crate) fn undecodable(def: &ParameterDef, name: &str, error: &serde_json::Error) -> Self {
-        let pointer = if name.is_empty() {
-            String::new()
-        } else {
-            format!("/{}", name.replace('~', "~0").replace('/', "~1"))
-        };
-        // A type's message may repeat the value.
-        let actual = if def.secret || schema::holds_secret(def.schema) {
-            KEPT_SECRET.to_owned()
-        } else {
-            format!("one that it refuses: {error}")
-        };
-        let problem = Problem::new(pointer, "a value that its type accepts", actual);
-        Self::invalid_arguments(InvalidArguments::of(vec![problem]))
     }
 
     fn from_source(source: Box<dyn StdError + Send + Sync>) -> Self {

@@ -38,6 +38,7 @@ mod context;
 mod definition;
 mod diagnostic;
 mod error;
+mod guard;
 mod link;
 mod macros;
 mod name;

@@ -1,8 +1,9 @@
 //! A tool's parameters as the macro states them: name, description, schema, rules and default.
 
 use crate::arg::{SchemaFn, ToolArg};
-use crate::arguments::Arguments;
+use crate::arguments::{Arguments, InvalidArguments, KEPT_SECRET, Problem};
 use crate::error::ToolError;
+use crate::schema;
 use serde_json::Value;
 
 /// What is known of one parameter without running anything: a part of a [`ToolDef`](crate::ToolDef).
@@ -110,15 +111,32 @@ impl ParameterDef {
     /// What is wrong with a default: written as JSON it may not decode, and whatever it is may break a rule.
     pub(crate) fn default_fault(&self) -> Option<String> {
         match self.default {
-            Some(Shown::Literal(literal)) => (self.check)(literal)
-                .err()
-                .or_else(|| crate::schema::rules_fault(self.rules, &literal.to_value())),
+            Some(Shown::Literal(literal)) => {
+                (self.check)(literal).err().or_else(|| schema::rules_fault(self.rules, &literal.to_value()))
+            }
             // A default that is computed is computed only where a rule may refuse it.
             Some(Shown::Computed(compute)) if !self.rules.is_empty() => {
-                crate::schema::rules_fault(self.rules, &compute()?)
+                schema::rules_fault(self.rules, &compute()?)
             }
             _ => None,
         }
+    }
+
+    /// The schema allows the value, and the type still refuses it. `name` is empty for all arguments.
+    fn refuse(&self, name: &str, error: &serde_json::Error) -> ToolError {
+        let pointer = if name.is_empty() {
+            String::new()
+        } else {
+            format!("/{}", name.replace('~', "~0").replace('/', "~1"))
+        };
+        // A type's message may repeat the value.
+        let actual = if self.secret || schema::holds_secret(self.schema) {
+            KEPT_SECRET.to_owned()
+        } else {
+            format!("one that it refuses: {error}")
+        };
+        let problem = Problem::new(pointer, "a value that its type accepts", actual);
+        ToolError::invalid_arguments(InvalidArguments::of(vec![problem]))
     }
 }
 
@@ -240,7 +258,7 @@ impl<T> Arg<T> {
     /// When they do not decode.
     pub fn take_all(&self, arguments: &mut Arguments) -> Result<T, ToolError> {
         let value = arguments.take_all();
-        (self.decode)(value).map_err(|error| ToolError::undecodable(&self.def, "", &error))
+        (self.decode)(value).map_err(|error| self.def.refuse("", &error))
     }
 
     /// Takes the argument, or what its absence means.
@@ -252,7 +270,7 @@ impl<T> Arg<T> {
             (None, Absent::Literal(literal)) => literal.to_value(),
             (None, Absent::Missing) => return Err(Arguments::missing(self.def.name)),
         };
-        (self.decode)(value).map_err(|error| ToolError::undecodable(&self.def, self.def.name, &error))
+        (self.decode)(value).map_err(|error| self.def.refuse(self.def.name, &error))
     }
 }
 

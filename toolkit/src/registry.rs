@@ -2,12 +2,13 @@
 
 use crate::caller::Caller;
 use crate::diagnostic::{Diagnostic, Level};
+use crate::guard::guard;
 use crate::link::{self, Linked, Links};
 use crate::name::is_valid_name;
 use crate::schema;
 use crate::state::{Service, Services};
 use crate::tool::Tool;
-use crate::toolbox::{Toolbox, guard};
+use crate::toolbox::Toolbox;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;

@@ -2,10 +2,10 @@
 
 use crate::definition::{Annotations, Definition};
 use crate::error::ToolError;
+use crate::guard::guard;
 use crate::schema::{self, Compiled};
 use crate::state::{Service, Services};
 use crate::tool_def::{FormatError, Location, Run, ToolDef};
-use crate::toolbox::guard;
 use serde_json::Value;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -15,23 +15,29 @@ use std::sync::{Arc, OnceLock};
 pub struct Tool(Arc<Inner>);
 
 struct Inner {
+    made: Made,
+    compiled: OnceLock<Result<Compiled, String>>,
+    output_schema: OnceLock<Option<Value>>,
+}
+
+/// What a tool is made of; the rest follows from it.
+#[derive(Clone)]
+struct Made {
     def: &'static ToolDef,
     name: Option<String>,
     services: Services,
-    compiled: OnceLock<Result<Compiled, String>>,
-    output_schema: OnceLock<Option<Value>>,
+}
+
+impl From<Made> for Tool {
+    fn from(made: Made) -> Self {
+        Self(Arc::new(Inner { made, compiled: OnceLock::new(), output_schema: OnceLock::new() }))
+    }
 }
 
 impl Tool {
     /// A tool from its static definition.
     pub fn new(def: &'static ToolDef) -> Self {
-        Self(Arc::new(Inner {
-            def,
-            name: None,
-            services: Services::default(),
-            compiled: OnceLock::new(),
-            output_schema: OnceLock::new(),
-        }))
+        Made { def, name: None, services: Services::default() }.into()
     }
 
     /// The same tool under another name.
@@ -55,13 +61,7 @@ impl Tool {
     /// Never; a name that is not [valid](crate::is_valid_name) is an error when the toolkit is built.
     #[must_use]
     pub fn named(&self, name: impl Into<String>) -> Self {
-        Self(Arc::new(Inner {
-            def: self.0.def,
-            name: Some(name.into()),
-            services: self.0.services.clone(),
-            compiled: OnceLock::new(),
-            output_schema: OnceLock::new(),
-        }))
+        Made { name: Some(name.into()), ..self.0.made.clone() }.into()
     }
 
     /// The same tool with a service of its own.
@@ -73,101 +73,95 @@ impl Tool {
     /// The same tool with a service of its own, shared or as a trait object.
     #[must_use]
     pub fn with_shared_state<T: ?Sized + Service>(&self, state: Arc<T>) -> Self {
-        let mut services = self.0.services.clone();
-        services.insert(state);
-        Self(Arc::new(Inner {
-            def: self.0.def,
-            name: self.0.name.clone(),
-            services,
-            compiled: OnceLock::new(),
-            output_schema: OnceLock::new(),
-        }))
+        let mut made = self.0.made.clone();
+        made.services.insert(state);
+        made.into()
     }
 
     /// The name that models call it by.
     pub fn name(&self) -> &str {
-        self.0.name.as_deref().unwrap_or(self.0.def.name)
+        self.0.made.name.as_deref().unwrap_or(self.def().name)
     }
 
     /// Its name for people.
     pub fn title(&self) -> &str {
-        self.0.def.title.unwrap_or(self.name())
+        self.def().title.unwrap_or(self.name())
     }
 
     /// What it does, for the model.
     pub fn description(&self) -> &str {
-        self.0.def.description
+        self.def().description
     }
 
     /// The groups it belongs to.
     pub fn groups(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.0.def.groups.iter().copied()
+        self.def().groups.iter().copied()
     }
 
     /// Other names that it answers to.
     pub fn aliases(&self) -> impl ExactSizeIterator<Item = &str> {
         // A renamed tool must not answer to the names of the one it was made from.
-        let aliases: &[&str] = if self.0.name.is_some() { &[] } else { self.0.def.aliases };
+        let aliases: &[&str] = if self.0.made.name.is_some() { &[] } else { self.def().aliases };
         aliases.iter().copied()
     }
 
     /// Other names of a parameter.
     pub fn parameter_aliases(&self, parameter: &str) -> impl ExactSizeIterator<Item = &str> {
-        let found = self.0.def.parameters().iter().find(|def| def.name == parameter);
+        let found = self.def().parameters().iter().find(|def| def.name == parameter);
         found.map_or(&[][..], |def| def.aliases).iter().copied()
     }
 
     /// The kind of permission it asks for.
     pub fn permission(&self) -> &str {
-        self.0.def.permission.unwrap_or(self.name())
+        self.def().permission.unwrap_or(self.name())
     }
 
     /// An icon for user interfaces.
     pub fn icon(&self) -> Option<&str> {
-        self.0.def.icon
+        self.def().icon
     }
 
     /// Why it should no longer be used.
     pub fn deprecated(&self) -> Option<&str> {
-        self.0.def.deprecated
+        self.def().deprecated
     }
 
     /// Whether it is there only where an allow list names it.
     pub fn is_optional(&self) -> bool {
-        self.0.def.optional
+        self.def().optional
     }
 
     /// Whether it may run without asking.
     pub fn is_auto_execute(&self) -> bool {
-        self.0.def.auto_execute
+        self.def().auto_execute
     }
 
     /// The services that it takes, as its code names their types.
     pub fn service_names(&self) -> impl ExactSizeIterator<Item = &'static str> {
-        self.0.def.services.iter().map(|service| (service.name)())
+        self.def().services.iter().map(|service| (service.name)())
     }
 
     /// Where it is written.
     pub fn location(&self) -> Location {
-        self.0.def.location
+        self.def().location
     }
 
     /// What its author stated.
     pub fn def(&self) -> &'static ToolDef {
-        self.0.def
+        self.0.made.def
     }
 
     pub(crate) fn run(&self) -> Run {
-        self.0.def.run
+        self.def().run
     }
 
     pub(crate) fn format_error(&self) -> Option<FormatError> {
-        self.0.def.format_error
+        self.def().format_error
     }
 
     /// What it does to the world.
     pub fn annotations(&self) -> Annotations {
-        let def = self.0.def;
+        let def = self.def();
         Annotations {
             read_only_hint: def.read_only,
             destructive_hint: def.destructive,
@@ -187,7 +181,7 @@ impl Tool {
 
     /// The JSON Schema of its structured output.
     pub fn output_schema(&self) -> Option<&Value> {
-        let make = self.0.def.output_schema?;
+        let make = self.def().output_schema?;
         // A schema that panics is the author's own `JsonSchema`; the tool works without.
         self.0.output_schema.get_or_init(|| guard(self.name(), || schema::of_output(make)).ok()).as_ref()
     }
@@ -198,7 +192,7 @@ impl Tool {
     ///
     /// As [`Tool::input_schema`].
     pub fn definition(&self) -> Result<Definition, ToolError> {
-        let def = self.0.def;
+        let def = self.def();
         Ok(Definition {
             name: self.name().to_owned(),
             title: def.title.map(str::to_owned),
@@ -214,7 +208,7 @@ impl Tool {
             .compiled
             .get_or_init(|| {
                 // Types and defaults bring code of their author's along.
-                guard(self.name(), || Compiled::new(self.name(), schema::of_input(&self.0.def.input)))
+                guard(self.name(), || Compiled::new(self.name(), schema::of_input(&self.def().input)))
                     .flatten()
                     .map_err(|error| error.to_string())
             })
@@ -224,21 +218,14 @@ impl Tool {
 
     /// The same tool with the host's services beside those of its own, if it has any.
     pub(crate) fn with_services(self, services: &Services) -> Self {
-        if self.0.services.is_empty() {
+        if self.services().is_empty() {
             return self;
         }
-        let services = services.with(&self.0.services);
-        Self(Arc::new(Inner {
-            def: self.0.def,
-            name: self.0.name.clone(),
-            services,
-            compiled: OnceLock::new(),
-            output_schema: OnceLock::new(),
-        }))
+        Made { services: services.with(self.services()), ..self.0.made.clone() }.into()
     }
 
     pub(crate) fn services(&self) -> &Services {
-        &self.0.services
+        &self.0.made.services
     }
 }
 

@@ -3,7 +3,6 @@
 mod run;
 
 use run::Prepared;
-pub(crate) use run::guard;
 
 use crate::arguments::{self, Arguments, InvalidArguments};
 use crate::call::{CallArguments, ToolCall, ToolResult};
@@ -11,6 +10,7 @@ use crate::caller::Caller;
 use crate::context::ToolContext;
 use crate::definition::Definition;
 use crate::error::{ToolError, ToolErrorKind};
+use crate::guard::guard;
 use crate::name::{MAX_NAME_BYTES, nearest};
 use crate::registry::Inner;
 use crate::schema::Compiled;

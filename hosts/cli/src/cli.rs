@@ -159,9 +159,9 @@ fn answer(
     match options.request {
         Request::List { diagnostics: true, .. } => list::diagnostics(toolkit, format, console)?,
         Request::List { group, .. } => list::tools(toolbox, group.as_deref(), format, console)?,
-        Request::Describe { name } => describe::run(find(toolbox, runtime, &name)?, format, console)?,
+        Request::Describe { name } => describe::run(find(toolbox, &name)?, format, console)?,
         Request::Schema { name: None } => definitions::all(toolbox, console)?,
-        Request::Schema { name: Some(name) } => definitions::one(find(toolbox, runtime, &name)?, console)?,
+        Request::Schema { name: Some(name) } => definitions::one(find(toolbox, &name)?, console)?,
         Request::Completions { shell } => completions::run(shell, command.get_name(), toolbox, console)?,
         Request::Call(request) => {
             return call::run(request, format, toolbox, runtime, command.get_name(), console);

@@ -3,8 +3,7 @@
 use crate::console::Console;
 use crate::exit::Stop;
 use serde_json::Value;
-use tokio::runtime::Runtime;
-use toolkit::{Tool, ToolCall, Toolbox};
+use toolkit::{Tool, Toolbox};
 
 /// Prints every definition.
 pub(crate) fn all(toolbox: &Toolbox, console: &mut Console<'_>) -> Result<(), Stop> {
@@ -30,13 +29,6 @@ pub(crate) fn print_json(value: &Value, console: &mut Console<'_>) -> Result<(),
 }
 
 /// The tool of this name or alias; where there is none, what the toolbox says to that.
-pub(crate) fn find<'a>(toolbox: &'a Toolbox, runtime: &Runtime, name: &str) -> Result<&'a Tool, Stop> {
-    toolbox.tool(name).ok_or_else(|| {
-        // Calling a tool that is not there runs nothing, and gives the toolbox's own words.
-        let result = runtime.block_on(toolbox.call(ToolCall::new("find", name, Value::Null)));
-        match result.error() {
-            Some(error) => Stop::from(error),
-            None => Stop::failed(format!("there is no tool `{name}`")),
-        }
-    })
+pub(crate) fn find<'a>(toolbox: &'a Toolbox, name: &str) -> Result<&'a Tool, Stop> {
+    toolbox.find(name).map_err(|error| Stop::from(&error))
 }

@@ -61,7 +61,7 @@ fn pages() {
         "Permission: talk\n",
         "Hints:      the same when repeated\n",
         "Timeout:    5s\n",
-        "Crate:      fixture 0.1.0\n",
+        "Crate:      fixture of toolkit-cli 0.1.0\n",
         "examples/fixture.rs:",
         "  name  string, required, 1 to 19 characters, for instance \"Ada\"\n      Whom to greet.\n",
         "  times  integer, optional, at least 1, default 1\n",

@@ -3,12 +3,11 @@
 use crate::arguments::Arguments;
 use crate::context::ToolContext;
 use crate::error::{ToolError, ToolErrorKind};
+use crate::guard::{guard, panicked};
 use crate::output::ToolOutput;
 use crate::tool::Tool;
 use crate::tool_def::{BoxFuture, Run};
-use std::any::Any;
 use std::future::poll_fn;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use tokio::runtime::Handle;
@@ -135,29 +134,4 @@ fn block(
 
 fn aborted() -> ToolError {
     ToolError::aborted("the call was cancelled")
-}
-
-/// Turns a panic of a tool's code into an error.
-pub(crate) fn guard<T>(tool: &str, run: impl FnOnce() -> T) -> Result<T, ToolError> {
-    catch_unwind(AssertUnwindSafe(run)).map_err(|panic| panicked(tool, panic))
-}
-
-fn panicked(tool: &str, panic: Box<dyn Any + Send>) -> ToolError {
-    let message = match panic.downcast::<String>() {
-        Ok(message) => *message,
-        Err(panic) => match panic.downcast::<&str>() {
-            Ok(message) => (*message).to_owned(),
-            Err(payload) => {
-                // Dropping it runs code of the tool's again, which may panic again.
-                std::mem::forget(payload);
-                "no message".to_owned()
-            }
-        },
-    };
-    ToolError::new(
-        ToolErrorKind::Panicked,
-        format!(
-            "the tool `{tool}` stopped on an internal error ({message}); calling it again the same way will not help"
-        ),
-    )
 }

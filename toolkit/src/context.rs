@@ -1,8 +1,18 @@
 //! What a tool function learns about the call it serves.
 
+mod nested;
+
+use crate::call::ToolResult;
 use crate::caller::Caller;
+use crate::content::Content;
 use crate::error::ToolError;
+use crate::events::{Event, Progress};
+use crate::live::{Live, Told};
+use crate::output::ToolOutput;
 use crate::state::{Service, Services, State};
+use crate::tool::Tool;
+use crate::tool_def::ToolDef;
+use crate::toolbox::Scope;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -15,27 +25,41 @@ use tokio_util::sync::CancellationToken;
 #[derive(Debug)]
 pub struct ToolContext {
     call_id: String,
-    tool: String,
-    caller: Arc<Caller>,
-    services: Services,
-    /// The token of whoever called.
-    call_token: CancellationToken,
-    /// What the function gets, made when it asks: cancelled with the call's token, and when the call ends.
-    own_token: OnceLock<CancellationToken>,
+    called_as: String,
+    tool: Tool,
+    scope: Arc<Scope>,
+    /// The token of whoever called, where there is one.
+    call_token: Option<CancellationToken>,
+    /// The call whose function made this one.
+    parent: Option<Above>,
+    /// Made when the function first needs it.
+    live: OnceLock<Arc<Live>>,
+}
+
+/// The call whose function made this one.
+#[derive(Debug, Clone)]
+pub(crate) struct Above {
+    pub(crate) live: Arc<Live>,
+    /// How many calls stand above this one.
+    pub(crate) depth: u32,
 }
 
 impl Clone for ToolContext {
     fn clone(&self) -> Self {
         Self {
             call_id: self.call_id.clone(),
+            called_as: self.called_as.clone(),
             tool: self.tool.clone(),
-            caller: Arc::clone(&self.caller),
-            services: self.services.clone(),
+            scope: Arc::clone(&self.scope),
             call_token: self.call_token.clone(),
-            own_token: OnceLock::from(self.cancellation_token().clone()),
+            parent: self.parent.clone(),
+            live: OnceLock::from(Arc::clone(self.live())),
         }
     }
 }
+
+/// The tool of a context outside any toolkit.
+static DETACHED: ToolDef = ToolDef { name: "detached", ..ToolDef::BASE };
 
 impl ToolContext {
     /// A context outside any toolkit, for calling a tool function directly, as tests do.
@@ -55,40 +79,84 @@ impl ToolContext {
     /// # }
     /// ```
     pub fn detached(caller: Caller) -> Self {
-        Self::new(
-            "detached".to_owned(),
-            "detached".to_owned(),
-            Arc::new(caller),
-            Services::default(),
-            CancellationToken::new(),
-        )
+        Self {
+            call_id: "detached".to_owned(),
+            called_as: "detached".to_owned(),
+            tool: Tool::new(&DETACHED),
+            scope: Scope::detached(caller),
+            call_token: None,
+            parent: None,
+            live: OnceLock::new(),
+        }
     }
 
     pub(crate) fn new(
         call_id: String,
-        tool: String,
-        caller: Arc<Caller>,
-        services: Services,
-        call_token: CancellationToken,
+        called_as: String,
+        tool: Tool,
+        scope: Arc<Scope>,
+        call_token: Option<CancellationToken>,
+        parent: Option<Above>,
     ) -> Self {
-        Self { call_id, tool, caller, services, call_token, own_token: OnceLock::new() }
+        Self { call_id, called_as, tool, scope, call_token, parent, live: OnceLock::new() }
     }
 
-    pub(crate) fn call_token(&self) -> &CancellationToken {
-        &self.call_token
+    pub(crate) fn into_result(self, outcome: Result<ToolOutput, ToolError>) -> ToolResult {
+        ToolResult::new(self.call_id, self.called_as, outcome)
+    }
+
+    /// The result, for those that watch.
+    pub(crate) fn copy_result(&self, outcome: &Result<ToolOutput, ToolError>) -> ToolResult {
+        ToolResult::new(self.call_id.clone(), self.called_as.clone(), outcome.clone())
+    }
+
+    pub(crate) fn tool(&self) -> &Tool {
+        &self.tool
+    }
+
+    pub(crate) fn scope(&self) -> &Arc<Scope> {
+        &self.scope
+    }
+
+    pub(crate) fn call_token(&self) -> Option<&CancellationToken> {
+        self.call_token.as_ref()
+    }
+
+    pub(crate) fn above(&self) -> Option<&Above> {
+        self.parent.as_ref()
+    }
+
+    /// What this call shares, made now if it was not yet.
+    pub(crate) fn live(&self) -> &Arc<Live> {
+        self.live.get_or_init(|| {
+            let token = match &self.call_token {
+                Some(token) => token.child_token(),
+                None => CancellationToken::new(),
+            };
+            Arc::new(Live::new(token, self.parent.as_ref().map(|above| Arc::clone(&above.live))))
+        })
+    }
+
+    pub(crate) fn live_if_made(&self) -> Option<&Arc<Live>> {
+        self.live.get()
+    }
+
+    /// The id of the session whose gate the call goes through, also of one that the host did not name.
+    pub(crate) fn gated_session_id(&self) -> &str {
+        self.scope.session.id()
     }
 
     /// Tells whoever holds the function's token that the call is over.
     pub(crate) fn end(&self) {
-        if let Some(token) = self.own_token.get() {
-            token.cancel();
+        if let Some(live) = self.live.get() {
+            live.token.cancel();
         }
     }
 
     /// Adds a service to a detached context.
     #[must_use]
     pub fn with_service<T: ?Sized + Service>(mut self, service: Arc<T>) -> Self {
-        self.services.insert(service);
+        self.tool = self.tool.with_shared_state(service);
         self
     }
 
@@ -99,44 +167,45 @@ impl ToolContext {
 
     /// The name that the tool has in this toolkit.
     pub fn tool_name(&self) -> &str {
-        &self.tool
+        self.tool.name()
     }
 
-    /// The session, where there is one.
+    /// The session, where the host named one.
     pub fn session_id(&self) -> Option<&str> {
-        self.caller.session_id.as_deref()
+        self.caller().session_id.as_deref()
     }
 
     /// The message that the call belongs to.
     pub fn message_id(&self) -> Option<&str> {
-        self.caller.message_id.as_deref()
+        self.caller().message_id.as_deref()
     }
 
     /// The agent that calls.
     pub fn agent(&self) -> Option<&str> {
-        self.caller.agent.as_deref()
+        self.caller().agent.as_deref()
     }
 
     /// Everything known of the caller.
     pub fn caller(&self) -> &Caller {
-        &self.caller
+        &self.scope.caller
     }
 
     /// The directory that bounds file access and to which relative paths belong.
     pub fn workspace_dir(&self) -> &Path {
-        self.caller.workspace_dir()
+        self.caller().workspace_dir()
     }
 
     /// The real place of an existing path, if the caller may use it.
     ///
-    /// Relative paths belong to the workspace. Symbolic links are followed as long as they stay inside it.
+    /// Relative paths belong to the workspace. Symbolic links are followed as long as they stay inside it. Whole
+    /// outputs of the same session, which were cut for the model, can be read too.
     ///
     /// # Errors
     ///
     /// `Denied` when the path leads outside the workspace, whether or not anything is there; `NotFound` when
     /// nothing is there.
     pub fn resolve(&self, path: &Path) -> Result<PathBuf, ToolError> {
-        crate::workspace::resolve(&self.caller, path)
+        crate::workspace::resolve(self.caller(), path)
     }
 
     /// Something that the host told its tools under `key`.
@@ -145,7 +214,7 @@ impl ToolContext {
     ///
     /// When it is there but is no `T`.
     pub fn extra<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, ToolError> {
-        self.caller
+        self.caller()
             .extra
             .get(key)
             .map(|value| {
@@ -157,12 +226,17 @@ impl ToolContext {
 
     /// Something that the host told its tools under `key`, as it is.
     pub fn extra_json(&self, key: &str) -> Option<&Value> {
-        self.caller.extra.get(key)
+        self.caller().extra.get(key)
+    }
+
+    fn services(&self) -> &Services {
+        let own = self.tool.services();
+        if own.is_empty() { &self.scope.toolkit.services } else { own }
     }
 
     /// A service of the host.
     pub fn service<T: ?Sized + Service>(&self) -> Option<Arc<T>> {
-        self.services.get()
+        self.services().get()
     }
 
     /// A service that the tool cannot do without.
@@ -171,20 +245,85 @@ impl ToolContext {
     ///
     /// `Unavailable`, naming the type, when the host does not provide it.
     pub fn require_service<T: ?Sized + Service>(&self) -> Result<State<T>, ToolError> {
-        self.services.require()
+        self.services().require()
+    }
+
+    /// A value that all calls of the session share, made at its first use: what was read so far, for instance.
+    ///
+    /// It lives until the host ends the session, or the toolkit is dropped; of sessions that no toolbox holds, the
+    /// 10,000 that were used last are kept. Where the host named no session, it lives with the toolbox.
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicU32, Ordering};
+    /// use toolkit::prelude::*;
+    ///
+    /// #[derive(Default)]
+    /// struct Calls(AtomicU32);
+    ///
+    /// /// Counts its calls.
+    /// #[tool]
+    /// async fn count(ctx: &ToolContext) -> String {
+    ///     let calls = ctx.session_state::<Calls>();
+    ///     (calls.0.fetch_add(1, Ordering::Relaxed) + 1).to_string()
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() {
+    /// let ctx = ToolContext::detached(Caller::new());
+    /// assert_eq!(count(&ctx).await, "1");
+    /// assert_eq!(count(&ctx).await, "2");
+    /// # }
+    /// ```
+    pub fn session_state<T: Service + Default>(&self) -> Arc<T> {
+        self.scope.session.state()
+    }
+
+    /// Tells those who watch how far the call got.
+    ///
+    /// Nothing is waited for, and nothing happens where nobody watches.
+    pub fn progress(&self, progress: Progress) {
+        self.send(|| Event::Progress(progress));
+    }
+
+    /// Tells those who watch a part of the answer. The result is whole all the same: this is not added to it.
+    pub fn partial(&self, content: impl Into<Content>) {
+        self.send(|| Event::Partial { content: content.into() });
+    }
+
+    /// Sets the headline that user interfaces show, now and with the result, unless the output has one of its own.
+    pub fn set_title(&self, title: impl Into<String>) {
+        let title = title.into();
+        self.tell(move |told| told.title = Some(title));
+    }
+
+    /// Sets a fact that user interfaces show, now and with the result, unless the output has one of this name.
+    pub fn set_metadata(&self, key: impl Into<String>, value: impl Into<Value>) {
+        let (key, value) = (key.into(), value.into());
+        self.tell(move |told| {
+            told.metadata.insert(key, value);
+        });
+    }
+
+    fn tell(&self, change: impl FnOnce(&mut Told)) {
+        let Told { title, metadata } = self.live().tell(change);
+        self.send(|| Event::Metadata { title, metadata });
+    }
+
+    pub(crate) fn send(&self, event: impl FnOnce() -> Event) {
+        self.scope.toolkit.events.send(self, event);
     }
 
     /// Becomes cancelled when the call is cancelled, dropped or over. Pass it on to what runs elsewhere.
     ///
     /// It is the call's own: cancelling it stops what the function started, not the call.
     pub fn cancellation_token(&self) -> &CancellationToken {
-        self.own_token.get_or_init(|| self.call_token.child_token())
+        &self.live().token
     }
 
     /// Whether nobody waits for the result any more. A blocking tool must ask now and then: nothing else can
     /// stop it.
     pub fn is_cancelled(&self) -> bool {
-        self.call_token.is_cancelled() || self.own_token.get().is_some_and(CancellationToken::is_cancelled)
+        self.call_token.as_ref().is_some_and(CancellationToken::is_cancelled)
+            || self.live.get().is_some_and(|live| live.token.is_cancelled())
     }
 
     /// Ends a blocking tool that is cancelled: `ctx.check_cancelled()?`.

@@ -2,16 +2,21 @@
 
 use crate::caller::Caller;
 use crate::diagnostic::{Diagnostic, Level};
+use crate::events::{Events, Hub};
 use crate::guard::guard;
 use crate::link::{self, Linked, Links};
 use crate::name::is_valid_name;
+use crate::policy::Policy;
 use crate::schema;
+use crate::session::Sessions;
+use crate::settings::Settings;
 use crate::state::{Service, Services};
 use crate::tool::Tool;
 use crate::toolbox::Toolbox;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Every tool linked into or registered with this process. Cheap to clone.
 ///
@@ -29,13 +34,16 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 pub struct Toolkit(Arc<Inner>);
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Inner {
     /// By name, in that order.
     pub(crate) tools: Vec<Tool>,
     /// Names and aliases, to the place in `tools`.
     pub(crate) index: HashMap<String, usize>,
     pub(crate) services: Services,
+    pub(crate) settings: Settings,
+    pub(crate) sessions: Sessions,
+    pub(crate) events: Arc<Hub>,
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -65,6 +73,17 @@ impl Toolkit {
         &self.0.diagnostics
     }
 
+    /// What happens to all calls, from now on.
+    pub fn events(&self) -> Events {
+        self.0.events.subscribe(None)
+    }
+
+    /// Forgets what tools keep for a session; false where there is no such session. Calls under way are not touched.
+    #[expect(clippy::must_use_candidate, reason = "most hosts do not care whether there was one")]
+    pub fn end_session(&self, session_id: &str) -> bool {
+        self.0.sessions.end(session_id)
+    }
+
     /// What `caller` may use: a snapshot, to be made anew for each turn of a model.
     #[expect(
         clippy::unused_async,
@@ -82,6 +101,7 @@ pub struct Builder {
     tools: Vec<Tool>,
     services: Services,
     first_lists: Vec<String>,
+    settings: Settings,
 }
 
 impl Builder {
@@ -112,17 +132,32 @@ impl Builder {
         self
     }
 
+    /// How long a call may take unless its tool says otherwise: 10 minutes by default, [`Duration::MAX`] for no
+    /// limit. The clock starts when the function first has to wait; it stands still while a person is asked.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.settings.timeout = timeout;
+        self
+    }
+
+    /// Decides which tools exist for a caller. Without one, all do.
+    #[must_use]
+    pub fn policy(mut self, policy: impl Policy) -> Self {
+        self.settings.policy = Some(Arc::new(policy));
+        self
+    }
+
     /// Builds the toolkit.
     ///
     /// # Errors
     ///
     /// Everything that is wrong, at once: two tools of one name in one crate, a linked crate that brought no
     /// tool, a service that nobody provides, a name or a default that is not valid.
-    pub fn build(self) -> Result<Toolkit, BuildError> {
+    pub fn build(mut self) -> Result<Toolkit, BuildError> {
         let mut problems = Vec::new();
         let mut diagnostics = Vec::new();
         let links = Links::collect(&self.first_lists, &mut diagnostics);
-        let mut candidates: Vec<Tool> = self.tools;
+        let mut candidates: Vec<Tool> = std::mem::take(&mut self.tools);
         problems.extend(duplicates(&candidates, "added to the toolkit", |_| ""));
         if self.linked {
             problems.extend(link::silent_crates());
@@ -165,7 +200,8 @@ impl Builder {
         }
         let tools: Vec<Tool> = chosen.into_values().map(|tool| tool.with_services(&self.services)).collect();
         let index = index(&tools, &links, &mut diagnostics);
-        Ok(Toolkit(Arc::new(Inner { tools, index, services: self.services, diagnostics })))
+        let Self { services, settings, .. } = self;
+        Ok(Toolkit(Arc::new(Inner { tools, index, services, settings, diagnostics, ..Inner::default() })))
     }
 }
 

@@ -9,6 +9,7 @@ use crate::tool_def::{FormatError, Location, Run, ToolDef};
 use serde_json::Value;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
+use tokio::sync::Semaphore;
 
 /// A tool. Cheap to clone.
 #[derive(Clone)]
@@ -18,6 +19,7 @@ struct Inner {
     made: Made,
     compiled: OnceLock<Result<Compiled, String>>,
     output_schema: OnceLock<Option<Value>>,
+    limit: OnceLock<Arc<Semaphore>>,
 }
 
 /// What a tool is made of; the rest follows from it.
@@ -30,7 +32,12 @@ struct Made {
 
 impl From<Made> for Tool {
     fn from(made: Made) -> Self {
-        Self(Arc::new(Inner { made, compiled: OnceLock::new(), output_schema: OnceLock::new() }))
+        Self(Arc::new(Inner {
+            made,
+            compiled: OnceLock::new(),
+            output_schema: OnceLock::new(),
+            limit: OnceLock::new(),
+        }))
     }
 }
 
@@ -149,6 +156,12 @@ impl Tool {
     /// What its author stated.
     pub fn def(&self) -> &'static ToolDef {
         self.0.made.def
+    }
+
+    /// How many of its calls may run at once.
+    pub(crate) fn limit(&self) -> Option<&Arc<Semaphore>> {
+        let count = self.def().concurrency?;
+        Some(self.0.limit.get_or_init(|| Arc::new(Semaphore::new(count as usize))))
     }
 
     pub(crate) fn run(&self) -> Run {

@@ -1,57 +1,108 @@
 //! What one caller may use, and the one path that every call takes.
 
+mod batch;
+mod begin;
+mod options;
+mod report;
 mod run;
 
-use run::Prepared;
+pub use options::CallOptions;
 
-use crate::arguments::{self, Arguments, InvalidArguments};
-use crate::call::{CallArguments, ToolCall, ToolResult};
+use crate::call::{ToolCall, ToolResult};
 use crate::caller::Caller;
-use crate::context::ToolContext;
 use crate::definition::Definition;
 use crate::error::{ToolError, ToolErrorKind};
-use crate::guard::guard;
+use crate::events::Events;
 use crate::name::{MAX_NAME_BYTES, nearest};
 use crate::registry::Inner;
-use crate::schema::Compiled;
+use crate::session::Session;
 use crate::tool::Tool;
+use run::Running;
+use std::future::poll_fn;
 use std::sync::Arc;
-use tokio_util::sync::CancellationToken;
 
 /// What one caller may use: a snapshot that hands out definitions and runs calls. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Toolbox {
-    toolkit: Arc<Inner>,
-    caller: Arc<Caller>,
+pub struct Toolbox(Arc<Scope>);
+
+/// What the calls of one toolbox share.
+#[derive(Debug)]
+pub(crate) struct Scope {
+    pub(crate) toolkit: Arc<Inner>,
+    pub(crate) caller: Caller,
+    pub(crate) session: Arc<Session>,
+    /// The places in the toolkit of the tools that the policy allows; all where `None`.
+    allowed: Option<Vec<usize>>,
+}
+
+impl Scope {
+    /// Outside any toolkit.
+    pub(crate) fn detached(caller: Caller) -> Arc<Self> {
+        let toolkit = Arc::new(Inner::default());
+        Arc::new(Self { toolkit, caller, session: Session::unnamed(), allowed: None })
+    }
 }
 
 impl Toolbox {
     pub(crate) fn new(toolkit: Arc<Inner>, caller: Caller) -> Self {
-        Self { toolkit, caller: Arc::new(caller) }
+        let session = match &caller.session_id {
+            Some(id) => toolkit.sessions.open(id),
+            None => Session::unnamed(),
+        };
+        let allowed = toolkit.settings.policy.as_ref().map(|policy| {
+            let is_allowed = |place: &usize| policy.check(&caller, &toolkit.tools[*place]).is_ok();
+            (0..toolkit.tools.len()).filter(is_allowed).collect()
+        });
+        Self::of(Arc::new(Scope { toolkit, caller, session, allowed }))
+    }
+
+    pub(crate) fn of(scope: Arc<Scope>) -> Self {
+        Self(scope)
     }
 
     /// The tools, by name.
     pub fn tools(&self) -> impl ExactSizeIterator<Item = &Tool> {
-        self.toolkit.tools.iter()
+        let Scope { toolkit, allowed, .. } = &*self.0;
+        let count = allowed.as_ref().map_or(toolkit.tools.len(), Vec::len);
+        (0..count).map(move |place| &toolkit.tools[allowed.as_ref().map_or(place, |allowed| allowed[place])])
     }
 
     /// The tool of this name or alias.
     pub fn tool(&self, name: &str) -> Option<&Tool> {
-        self.toolkit.index.get(name).map(|place| &self.toolkit.tools[*place])
+        let Scope { toolkit, allowed, .. } = &*self.0;
+        let place = toolkit.index.get(name)?;
+        let is_there = allowed.as_ref().is_none_or(|allowed| allowed.binary_search(place).is_ok());
+        is_there.then(|| &toolkit.tools[*place])
     }
 
     /// The tool of this name or alias, or the error that a call of it gets.
     ///
     /// # Errors
     ///
-    /// `UnknownTool`, naming the nearest ones.
+    /// `UnknownTool`, naming the nearest ones; `Denied`, naming what in the policy denies it.
     pub fn find(&self, name: &str) -> Result<&Tool, ToolError> {
-        self.tool(name).ok_or_else(|| self.unknown(name))
+        let toolkit = &self.0.toolkit;
+        let Some(place) = toolkit.index.get(name) else { return Err(self.unknown(name)) };
+        let tool = &toolkit.tools[*place];
+        // Asked again, so that what was revoked since the toolbox was made counts at once.
+        if let Some(policy) = &toolkit.settings.policy
+            && let Err(refusal) = policy.check(&self.0.caller, tool)
+        {
+            return Err(ToolError::denied(format!("`{name}` cannot be used here: {refusal}")));
+        }
+        if let Some(allowed) = &self.0.allowed
+            && allowed.binary_search(place).is_err()
+        {
+            return Err(ToolError::denied(format!(
+                "`{name}` cannot be used yet: it was not allowed when this turn began"
+            )));
+        }
+        Ok(tool)
     }
 
     /// Whom it is for.
     pub fn caller(&self) -> &Caller {
-        &self.caller
+        &self.0.caller
     }
 
     /// The tools as a model sees them, by name.
@@ -61,44 +112,41 @@ impl Toolbox {
         self.tools().filter_map(|tool| tool.definition().ok()).collect()
     }
 
+    /// What happens to the calls of this toolbox's session, from now on.
+    pub fn events(&self) -> Events {
+        self.0.toolkit.events.subscribe(Some(self.0.session.id().to_owned()))
+    }
+
     /// Runs a call. There is exactly one result, whatever happens.
+    ///
+    /// Calls of one session go through one gate: those of tools that are `read_only` run together, every other one
+    /// alone, all in the order in which they came. Where the caller has no session, the toolbox and its clones are
+    /// one.
     pub async fn call(&self, call: ToolCall) -> ToolResult {
-        self.call_with(call, CancellationToken::new()).await
+        self.run(call, CallOptions::default()).await
     }
 
-    /// Runs a call that `cancel` ends.
-    pub async fn call_with(&self, call: ToolCall, cancel: CancellationToken) -> ToolResult {
-        let ToolCall { id, name, arguments } = call;
-        let prepared = guard(&name, || self.begin(&id, &name, arguments, cancel));
-        let outcome = match prepared {
-            Ok(Ok(prepared)) => {
-                let tool = prepared.tool.clone();
-                prepared.run().await.map_err(|error| complete(&tool, error))
-            }
-            Ok(Err(error)) | Err(error) => Err(error),
-        };
-        ToolResult::new(id, name, outcome)
-    }
-
-    /// Everything before the function runs. Not async: the code of async functions is compiled again in every crate
-    /// that calls them.
-    fn begin(
+    /// Runs a call that can be cancelled, or with a time limit of its own: `call_with(call, token)`.
+    pub fn call_with(
         &self,
-        id: &str,
-        name: &str,
-        arguments: CallArguments,
-        cancel: CancellationToken,
-    ) -> Result<Prepared, ToolError> {
-        let tool = self.find(name)?;
-        let arguments = prepare(tool, arguments)?;
-        let context = ToolContext::new(
-            id.to_owned(),
-            tool.name().to_owned(),
-            Arc::clone(&self.caller),
-            if tool.services().is_empty() { self.toolkit.services.clone() } else { tool.services().clone() },
-            cancel,
-        );
-        Ok(Prepared { tool: tool.clone(), context, arguments })
+        call: ToolCall,
+        options: impl Into<CallOptions>,
+    ) -> impl Future<Output = ToolResult> + Send {
+        self.run(call, options.into())
+    }
+
+    // Only hands over: the code of async functions is compiled again in every crate that calls them.
+    async fn run(&self, call: ToolCall, options: CallOptions) -> ToolResult {
+        let ready = match self.begin(call, options) {
+            Ok(ready) => ready,
+            Err(refused) => return *refused,
+        };
+        let (context, start) = ready.split();
+        let outcome = {
+            let mut running = Running::new(&context, start);
+            poll_fn(|task| running.poll(task)).await
+        };
+        context.into_result(outcome)
     }
 
     fn unknown(&self, name: &str) -> ToolError {
@@ -121,39 +169,5 @@ fn cut(name: &str) -> String {
     match name.char_indices().nth(MAX_NAME_BYTES) {
         None => name.to_owned(),
         Some((end, _)) => format!("{}…", &name[..end]),
-    }
-}
-
-/// Arguments that fit the tool, or every problem with them.
-fn prepare(tool: &Tool, arguments: CallArguments) -> Result<Arguments, ToolError> {
-    let compiled = tool.compiled()?;
-    let value = match arguments {
-        CallArguments::Json(value) => Ok(value),
-        CallArguments::Text(text) => arguments::parse(&text),
-    };
-    value.and_then(|value| arguments::prepare(compiled, value)).map_err(|problems| refuse(tool, problems))
-}
-
-/// What is wrong with the arguments, as the tool words it.
-fn refuse(tool: &Tool, mut problems: InvalidArguments) -> ToolError {
-    if problems.tool.is_empty() {
-        tool.name().clone_into(&mut problems.tool);
-        problems.signature = tool.compiled().map(Compiled::signature).unwrap_or_default();
-    }
-    let worded = tool.format_error().map(|format| format(&problems));
-    let error = ToolError::invalid_arguments(problems);
-    match worded {
-        Some(message) => error.with_message(message),
-        None => error,
-    }
-}
-
-/// Completes what a type itself said of an argument while it was decoded.
-fn complete(tool: &Tool, error: ToolError) -> ToolError {
-    match error.problems() {
-        Some(problems) if problems.tool.is_empty() => {
-            guard(tool.name(), || refuse(tool, problems.clone())).unwrap_or_else(|panic| panic)
-        }
-        _ => error,
     }
 }

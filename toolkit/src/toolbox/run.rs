@@ -1,137 +1,363 @@
-//! Running a tool's function: to its end, its cancellation or its panic, with one outcome.
+//! Running a tool's function: to its end, its cancellation, its time limit or its panic, with one outcome.
 
+use super::begin::complete;
+use super::report::Report;
 use crate::arguments::Arguments;
 use crate::context::ToolContext;
 use crate::error::{ToolError, ToolErrorKind};
+use crate::gate::{Gate, Pass, Passage};
 use crate::guard::{guard, panicked};
+use crate::live::{Duty, Given, Live};
 use crate::output::ToolOutput;
-use crate::tool::Tool;
 use crate::tool_def::{BoxFuture, Run};
 use std::future::poll_fn;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
+use std::time::Duration;
 use tokio::runtime::Handle;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, Sleep, sleep_until};
 use tokio_util::sync::WaitForCancellationFuture;
 
-/// A call that is ready to run.
-pub(super) struct Prepared {
-    pub(super) tool: Tool,
-    pub(super) context: ToolContext,
+type Outcome = Result<ToolOutput, ToolError>;
+type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+
+/// What a call begins with.
+pub(super) struct Start {
     pub(super) arguments: Arguments,
+    /// The host's word on how long it may take.
+    pub(super) timeout: Option<Duration>,
+    pub(super) within_read_only: bool,
+    pub(super) report: Report,
 }
 
-impl Prepared {
-    pub(super) async fn run(self) -> Result<ToolOutput, ToolError> {
-        let Self { tool, context, mut arguments } = self;
-        if context.is_cancelled() {
-            return Err(aborted());
-        }
-        match tool.run() {
-            Run::Async(start) => {
-                let context = EndsWithCall(context);
-                let mut running = Running::begin(&tool, &context.0, &mut arguments, start)?;
-                poll_fn(|task| running.poll(task)).await
-            }
-            Run::Blocking(function) => block(tool, context, function, arguments).await,
-        }
-    }
-}
-
-/// Tells what the function left running, if it asked for a token, that the call is over.
-struct EndsWithCall(ToolContext);
-
-impl Drop for EndsWithCall {
-    fn drop(&mut self) {
-        self.0.end();
-    }
-}
-
-type Start = for<'a> fn(&'a ToolContext, &mut Arguments) -> Result<BoxFuture<'a>, ToolError>;
-
-/// A function's future. Nothing is set up for cancellation until it has to wait.
-struct Running<'a> {
-    tool: &'a Tool,
+/// A call under way. Nothing is set up for waiting until it has to wait.
+pub(super) struct Running<'a> {
     context: &'a ToolContext,
-    future: Option<BoxFuture<'a>>,
+    start: Start,
+    stage: Stage<'a>,
+    pass: Option<Pass>,
+    place: Option<OwnedSemaphorePermit>,
+    waits: Option<Box<Waits<'a>>>,
+}
+
+enum Stage<'a> {
+    /// It waits for its turn.
+    Entering,
+    /// The function runs.
+    Function(BoxFuture<'a>),
+    Over,
+}
+
+/// What a call that has to wait waits for beside its function.
+#[derive(Default)]
+struct Waits<'a> {
     cancelled: Option<Pin<Box<WaitForCancellationFuture<'a>>>>,
+    entering: Option<Boxed<Entry>>,
+    /// When the function first had to wait.
+    since: Option<Instant>,
+    timer: Option<Pin<Box<Sleep>>>,
+}
+
+/// What it takes to run.
+#[derive(Default)]
+struct Entry {
+    pass: Option<Pass>,
+    place: Option<OwnedSemaphorePermit>,
 }
 
 impl<'a> Running<'a> {
-    fn begin(
-        tool: &'a Tool,
-        context: &'a ToolContext,
-        arguments: &mut Arguments,
-        start: Start,
-    ) -> Result<Self, ToolError> {
-        let future = guard(tool.name(), || start(context, arguments))??;
-        Ok(Self { tool, context, future: Some(future), cancelled: None })
+    pub(super) fn new(context: &'a ToolContext, start: Start) -> Self {
+        Self { context, start, stage: Stage::Entering, pass: None, place: None, waits: None }
     }
 
-    fn poll(&mut self, task: &mut Context<'_>) -> Poll<Result<ToolOutput, ToolError>> {
-        let Some(future) = &mut self.future else { return Poll::Pending };
-        let outcome = match guard(self.tool.name(), || future.as_mut().poll(task)) {
-            Err(panicked) => Err(panicked),
-            Ok(Poll::Ready(outcome)) => outcome,
-            Ok(Poll::Pending) => {
-                let token = self.context.call_token();
-                let cancelled = self.cancelled.get_or_insert_with(|| Box::pin(token.cancelled()));
-                if cancelled.as_mut().poll(task).is_pending() {
-                    return Poll::Pending;
-                }
-                Err(aborted())
+    pub(super) fn poll(&mut self, task: &mut Context<'_>) -> Poll<Outcome> {
+        if matches!(self.stage, Stage::Entering) {
+            match self.enter(task) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(Err(error)) => return Poll::Ready(self.conclude(Err(error))),
+                Poll::Ready(Ok(())) => {}
+            }
+        }
+        match self.step(task) {
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(outcome) => Poll::Ready(self.conclude(outcome)),
+        }
+    }
+
+    /// Waits for the call's turn, and starts the function.
+    fn enter(&mut self, task: &mut Context<'_>) -> Poll<Result<(), ToolError>> {
+        if self.context.is_cancelled() {
+            return Poll::Ready(Err(aborted()));
+        }
+        let wanted = Given { pass: true, place: true };
+        match self.acquire(wanted, task) {
+            Poll::Pending => return self.poll_cancelled(task).map(Err),
+            Poll::Ready(()) => self.start.report.start(self.context),
+        }
+        let context = self.context;
+        let begun = match context.tool().run() {
+            Run::Async(function) => {
+                let arguments = &mut self.start.arguments;
+                guard(context.tool_name(), || function(context, arguments)).flatten()
+            }
+            Run::Blocking(function) => {
+                let arguments = std::mem::take(&mut self.start.arguments);
+                Ok(block(context, function, arguments, self.place.take()))
             }
         };
-        self.drop_future();
-        Poll::Ready(outcome)
+        Poll::Ready(begun.map(|future| self.stage = Stage::Function(future)))
     }
 
-    /// What the function holds may panic when it is dropped. The outcome stands all the same.
-    fn drop_future(&mut self) {
-        let future = self.future.take();
-        let _ = guard(self.tool.name(), || drop(future));
+    /// Gets what is wanted of pass and place, in this order always: whoever has a place has its pass already, so
+    /// that no two calls wait for each other.
+    fn acquire(&mut self, wanted: Given, task: &mut Context<'_>) -> Poll<()> {
+        if self.waits.as_ref().is_none_or(|waits| waits.entering.is_none()) {
+            let mut missing = None;
+            if wanted.pass
+                && let Some((gate, passage)) = self.gate()
+            {
+                match gate.try_pass(passage) {
+                    Some(pass) => self.pass = Some(pass),
+                    None => missing = Some((gate, passage)),
+                }
+            }
+            let limit = if wanted.place { self.context.tool().limit() } else { None };
+            match limit {
+                Some(limit) if missing.is_none() => match Arc::clone(limit).try_acquire_owned() {
+                    Ok(place) => {
+                        self.place = Some(place);
+                        return Poll::Ready(());
+                    }
+                    Err(_) => {}
+                },
+                None if missing.is_none() => return Poll::Ready(()),
+                _ => {}
+            }
+            let limit = limit.map(Arc::clone);
+            self.waits.get_or_insert_default().entering = Some(Box::pin(wait_for(missing, limit)));
+        }
+        let Some(entering) = self.waits.as_mut().and_then(|waits| waits.entering.as_mut()) else {
+            return Poll::Ready(());
+        };
+        entering.as_mut().poll(task).map(|entry| {
+            self.pass = entry.pass.or(self.pass.take());
+            self.place = entry.place.or(self.place.take());
+            if let Some(waits) = &mut self.waits {
+                waits.entering = None;
+            }
+        })
+    }
+
+    /// The gate that the call goes through, and how.
+    fn gate(&self) -> Option<(Gate, Passage)> {
+        let context = self.context;
+        let passage = match context.tool().annotations().read_only_hint {
+            true => Passage::Together,
+            false => Passage::Alone,
+        };
+        match context.above() {
+            // All that a tool can call which only reads, only reads.
+            Some(_) if self.start.within_read_only => None,
+            Some(above) => Some((above.live.children(), passage)),
+            None => Some((context.scope().session.gate.clone(), passage)),
+        }
+    }
+
+    /// Lets the function go on.
+    fn step(&mut self, task: &mut Context<'_>) -> Poll<Outcome> {
+        if let Some(live) = self.context.live_if_made() {
+            let duty = live.duty();
+            if duty != Duty::None && self.restore(live, task).is_pending() && duty == Duty::RestoreFirst {
+                return self.poll_stops(task).map(Err);
+            }
+        }
+        let Stage::Function(future) = &mut self.stage else { return Poll::Pending };
+        match guard(self.context.tool_name(), || future.as_mut().poll(task)) {
+            Err(panicked) => Poll::Ready(Err(panicked)),
+            Ok(Poll::Ready(outcome)) => Poll::Ready(outcome),
+            Ok(Poll::Pending) => {
+                if let Some(live) = self.context.live_if_made() {
+                    live.set_runner(task.waker());
+                    self.give(live);
+                    if live.duty() != Duty::None {
+                        let _ = self.restore(live, task);
+                    }
+                }
+                self.poll_stops(task).map(Err)
+            }
+        }
+    }
+
+    /// Gives away what the function does not need while it is away.
+    fn give(&mut self, live: &Live) {
+        let gives = live.take_wanted(Given { pass: self.pass.is_some(), place: self.place.is_some() });
+        if gives.pass {
+            self.pass = None;
+        }
+        if gives.place {
+            self.place = None;
+        }
+    }
+
+    /// Gets back what was given away.
+    fn restore(&mut self, live: &Live, task: &mut Context<'_>) -> Poll<()> {
+        let missing = live.missing();
+        let is_acquiring = self.waits.as_ref().is_some_and(|waits| waits.entering.is_some());
+        if missing == Given::default() && !is_acquiring {
+            return Poll::Ready(());
+        }
+        match self.acquire(missing, task) {
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(()) => {
+                live.restored(Given { pass: self.pass.is_some(), place: self.place.is_some() });
+                Poll::Ready(())
+            }
+        }
+    }
+
+    /// Whether the call has to stop before its function ends.
+    fn poll_stops(&mut self, task: &mut Context<'_>) -> Poll<ToolError> {
+        match self.poll_cancelled(task) {
+            Poll::Pending => self.poll_clock(task),
+            stopped => stopped,
+        }
+    }
+
+    fn poll_cancelled(&mut self, task: &mut Context<'_>) -> Poll<ToolError> {
+        let Some(token) = self.context.call_token() else { return Poll::Pending };
+        let waits = self.waits.get_or_insert_default();
+        let cancelled = waits.cancelled.get_or_insert_with(|| Box::pin(token.cancelled()));
+        cancelled.as_mut().poll(task).map(|()| aborted())
+    }
+
+    fn poll_clock(&mut self, task: &mut Context<'_>) -> Poll<ToolError> {
+        let context = self.context;
+        let settings = &context.scope().toolkit.settings;
+        let limit = self.start.timeout.or(context.tool().def().timeout).unwrap_or(settings.timeout);
+        let waits = self.waits.get_or_insert_default();
+        let since = *waits.since.get_or_insert_with(Instant::now);
+        let (stopped_for, stands) = match context.live_if_made() {
+            Some(live) => live.stopped(task.waker()),
+            None => (Duration::ZERO, false),
+        };
+        let deadline = limit.checked_add(stopped_for).and_then(|limit| since.checked_add(limit));
+        let Some(deadline) = deadline.filter(|_| !stands) else {
+            waits.timer = None;
+            return Poll::Pending;
+        };
+        if waits.timer.is_none() {
+            waits.timer = timer(deadline);
+        }
+        let Some(timer) = &mut waits.timer else { return Poll::Pending };
+        if timer.deadline() != deadline {
+            timer.as_mut().reset(deadline);
+        }
+        timer.as_mut().poll(task).map(|()| timed_out(context, limit))
+    }
+
+    /// Ends the call with its one outcome.
+    fn conclude(&mut self, outcome: Outcome) -> Outcome {
+        self.leave();
+        let outcome = outcome.map_err(|error| complete(self.context.tool(), error));
+        self.start.report.finish(self.context, &outcome);
+        outcome
+    }
+
+    /// Lets go of everything. What the function holds may panic when it is dropped; the outcome stands all the same.
+    fn leave(&mut self) {
+        let stage = std::mem::replace(&mut self.stage, Stage::Over);
+        let _ = guard(self.context.tool_name(), || drop(stage));
+        self.context.end();
+        self.waits = None;
+        self.place = None;
+        self.pass = None;
     }
 }
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
-        self.drop_future();
+        if !matches!(self.stage, Stage::Over) {
+            self.leave();
+            self.start.report.interrupt(self.context);
+        }
     }
+}
+
+async fn wait_for(gate: Option<(Gate, Passage)>, limit: Option<Arc<Semaphore>>) -> Entry {
+    let mut entry = Entry::default();
+    if let Some((gate, passage)) = gate {
+        entry.pass = Some(gate.pass(passage).await);
+    }
+    if let Some(limit) = limit {
+        // Nobody closes it.
+        entry.place = limit.acquire_owned().await.ok();
+    }
+    entry
+}
+
+/// A timer, where there is a runtime that has them.
+fn timer(deadline: Instant) -> Option<Pin<Box<Sleep>>> {
+    static NONE: AtomicBool = AtomicBool::new(false);
+    Handle::try_current().ok()?;
+    if NONE.load(Ordering::Relaxed) {
+        return None;
+    }
+    // Tokio panics in a runtime without timers, and does not say beforehand.
+    let timer = guard("a timer", || Box::pin(sleep_until(deadline))).ok();
+    NONE.store(timer.is_none(), Ordering::Relaxed);
+    timer
 }
 
 /// Runs a blocking function on the pool for such. Cancelled, it is told and left to end by itself.
 fn block(
-    tool: Tool,
-    context: ToolContext,
-    function: fn(&ToolContext, &mut Arguments) -> Result<ToolOutput, ToolError>,
+    context: &ToolContext,
+    function: fn(&ToolContext, &mut Arguments) -> Outcome,
     mut arguments: Arguments,
-) -> Pin<Box<dyn Future<Output = Result<ToolOutput, ToolError>> + Send>> {
+    place: Option<OwnedSemaphorePermit>,
+) -> BoxFuture<'static> {
+    let context = context.clone();
     Box::pin(async move {
         let Ok(runtime) = Handle::try_current() else {
             return Err(ToolError::unavailable(
                 "a tool that is no `async fn` runs on tokio's blocking pool, and there is no tokio runtime here",
             ));
         };
-        let call_token = context.call_token().clone();
-        // Whoever drops this call cancels it: the function can ask, nothing else can stop it.
+        let name = context.tool_name().to_owned();
+        // Whoever drops this future tells the function: it can ask, nothing else can stop it.
         let _told = context.cancellation_token().clone().drop_guard();
         let mut task = runtime.spawn_blocking(move || {
+            // It counts among the calls of its tool for as long as it really runs.
+            let _place = place;
             // It may have waited for a thread until nobody wanted it any more.
             context.check_cancelled()?;
             guard(context.tool_name(), || function(&context, &mut arguments))?
         });
-        let mut cancelled = Box::pin(call_token.cancelled());
-        poll_fn(|waker| match Pin::new(&mut task).poll(waker) {
-            Poll::Ready(Ok(outcome)) => Poll::Ready(outcome),
-            Poll::Ready(Err(error)) => Poll::Ready(Err(match error.try_into_panic() {
-                Ok(panic) => panicked(tool.name(), panic),
+        poll_fn(|waker| Pin::new(&mut task).poll(waker)).await.unwrap_or_else(|error| {
+            Err(match error.try_into_panic() {
+                Ok(panic) => panicked(&name, panic),
                 Err(_) => ToolError::new(ToolErrorKind::Interrupted, "the host is shutting down"),
-            })),
-            Poll::Pending => cancelled.as_mut().poll(waker).map(|()| Err(aborted())),
+            })
         })
-        .await
     })
 }
 
 fn aborted() -> ToolError {
     ToolError::aborted("the call was cancelled")
+}
+
+fn timed_out(context: &ToolContext, limit: Duration) -> ToolError {
+    let what = match context.tool().run() {
+        Run::Async(_) => "was stopped",
+        Run::Blocking(_) => "was told to stop",
+    };
+    ToolError::new(
+        ToolErrorKind::TimedOut,
+        format!(
+            "`{}` did not finish within {limit:?} and {what}; what it did until then stands. Ask it for less at once",
+            context.tool_name()
+        ),
+    )
 }

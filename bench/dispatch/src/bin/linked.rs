@@ -1,0 +1,54 @@
+//! What it costs to start with 1,000 linked tools. A program of its own: they are linked into it.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use dispatch::line::{median, print};
+use toolkit::prelude::*;
+
+/// Measurements of which the median counts.
+const REPETITIONS: usize = 50;
+
+macro_rules! ones {
+    ($hundreds:literal $tens:literal: $($ones:literal)*) => { $(
+        const _: () = {
+            /// Greets somebody.
+            #[tool(name = concat!("greet_", $hundreds, $tens, $ones), group = "bench", read_only)]
+            async fn greet(
+                /// Whom to greet.
+                name: String,
+                /// How many times.
+                #[arg(default = 1)]
+                count: u32,
+                /// Whether to shout.
+                loud: Option<bool>,
+            ) -> String {
+                format!("{name} {count} {loud:?}")
+            }
+        };
+    )* };
+}
+
+macro_rules! tens {
+    ($hundreds:literal: $($tens:literal)*) => { $( ones!($hundreds $tens: 0 1 2 3 4 5 6 7 8 9); )* };
+}
+
+macro_rules! hundreds {
+    ($($hundreds:literal)*) => { $( tens!($hundreds: 0 1 2 3 4 5 6 7 8 9); )* };
+}
+
+hundreds!(0 1 2 3 4 5 6 7 8 9);
+
+/// Building the toolkit in microseconds: the first time in this process, and the median of later times.
+fn main() {
+    let build = || {
+        let started = Instant::now();
+        let toolkit = black_box(Toolkit::builder().build().expect("a toolkit"));
+        let elapsed = started.elapsed();
+        assert!(toolkit.tools().len() >= 1000, "all are linked");
+        elapsed.as_secs_f64() * 1e6
+    };
+    let first = build();
+    print("build", "linked, first", &[first]);
+    print("build", "linked", &[median((0..REPETITIONS).map(|_| build()).collect())]);
+}

@@ -1,0 +1,72 @@
+//! What it costs to return a text that is much too long for a model.
+
+use std::hint::black_box;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use dispatch::line::{median, print};
+use tokio::runtime::Runtime;
+use toolkit::prelude::*;
+
+const LINES: usize = 100_000;
+
+/// Filled up with blanks to 99 bytes and a line feed.
+const LINE: &str = "2026-01-01T00:00:00Z INFO server: request handled, as a log has it";
+
+/// Measurements in a round, of which the median counts.
+const REPETITIONS: usize = 5;
+
+/// What the tool returns next; put there before the clock starts, since making it isn't what is measured.
+#[derive(Default)]
+struct Next(Mutex<String>);
+
+impl Next {
+    fn replace(&self, text: String) -> String {
+        std::mem::replace(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner), text)
+    }
+}
+
+/// Returns a long text.
+#[tool(group = "bench", read_only)]
+async fn log(next: State<Next>) -> String {
+    next.replace(String::new())
+}
+
+/// A call that returns 10 MB, beside counting the lines of the same text with memchr, in microseconds. Dropping
+/// the result is not part of it.
+pub(crate) fn ten_megabytes(runtime: &Runtime, rounds: usize) {
+    let text = format!("{LINE:<99}\n").repeat(LINES);
+    assert_eq!(text.len(), LINES * 100);
+    let next = Arc::new(Next::default());
+    let toolkit = Toolkit::empty()
+        .tool(toolkit::tool_ref!(log).with_shared_state(Arc::clone(&next)))
+        .build()
+        .expect("a toolkit");
+    let toolbox = runtime.block_on(toolkit.toolbox(&Caller::new()));
+
+    let call = || {
+        next.replace(text.clone());
+        let call = ToolCall::new("call_1", "log", "{}");
+        let started = Instant::now();
+        let result = black_box(runtime.block_on(toolbox.call(call)));
+        let elapsed = started.elapsed();
+        assert!(!result.is_error(), "{}", result.text());
+        elapsed.as_secs_f64() * 1e6
+    };
+    let count = || {
+        let text = black_box(text.clone());
+        let started = Instant::now();
+        let lines = memchr::memchr_iter(b'\n', text.as_bytes()).count();
+        let elapsed = started.elapsed();
+        assert_eq!(lines, LINES);
+        elapsed.as_secs_f64() * 1e6
+    };
+    let (mut calls, mut counts) = (Vec::new(), Vec::new());
+    for _ in 0..rounds {
+        let (round_calls, round_counts) = (0..REPETITIONS).map(|_| (call(), count())).unzip();
+        calls.push(median(round_calls));
+        counts.push(median(round_counts));
+    }
+    print("cut", "toolkit", &calls);
+    print("cut", "memchr", &counts);
+}

@@ -1,0 +1,54 @@
+//! What tools cost before and at their first call.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use dispatch::line::{median, print};
+use dispatch::toolkit_of;
+use tokio::runtime::Runtime;
+use toolkit::{Caller, ToolCall, Toolkit};
+
+/// Measurements in a round, of which the median counts.
+const REPETITIONS: usize = 20;
+
+/// Building a toolkit of 1,000 tools that the host adds by hand, in microseconds.
+pub(crate) fn thousand_tools(rounds: usize) {
+    let tools = toolkit_of((0..1000).map(|number| format!("tool_{number}")));
+    let build = || {
+        let started = Instant::now();
+        let mut builder = Toolkit::empty();
+        for tool in &tools {
+            builder = builder.tool(tool.clone());
+        }
+        let toolkit = black_box(builder.build().expect("a toolkit"));
+        let elapsed = started.elapsed();
+        assert_eq!(toolkit.tools().len(), tools.len());
+        elapsed.as_secs_f64() * 1e6
+    };
+    let figures: Vec<_> =
+        (0..rounds).map(|_| median((0..REPETITIONS).map(|_| build()).collect())).collect();
+    print("build", "added", &figures);
+}
+
+/// What the first call of a tool takes more than its second, in microseconds. Each tool is new; the process
+/// has called others before.
+pub(crate) fn first_call(runtime: &Runtime, rounds: usize) {
+    let figures: Vec<_> = (0..rounds)
+        .map(|round| {
+            let tools = toolkit_of((0..REPETITIONS).map(|number| format!("tool_{round}_{number}")));
+            let names: Vec<_> = tools.iter().map(|tool| tool.name().to_owned()).collect();
+            let toolkit = tools.into_iter().fold(Toolkit::empty(), toolkit::Builder::tool);
+            let toolkit = toolkit.build().expect("a toolkit");
+            let toolbox = runtime.block_on(toolkit.toolbox(&Caller::new()));
+            let call = |name: &String| {
+                let call = ToolCall::new("call_1", name, dispatch::ARGUMENTS);
+                let started = Instant::now();
+                black_box(runtime.block_on(toolbox.call(call)));
+                started.elapsed().as_secs_f64() * 1e6
+            };
+            median(names.iter().map(|name| call(name) - call(name)).collect())
+        })
+        .collect();
+    print("first call", "toolkit", &figures);
+    assert!(figures.iter().all(|figure| *figure > 0.0), "a first call compiles the validator");
+}

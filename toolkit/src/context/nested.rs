@@ -1,0 +1,80 @@
+//! A tool that calls a tool.
+
+use super::{Above, ToolContext};
+use crate::call::{CallArguments, ToolCall};
+use crate::error::ToolError;
+use crate::live::Reason;
+use crate::output::ToolOutput;
+use crate::toolbox::{CallOptions, Toolbox};
+use std::sync::Arc;
+
+/// How many calls may stand above one another.
+const DEEPEST: u32 = 16;
+
+impl ToolContext {
+    /// Calls another tool of the same caller, by name.
+    ///
+    /// The call goes the one path that all calls go: policy, arguments, output limits. Its id is this call's with a
+    /// number after a `/`. It is cancelled with this one. Calls go up to 16 deep.
+    ///
+    /// Calls that are made at once are let through like those of a model: those that only read together, others
+    /// alone. A tool that is `read_only` can only call tools that are; it would not be, otherwise.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use toolkit::prelude::*;
+    ///
+    /// /// Adds two numbers.
+    /// #[tool(read_only)]
+    /// async fn add(/** One. */ a: i64, /** Other. */ b: i64) -> String {
+    ///     (a + b).to_string()
+    /// }
+    ///
+    /// /// Doubles a number.
+    /// #[tool(read_only)]
+    /// async fn double(ctx: &ToolContext, /** The number. */ a: i64) -> Result<String, ToolError> {
+    ///     let sum = ctx.call("add", json!({ "a": a, "b": a })).await?;
+    ///     Ok(sum.to_text())
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() {
+    /// # let toolkit = Toolkit::empty().tool(toolkit::tool_ref!(add)).tool(toolkit::tool_ref!(double)).build().unwrap();
+    /// let toolbox = toolkit.toolbox(&Caller::new()).await;
+    /// assert_eq!(toolbox.call(ToolCall::new("1", "double", json!({ "a": 21 }))).await.text(), "42");
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// What the called tool answers, or `Failed` where calls go too deep.
+    pub async fn call(
+        &self,
+        name: impl Into<String>,
+        arguments: impl Into<CallArguments>,
+    ) -> Result<ToolOutput, ToolError> {
+        let (call, options) = self.nested(name.into(), arguments.into())?;
+        // A person may be asked by another call that this one made: then its pass is with others.
+        self.live().has_pass().await;
+        let away = self.live().leave(Reason::Calling);
+        let result = Toolbox::of(Arc::clone(self.scope())).call_with(call, options).await;
+        away.come_back().await;
+        result.outcome
+    }
+
+    fn nested(&self, name: String, arguments: CallArguments) -> Result<(ToolCall, CallOptions), ToolError> {
+        let depth = self.above().map_or(0, |above| above.depth) + 1;
+        if depth > DEEPEST {
+            return Err(ToolError::failed(format!(
+                "tools called each other {DEEPEST} deep, and `{}` called `{name}` once more: this leads nowhere",
+                self.tool_name()
+            )));
+        }
+        let live = self.live();
+        let id = format!("{}/{}", self.call_id(), live.next_child());
+        let above = Above { live: Arc::clone(live), depth };
+        let options =
+            CallOptions { cancel: Some(live.token.clone()), above: Some(above), ..CallOptions::default() };
+        let options = CallOptions { within_read_only: self.tool().annotations().read_only_hint, ..options };
+        Ok((ToolCall::new(id, name, arguments), options))
+    }
+}

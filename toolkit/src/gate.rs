@@ -1,0 +1,88 @@
+//! The gate of a session: calls that only read go through together, every other one alone, all in the order they came.
+
+use std::sync::Arc;
+use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock};
+
+/// One gate. Tokio's lock is fair: whoever waits is served in turn, so readers cannot starve a writer.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Gate(Arc<RwLock<()>>);
+
+/// How a call goes through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Passage {
+    /// Beside others that do the same.
+    Together,
+    /// With nobody else.
+    Alone,
+}
+
+/// The right to be inside; given back when it is dropped.
+#[derive(Debug)]
+pub(crate) enum Pass {
+    Together { _guard: OwnedRwLockReadGuard<()> },
+    Alone { _guard: OwnedRwLockWriteGuard<()> },
+}
+
+impl Gate {
+    /// Goes through if nobody is in the way and nobody waits.
+    pub(crate) fn try_pass(&self, passage: Passage) -> Option<Pass> {
+        let lock = Arc::clone(&self.0);
+        match passage {
+            Passage::Together => lock.try_read_owned().ok().map(|guard| Pass::Together { _guard: guard }),
+            Passage::Alone => lock.try_write_owned().ok().map(|guard| Pass::Alone { _guard: guard }),
+        }
+    }
+
+    /// Goes through as soon as it is this one's turn.
+    pub(crate) async fn pass(self, passage: Passage) -> Pass {
+        match passage {
+            Passage::Together => Pass::Together { _guard: self.0.read_owned().await },
+            Passage::Alone => Pass::Alone { _guard: self.0.write_owned().await },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+
+    fn is_open(gate: &Gate, passage: Passage) -> bool {
+        gate.try_pass(passage).is_some()
+    }
+
+    #[test]
+    fn readers_go_together_and_others_alone() {
+        let gate = Gate::default();
+        let first = gate.try_pass(Passage::Together).unwrap();
+        assert!(matches!(first, Pass::Together { .. }));
+        assert!(is_open(&gate, Passage::Together));
+        assert!(!is_open(&gate, Passage::Alone));
+        drop(first);
+        let alone = gate.try_pass(Passage::Alone).unwrap();
+        assert!(matches!(alone, Pass::Alone { .. }));
+        assert!(!is_open(&gate, Passage::Together));
+        assert!(!is_open(&gate, Passage::Alone));
+        drop(alone);
+        assert!(is_open(&gate, Passage::Alone));
+    }
+
+    #[test]
+    fn a_waiting_writer_is_not_overtaken() {
+        let gate = Gate::default();
+        let mut task = Context::from_waker(Waker::noop());
+        let reader = gate.try_pass(Passage::Together).unwrap();
+        let mut writer = pin!(gate.clone().pass(Passage::Alone));
+        assert!(writer.as_mut().poll(&mut task).is_pending());
+        assert!(!is_open(&gate, Passage::Together), "a reader overtook the writer");
+        let mut late = pin!(gate.clone().pass(Passage::Together));
+        assert!(late.as_mut().poll(&mut task).is_pending());
+        drop(reader);
+        assert!(late.as_mut().poll(&mut task).is_pending());
+        let Poll::Ready(inside) = writer.as_mut().poll(&mut task) else { panic!("the writer still waits") };
+        assert!(late.as_mut().poll(&mut task).is_pending());
+        drop(inside);
+        assert!(matches!(late.as_mut().poll(&mut task), Poll::Ready(Pass::Together { .. })));
+    }
+}

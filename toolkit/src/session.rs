@@ -1,0 +1,161 @@
+//! Sessions: what calls of one conversation share while the process runs.
+
+use crate::gate::Gate;
+use crate::state::Service;
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// How many sessions with state and without a toolbox are kept; beyond it the one that was used longest ago goes.
+const MOST_IDLE: usize = 10_000;
+
+/// What the calls of one session share.
+pub(crate) struct Session {
+    id: String,
+    /// Whether a host named it.
+    named: bool,
+    pub(crate) gate: Gate,
+    state: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
+    /// Grows with every use of any session of the toolkit.
+    used: AtomicU64,
+}
+
+impl Session {
+    fn new(id: String, named: bool) -> Arc<Self> {
+        Arc::new(Self { id, named, gate: Gate::default(), state: Mutex::default(), used: AtomicU64::new(0) })
+    }
+
+    /// A session that no host named: it belongs to one toolbox.
+    pub(crate) fn unnamed() -> Arc<Self> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        Self::new(format!("unnamed-{:x}-{}-{number}", since.as_micros(), std::process::id()), false)
+    }
+
+    /// The id, also of a session that no host named.
+    pub(crate) fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The value of this type, made at its first use.
+    pub(crate) fn state<T: Service + Default>(&self) -> Arc<T> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let value = state.entry(TypeId::of::<T>()).or_insert_with(|| Arc::new(T::default()));
+        Arc::clone(value).downcast().unwrap_or_default()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session").field("id", &self.id).field("named", &self.named).finish_non_exhaustive()
+    }
+}
+
+/// The sessions of a toolkit, by their id.
+#[derive(Debug, Default)]
+pub(crate) struct Sessions {
+    by_id: Mutex<Table>,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    sessions: HashMap<String, Arc<Session>>,
+    uses: u64,
+    /// How many there may be before it is worth looking for those that nobody needs.
+    full: usize,
+}
+
+impl Sessions {
+    /// The session of this id; a new one where there is none yet.
+    pub(crate) fn open(&self, id: &str) -> Arc<Session> {
+        let mut table = self.by_id.lock().unwrap_or_else(PoisonError::into_inner);
+        table.uses += 1;
+        let uses = table.uses;
+        let session = match table.sessions.get(id) {
+            Some(session) => Arc::clone(session),
+            None => {
+                if table.sessions.len() >= table.full {
+                    table.clean();
+                }
+                let session = Session::new(id.to_owned(), true);
+                table.sessions.insert(id.to_owned(), Arc::clone(&session));
+                session
+            }
+        };
+        session.used.store(uses, Ordering::Relaxed);
+        session
+    }
+
+    /// Forgets a session with its state; calls under way keep what they have.
+    pub(crate) fn end(&self, id: &str) -> bool {
+        self.by_id.lock().unwrap_or_else(PoisonError::into_inner).sessions.remove(id).is_some()
+    }
+}
+
+impl Table {
+    fn clean(&mut self) {
+        let is_idle = |session: &Arc<Session>| Arc::strong_count(session) == 1;
+        self.sessions.retain(|_, session| !is_idle(session) || !session.is_empty());
+        let mut idle: Vec<(u64, String)> = self
+            .sessions
+            .iter()
+            .filter(|(_, session)| is_idle(session))
+            .map(|(id, session)| (session.used.load(Ordering::Relaxed), id.clone()))
+            .collect();
+        if idle.len() > MOST_IDLE {
+            idle.sort_unstable();
+            let surplus = idle.len() - MOST_IDLE;
+            for (_, id) in idle.drain(..surplus) {
+                self.sessions.remove(&id);
+            }
+        }
+        self.full = (self.sessions.len() * 2).max(256);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn state_lives_with_its_session() {
+        let sessions = Sessions::default();
+        *sessions.open("a").state::<Mutex<u32>>().lock().unwrap() = 5;
+        assert_eq!(*sessions.open("a").state::<Mutex<u32>>().lock().unwrap(), 5);
+        assert_eq!(*sessions.open("b").state::<Mutex<u32>>().lock().unwrap(), 0);
+        assert!(sessions.end("a"));
+        assert!(!sessions.end("a"));
+        assert_eq!(*sessions.open("a").state::<Mutex<u32>>().lock().unwrap(), 0);
+    }
+
+    #[test]
+    fn sessions_that_nobody_needs_go() {
+        let sessions = Sessions::default();
+        let held = sessions.open("held");
+        sessions.open("first").state::<Mutex<u32>>();
+        for number in 0..50_000 {
+            let session = sessions.open(&format!("s{number}"));
+            if number % 2 == 0 {
+                session.state::<Mutex<u32>>();
+            }
+        }
+        let table = sessions.by_id.lock().unwrap();
+        assert!(table.sessions.len() < 3 * MOST_IDLE, "{}", table.sessions.len());
+        assert!(Arc::ptr_eq(&held, &table.sessions["held"]));
+        assert!(!table.sessions.contains_key("first"), "the one used longest ago goes first");
+        assert!(table.sessions.contains_key("s49998"));
+    }
+
+    #[test]
+    fn unnamed_sessions_differ() {
+        assert_ne!(Session::unnamed().id(), Session::unnamed().id());
+    }
+}

@@ -1,0 +1,37 @@
+//! Several calls at once.
+
+use super::{CallOptions, Toolbox};
+use crate::call::{ToolCall, ToolResult};
+use futures_util::stream::{FuturesUnordered, StreamExt as _};
+
+impl Toolbox {
+    /// Runs several calls, as a model asks for them in one message. The results come in the order asked.
+    ///
+    /// They go through the session's gate in that order too: calls that only read run together, every other one
+    /// alone. Dropped, it leaves none of them running.
+    pub async fn call_all(
+        &self,
+        calls: impl IntoIterator<Item = ToolCall>,
+        options: impl Into<CallOptions>,
+    ) -> Vec<ToolResult> {
+        self.run_all(calls.into_iter().collect(), options.into()).await
+    }
+
+    async fn run_all(&self, calls: Vec<ToolCall>, options: CallOptions) -> Vec<ToolResult> {
+        let mut results: Vec<Option<ToolResult>> = Vec::new();
+        results.resize_with(calls.len(), || None);
+        let mut running: FuturesUnordered<_> = calls
+            .into_iter()
+            .enumerate()
+            .map(|(place, call)| {
+                let options = options.clone();
+                async move { (place, self.run(call, options).await) }
+            })
+            .collect();
+        while let Some((place, result)) = running.next().await {
+            results[place] = Some(result);
+        }
+        // Every future above has ended with its result.
+        results.into_iter().flatten().collect()
+    }
+}

@@ -62,6 +62,24 @@ pub enum ToolErrorKind {
     Failed,
 }
 
+impl fmt::Display for ToolErrorKind {
+    /// As in JSON: `invalid_arguments`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::UnknownTool => "unknown_tool",
+            Self::InvalidArguments => "invalid_arguments",
+            Self::Denied => "denied",
+            Self::NotFound => "not_found",
+            Self::Aborted => "aborted",
+            Self::TimedOut => "timed_out",
+            Self::Interrupted => "interrupted",
+            Self::Unavailable => "unavailable",
+            Self::Panicked => "panicked",
+            Self::Failed => "failed",
+        })
+    }
+}
+
 /// Whether trying the same call again may help.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -255,6 +273,25 @@ mod tests {
         let error: ToolError = Outer("x".parse::<u8>().unwrap_err()).into();
         assert_eq!(error.to_string(), "outer: invalid digit found in string");
         assert!(error.source().unwrap().is::<Outer>());
+    }
+
+    #[test]
+    fn a_kind_is_named_as_in_json() {
+        use ToolErrorKind as Kind;
+        for kind in [
+            Kind::UnknownTool,
+            Kind::InvalidArguments,
+            Kind::Denied,
+            Kind::NotFound,
+            Kind::Aborted,
+            Kind::TimedOut,
+            Kind::Interrupted,
+            Kind::Unavailable,
+            Kind::Panicked,
+            Kind::Failed,
+        ] {
+            assert_eq!(serde_json::to_value(kind).unwrap(), kind.to_string());
+        }
     }
 
     #[test]

@@ -15,7 +15,8 @@ use std::path::PathBuf;
 #[serde(rename_all = "camelCase", default)]
 #[non_exhaustive]
 pub struct ToolOutput {
-    /// What the model gets, in order.
+    /// What the model gets, in order. Where a tool leaves it empty, the model gets `Done.`: some providers refuse a
+    /// result without content.
     pub content: Vec<Content>,
     /// The same as structured data, for hosts and programs: whole or absent, never cut.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -135,7 +136,7 @@ impl IntoToolOutput for ToolOutput {
 #[diagnostic::do_not_recommend]
 impl IntoToolOutput for () {
     fn into_tool_output(self) -> Result<ToolOutput, ToolError> {
-        Ok(ToolOutput::text("Done."))
+        Ok(ToolOutput::default())
     }
 }
 

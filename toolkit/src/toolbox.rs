@@ -2,9 +2,11 @@
 
 mod batch;
 mod begin;
+mod finish;
 mod options;
 mod report;
 mod run;
+mod span;
 
 pub use options::CallOptions;
 

@@ -271,7 +271,7 @@ async fn an_unknown_tool_names_the_nearest() {
 #[test]
 fn outputs() {
     let text = |output: Result<ToolOutput, ToolError>| output.unwrap().to_text();
-    assert_eq!(text(().into_tool_output()), "Done.");
+    assert_eq!(text(().into_tool_output()), "");
     assert_eq!(text("a".into_tool_output()), "a");
     assert_eq!(text(String::from("a").into_tool_output()), "a");
     assert_eq!(text(std::borrow::Cow::Borrowed("a").into_tool_output()), "a");

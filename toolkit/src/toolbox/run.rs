@@ -1,7 +1,8 @@
 //! Running a tool's function: to its end, its cancellation, its time limit or its panic, with one outcome.
 
-use super::begin::complete;
+use super::finish::finish;
 use super::report::Report;
+use super::span;
 use crate::arguments::Arguments;
 use crate::context::ToolContext;
 use crate::error::{ToolError, ToolErrorKind};
@@ -20,6 +21,7 @@ use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, Sleep, sleep_until};
 use tokio_util::sync::WaitForCancellationFuture;
+use tracing::Span;
 
 type Outcome = Result<ToolOutput, ToolError>;
 type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
@@ -41,6 +43,7 @@ pub(super) struct Running<'a> {
     pass: Option<Pass>,
     place: Option<OwnedSemaphorePermit>,
     waits: Option<Box<Waits<'a>>>,
+    span: Span,
 }
 
 enum Stage<'a> {
@@ -70,10 +73,19 @@ struct Entry {
 
 impl<'a> Running<'a> {
     pub(super) fn new(context: &'a ToolContext, start: Start) -> Self {
-        Self { context, start, stage: Stage::Entering, pass: None, place: None, waits: None }
+        let span = span::of(context);
+        Self { context, start, stage: Stage::Entering, pass: None, place: None, waits: None, span }
     }
 
     pub(super) fn poll(&mut self, task: &mut Context<'_>) -> Poll<Outcome> {
+        if self.span.is_none() {
+            return self.advance(task);
+        }
+        let span = self.span.clone();
+        span.in_scope(|| self.advance(task))
+    }
+
+    fn advance(&mut self, task: &mut Context<'_>) -> Poll<Outcome> {
         if matches!(self.stage, Stage::Entering) {
             match self.enter(task) {
                 Poll::Pending => return Poll::Pending,
@@ -261,7 +273,8 @@ impl<'a> Running<'a> {
     /// Ends the call with its one outcome.
     fn conclude(&mut self, outcome: Outcome) -> Outcome {
         self.leave();
-        let outcome = outcome.map_err(|error| complete(self.context.tool(), error));
+        let outcome = finish(self.context, outcome);
+        span::end(&self.span, &outcome);
         self.start.report.finish(self.context, &outcome);
         outcome
     }

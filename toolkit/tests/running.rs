@@ -220,10 +220,10 @@ async fn a_call_that_waits_for_its_turn_can_be_cancelled_and_dropped() {
     let (toolkit, log) = toolkit();
     let toolbox = session(&toolkit, "s").await;
     let cancel = CancellationToken::new();
-    let long = toolbox.call(call("writes", json!({"name": "long", "ms": 1000})));
+    let first = toolbox.call(call("writes", json!({"name": "long", "ms": 1000})));
     let waiting = toolbox.call_with(named("writes", "cancelled"), cancel.clone());
     let dropped = tokio::time::timeout(Duration::from_millis(5), toolbox.call(named("writes", "dropped")));
-    let (_, waited, gone, ()) = tokio::join!(long, waiting, dropped, async {
+    let (_, waited, gone, ()) = tokio::join!(first, waiting, dropped, async {
         sleep(Duration::from_millis(10)).await;
         cancel.cancel();
     });
@@ -253,7 +253,7 @@ async fn a_limited_tool_that_calls_itself_does_not_wait_for_itself() {
     let toolbox = session(&toolkit, "s").await;
     let calls = (0..6).map(|n| call("narrow", json!({"name": format!("{n}."), "deeper": 3})));
     let all = toolbox.call_all(calls, CallOptions::new());
-    let results = tokio::time::timeout(Duration::from_secs(60), all).await.expect("they wait for each other");
+    let results = tokio::time::timeout(Duration::from_mins(1), all).await.expect("they wait for each other");
     assert!(results.iter().all(|result| !result.is_error()), "{results:?}");
     assert_eq!(log.most.load(Ordering::SeqCst), 2);
     // Every place came back.

@@ -24,7 +24,7 @@ impl Report {
         Self { began }
     }
 
-    pub(super) fn start(&self, context: &ToolContext) {
+    pub(super) fn start(context: &ToolContext) {
         context.send(|| Event::Started);
     }
 
@@ -34,7 +34,7 @@ impl Report {
     }
 
     /// Whoever called is gone.
-    pub(super) fn interrupt(&self, context: &ToolContext) {
+    pub(super) fn interrupt(context: &ToolContext) {
         context.send(|| Event::Interrupted);
     }
 }

@@ -107,7 +107,7 @@ impl<'a> Running<'a> {
         let wanted = Given { pass: true, place: true };
         match self.acquire(wanted, task) {
             Poll::Pending => return self.poll_cancelled(task).map(Err),
-            Poll::Ready(()) => self.start.report.start(self.context),
+            Poll::Ready(()) => Report::start(self.context),
         }
         let context = self.context;
         let begun = match context.tool().run() {
@@ -127,49 +127,45 @@ impl<'a> Running<'a> {
     /// that no two calls wait for each other.
     fn acquire(&mut self, wanted: Given, task: &mut Context<'_>) -> Poll<()> {
         if self.waits.as_ref().is_none_or(|waits| waits.entering.is_none()) {
-            let mut missing = None;
-            if wanted.pass
-                && let Some((gate, passage)) = self.gate()
-            {
-                match gate.try_pass(passage) {
-                    Some(pass) => self.pass = Some(pass),
-                    None => missing = Some((gate, passage)),
-                }
+            let (gate, limit) = self.take_what_is_free(wanted);
+            if gate.is_none() && limit.is_none() {
+                return Poll::Ready(());
             }
-            let limit = if wanted.place { self.context.tool().limit() } else { None };
-            match limit {
-                Some(limit) if missing.is_none() => match Arc::clone(limit).try_acquire_owned() {
-                    Ok(place) => {
-                        self.place = Some(place);
-                        return Poll::Ready(());
-                    }
-                    Err(_) => {}
-                },
-                None if missing.is_none() => return Poll::Ready(()),
-                _ => {}
-            }
-            let limit = limit.map(Arc::clone);
-            self.waits.get_or_insert_default().entering = Some(Box::pin(wait_for(missing, limit)));
+            self.waits.get_or_insert_default().entering = Some(Box::pin(wait_for(gate, limit)));
         }
-        let Some(entering) = self.waits.as_mut().and_then(|waits| waits.entering.as_mut()) else {
-            return Poll::Ready(());
-        };
-        entering.as_mut().poll(task).map(|entry| {
-            self.pass = entry.pass.or(self.pass.take());
-            self.place = entry.place.or(self.place.take());
-            if let Some(waits) = &mut self.waits {
-                waits.entering = None;
-            }
-        })
+        let waits = self.waits.get_or_insert_default();
+        let Some(entering) = &mut waits.entering else { return Poll::Ready(()) };
+        let Poll::Ready(Entry { pass, place }) = entering.as_mut().poll(task) else { return Poll::Pending };
+        waits.entering = None;
+        self.pass = pass.or(self.pass.take());
+        self.place = place.or(self.place.take());
+        Poll::Ready(())
+    }
+
+    /// Takes what need not be waited for; what is left has to be.
+    fn take_what_is_free(&mut self, wanted: Given) -> (Option<(Gate, Passage)>, Option<Arc<Semaphore>>) {
+        let mut gate = if wanted.pass { self.gate() } else { None };
+        if let Some((free, passage)) = &gate
+            && let Some(pass) = free.try_pass(*passage)
+        {
+            self.pass = Some(pass);
+            gate = None;
+        }
+        let mut limit = if wanted.place { self.context.tool().limit().map(Arc::clone) } else { None };
+        if let (None, Some(free)) = (&gate, &limit)
+            && let Ok(place) = Arc::clone(free).try_acquire_owned()
+        {
+            self.place = Some(place);
+            limit = None;
+        }
+        (gate, limit)
     }
 
     /// The gate that the call goes through, and how.
     fn gate(&self) -> Option<(Gate, Passage)> {
         let context = self.context;
-        let passage = match context.tool().annotations().read_only_hint {
-            true => Passage::Together,
-            false => Passage::Alone,
-        };
+        let is_reading = context.tool().annotations().read_only_hint;
+        let passage = if is_reading { Passage::Together } else { Passage::Alone };
         match context.above() {
             // All that a tool can call which only reads, only reads.
             Some(_) if self.start.within_read_only => None,
@@ -234,7 +230,7 @@ impl<'a> Running<'a> {
     fn poll_stops(&mut self, task: &mut Context<'_>) -> Poll<ToolError> {
         match self.poll_cancelled(task) {
             Poll::Pending => self.poll_clock(task),
-            stopped => stopped,
+            stopped @ Poll::Ready(_) => stopped,
         }
     }
 
@@ -294,7 +290,7 @@ impl Drop for Running<'_> {
     fn drop(&mut self) {
         if !matches!(self.stage, Stage::Over) {
             self.leave();
-            self.start.report.interrupt(self.context);
+            Report::interrupt(self.context);
         }
     }
 }

@@ -44,8 +44,8 @@ impl Options {
         while let Some(argument) = arguments.next() {
             let mut value = || arguments.next().ok_or_else(|| format!("`{argument}` needs a value"));
             match &*argument {
-                "--tools" => options.tools = at_least_one(&value()?)?,
-                "--rounds" => options.rounds = at_least_one(&value()?)?,
+                "--tools" => options.tools = crate::at_least_one(&value()?)?,
+                "--rounds" => options.rounds = crate::at_least_one(&value()?)?,
                 "--only" => options.only = value()?.split(',').map(str::to_owned).collect(),
                 "--skip-cold" => options.skip_cold = true,
                 other => return Err(format!("`bench compile` has no option `{other}`").into()),
@@ -62,13 +62,6 @@ impl Options {
         CONTENDERS
             .into_iter()
             .filter(|contender| self.only.is_empty() || self.only.iter().any(|name| name == contender.name()))
-    }
-}
-
-fn at_least_one(text: &str) -> Result<usize> {
-    match text.parse() {
-        Ok(number) if number > 0 => Ok(number),
-        _ => Err(format!("`{text}` is not a number from 1 up").into()),
     }
 }
 

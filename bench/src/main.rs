@@ -3,8 +3,10 @@
 
 mod command;
 mod compile;
+mod dispatch;
 mod machine;
 mod results;
+mod statistics;
 
 use std::process::ExitCode;
 
@@ -19,6 +21,9 @@ benchmarks:
                --rounds N     repetitions, of which the median counts (3)
                --only A,B     only these contenders
                --skip-cold    leave out the cold build of a crate with one tool
+  dispatch   what a call of a tool takes and allocates, and what 1,000 tools and long outputs cost
+               --rounds N     repetitions, of which the median counts (15)
+               --only A,B     only the calls of these contenders
 
 A run with other than the default options writes target/RESULTS.md and leaves RESULTS.md alone.";
 
@@ -26,6 +31,7 @@ fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     let outcome = match arguments.next().as_deref() {
         Some("compile") => compile::Options::parse(arguments).and_then(|options| compile::run(&options)),
+        Some("dispatch") => dispatch::Options::parse(arguments).and_then(|options| dispatch::run(&options)),
         Some("--help" | "-h") => {
             println!("{USAGE}");
             Ok(())
@@ -39,5 +45,12 @@ fn main() -> ExitCode {
             eprintln!("{error}");
             ExitCode::FAILURE
         }
+    }
+}
+
+fn at_least_one(text: &str) -> Result<usize> {
+    match text.parse() {
+        Ok(number) if number > 0 => Ok(number),
+        _ => Err(format!("`{text}` is not a number from 1 up").into()),
     }
 }

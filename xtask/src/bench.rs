@@ -8,8 +8,10 @@ struct Bench {
     summary: &'static str,
 }
 
-const BENCHES: &[Bench] =
-    &[Bench { name: "compile", summary: "what a tool costs to compile, beside other libraries" }];
+const BENCHES: &[Bench] = &[
+    Bench { name: "compile", summary: "what a tool costs to compile, beside other libraries" },
+    Bench { name: "dispatch", summary: "what a call of a tool costs, beside other libraries" },
+];
 
 /// Runs the named benchmark; the arguments after the name are the benchmark's own.
 pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result {

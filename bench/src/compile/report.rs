@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::{Measured, Options};
 use crate::command::Cost;
+use crate::statistics;
 
 /// Ours may cost this much of what hand-written functions do.
 const MOST_OF_HAND_WRITTEN: f64 = 0.2;
@@ -153,16 +154,8 @@ fn user(costs: &[Cost]) -> f64 {
     median(costs, |cost| cost.user)
 }
 
-/// The middle one, or the mean of the middle two; not a number where there is none.
 fn median(costs: &[Cost], of: impl Fn(&Cost) -> f64) -> f64 {
-    let mut values: Vec<_> = costs.iter().map(of).collect();
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    match values.len() {
-        0 => f64::NAN,
-        length if length % 2 == 1 => values[middle],
-        _ => f64::midpoint(values[middle - 1], values[middle]),
-    }
+    statistics::median(costs.iter().map(of))
 }
 
 fn ratio(value: f64, base: Option<f64>) -> String {
@@ -191,14 +184,6 @@ mod tests {
             crates,
             cold: costs,
         }
-    }
-
-    #[test]
-    fn the_median_is_the_middle_one() {
-        let costs = [3.0, 9.0, 1.0].map(|user| Cost { user, ..Cost::default() });
-        assert!((user(&costs) - 3.0).abs() < 1e-9);
-        assert!((user(&costs[..2]) - 6.0).abs() < 1e-9);
-        assert!(user(&[]).is_nan());
     }
 
     #[test]

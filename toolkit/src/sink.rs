@@ -1,0 +1,313 @@
+//! Where a tool streams its output to: bounded memory, whatever is written.
+//!
+//! ```text
+//! write ─► buffer ─(full)─► seen: the two ends, counts
+//!            ▲                └─► file, on the blocking pool; one write at a time
+//!            └──── spare ◄────────┘
+//! ```
+//!
+//! An output that never fills the buffer touches no disk before its end, and only if it is cut then.
+
+mod seen;
+
+use crate::cut::{Kept, OutputLimits, off_runtime, shutting_down};
+use crate::output_store::{OutputFile, OutputStore};
+use seen::Seen;
+use std::fmt;
+use std::future::poll_fn;
+use std::io::{self, ErrorKind};
+use std::mem;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+use tokio::io::AsyncWrite;
+use tokio::runtime::Handle;
+
+/// How much is written to the file at once. There are two such buffers.
+const BUFFER_BYTES: usize = 128 * 1024;
+
+/// The output of a call, written piece by piece: `ctx.output()`.
+///
+/// It takes any amount. What goes beyond the limits is in a file, and the model is told where; memory holds the part
+/// that the model sees, and two buffers of 128 KiB. Text that the tool returns follows what it wrote here.
+///
+/// Bytes that are no UTF-8 are kept in the file as they are, and the model sees `U+FFFD`. Writing fails only once the
+/// call is over: a full disk loses what does not fit on it, and the model is told so. Flushing does nothing.
+///
+/// Clones write to the same output.
+#[derive(Clone)]
+pub struct OutputSink {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    store: OutputStore,
+    session: Option<String>,
+    buffer_bytes: usize,
+    /// The first buffer holds as much as could stay uncut.
+    first_buffer_bytes: usize,
+}
+
+struct State {
+    buffer: Vec<u8>,
+    spare: Vec<u8>,
+    /// What went through the buffer.
+    seen: Seen,
+    disk: Disk,
+    waiting: Vec<Waker>,
+    is_over: bool,
+    /// Nobody wants the output any more.
+    is_abandoned: bool,
+}
+
+enum Disk {
+    Unused,
+    Idle(OutputFile),
+    /// A write is under way, and has the file.
+    Busy,
+    /// There is no file, for this reason.
+    Failed(Kept),
+}
+
+/// What a stream was.
+pub(crate) enum Streamed {
+    /// All of it. Nothing is on disk.
+    InMemory(Vec<u8>),
+    /// Its two ends.
+    Spilled { seen: Seen, kept: Kept },
+}
+
+impl OutputSink {
+    pub(crate) fn new(limits: &OutputLimits, store: OutputStore, session: Option<String>) -> Self {
+        Self::with_buffer(limits, store, session, BUFFER_BYTES)
+    }
+
+    pub(crate) fn with_buffer(
+        limits: &OutputLimits,
+        store: OutputStore,
+        session: Option<String>,
+        buffer_bytes: usize,
+    ) -> Self {
+        let state = State {
+            buffer: Vec::new(),
+            spare: Vec::new(),
+            seen: Seen::new(limits),
+            disk: Disk::Unused,
+            waiting: Vec::new(),
+            is_over: false,
+            is_abandoned: false,
+        };
+        let most = usize::try_from(limits.max_bytes).unwrap_or(usize::MAX);
+        let first_buffer_bytes = buffer_bytes.max(most);
+        Self {
+            shared: Arc::new(Shared {
+                state: Mutex::new(state),
+                store,
+                session,
+                buffer_bytes,
+                first_buffer_bytes,
+            }),
+        }
+    }
+
+    /// Refuses further writes and removes the file: nobody waits for the output any more. Does nothing to an output that
+    /// was ended. Whoever holds a clone for longer than the call lasts cannot keep the file so.
+    pub(crate) fn abandon(&self) {
+        self.shared.lock().abandon();
+    }
+
+    /// Refuses further writes and gives what was written, with a text that follows it in lines of its own. A write under
+    /// way ends first. Dropped before it is done, nothing is left on disk.
+    pub(crate) fn end(&self, text: String) -> Pin<Box<dyn Future<Output = Streamed> + Send>> {
+        let shared = Arc::clone(&self.shared);
+        Box::pin(async move {
+            shared.lock().is_over = true;
+            let (mut rest, mut seen, disk) = poll_fn(|task| shared.take(task)).await;
+            if rest.is_empty() && seen.is_empty() {
+                return Streamed::InMemory(text.into_bytes());
+            }
+            if !text.is_empty() {
+                if rest.last().copied().or(seen.last()) != Some(b'\n') {
+                    rest.push(b'\n');
+                }
+                rest.extend_from_slice(text.as_bytes());
+            }
+            let (mut file, none) = match disk {
+                Disk::Unused => return Streamed::InMemory(rest),
+                Disk::Idle(file) => (Some(file), None),
+                Disk::Failed(kept) => (None, Some(kept)),
+                Disk::Busy => unreachable!("waited for"),
+            };
+            seen.add(&rest);
+            let written = off_runtime(move || {
+                if let Some(file) = &mut file {
+                    file.write(&rest);
+                }
+                file
+            });
+            let kept = match (written.await, none) {
+                (_, Some(kept)) => kept,
+                (Some(Some(file)), None) => file.keep(),
+                _ => shutting_down(),
+            };
+            Streamed::Spilled { seen, kept }
+        })
+    }
+}
+
+impl fmt::Debug for OutputSink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OutputSink").finish_non_exhaustive()
+    }
+}
+
+impl AsyncWrite for OutputSink {
+    fn poll_write(self: Pin<&mut Self>, task: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        self.shared.poll_write(task, bytes)
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn poll_write(self: &Arc<Self>, task: &Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        if bytes.is_empty() {
+            return Poll::Ready(Ok(0));
+        }
+        let mut state = self.lock();
+        loop {
+            if state.is_over {
+                return Poll::Ready(Err(io::Error::new(ErrorKind::BrokenPipe, "the call is over")));
+            }
+            let size = match state.disk {
+                Disk::Unused => self.first_buffer_bytes,
+                _ => self.buffer_bytes,
+            };
+            let room = size.saturating_sub(state.buffer.len());
+            if room > 0 {
+                let count = bytes.len().min(room);
+                state.buffer.extend_from_slice(&bytes[..count]);
+                return Poll::Ready(Ok(count));
+            }
+            if matches!(state.disk, Disk::Busy) {
+                state.wait(task);
+                return Poll::Pending;
+            }
+            // Meanwhile another clone may write, or the call end.
+            let write = self.hand_over(&mut state);
+            drop(state);
+            write.into_iter().for_each(Write::start);
+            state = self.lock();
+        }
+    }
+
+    /// Empties the full buffer: gives what is to be done for it, without the lock.
+    fn hand_over(self: &Arc<Self>, state: &mut State) -> Option<Write> {
+        let State { buffer, spare, seen, disk, .. } = state;
+        seen.add(buffer);
+        let file = match mem::replace(disk, Disk::Busy) {
+            failed @ Disk::Failed(_) => {
+                *disk = failed;
+                buffer.clear();
+                return None;
+            }
+            Disk::Idle(file) => Some(file),
+            Disk::Unused | Disk::Busy => None,
+        };
+        let bytes = mem::replace(buffer, mem::take(spare));
+        Some(Write { shared: Arc::clone(self), file, bytes, failed: None })
+    }
+
+    /// Everything, as soon as no write is under way.
+    fn take(&self, task: &Context<'_>) -> Poll<(Vec<u8>, Seen, Disk)> {
+        let mut state = self.lock();
+        if matches!(state.disk, Disk::Busy) {
+            state.wait(task);
+            return Poll::Pending;
+        }
+        let disk = mem::replace(&mut state.disk, Disk::Failed(Kept::Not { error: String::new() }));
+        state.spare = Vec::new();
+        Poll::Ready((mem::take(&mut state.buffer), mem::take(&mut state.seen), disk))
+    }
+}
+
+impl State {
+    fn abandon(&mut self) {
+        (self.is_over, self.is_abandoned) = (true, true);
+        (self.buffer, self.spare, self.seen) = Default::default();
+        // One that is busy comes back here.
+        if !matches!(self.disk, Disk::Busy) {
+            self.disk = Disk::Failed(Kept::Not { error: String::new() });
+        }
+    }
+
+    fn wait(&mut self, task: &Context<'_>) {
+        if !self.waiting.iter().any(|waiting| waiting.will_wake(task.waker())) {
+            self.waiting.push(task.waker().clone());
+        }
+    }
+}
+
+/// A write under way. However it ends, also when the runtime drops it unrun, whoever waits goes on.
+struct Write {
+    shared: Arc<Shared>,
+    file: Option<OutputFile>,
+    bytes: Vec<u8>,
+    failed: Option<String>,
+}
+
+impl Write {
+    fn start(mut self) {
+        match Handle::try_current() {
+            // It tells its end to the state itself, since all clones may wait for it.
+            Ok(runtime) => drop(runtime.spawn_blocking(move || self.run())),
+            Err(_) => self.run(),
+        }
+    }
+
+    fn run(&mut self) {
+        if self.file.is_none() {
+            match self.shared.store.create(self.shared.session.as_deref()) {
+                Ok(file) => self.file = Some(file),
+                Err(error) => self.failed = Some(error),
+            }
+        }
+        if let Some(file) = &mut self.file {
+            file.write(&self.bytes);
+        }
+        self.bytes.clear();
+    }
+}
+
+impl Drop for Write {
+    fn drop(&mut self) {
+        let is_written = self.bytes.is_empty();
+        let mut state = self.shared.lock();
+        state.disk = match (self.file.take(), self.failed.take()) {
+            (Some(file), _) if is_written => Disk::Idle(file),
+            (_, Some(error)) => Disk::Failed(Kept::Not { error }),
+            _ => Disk::Failed(shutting_down()),
+        };
+        state.spare = mem::take(&mut self.bytes);
+        if state.is_abandoned {
+            state.abandon();
+        }
+        let waiting = mem::take(&mut state.waiting);
+        drop(state);
+        waiting.into_iter().for_each(Waker::wake);
+    }
+}
+
+#[cfg(test)]
+mod tests;

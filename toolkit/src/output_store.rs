@@ -233,6 +233,14 @@ mod tests {
     }
 
     #[test]
+    fn the_default_is_a_directory_of_its_own() {
+        assert!(
+            default_data_dir()
+                .is_none_or(|directory| directory.ends_with("toolkit") && directory.is_absolute())
+        );
+    }
+
+    #[test]
     fn without_a_place_the_reason_is_told() {
         assert_eq!(OutputStore::new(None).create(Some("s")).unwrap_err(), "there is no data directory");
         let data = tempfile::tempdir().unwrap();

@@ -74,6 +74,11 @@ impl Seen {
         self.tail.extend(last);
     }
 
+    #[cfg(test)]
+    pub(super) fn capacity(&self) -> usize {
+        self.head.capacity() + self.tail.capacity()
+    }
+
     pub(crate) fn ends(&mut self) -> Ends<'_> {
         Ends {
             head: &self.head,

@@ -5,14 +5,19 @@ mod json;
 mod known;
 mod pointer;
 mod problem;
+mod repair;
 mod shape;
 mod shown;
+mod text;
 mod variant;
 
 pub(crate) use json::deserialize as deserialize_unique;
 pub use problem::{InvalidArguments, Problem};
+pub(crate) use repair::Repairing;
+pub use repair::{Repair, RepairKind};
 pub(crate) use shown::KEPT_SECRET;
 
+use crate::call::CallArguments;
 use crate::error::ToolError;
 use crate::schema::Compiled;
 use serde_json::{Map, Value};
@@ -40,42 +45,41 @@ impl Arguments {
     }
 }
 
-/// Parses JSON text; a duplicate key is refused, since it would be unclear which value was meant.
+/// What the function gets, and what was repaired on the way: aliases, then the schema, and where it does not fit as it
+/// is, repairs of what can only mean one thing. The schema decides at the end.
 ///
 /// # Errors
 ///
-/// What is wrong with the text, and where.
-pub(crate) fn parse(text: &str) -> Result<Value, InvalidArguments> {
-    json::parse(text).map_err(|fault| {
-        let (expected, actual) = match fault {
-            json::Fault::Syntax(error) => ("a JSON object", format!("text that is not valid JSON: {error}")),
-            json::Fault::KeyTwice(error) => ("each key once in an object", format!("text in which {error}")),
-            json::Fault::LongInteger { line, column } => (
-                "integers of at most 64 bits, and any greater number with a decimal point or an exponent",
-                format!("a longer integer at line {line} column {column}"),
-            ),
-        };
-        InvalidArguments::of(vec![Problem::new("", expected, actual)])
-    })
-}
-
-/// Aliases, then the schema: what comes out is what the function gets.
-pub(crate) fn prepare(compiled: &Compiled, arguments: Value) -> Result<Arguments, InvalidArguments> {
+/// Everything that is wrong with the text, or with the arguments once what can be repaired is.
+pub(crate) fn prepare(
+    compiled: &Compiled,
+    arguments: CallArguments,
+    repairing: Repairing,
+) -> Result<(Arguments, Vec<Repair>), InvalidArguments> {
+    let mut repairs = Vec::new();
     let mut arguments = match arguments {
-        Value::Null => Value::Object(Map::new()),
-        other => other,
+        CallArguments::Text(text) => text::read(&text, repairing, &mut repairs)?,
+        CallArguments::Json(value) => value,
     };
+    if arguments.is_null() {
+        arguments = text::nothing("null", &mut repairs);
+    }
     let mut problems = Vec::new();
     if compiled.has_aliases {
         shape::rename_aliases(&mut arguments, &compiled.annotated, &mut problems);
     }
     shape::whole_floats_to_integers(&mut arguments, &compiled.schema);
     if !compiled.validator.is_valid(&arguments) {
-        shape::drop_optional_nulls(&mut arguments, &compiled.schema);
+        shape::drop_optional_nulls(&mut arguments, &compiled.schema, &mut repairs);
+        if repairing == Repairing::On {
+            repair::mend(compiled, &mut arguments, &mut repairs);
+            // What was a string until now.
+            shape::whole_floats_to_integers(&mut arguments, &compiled.schema);
+        }
         problems.extend(explain::find(compiled, &arguments));
     }
     match arguments {
-        Value::Object(members) if problems.is_empty() => return Ok(Arguments(members)),
+        Value::Object(members) if problems.is_empty() => return Ok((Arguments(members), repairs)),
         Value::Object(_) => {}
         // The schema's root is always an object, unless a tool states another one by hand.
         _ if problems.is_empty() => problems.push(Problem::new("", "an object", "another value")),

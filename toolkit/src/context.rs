@@ -9,13 +9,14 @@ use crate::error::ToolError;
 use crate::events::{Event, Progress};
 use crate::live::{Live, Told};
 use crate::output::ToolOutput;
+use crate::sink::OutputSink;
 use crate::state::{Service, Services, State};
 use crate::tool::Tool;
 use crate::tool_def::ToolDef;
 use crate::toolbox::Scope;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use tokio_util::sync::CancellationToken;
 
@@ -153,6 +154,13 @@ impl ToolContext {
         }
     }
 
+    /// Nobody will get the output.
+    pub(crate) fn abandon(&self) {
+        if let Some(stream) = self.live.get().and_then(|live| live.stream()) {
+            stream.abandon();
+        }
+    }
+
     /// Adds a service to a detached context.
     #[must_use]
     pub fn with_service<T: ?Sized + Service>(mut self, service: Arc<T>) -> Self {
@@ -205,7 +213,20 @@ impl ToolContext {
     /// `Denied` when the path leads outside the workspace, whether or not anything is there; `NotFound` when
     /// nothing is there.
     pub fn resolve(&self, path: &Path) -> Result<PathBuf, ToolError> {
-        crate::workspace::resolve(self.caller(), path)
+        match self.own_output(path) {
+            Some(path) => Ok(path),
+            None => crate::workspace::resolve(self.caller(), path),
+        }
+    }
+
+    /// The path, if it is a whole output of this very session.
+    fn own_output(&self, path: &Path) -> Option<PathBuf> {
+        let directory = self.scope.toolkit.settings.outputs.session_dir(Some(self.gated_session_id()))?;
+        let mut below = path.strip_prefix(&directory).ok()?.components();
+        let (Some(Component::Normal(_)), None) = (below.next(), below.next()) else { return None };
+        let is_directory = directory.symlink_metadata().is_ok_and(|directory| directory.is_dir());
+        let is_file = path.symlink_metadata().is_ok_and(|file| file.is_file());
+        (is_directory && is_file).then(|| path.to_owned())
     }
 
     /// Something that the host told its tools under `key`.
@@ -287,6 +308,36 @@ impl ToolContext {
     /// Tells those who watch a part of the answer. The result is whole all the same: this is not added to it.
     pub fn partial(&self, content: impl Into<Content>) {
         self.send(|| Event::Partial { content: content.into() });
+    }
+
+    /// A stream for an output that is long or grows while the tool works. Its memory is bounded, whatever is written.
+    ///
+    /// The text that the model gets is what was written, followed by what the function returns; both are cut to the
+    /// limits together, and the whole is kept in a file. If the function fails, is cancelled or is late, what it wrote
+    /// until then stands in the error. A tool with `truncate = "off"` that writes here is cut to the host's limits.
+    ///
+    /// ```
+    /// use tokio::io::AsyncWriteExt as _;
+    /// use toolkit::prelude::*;
+    ///
+    /// /// Counts aloud.
+    /// #[tool(read_only)]
+    /// async fn count(ctx: &ToolContext, /** How far. */ to: u32) -> Result<(), ToolError> {
+    ///     let mut output = ctx.output();
+    ///     for number in 1..=to {
+    ///         output.write_all(format!("{number}\n").as_bytes()).await?;
+    ///     }
+    ///     Ok(())
+    /// }
+    /// ```
+    pub fn output(&self) -> OutputSink {
+        let settings = &self.scope.toolkit.settings;
+        let limits = settings.limits.of(self.tool.def().truncate).unwrap_or(settings.limits);
+        let open = || {
+            let session = self.gated_session_id().to_owned();
+            OutputSink::new(&limits, settings.outputs.clone(), Some(session))
+        };
+        self.live().open_stream(open).clone()
     }
 
     /// Sets the headline that user interfaces show, now and with the result, unless the output has one of its own.

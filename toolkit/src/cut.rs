@@ -19,7 +19,6 @@ use serde::{Deserialize, Serialize, Serializer};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-#[cfg_attr(not(test), expect(unused_imports, reason = "used once the call path is wired to it"))]
 pub(crate) use apply::{Cutter, fits};
 pub(crate) use apply::{off_runtime, shutting_down};
 pub(crate) use excerpt::Ends;

@@ -35,7 +35,6 @@ mod call;
 mod caller;
 mod content;
 mod context;
-#[cfg_attr(not(test), expect(dead_code, reason = "used once the call path is wired to it"))]
 mod cut;
 mod definition;
 mod diagnostic;
@@ -43,12 +42,12 @@ mod error;
 mod events;
 mod gate;
 mod guard;
+mod housekeeping;
 mod link;
 mod live;
 mod macros;
 mod name;
 mod output;
-#[cfg_attr(not(test), expect(dead_code, reason = "used once the call path is wired to it"))]
 mod output_store;
 mod parameter;
 mod policy;
@@ -57,7 +56,6 @@ mod registry;
 mod schema;
 mod session;
 mod settings;
-#[cfg_attr(not(test), expect(dead_code, reason = "used once the call path is wired to it"))]
 mod sink;
 mod state;
 mod tool;
@@ -70,7 +68,7 @@ mod workspace;
 pub mod __private;
 
 pub use arg::{LengthArg, PatternArg, RangeArg, SchemaFn, ToolArg};
-pub use arguments::{Arguments, InvalidArguments, Problem};
+pub use arguments::{Arguments, InvalidArguments, Problem, Repair, RepairKind};
 pub use call::{CallArguments, ToolCall, ToolResult};
 pub use caller::Caller;
 pub use content::{Bytes, Content, Resource, ResourceBody};
@@ -80,6 +78,7 @@ pub use definition::{Annotations, Definition};
 pub use diagnostic::{Diagnostic, Level};
 pub use error::{IntoToolError, Retry, ToolError, ToolErrorKind};
 pub use events::{CallEvent, Event, Events, Progress};
+pub use housekeeping::Housekeeping;
 pub use macros::{args, tool};
 pub use name::{MAX_NAME_BYTES, is_valid_name, nearest};
 pub use output::{Image, IntoToolOutput, Json, JsonOutput, ToolOutput};

@@ -1,6 +1,7 @@
 //! What a call's runner, its function and the function's helpers share. Most calls never need it.
 
 use crate::gate::Gate;
+use crate::sink::OutputSink;
 use serde_json::{Map, Value};
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,6 +23,7 @@ pub(crate) struct Live {
     children: OnceLock<Gate>,
     count: AtomicU64,
     told: Mutex<Told>,
+    stream: OnceLock<OutputSink>,
 }
 
 /// What the function told user interfaces while it ran.
@@ -88,6 +90,7 @@ impl Live {
             children: OnceLock::new(),
             count: AtomicU64::new(0),
             told: Mutex::default(),
+            stream: OnceLock::new(),
         }
     }
 
@@ -99,6 +102,15 @@ impl Live {
     /// The number of the next call that this one makes, from 1.
     pub(crate) fn next_child(&self) -> u64 {
         self.count.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// The stream that the function writes its output to, made now if it was not yet.
+    pub(crate) fn open_stream(&self, open: impl FnOnce() -> OutputSink) -> &OutputSink {
+        self.stream.get_or_init(open)
+    }
+
+    pub(crate) fn stream(&self) -> Option<&OutputSink> {
+        self.stream.get()
     }
 
     /// Changes what user interfaces are told.

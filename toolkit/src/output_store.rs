@@ -9,12 +9,15 @@ use name::{directory_name, file_name};
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
 
 pub use sweep::Swept;
 
 /// The directory within the data directory.
 const DIRECTORY: &str = "tool-output";
+/// How often it is looked for files that are too old.
+pub(crate) const EVERY: Duration = Duration::from_hours(1);
 /// How often a name that another process took, or a directory that another process swept, is met with a further try.
 const TRIES: usize = 100;
 
@@ -29,12 +32,13 @@ pub(crate) fn default_data_dir() -> Option<PathBuf> {
 pub(crate) struct OutputStore {
     /// `None` where there is no data directory: nothing is kept then.
     root: Option<Arc<Path>>,
+    swept: Arc<Mutex<Option<Instant>>>,
 }
 
 impl OutputStore {
     /// Makes nothing yet: directories come with the first file.
     pub(crate) fn new(data_dir: Option<PathBuf>) -> Self {
-        Self { root: data_dir.map(|directory| directory.join(DIRECTORY).into()) }
+        Self { root: data_dir.map(|directory| directory.join(DIRECTORY).into()), swept: Arc::default() }
     }
 
     /// Where the files of a session are, whether or not there are any. Two sessions never share a directory; callers
@@ -43,11 +47,27 @@ impl OutputStore {
         self.root.as_ref().map(|root| root.join(directory_name(session)))
     }
 
+    /// Sweeps if that was not done for an hour: also in a host that does not keep house.
+    fn sweep_now_and_then(&self) {
+        let is_due = {
+            let mut swept = self.swept.lock().unwrap_or_else(PoisonError::into_inner);
+            let is_due = swept.is_none_or(|at| at.elapsed() >= EVERY);
+            if is_due {
+                *swept = Some(Instant::now());
+            }
+            is_due
+        };
+        if is_due {
+            self.sweep(SystemTime::now());
+        }
+    }
+
     /// A new, empty file for one output. Blocks.
     pub(crate) fn create(&self, session: Option<&str>) -> Result<OutputFile, String> {
         let (Some(root), Some(directory)) = (&self.root, self.session_dir(session)) else {
             return Err("there is no data directory".to_owned());
         };
+        self.sweep_now_and_then();
         for _ in 0..TRIES {
             make_directory(root)?;
             make_directory(&directory)?;

@@ -1,11 +1,14 @@
 //! Every tool of a process, with the services they need.
 
+use crate::arguments::Repairing;
 use crate::caller::Caller;
+use crate::cut::{Cut, OutputLimits};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::events::{Events, Hub};
 use crate::guard::guard;
 use crate::link::{self, Linked, Links};
 use crate::name::is_valid_name;
+use crate::output_store::{OutputStore, default_data_dir};
 use crate::policy::Policy;
 use crate::schema;
 use crate::session::Sessions;
@@ -15,6 +18,7 @@ use crate::tool::Tool;
 use crate::toolbox::Toolbox;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -84,6 +88,10 @@ impl Toolkit {
         self.0.sessions.end(session_id)
     }
 
+    pub(crate) fn outputs(&self) -> &OutputStore {
+        &self.0.settings.outputs
+    }
+
     /// What `caller` may use: a snapshot, to be made anew for each turn of a model.
     #[expect(
         clippy::unused_async,
@@ -102,6 +110,7 @@ pub struct Builder {
     services: Services,
     first_lists: Vec<String>,
     settings: Settings,
+    data_dir: Option<PathBuf>,
 }
 
 impl Builder {
@@ -137,6 +146,37 @@ impl Builder {
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.settings.timeout = timeout;
+        self
+    }
+
+    /// Takes arguments only as they are. By default what is not valid but can only mean one thing is repaired: a number
+    /// sent as text, say. Other names of a parameter, and `null` for an optional one, are taken all the same.
+    #[must_use]
+    pub fn without_repair(mut self) -> Self {
+        self.settings.repairing = Repairing::Off;
+        self
+    }
+
+    /// How much of an output a model gets, for tools that say nothing of it: 2,000 lines and 50 KiB of its beginning by
+    /// default.
+    #[must_use]
+    pub fn output_limits(mut self, limits: OutputLimits) -> Self {
+        self.settings.limits = limits;
+        self
+    }
+
+    /// Where whole outputs are kept, in a directory `tool-output` of it. By default the platform's directory for a
+    /// user's data, `$XDG_DATA_HOME/toolkit` or `~/.local/share/toolkit` on Linux.
+    #[must_use]
+    pub fn data_dir(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.data_dir = Some(directory.into());
+        self
+    }
+
+    /// Words what a model is told of an output that was cut; it can depend on who calls.
+    #[must_use]
+    pub fn cut_hint(mut self, hint: impl Fn(&Cut, &Caller) -> String + Send + Sync + 'static) -> Self {
+        self.settings.hint = Some(Arc::new(hint));
         self
     }
 
@@ -200,7 +240,11 @@ impl Builder {
         }
         let tools: Vec<Tool> = chosen.into_values().map(|tool| tool.with_services(&self.services)).collect();
         let index = index(&tools, &links, &mut diagnostics);
-        let Self { services, settings, .. } = self;
+        let Self { services, mut settings, data_dir, .. } = self;
+        let data_dir = data_dir.or_else(default_data_dir);
+        // A model is told where a file is, and its tools may work in another directory than the process.
+        settings.outputs =
+            OutputStore::new(data_dir.and_then(|directory| std::path::absolute(directory).ok()));
         Ok(Toolkit(Arc::new(Inner { tools, index, services, settings, diagnostics, ..Inner::default() })))
     }
 }

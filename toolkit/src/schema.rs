@@ -7,7 +7,7 @@ mod root;
 mod signature;
 mod tighten;
 
-pub(crate) use check::rules_fault;
+pub(crate) use check::{rules_fault, validator};
 pub(crate) use root::root_fault;
 
 use crate::error::ToolError;

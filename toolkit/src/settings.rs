@@ -1,6 +1,10 @@
 //! What a host decides for all calls of its toolkit.
 
+use crate::arguments::Repairing;
+use crate::cut::{CutHint, OutputLimits};
+use crate::output_store::OutputStore;
 use crate::policy::Policy;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,14 +12,37 @@ use std::time::Duration;
 pub(crate) const TIMEOUT: Duration = Duration::from_mins(10);
 
 /// What a host decides for all calls of its toolkit.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct Settings {
     pub(crate) timeout: Duration,
     pub(crate) policy: Option<Arc<dyn Policy>>,
+    pub(crate) repairing: Repairing,
+    pub(crate) limits: OutputLimits,
+    pub(crate) outputs: OutputStore,
+    pub(crate) hint: Option<CutHint>,
+}
+
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Settings")
+            .field("timeout", &self.timeout)
+            .field("policy", &self.policy)
+            .field("repairing", &self.repairing)
+            .field("limits", &self.limits)
+            .field("outputs", &self.outputs)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { timeout: TIMEOUT, policy: None }
+        Self {
+            timeout: TIMEOUT,
+            policy: None,
+            repairing: Repairing::On,
+            limits: OutputLimits::default(),
+            outputs: OutputStore::default(),
+            hint: None,
+        }
     }
 }

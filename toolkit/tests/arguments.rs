@@ -173,7 +173,7 @@ async fn text_that_is_no_json_is_refused() {
     for (arguments, expected) in [
         (r#"{"text":"a","text":"b"}"#, "the key \"text\" stands twice"),
         (r#"{"text":"#, "not valid JSON"),
-        ("", "not valid JSON"),
+        (r#"{"text": True}"#, "JSON writes `true`"),
     ] {
         let text = run(arguments).await.text();
         assert!(text.contains(expected), "{arguments}: {text}");

@@ -3,10 +3,14 @@
 
 use super::pointer::Pointer;
 use super::problem::Problem;
+use super::repair::{Repair, RepairKind};
 use super::variant::meant_option;
 use crate::schema::describe::cut;
 use crate::schema::{ALIASES, DEEPEST, resolve};
 use serde_json::{Map, Number, Value};
+
+/// What is told of a `null` that was dropped.
+const NULL_NOTE: &str = "null was taken for an absent value";
 
 /// Gives properties that came under an alias their own name. Of two that are given, `null` is as good as absent.
 ///
@@ -40,21 +44,26 @@ pub(super) fn rename_aliases(value: &mut Value, schema: &Value, problems: &mut V
 }
 
 /// Removes properties that are `null` where the schema wants something else and does not require them.
-pub(super) fn drop_optional_nulls(value: &mut Value, schema: &Value) {
-    visit(value, schema, schema, Pointer::ROOT, &mut |value, object, _| {
+pub(super) fn drop_optional_nulls(value: &mut Value, schema: &Value, repairs: &mut Vec<Repair>) {
+    visit(value, schema, schema, Pointer::ROOT, &mut |value, object, at| {
         let Value::Object(members) = value else { return };
         let Some(properties) = object.get("properties").and_then(Value::as_object) else { return };
         let required = object.get("required").and_then(Value::as_array);
         members.retain(|name, member| {
             let is_required = required.is_some_and(|required| required.iter().any(|other| other == name));
-            !member.is_null()
+            let stays = !member.is_null()
                 || is_required
-                || properties.get(name).is_none_or(|property| allows_null(property, schema, 0))
+                || properties.get(name).is_none_or(|property| allows_null(property, schema, 0));
+            if !stays {
+                let pointer = at.member(name).to_string();
+                repairs.push(Repair::new(pointer, RepairKind::NullToAbsent, NULL_NOTE));
+            }
+            stays
         });
     });
 }
 
-fn allows_null(schema: &Value, root: &Value, depth: usize) -> bool {
+pub(super) fn allows_null(schema: &Value, root: &Value, depth: usize) -> bool {
     let Some(schema) = resolve(schema, root).as_object().filter(|_| depth < DEEPEST) else { return true };
     if let Some(types) = schema.get("type") {
         return types == "null"

@@ -35,7 +35,7 @@ fn only<'a>(mut options: impl Iterator<Item = &'a Value>) -> Option<&'a Value> {
     options.next().is_none().then_some(option)
 }
 
-fn is_anything(schema: &Value) -> bool {
+pub(super) fn is_anything(schema: &Value) -> bool {
     schema == &Value::Bool(true) || schema.as_object().is_some_and(Map::is_empty)
 }
 

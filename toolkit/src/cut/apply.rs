@@ -24,6 +24,8 @@ pub(crate) type CutText = (String, Option<Cut>);
 pub(crate) struct Cutter<'a> {
     pub(crate) limits: OutputLimits,
     pub(crate) store: &'a OutputStore,
+    /// Whose output it is, also where the host named no session.
+    pub(crate) session: &'a str,
     pub(crate) caller: &'a Caller,
     pub(crate) hint: Option<&'a CutHint>,
 }
@@ -127,8 +129,8 @@ impl<'a> Cutter<'a> {
 
     async fn cut(self, whole: Vec<u8>, newlines: u64) -> CutText {
         let excerpt = Ends::of(&whole, newlines, &self.limits).excerpt(&self.limits);
-        let (store, session) = (self.store.clone(), self.caller.session_id.clone());
-        let kept = off_runtime(move || match store.create(session.as_deref()) {
+        let (store, session) = (self.store.clone(), self.session.to_owned());
+        let kept = off_runtime(move || match store.create(Some(&session)) {
             Ok(mut file) => {
                 file.write(&whole);
                 Ok(file)

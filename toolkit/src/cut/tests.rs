@@ -25,7 +25,7 @@ impl Host {
     }
 
     fn cutter(&self, limits: OutputLimits) -> Cutter<'_> {
-        Cutter { limits, store: &self.store, caller: &self.caller, hint: None }
+        Cutter { limits, store: &self.store, session: "s", caller: &self.caller, hint: None }
     }
 
     fn text(&self, limits: OutputLimits, text: &str) -> (String, Option<Cut>) {
@@ -244,7 +244,8 @@ fn a_host_can_word_the_hint() {
 fn without_a_place_the_answer_says_so() {
     let caller = Caller::new();
     let store = OutputStore::new(None);
-    let cutter = Cutter { limits: limits(1, 9, Keep::Head), store: &store, caller: &caller, hint: None };
+    let cutter =
+        Cutter { limits: limits(1, 9, Keep::Head), store: &store, session: "s", caller: &caller, hint: None };
     assert_eq!(
         run(cutter.text("a\nb\n".to_owned())).0,
         "a\n[Output cut. It has 2 lines, 4 bytes. Shown: line 1. Missing: line 2. The rest was not kept: there is no \

@@ -8,7 +8,7 @@ use jsonschema::{Draft, Validator};
 use serde_json::{Map, Value};
 
 /// Builds a validator that reaches for nothing outside the document.
-pub(super) fn validator(schema: &Value) -> Result<Validator, String> {
+pub(crate) fn validator(schema: &Value) -> Result<Validator, String> {
     jsonschema::options()
         .with_draft(Draft::Draft202012)
         .offline()

@@ -30,6 +30,7 @@ async fn cut(sink: &OutputSink, returned: &str) -> (String, Option<Cut>) {
     let cutter = Cutter {
         limits: LIMITS,
         store: &sink.shared.store,
+        session: "s",
         caller: &Caller::new().with_session("s"),
         hint: None,
     };
@@ -111,7 +112,7 @@ fn a_streamed_output_keeps_what_is_no_text() {
     run(async {
         let store = OutputStore::new(Some(data.path().to_owned()));
         let caller = Caller::new();
-        let cutter = Cutter { limits: LIMITS, store: &store, caller: &caller, hint: None };
+        let cutter = Cutter { limits: LIMITS, store: &store, session: "s", caller: &caller, hint: None };
         let image = crate::content::Content::image(*b"1", "image/png");
         let output = ToolOutput::default().with_content(image.clone()).with_content("c\n").with_title("t");
 
@@ -377,7 +378,7 @@ fn on_a_full_disk_child() {
         println!("\ntold: {}", streamed.lines().last().unwrap());
 
         let (store, caller) = (OutputStore::new(Some(data)), Caller::new().with_session("s"));
-        let cutter = Cutter { limits: LIMITS, store: &store, caller: &caller, hint: None };
+        let cutter = Cutter { limits: LIMITS, store: &store, session: "s", caller: &caller, hint: None };
         let (returned, _) = cutter.text("x".repeat(10_000)).await;
         println!("\ntold: {}", returned.lines().last().unwrap());
     });

@@ -3,7 +3,7 @@
 use super::report::Report;
 use super::run::Start;
 use super::{CallOptions, Toolbox};
-use crate::arguments::{self, Arguments, InvalidArguments};
+use crate::arguments::{self, Arguments, InvalidArguments, Repair, Repairing};
 use crate::call::{CallArguments, ToolCall, ToolResult};
 use crate::context::ToolContext;
 use crate::error::ToolError;
@@ -34,12 +34,13 @@ impl Toolbox {
             Err(error) => return Err(Box::new(ToolResult::new(id, name, Err(error)))),
         };
         let CallOptions { cancel, timeout, above, within_read_only } = options;
-        let prepared = guard(&name, || prepare(tool, arguments)).flatten();
+        let prepared = guard(&name, || prepare(tool, arguments, self.0.toolkit.settings.repairing)).flatten();
         let context = ToolContext::new(id, name, tool.clone(), Arc::clone(&self.0), cancel, above);
         let report = Report::new(began);
         match prepared {
-            Ok(arguments) => {
-                Ok(Ready { context, start: Start { arguments, timeout, within_read_only, report } })
+            Ok((arguments, repairs)) => {
+                let start = Start { arguments, repairs, timeout, within_read_only, report };
+                Ok(Ready { context, start })
             }
             Err(error) => {
                 let outcome = Err(error);
@@ -62,13 +63,13 @@ fn within(tool: &Tool, options: &CallOptions) -> Result<(), ToolError> {
 }
 
 /// Arguments that fit the tool, or every problem with them.
-fn prepare(tool: &Tool, arguments: CallArguments) -> Result<Arguments, ToolError> {
+fn prepare(
+    tool: &Tool,
+    arguments: CallArguments,
+    repairing: Repairing,
+) -> Result<(Arguments, Vec<Repair>), ToolError> {
     let compiled = tool.compiled()?;
-    let value = match arguments {
-        CallArguments::Json(value) => Ok(value),
-        CallArguments::Text(text) => arguments::parse(&text),
-    };
-    value.and_then(|value| arguments::prepare(compiled, value)).map_err(|problems| refuse(tool, problems))
+    arguments::prepare(compiled, arguments, repairing).map_err(|problems| refuse(tool, problems))
 }
 
 /// What is wrong with the arguments, as the tool words it.

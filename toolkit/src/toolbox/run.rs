@@ -1,9 +1,9 @@
 //! Running a tool's function: to its end, its cancellation, its time limit or its panic, with one outcome.
 
-use super::finish::finish;
+use super::finish::{Finish, finish};
 use super::report::Report;
 use super::span;
-use crate::arguments::Arguments;
+use crate::arguments::{Arguments, Repair};
 use crate::context::ToolContext;
 use crate::error::{ToolError, ToolErrorKind};
 use crate::gate::{Gate, Pass, Passage};
@@ -29,6 +29,7 @@ type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 /// What a call begins with.
 pub(super) struct Start {
     pub(super) arguments: Arguments,
+    pub(super) repairs: Vec<Repair>,
     /// The host's word on how long it may take.
     pub(super) timeout: Option<Duration>,
     pub(super) within_read_only: bool,
@@ -51,6 +52,8 @@ enum Stage<'a> {
     Entering,
     /// The function runs.
     Function(BoxFuture<'a>),
+    /// Its output is cut and kept.
+    Finishing(BoxFuture<'a>),
     Over,
 }
 
@@ -86,16 +89,24 @@ impl<'a> Running<'a> {
     }
 
     fn advance(&mut self, task: &mut Context<'_>) -> Poll<Outcome> {
+        if let Stage::Finishing(finishing) = &mut self.stage {
+            // The host's own wording of hints is in it.
+            let finished = guard(self.context.tool_name(), || finishing.as_mut().poll(task));
+            let Poll::Ready(outcome) = finished.unwrap_or_else(|panicked| Poll::Ready(Err(panicked))) else {
+                return Poll::Pending;
+            };
+            return Poll::Ready(self.end(outcome));
+        }
         if matches!(self.stage, Stage::Entering) {
             match self.enter(task) {
                 Poll::Pending => return Poll::Pending,
-                Poll::Ready(Err(error)) => return Poll::Ready(self.conclude(Err(error))),
+                Poll::Ready(Err(error)) => return self.conclude(Err(error), task),
                 Poll::Ready(Ok(())) => {}
             }
         }
         match self.step(task) {
             Poll::Pending => Poll::Pending,
-            Poll::Ready(outcome) => Poll::Ready(self.conclude(outcome)),
+            Poll::Ready(outcome) => self.conclude(outcome, task),
         }
     }
 
@@ -266,10 +277,21 @@ impl<'a> Running<'a> {
         timer.as_mut().poll(task).map(|()| timed_out(context, limit))
     }
 
-    /// Ends the call with its one outcome.
-    fn conclude(&mut self, outcome: Outcome) -> Outcome {
+    /// The function is over: its answer is made ready.
+    fn conclude(&mut self, outcome: Outcome, task: &mut Context<'_>) -> Poll<Outcome> {
         self.leave();
-        let outcome = finish(self.context, outcome);
+        match finish(self.context, outcome, &self.start.repairs) {
+            Finish::Now(outcome) => Poll::Ready(self.end(outcome)),
+            Finish::Later(finishing) => {
+                self.stage = Stage::Finishing(finishing);
+                self.advance(task)
+            }
+        }
+    }
+
+    /// Ends the call with its one outcome.
+    fn end(&mut self, outcome: Outcome) -> Outcome {
+        self.stage = Stage::Over;
         span::end(&self.span, &outcome);
         self.start.report.finish(self.context, &outcome);
         outcome
@@ -290,6 +312,7 @@ impl Drop for Running<'_> {
     fn drop(&mut self) {
         if !matches!(self.stage, Stage::Over) {
             self.leave();
+            self.context.abandon();
             Report::interrupt(self.context);
         }
     }

@@ -1,0 +1,71 @@
+//! Names that an object does not know, and the property each can only mean.
+
+use super::super::known::{add_properties, property_of};
+use super::super::shape::rest_of;
+use super::spelling::{fold, only_match};
+use crate::schema::ALIASES;
+use serde_json::{Map, Value};
+
+/// A name that was given, and the property that it is another spelling or an alias of.
+pub(super) struct Renaming {
+    pub(super) given: String,
+    pub(super) name: String,
+    pub(super) is_alias: bool,
+}
+
+/// The renamings of what `schema` does not know; none of two names that would be one.
+///
+/// Where it takes other names too, only what is required and missing is looked for.
+pub(super) fn renamings(value: &Value, schema: &Value, root: &Value) -> Vec<Renaming> {
+    let (Some(members), Some(rules)) = (value.as_object(), schema.as_object()) else { return Vec::new() };
+    let mut known = Vec::new();
+    add_properties(&mut known, schema, root, value, 0);
+    let mut unknown = members.keys().filter(|name| !known.contains(&name.as_str())).peekable();
+    if unknown.peek().is_none() || known.is_empty() {
+        return Vec::new();
+    }
+    let mut wanted: Vec<&str> = known.iter().copied().filter(|name| !members.contains_key(*name)).collect();
+    if !is_closed(rules) {
+        let required = rules.get("required").and_then(Value::as_array);
+        let is_required =
+            |name: &str| required.is_some_and(|required| required.iter().any(|other| other == name));
+        // A map takes any name as what it is.
+        wanted.retain(|name| rest_of(rules).is_none() && is_required(name));
+    }
+    let found: Vec<Renaming> = unknown.filter_map(|given| renaming(given, &wanted, schema, root)).collect();
+    let is_only = |renaming: &Renaming| {
+        let same = found.iter().filter(|other| other.name == renaming.name);
+        same.count() == 1
+    };
+    let only: Vec<bool> = found.iter().map(is_only).collect();
+    found.into_iter().zip(only).filter_map(|(renaming, is_only)| is_only.then_some(renaming)).collect()
+}
+
+fn renaming(given: &str, wanted: &[&str], schema: &Value, root: &Value) -> Option<Renaming> {
+    let aliases = |name: &str| -> Vec<&str> {
+        let property = property_of(schema, root, name, 0);
+        let listed = property.and_then(|property| property.get(ALIASES)?.as_array());
+        listed.into_iter().flatten().filter_map(Value::as_str).collect()
+    };
+    let exact = wanted.iter().find(|name| aliases(name).contains(&given));
+    if let Some(name) = exact {
+        return Some(Renaming { given: given.to_owned(), name: (*name).to_owned(), is_alias: true });
+    }
+    let folded = fold(given)?;
+    let mut owners = wanted
+        .iter()
+        .filter(|name| fold(name).as_ref() == Some(&folded) || only_match(given, aliases(name)).is_some());
+    let name = owners.next()?;
+    owners.next().is_none().then(|| Renaming {
+        given: given.to_owned(),
+        name: (*name).to_owned(),
+        is_alias: false,
+    })
+}
+
+/// Whether an object takes no names but those that it lists.
+pub(super) fn is_closed(schema: &Map<String, Value>) -> bool {
+    ["additionalProperties", "unevaluatedProperties"]
+        .iter()
+        .any(|key| schema.get(*key) == Some(&Value::Bool(false)))
+}

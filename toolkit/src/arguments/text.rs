@@ -1,0 +1,92 @@
+//! The text of arguments: JSON, or what is wrong with it, in words that do not repeat it.
+
+use super::json::{self, Fault};
+use super::problem::{InvalidArguments, Problem};
+use super::repair::{Repair, RepairKind, Repairing, without_wrapping};
+use serde_json::{Map, Value};
+
+/// Parses text; a duplicate key is refused, since it would be unclear which value was meant.
+///
+/// # Errors
+///
+/// What is wrong with the text, and where.
+pub(super) fn read(
+    text: &str,
+    repairing: Repairing,
+    repairs: &mut Vec<Repair>,
+) -> Result<Value, InvalidArguments> {
+    let fault = match json::parse(text) {
+        Ok(value) => return Ok(value),
+        Err(fault) => fault,
+    };
+    if repairing == Repairing::Off {
+        return Err(explained(&fault, text));
+    }
+    if text.trim_matches(|c: char| c.is_whitespace() || c == '\u{FEFF}').is_empty() {
+        return Ok(nothing("an empty text", repairs));
+    }
+    let Some(within) = without_wrapping(text) else { return Err(explained(&fault, text)) };
+    let value = json::parse(within).map_err(|fault| explained(&fault, within))?;
+    repairs.push(Repair::new("", RepairKind::TextUnwrapped, "text around the JSON was left out"));
+    Ok(value)
+}
+
+/// The arguments of a call that has none.
+pub(super) fn nothing(what: &str, repairs: &mut Vec<Repair>) -> Value {
+    repairs.push(Repair::new(
+        "",
+        RepairKind::NothingToObject,
+        format!("{what} was taken for a call without arguments"),
+    ));
+    Value::Object(Map::new())
+}
+
+fn explained(fault: &Fault, text: &str) -> InvalidArguments {
+    let (expected, actual) = match fault {
+        Fault::Syntax(_) if text.trim().is_empty() => {
+            ("a JSON object, {} for none", "an empty text".to_owned())
+        }
+        Fault::Syntax(error) if error.is_eof() => (
+            "a whole JSON object",
+            format!(
+                "JSON text that ends too early, at line {} column {}; it may have been cut off: send all of it again",
+                error.line(),
+                error.column()
+            ),
+        ),
+        Fault::Syntax(error) => {
+            ("a JSON object", format!("text that is not valid JSON: {error}{}", advice(error, text)))
+        }
+        Fault::KeyTwice(error) => ("each key once in an object", format!("text in which {error}")),
+        Fault::LongInteger { line, column } => (
+            "integers of at most 64 bits, and any greater number with a decimal point or an exponent",
+            format!("a longer integer at line {line} column {column}"),
+        ),
+    };
+    InvalidArguments::of(vec![Problem::new("", expected, actual)])
+}
+
+/// What to do about the text at the place of an error, where it is one that models make.
+fn advice(error: &serde_json::Error, text: &str) -> &'static str {
+    let line = text.lines().nth(error.line().saturating_sub(1)).unwrap_or_default();
+    // The parser counts bytes, and some errors stand after the byte that is wrong.
+    let at = |back: usize| line.as_bytes().get(error.column().checked_sub(back)?).copied();
+    let word = |word: &str| {
+        [1, 2].iter().any(|back| {
+            let from = error.column().checked_sub(*back);
+            from.and_then(|from| line.get(from..)).is_some_and(|rest| rest.starts_with(word))
+        })
+    };
+    if word("True") || word("False") || word("None") {
+        "; JSON writes `true`, `false` and `null`"
+    } else if word("NaN") || word("Infinity") || word("-Infinity") {
+        "; JSON has no such number"
+    } else if at(1) == Some(b'\'') {
+        "; JSON has double quotes around strings and keys"
+    } else if matches!(at(1), Some(b'\n' | b'\t' | b'\r') | None) && error.to_string().starts_with("control")
+    {
+        "; write a line break in a string as \\n and a tab as \\t"
+    } else {
+        ""
+    }
+}

@@ -64,6 +64,11 @@ pub(crate) fn prepare(
     if arguments.is_null() {
         arguments = text::nothing("null", &mut repairs);
     }
+    if let (Value::String(text), Repairing::On) = (&arguments, repairing)
+        && let Some(decoded) = text::encoded(compiled, text, &mut repairs)?
+    {
+        arguments = decoded;
+    }
     let mut problems = Vec::new();
     if compiled.has_aliases {
         shape::rename_aliases(&mut arguments, &compiled.annotated, &mut problems);

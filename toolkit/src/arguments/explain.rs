@@ -1,8 +1,9 @@
 //! What a validator found, as problems that a model can mend.
 
-use super::known::{add_properties, property_of};
+use super::known::{add_properties, place_within, property_of};
 use super::pointer::escape;
 use super::problem::{MOST_TOLD, Problem};
+use super::repair::only_match;
 use super::shown::{KEPT_SECRET, is_secret, short};
 use super::variant::{Name, external_names, meant_option, shared_tag};
 use crate::name::nearest;
@@ -10,7 +11,7 @@ use crate::schema::describe::{alternatives, cut, cut_list, join, literals, plain
 use crate::schema::{Compiled, resolve};
 use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind as Kind;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::collections::HashSet;
 
 /// The most characters of a name that nobody knows.
@@ -145,8 +146,20 @@ impl Explanation<'_> {
             if self.problems.len() > MOST_TOLD {
                 return;
             }
-            let missing = known.iter().copied().filter(|known| error.instance().get(*known).is_none());
-            let near = nearest(name, missing).first().map(|near| (*near).to_owned());
+            let is_missing = |known: &&str| error.instance().get(*known).is_none();
+            let given = known.iter().copied().filter(|known| !is_missing(known));
+            if let Some(given) = only_match(name, given) {
+                let name = cut(name, LONGEST_NAME);
+                let actual = format!("a second one: `{name}` is another spelling of it");
+                let pointer = format!("{pointer}/{}", escape(&name));
+                self.problems.push(Problem::new(pointer, format!("one value for `{given}`"), actual));
+                continue;
+            }
+            let near = nearest(name, known.iter().copied().filter(is_missing));
+            let near = near.first().map(|near| (*near).to_owned()).or_else(|| {
+                let place = place_within(schema?, &self.compiled.schema, &known, name)?;
+                Some(format!("{pointer}{place}"))
+            });
             let name = cut(name, LONGEST_NAME);
             let pointer = format!("{pointer}/{}", escape(&name));
             let problem = Problem::new(pointer, expected.clone(), format!("the unknown `{name}`"));
@@ -166,12 +179,12 @@ impl Explanation<'_> {
         let Some(choices) = schema.get("anyOf").and_then(Value::as_array) else { return false };
         for options in choices.iter().filter_map(|choice| choice.get("oneOf")?.as_array()) {
             let Some((tag, values)) = shared_tag(options, &self.compiled.schema) else { continue };
-            let Some(given) = error.instance().get(tag).filter(|_| unexpected.iter().any(|name| name == tag))
-            else {
+            let Some(members) = error.instance().as_object() else { continue };
+            let Some(given) = members.get(tag).filter(|_| unexpected.iter().any(|name| name == tag)) else {
                 continue;
             };
             match values.iter().position(|value| *value == given).and_then(|place| options.get(place)) {
-                None => self.add_wrong_tag(pointer, tag, &values, Some(given)),
+                None => self.add_wrong_tag(pointer, tag, &values, members),
                 Some(option) => return self.add_variant(option, error.instance(), pointer),
             }
             return true;
@@ -232,7 +245,7 @@ impl Explanation<'_> {
         if let (Some(members), Some((tag, values))) =
             (error.instance().as_object(), shared_tag(options, root))
         {
-            self.add_wrong_tag(pointer, tag, &values, members.get(tag));
+            self.add_wrong_tag(pointer, tag, &values, members);
             return;
         }
         if let Some(names) = external_names(options, root) {
@@ -249,7 +262,8 @@ impl Explanation<'_> {
         self.push(error, pointer.to_owned(), expected, None);
     }
 
-    fn add_wrong_tag(&mut self, pointer: &str, tag: &str, values: &[&Value], given: Option<&Value>) {
+    fn add_wrong_tag(&mut self, pointer: &str, tag: &str, values: &[&Value], object: &Map<String, Value>) {
+        let given = object.get(tag);
         let values: Vec<Value> = values.iter().map(|value| (*value).clone()).collect();
         let pointer = format!("{pointer}/{}", escape(tag));
         let expected = match values.as_slice() {
@@ -257,7 +271,14 @@ impl Explanation<'_> {
             values => format!("one of {}", join(values)),
         };
         let problem = match given {
-            None => Problem::new(pointer, format!("{expected} (required)"), "nothing"),
+            None => {
+                let elsewhere = object.iter().find(|(_, member)| values.contains(*member));
+                let actual = elsewhere.filter(|_| !is_secret(self.compiled, &pointer)).map_or_else(
+                    || "nothing".to_owned(),
+                    |(name, _)| format!("nothing; its value stands under `{}`", cut(name, LONGEST_NAME)),
+                );
+                Problem::new(pointer, format!("{expected} (required)"), actual)
+            }
             Some(_) if is_secret(self.compiled, &pointer) => Problem::new(pointer, expected, KEPT_SECRET),
             Some(given) => Problem::new(pointer, expected, short(given)).near(nearest_value(given, &values)),
         };

@@ -1,5 +1,6 @@
 //! The properties that a schema knows, those of its parts and variants included.
 
+use super::pointer::escape;
 use super::variant::meant_option;
 use crate::schema::{DEEPEST, resolve};
 use serde_json::Value;
@@ -53,4 +54,22 @@ pub(super) fn property_of<'a>(
             .flatten()
             .find_map(|part| property_of(part, root, name, depth + 1))
     })
+}
+
+/// Where a name belongs that stands too high up: the one property among `known`, or its items, that has it.
+pub(super) fn place_within(schema: &Value, root: &Value, known: &[&str], name: &str) -> Option<String> {
+    let mut places = known.iter().filter_map(|outer| {
+        let property = resolve(property_of(schema, root, outer, 0)?, root);
+        let has_name = |schema: &Value| {
+            resolve(schema, root).get("properties").is_some_and(|properties| properties.get(name).is_some())
+        };
+        let (outer, inner) = (escape(outer), escape(name));
+        if has_name(property) {
+            Some(format!("/{outer}/{inner}"))
+        } else {
+            property.get("items").is_some_and(has_name).then(|| format!("/{outer}/0/{inner}"))
+        }
+    });
+    let place = places.next()?;
+    places.next().is_none().then_some(place)
 }

@@ -50,7 +50,7 @@ pub struct Problem {
     pub expected: String,
     /// What came instead, cut short.
     pub actual: String,
-    /// The argument that was probably meant.
+    /// The argument that was probably meant, or a JSON pointer to where it belongs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nearest: Option<String>,
 }

@@ -6,7 +6,9 @@ mod names;
 mod spelling;
 mod unwrap;
 
+pub(super) use convert::is_null;
 pub(super) use mend::mend;
+pub(super) use spelling::only_match;
 pub(super) use unwrap::without_wrapping;
 
 use super::shown::{KEPT_SECRET, is_secret, short};

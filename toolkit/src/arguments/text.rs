@@ -2,7 +2,8 @@
 
 use super::json::{self, Fault};
 use super::problem::{InvalidArguments, Problem};
-use super::repair::{Repair, RepairKind, Repairing, without_wrapping};
+use super::repair::{Repair, RepairKind, Repairing, is_null, without_wrapping};
+use crate::schema::Compiled;
 use serde_json::{Map, Value};
 
 /// Parses text; a duplicate key is refused, since it would be unclear which value was meant.
@@ -29,6 +30,29 @@ pub(super) fn read(
     let value = json::parse(within).map_err(|fault| explained(&fault, within))?;
     repairs.push(Repair::new("", RepairKind::TextUnwrapped, "text around the JSON was left out"));
     Ok(value)
+}
+
+/// What a string of JSON stands for where an object was expected: arguments that were encoded twice. `None` if it is
+/// no object.
+///
+/// # Errors
+///
+/// What is wrong with the JSON of an object, and where.
+pub(super) fn encoded(
+    compiled: &Compiled,
+    text: &str,
+    repairs: &mut Vec<Repair>,
+) -> Result<Option<Value>, InvalidArguments> {
+    if text.trim().is_empty() || is_null(text) {
+        return Ok(Some(nothing("a string with nothing in it", repairs)));
+    }
+    let within = without_wrapping(text).unwrap_or(text);
+    if !within.trim_start().starts_with('{') {
+        return Ok(None);
+    }
+    let value = json::parse(within).map_err(|fault| explained(&fault, within))?;
+    repairs.push(Repair::of_value(compiled, String::new(), RepairKind::StringToObject, &text.into()));
+    Ok(Some(value))
 }
 
 /// The arguments of a call that has none.
@@ -87,6 +111,12 @@ fn advice(error: &serde_json::Error, text: &str) -> &'static str {
     {
         "; write a line break in a string as \\n and a tab as \\t"
     } else {
-        ""
+        match error.to_string() {
+            message if message.starts_with("key must") => "; JSON has double quotes around keys",
+            message if message.starts_with("invalid escape") => "; write a backslash in a string as \\\\",
+            message if message.starts_with("trailing characters") => "; nothing may follow the object",
+            _ if !text.trim_start().starts_with(['{', '[']) => "; send the JSON object alone",
+            _ => "",
+        }
     }
 }

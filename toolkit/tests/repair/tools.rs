@@ -8,7 +8,7 @@ use toolkit::{Tool, tool_ref};
 /// How to search.
 #[toolkit::args]
 #[serde(rename_all = "snake_case")]
-pub enum Mode {
+pub(crate) enum Mode {
     /// As words.
     Plain,
     /// As a regular expression.
@@ -18,7 +18,7 @@ pub enum Mode {
 }
 
 #[toolkit::args]
-pub struct Read {
+pub(crate) struct Read {
     /// The file.
     #[arg(alias = "path")]
     file_path: String,
@@ -31,7 +31,7 @@ pub struct Read {
 }
 
 #[toolkit::args]
-pub struct Search {
+pub(crate) struct Search {
     /// What to look for.
     #[arg(length(1..=80))]
     query: String,
@@ -45,7 +45,7 @@ pub struct Search {
 }
 
 #[toolkit::args]
-pub struct Measure {
+pub(crate) struct Measure {
     value: f64,
     #[arg(default)]
     samples: Vec<f64>,
@@ -55,20 +55,20 @@ pub struct Measure {
 }
 
 #[toolkit::args]
-pub struct ListFiles {
+pub(crate) struct ListFiles {
     depth: Option<u8>,
     hidden: Option<bool>,
 }
 
 #[toolkit::args]
 #[serde(rename_all = "camelCase")]
-pub struct Limits {
+pub(crate) struct Limits {
     max_retries: u8,
     dry_run: Option<bool>,
 }
 
 #[toolkit::args]
-pub struct Configure {
+pub(crate) struct Configure {
     verbose: bool,
     limits: Option<Limits>,
     labels: Option<BTreeMap<String, i64>>,
@@ -78,7 +78,7 @@ pub struct Configure {
 
 #[toolkit::args]
 #[serde(tag = "kind", rename_all = "lowercase")]
-pub enum Shape {
+pub(crate) enum Shape {
     Circle {
         #[arg(range(0.0..))]
         radius: f64,
@@ -90,33 +90,33 @@ pub enum Shape {
 }
 
 #[toolkit::args]
-pub struct Draw {
+pub(crate) struct Draw {
     shapes: Vec<Shape>,
     background: Option<Shape>,
 }
 
 #[toolkit::args]
-pub struct Edit {
+pub(crate) struct Edit {
     old_text: String,
     new_text: String,
     replace_all: Option<bool>,
 }
 
 #[toolkit::args]
-pub struct EditFile {
+pub(crate) struct EditFile {
     file_path: String,
     edits: Vec<Edit>,
 }
 
 #[toolkit::args]
 #[serde(untagged)]
-pub enum Target {
+pub(crate) enum Target {
     User { user_id: u64 },
     Channel { channel: String },
 }
 
 #[toolkit::args]
-pub struct Send {
+pub(crate) struct Send {
     target: Target,
     body: String,
     #[arg(secret)]
@@ -125,14 +125,14 @@ pub struct Send {
 
 #[toolkit::args]
 #[serde(untagged)]
-pub enum OneOrMany {
+pub(crate) enum OneOrMany {
     One(i64),
     Many(Vec<i64>),
 }
 
 #[toolkit::args]
 #[serde(rename_all = "snake_case")]
-pub enum Action {
+pub(crate) enum Action {
     Start { delay: u8 },
     SetSpeed(i64),
     Stop,
@@ -140,13 +140,13 @@ pub enum Action {
 
 #[toolkit::args]
 #[serde(tag = "type", content = "data")]
-pub enum Event {
+pub(crate) enum Event {
     Key(String),
     Click { x: i32, y: i32 },
 }
 
 #[toolkit::args]
-pub struct Store {
+pub(crate) struct Store {
     ids: Option<OneOrMany>,
     rows: Option<Vec<Vec<i64>>>,
     points: Option<Vec<[f64; 2]>>,
@@ -159,14 +159,14 @@ pub struct Store {
 }
 
 #[toolkit::args]
-pub struct Tree {
+pub(crate) struct Tree {
     name: String,
     #[arg(default)]
     children: Vec<Tree>,
 }
 
 #[toolkit::args(allow_unknown_fields)]
-pub struct Open {
+pub(crate) struct Open {
     user_name: String,
     age: Option<u8>,
 }
@@ -187,7 +187,7 @@ macro_rules! echo {
             }
         )*
 
-        pub fn all() -> Vec<Tool> {
+        pub(crate) fn all() -> Vec<Tool> {
             vec![tool_ref!(ping), $(tool_ref!($name)),*]
         }
     };

@@ -120,7 +120,7 @@ pub(super) fn from_text(text: &str, kinds: Kinds) -> Option<(Value, RepairKind)>
 }
 
 /// Whether a text is `null`, as JSON or Python writes it.
-pub(super) fn is_null(text: &str) -> bool {
+pub(in super::super) fn is_null(text: &str) -> bool {
     matches!(text.trim(), "null" | "None")
 }
 

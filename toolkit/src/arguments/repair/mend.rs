@@ -298,7 +298,10 @@ impl<'a> Mender<'a> {
         let Some(each) = rules.get("items").filter(|each| each.is_object()) else { return false };
         let can_be_one = match &*value {
             Value::Null | Value::Array(_) => false,
-            Value::String(text) => !may_be_many(text),
+            // Of another kind than a string, it is read as one or not at all.
+            Value::String(text) => {
+                !Kinds::of_schema(each, root).has_any_of(Kinds::STRING) || !may_be_none_or_many(text)
+            }
             _ => true,
         };
         let is_wanted = Kinds::of_schema(schema, root).has_any_of(Kinds::of_value(value));
@@ -346,7 +349,9 @@ impl<'a> Mender<'a> {
         }
         let Some((name, member)) = found else { return false };
         let note = format!("the arguments stood under `{name}`");
-        let mut within = member.clone();
+        let is_nothing =
+            member.is_null() || member.as_str().is_some_and(|text| text.trim().is_empty() || is_null(text));
+        let mut within = if is_nothing { Value::Object(Map::new()) } else { member.clone() };
         if !self.mend(&mut within, root, Pointer::ROOT, Wrapping::Done) {
             self.repairs.clear();
             return false;
@@ -419,7 +424,7 @@ fn weight(value: &Value) -> usize {
     }
 }
 
-/// Whether a text may be a list in another notation, so that it is not clearly one item.
-fn may_be_many(text: &str) -> bool {
-    text.trim_start().starts_with('[') || text.contains([',', ';', '\n'])
+/// Whether a text may be a list in another notation, or no item at all, so that it is not clearly one.
+fn may_be_none_or_many(text: &str) -> bool {
+    text.trim().is_empty() || text.trim_start().starts_with('[') || text.contains([',', ';', '\n'])
 }

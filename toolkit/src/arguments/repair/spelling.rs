@@ -4,7 +4,10 @@
 const LONGEST: usize = 256;
 
 /// The one word among `options` that `given` is in another case style; none where two are.
-pub(super) fn only_match<'a>(given: &str, options: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(in super::super) fn only_match<'a>(
+    given: &str,
+    options: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
     let folded = fold(given)?;
     let mut found = None;
     for option in options {

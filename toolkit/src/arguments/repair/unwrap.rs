@@ -1,7 +1,7 @@
 //! What stands around the JSON that was meant: a code fence, a byte order mark.
 
 /// The text within a Markdown code fence or after a byte order mark; none where there is neither.
-pub(crate) fn without_wrapping(text: &str) -> Option<&str> {
+pub(in super::super) fn without_wrapping(text: &str) -> Option<&str> {
     let trimmed = text.trim();
     let marked = trimmed.strip_prefix('\u{FEFF}').map(str::trim);
     let body = marked.unwrap_or(trimmed);

@@ -104,6 +104,24 @@
 ///
 /// Every rule appears in the JSON Schema, and the schema is what enforces it.
 ///
+/// # Arguments that do not fit
+///
+/// Aliases are names of their own, `null` for something optional means absent, and `5.0` is 5. Where the arguments of a call
+/// still do not fit the schema, what can only mean one thing is repaired, at any depth:
+///
+/// | what came | what the function gets |
+/// |---|---|
+/// | `"5"`, `"true"`, `"True"` for a number or a boolean | `5`, `true`; not for `"1,000"`, `"0x10"` or `"yes"` |
+/// | `"{\"a\": 1}"`, `"[1, 2]"` for an object or a list | what the JSON says, also from within a code fence |
+/// | `"src"` for a list of strings, one object for a list of such | a list with this one item; not for a string that may be several, as `"a,b"` |
+/// | `filePath`, `FILE-PATH` for `file_path`; `"InProgress"` for `"in_progress"` | the name, or the allowed value, in its own case style |
+/// | an empty text, `""` or `null` for all arguments | `{}` |
+/// | `{"arguments": {…}}`, all arguments as a string, or in a code fence | the arguments themselves |
+///
+/// A value that fits is never changed, what could mean two things is refused, and what comes out fits the schema. Each
+/// [`Repair`](crate::Repair) is told in the result's metadata, under `repairs`. What remains wrong is reported to the model
+/// all at once, as [`InvalidArguments`](crate::InvalidArguments).
+///
 /// # What it returns
 ///
 /// Anything that [becomes an output](crate::IntoToolOutput): `()`, strings, [`Json<T>`](crate::Json) for structured data,

@@ -1,10 +1,12 @@
 //! Repairs of arguments that do not fit as they came, where only one thing can be meant.
 
 mod convert;
+mod lists;
 mod mend;
 mod names;
 mod spelling;
 mod unwrap;
+mod variants;
 
 pub(super) use convert::is_null;
 pub(super) use mend::mend;
@@ -96,5 +98,114 @@ impl fmt::Display for Repair {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let pointer = if self.pointer.is_empty() { "the arguments" } else { &self.pointer };
         write!(f, "{pointer}: {}", self.note)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::prepare;
+    use super::*;
+    use crate::call::CallArguments;
+    use serde_json::json;
+
+    type Prepared = Result<(Value, Vec<Repair>), String>;
+
+    fn run(schema: &Value, arguments: impl Into<CallArguments>, repairing: Repairing) -> Prepared {
+        let compiled = Compiled::new("test", schema.clone()).unwrap();
+        match prepare(&compiled, arguments.into(), repairing) {
+            Ok((mut arguments, repairs)) => Ok((arguments.take_all(), repairs)),
+            Err(problems) => Err(problems.to_string()),
+        }
+    }
+
+    #[test]
+    fn switched_off_only_aliases_and_nulls_are_taken() {
+        let schema = json!({"type": "object", "additionalProperties": false, "properties": {
+            "n": {"type": "integer", "x-toolkit-aliases": ["number"]},
+            "m": {"type": "integer"},
+        }});
+        let (arguments, repairs) = run(&schema, json!({"number": 5.0, "m": null}), Repairing::Off).unwrap();
+        assert_eq!(arguments, json!({"n": 5}));
+        assert_eq!(repairs.iter().map(|repair| repair.kind).collect::<Vec<_>>(), [RepairKind::NullToAbsent]);
+        for arguments in
+            ["", "\"{}\"", "```json\n{}\n```", r#"{"n":"5"}"#, r#"{"N":5}"#, r#"{"arguments":{}}"#]
+        {
+            assert!(run(&schema, arguments, Repairing::Off).is_err(), "{arguments}");
+            assert!(run(&schema, arguments, Repairing::On).is_ok(), "{arguments}");
+        }
+        let text = run(&schema, "", Repairing::Off).unwrap_err();
+        assert!(
+            text.contains("the arguments: expected a JSON object, {} for none, got an empty text"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn what_fits_has_no_repairs() {
+        let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}});
+        let (_, repairs) = run(&schema, json!({"n": 5.0}), Repairing::On).unwrap();
+        assert_eq!(repairs.capacity(), 0);
+    }
+
+    #[test]
+    fn many_repairs_of_one_kind_are_told_as_one() {
+        let schema = json!({"type": "object", "properties": {
+            "list": {"items": {"type": "object", "properties": {"n": {"type": "integer"}, "b": {"type": "boolean"}}}},
+            "map": {"type": "object", "additionalProperties": {"type": "integer"}},
+        }});
+        let few: Vec<Value> = (0..8).map(|n| json!({"n": n.to_string()})).collect();
+        let (_, repairs) = run(&schema, json!({"list": few}), Repairing::On).unwrap();
+        assert_eq!(repairs.len(), 8);
+        let mut many: Vec<Value> = (0..9).map(|n| json!({"n": n.to_string()})).collect();
+        many.push(json!({"b": "true"}));
+        let map: serde_json::Map<String, Value> = (0..99).map(|n| (format!("k{n}"), json!("1"))).collect();
+        let (_, repairs) = run(&schema, json!({"list": many, "map": map}), Repairing::On).unwrap();
+        let told: Vec<String> = repairs.iter().map(Repair::to_string).collect();
+        assert_eq!(
+            told,
+            [
+                r#"/list: 9 times within, first at /0/n: the string "0" was read as a number"#,
+                r#"/list/9/b: the string "true" was read as a boolean"#,
+                r#"/map: 99 times within, first at /k0: the string "1" was read as a number"#,
+            ]
+        );
+    }
+
+    #[test]
+    fn a_secret_is_in_no_note() {
+        let schema = json!({"type": "object", "additionalProperties": false, "properties": {
+            "pin": {"type": "integer", "x-toolkit-secret": true},
+            "pins": {"type": "array", "items": {"type": "integer"}, "x-toolkit-secret": true},
+            "word": {"enum": ["hunter_two"], "x-toolkit-secret": true},
+            "keys": {"type": "object", "x-toolkit-secret": true, "additionalProperties": false,
+                "properties": {"hunter_2": {"type": "boolean"}}},
+        }});
+        for arguments in [
+            json!({"pin": "4242"}),
+            json!({"Pin": "4242"}),
+            json!({"pins": "4242"}),
+            json!({"pins": "[4242]"}),
+            json!({"pins": ["4242"]}),
+            json!({"word": "Hunter-Two"}),
+            json!({"keys": "{\"hunter_2\": \"true\"}"}),
+            json!({"arguments": "{\"pin\": \"4242\"}"}),
+            json!("{\"pin\": \"4242\"}"),
+        ] {
+            let (_, repairs) = run(&schema, CallArguments::Json(arguments.clone()), Repairing::On).unwrap();
+            assert!(!repairs.is_empty(), "{arguments}");
+            for repair in repairs {
+                let note = repair.to_string().to_lowercase();
+                assert!(!note.contains("4242") && !note.contains("two") && !note.contains("true"), "{note}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_too_large_to_look_at_is_not_repaired() {
+        let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}, "rest": {}}});
+        for (size, is_repaired) in [(1000, true), (1_000_001, false)] {
+            let arguments = json!({"n": "5", "rest": vec![0; size]});
+            assert_eq!(run(&schema, arguments, Repairing::On).is_ok(), is_repaired, "{size}");
+        }
     }
 }

@@ -60,21 +60,8 @@ const USAGES: [&str; 12] = [
 ];
 
 #[tokio::test]
-<<<<<<< HEAD
-async fn dump() {
-    let toolkit =
-        tools::all().into_iter().fold(Toolkit::empty(), |kit, tool| kit.tool(tool)).build().unwrap();
-    let toolbox = toolkit.toolbox(&Caller::new()).await;
-    let text = std::fs::read_to_string("/tmp/wt/arg-cases.json").unwrap();
-    let cases: Vec<(String, String, String)> = serde_json::from_str(&text).unwrap();
-    let mut out = Vec::new();
-    for (topic, tool, given) in cases {
-        let result = toolbox.call(ToolCall::new("1", &tool, given.as_str())).await;
-        let repairs = result.output().and_then(|o| o.metadata.get("repairs").cloned()).unwrap_or_default();
-        out.push(serde_json::json!([topic, tool, given, result.is_error(), result.text(), repairs]));
-=======
 async fn every_malformed_call_is_repaired_or_explained() {
-    let tools = tools::all().into_iter().fold(Toolkit::empty(), |toolkit, tool| toolkit.tool(tool));
+    let tools = tools::all().into_iter().fold(Toolkit::empty(), toolkit::Builder::tool);
     let toolbox = tools.build().unwrap().toolbox(&Caller::new()).await;
     let usages: HashMap<&str, &str> =
         USAGES.into_iter().map(|usage| (usage.split('(').next().unwrap(), usage)).collect();
@@ -105,7 +92,7 @@ async fn every_malformed_call_is_repaired_or_explained() {
                     1 => String::new(),
                     count => format!(" ({count} problems)"),
                 };
-                let lines: String = problems.iter().map(|problem| format!("\n- {problem}")).collect();
+                let lines: String = problems.iter().flat_map(|problem| ["\n- ", problem]).collect();
                 let text = format!("invalid arguments for `{tool}`{count}:{lines}\nUsage: {}", usages[tool]);
                 (Some(ToolErrorKind::InvalidArguments), text, Vec::new())
             }
@@ -118,7 +105,6 @@ async fn every_malformed_call_is_repaired_or_explained() {
                 expected.1
             ));
         }
->>>>>>> b4e898d (Test three hundred malformed calls)
     }
     assert!(wrong.is_empty(), "{} calls:\n{}", wrong.len(), wrong.join("\n\n"));
 }

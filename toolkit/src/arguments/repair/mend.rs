@@ -3,9 +3,8 @@
 use super::super::pointer::Pointer;
 use super::super::shape::{allows_null, rest_of};
 use super::super::shown::{KEPT_SECRET, is_secret};
-use super::super::variant::{is_anything, meant_option, shared_tag};
 use super::convert::{Kinds, from_text, is_null};
-use super::names::{is_closed, renamings};
+use super::names::renamings;
 use super::spelling::only_match;
 use super::{Repair, RepairKind};
 use crate::schema::describe::{cut, literals};
@@ -18,9 +17,6 @@ use std::collections::HashMap;
 const MOST_LOOKED_AT: usize = 1_000_000;
 /// The most repairs of one kind within one list or map that are told one by one.
 const MOST_ALIKE: usize = 8;
-/// Under these keys models send all arguments, as protocols do.
-const WRAPPERS: [&str; 8] =
-    ["arguments", "args", "input", "inputs", "parameters", "params", "kwargs", "tool_input"];
 
 /// Repairs what can only mean one thing. What cannot be repaired stays as it came.
 pub(in super::super) fn mend(compiled: &Compiled, arguments: &mut Value, repairs: &mut Vec<Repair>) {
@@ -35,22 +31,22 @@ pub(in super::super) fn mend(compiled: &Compiled, arguments: &mut Value, repairs
 
 /// Whether a value may become a list with itself as the only item. Twice in a row would be a guess.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Wrapping {
+pub(super) enum Wrapping {
     Allowed,
     Done,
 }
 
-struct Mender<'a> {
-    compiled: &'a Compiled,
+pub(super) struct Mender<'a> {
+    pub(super) compiled: &'a Compiled,
     /// By the address of their schema within the tool's.
     validators: HashMap<*const Value, Option<Validator>>,
-    repairs: Vec<Repair>,
-    left: usize,
+    pub(super) repairs: Vec<Repair>,
+    pub(super) left: usize,
 }
 
 impl<'a> Mender<'a> {
     /// Whether `value` fits `schema` as it is.
-    fn fits(&mut self, value: &Value, schema: &'a Value) -> bool {
+    pub(super) fn fits(&mut self, value: &Value, schema: &'a Value) -> bool {
         self.left = self.left.saturating_sub(weight(value));
         if self.left == 0 {
             return false;
@@ -64,7 +60,13 @@ impl<'a> Mender<'a> {
     }
 
     /// Changes `value` where it does not fit; says whether it fits now.
-    fn mend(&mut self, value: &mut Value, schema: &'a Value, at: Pointer<'_>, wrapping: Wrapping) -> bool {
+    pub(super) fn mend(
+        &mut self,
+        value: &mut Value,
+        schema: &'a Value,
+        at: Pointer<'_>,
+        wrapping: Wrapping,
+    ) -> bool {
         if at.depth() > DEEPEST {
             return false;
         }
@@ -178,190 +180,7 @@ impl<'a> Mender<'a> {
         }
     }
 
-    fn mend_items(
-        &mut self,
-        items: &mut Vec<Value>,
-        schema: &'a Value,
-        rules: &'a Map<String, Value>,
-        at: Pointer<'_>,
-    ) {
-        let places = rules.get("prefixItems").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-        let each = rules.get("items").filter(|each| each.is_object());
-        let before = self.repairs.len();
-        if let Some(each) = each.filter(|each| places.is_empty() && self.is_list_of_lists(each))
-            && items.iter().any(|item| !item.is_array())
-        {
-            self.mend_list_of_lists(items, schema, each, at);
-        } else {
-            for (index, item) in items.iter_mut().enumerate() {
-                if let Some(place) = places.get(index).or(each) {
-                    self.mend(item, place, at.item(index), Wrapping::Allowed);
-                }
-            }
-        }
-        self.join_alike(before, at);
-    }
-
-    fn is_list_of_lists(&self, each: &Value) -> bool {
-        Kinds::of_schema(each, &self.compiled.annotated).has_any_of(Kinds::ARRAY)
-    }
-
-    /// A flat list where lists of lists are wanted: each item may have been meant as a list, or all of it as one.
-    fn mend_list_of_lists(
-        &mut self,
-        items: &mut Vec<Value>,
-        schema: &'a Value,
-        each: &'a Value,
-        at: Pointer<'_>,
-    ) {
-        let before = self.repairs.len();
-        let mut by_item = items.clone();
-        for (index, item) in by_item.iter_mut().enumerate() {
-            self.mend(item, each, at.item(index), Wrapping::Allowed);
-        }
-        let by_item = Value::Array(by_item);
-        let fits_by_item = self.fits(&by_item, schema);
-        let made = self.repairs.split_off(before);
-
-        let mut whole = Value::Array(items.clone());
-        let fits_whole = self.mend(&mut whole, each, at.item(0), Wrapping::Done);
-        let whole = Value::Array(vec![whole]);
-        let fits_whole = fits_whole && self.fits(&whole, schema);
-        let made_whole = self.repairs.split_off(before);
-        let is_same = by_item == whole;
-        let (Value::Array(by_item), Value::Array(whole)) = (by_item, whole) else { return };
-        if fits_by_item && (is_same || !fits_whole) {
-            *items = by_item;
-            self.repairs.extend(made);
-        } else if fits_whole && !fits_by_item {
-            let given = Value::Array(std::mem::replace(items, whole));
-            self.record(at, RepairKind::ValueToList, &given);
-            self.repairs.extend(made_whole);
-        }
-    }
-
-    /// The variant that is meant, or else the only one that the value can be made to fit.
-    fn mend_variant(&mut self, value: &mut Value, options: &'a [Value], at: Pointer<'_>, wrapping: Wrapping) {
-        let root = &self.compiled.annotated;
-        // What a flattened type may be absent for says nothing of the value.
-        let telling = || options.iter().filter(|option| !is_anything(option));
-        if telling().any(|option| self.fits(value, option)) {
-            return;
-        }
-        self.spell_tag(value, options, at);
-        if let Some(option) = meant_option(value, options, root) {
-            self.mend(value, option, at.same(), wrapping);
-            return;
-        }
-        let before = self.repairs.len();
-        let mut found: Option<(Value, Vec<Repair>)> = None;
-        for option in telling() {
-            let mut trial = value.clone();
-            let fits = self.mend(&mut trial, option, at.same(), wrapping);
-            let made = self.repairs.split_off(before);
-            match &found {
-                _ if !fits => {}
-                None => found = Some((trial, made)),
-                Some((other, _)) if *other == trial => {}
-                Some(_) => return,
-            }
-        }
-        // Out of steps, another variant may have fitted too.
-        if let Some((mended, made)) = found.filter(|_| self.left > 0) {
-            *value = mended;
-            self.repairs.extend(made);
-        }
-    }
-
-    /// The tag of a variant, in another case style.
-    fn spell_tag(&mut self, value: &mut Value, options: &'a [Value], at: Pointer<'_>) {
-        let Value::Object(members) = value else { return };
-        let Some((tag, values)) = shared_tag(options, &self.compiled.annotated) else { return };
-        let Some(given) = members.get_mut(tag) else { return };
-        let Some(text) = given.as_str() else { return };
-        let spelled = only_match(text, values.iter().filter_map(|value| value.as_str()));
-        if let Some(spelled) = spelled.filter(|spelled| *spelled != text).map(str::to_owned) {
-            self.spell(given, spelled, at.member(tag));
-        }
-    }
-
-    /// One value where a list of such is wanted.
-    fn wrap(
-        &mut self,
-        value: &mut Value,
-        schema: &'a Value,
-        rules: &'a Map<String, Value>,
-        at: Pointer<'_>,
-        wrapping: Wrapping,
-    ) -> bool {
-        let root = &self.compiled.annotated;
-        let Some(each) = rules.get("items").filter(|each| each.is_object()) else { return false };
-        let can_be_one = match &*value {
-            Value::Null | Value::Array(_) => false,
-            // Of another kind than a string, it is read as one or not at all.
-            Value::String(text) => {
-                !Kinds::of_schema(each, root).has_any_of(Kinds::STRING) || !may_be_none_or_many(text)
-            }
-            _ => true,
-        };
-        let is_wanted = Kinds::of_schema(schema, root).has_any_of(Kinds::of_value(value));
-        if wrapping == Wrapping::Done || !can_be_one || is_wanted || rules.contains_key("prefixItems") {
-            return false;
-        }
-        let before = self.repairs.len();
-        let mut item = value.clone();
-        self.mend(&mut item, each, at.item(0), Wrapping::Done);
-        let list = Value::Array(vec![item]);
-        let made = self.repairs.split_off(before);
-        let fits = self.fits(&list, schema);
-        if fits {
-            self.record(at, RepairKind::ValueToList, value);
-            self.repairs.extend(made);
-            *value = list;
-        }
-        fits
-    }
-
-    /// All arguments under one key, as a protocol has them, and nothing beside it but the tool's name.
-    fn unwrap_arguments(&mut self, arguments: &mut Value) -> bool {
-        let root = &self.compiled.annotated;
-        let Some(members) = arguments.as_object() else { return false };
-        let is_unknown = |name: &str| {
-            let mut known = Vec::new();
-            super::super::known::add_properties(&mut known, root, root, arguments, 0);
-            !known.contains(&name)
-        };
-        if !root.as_object().is_some_and(is_closed) || members.len() > 2 {
-            return false;
-        }
-        let mut found = None;
-        for (name, member) in members {
-            let is_name_of_tool =
-                matches!(name.as_str(), "name" | "tool" | "tool_name") && *member == self.compiled.name;
-            if WRAPPERS.contains(&name.as_str()) && found.is_none() {
-                found = Some((name, member));
-            } else if !is_name_of_tool {
-                return false;
-            }
-            if !is_unknown(name) {
-                return false;
-            }
-        }
-        let Some((name, member)) = found else { return false };
-        let note = format!("the arguments stood under `{name}`");
-        let is_nothing =
-            member.is_null() || member.as_str().is_some_and(|text| text.trim().is_empty() || is_null(text));
-        let mut within = if is_nothing { Value::Object(Map::new()) } else { member.clone() };
-        if !self.mend(&mut within, root, Pointer::ROOT, Wrapping::Done) {
-            self.repairs.clear();
-            return false;
-        }
-        self.repairs.insert(0, Repair::new("", RepairKind::ArgumentsUnwrapped, note));
-        *arguments = within;
-        true
-    }
-
-    fn spell(&mut self, value: &mut Value, spelled: String, at: Pointer<'_>) {
+    pub(super) fn spell(&mut self, value: &mut Value, spelled: String, at: Pointer<'_>) {
         let pointer = at.to_string();
         let spelled = Value::String(spelled);
         let note = if is_secret(self.compiled, &pointer) {
@@ -373,12 +192,12 @@ impl<'a> Mender<'a> {
         *value = spelled;
     }
 
-    fn record(&mut self, at: Pointer<'_>, kind: RepairKind, given: &Value) {
+    pub(super) fn record(&mut self, at: Pointer<'_>, kind: RepairKind, given: &Value) {
         self.repairs.push(Repair::of_value(self.compiled, at.to_string(), kind, given));
     }
 
     /// Tells many repairs of one kind within one list or map as one.
-    fn join_alike(&mut self, before: usize, at: Pointer<'_>) {
+    pub(super) fn join_alike(&mut self, before: usize, at: Pointer<'_>) {
         let mut counts: HashMap<RepairKind, usize> = HashMap::new();
         for repair in &self.repairs[before..] {
             *counts.entry(repair.kind).or_default() += 1;
@@ -422,9 +241,4 @@ fn weight(value: &Value) -> usize {
         Value::Object(members) => 1 + members.values().map(weight).sum::<usize>(),
         _ => 1,
     }
-}
-
-/// Whether a text may be a list in another notation, or no item at all, so that it is not clearly one.
-fn may_be_none_or_many(text: &str) -> bool {
-    text.trim().is_empty() || text.trim_start().starts_with('[') || text.contains([',', ';', '\n'])
 }

@@ -6,6 +6,9 @@ use super::spelling::{fold, only_match};
 use crate::schema::ALIASES;
 use serde_json::{Map, Value};
 
+/// The most unknown names of one object that are looked up.
+const MOST_UNKNOWN: usize = 64;
+
 /// A name that was given, and the property that it is another spelling or an alias of.
 pub(super) struct Renaming {
     pub(super) given: String,
@@ -20,8 +23,9 @@ pub(super) fn renamings(value: &Value, schema: &Value, root: &Value) -> Vec<Rena
     let (Some(members), Some(rules)) = (value.as_object(), schema.as_object()) else { return Vec::new() };
     let mut known = Vec::new();
     add_properties(&mut known, schema, root, value, 0);
-    let mut unknown = members.keys().filter(|name| !known.contains(&name.as_str())).peekable();
-    if unknown.peek().is_none() || known.is_empty() {
+    let unknown: Vec<&String> =
+        members.keys().filter(|name| !known.contains(&name.as_str())).take(MOST_UNKNOWN + 1).collect();
+    if unknown.is_empty() || unknown.len() > MOST_UNKNOWN {
         return Vec::new();
     }
     let mut wanted: Vec<&str> = known.iter().copied().filter(|name| !members.contains_key(*name)).collect();
@@ -32,7 +36,8 @@ pub(super) fn renamings(value: &Value, schema: &Value, root: &Value) -> Vec<Rena
         // A map takes any name as what it is.
         wanted.retain(|name| rest_of(rules).is_none() && is_required(name));
     }
-    let found: Vec<Renaming> = unknown.filter_map(|given| renaming(given, &wanted, schema, root)).collect();
+    let found: Vec<Renaming> =
+        unknown.into_iter().filter_map(|given| renaming(given, &wanted, schema, root)).collect();
     let is_only = |renaming: &Renaming| {
         let same = found.iter().filter(|other| other.name == renaming.name);
         same.count() == 1

@@ -1,0 +1,113 @@
+//! Lists: their items, and single values where a list is wanted.
+
+use super::super::pointer::Pointer;
+use super::RepairKind;
+use super::convert::Kinds;
+use super::mend::{Mender, Wrapping};
+use serde_json::{Map, Value};
+
+impl<'a> Mender<'a> {
+    pub(super) fn mend_items(
+        &mut self,
+        items: &mut Vec<Value>,
+        schema: &'a Value,
+        rules: &'a Map<String, Value>,
+        at: Pointer<'_>,
+    ) {
+        let places = rules.get("prefixItems").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        let each = rules.get("items").filter(|each| each.is_object());
+        let before = self.repairs.len();
+        if let Some(each) = each.filter(|each| places.is_empty() && self.is_list_of_lists(each))
+            && items.iter().any(|item| !item.is_array())
+        {
+            self.mend_list_of_lists(items, schema, each, at);
+        } else {
+            for (index, item) in items.iter_mut().enumerate() {
+                if let Some(place) = places.get(index).or(each) {
+                    self.mend(item, place, at.item(index), Wrapping::Allowed);
+                }
+            }
+        }
+        self.join_alike(before, at);
+    }
+
+    fn is_list_of_lists(&self, each: &Value) -> bool {
+        Kinds::of_schema(each, &self.compiled.annotated).has_any_of(Kinds::ARRAY)
+    }
+
+    /// A flat list where lists of lists are wanted: each item may have been meant as a list, or all of it as one.
+    fn mend_list_of_lists(
+        &mut self,
+        items: &mut Vec<Value>,
+        schema: &'a Value,
+        each: &'a Value,
+        at: Pointer<'_>,
+    ) {
+        let before = self.repairs.len();
+        let mut by_item = items.clone();
+        for (index, item) in by_item.iter_mut().enumerate() {
+            self.mend(item, each, at.item(index), Wrapping::Allowed);
+        }
+        let by_item = Value::Array(by_item);
+        let fits_by_item = self.fits(&by_item, schema);
+        let made = self.repairs.split_off(before);
+
+        let mut whole = Value::Array(items.clone());
+        let fits_whole = self.mend(&mut whole, each, at.item(0), Wrapping::Done);
+        let whole = Value::Array(vec![whole]);
+        let fits_whole = fits_whole && self.fits(&whole, schema);
+        let made_whole = self.repairs.split_off(before);
+        let is_same = by_item == whole;
+        let (Value::Array(by_item), Value::Array(whole)) = (by_item, whole) else { return };
+        if fits_by_item && (is_same || !fits_whole) {
+            *items = by_item;
+            self.repairs.extend(made);
+        } else if fits_whole && !fits_by_item {
+            let given = Value::Array(std::mem::replace(items, whole));
+            self.record(at, RepairKind::ValueToList, &given);
+            self.repairs.extend(made_whole);
+        }
+    }
+
+    /// One value where a list of such is wanted.
+    pub(super) fn wrap(
+        &mut self,
+        value: &mut Value,
+        schema: &'a Value,
+        rules: &'a Map<String, Value>,
+        at: Pointer<'_>,
+        wrapping: Wrapping,
+    ) -> bool {
+        let root = &self.compiled.annotated;
+        let Some(each) = rules.get("items").filter(|each| each.is_object()) else { return false };
+        let can_be_one = match &*value {
+            Value::Null | Value::Array(_) => false,
+            // Of another kind than a string, it is read as one or not at all.
+            Value::String(text) => {
+                !Kinds::of_schema(each, root).has_any_of(Kinds::STRING) || !may_be_none_or_many(text)
+            }
+            _ => true,
+        };
+        let is_wanted = Kinds::of_schema(schema, root).has_any_of(Kinds::of_value(value));
+        if wrapping == Wrapping::Done || !can_be_one || is_wanted || rules.contains_key("prefixItems") {
+            return false;
+        }
+        let before = self.repairs.len();
+        let mut item = value.clone();
+        self.mend(&mut item, each, at.item(0), Wrapping::Done);
+        let list = Value::Array(vec![item]);
+        let made = self.repairs.split_off(before);
+        let fits = self.fits(&list, schema);
+        if fits {
+            self.record(at, RepairKind::ValueToList, value);
+            self.repairs.extend(made);
+            *value = list;
+        }
+        fits
+    }
+}
+
+/// Whether a text may be a list in another notation, or no item at all, so that it is not clearly one.
+fn may_be_none_or_many(text: &str) -> bool {
+    text.trim().is_empty() || text.trim_start().starts_with('[') || text.contains([',', ';', '\n'])
+}

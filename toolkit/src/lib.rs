@@ -29,8 +29,10 @@
 #[expect(unused_extern_crates, reason = "the macros' expansions name the crate")]
 extern crate self as toolkit;
 
+mod approver;
 mod arg;
 mod arguments;
+mod ask;
 mod call;
 mod caller;
 mod content;
@@ -39,6 +41,7 @@ mod cut;
 mod definition;
 mod diagnostic;
 mod error;
+mod escape;
 mod events;
 mod gate;
 mod guard;
@@ -67,8 +70,13 @@ mod workspace;
 #[path = "private.rs"]
 pub mod __private;
 
+pub use approver::{Answering, Approver, CallbackApprover, NoApprover, ScriptedApprover, TerminalApprover};
 pub use arg::{LengthArg, PatternArg, RangeArg, SchemaFn, ToolArg};
 pub use arguments::{Arguments, InvalidArguments, Problem, Repair, RepairKind};
+pub use ask::{
+    Access, Answer, AnswerError, Ask, AskDetail, AskLimits, Asks, DeniedBy, Elicitation, Origin, PendingAsk,
+    Question,
+};
 pub use call::{CallArguments, ToolCall, ToolResult};
 pub use caller::Caller;
 pub use content::{Bytes, Content, Resource, ResourceBody};
@@ -79,6 +87,7 @@ pub use diagnostic::{Diagnostic, Level};
 pub use error::{IntoToolError, Retry, ToolError, ToolErrorKind};
 pub use events::{CallEvent, Event, Events, Progress};
 pub use housekeeping::Housekeeping;
+pub use escape::{MAX_BLOCK_CHARS, MAX_BLOCK_LINES, MAX_LINE_CHARS, escape_block, escape_line};
 pub use macros::{args, tool};
 pub use name::{MAX_NAME_BYTES, is_valid_name, nearest};
 pub use output::{Image, IntoToolOutput, Json, JsonOutput, ToolOutput};

@@ -1,0 +1,46 @@
+//! Who answers the questions of tools.
+
+mod callback;
+mod none;
+mod scripted;
+mod terminal;
+
+pub use callback::CallbackApprover;
+pub use none::NoApprover;
+pub use scripted::ScriptedApprover;
+pub use terminal::TerminalApprover;
+
+use crate::ask::{Answer, PendingAsk};
+use std::pin::Pin;
+use std::sync::Arc;
+
+/// The answer of an approver, when it has come.
+pub type Answering<'a> = Pin<Box<dyn Future<Output = Option<Answer>> + Send + 'a>>;
+
+/// Brings questions to a person, and their answers back.
+///
+/// [`CallbackApprover`] makes one of a closure, [`TerminalApprover`] asks on the terminal, [`ScriptedApprover`] answers
+/// in tests, [`NoApprover`] denies.
+pub trait Approver: Send + Sync + 'static {
+    /// Asks. `None` says that the answer will not come from here: the question stays on the list of pending ones until
+    /// it is answered with [`Asks::answer`](crate::Asks::answer).
+    ///
+    /// An answer may take hours; do not block the thread. When it is no longer wanted, because one came from elsewhere
+    /// or the call ended, the future is dropped: take the question off the screen then, and leave nothing running. A
+    /// panic denies. Several questions may be asked at once.
+    ///
+    /// Show what the question says through [`PendingAsk::to_text`], or escape each part of it.
+    fn ask<'a>(&'a self, ask: &'a PendingAsk) -> Answering<'a>;
+}
+
+impl<A: Approver + ?Sized> Approver for Arc<A> {
+    fn ask<'a>(&'a self, ask: &'a PendingAsk) -> Answering<'a> {
+        (**self).ask(ask)
+    }
+}
+
+impl<A: Approver + ?Sized> Approver for Box<A> {
+    fn ask<'a>(&'a self, ask: &'a PendingAsk) -> Answering<'a> {
+        (**self).ask(ask)
+    }
+}

@@ -1,0 +1,58 @@
+//! A closure as approver.
+
+use super::{Answering, Approver};
+use crate::ask::{Answer, PendingAsk};
+use std::fmt;
+
+/// Asks through a closure, which returns an [`Answer`], or `None` when the answer will come from elsewhere.
+///
+/// ```
+/// use toolkit::{Answer, CallbackApprover, PendingAsk};
+///
+/// // A rule.
+/// let only_here = CallbackApprover::new(|ask| match ask.origin().agent.as_deref() {
+///     Some("ada") => Answer::allow(),
+///     _ => Answer::deny_saying("only ada may do this"),
+/// });
+/// // A queue to wherever the person is; the answer is awaited.
+/// let remote = CallbackApprover::from_async(|ask: PendingAsk| async move {
+///     let text = ask.to_text();
+///     // send it, await the answer …
+///     # drop(text);
+///     Answer::Declined
+/// });
+/// ```
+pub struct CallbackApprover(Box<dyn Fn(&PendingAsk) -> Answering<'static> + Send + Sync>);
+
+impl CallbackApprover {
+    /// A closure that answers at once, on the thread of the call; it must not block.
+    pub fn new<A: Into<Option<Answer>>>(answer: impl Fn(&PendingAsk) -> A + Send + Sync + 'static) -> Self {
+        Self(Box::new(move |ask| {
+            let answer = answer(ask).into();
+            Box::pin(std::future::ready(answer))
+        }))
+    }
+
+    /// A closure whose answer is awaited. Its future is dropped when the answer is no longer wanted.
+    pub fn from_async<F>(answer: impl Fn(PendingAsk) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output: Into<Option<Answer>>> + Send + 'static,
+    {
+        Self(Box::new(move |ask| {
+            let answer = answer(ask.clone());
+            Box::pin(async move { answer.await.into() })
+        }))
+    }
+}
+
+impl Approver for CallbackApprover {
+    fn ask<'a>(&'a self, ask: &'a PendingAsk) -> Answering<'a> {
+        (self.0)(ask)
+    }
+}
+
+impl fmt::Debug for CallbackApprover {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("CallbackApprover")
+    }
+}

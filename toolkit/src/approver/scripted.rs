@@ -1,0 +1,101 @@
+//! Answers known beforehand, for tests.
+
+use super::{Answering, Approver};
+use crate::ask::{Answer, DeniedBy, PendingAsk};
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Answers from a script, and remembers what it was asked; for tests. Cloning is cheap, and clones are the same.
+///
+/// The first rule that applies answers; else the next answer in order; when there is none left it denies, and says so.
+///
+/// ```
+/// use toolkit::{Answer, Question, ScriptedApprover};
+///
+/// let approver = ScriptedApprover::new([Answer::allow(), Answer::deny_saying("enough")])
+///     .with_rule(|ask| ask.origin().tool == "read", Answer::allow());
+/// assert_eq!(approver.asked().len(), 0);
+/// assert_eq!(approver.remaining(), 2);
+/// ```
+#[derive(Clone)]
+pub struct ScriptedApprover {
+    rules: Vec<Rule>,
+    state: Arc<Mutex<State>>,
+}
+
+type Rule = (Arc<dyn Fn(&PendingAsk) -> bool + Send + Sync>, Answer);
+
+#[derive(Default)]
+struct State {
+    answers: VecDeque<Answer>,
+    asked: Vec<PendingAsk>,
+}
+
+impl ScriptedApprover {
+    /// Gives these answers, in order.
+    pub fn new(answers: impl IntoIterator<Item = Answer>) -> Self {
+        let answers = answers.into_iter().collect();
+        Self { rules: Vec::new(), state: Arc::new(Mutex::new(State { answers, asked: Vec::new() })) }
+    }
+
+    /// Gives the same answer always.
+    pub fn always(answer: Answer) -> Self {
+        Self::new([]).with_rule(|_| true, answer)
+    }
+
+    /// Gives `answer` where `applies` says so.
+    #[must_use]
+    pub fn with_rule(
+        mut self,
+        applies: impl Fn(&PendingAsk) -> bool + Send + Sync + 'static,
+        answer: Answer,
+    ) -> Self {
+        self.rules.push((Arc::new(applies), answer));
+        self
+    }
+
+    /// What was asked so far, in order.
+    pub fn asked(&self) -> Vec<PendingAsk> {
+        self.lock().asked.clone()
+    }
+
+    /// How many answers of the script were not needed yet.
+    pub fn remaining(&self) -> usize {
+        self.lock().answers.len()
+    }
+
+    fn answer(&self, ask: &PendingAsk) -> Answer {
+        let rule = self.rules.iter().find(|(applies, _)| applies(ask));
+        let mut state = self.lock();
+        state.asked.push(ask.clone());
+        let scripted = rule.map(|(_, answer)| answer.clone()).or_else(|| state.answers.pop_front());
+        scripted.unwrap_or_else(|| {
+            let count = state.asked.len();
+            Answer::denied_by(
+                DeniedBy::NobodyThere,
+                format!("the script of answers ended before question {count}"),
+            )
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Approver for ScriptedApprover {
+    fn ask<'a>(&'a self, ask: &'a PendingAsk) -> Answering<'a> {
+        Box::pin(std::future::ready(Some(self.answer(ask))))
+    }
+}
+
+impl fmt::Debug for ScriptedApprover {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = self.lock();
+        f.debug_struct("ScriptedApprover")
+            .field("asked", &state.asked)
+            .field("answers", &state.answers)
+            .finish()
+    }
+}

@@ -1,0 +1,150 @@
+//! Asking on the terminal.
+
+mod device;
+mod reply;
+
+use super::{Answering, Approver};
+use crate::ask::{Answer, DeniedBy, Elicitation, PendingAsk, Question};
+use device::Device;
+use reply::{Field, read_permission};
+use serde_json::{Map, Value};
+use std::io;
+use std::path::PathBuf;
+use tokio::sync::Mutex;
+
+/// Asks on the terminal that the process belongs to: `/dev/tty`, not standard input and output, so that arguments and
+/// data which are piped through the process cannot answer, and questions do not get into its output.
+///
+/// Without a terminal, as under a service manager or in continuous integration, it denies and says so. So it does where
+/// there is no `/dev/tty`, as on Windows.
+///
+/// One question is shown at a time in a process, the others queue. What was typed before a question appeared does not
+/// answer it. No thread waits: the terminal is looked at every 30 ms while a question stands there. It needs a tokio
+/// runtime with its timer.
+#[derive(Debug, Clone)]
+pub struct TerminalApprover {
+    device: PathBuf,
+}
+
+/// The terminal belongs to the process, so its lock does: held from showing a question to the end of its answer. It
+/// holds whether the line that is being typed may have been begun for a question that was withdrawn.
+static TERMINAL: Mutex<bool> = Mutex::const_new(false);
+
+impl TerminalApprover {
+    /// Asks on the terminal that the process belongs to.
+    pub fn new() -> Self {
+        Self::on("/dev/tty")
+    }
+
+    /// Asks on another terminal, by its device.
+    pub fn on(device: impl Into<PathBuf>) -> Self {
+        Self { device: device.into() }
+    }
+
+    async fn answer(&self, pending: &PendingAsk) -> Answer {
+        let mut is_stale = TERMINAL.lock().await;
+        let device = match Device::open(&self.device) {
+            Ok(device) => device,
+            Err(error) => {
+                let reason = format!(
+                    "there is no terminal ({}: {error}); run it in one, or allow the action in the configuration",
+                    self.device.display()
+                );
+                return Answer::denied_by(DeniedBy::NobodyThere, reason);
+            }
+        };
+        let answer = converse(device, pending, &mut is_stale).await;
+        answer.unwrap_or_else(|error| {
+            Answer::denied_by(DeniedBy::NobodyThere, format!("the terminal went away: {error}"))
+        })
+    }
+}
+
+impl Default for TerminalApprover {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Approver for TerminalApprover {
+    fn ask<'a>(&'a self, ask: &'a PendingAsk) -> Answering<'a> {
+        Box::pin(async move { Some(self.answer(ask).await) })
+    }
+}
+
+async fn converse(mut device: Device, pending: &PendingAsk, is_stale: &mut bool) -> io::Result<Answer> {
+    // A whole line that was typed too early is gone with this, and with it what had been begun.
+    if device.discard_typed()? {
+        *is_stale = false;
+    }
+    device.write(&format!("\n{}", pending.to_text())).await?;
+    let was_stale = std::mem::replace(is_stale, true);
+    let mut talk = Talk { device, was_stale };
+    let answer = match pending.question() {
+        Question::Approve(_) => talk.permission().await?,
+        Question::Elicit(elicitation) => talk.values(elicitation).await?,
+    };
+    *is_stale = false;
+    Ok(answer)
+}
+
+struct Talk {
+    device: Device,
+    was_stale: bool,
+}
+
+impl Talk {
+    async fn permission(&mut self) -> io::Result<Answer> {
+        loop {
+            let Some(line) = self
+                .line("Allow it? y = yes, once; n = no; anything else = no, and said to the model: ")
+                .await?
+            else {
+                return Ok(Answer::Cancelled);
+            };
+            if let Some(answer) = read_permission(&line) {
+                return Ok(answer);
+            }
+        }
+    }
+
+    async fn values(&mut self, elicitation: &Elicitation) -> io::Result<Answer> {
+        self.device.write("Leave empty what is optional; Ctrl-D declines.\n").await?;
+        let mut values = Map::new();
+        for field in Field::all(&elicitation.schema) {
+            loop {
+                let Some(line) = self.line(&field.prompt()).await? else { return Ok(Answer::Declined) };
+                match field.read(&line) {
+                    Ok(Some(value)) => values.insert(field.name.to_owned(), value),
+                    Ok(None) => None,
+                    Err(problem) => {
+                        self.device.write(&format!("  {problem}\n")).await?;
+                        continue;
+                    }
+                };
+                break;
+            }
+        }
+        if values.is_empty() && self.line("Press Enter to answer so: ").await?.is_none() {
+            return Ok(Answer::Declined);
+        }
+        Ok(Answer::value(Value::Object(values)))
+    }
+
+    /// What is typed after a prompt; `None` for the end of input.
+    async fn line(&mut self, prompt: &str) -> io::Result<Option<String>> {
+        loop {
+            self.device.write(prompt).await?;
+            let line = self.device.read_line().await?;
+            if !std::mem::take(&mut self.was_stale) {
+                return Ok(line);
+            }
+            self.device
+                .write("The last question was withdrawn while you may have been typing. Once more:\n")
+                .await?;
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests;

@@ -1,0 +1,116 @@
+//! A terminal, read and written without a thread: it never blocks, and is looked at again after a while.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind, IsTerminal, Read, Write};
+use std::path::Path;
+use std::time::Duration;
+use tokio::time::sleep;
+
+/// How long to wait before looking again: too short for a person to notice.
+const PAUSE: Duration = Duration::from_millis(30);
+/// The most bytes of a line that is typed.
+const LONGEST_LINE: usize = 64 << 10;
+
+pub(super) struct Device {
+    file: File,
+    /// What was read after the end of the line.
+    read: Vec<u8>,
+}
+
+impl Device {
+    pub(super) fn open(path: &Path) -> io::Result<Self> {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true);
+        never_block(&mut options)?;
+        let file = options.open(path)?;
+        if !file.is_terminal() {
+            return Err(io::Error::other("it is no terminal"));
+        }
+        Ok(Self { file, read: Vec::new() })
+    }
+
+    pub(super) async fn write(&mut self, text: &str) -> io::Result<()> {
+        let mut rest = text.as_bytes();
+        while !rest.is_empty() {
+            match self.file.write(rest) {
+                Ok(0) => return Err(ErrorKind::WriteZero.into()),
+                Ok(written) => rest = &rest[written..],
+                Err(error) if error.kind() == ErrorKind::WouldBlock => sleep(PAUSE).await,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// A line without its end; `None` at the end of input (Ctrl-D, or a terminal that hung up).
+    pub(super) async fn read_line(&mut self) -> io::Result<Option<String>> {
+        loop {
+            if let Some(end) = self.read.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
+                let line: Vec<u8> = self.read.drain(..=end).take(end).collect();
+                return Ok(Some(text(&line)));
+            }
+            if self.read.len() > LONGEST_LINE {
+                return Err(io::Error::other("an endless line was typed"));
+            }
+            match self.read_some()? {
+                Some(0) if self.read.is_empty() => return Ok(None),
+                Some(0) => return Ok(Some(text(&std::mem::take(&mut self.read)))),
+                Some(_) => {}
+                None => sleep(PAUSE).await,
+            }
+        }
+    }
+
+    /// Forgets the lines that were typed and not read. A line that is not ended stays with the terminal.
+    pub(super) fn discard_typed(&mut self) -> io::Result<bool> {
+        let mut any = !self.read.is_empty();
+        // Bounded, should somebody write without end.
+        for _ in 0..1_000 {
+            match self.read_some()? {
+                None | Some(0) => break,
+                Some(_) => {
+                    any = true;
+                    self.read.clear();
+                }
+            }
+        }
+        self.read.clear();
+        Ok(any)
+    }
+
+    /// How many bytes came; `None` if nothing did yet.
+    fn read_some(&mut self) -> io::Result<Option<usize>> {
+        let mut buffer = [0; 4096];
+        match self.file.read(&mut buffer) {
+            Ok(count) => {
+                self.read.extend_from_slice(&buffer[..count]);
+                Ok(Some(count))
+            }
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// What was typed, without what editing it may have left there.
+fn text(line: &[u8]) -> String {
+    String::from_utf8_lossy(line)
+        .chars()
+        .filter(|character| !character.is_control() || *character == '\t')
+        .collect()
+}
+
+#[cfg(unix)]
+#[expect(clippy::unnecessary_wraps, reason = "elsewhere it fails")]
+fn never_block(options: &mut OpenOptions) -> io::Result<()> {
+    use std::os::unix::fs::OpenOptionsExt;
+    // The flag is that of this opening alone: the shell's own stays as it is.
+    options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn never_block(_options: &mut OpenOptions) -> io::Result<()> {
+    Err(io::Error::new(ErrorKind::Unsupported, "asking on a terminal is not supported on this system"))
+}

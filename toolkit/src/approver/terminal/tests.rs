@@ -1,0 +1,161 @@
+//! The terminal approver on a pseudo-terminal.
+
+use super::*;
+use crate::ask::{Ask, Asks, Origin};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use std::fs::File;
+use std::io::{Read, Write};
+use std::sync::Arc;
+
+/// The far end of a terminal: where a person sits.
+struct Person {
+    terminal: Arc<File>,
+    device: PathBuf,
+    seen: String,
+}
+
+impl Person {
+    fn new() -> Self {
+        let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&terminal).unwrap();
+        unlockpt(&terminal).unwrap();
+        let device = ptsname(&terminal, Vec::new()).unwrap().into_string().unwrap().into();
+        Self { terminal: Arc::new(File::from(terminal)), device, seen: String::new() }
+    }
+
+    /// Reads until `text` appears, then forgets what was read.
+    async fn sees(&mut self, text: &str) -> String {
+        while !self.seen.contains(text) {
+            let terminal = Arc::clone(&self.terminal);
+            let read = tokio::task::spawn_blocking(move || {
+                let mut buffer = [0; 4096];
+                let count = (&*terminal).read(&mut buffer).unwrap();
+                String::from_utf8_lossy(&buffer[..count]).into_owned()
+            });
+            self.seen.push_str(&read.await.unwrap());
+        }
+        std::mem::take(&mut self.seen)
+    }
+
+    fn types(&self, text: &str) {
+        (&*self.terminal).write_all(text.as_bytes()).unwrap();
+    }
+}
+
+fn question(title: &str) -> PendingAsk {
+    PendingAsk::detached(Origin::new("1", "exec"), Question::Approve(Ask::new("exec", title)))
+}
+
+fn asked(person: &Person, title: &str) -> tokio::task::JoinHandle<Option<Answer>> {
+    let (approver, ask) = (TerminalApprover::on(&person.device), question(title));
+    tokio::spawn(async move { approver.ask(&ask).await })
+}
+
+#[tokio::test]
+async fn a_person_answers() {
+    for (typed, expected) in [
+        ("y\n", Answer::allow()),
+        ("\n\nyes\n", Answer::allow()),
+        ("n\n", Answer::deny()),
+        ("use a branch\n", Answer::deny_saying("use a branch")),
+        ("\u{4}", Answer::Cancelled),
+    ] {
+        let mut person = Person::new();
+        let answer = asked(&person, "push \u{1b}[2J to main");
+        let seen = person.sees("said to the model: ").await;
+        assert!(seen.contains("action: push \\u{1b}[2J to main\r\n"), "{seen}");
+        person.types(typed);
+        assert_eq!(answer.await.unwrap(), Some(expected), "{typed:?}");
+    }
+}
+
+#[tokio::test]
+async fn values_are_filled_in() {
+    let schema = serde_json::json!({
+        "type": "object",
+        "properties": {"host": {"type": "string"}, "port": {"type": "integer", "maximum": 10}},
+        "required": ["host"],
+    });
+    let elicitation = Elicitation::new("which host?", schema).unwrap();
+    let mut person = Person::new();
+    let (asks, approver) = (Asks::default(), TerminalApprover::on(&person.device));
+    let task = {
+        let elicitation = elicitation.clone();
+        tokio::spawn(async move { asks.elicit(&approver, Origin::default(), elicitation).await })
+    };
+    person.sees("host (text): ").await;
+    person.types("\n");
+    person.sees("it is needed\r\n  host (text): ").await;
+    person.types("example.org\n");
+    person.sees("port (a whole number, optional): ").await;
+    person.types("11\n");
+    person.sees("The last answer did not fit:\r\n  │ /port: expected an integer of at most 10").await;
+    person.sees("host (text): ").await;
+    person.types("example.org\n");
+    person.sees("optional): ").await;
+    person.types("10\n");
+    assert_eq!(task.await.unwrap(), Ok(Some(serde_json::json!({"host": "example.org", "port": 10}))));
+
+    let (asks, approver) = (Asks::default(), TerminalApprover::on(&person.device));
+    let task = tokio::spawn(async move { asks.elicit(&approver, Origin::default(), elicitation).await });
+    person.sees("host (text): ").await;
+    person.types("\u{4}");
+    assert_eq!(task.await.unwrap(), Ok(None));
+}
+
+#[tokio::test]
+async fn what_was_typed_before_does_not_answer() {
+    let mut person = Person::new();
+    // Opened once before, so that the terminal has a reader and keeps what is typed.
+    let _shell = Device::open(&person.device).unwrap();
+    person.types("y\ny\n");
+    person.sees("y\r\ny\r\n").await;
+    let answer = asked(&person, "anything");
+    person.sees("said to the model: ").await;
+    person.types("n\n");
+    assert_eq!(answer.await.unwrap(), Some(Answer::deny()));
+}
+
+#[tokio::test]
+async fn questions_queue_and_a_withdrawn_one_takes_no_answer_with_it() {
+    let mut person = Person::new();
+    let _shell = Device::open(&person.device).unwrap();
+    let first = asked(&person, "first");
+    let seen = person.sees("said to the model: ").await;
+    assert!(seen.contains("action: first"), "{seen}");
+    let second = asked(&person, "second");
+    // A line is begun for the first question, which is then withdrawn.
+    person.types("y");
+    person.sees("y").await;
+    first.abort();
+    let seen = person.sees("said to the model: ").await;
+    assert!(seen.contains("action: second") && !seen.contains("first"), "{seen}");
+    person.types("\n");
+    person.sees("Once more:\r\n").await;
+    person.types("no\n");
+    assert_eq!(second.await.unwrap(), Some(Answer::deny()));
+}
+
+#[tokio::test]
+async fn without_a_terminal_it_denies_and_says_so() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("file");
+    std::fs::write(&file, "y\n").unwrap();
+    for device in [directory.path().join("absent"), file] {
+        let answer = TerminalApprover::on(&device).ask(&question("x")).await.unwrap();
+        let Answer::Deny { message: Some(message), by: DeniedBy::NobodyThere } = answer else {
+            panic!("{answer:?}");
+        };
+        assert!(message.contains("there is no terminal"), "{message}");
+    }
+}
+
+#[tokio::test]
+async fn a_terminal_that_hangs_up_denies() {
+    let mut person = Person::new();
+    let answer = asked(&person, "x");
+    person.sees("said to the model: ").await;
+    drop(person);
+    let answer = answer.await.unwrap().unwrap();
+    assert!(answer.into_permission("x").is_err());
+}

@@ -1,0 +1,231 @@
+//! Asking a person: for permission, or for something that only they know.
+//!
+//! A tool states an [`Ask`]; it becomes a [`PendingAsk`] in the toolkit's [`Asks`], which hands it to the
+//! [`Approver`](crate::Approver) and waits for the first [`Answer`], from there or from elsewhere.
+
+mod answer;
+mod asks;
+mod elicit;
+mod question;
+mod text;
+mod wait;
+
+pub use answer::{Answer, DeniedBy};
+pub use asks::{AnswerError, AskLimits, Asks};
+pub use elicit::Elicitation;
+pub use question::{Origin, PendingAsk, Question};
+
+use serde::{Deserialize, Serialize};
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// What a tool wants to do, for a person to allow or not.
+///
+/// Title and details are facts: the tool derives them from what it will really do. What the model says of its own
+/// purpose goes into [`claim`](Self::claim) alone, which is shown apart and as such. All of it may hold any characters:
+/// it is escaped where it is shown, by [`PendingAsk::to_text`], or by a host with [`escape_line`](crate::escape_line)
+/// and [`escape_block`](crate::escape_block).
+///
+/// ```
+/// use toolkit::{Access, Ask};
+///
+/// let ask = Ask::new("edit", "write 3 lines to src/lib.rs")
+///     .with_pattern("src/lib.rs")
+///     .with_path("src/lib.rs", Access::Write)
+///     .with_diff("src/lib.rs", "-old\n+new\n")
+///     .with_claim("fixes the build");
+/// assert_eq!(ask.patterns, ["src/lib.rs"]);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Ask {
+    /// The kind of permission: `edit`, `exec`, `web_fetch`, or any that a tool names.
+    pub kind: String,
+    /// What will be done, in one line.
+    pub title: String,
+    /// What the action is matched by, where rules allow or deny: paths, commands, addresses.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub patterns: Vec<String>,
+    /// What will be done, in full.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub details: Vec<AskDetail>,
+    /// What the model says of it, unchecked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claim: Option<String>,
+}
+
+/// A fact about what will be done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum AskDetail {
+    /// A file will change.
+    Diff {
+        /// The file.
+        path: String,
+        /// The change as a unified diff.
+        diff: String,
+    },
+    /// A command will run.
+    Command {
+        /// The command as it will run.
+        command: String,
+        /// The directory in which it will run.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cwd: Option<String>,
+    },
+    /// A path will be used.
+    Path {
+        /// The path.
+        path: String,
+        /// What for.
+        access: Access,
+    },
+    /// Anything else.
+    Text {
+        /// What it is, in a word or two of the tool's own.
+        label: String,
+        /// Its value; several lines are kept.
+        value: String,
+    },
+}
+
+/// How a path is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Access {
+    /// What is there is looked at.
+    Read,
+    /// What is there is made, changed or removed.
+    Write,
+}
+
+impl Ask {
+    /// What will be done, in one line, and the kind of permission that it needs.
+    pub fn new(kind: impl Into<String>, title: impl Into<String>) -> Self {
+        Self {
+            kind: kind.into(),
+            title: title.into(),
+            patterns: Vec::new(),
+            details: Vec::new(),
+            claim: None,
+        }
+    }
+
+    /// Adds what the action is matched by.
+    #[must_use]
+    pub fn with_pattern(mut self, pattern: impl Into<String>) -> Self {
+        self.patterns.push(pattern.into());
+        self
+    }
+
+    /// Adds the change of a file, as a unified diff.
+    #[must_use]
+    pub fn with_diff(self, path: impl AsRef<Path>, diff: impl Into<String>) -> Self {
+        self.with_detail(AskDetail::Diff { path: path_text(path.as_ref()), diff: diff.into() })
+    }
+
+    /// Adds a command and the directory in which it runs.
+    #[must_use]
+    pub fn with_command(self, command: impl Into<String>, cwd: impl AsRef<Path>) -> Self {
+        self.with_detail(AskDetail::Command { command: command.into(), cwd: Some(path_text(cwd.as_ref())) })
+    }
+
+    /// Adds a path and how it is used.
+    #[must_use]
+    pub fn with_path(self, path: impl AsRef<Path>, access: Access) -> Self {
+        self.with_detail(AskDetail::Path { path: path_text(path.as_ref()), access })
+    }
+
+    /// Adds any other fact.
+    #[must_use]
+    pub fn with_text(self, label: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with_detail(AskDetail::Text { label: label.into(), value: value.into() })
+    }
+
+    /// Adds a fact.
+    #[must_use]
+    pub fn with_detail(mut self, detail: AskDetail) -> Self {
+        self.details.push(detail);
+        self
+    }
+
+    /// Says what the model says of it: a description or reason from the call's arguments.
+    #[must_use]
+    pub fn with_claim(mut self, claim: impl Into<String>) -> Self {
+        self.claim = Some(claim.into());
+        self
+    }
+
+    /// The bytes of its texts.
+    fn size(&self) -> usize {
+        let details: usize = self.details.iter().map(AskDetail::size).sum();
+        let patterns: usize = self.patterns.iter().map(|pattern| pattern.len() + size_of::<String>()).sum();
+        self.kind.len() + self.title.len() + patterns + details + self.claim.as_ref().map_or(0, String::len)
+    }
+}
+
+impl AskDetail {
+    fn size(&self) -> usize {
+        size_of::<Self>()
+            + match self {
+                Self::Diff { path, diff } => path.len() + diff.len(),
+                Self::Command { command, cwd } => command.len() + cwd.as_ref().map_or(0, String::len),
+                Self::Path { path, .. } => path.len(),
+                Self::Text { label, value } => label.len() + value.len(),
+            }
+    }
+}
+
+/// A path as text. Bytes that are no UTF-8 stay distinguishable: two paths must not look the same to who allows one.
+fn path_text(path: &Path) -> String {
+    let mut text = String::new();
+    for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
+        text.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            let _ = write!(text, "\\x{{{byte:02x}}}");
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn json_is_for_other_programs() {
+        let ask = Ask::new("exec", "run a command")
+            .with_pattern("git push")
+            .with_command("git push", "/srv")
+            .with_path("x", Access::Read)
+            .with_claim("as you asked");
+        let json = serde_json::to_value(&ask).unwrap();
+        assert_eq!(
+            json,
+            json!({
+                "kind": "exec", "title": "run a command", "patterns": ["git push"],
+                "details": [
+                    {"type": "command", "command": "git push", "cwd": "/srv"},
+                    {"type": "path", "path": "x", "access": "read"},
+                ],
+                "claim": "as you asked",
+            })
+        );
+        assert_eq!(serde_json::from_value::<Ask>(json).unwrap(), ask);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn paths_that_are_no_text_stay_apart() {
+        use std::ffi::OsStr;
+        use std::os::unix::ffi::OsStrExt;
+        let path = |bytes: &'static [u8]| path_text(Path::new(OsStr::from_bytes(bytes)));
+        assert_eq!(path(b"a\xffb"), "a\\x{ff}b");
+        assert_ne!(path(b"a\xffb"), path(b"a\xfeb"));
+        assert_eq!(path("größe".as_bytes()), "größe");
+    }
+}

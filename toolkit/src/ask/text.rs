@@ -1,0 +1,239 @@
+//! A question as plain text: the tool's facts first, then the model's words, marked as such.
+
+use super::{Access, Ask, AskDetail, Elicitation, PendingAsk, Question};
+use crate::escape::{BlockLine, block_lines, escape_line};
+use std::fmt::Write as _;
+
+/// The columns of a line. A terminal that breaks a line puts the rest where our own words begin, so lines are broken
+/// here, with a mark; 80 columns are what every terminal has.
+const COLUMNS: usize = 72;
+/// Before each line that quotes.
+const QUOTED: &str = "  │ ";
+/// Before what belongs to the line above.
+const CONTINUED: &str = "  ┊ ";
+
+impl PendingAsk {
+    /// The question as text, to show to a person: escaped, of bounded length in each of its parts, and so laid out that
+    /// nothing quoted in it can pass for the rest.
+    ///
+    /// Lines are at most 80 columns wide, a character beyond ASCII counting as two. Every line of what a tool or model
+    /// worded begins with two spaces; what spans several lines, with `│` or, where one was broken, `┊`.
+    pub fn to_text(&self) -> String {
+        let mut text = Text(String::new());
+        match self.question() {
+            Question::Approve(ask) => text.permission(self, ask),
+            Question::Elicit(elicitation) => text.elicitation(self, elicitation),
+        }
+        if let Some(problem) = self.problem() {
+            text.heading("The last answer did not fit:");
+            text.quote(problem);
+        }
+        text.0
+    }
+}
+
+struct Text(String);
+
+impl Text {
+    fn permission(&mut self, pending: &PendingAsk, ask: &Ask) {
+        self.heading("A tool asks for permission:");
+        self.field("action: ", &ask.title);
+        self.field("kind: ", &ask.kind);
+        self.origin(pending);
+        for detail in &ask.details {
+            self.detail(detail);
+        }
+        for pattern in &ask.patterns {
+            self.field("pattern: ", pattern);
+        }
+        if let Some(claim) = &ask.claim {
+            self.heading("What the model says of it, unchecked:");
+            self.quote(claim);
+        }
+    }
+
+    fn elicitation(&mut self, pending: &PendingAsk, elicitation: &Elicitation) {
+        self.heading("A tool asks for your answer:");
+        self.origin(pending);
+        self.heading("In its words:");
+        self.quote(&elicitation.message);
+    }
+
+    fn origin(&mut self, pending: &PendingAsk) {
+        let origin = pending.origin();
+        self.field("tool: ", &origin.tool);
+        let known = [("agent: ", &origin.agent), ("session: ", &origin.session_id)];
+        for (label, value) in known {
+            if let Some(value) = value {
+                self.field(label, value);
+            }
+        }
+    }
+
+    fn detail(&mut self, detail: &AskDetail) {
+        match detail {
+            AskDetail::Diff { path, diff } => {
+                self.field("changes: ", path);
+                self.quote(diff);
+            }
+            AskDetail::Command { command, cwd } => {
+                self.field("runs: ", "");
+                self.quote(command);
+                if let Some(cwd) = cwd {
+                    self.field("in: ", cwd);
+                }
+            }
+            AskDetail::Path { path, access } => self.field(
+                match access {
+                    Access::Read => "reads: ",
+                    Access::Write => "writes: ",
+                },
+                path,
+            ),
+            AskDetail::Text { label, value } => {
+                self.field("", &format!("{label}:"));
+                self.quote(value);
+            }
+        }
+    }
+
+    /// Our own words.
+    fn heading(&mut self, words: &str) {
+        self.0.push_str(words);
+        self.0.push('\n');
+    }
+
+    fn field(&mut self, label: &str, value: &str) {
+        let line = format!("{label}{}", escape_line(value));
+        self.broken(line.trim_end_matches(' '), "  ");
+    }
+
+    fn quote(&mut self, quoted: &str) {
+        for line in block_lines(quoted) {
+            match line {
+                BlockLine::Text(line) => self.broken(&line, QUOTED),
+                BlockLine::LeftOut(statement) => {
+                    let _ = writeln!(self.0, "  {statement}");
+                }
+            }
+        }
+    }
+
+    fn broken(&mut self, line: &str, prefix: &str) {
+        let (mut prefix, mut rest) = (prefix, line);
+        loop {
+            let (part, after) = rest.split_at(fitting(rest));
+            let _ = writeln!(self.0, "{prefix}{part}");
+            if after.is_empty() {
+                return;
+            }
+            (prefix, rest) = (CONTINUED, after);
+        }
+    }
+}
+
+/// The bytes of a line that fit. How wide a character is depends on the terminal, but none is wider than this.
+fn fitting(line: &str) -> usize {
+    let mut columns = 0;
+    for (at, character) in line.char_indices() {
+        columns += match character {
+            '\t' => 8,
+            _ if character.is_ascii() => 1,
+            _ => 2,
+        };
+        if columns > COLUMNS {
+            return at;
+        }
+    }
+    line.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ask::Origin;
+    use serde_json::json;
+
+    fn shown(ask: Ask) -> String {
+        PendingAsk::detached(Origin::new("1", "exec").with_agent("ada"), Question::Approve(ask)).to_text()
+    }
+
+    #[test]
+    fn facts_come_first_and_claims_are_marked() {
+        let ask = Ask::new("exec", "run a command")
+            .with_command("cargo test\ncargo doc", "/srv/project")
+            .with_path("/srv", Access::Write)
+            .with_diff("src/lib.rs", "-a\n+b\n")
+            .with_text("environment", "A=1")
+            .with_pattern("cargo *")
+            .with_claim("only reads");
+        assert_eq!(
+            shown(ask),
+            "A tool asks for permission:\n  action: run a command\n  kind: exec\n  tool: exec\n  agent: ada\n  runs:\n  \
+             │ cargo test\n  │ cargo doc\n  in: /srv/project\n  writes: /srv\n  changes: src/lib.rs\n  │ -a\n  │ +b\n  \
+             environment:\n  │ A=1\n  pattern: cargo *\nWhat the model says of it, unchecked:\n  │ only reads\n"
+        );
+    }
+
+    #[test]
+    fn a_question_for_a_value() {
+        let elicitation =
+            Elicitation::new("which\nhost?", json!({"type": "object", "properties": {}})).unwrap();
+        let pending = PendingAsk::detached(Origin::new("1", "deploy"), Question::Elicit(elicitation));
+        assert_eq!(
+            pending.with_problem("/port: expected 1".to_owned()).to_text(),
+            "A tool asks for your answer:\n  tool: deploy\nIn its words:\n  │ which\n  │ host?\nThe last answer did not \
+             fit:\n  │ /port: expected 1\n"
+        );
+    }
+
+    /// Whatever stands in a question, only our own words begin a line, no line is wider than a terminal, and nothing
+    /// moves the cursor.
+    #[test]
+    fn nothing_passes_for_our_words() {
+        let evil = format!(
+            "x\nAllow this? y\r\u{1b}[2K\u{1b}[1A\u{202e}What the model says\n{}Allow this?\n{}Allow\t\t\t\t\t\t\t\t\t\t\t\tthis?",
+            " ".repeat(300),
+            "世".repeat(60),
+        );
+        let ask = Ask::new(&evil, &evil)
+            .with_command(&evil, &evil)
+            .with_path(&evil, Access::Read)
+            .with_diff(&evil, &evil)
+            .with_text(&evil, &evil)
+            .with_pattern(&evil)
+            .with_claim(&evil);
+        let origin = Origin::new(&evil, &evil).with_agent(&evil).with_session(&evil);
+        let pending = PendingAsk::detached(origin, Question::Approve(ask)).with_problem(evil.clone());
+        let headings = [
+            "A tool asks for permission:",
+            "What the model says of it, unchecked:",
+            "The last answer did not fit:",
+        ];
+        let text = pending.to_text();
+        let mut found = Vec::new();
+        for line in text.lines() {
+            if !line.starts_with("  ") {
+                found.push(line);
+            }
+            let columns: usize = line.chars().map(|c| if c.is_ascii() { 1 } else { 2 }).sum();
+            assert!(
+                columns <= 80 + usize::from(line.starts_with(QUOTED) || line.starts_with(CONTINUED)),
+                "{line}"
+            );
+            assert!(!line.contains(['\r', '\u{1b}', '\u{202e}']), "{line:?}");
+        }
+        assert_eq!(found, headings);
+    }
+
+    #[test]
+    fn what_is_left_out_is_said_outside_the_quote() {
+        let diff = "+line\n".repeat(5_000);
+        let text = shown(Ask::new("edit", "t").with_diff("f", diff));
+        assert!(
+            text.contains("\n  │ +line\n  [… 3000 lines, 18000 characters left out …]\n  │ +line\n"),
+            "{}",
+            &text[..200]
+        );
+    }
+}

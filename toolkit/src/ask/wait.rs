@@ -1,0 +1,210 @@
+//! Waiting for the answer to a question: from the approver, from elsewhere, or until it is too late.
+
+use super::asks::Waiting;
+use super::{Answer, AnswerError, Ask, Asks, DeniedBy, Elicitation, Origin, PendingAsk, Question};
+use crate::approver::{Answering, Approver};
+use crate::error::ToolError;
+use serde_json::Value;
+use std::any::Any;
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::runtime::Handle;
+use tokio::time::{Sleep, sleep};
+
+/// How often a person is asked whose answers do not fit.
+const MOST_ATTEMPTS: u32 = 3;
+
+type Asked<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+impl Asks {
+    /// Asks for permission: what [`ToolContext::ask`](crate::ToolContext) does.
+    ///
+    /// # Errors
+    ///
+    /// `Denied`, saying by whom and what to do next, unless it is allowed.
+    pub fn approve<'a>(
+        &'a self,
+        approver: &'a dyn Approver,
+        origin: Origin,
+        ask: Ask,
+    ) -> Asked<'a, Result<(), ToolError>> {
+        Box::pin(async move {
+            let title = ask.title.clone();
+            self.ask(approver, origin, Question::Approve(ask)).await.into_permission(&title)
+        })
+    }
+
+    /// Asks for a value that fits the schema of `elicitation`; `None` when the person declines.
+    ///
+    /// # Errors
+    ///
+    /// `Denied` when there is nobody to ask or nobody answers in time, `Aborted` when the person dismisses the
+    /// question.
+    pub fn elicit<'a>(
+        &'a self,
+        approver: &'a dyn Approver,
+        origin: Origin,
+        elicitation: Elicitation,
+    ) -> Asked<'a, Result<Option<Value>, ToolError>> {
+        Box::pin(async move { self.ask(approver, origin, Question::Elicit(elicitation)).await.into_value() })
+    }
+
+    /// Asks, and waits for the first answer: the approver's, or one given by [`answer`](Self::answer).
+    ///
+    /// What comes is always an answer to the question. An approver whose value does not fit is asked again, with what
+    /// is wrong, up to three times in all; one that panics, or answers another kind of question, denies. Where it has
+    /// no answer of its own, the answer from elsewhere is waited for, until the question is too old.
+    ///
+    /// Dropping the future takes the question off the list. A question that has to wait needs a tokio runtime with its
+    /// timer; without a runtime it is denied.
+    pub fn ask<'a>(
+        &'a self,
+        approver: &'a dyn Approver,
+        origin: Origin,
+        question: Question,
+    ) -> Asked<'a, Answer> {
+        Box::pin(async move {
+            let mut waiting = match self.register(origin, question) {
+                Ok(waiting) => waiting,
+                Err(refusal) => return refusal,
+            };
+            let mut deadline = Deadline { age: self.limits().age, sleep: None };
+            let mut attempt = 1;
+            loop {
+                let ask = waiting.ask.clone();
+                let mut consulted = Consulted::begin(approver, &ask);
+                match poll_fn(|task| hear(&mut waiting, &mut consulted, &mut deadline, task)).await {
+                    Heard::Elsewhere(answer) => return answer,
+                    Heard::TooLate(denial) => return settle(&mut waiting, denial),
+                    Heard::Approver(answer) => match self.answer(ask.id(), answer) {
+                        Err(AnswerError::Unfit { problem }) if attempt < MOST_ATTEMPTS => {
+                            waiting.ask_again(problem)
+                        }
+                        outcome => return settle(&mut waiting, fault(outcome)),
+                    },
+                }
+                attempt += 1;
+            }
+        })
+    }
+}
+
+/// The answer that was given, or else `otherwise`; from here on none is taken.
+fn settle(waiting: &mut Waiting, otherwise: Answer) -> Answer {
+    waiting.answer.close();
+    waiting.answer.try_recv().unwrap_or(otherwise)
+}
+
+/// What stands for an approver's answer that was not taken, if nobody else gave one.
+fn fault(outcome: Result<(), AnswerError>) -> Answer {
+    let problem = match outcome {
+        Err(AnswerError::Unfit { problem }) => {
+            format!("{MOST_ATTEMPTS} answers in a row did not fit, the last one: {problem}")
+        }
+        Err(AnswerError::WrongKind { problem }) => {
+            format!("the approver gave an answer that is none; {problem}")
+        }
+        _ => "the question was lost".to_owned(),
+    };
+    Answer::denied_by(DeniedBy::Fault, problem)
+}
+
+enum Heard {
+    Elsewhere(Answer),
+    Approver(Answer),
+    TooLate(Answer),
+}
+
+fn hear(
+    waiting: &mut Waiting,
+    consulted: &mut Consulted<'_>,
+    deadline: &mut Deadline,
+    task: &mut Context<'_>,
+) -> Poll<Heard> {
+    if let Poll::Ready(answer) = Pin::new(&mut waiting.answer).poll(task) {
+        return Poll::Ready(Heard::Elsewhere(answer.unwrap_or_else(|_| fault(Ok(())))));
+    }
+    if let Poll::Ready(answer) = consulted.poll(task) {
+        return Poll::Ready(Heard::Approver(answer));
+    }
+    deadline.poll(task).map(Heard::TooLate)
+}
+
+/// An approver that is being asked; nothing once it said that the answer comes from elsewhere.
+struct Consulted<'a>(Option<Answering<'a>>, Option<Answer>);
+
+impl<'a> Consulted<'a> {
+    fn begin(approver: &'a dyn Approver, ask: &'a PendingAsk) -> Self {
+        match catch_unwind(AssertUnwindSafe(|| approver.ask(ask))) {
+            Ok(answering) => Self(Some(answering), None),
+            Err(panic) => Self(None, Some(panicked(panic))),
+        }
+    }
+
+    fn poll(&mut self, task: &mut Context<'_>) -> Poll<Answer> {
+        if let Some(denial) = self.1.take() {
+            return Poll::Ready(denial);
+        }
+        let Some(answering) = &mut self.0 else { return Poll::Pending };
+        let answer = match catch_unwind(AssertUnwindSafe(|| answering.as_mut().poll(task))) {
+            Ok(Poll::Pending) => return Poll::Pending,
+            Ok(Poll::Ready(answer)) => answer,
+            Err(panic) => Some(panicked(panic)),
+        };
+        self.end();
+        answer.map_or(Poll::Pending, Poll::Ready)
+    }
+
+    /// What the approver holds may panic when it is dropped. Its answer stands all the same.
+    fn end(&mut self) {
+        let answering = self.0.take();
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(answering))) {
+            std::mem::forget(panic);
+        }
+    }
+}
+
+impl Drop for Consulted<'_> {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+fn panicked(panic: Box<dyn Any + Send>) -> Answer {
+    // The person reads this too, and a panic's text is for developers: its hook has printed it.
+    // Dropping a payload runs code of the approver's again, which may panic again.
+    std::mem::forget(panic);
+    Answer::denied_by(DeniedBy::Fault, "the approver stopped on an internal error")
+}
+
+/// When a question becomes too old. The timer is made when there is something to wait for.
+struct Deadline {
+    age: Duration,
+    sleep: Option<Pin<Box<Sleep>>>,
+}
+
+impl Deadline {
+    fn poll(&mut self, task: &mut Context<'_>) -> Poll<Answer> {
+        if self.sleep.is_none() && Handle::try_current().is_err() {
+            let problem = "waiting for a person needs a tokio runtime, and there is none here";
+            return Poll::Ready(Answer::denied_by(DeniedBy::Fault, problem));
+        }
+        let sleep = self.sleep.get_or_insert_with(|| Box::pin(sleep(self.age)));
+        let age = self.age;
+        sleep.as_mut().poll(task).map(|()| {
+            Answer::denied_by(DeniedBy::TimeOut, format!("nobody answered within {}", in_words(age)))
+        })
+    }
+}
+
+fn in_words(age: Duration) -> String {
+    match age.as_secs() {
+        0 => format!("{} ms", age.as_millis()),
+        seconds if seconds % 3600 == 0 => format!("{} h", seconds / 3600),
+        seconds if seconds % 60 == 0 => format!("{} min", seconds / 60),
+        seconds => format!("{seconds} s"),
+    }
+}

@@ -46,6 +46,7 @@ mod events;
 mod gate;
 mod guard;
 mod housekeeping;
+mod history;
 mod link;
 mod live;
 mod macros;
@@ -55,6 +56,7 @@ mod output_store;
 mod parameter;
 mod policy;
 pub mod prelude;
+mod redact;
 mod registry;
 mod schema;
 mod session;
@@ -88,12 +90,18 @@ pub use error::{IntoToolError, Retry, ToolError, ToolErrorKind};
 pub use events::{CallEvent, Event, Events, Progress};
 pub use housekeeping::Housekeeping;
 pub use escape::{MAX_BLOCK_CHARS, MAX_BLOCK_LINES, MAX_LINE_CHARS, escape_block, escape_line};
+pub use history::{
+    CallStatus, CorruptLine, History, HistoryEntry, HistoryItem, HistoryQuery, HistoryReader, JsonlHistory,
+    JsonlOptions, JsonlStatus, MemoryHistory, Record, RecordedCall, RecordedCaller, RecordedContent,
+    RecordedOutput,
+};
 pub use macros::{args, tool};
 pub use name::{MAX_NAME_BYTES, is_valid_name, nearest};
 pub use output::{Image, IntoToolOutput, Json, JsonOutput, ToolOutput};
 pub use output_store::Swept;
 pub use parameter::{Literal, ParameterDef, Rule, Shown};
 pub use policy::{Policy, Refusal};
+pub use redact::Redactor;
 pub use registry::{BuildError, Builder, Toolkit};
 pub use sink::OutputSink;
 pub use state::{Service, State};

@@ -1,7 +1,7 @@
 //! Asking a person for a value: a message, and a schema that any form can show.
 
 use crate::arg::ToolArg;
-use crate::arguments::{self, Arguments};
+use crate::arguments::{self, Repairing};
 use crate::error::ToolError;
 use crate::parameter::ParameterDef;
 use crate::schema::{self, Compiled};
@@ -62,8 +62,8 @@ impl Elicitation {
             return Err("the answer is no JSON object".to_owned());
         }
         let compiled = compile(&self.schema).map_err(|error| error.message().to_owned())?;
-        arguments::prepare(&compiled, value)
-            .map(|mut fitting: Arguments| fitting.take_all())
+        arguments::prepare(&compiled, value.into(), Repairing::On)
+            .map(|(mut fitting, _)| fitting.take_all())
             .map_err(|wrong| wrong.problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
     }
 

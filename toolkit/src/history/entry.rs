@@ -1,0 +1,331 @@
+//! A call as it is shown: without secrets.
+
+use super::record::LONGEST;
+use crate::caller::Caller;
+use crate::error::ToolError;
+use crate::redact::Redactor;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::fmt;
+use std::time::{Duration, SystemTime};
+
+/// A recorded call, without secrets. Its JSON is described at [`JsonlHistory`](super::JsonlHistory).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct HistoryEntry {
+    /// When it began; in JSON milliseconds since 1970.
+    #[serde(with = "milliseconds")]
+    pub time: SystemTime,
+    /// Names the call: unique within a history.
+    pub key: String,
+    /// The call's id, as the model or the host gave it: not unique.
+    pub id: String,
+    /// The tool's name.
+    pub tool: String,
+    /// The name it was called by, where that is another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub called_as: Option<String>,
+    /// Who called.
+    #[serde(default)]
+    pub caller: RecordedCaller,
+    /// As they were sent; a string where they were text that is not JSON.
+    #[serde(default)]
+    pub arguments: Value,
+    /// Whether arguments, details, metadata or error were too long and are shortened or left out.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub cut: bool,
+    /// What came of it.
+    pub status: CallStatus,
+    /// How long it took; in JSON microseconds.
+    #[serde(default, rename = "durationUs", with = "microseconds", skip_serializing_if = "Option::is_none")]
+    pub duration: Option<Duration>,
+    /// The answer, where it succeeded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<RecordedOutput>,
+    /// Why there is none, where it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<ToolError>,
+}
+
+/// What came of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum CallStatus {
+    /// It is under way.
+    Running,
+    /// It succeeded.
+    Ok,
+    /// It failed.
+    Error,
+    /// It was dropped, or its process ended, before it was over.
+    Interrupted,
+}
+
+/// What is recorded of a [`Caller`]: all but its directories for its own things and `extra`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[non_exhaustive]
+pub struct RecordedCaller {
+    /// The agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// The message that the call belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// The conversation within a channel.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<String>,
+    /// The channel that the session came in by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub channel: Option<String>,
+    /// The account in that channel.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub account: Option<String>,
+    /// The provider of the model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+    /// The model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// How many agents stand above this one.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub depth: u32,
+    /// The directory that bounds file access.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<String>,
+}
+
+/// What is recorded of an answer.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[non_exhaustive]
+pub struct RecordedOutput {
+    /// What the model got.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub content: Vec<RecordedContent>,
+    /// The structured data, whole or absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub details: Option<Value>,
+    /// The headline.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Facts for user interfaces.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub metadata: Map<String, Value>,
+    /// Files that the call created, changed or removed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files_modified: Vec<String>,
+    /// Files that belong to the answer.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<String>,
+}
+
+/// What is recorded of a content block: what is no text, by its size.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
+#[non_exhaustive]
+pub enum RecordedContent {
+    /// Plain text.
+    Text {
+        /// Its beginning, at most 64 KiB of all blocks together.
+        text: String,
+        /// How many bytes are not recorded.
+        #[serde(default, skip_serializing_if = "is_none")]
+        omitted_bytes: usize,
+    },
+    /// A picture.
+    Image {
+        /// Its media type.
+        mime_type: String,
+        /// Its size.
+        bytes: usize,
+    },
+    /// A sound.
+    Audio {
+        /// Its media type.
+        mime_type: String,
+        /// Its size.
+        bytes: usize,
+    },
+    /// A place where more can be read.
+    ResourceLink {
+        /// Where it is.
+        uri: String,
+        /// What it is called.
+        name: String,
+    },
+    /// A document.
+    Resource {
+        /// What identifies it.
+        uri: String,
+        /// Its media type.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        mime_type: Option<String>,
+        /// Its beginning, where it is text.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        text: Option<String>,
+        /// How many bytes are not recorded.
+        #[serde(default, skip_serializing_if = "is_none")]
+        omitted_bytes: usize,
+    },
+    /// What a later version recorded.
+    #[serde(other)]
+    Other,
+}
+
+impl HistoryEntry {
+    /// The text blocks of the answer, joined by a newline, or the error's message.
+    pub fn text(&self) -> String {
+        if let Some(error) = &self.error {
+            return error.message().to_owned();
+        }
+        let texts = self.output.iter().flat_map(|output| &output.content).filter_map(|block| match block {
+            RecordedContent::Text { text, .. } => Some(text.as_str()),
+            _ => None,
+        });
+        texts.collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// One line: tool, arguments, what came of it and how long it took.
+impl fmt::Display for HistoryEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} ", self.tool.escape_debug(), self.arguments)?;
+        match (&self.error, self.status) {
+            (Some(error), _) => write!(f, "failed: {}", error.message().escape_debug())?,
+            (None, CallStatus::Running) => f.write_str("is running")?,
+            (None, CallStatus::Interrupted) => f.write_str("was interrupted")?,
+            (None, _) => f.write_str("succeeded")?,
+        }
+        match self.duration {
+            Some(duration) => write!(f, " ({duration:.1?})"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl RecordedCaller {
+    pub(super) fn new(caller: &Caller, redactor: &Redactor) -> Self {
+        let text = |text: &Option<String>| text.as_deref().map(|text| redactor.redact(text).into_owned());
+        let workspace = caller.workspace.as_ref().map(|path| path.to_string_lossy());
+        Self {
+            agent: text(&caller.agent),
+            session: text(&caller.session_id),
+            message: text(&caller.message_id),
+            conversation: text(&caller.conversation_id),
+            channel: text(&caller.channel),
+            account: text(&caller.account_id),
+            provider: text(&caller.provider),
+            model: text(&caller.model),
+            depth: caller.depth,
+            workspace: workspace.map(|path| redactor.redact(&path).into_owned()),
+        }
+    }
+}
+
+impl RecordedOutput {
+    pub(super) fn redacted(&self, redactor: &Redactor) -> Self {
+        let mut output = self.clone();
+        let mut room = LONGEST;
+        for block in &mut output.content {
+            block.redact(redactor, &mut room);
+        }
+        if let Some(details) = &mut output.details {
+            redactor.redact_value(details);
+        }
+        redactor.redact_members(&mut output.metadata, usize::MAX);
+        let paths = output.files_modified.iter_mut().chain(&mut output.attachments);
+        for text in paths.chain(&mut output.title) {
+            redactor.redact_string(text, usize::MAX);
+        }
+        output
+    }
+}
+
+impl RecordedContent {
+    /// `room` is what of the texts may be shown; where some is omitted, there is more of it than that.
+    fn redact(&mut self, redactor: &Redactor, room: &mut usize) {
+        let all = usize::MAX;
+        match self {
+            Self::Text { text, .. } | Self::Resource { text: Some(text), .. } => {
+                let length = text.len();
+                redactor.redact_string(text, *room);
+                *room = room.saturating_sub(length);
+            }
+            Self::Image { mime_type, .. } | Self::Audio { mime_type, .. } => {
+                redactor.redact_string(mime_type, all)
+            }
+            Self::ResourceLink { uri, name } => {
+                redactor.redact_string(uri, all);
+                redactor.redact_string(name, all);
+            }
+            Self::Resource { text: None, .. } | Self::Other => {}
+        }
+        if let Self::Resource { uri, mime_type, .. } = self {
+            redactor.redact_string(uri, all);
+            if let Some(mime_type) = mime_type {
+                redactor.redact_string(mime_type, all);
+            }
+        }
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's form")]
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's form")]
+fn is_zero(value: &u32) -> bool {
+    *value == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's form")]
+fn is_none(bytes: &usize) -> bool {
+    *bytes == 0
+}
+
+pub(super) mod milliseconds {
+    use serde::{Deserialize, Deserializer, Serializer};
+    use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+    pub(in crate::history) fn serialize<S: Serializer>(
+        time: &SystemTime,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+        serializer.serialize_u64(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+    }
+
+    pub(in crate::history) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<SystemTime, D::Error> {
+        let milliseconds = u64::deserialize(deserializer)?;
+        Ok(UNIX_EPOCH.checked_add(Duration::from_millis(milliseconds)).unwrap_or(UNIX_EPOCH))
+    }
+}
+
+mod microseconds {
+    use serde::{Deserialize, Deserializer, Serializer};
+    use std::time::Duration;
+
+    #[expect(clippy::ref_option, reason = "serde's form")]
+    pub(super) fn serialize<S: Serializer>(
+        duration: &Option<Duration>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let duration = duration.unwrap_or_default();
+        serializer.serialize_u64(u64::try_from(duration.as_micros()).unwrap_or(u64::MAX))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Duration>, D::Error> {
+        Ok(Option::<u64>::deserialize(deserializer)?.map(Duration::from_micros))
+    }
+}

@@ -1,0 +1,115 @@
+//! The thread that writes.
+
+use super::segments::Segments;
+use super::{Item, Queue, Shared, State};
+use std::collections::VecDeque;
+use std::mem;
+use std::sync::atomic::Ordering;
+use std::sync::{MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// How long records may come without anybody waking the writer: a fifth of the time in which they must be written.
+const LINGER: Duration = Duration::from_millis(2);
+/// How often it looks for more before it sleeps.
+const LOOKS: u32 = 50;
+
+/// Writes what is queued, until it is told to stop and nothing is left.
+pub(super) fn run(shared: &Shared, mut segments: Segments) {
+    let mut batch = VecDeque::new();
+    loop {
+        let (untold, stops) = wait(shared, &mut batch);
+        let mut lost = 0;
+        let mut written = 0;
+        let mut error = None;
+        let taken = batch.len() as u64;
+        segments.look();
+        for item in batch.drain(..) {
+            match write(shared, &mut segments, item) {
+                Ok(()) => written += 1,
+                Err(fault) => {
+                    lost += 1;
+                    error = fault.or(error);
+                }
+            }
+        }
+        let told = untold + lost;
+        let is_told = told == 0 || segments.append(lost_line(told)).is_ok();
+        segments.tidy();
+        batch.shrink_to(1024);
+        let mut queue = shared.lock();
+        queue.written += written;
+        queue.finished += taken;
+        queue.lost += lost;
+        if !is_told {
+            queue.untold += told;
+        }
+        if error.is_some() {
+            queue.last_error = error;
+        }
+        if stops && queue.items.is_empty() {
+            queue.state = State::Stopped;
+            shared.done.notify_all();
+            return;
+        }
+        drop(queue);
+        shared.done.notify_all();
+    }
+}
+
+/// Waits for something to do; takes all of it, the number of records that were lost, and whether it is the end.
+fn wait(shared: &Shared, batch: &mut VecDeque<Item>) -> (u64, bool) {
+    let mut queue = shared.lock();
+    let mut looks = 0;
+    while queue.items.is_empty() && queue.state != State::Stopping {
+        queue = if looks < LOOKS {
+            looks += 1;
+            linger(shared, queue)
+        } else if queue.untold > 0 {
+            break;
+        } else {
+            queue.state = State::Asleep;
+            shared.work.wait(queue).unwrap_or_else(PoisonError::into_inner)
+        };
+    }
+    let stops = queue.state == State::Stopping;
+    if !stops {
+        queue.state = State::Busy;
+    }
+    mem::swap(&mut queue.items, batch);
+    (mem::take(&mut queue.untold), stops)
+}
+
+fn linger<'a>(shared: &Shared, mut queue: MutexGuard<'a, Queue>) -> MutexGuard<'a, Queue> {
+    queue.state = State::Lingering;
+    shared.work.wait_timeout(queue, LINGER).unwrap_or_else(PoisonError::into_inner).0
+}
+
+/// Writes one. The error is why it could not, where the system said so.
+fn write(shared: &Shared, segments: &mut Segments, item: Item) -> Result<(), Option<String>> {
+    let (line, bytes) = match item {
+        Item::Line(line, bytes) => (Some(line), bytes),
+        Item::Record(record) => {
+            let start = Instant::now();
+            let line = shared.line(&record);
+            let bytes = record.bytes();
+            drop(record);
+            let took = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            let usual = shared.cost.load(Ordering::Relaxed);
+            shared.cost.store((usual.saturating_mul(15).saturating_add(took)) / 16 + 1, Ordering::Relaxed);
+            shared.raw.fetch_sub(1, Ordering::Relaxed);
+            (line, bytes)
+        }
+    };
+    let outcome = match line {
+        Some(line) => segments.append(line).map_err(|error| Some(error.to_string())),
+        None => Err(None),
+    };
+    shared.pending.fetch_sub(1, Ordering::Relaxed);
+    shared.pending_bytes.fetch_sub(bytes, Ordering::Relaxed);
+    outcome
+}
+
+fn lost_line(lost: u64) -> Vec<u8> {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    format!("{{\"time\":{},\"lost\":{lost}}}\n", since.as_millis()).into_bytes()
+}

@@ -1,0 +1,394 @@
+//! A call as it is handed over, with secrets in it.
+
+use super::entry::{CallStatus, HistoryEntry, RecordedCaller, RecordedContent, RecordedOutput};
+use super::secrets;
+use crate::call::CallArguments;
+use crate::caller::Caller;
+use crate::content::{Content, ResourceBody};
+use crate::error::ToolError;
+use crate::output::ToolOutput;
+use crate::redact::{REDACTED, Redactor};
+use crate::tool::Tool;
+use serde_json::{Map, Value};
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant, SystemTime};
+
+/// The most bytes that are recorded of an answer's texts, and of arguments, details and metadata each.
+pub(super) const LONGEST: usize = 64 << 10;
+/// The most bytes of one string in arguments that are longer.
+const LONGEST_PART: usize = 4 << 10;
+/// How far a text is copied beyond its end in the record, so that a secret there is recognised as one.
+const BEYOND: usize = 4 << 10;
+
+static NEXT: AtomicU64 = AtomicU64::new(0);
+
+/// A call that is about to run: what is recorded of it before it is known what comes of it.
+pub struct RecordedCall(Box<Begun>);
+
+#[derive(Clone)]
+struct Begun {
+    number: u64,
+    time: SystemTime,
+    instant: Instant,
+    id: String,
+    /// Absent where it is the tool's own.
+    name: Option<String>,
+    tool: Option<Tool>,
+    caller: Arc<Caller>,
+    arguments: CallArguments,
+    /// Whether the arguments are.
+    cut: bool,
+    is_started: bool,
+    bytes: usize,
+}
+
+impl RecordedCall {
+    /// A call that begins now. `arguments` are as they were sent; `tool` is absent where there is none of that name.
+    pub fn new(
+        caller: Arc<Caller>,
+        id: impl Into<String>,
+        name: &str,
+        tool: Option<Tool>,
+        arguments: &CallArguments,
+    ) -> Self {
+        let id = id.into();
+        let name = match &tool {
+            Some(tool) if tool.name() == name => None,
+            _ => Some(name.chars().take(256).collect()),
+        };
+        let (arguments, bytes, cut) = copy_arguments(tool.as_ref(), arguments);
+        let bytes = size_of::<Begun>() + size_of::<Record>() + id.len() + bytes;
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let (time, instant) = (SystemTime::now(), Instant::now());
+        Self(Box::new(Begun {
+            number,
+            time,
+            instant,
+            id,
+            name,
+            tool,
+            caller,
+            arguments,
+            cut,
+            is_started: false,
+            bytes,
+        }))
+    }
+
+    /// The record that it runs, for a call that has to wait.
+    pub fn started(&mut self) -> Record {
+        self.0.is_started = true;
+        Record {
+            call: self.0.clone(),
+            outcome: Outcome::Running,
+            duration: Duration::ZERO,
+            bytes: self.0.bytes,
+            cut: false,
+        }
+    }
+
+    /// The record of how it ended.
+    pub fn finished(self, outcome: &Result<ToolOutput, ToolError>) -> Record {
+        let mut bytes = self.0.bytes;
+        let duration = self.0.instant.elapsed();
+        let mut cut = false;
+        let outcome = match outcome {
+            Ok(output) => Outcome::Ok(copy_output(output, &mut bytes, &mut cut)),
+            Err(error) => {
+                let message = beginning(error.message(), LONGEST + BEYOND).to_owned();
+                cut |= message.len() > LONGEST;
+                bytes += message.len();
+                Outcome::Error(ToolError::new(error.kind(), message).with_retry(error.retry()))
+            }
+        };
+        Record { call: self.0, outcome, duration, bytes, cut }
+    }
+
+    /// The record that it was dropped before it ended.
+    pub fn interrupted(self) -> Record {
+        let (duration, bytes) = (self.0.instant.elapsed(), self.0.bytes);
+        Record { call: self.0, outcome: Outcome::Interrupted, duration, bytes, cut: false }
+    }
+}
+
+impl fmt::Debug for RecordedCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RecordedCall").field("number", &self.0.number).finish_non_exhaustive()
+    }
+}
+
+/// That a call has started to wait, or how it ended. What it holds may be secret: [`Record::entry`] shows it without.
+pub struct Record {
+    call: Box<Begun>,
+    outcome: Outcome,
+    duration: Duration,
+    bytes: usize,
+    cut: bool,
+}
+
+enum Outcome {
+    Running,
+    Ok(Box<RecordedOutput>),
+    Error(ToolError),
+    Interrupted,
+}
+
+impl Record {
+    /// The call, without secrets.
+    pub fn entry(&self, redactor: &Redactor) -> HistoryEntry {
+        let call = &*self.call;
+        let (mut arguments, found) = self.arguments();
+        let own = redactor.with_own(found);
+        let longest = if call.cut { LONGEST_PART } else { usize::MAX };
+        own.redact_value_to(&mut arguments, longest);
+        // Those of a tool with secrets are copied whole.
+        let is_long = !fits(&arguments, &mut { LONGEST });
+        if is_long {
+            arguments = shorten(&arguments, &mut { LONGEST });
+        }
+        let name = call.name.as_ref().map(|name| own.redact(name).into_owned());
+        let tool = call.tool.as_ref().map(|tool| tool.name().to_owned());
+        let mut entry = HistoryEntry {
+            time: call.time,
+            key: call.number.to_string(),
+            id: own.redact(&call.id).into_owned(),
+            called_as: if tool.is_some() { name.clone() } else { None },
+            tool: tool.or(name).unwrap_or_default(),
+            caller: RecordedCaller::new(&call.caller, redactor),
+            arguments,
+            cut: self.cut || call.cut || is_long,
+            status: CallStatus::Running,
+            duration: None,
+            output: None,
+            error: None,
+        };
+        match &self.outcome {
+            Outcome::Running => return entry,
+            Outcome::Interrupted => entry.status = CallStatus::Interrupted,
+            Outcome::Ok(output) => {
+                entry.status = CallStatus::Ok;
+                entry.output = Some(output.redacted(&own));
+            }
+            Outcome::Error(error) => {
+                entry.status = CallStatus::Error;
+                let message = own.redact_to(error.message(), LONGEST).into_owned();
+                entry.error = Some(error.clone().with_message(message));
+            }
+        }
+        entry.duration = Some(self.duration);
+        entry
+    }
+
+    /// Whether it says that a call started to wait, and not how it ended.
+    pub fn is_start(&self) -> bool {
+        matches!(self.outcome, Outcome::Running)
+    }
+
+    /// About how much memory it takes, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The number of its call in this process.
+    pub(super) fn number(&self) -> u64 {
+        self.call.number
+    }
+
+    /// Whether it was recorded before that the call started.
+    pub(super) fn was_started(&self) -> bool {
+        self.call.is_started && !self.is_start()
+    }
+
+    pub(super) fn time(&self) -> SystemTime {
+        self.call.time
+    }
+
+    pub(super) fn caller(&self) -> &Caller {
+        &self.call.caller
+    }
+
+    pub(super) fn tool_name(&self) -> &str {
+        let own = self.call.tool.as_ref().map(Tool::name);
+        own.or(self.call.name.as_deref()).unwrap_or_default()
+    }
+
+    /// The arguments without those that are secret, and what those were.
+    fn arguments(&self) -> (Value, Vec<String>) {
+        let parsed = match &self.call.arguments {
+            CallArguments::Json(value) => Some(value.clone()),
+            CallArguments::Text(text) => serde_json::from_str(text).ok(),
+        };
+        let text = || match &self.call.arguments {
+            CallArguments::Text(text) => Value::from(text.as_str()),
+            CallArguments::Json(_) => Value::Null,
+        };
+        let Some(tool) = &self.call.tool else { return (parsed.unwrap_or_else(text), Vec::new()) };
+        match (tool.compiled(), parsed) {
+            // Nobody knows which of them are secret; the tool cannot have run.
+            (Err(_), _) => (REDACTED.into(), Vec::new()),
+            (Ok(compiled), None) if compiled.has_secrets => (REDACTED.into(), Vec::new()),
+            (Ok(_), None) => (text(), Vec::new()),
+            (Ok(compiled), Some(mut value)) => {
+                let found = secrets::strip(compiled, &mut value);
+                (value, found)
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Record {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Record").field("number", &self.call.number).finish_non_exhaustive()
+    }
+}
+
+/// The arguments, their size, and whether they were cut.
+fn copy_arguments(tool: Option<&Tool>, arguments: &CallArguments) -> (CallArguments, usize, bool) {
+    // A secret that is cut would no longer be recognised where the tool repeats it.
+    let has_secrets = |tool: &Tool| tool.compiled().is_ok_and(|compiled| compiled.has_secrets);
+    let whole = || tool.is_some_and(has_secrets);
+    match arguments {
+        CallArguments::Text(text) if text.len() <= LONGEST || whole() => {
+            (text.as_str().into(), text.len(), false)
+        }
+        CallArguments::Text(text) => {
+            let copy = beginning(text, LONGEST_PART + BEYOND);
+            (copy.into(), copy.len(), true)
+        }
+        CallArguments::Json(value) => {
+            let mut room = LONGEST;
+            if fits(value, &mut room) || whole() {
+                return (value.clone().into(), LONGEST - room, false);
+            }
+            let mut room = LONGEST;
+            let copy = shorten(value, &mut room);
+            (CallArguments::Json(copy), LONGEST - room, true)
+        }
+    }
+}
+
+fn copy_output(output: &ToolOutput, bytes: &mut usize, cut: &mut bool) -> Box<RecordedOutput> {
+    let mut room = LONGEST;
+    let content = output.content.iter().map(|block| copy_block(block, &mut room)).collect();
+    let mut fitting = |value: &Value| {
+        let mut room = LONGEST;
+        let is_fitting = fits(value, &mut room);
+        *cut |= !is_fitting;
+        *bytes += LONGEST - room;
+        is_fitting
+    };
+    let details = output.details.as_ref().filter(|details| fitting(details)).cloned();
+    let metadata = if output.metadata.is_empty() {
+        Map::new()
+    } else {
+        let kept = output.metadata.iter().filter(|(_, value)| fitting(value));
+        kept.map(|(name, value)| (name.clone(), value.clone())).collect()
+    };
+    let paths = |paths: &[PathBuf]| paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
+    *bytes += LONGEST - room + size_of::<RecordedOutput>();
+    Box::new(RecordedOutput {
+        content,
+        details,
+        title: output.title.as_ref().map(|title| beginning(title, LONGEST_PART).to_owned()),
+        metadata,
+        files_modified: paths(&output.files_modified),
+        attachments: paths(&output.attachments),
+    })
+}
+
+fn copy_block(block: &Content, room: &mut usize) -> RecordedContent {
+    let mut copy = |text: &str| {
+        let kept = beginning(text, *room).len();
+        *room -= kept;
+        let omitted = text.len() - kept;
+        let beyond = if omitted > 0 { BEYOND } else { 0 };
+        (beginning(text, kept + beyond).to_owned(), omitted)
+    };
+    match block {
+        Content::Text { text } => {
+            let (text, omitted_bytes) = copy(text);
+            RecordedContent::Text { text, omitted_bytes }
+        }
+        Content::Image { data, mime_type } => {
+            RecordedContent::Image { mime_type: mime_type.clone(), bytes: data.0.len() }
+        }
+        Content::Audio { data, mime_type } => {
+            RecordedContent::Audio { mime_type: mime_type.clone(), bytes: data.0.len() }
+        }
+        Content::ResourceLink { uri, name, .. } => {
+            RecordedContent::ResourceLink { uri: uri.clone(), name: name.clone() }
+        }
+        Content::Resource { resource } => {
+            let (uri, mime_type) = (resource.uri.clone(), resource.mime_type.clone());
+            match &resource.body {
+                ResourceBody::Text(text) => {
+                    let (text, omitted_bytes) = copy(text);
+                    RecordedContent::Resource { uri, mime_type, text: Some(text), omitted_bytes }
+                }
+                ResourceBody::Blob(data) => {
+                    RecordedContent::Resource { uri, mime_type, text: None, omitted_bytes: data.0.len() }
+                }
+            }
+        }
+    }
+}
+
+/// Whether a value takes no more than there is room.
+fn fits(value: &Value, room: &mut usize) -> bool {
+    let own = size_of::<Value>() + if let Value::String(text) = value { text.len() } else { 0 };
+    let Some(rest) = room.checked_sub(own) else { return false };
+    *room = rest;
+    match value {
+        Value::Array(items) => items.iter().all(|item| fits(item, room)),
+        Value::Object(members) => members.iter().all(|(name, member)| {
+            *room = room.saturating_sub(name.len() + size_of::<usize>());
+            fits(member, room)
+        }),
+        _ => true,
+    }
+}
+
+/// As much of a value as there is room for, its long strings cut.
+fn shorten(value: &Value, room: &mut usize) -> Value {
+    *room = room.saturating_sub(size_of::<Value>());
+    match value {
+        Value::String(text) => {
+            let text = beginning(text, LONGEST_PART + BEYOND);
+            *room = room.saturating_sub(text.len());
+            text.into()
+        }
+        Value::Array(items) => {
+            let mut kept = Vec::new();
+            for item in items {
+                if *room == 0 {
+                    break;
+                }
+                kept.push(shorten(item, room));
+            }
+            kept.into()
+        }
+        Value::Object(members) => {
+            let mut kept = Map::new();
+            for (name, member) in members {
+                if *room == 0 {
+                    break;
+                }
+                let name = beginning(name, LONGEST_PART);
+                *room = room.saturating_sub(name.len());
+                kept.insert(name.to_owned(), shorten(member, room));
+            }
+            kept.into()
+        }
+        other => other.clone(),
+    }
+}
+
+/// The first bytes of a text, whole characters.
+fn beginning(text: &str, longest: usize) -> &str {
+    &text[..text.floor_char_boundary(longest)]
+}
+
+const _: () = assert!(size_of::<Record>() <= 128);

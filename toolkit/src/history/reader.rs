@@ -98,7 +98,8 @@ impl HistoryReader {
     /// The next file, if there is one.
     fn next_file(&mut self) -> io::Result<Option<&mut Reading>> {
         let mut next = None;
-        while let (None, Some(path)) = (&next, self.files.pop_front()) {
+        while next.is_none() {
+            let Some(path) = self.files.pop_front() else { break };
             let is_newest = self.newest.as_ref().is_some_and(|(file, _)| is_same(file, &path));
             match File::open(&path) {
                 Ok(_) if is_newest => {}

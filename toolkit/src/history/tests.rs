@@ -371,7 +371,7 @@ fn a_torn_last_line_is_passed_over_and_a_bad_one_is_told() {
             "4: it is not whole at column 9",
             "3",
             "lost 7",
-            "8: it is JSON but not a recorded call at column 11"
+            "9: it is JSON but not a recorded call at column 11"
         ]
     );
 }

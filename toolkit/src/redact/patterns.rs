@@ -69,7 +69,11 @@ static PATTERNS: &[Pattern] = &[
     checked(
         &["authorization"],
         r#"(?i)(?-u:\b)authorization\\*["']?[ \t]{0,4}(?:=>|[:=])[ \t]{0,4}\\*["']?(?:(?:bearer|basic|token|digest|negotiate|apikey|key)[ \t]+)?(?<s>[A-Z0-9._~+/=:-]{6,})"#,
-        |text, captures, secret| !is_code(text, secret) && has_digit_or_capital(text, captures, secret),
+        |text, captures, secret| {
+            !is_code(text, secret)
+                && !is_scheme(&text[secret.clone()])
+                && has_digit_or_capital(text, captures, secret)
+        },
     ),
     checked(&["bearer"], r"(?i)(?-u:\b)bearer[ \t]+(?<s>[A-Z0-9._~+/=-]{12,})", |text, captures, secret| {
         has_digit_or_capital(text, captures, secret) && names::is_random(&text[secret.clone()])
@@ -234,6 +238,11 @@ fn has_digit_and_capital(text: &str, _: &Captures<'_>, secret: &Range<usize>) ->
 
 fn has_digit_or_capital(text: &str, _: &Captures<'_>, secret: &Range<usize>) -> bool {
     text[secret.clone()].bytes().any(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase())
+}
+
+fn is_scheme(word: &str) -> bool {
+    let schemes = ["bearer", "basic", "token", "digest", "negotiate", "apikey", "required"];
+    schemes.iter().any(|scheme| word.eq_ignore_ascii_case(scheme))
 }
 
 /// A call or a path rather than a value: `authorization: Some(…)`.

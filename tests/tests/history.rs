@@ -1,0 +1,131 @@
+//! A history outlives the process that wrote it.
+
+use serde_json::json;
+use std::collections::{HashSet, VecDeque};
+use std::hash::{BuildHasher, RandomState};
+use std::io::{BufRead, BufReader, Write as _};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+use toolkit::prelude::*;
+use toolkit::{
+    CallStatus, History, HistoryItem, HistoryReader, JsonlHistory, JsonlOptions, RecordedCall, tool_ref,
+};
+
+const CALLS: u64 = 10_000;
+/// How old a record is that must be there.
+const AGE: Duration = Duration::from_millis(10);
+const FILE: &str = "TOOLKIT_TEST_HISTORY";
+
+/// Adds two numbers.
+#[tool(read_only)]
+fn add(a: i64, b: i64) -> String {
+    (a + b).to_string()
+}
+
+#[test]
+fn a_killed_process_leaves_its_history() {
+    kill_and_read(3);
+}
+
+#[test]
+#[ignore = "kills a process 50 times: cargo xtask test"]
+fn fifty_killed_processes_leave_their_histories() {
+    kill_and_read(50);
+}
+
+fn kill_and_read(times: u64) {
+    for _ in 0..times {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("history.jsonl");
+        // In the middle: after some call, at some moment.
+        let random = RandomState::new().hash_one(Instant::now());
+        let target = random % CALLS;
+        let delay = Duration::from_micros(random / CALLS % 3000);
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "the_process_that_is_killed", "--ignored", "--nocapture"])
+            .env(FILE, &path)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+        let mut told = 0;
+        let numbers = |line: &String| line.strip_prefix("recorded ").map(|number| number.parse().unwrap());
+        while told < target {
+            told = lines.by_ref().find_map(|line| numbers(&line)).unwrap();
+        }
+        thread::sleep(delay);
+        child.kill().unwrap();
+        // What it told before it was killed.
+        told = lines.filter_map(|line| numbers(&line)).last().unwrap_or(told);
+        child.wait().unwrap();
+        check(&path, told);
+    }
+}
+
+/// Every call up to `told` is in the file, and every line of it makes sense.
+fn check(path: &Path, told: u64) {
+    let mut found = HashSet::new();
+    for item in HistoryReader::open(path).unwrap() {
+        match item.unwrap() {
+            HistoryItem::Call(call) if call.status == CallStatus::Ok => {
+                let number = call.arguments["a"].as_u64().unwrap();
+                assert_eq!(call.text(), "x".repeat(usize::try_from(number % 300).unwrap()));
+                assert!(found.insert(number), "{number} is there twice");
+            }
+            HistoryItem::Call(call) => assert_eq!(call.status, CallStatus::Interrupted),
+            other => panic!("{other:?}"),
+        }
+    }
+    let missing: Vec<u64> = (1..=told).filter(|number| !found.contains(number)).collect();
+    assert!(missing.is_empty(), "{} of {told} are missing, from {:?} on", missing.len(), missing.first());
+}
+
+/// Records calls as fast as it can, and tells which are so old that they must be there.
+#[test]
+#[ignore = "run by the tests here"]
+fn the_process_that_is_killed() {
+    let Some(path) = std::env::var_os(FILE) else { return };
+    let history = JsonlHistory::open(path, JsonlOptions::default()).unwrap();
+    let recorded = Arc::new(Mutex::new(VecDeque::new()));
+    let teller = thread::spawn({
+        let recorded = Arc::clone(&recorded);
+        move || tell(&recorded)
+    });
+    let caller = Arc::new(Caller::new().with_session("s"));
+    for number in 1..=CALLS {
+        let arguments = json!({"a": number, "b": 1}).into();
+        let tool = tool_ref!(add);
+        let mut call =
+            RecordedCall::new(Arc::clone(&caller), number.to_string(), "add", Some(tool), &arguments);
+        if number % 7 == 0 {
+            history.record(call.started());
+        }
+        let answer = ToolOutput::text("x".repeat(usize::try_from(number % 300).unwrap()));
+        history.record(call.finished(&Ok(answer)));
+        recorded.lock().unwrap().push_back((Instant::now(), number));
+    }
+    teller.join().unwrap();
+    // Until it is killed.
+    thread::sleep(Duration::from_secs(60));
+}
+
+fn tell(recorded: &Mutex<VecDeque<(Instant, u64)>>) {
+    let mut last = 0;
+    while last < CALLS {
+        thread::sleep(Duration::from_millis(1));
+        let mut recorded = recorded.lock().unwrap();
+        let old = recorded.iter().take_while(|(time, _)| time.elapsed() > AGE).count();
+        let told = recorded.drain(..old).last();
+        drop(recorded);
+        if let Some((_, number)) = told {
+            last = number;
+            // Past what the test harness captures, and in one piece.
+            std::io::stdout().write_all(format!("recorded {number}\n").as_bytes()).unwrap();
+            std::io::stdout().flush().unwrap();
+        }
+    }
+}

@@ -4,6 +4,7 @@ use crate::arguments;
 use crate::content::Content;
 use crate::error::ToolError;
 use crate::output::ToolOutput;
+use crate::redact::Redactor;
 use serde::de::Error as _;
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -107,6 +108,24 @@ pub struct ToolResult {
 impl ToolResult {
     pub(crate) fn new(id: String, name: String, outcome: Result<ToolOutput, ToolError>) -> Self {
         Self { id, name, outcome }
+    }
+
+    /// Takes secrets out.
+    pub(crate) fn redact(&mut self, redactor: &Redactor) {
+        match &mut self.outcome {
+            // It has none any more.
+            Err(_) => {}
+            Ok(output) => {
+                output.content.iter_mut().for_each(|content| content.redact(redactor));
+                if let Some(details) = &mut output.details {
+                    redactor.redact_value(details);
+                }
+                if let Some(title) = &mut output.title {
+                    redactor.redact_string(title, usize::MAX);
+                }
+                redactor.redact_members(&mut output.metadata, usize::MAX);
+            }
+        }
     }
 
     /// Whether the call failed.

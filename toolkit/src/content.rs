@@ -1,5 +1,6 @@
 //! Content blocks: what a model gets back from a tool. Their JSON is that of the Model Context Protocol.
 
+use crate::redact::Redactor;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -71,6 +72,15 @@ impl Content {
         match self {
             Self::Text { text } => Some(text),
             _ => None,
+        }
+    }
+
+    /// Takes secrets out of text.
+    pub(crate) fn redact(&mut self, redactor: &Redactor) {
+        if let Self::Text { text }
+        | Self::Resource { resource: Resource { body: ResourceBody::Text(text), .. } } = self
+        {
+            redactor.redact_string(text, usize::MAX);
         }
     }
 

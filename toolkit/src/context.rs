@@ -1,5 +1,6 @@
 //! What a tool function learns about the call it serves.
 
+mod asking;
 mod nested;
 
 use crate::call::ToolResult;
@@ -9,10 +10,10 @@ use crate::error::ToolError;
 use crate::events::{Event, Progress};
 use crate::live::{Live, Told};
 use crate::output::ToolOutput;
+use crate::redact::Redactor;
 use crate::sink::OutputSink;
 use crate::state::{Service, Services, State};
 use crate::tool::Tool;
-use crate::tool_def::ToolDef;
 use crate::toolbox::Scope;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -33,6 +34,8 @@ pub struct ToolContext {
     call_token: Option<CancellationToken>,
     /// The call whose function made this one.
     parent: Option<Above>,
+    /// What takes the call's own secrets out of what is told of it, where it has any.
+    redactor: Option<Redactor>,
     /// Made when the function first needs it.
     live: OnceLock<Arc<Live>>,
 }
@@ -54,13 +57,11 @@ impl Clone for ToolContext {
             scope: Arc::clone(&self.scope),
             call_token: self.call_token.clone(),
             parent: self.parent.clone(),
+            redactor: self.redactor.clone(),
             live: OnceLock::from(Arc::clone(self.live())),
         }
     }
 }
-
-/// The tool of a context outside any toolkit.
-static DETACHED: ToolDef = ToolDef { name: "detached", ..ToolDef::BASE };
 
 impl ToolContext {
     /// A context outside any toolkit, for calling a tool function directly, as tests do.
@@ -83,10 +84,11 @@ impl ToolContext {
         Self {
             call_id: "detached".to_owned(),
             called_as: "detached".to_owned(),
-            tool: Tool::new(&DETACHED),
+            tool: Tool::nameless().named("detached"),
             scope: Scope::detached(caller),
             call_token: None,
             parent: None,
+            redactor: None,
             live: OnceLock::new(),
         }
     }
@@ -98,8 +100,9 @@ impl ToolContext {
         scope: Arc<Scope>,
         call_token: Option<CancellationToken>,
         parent: Option<Above>,
+        redactor: Option<Redactor>,
     ) -> Self {
-        Self { call_id, called_as, tool, scope, call_token, parent, live: OnceLock::new() }
+        Self { call_id, called_as, tool, scope, call_token, parent, redactor, live: OnceLock::new() }
     }
 
     pub(crate) fn into_result(self, outcome: Result<ToolOutput, ToolError>) -> ToolResult {
@@ -109,6 +112,10 @@ impl ToolContext {
     /// The result, for those that watch.
     pub(crate) fn copy_result(&self, outcome: &Result<ToolOutput, ToolError>) -> ToolResult {
         ToolResult::new(self.call_id.clone(), self.called_as.clone(), outcome.clone())
+    }
+
+    pub(crate) fn redactor(&self) -> &Redactor {
+        self.redactor.as_ref().unwrap_or(&self.scope.toolkit.settings.redactor)
     }
 
     pub(crate) fn tool(&self) -> &Tool {

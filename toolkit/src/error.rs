@@ -1,7 +1,9 @@
 //! Why a call failed: a kind for hosts, a text for the model, advice on trying again.
 
 use crate::arguments::InvalidArguments;
+use crate::redact::Redactor;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::error::Error as StdError;
 use std::fmt;
 use std::sync::Arc;
@@ -187,6 +189,20 @@ impl ToolError {
     #[must_use]
     pub fn with_message(mut self, message: impl Into<String>) -> Self {
         self.message = message.into();
+        self
+    }
+
+    /// The same without secrets. The error behind it goes if it may hold one.
+    pub(crate) fn redacted(mut self, redactor: &Redactor) -> Self {
+        if let Cow::Owned(message) = redactor.redact(&self.message) {
+            self.message = message;
+            self.source = None;
+        }
+        if let Some(arguments) = &mut self.arguments {
+            for problem in &mut arguments.problems {
+                redactor.redact_string(&mut problem.actual, usize::MAX);
+            }
+        }
         self
     }
 

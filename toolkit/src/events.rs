@@ -1,8 +1,10 @@
 //! What a host can watch while calls run.
 
+use crate::ask::PendingAsk;
 use crate::call::ToolResult;
 use crate::content::Content;
 use crate::context::ToolContext;
+use crate::redact::Redactor;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 use std::collections::VecDeque;
@@ -54,9 +56,14 @@ pub enum Event {
         /// The part.
         content: Content,
     },
+    /// A person is asked. The question can be answered through [`Toolkit::asks`](crate::Toolkit::asks) too.
+    Asked {
+        /// The question.
+        ask: PendingAsk,
+    },
     /// It is over.
     Finished {
-        /// Its result, as the caller gets it.
+        /// Its result, as the caller gets it, but for secrets.
         #[serde(serialize_with = "shared")]
         result: Arc<ToolResult>,
         /// How long it took, waiting included; in JSON seconds and nanoseconds.
@@ -71,6 +78,22 @@ fn shared<S: Serializer>(result: &Arc<ToolResult>, serializer: S) -> Result<S::O
 }
 
 impl Event {
+    /// Takes secrets out of what tools say.
+    fn redact(&mut self, redactor: &Redactor) {
+        match self {
+            Self::Progress(Progress { message: Some(text), .. }) => redactor.redact_string(text, usize::MAX),
+            Self::Metadata { title, metadata } => {
+                if let Some(title) = title {
+                    redactor.redact_string(title, usize::MAX);
+                }
+                redactor.redact_members(metadata, usize::MAX);
+            }
+            Self::Partial { content } => content.redact(redactor),
+            Self::Finished { result, .. } => Arc::make_mut(result).redact(redactor),
+            Self::Started | Self::Progress(_) | Self::Asked { .. } | Self::Interrupted => {}
+        }
+    }
+
     /// Whether a reader that is late may miss it.
     fn is_intermediate(&self) -> bool {
         matches!(self, Self::Progress(_) | Self::Metadata { .. } | Self::Partial { .. })
@@ -276,12 +299,14 @@ impl Hub {
         if queues.is_empty() {
             return;
         }
+        let mut event = event();
+        event.redact(context.redactor());
         let event = CallEvent {
             call_id: context.call_id().to_owned(),
             tool: context.tool_name().to_owned(),
             session_id: context.session_id().map(str::to_owned),
             agent: context.agent().map(str::to_owned),
-            event: event(),
+            event,
         };
         for queue in queues {
             queue.push(event.clone());

@@ -16,7 +16,7 @@ mod memory;
 mod query;
 mod reader;
 mod record;
-mod secrets;
+pub(crate) mod secrets;
 #[cfg(test)]
 mod tests;
 

@@ -45,8 +45,8 @@ mod escape;
 mod events;
 mod gate;
 mod guard;
-mod housekeeping;
 mod history;
+mod housekeeping;
 mod link;
 mod live;
 mod macros;
@@ -87,14 +87,14 @@ pub use cut::{Cut, CutHint, Kept, OutputLimits, Part, Position};
 pub use definition::{Annotations, Definition};
 pub use diagnostic::{Diagnostic, Level};
 pub use error::{IntoToolError, Retry, ToolError, ToolErrorKind};
-pub use events::{CallEvent, Event, Events, Progress};
-pub use housekeeping::Housekeeping;
 pub use escape::{MAX_BLOCK_CHARS, MAX_BLOCK_LINES, MAX_LINE_CHARS, escape_block, escape_line};
+pub use events::{CallEvent, Event, Events, Progress};
 pub use history::{
     CallStatus, CorruptLine, History, HistoryEntry, HistoryItem, HistoryQuery, HistoryReader, JsonlHistory,
     JsonlOptions, JsonlStatus, MemoryHistory, Record, RecordedCall, RecordedCaller, RecordedContent,
     RecordedOutput,
 };
+pub use housekeeping::Housekeeping;
 pub use macros::{args, tool};
 pub use name::{MAX_NAME_BYTES, is_valid_name, nearest};
 pub use output::{Image, IntoToolOutput, Json, JsonOutput, ToolOutput};

@@ -1,15 +1,19 @@
 //! Every tool of a process, with the services they need.
 
+use crate::approver::Approver;
 use crate::arguments::Repairing;
+use crate::ask::{AskLimits, Asks};
 use crate::caller::Caller;
 use crate::cut::{Cut, OutputLimits};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::events::{Events, Hub};
 use crate::guard::guard;
+use crate::history::History;
 use crate::link::{self, Linked, Links};
 use crate::name::is_valid_name;
 use crate::output_store::{OutputStore, default_data_dir};
 use crate::policy::Policy;
+use crate::redact::Redactor;
 use crate::schema;
 use crate::session::Sessions;
 use crate::settings::Settings;
@@ -51,6 +55,13 @@ pub(crate) struct Inner {
     diagnostics: Vec<Diagnostic>,
 }
 
+impl Inner {
+    /// The tool of this name or alias.
+    pub(crate) fn tool(&self, name: &str) -> Option<&Tool> {
+        self.index.get(name).map(|place| &self.tools[*place])
+    }
+}
+
 impl Toolkit {
     /// Starts with every tool that is linked into this process.
     pub fn builder() -> Builder {
@@ -69,7 +80,7 @@ impl Toolkit {
 
     /// The tool of this name or alias.
     pub fn tool(&self, name: &str) -> Option<&Tool> {
-        self.0.index.get(name).map(|place| &self.0.tools[*place])
+        self.0.tool(name)
     }
 
     /// What was noticed while the tools were put together.
@@ -86,6 +97,11 @@ impl Toolkit {
     #[expect(clippy::must_use_candidate, reason = "most hosts do not care whether there was one")]
     pub fn end_session(&self, session_id: &str) -> bool {
         self.0.sessions.end(session_id)
+    }
+
+    /// The questions that wait for an answer. They can be answered here, wherever they were asked.
+    pub fn asks(&self) -> &Asks {
+        &self.0.settings.asks
     }
 
     pub(crate) fn outputs(&self) -> &OutputStore {
@@ -177,6 +193,50 @@ impl Builder {
     #[must_use]
     pub fn cut_hint(mut self, hint: impl Fn(&Cut, &Caller) -> String + Send + Sync + 'static) -> Self {
         self.settings.hint = Some(Arc::new(hint));
+        self
+    }
+
+    /// Brings the questions of tools to a person. Without one they are denied.
+    ///
+    /// To look into it later, hand over an `Arc` of it.
+    #[must_use]
+    pub fn approver(mut self, approver: impl Approver) -> Self {
+        self.settings.approver = Arc::new(approver);
+        self
+    }
+
+    /// How many questions can wait for an answer, and for how long: 1,000 for 24 hours by default.
+    #[must_use]
+    pub fn ask_limits(mut self, limits: AskLimits) -> Self {
+        self.settings.asks = Asks::with_limits(limits);
+        self
+    }
+
+    /// Records every call. Keep a clone of the `Arc` to read it.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use toolkit::prelude::*;
+    /// use toolkit::{HistoryQuery, MemoryHistory, Redactor};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), toolkit::BuildError> {
+    /// let history = Arc::new(MemoryHistory::new(Redactor::new().env("DEPLOY_KEY")));
+    /// let toolkit = Toolkit::empty().history(Arc::clone(&history)).build()?;
+    /// toolkit.toolbox(&Caller::new()).await.call(ToolCall::new("1", "unknown", "{}")).await;
+    /// assert_eq!(history.calls(&HistoryQuery::new())[0].tool, "unknown");
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn history<H: History>(mut self, history: Arc<H>) -> Self {
+        self.settings.history = Some(history);
+        self
+    }
+
+    /// What is taken out of events and errors, beside the values of secret arguments and what looks like a key. What is
+    /// taken out of a history is said where that is made.
+    #[must_use]
+    pub fn redactor(mut self, redactor: Redactor) -> Self {
+        self.settings.redactor = redactor;
         self
     }
 

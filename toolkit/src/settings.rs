@@ -1,9 +1,13 @@
 //! What a host decides for all calls of its toolkit.
 
+use crate::approver::{Approver, NoApprover};
 use crate::arguments::Repairing;
+use crate::ask::Asks;
 use crate::cut::{CutHint, OutputLimits};
+use crate::history::History;
 use crate::output_store::OutputStore;
 use crate::policy::Policy;
+use crate::redact::Redactor;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,6 +24,10 @@ pub(crate) struct Settings {
     pub(crate) limits: OutputLimits,
     pub(crate) outputs: OutputStore,
     pub(crate) hint: Option<CutHint>,
+    pub(crate) asks: Asks,
+    pub(crate) approver: Arc<dyn Approver>,
+    pub(crate) history: Option<Arc<dyn History>>,
+    pub(crate) redactor: Redactor,
 }
 
 impl fmt::Debug for Settings {
@@ -30,6 +38,8 @@ impl fmt::Debug for Settings {
             .field("repairing", &self.repairing)
             .field("limits", &self.limits)
             .field("outputs", &self.outputs)
+            .field("asks", &self.asks)
+            .field("history", &self.history)
             .finish_non_exhaustive()
     }
 }
@@ -43,6 +53,10 @@ impl Default for Settings {
             limits: OutputLimits::default(),
             outputs: OutputStore::default(),
             hint: None,
+            asks: Asks::default(),
+            approver: Arc::new(NoApprover),
+            history: None,
+            redactor: Redactor::default(),
         }
     }
 }

@@ -41,7 +41,15 @@ impl From<Made> for Tool {
     }
 }
 
+/// A tool that nobody wrote.
+static NAMELESS: ToolDef = ToolDef::BASE;
+
 impl Tool {
+    /// Stands where there is no tool: outside a toolkit, or for a name that nobody knows.
+    pub(crate) fn nameless() -> Self {
+        Self::new(&NAMELESS)
+    }
+
     /// A tool from its static definition.
     pub fn new(def: &'static ToolDef) -> Self {
         Made { def, name: None, services: Services::default() }.into()

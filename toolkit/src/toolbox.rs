@@ -31,7 +31,7 @@ pub struct Toolbox(Arc<Scope>);
 #[derive(Debug)]
 pub(crate) struct Scope {
     pub(crate) toolkit: Arc<Inner>,
-    pub(crate) caller: Caller,
+    pub(crate) caller: Arc<Caller>,
     pub(crate) session: Arc<Session>,
     /// The places in the toolkit of the tools that the policy allows; all where `None`.
     allowed: Option<Vec<usize>>,
@@ -41,7 +41,7 @@ impl Scope {
     /// Outside any toolkit.
     pub(crate) fn detached(caller: Caller) -> Arc<Self> {
         let toolkit = Arc::new(Inner::default());
-        Arc::new(Self { toolkit, caller, session: Session::unnamed(), allowed: None })
+        Arc::new(Self { toolkit, caller: Arc::new(caller), session: Session::unnamed(), allowed: None })
     }
 }
 
@@ -55,7 +55,7 @@ impl Toolbox {
             let is_allowed = |place: &usize| policy.check(&caller, &toolkit.tools[*place]).is_ok();
             (0..toolkit.tools.len()).filter(is_allowed).collect()
         });
-        Self::of(Arc::new(Scope { toolkit, caller, session, allowed }))
+        Self::of(Arc::new(Scope { toolkit, caller: Arc::new(caller), session, allowed }))
     }
 
     pub(crate) fn of(scope: Arc<Scope>) -> Self {

@@ -23,7 +23,6 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Repairing {
     On,
-    #[allow(dead_code, reason = "for hosts that switch it off")]
     Off,
 }
 

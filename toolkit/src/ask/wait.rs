@@ -66,11 +66,23 @@ impl Asks {
         origin: Origin,
         question: Question,
     ) -> Asked<'a, Answer> {
+        self.ask_telling(approver, origin, question, |_| {})
+    }
+
+    /// The same, telling of the question once it is on the list.
+    pub(crate) fn ask_telling<'a>(
+        &'a self,
+        approver: &'a dyn Approver,
+        origin: Origin,
+        question: Question,
+        tell: impl FnOnce(&PendingAsk) + Send + 'a,
+    ) -> Asked<'a, Answer> {
         Box::pin(async move {
             let mut waiting = match self.register(origin, question) {
                 Ok(waiting) => waiting,
                 Err(refusal) => return refusal,
             };
+            tell(&waiting.ask);
             let mut deadline = Deadline { age: self.limits().age, sleep: None };
             let mut attempt = 1;
             loop {

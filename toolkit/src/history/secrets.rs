@@ -9,7 +9,7 @@ use std::ptr;
 ///
 /// The arguments are as a model sent them: under another name, in another shape, or wrong. So whatever cannot be
 /// matched with the schema of a tool that has secrets is taken for one.
-pub(super) fn strip(compiled: &Compiled, arguments: &mut Value) -> Vec<String> {
+pub(crate) fn strip(compiled: &Compiled, arguments: &mut Value) -> Vec<String> {
     let mut found = Vec::new();
     if compiled.has_secrets {
         let root = &compiled.annotated;

@@ -8,6 +8,8 @@ use crate::call::{CallArguments, ToolCall, ToolResult};
 use crate::context::ToolContext;
 use crate::error::ToolError;
 use crate::guard::guard;
+use crate::history;
+use crate::redact::Redactor;
 use crate::schema::Compiled;
 use crate::tool::Tool;
 use std::sync::Arc;
@@ -27,28 +29,56 @@ impl Ready {
 impl Toolbox {
     /// What can be said before the function runs. Not async: see [`Toolbox::call`].
     pub(super) fn begin(&self, call: ToolCall, options: CallOptions) -> Result<Ready, Box<ToolResult>> {
+        let found = self.find(&call.name).and_then(|tool| within(tool, &options).map(|()| tool));
+        let mut report = Report::begin(&self.0, &call, self.0.toolkit.tool(&call.name));
         let ToolCall { id, name, arguments } = call;
-        let began = Report::begins(&self.0);
-        let tool = match self.find(&name).and_then(|tool| within(tool, &options).map(|()| tool)) {
-            Ok(tool) => tool,
-            Err(error) => return Err(Box::new(ToolResult::new(id, name, Err(error)))),
-        };
         let CallOptions { cancel, timeout, above, within_read_only } = options;
-        let prepared = guard(&name, || prepare(tool, arguments, self.0.toolkit.settings.repairing)).flatten();
-        let context = ToolContext::new(id, name, tool.clone(), Arc::clone(&self.0), cancel, above);
-        let report = Report::new(began);
+        let (tool, prepared) = match found {
+            Ok(tool) => {
+                let settings = &self.0.toolkit.settings;
+                let prepared = guard(&name, || {
+                    let redactor = own_redactor(tool, &arguments, &settings.redactor)?;
+                    Ok((prepare(tool, arguments, settings.repairing), redactor))
+                });
+                (tool.clone(), prepared.flatten())
+            }
+            Err(error) => (Tool::nameless().named(name.clone()), Err(error)),
+        };
+        let (prepared, redactor) = match prepared {
+            Ok((prepared, redactor)) => (prepared, redactor),
+            Err(error) => (Err(error), None),
+        };
+        let context = ToolContext::new(id, name, tool, Arc::clone(&self.0), cancel, above, redactor);
         match prepared {
             Ok((arguments, repairs)) => {
                 let start = Start { arguments, repairs, timeout, within_read_only, report };
                 Ok(Ready { context, start })
             }
             Err(error) => {
-                let outcome = Err(error);
+                let outcome = Err(error.redacted(context.redactor()));
                 report.finish(&context, &outcome);
                 Err(Box::new(context.into_result(outcome)))
             }
         }
     }
+}
+
+/// What takes the secrets of this very call out of what is told of it: the values of arguments marked so.
+fn own_redactor(
+    tool: &Tool,
+    arguments: &CallArguments,
+    redactor: &Redactor,
+) -> Result<Option<Redactor>, ToolError> {
+    let compiled = tool.compiled()?;
+    if !compiled.has_secrets {
+        return Ok(None);
+    }
+    let mut value = match arguments {
+        CallArguments::Json(value) => value.clone(),
+        // What is no JSON is not repeated in any error.
+        CallArguments::Text(text) => serde_json::from_str(text).unwrap_or_default(),
+    };
+    Ok(Some(redactor.with_own(history::secrets::strip(compiled, &mut value))))
 }
 
 /// What only reads must not change anything by a detour.

@@ -42,7 +42,7 @@ pub(super) fn finish<'a>(context: &'a ToolContext, outcome: Outcome, repairs: &[
             }
         }
         Err(error) => {
-            let error = complete(context.tool(), error);
+            let error = complete(context.tool(), error).redacted(context.redactor());
             let limits = limits.unwrap_or(context.scope().toolkit.settings.limits);
             match stream {
                 Some(stream) => Finish::Later(Box::pin(error_with_stream(context, error, stream, limits))),

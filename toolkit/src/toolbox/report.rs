@@ -1,10 +1,13 @@
-//! What is told of a call to those that watch: exactly one end, whatever comes.
+//! What is told of a call to those that watch, and recorded: exactly one end, whatever comes.
 
 use super::Scope;
+use crate::call::ToolCall;
 use crate::context::ToolContext;
 use crate::error::ToolError;
 use crate::events::Event;
+use crate::history::{History, RecordedCall};
 use crate::output::ToolOutput;
+use crate::tool::Tool;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -12,29 +15,54 @@ use std::time::Instant;
 pub(super) struct Report {
     /// When it began; unknown where nobody watches.
     began: Option<Instant>,
+    /// What will be recorded, where there is a history.
+    recorded: Option<RecordedCall>,
+    waits: bool,
 }
 
 impl Report {
-    /// When the call begins, if anybody wants to know.
-    pub(super) fn begins(scope: &Scope) -> Option<Instant> {
-        scope.toolkit.events.is_watched().then(Instant::now)
+    /// Before anything of the call is known to be right.
+    pub(super) fn begin(scope: &Scope, call: &ToolCall, tool: Option<&Tool>) -> Self {
+        let recorded = scope.toolkit.settings.history.as_ref().map(|_| {
+            let caller = Arc::clone(&scope.caller);
+            RecordedCall::new(caller, call.id.clone(), &call.name, tool.cloned(), &call.arguments)
+        });
+        Self { began: scope.toolkit.events.is_watched().then(Instant::now), recorded, waits: false }
     }
 
-    pub(super) fn new(began: Option<Instant>) -> Self {
-        Self { began }
-    }
-
+    /// The function runs.
     pub(super) fn start(context: &ToolContext) {
         context.send(|| Event::Started);
     }
 
-    pub(super) fn finish(&self, context: &ToolContext, outcome: &Result<ToolOutput, ToolError>) {
-        let duration = self.began.map(|began| began.elapsed()).unwrap_or_default();
-        context.send(|| Event::Finished { result: Arc::new(context.copy_result(outcome)), duration });
+    /// The call has to wait. Recorded, so that it is known should the process end before it does.
+    pub(super) fn wait(&mut self, context: &ToolContext) {
+        if let (false, Some(recorded), Some(history)) = (self.waits, &mut self.recorded, history(context)) {
+            history.record(recorded.started());
+        }
+        self.waits = true;
+    }
+
+    pub(super) fn finish(&mut self, context: &ToolContext, outcome: &Result<ToolOutput, ToolError>) {
+        let began = self.began;
+        context.send(|| {
+            let duration = began.map(|began| began.elapsed()).unwrap_or_default();
+            Event::Finished { result: Arc::new(context.copy_result(outcome)), duration }
+        });
+        if let (Some(recorded), Some(history)) = (self.recorded.take(), history(context)) {
+            history.record(recorded.finished(outcome));
+        }
     }
 
     /// Whoever called is gone.
-    pub(super) fn interrupt(context: &ToolContext) {
+    pub(super) fn interrupt(&mut self, context: &ToolContext) {
         context.send(|| Event::Interrupted);
+        if let (Some(recorded), Some(history)) = (self.recorded.take(), history(context)) {
+            history.record(recorded.interrupted());
+        }
     }
+}
+
+fn history(context: &ToolContext) -> Option<&dyn History> {
+    context.scope().toolkit.settings.history.as_deref()
 }

@@ -81,11 +81,15 @@ impl<'a> Running<'a> {
     }
 
     pub(super) fn poll(&mut self, task: &mut Context<'_>) -> Poll<Outcome> {
-        if self.span.is_none() {
-            return self.advance(task);
+        let polled = if self.span.is_none() {
+            self.advance(task)
+        } else {
+            self.span.clone().in_scope(|| self.advance(task))
+        };
+        if polled.is_pending() {
+            self.start.report.wait(self.context);
         }
-        let span = self.span.clone();
-        span.in_scope(|| self.advance(task))
+        polled
     }
 
     fn advance(&mut self, task: &mut Context<'_>) -> Poll<Outcome> {
@@ -313,7 +317,7 @@ impl Drop for Running<'_> {
         if !matches!(self.stage, Stage::Over) {
             self.leave();
             self.context.abandon();
-            Report::interrupt(self.context);
+            self.start.report.interrupt(self.context);
         }
     }
 }

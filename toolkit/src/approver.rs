@@ -33,13 +33,13 @@ pub trait Approver: Send + Sync + 'static {
     fn ask<'a>(&'a self, ask: &'a PendingAsk) -> Answering<'a>;
 }
 
-impl<A: Approver + ?Sized> Approver for Arc<A> {
+impl<T: Approver + ?Sized> Approver for Arc<T> {
     fn ask<'a>(&'a self, ask: &'a PendingAsk) -> Answering<'a> {
         (**self).ask(ask)
     }
 }
 
-impl<A: Approver + ?Sized> Approver for Box<A> {
+impl<T: Approver + ?Sized> Approver for Box<T> {
     fn ask<'a>(&'a self, ask: &'a PendingAsk) -> Answering<'a> {
         (**self).ask(ask)
     }

@@ -291,7 +291,7 @@ mod tests {
 
     #[test]
     fn nothing_hidden_remains_and_nothing_is_confused() {
-        for text in random_texts(200_000) {
+        for text in random_texts(50_000) {
             for (form, escaped) in [(Form::Line, escape_line(&text)), (Form::Block, escape_block(&text))] {
                 let mut marks = MOST_MARKS;
                 let hidden = escaped.chars().find(|character| !is_kept(*character, form, &mut marks));
@@ -315,7 +315,9 @@ mod tests {
             if hidden(u32::from(character)) {
                 assert!(is_escaped, "{:x}", u32::from(character));
             }
-            if character.is_alphanumeric() && !is_blank(character) {
+            // The standard library may know a later Unicode.
+            let is_known = get_general_category(character) != Category::Unassigned;
+            if character.is_alphanumeric() && is_known && !is_blank(character) {
                 assert!(!is_escaped, "{:x}", u32::from(character));
             }
         }
@@ -329,7 +331,8 @@ mod tests {
         assert!(shown.contains(" [… 1013 characters left out …] "), "{shown}");
         assert_eq!(escape_line(&"é".repeat(MAX_LINE_CHARS)).chars().count(), MAX_LINE_CHARS);
 
-        let numbered = |count: usize| (1..=count).map(|n| format!("{n}\n")).collect::<String>();
+        let numbered =
+            |count: usize| (1..=count).flat_map(|n| [n.to_string(), "\n".to_owned()]).collect::<String>();
         let all = numbered(MAX_BLOCK_LINES - 1);
         assert_eq!(escape_block(&all), all);
         let shown = escape_block(&numbered(5_000)).into_owned();

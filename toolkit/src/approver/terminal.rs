@@ -8,6 +8,7 @@ use crate::ask::{Answer, DeniedBy, Elicitation, PendingAsk, Question};
 use device::Device;
 use reply::{Field, read_permission};
 use serde_json::{Map, Value};
+use std::collections::BTreeSet;
 use std::io;
 use std::path::PathBuf;
 use tokio::sync::Mutex;
@@ -27,8 +28,8 @@ pub struct TerminalApprover {
 }
 
 /// The terminal belongs to the process, so its lock does: held from showing a question to the end of its answer. It
-/// holds whether the line that is being typed may have been begun for a question that was withdrawn.
-static TERMINAL: Mutex<bool> = Mutex::const_new(false);
+/// holds the terminals on which a line may have been begun for a question that was withdrawn.
+static TERMINAL: Mutex<BTreeSet<PathBuf>> = Mutex::const_new(BTreeSet::new());
 
 impl TerminalApprover {
     /// Asks on the terminal that the process belongs to.
@@ -42,7 +43,7 @@ impl TerminalApprover {
     }
 
     async fn answer(&self, pending: &PendingAsk) -> Answer {
-        let mut is_stale = TERMINAL.lock().await;
+        let mut stale = TERMINAL.lock().await;
         let device = match Device::open(&self.device) {
             Ok(device) => device,
             Err(error) => {
@@ -53,7 +54,10 @@ impl TerminalApprover {
                 return Answer::denied_by(DeniedBy::NobodyThere, reason);
             }
         };
-        let answer = converse(device, pending, &mut is_stale).await;
+        // Taken back at the end, which a withdrawn question does not reach.
+        let was_stale = !stale.insert(self.device.clone());
+        let answer = Talk { device, was_stale }.answer(pending).await;
+        stale.remove(&self.device);
         answer.unwrap_or_else(|error| {
             Answer::denied_by(DeniedBy::NobodyThere, format!("the terminal went away: {error}"))
         })
@@ -72,28 +76,24 @@ impl Approver for TerminalApprover {
     }
 }
 
-async fn converse(mut device: Device, pending: &PendingAsk, is_stale: &mut bool) -> io::Result<Answer> {
-    // A whole line that was typed too early is gone with this, and with it what had been begun.
-    if device.discard_typed()? {
-        *is_stale = false;
-    }
-    device.write(&format!("\n{}", pending.to_text())).await?;
-    let was_stale = std::mem::replace(is_stale, true);
-    let mut talk = Talk { device, was_stale };
-    let answer = match pending.question() {
-        Question::Approve(_) => talk.permission().await?,
-        Question::Elicit(elicitation) => talk.values(elicitation).await?,
-    };
-    *is_stale = false;
-    Ok(answer)
-}
-
 struct Talk {
     device: Device,
     was_stale: bool,
 }
 
 impl Talk {
+    async fn answer(&mut self, pending: &PendingAsk) -> io::Result<Answer> {
+        // A whole line that was typed too early is gone with this, and with it what had been begun.
+        if self.device.discard_typed()? {
+            self.was_stale = false;
+        }
+        self.device.write(&format!("\n{}", pending.to_text())).await?;
+        match pending.question() {
+            Question::Approve(_) => self.permission().await,
+            Question::Elicit(elicitation) => self.values(elicitation).await,
+        }
+    }
+
     async fn permission(&mut self) -> io::Result<Answer> {
         loop {
             let Some(line) = self
@@ -146,5 +146,6 @@ impl Talk {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests;

@@ -151,8 +151,6 @@ impl Asks {
             Question::Approve(ask) => ask.size(),
             Question::Elicit(elicitation) => elicitation.size(),
         };
-        let asked_at = SystemTime::now();
-        let expires_at = asked_at.checked_add(limits.age).unwrap_or(asked_at);
         let mut state = self.lock();
         if state.pending.len() >= limits.count {
             return Err(refused(format!("{} questions wait for an answer already", limits.count)));
@@ -163,6 +161,8 @@ impl Asks {
                 limits.bytes
             )));
         }
+        let asked_at = SystemTime::now();
+        let expires_at = asked_at.checked_add(limits.age).unwrap_or(asked_at);
         let id = state.next_id(asked_at, random);
         let ask = PendingAsk::new(id.clone(), origin, (asked_at, expires_at), question);
         let (sender, answer) = oneshot::channel();

@@ -93,7 +93,7 @@ impl Asks {
                     Heard::TooLate(denial) => return settle(&mut waiting, denial),
                     Heard::Approver(answer) => match self.answer(ask.id(), answer) {
                         Err(AnswerError::Unfit { problem }) if attempt < MOST_ATTEMPTS => {
-                            waiting.ask_again(problem)
+                            waiting.ask_again(problem);
                         }
                         outcome => return settle(&mut waiting, fault(outcome)),
                     },

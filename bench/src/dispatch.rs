@@ -75,7 +75,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 
 /// Name and version of each crate that the contenders' crate names.
 fn versions(bench: &Path) -> Result<Vec<String>> {
-    const TREE: &[&str] = &["tree", "--package", "dispatch", "-e", "normal", "--depth", "1", "--prefix", "none"];
+    const TREE: &[&str] =
+        &["tree", "--package", "dispatch", "-e", "normal", "--depth", "1", "--prefix", "none"];
     let tree = command::cargo(bench, TREE)?.stdout;
     let words = tree.lines().skip(1).map(|line| line.split(' '));
     Ok(words

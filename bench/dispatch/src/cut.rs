@@ -1,11 +1,14 @@
 //! What it costs to return a text that is much too long for a model.
 
+use std::fs;
 use std::hint::black_box;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use dispatch::line::{median, print};
 use tokio::runtime::Runtime;
+use toolkit::Toolbox;
 use toolkit::prelude::*;
 
 const LINES: usize = 100_000;
@@ -32,25 +35,32 @@ async fn log(next: State<Next>) -> String {
     next.replace(String::new())
 }
 
-/// A call that returns 10 MB, beside counting the lines of the same text with memchr, in microseconds. Dropping
-/// the result is not part of it.
+/// A call that returns 10 MB, beside counting the lines of the same text with memchr, in microseconds: once with a
+/// data directory, where the whole is kept in a file, and once without. Dropping the result is not part of it.
 pub(crate) fn ten_megabytes(runtime: &Runtime, rounds: usize) {
     let text = format!("{LINE:<99}\n").repeat(LINES);
     assert_eq!(text.len(), LINES * 100);
     let next = Arc::new(Next::default());
-    let toolkit = Toolkit::empty()
-        .tool(toolkit::tool_ref!(log).with_shared_state(Arc::clone(&next)))
-        .build()
-        .expect("a toolkit");
-    let toolbox = runtime.block_on(toolkit.toolbox(&Caller::new()));
+    let directory = std::env::temp_dir().join(format!("toolkit-bench-{}", std::process::id()));
+    let toolbox = |data_dir: &Path| {
+        let toolkit = Toolkit::empty()
+            .tool(toolkit::tool_ref!(log).with_shared_state(Arc::clone(&next)))
+            .data_dir(data_dir)
+            .build()
+            .expect("a toolkit");
+        runtime.block_on(toolkit.toolbox(&Caller::new()))
+    };
+    let keeps = toolbox(&directory);
+    // Nothing can be made below a file.
+    let does_not_keep = toolbox(Path::new("/dev/null/nowhere"));
 
-    let call = || {
+    let call = |toolbox: &Toolbox| {
         next.replace(text.clone());
         let call = ToolCall::new("call_1", "log", "{}");
         let started = Instant::now();
         let result = black_box(runtime.block_on(toolbox.call(call)));
         let elapsed = started.elapsed();
-        assert!(!result.is_error(), "{}", result.text());
+        assert!(!result.is_error() && result.text().len() < text.len(), "it is cut");
         elapsed.as_secs_f64() * 1e6
     };
     let count = || {
@@ -61,12 +71,21 @@ pub(crate) fn ten_megabytes(runtime: &Runtime, rounds: usize) {
         assert_eq!(lines, LINES);
         elapsed.as_secs_f64() * 1e6
     };
-    let (mut calls, mut counts) = (Vec::new(), Vec::new());
+    let mut figures = [const { Vec::new() }; 3];
     for _ in 0..rounds {
-        let (round_calls, round_counts) = (0..REPETITIONS).map(|_| (call(), count())).unzip();
-        calls.push(median(round_calls));
-        counts.push(median(round_counts));
+        let mut round = [const { Vec::new() }; 3];
+        for _ in 0..REPETITIONS {
+            round[0].push(call(&keeps));
+            round[1].push(call(&does_not_keep));
+            round[2].push(count());
+        }
+        // The files of a round, so that the disk holds no more than these.
+        fs::remove_dir_all(&directory).expect("what is cut was kept");
+        for (figures, round) in figures.iter_mut().zip(round) {
+            figures.push(median(round));
+        }
     }
-    print("cut", "toolkit", &calls);
-    print("cut", "memchr", &counts);
+    for (contender, figures) in ["toolkit, keeping", "toolkit", "memchr"].into_iter().zip(&figures) {
+        print("cut", contender, figures);
+    }
 }

@@ -34,6 +34,9 @@ fn main() {
 /// The calls of all contenders, in nanoseconds.
 fn calls(runtime: &Runtime, rounds: usize, only: &[String]) {
     let mut contenders = dispatch::all(runtime);
+    for name in only {
+        assert!(contenders.iter().any(|(known, _)| known == name), "no contender is called `{name}`");
+    }
     contenders.retain(|(name, _)| only.is_empty() || only.iter().any(|only| only == name));
     let subjects: Vec<(Form, &str, &dyn Subject)> = Form::ALL
         .into_iter()

@@ -25,8 +25,7 @@ pub(crate) fn thousand_tools(rounds: usize) {
         assert_eq!(toolkit.tools().len(), tools.len());
         elapsed.as_secs_f64() * 1e6
     };
-    let figures: Vec<_> =
-        (0..rounds).map(|_| median((0..REPETITIONS).map(|_| build()).collect())).collect();
+    let figures: Vec<_> = (0..rounds).map(|_| median((0..REPETITIONS).map(|_| build()).collect())).collect();
     print("build", "added", &figures);
 }
 
@@ -50,5 +49,4 @@ pub(crate) fn first_call(runtime: &Runtime, rounds: usize) {
         })
         .collect();
     print("first call", "toolkit", &figures);
-    assert!(figures.iter().all(|figure| *figure > 0.0), "a first call compiles the validator");
 }

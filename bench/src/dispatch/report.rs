@@ -77,7 +77,9 @@ fn alone(text: &mut String, options: &Options, all: &[Series]) -> std::fmt::Resu
         ("toolkit of 1,000 linked tools, built", "build", "linked"),
         ("the same, the first time in a process", "build", "linked, first"),
         ("first call of a tool, more than its second", "first call", OURS),
-        ("call that returns 100,000 lines of 100 bytes", "cut", OURS),
+        ("the same, of the first tool that a process calls", "first call", "of the process"),
+        ("call that returns 100,000 lines of 100 bytes, cut", "cut", OURS),
+        ("the same, the whole kept in a file", "cut", "toolkit, keeping"),
         ("counting these lines with memchr", "cut", "memchr"),
     ] {
         if let Some(one) = find(all, measurement, contender) {
@@ -114,8 +116,11 @@ fn aims(text: &mut String, all: &[Series]) -> std::fmt::Result {
     aim("1,000 tools added by hand, built in 0.3 ms", " µs", alone("build", "added"), 300.0)?;
     aim("1,000 linked tools, built in 0.3 ms", " µs", alone("build", "linked"), 300.0)?;
     aim("first call of a tool, under 30 µs more than its second", " µs", alone("first call", OURS), 30.0)?;
-    let cut = pair("cut", OURS, "memchr").map(|(ours, memchr)| ours.ratio(memchr));
-    aim("10 MB cut, at most 2 × counting lines with memchr", " ×", cut, 2.0)
+    for (words, contender) in [("", OURS), (" and kept in a file", "toolkit, keeping")] {
+        let cut = pair("cut", contender, "memchr").map(|(ours, memchr)| ours.ratio(memchr));
+        aim(&format!("10 MB cut{words}, at most 2 × counting lines with memchr"), " ×", cut, 2.0)?;
+    }
+    Ok(())
 }
 
 fn raw(text: &mut String, all: &[Series]) -> std::fmt::Result {

@@ -45,9 +45,8 @@ impl Series {
 
 /// Adds the figures of another run of a program to those of the runs before.
 pub(super) fn append(all: &mut Vec<Series>, one: Series) {
-    let same = |before: &&mut Series| {
-        before.measurement == one.measurement && before.contender == one.contender
-    };
+    let same =
+        |before: &&mut Series| before.measurement == one.measurement && before.contender == one.contender;
     match all.iter_mut().find(same) {
         Some(before) => before.figures.extend(one.figures),
         None => all.push(one),

@@ -24,7 +24,6 @@ fn once() -> u32 {
     1
 }
 
-#[expect(clippy::unused_async, reason = "a tool is async, whether or not it waits")]
 async fn repeat(Repeat { text, count, upper }: Repeat) -> String {
     crate::repeat(text, count, upper)
 }

@@ -189,6 +189,13 @@ impl Builder {
         self
     }
 
+    /// The same, unless one was set before.
+    #[must_use]
+    pub fn default_data_dir(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.data_dir.get_or_insert_with(|| directory.into());
+        self
+    }
+
     /// Words what a model is told of an output that was cut; it can depend on who calls.
     #[must_use]
     pub fn cut_hint(mut self, hint: impl Fn(&Cut, &Caller) -> String + Send + Sync + 'static) -> Self {
@@ -201,7 +208,14 @@ impl Builder {
     /// To look into it later, hand over an `Arc` of it.
     #[must_use]
     pub fn approver(mut self, approver: impl Approver) -> Self {
-        self.settings.approver = Arc::new(approver);
+        self.settings.approver = Some(Arc::new(approver));
+        self
+    }
+
+    /// The same, unless one was set before.
+    #[must_use]
+    pub fn default_approver(mut self, approver: impl Approver) -> Self {
+        self.settings.approver.get_or_insert_with(|| Arc::new(approver));
         self
     }
 

@@ -25,7 +25,7 @@ pub(crate) struct Settings {
     pub(crate) outputs: OutputStore,
     pub(crate) hint: Option<CutHint>,
     pub(crate) asks: Asks,
-    pub(crate) approver: Arc<dyn Approver>,
+    pub(crate) approver: Option<Arc<dyn Approver>>,
     pub(crate) history: Option<Arc<dyn History>>,
     pub(crate) redactor: Redactor,
 }
@@ -44,6 +44,12 @@ impl fmt::Debug for Settings {
     }
 }
 
+impl Settings {
+    pub(crate) fn approver(&self) -> &dyn Approver {
+        self.approver.as_deref().unwrap_or(&NoApprover)
+    }
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -54,7 +60,7 @@ impl Default for Settings {
             outputs: OutputStore::default(),
             hint: None,
             asks: Asks::default(),
-            approver: Arc::new(NoApprover),
+            approver: None,
             history: None,
             redactor: Redactor::default(),
         }

@@ -195,6 +195,25 @@ fn announce() {
     let _ = writeln!(std::io::stderr(), "waiting");
 }
 
+/// Counts in lines.
+#[tool(read_only)]
+async fn lines(count: u32) -> String {
+    (1..=count).map(|line| format!("line {line}\n")).collect()
+}
+
+/// Reads a file.
+#[tool(read_only)]
+async fn open(ctx: &ToolContext, path: &Path) -> Result<String, ToolError> {
+    Ok(std::fs::read_to_string(ctx.resolve(path)?)?)
+}
+
+/// Puts the site online, with leave.
+#[tool]
+async fn deploy(ctx: &ToolContext) -> Result<&'static str, ToolError> {
+    ctx.ask(toolkit::Ask::new("deploy", "Put the site online")).await?;
+    Ok("online")
+}
+
 fn main() -> ExitCode {
     let mut toolkit = Toolkit::builder();
     if std::env::var_os("FIXTURE_IS_BROKEN").is_some() {

@@ -9,11 +9,12 @@ use crate::exit::{Exit, Stop};
 use crate::list;
 use crate::options::{self, Options, Request};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use std::env;
 use std::ffi::OsString;
 use std::io;
 use std::process::ExitCode;
 use tokio::runtime::{Builder as RuntimeBuilder, Runtime};
-use toolkit::{Builder, Toolbox, Toolkit};
+use toolkit::{Builder, TerminalApprover, Toolbox, Toolkit};
 
 /// Runs the command with the tools that are linked into this process and the arguments that it was started with.
 ///
@@ -119,7 +120,11 @@ impl Cli {
             // Help is there also when the toolkit cannot start.
             return options.map(|_| Exit::Success);
         }
-        let toolkit = self.toolkit.links_first("toolkit_cli").build();
+        let mut toolkit = self.toolkit.links_first("toolkit_cli").default_approver(TerminalApprover::new());
+        if let Some(directory) = env::var_os("TOOLKIT_DATA_DIR").filter(|directory| !directory.is_empty()) {
+            toolkit = toolkit.default_data_dir(directory);
+        }
+        let toolkit = toolkit.build();
         let options = options.map_err(|stop| suggest_call(stop, toolkit.as_ref().ok(), &program))?;
         let toolkit = toolkit.map_err(|error| Stop::cannot_start(error.to_string()))?;
         let runtime = RuntimeBuilder::new_current_thread()
@@ -164,7 +169,14 @@ fn answer(
         Request::Schema { name: Some(name) } => definitions::one(find(toolbox, &name)?, console)?,
         Request::Completions { shell } => completions::run(shell, command.get_name(), toolbox, console)?,
         Request::Call(request) => {
-            return call::run(request, format, toolbox, runtime, command.get_name(), console);
+            let sweeping = runtime.spawn_blocking({
+                let toolkit = toolkit.clone();
+                move || toolkit.sweep_outputs()
+            });
+            let exit = call::run(request, format, toolbox, runtime, command.get_name(), console);
+            // What cannot be removed now goes the next time.
+            let _ = runtime.block_on(sweeping);
+            return exit;
         }
     }
     Ok(Exit::Success)

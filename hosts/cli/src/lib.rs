@@ -46,6 +46,13 @@
 //!
 //! A reader of standard output that goes away, as in `toolkit list | head -1`, is no error.
 //!
+//! # Questions and long outputs
+//!
+//! A tool that asks a person asks on the terminal, `/dev/tty`, whatever standard input and output are; without a
+//! terminal the answer is no. An output that is too long is cut, and kept whole in a file that the output names; such
+//! files go after 7 days. They are in the user's data directory, `~/.local/share/toolkit` on Linux, or where
+//! `TOOLKIT_DATA_DIR` says. All calls in one workspace are one session, unless `--session` names another.
+//!
 //! # Features
 //!
 //! `fs`, on by default, brings the tools for files of the crate `builtin-tools`.

@@ -132,7 +132,7 @@ pub(crate) fn shared_options() -> Vec<Arg> {
         of_caller("agent", "The agent on whose behalf to call"),
         of_caller("channel", "The channel that the call comes in by"),
         of_caller("model", "The model that makes the call"),
-        of_caller("session", "The session that the call belongs to"),
+        of_caller("session", "The session that the call belongs to [default: one a workspace]"),
     ]
 }
 
@@ -190,7 +190,12 @@ fn caller(matches: &mut ArgMatches) -> Result<Caller, Stop> {
     caller.agent = text(matches, "agent");
     caller.channel = text(matches, "channel");
     caller.model = text(matches, "model");
-    caller.session_id = text(matches, "session");
+    // One session a workspace: what was cut from one call's output can be read on in the next.
+    caller.session_id = text(matches, "session").or_else(|| {
+        let workspace = caller.workspace_dir();
+        let real = workspace.canonicalize().unwrap_or_else(|_| workspace.to_owned());
+        Some(format!("workspace {}", real.display()))
+    });
     Ok(caller)
 }
 

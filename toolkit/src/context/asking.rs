@@ -70,7 +70,7 @@ impl ToolContext {
             agent: self.agent().map(str::to_owned),
         };
         let away = self.live().leave(Reason::Asking);
-        let answer = settings.asks.ask_telling(&*settings.approver, origin, question, |ask| {
+        let answer = settings.asks.ask_telling(settings.approver(), origin, question, |ask| {
             self.send(|| Event::Asked { ask: ask.clone() });
         });
         let answer = answer.await;

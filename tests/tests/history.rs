@@ -1,12 +1,15 @@
 //! A history outlives the process that wrote it.
 
+#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
+
 use serde_json::json;
 use std::collections::{HashSet, VecDeque};
 use std::hash::{BuildHasher, RandomState};
 use std::io::{BufRead, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 use toolkit::prelude::*;
@@ -17,6 +20,7 @@ use toolkit::{
 const CALLS: u64 = 10_000;
 /// How old a record is that must be there.
 const AGE: Duration = Duration::from_millis(10);
+const TICK: Duration = Duration::from_millis(1);
 const FILE: &str = "TOOLKIT_TEST_HISTORY";
 
 /// Adds two numbers.
@@ -90,38 +94,48 @@ fn check(path: &Path, told: u64) {
 fn the_process_that_is_killed() {
     let Some(path) = std::env::var_os(FILE) else { return };
     let history = JsonlHistory::open(path, JsonlOptions::default()).unwrap();
-    let recorded = Arc::new(Mutex::new(VecDeque::new()));
+    let recorded = Arc::new(AtomicU64::new(0));
     let teller = thread::spawn({
         let recorded = Arc::clone(&recorded);
         move || tell(&recorded)
     });
     let caller = Arc::new(Caller::new().with_session("s"));
+    let tool = tool_ref!(add);
     for number in 1..=CALLS {
         let arguments = json!({"a": number, "b": 1}).into();
-        let tool = tool_ref!(add);
         let mut call =
-            RecordedCall::new(Arc::clone(&caller), number.to_string(), "add", Some(tool), &arguments);
+            RecordedCall::new(Arc::clone(&caller), number.to_string(), "add", Some(tool.clone()), &arguments);
         if number % 7 == 0 {
             history.record(call.started());
         }
         let answer = ToolOutput::text("x".repeat(usize::try_from(number % 300).unwrap()));
         history.record(call.finished(&Ok(answer)));
-        recorded.lock().unwrap().push_back((Instant::now(), number));
+        recorded.store(number, Ordering::Release);
+        if number % 1000 == 0 {
+            // All there is grows old: what is held back shows.
+            thread::sleep(3 * AGE);
+        }
     }
     teller.join().unwrap();
     // Until it is killed.
-    thread::sleep(Duration::from_secs(60));
+    thread::sleep(Duration::from_mins(1));
 }
 
-fn tell(recorded: &Mutex<VecDeque<(Instant, u64)>>) {
+fn tell(recorded: &AtomicU64) {
     let mut last = 0;
+    // What was recorded before a moment.
+    let mut moments = VecDeque::new();
+    // Time in which this thread was let run when it wanted to. A machine with other work may keep any thread, also the
+    // one that writes, from running for more than 10 ms; so what it was kept from does not count.
+    let mut clock = Duration::ZERO;
+    let mut read = Instant::now();
     while last < CALLS {
-        thread::sleep(Duration::from_millis(1));
-        let mut recorded = recorded.lock().unwrap();
-        let old = recorded.iter().take_while(|(time, _)| time.elapsed() > AGE).count();
-        let told = recorded.drain(..old).last();
-        drop(recorded);
-        if let Some((_, number)) = told {
+        thread::sleep(TICK);
+        clock += read.elapsed().min(2 * TICK);
+        read = Instant::now();
+        moments.push_back((clock, recorded.load(Ordering::Acquire)));
+        let old = moments.iter().take_while(|(time, _)| *time + AGE < clock).count();
+        if let Some((_, number)) = moments.drain(..old).next_back().filter(|(_, number)| *number > last) {
             last = number;
             // Past what the test harness captures, and in one piece.
             std::io::stdout().write_all(format!("recorded {number}\n").as_bytes()).unwrap();

@@ -17,8 +17,6 @@ mod query;
 mod reader;
 mod record;
 pub(crate) mod secrets;
-#[cfg(test)]
-mod tests;
 
 pub use entry::{CallStatus, HistoryEntry, RecordedCaller, RecordedContent, RecordedOutput};
 pub use jsonl::{JsonlHistory, JsonlOptions, JsonlStatus};

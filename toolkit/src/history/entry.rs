@@ -258,7 +258,7 @@ impl RecordedContent {
                 *room = room.saturating_sub(length);
             }
             Self::Image { mime_type, .. } | Self::Audio { mime_type, .. } => {
-                redactor.redact_string(mime_type, all)
+                redactor.redact_string(mime_type, all);
             }
             Self::ResourceLink { uri, name } => {
                 redactor.redact_string(uri, all);

@@ -64,6 +64,36 @@ impl Default for JsonlOptions {
     }
 }
 
+macro_rules! setters {
+    ($($(#[$doc:meta])* $field:ident: $type:ty;)*) => {
+        $($(#[$doc])*
+        #[must_use]
+        pub fn $field(self, $field: $type) -> Self {
+            Self { $field, ..self }
+        })*
+    };
+}
+
+impl JsonlOptions {
+    /// Those that hold where nothing is said.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    setters! {
+        /// What takes the secrets out.
+        redactor: Redactor;
+        /// How long calls are kept.
+        max_age: Duration;
+        /// The most bytes of all files together.
+        max_bytes: u64;
+        /// The most records that wait to be written.
+        max_queued: usize;
+        /// About the most memory that they take, in bytes.
+        max_queued_bytes: usize;
+    }
+}
+
 /// How a [`JsonlHistory`] fares.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -100,6 +130,8 @@ struct Shared {
 #[derive(Default)]
 struct Queue {
     items: VecDeque<Item>,
+    /// Records that were written, to be dropped by who records the next.
+    spent: Vec<Record>,
     state: State,
     /// How many records were taken and how many are done with, since the start.
     taken: u64,
@@ -242,6 +274,7 @@ impl History for JsonlHistory {
         let mut queue = shared.lock();
         queue.items.push_back(item);
         queue.taken += 1;
+        let spent = queue.spent.pop();
         let wakes = match queue.state {
             State::Asleep => true,
             State::Lingering => shared.waiting() > WORTH_WAKING,
@@ -249,9 +282,10 @@ impl History for JsonlHistory {
         };
         if wakes {
             queue.state = State::Busy;
-            drop(queue);
             shared.work.notify_one();
         }
+        drop(queue);
+        drop(spent);
     }
 }
 

@@ -38,11 +38,20 @@ struct Begun {
     name: Option<String>,
     tool: Option<Tool>,
     caller: Arc<Caller>,
-    arguments: CallArguments,
+    arguments: Sent,
     /// Whether the arguments are.
     cut: bool,
     is_started: bool,
     bytes: usize,
+}
+
+/// Arguments as they are kept: text is one allocation, where a value has many, which another thread would free.
+#[derive(Clone)]
+enum Sent {
+    /// They came as text.
+    Text(String),
+    /// The JSON of what came as a value.
+    Json(String),
 }
 
 impl RecordedCall {
@@ -217,14 +226,9 @@ impl Record {
 
     /// The arguments without those that are secret, and what those were.
     fn arguments(&self) -> (Value, Vec<String>) {
-        let parsed = match &self.call.arguments {
-            CallArguments::Json(value) => Some(value.clone()),
-            CallArguments::Text(text) => serde_json::from_str(text).ok(),
-        };
-        let text = || match &self.call.arguments {
-            CallArguments::Text(text) => Value::from(text.as_str()),
-            CallArguments::Json(_) => Value::Null,
-        };
+        let (Sent::Text(sent) | Sent::Json(sent)) = &self.call.arguments;
+        let parsed = serde_json::from_str(sent).ok();
+        let text = || Value::from(sent.as_str());
         let Some(tool) = &self.call.tool else { return (parsed.unwrap_or_else(text), Vec::new()) };
         match (tool.compiled(), parsed) {
             // Nobody knows which of them are secret; the tool cannot have run.
@@ -246,28 +250,36 @@ impl fmt::Debug for Record {
 }
 
 /// The arguments, their size, and whether they were cut.
-fn copy_arguments(tool: Option<&Tool>, arguments: &CallArguments) -> (CallArguments, usize, bool) {
+fn copy_arguments(tool: Option<&Tool>, arguments: &CallArguments) -> (Sent, usize, bool) {
     // A secret that is cut would no longer be recognised where the tool repeats it.
     let has_secrets = |tool: &Tool| tool.compiled().is_ok_and(|compiled| compiled.has_secrets);
     let whole = || tool.is_some_and(has_secrets);
     match arguments {
         CallArguments::Text(text) if text.len() <= LONGEST || whole() => {
-            (text.as_str().into(), text.len(), false)
+            (Sent::Text(text.clone()), text.len(), false)
         }
         CallArguments::Text(text) => {
             let copy = beginning(text, LONGEST_PART + BEYOND);
-            (copy.into(), copy.len(), true)
+            (Sent::Text(copy.to_owned()), copy.len(), true)
         }
         CallArguments::Json(value) => {
             let mut room = LONGEST;
-            if fits(value, &mut room) || whole() {
-                return (value.clone().into(), LONGEST - room, false);
-            }
-            let mut room = LONGEST;
-            let copy = shorten(value, &mut room);
-            (CallArguments::Json(copy), LONGEST - room, true)
+            let (json, cut) = if fits(value, &mut room) || whole() {
+                (to_json(value, LONGEST - room), false)
+            } else {
+                (to_json(&shorten(value, &mut { LONGEST }), LONGEST), true)
+            };
+            let bytes = json.len();
+            (Sent::Json(json), bytes, cut)
         }
     }
+}
+
+fn to_json(value: &Value, about: usize) -> String {
+    let mut json = Vec::with_capacity(about);
+    // Writing a value to memory cannot fail.
+    let _ = serde_json::to_writer(&mut json, value);
+    String::from_utf8(json).unwrap_or_default()
 }
 
 fn copy_output(output: &ToolOutput, bytes: &mut usize, cut: &mut bool) -> Box<RecordedOutput> {

@@ -2,6 +2,7 @@
 
 use super::SHORTEST;
 use data_encoding::{BASE64, BASE64URL};
+use std::fmt::Write as _;
 
 /// Longer secrets are looked for as they are, in JSON, and line by line: nobody puts them in a URL.
 const LONG: usize = 4096;
@@ -56,7 +57,8 @@ fn escaped_ascii(json: &str) -> String {
             escaped.push(character);
         } else {
             for unit in character.encode_utf16(&mut [0; 2]) {
-                escaped.push_str(&format!("\\u{unit:04x}"));
+                // Writing to a string cannot fail.
+                let _ = write!(escaped, "\\u{unit:04x}");
             }
         }
     }
@@ -69,7 +71,7 @@ fn percent(text: &str, keep: &str) -> String {
         if byte.is_ascii_alphanumeric() || keep.as_bytes().contains(&byte) {
             encoded.push(byte.into());
         } else {
-            encoded.push_str(&format!("%{byte:02X}"));
+            let _ = write!(encoded, "%{byte:02X}");
         }
     }
     encoded

@@ -63,7 +63,6 @@ pub(super) fn keeps_secret(name: &str, value: &Value) -> bool {
         || name.eq_ignore_ascii_case("set-cookie");
     let kind = if header { Some(Name::Password) } else { of(name) };
     match (kind, value) {
-        (None, _) => false,
         (Some(Name::Token), Value::String(text)) => is_random(text) && !is_placeholder(text),
         (Some(_), Value::String(text)) => !text.is_empty() && !is_placeholder(text),
         (Some(Name::Password), Value::Number(_)) => true,

@@ -102,7 +102,7 @@ static PATTERNS: &[Pattern] = &[
         ASSIGNED,
         r#"(?ix)(?<name>[A-Z0-9_.-]*
             (?:passw(?:or)?d|passphrase|pwd|secret|token|credentials?|(?:api|access|secret|private|auth|signing|encryption|account)[_-]?key))
-            (?:\\*["'`]|\])?[\ \t]{0,8}(?:=>|:=|==?=?|:)[\ \t]{0,8}
+            \\*["'`]?\]?[\ \t]{0,8}(?:=>|:=|==?=?|:)[\ \t]{0,8}
             (?: b?"(?<s_double>(?:[^"\\\r\n]|\\.)+)"
               | \\+"(?<s_escaped>[^"\\\r\n]+)\\+"
               | b?'(?<s_single>(?:[^'\\\r\n]|\\.)+)'

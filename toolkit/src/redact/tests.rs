@@ -187,7 +187,7 @@ fn named_values_are_found_in_every_form() {
     let encode = |text: &str| data_encoding::BASE64.encode(text.as_bytes());
     for (text, rest) in [
         (format!("<{secret}>"), "<[redacted]>"),
-        (format!("{:?}", secret), "\"[redacted]\""),
+        (format!("{secret:?}"), "\"[redacted]\""),
         (json!({"a": secret}).to_string(), r#"{"a":"[redacted]"}"#),
         (json!({"a": json!({"b": secret}).to_string()}).to_string(), r#"{"a":"{\"b\":\"[redacted]\"}"}"#),
         ("q=zu%20%22geheim%22%2F%C3%A4%261%0Azwei&".into(), "q=[redacted]&"),

@@ -1,7 +1,7 @@
 //! The thread that writes.
 
 use super::segments::Segments;
-use super::{Item, Queue, Shared, State};
+use super::{Item, Queue, Record, Shared, State};
 use std::collections::VecDeque;
 use std::mem;
 use std::sync::atomic::Ordering;
@@ -12,10 +12,15 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 const LINGER: Duration = Duration::from_millis(2);
 /// How often it looks for more before it sleeps.
 const LOOKS: u32 = 50;
+/// How many written records are left for those who record to free, and how long one of them may be. An allocator is
+/// quicker where a thread frees what it allocated.
+const MOST_SPENT: usize = 1024;
+const LONGEST_SPENT: usize = 4 << 10;
 
 /// Writes what is queued, until it is told to stop and nothing is left.
 pub(super) fn run(shared: &Shared, mut segments: Segments) {
     let mut batch = VecDeque::new();
+    let mut spent = Vec::new();
     loop {
         let (untold, stops) = wait(shared, &mut batch);
         let mut lost = 0;
@@ -24,7 +29,7 @@ pub(super) fn run(shared: &Shared, mut segments: Segments) {
         let taken = batch.len() as u64;
         segments.look();
         for item in batch.drain(..) {
-            match write(shared, &mut segments, item) {
+            match write(shared, &mut segments, item, &mut spent) {
                 Ok(()) => written += 1,
                 Err(fault) => {
                     lost += 1;
@@ -35,8 +40,12 @@ pub(super) fn run(shared: &Shared, mut segments: Segments) {
         let told = untold + lost;
         let is_told = told == 0 || segments.append(lost_line(told)).is_ok();
         segments.tidy();
-        batch.shrink_to(1024);
+        batch.shrink_to(MOST_SPENT);
         let mut queue = shared.lock();
+        queue.spent.append(&mut spent);
+        if queue.spent.len() > MOST_SPENT {
+            spent = queue.spent.split_off(MOST_SPENT);
+        }
         queue.written += written;
         queue.finished += taken;
         queue.lost += lost;
@@ -52,6 +61,7 @@ pub(super) fn run(shared: &Shared, mut segments: Segments) {
             return;
         }
         drop(queue);
+        spent.clear();
         shared.done.notify_all();
     }
 }
@@ -68,6 +78,7 @@ fn wait(shared: &Shared, batch: &mut VecDeque<Item>) -> (u64, bool) {
             break;
         } else {
             queue.state = State::Asleep;
+            queue.spent = Vec::new();
             shared.work.wait(queue).unwrap_or_else(PoisonError::into_inner)
         };
     }
@@ -85,17 +96,27 @@ fn linger<'a>(shared: &Shared, mut queue: MutexGuard<'a, Queue>) -> MutexGuard<'
 }
 
 /// Writes one. The error is why it could not, where the system said so.
-fn write(shared: &Shared, segments: &mut Segments, item: Item) -> Result<(), Option<String>> {
+fn write(
+    shared: &Shared,
+    segments: &mut Segments,
+    item: Item,
+    spent: &mut Vec<Record>,
+) -> Result<(), Option<String>> {
     let (line, bytes) = match item {
         Item::Line(line, bytes) => (Some(line), bytes),
         Item::Record(record) => {
             let start = Instant::now();
             let line = shared.line(&record);
             let bytes = record.bytes();
-            drop(record);
+            if bytes <= LONGEST_SPENT {
+                spent.push(record);
+            }
             let took = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
             let usual = shared.cost.load(Ordering::Relaxed);
-            shared.cost.store((usual.saturating_mul(15).saturating_add(took)) / 16 + 1, Ordering::Relaxed);
+            // Quick to fear, slow to forget.
+            let weight = if took > usual { 2 } else { 16 };
+            let cost = (usual.saturating_mul(weight - 1).saturating_add(took)) / weight;
+            shared.cost.store(cost.max(1), Ordering::Relaxed);
             shared.raw.fetch_sub(1, Ordering::Relaxed);
             (line, bytes)
         }

@@ -1,15 +1,21 @@
 //! What is kept, what is found again, and that no secret is.
 
-use super::*;
-use crate::prelude::*;
-use crate::redact::{REDACTED, Redactor};
-use crate::{CallArguments, Content, Tool, tool_ref};
+#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
+
 use serde_json::json;
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
+use toolkit::prelude::*;
+use toolkit::{
+    CallArguments, CallStatus, Content, History, HistoryEntry, HistoryItem, HistoryQuery, HistoryReader,
+    JsonlHistory, JsonlOptions, MemoryHistory, Record, RecordedCall, RecordedContent, Redactor, Resource,
+    Tool, tool_ref,
+};
+
+const REDACTED: &str = "[redacted]";
 
 /// Adds two numbers.
 #[tool(read_only)]
@@ -51,6 +57,7 @@ fn sum(session: &str, number: usize) -> RecordedCall {
     call_of(tool_ref!(add), session, &json!({"a": number, "b": 1}).into())
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "it is one of two outcomes")]
 fn ok(text: &str) -> Result<ToolOutput, ToolError> {
     Ok(ToolOutput::text(text))
 }
@@ -71,7 +78,7 @@ fn calls(path: &Path) -> Vec<HistoryEntry> {
     calls.collect()
 }
 
-const LONG: Duration = Duration::from_secs(60);
+const LONG: Duration = Duration::from_mins(1);
 
 #[test]
 fn memory_keeps_the_last_calls() {
@@ -112,14 +119,20 @@ fn memory_shows_what_is_under_way() {
     assert_eq!(statuses(), [CallStatus::Error, CallStatus::Interrupted]);
     // More than may be kept are under way.
     let mut waiting: Vec<RecordedCall> = (0..4).map(|number| sum("s", number)).collect();
-    waiting.iter_mut().for_each(|call| history.record(call.started()));
+    for call in &mut waiting {
+        history.record(call.started());
+    }
     assert_eq!(statuses(), [CallStatus::Running; 2]);
-    waiting.into_iter().for_each(|call| history.record(call.finished(&ok("x"))));
+    for call in waiting {
+        history.record(call.finished(&ok("x")));
+    }
     assert_eq!(statuses(), [CallStatus::Ok; 2]);
 }
 
 #[test]
 fn a_file_gives_back_what_was_recorded() {
+    use CallStatus::{Error, Interrupted, Ok as Done, Running};
+
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("new/deep/history.jsonl");
     let history = open(&path);
@@ -140,7 +153,6 @@ fn a_file_gives_back_what_was_recorded() {
     assert!(history.flush(LONG));
     let own = history.calls(&HistoryQuery::new()).unwrap();
     let statuses: Vec<CallStatus> = own.iter().map(|call| call.status).collect();
-    use CallStatus::{Error, Interrupted, Ok as Done, Running};
     assert_eq!(statuses, [Done, Error, Interrupted, Running]);
     assert_eq!(history.calls(&HistoryQuery::new().limit(1)).unwrap(), own[3..]);
     assert_eq!(history.calls(&HistoryQuery::new().session("t")).unwrap(), []);
@@ -244,7 +256,7 @@ fn planted_secrets_are_not_found() {
     ];
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("history.jsonl");
-    let options = JsonlOptions { redactor: redactor.clone(), ..JsonlOptions::default() };
+    let options = JsonlOptions::new().redactor(redactor.clone());
     let history = JsonlHistory::open(&path, options).unwrap();
     let memory = MemoryHistory::new(redactor);
     let mut records = 0;
@@ -258,9 +270,7 @@ fn planted_secrets_are_not_found() {
             Err(ToolError::failed(format!("cannot log in with {all}"))),
             Err(ToolError::failed(format!("the tool panicked: {said:?} {all}"))),
             Ok(ToolOutput::text(&all)
-                .with_content(Content::Resource {
-                    resource: crate::Resource::text(&all, &all).with_mime_type(&all),
-                })
+                .with_content(Content::Resource { resource: Resource::text(&all, &all).with_mime_type(&all) })
                 .with_content(Content::ResourceLink {
                     uri: all.clone(),
                     name: all.clone(),
@@ -304,10 +314,10 @@ fn planted_secrets_are_not_found() {
     drop(history);
     let mut seen = fs::read_to_string(&path).unwrap();
     for call in written.iter().chain(&kept) {
-        seen.push_str(&format!(
+        seen.extend([format!(
             "{call:?}\n{call:#?}\n{call}\n{}\n",
             serde_json::to_string_pretty(call).unwrap()
-        ));
+        )]);
     }
     for secret in ["nted-Se", variable, &token, "other-one"] {
         let place = seen.find(secret);
@@ -360,6 +370,7 @@ fn a_torn_last_line_is_passed_over_and_a_bad_one_is_told() {
             HistoryItem::Call(call) => call.arguments["a"].to_string(),
             HistoryItem::Lost { count, .. } => format!("lost {count}"),
             HistoryItem::Corrupt(line) => format!("{}: {}", line.line, line.why),
+            other => panic!("{other:?}"),
         })
         .collect();
     assert_eq!(
@@ -404,7 +415,7 @@ fn old_calls_go_and_nothing_else_does() {
     let far = directory.path().join("zzz");
     #[cfg(unix)]
     std::os::unix::fs::symlink(&far, directory.path().join("history.1001-1.jsonl")).unwrap();
-    let options = || JsonlOptions { max_bytes: 40_000, ..JsonlOptions::default() };
+    let options = || JsonlOptions::new().max_bytes(40_000);
     let history = JsonlHistory::open(&path, options()).unwrap();
     assert!(!directory.path().join("history.1000-1.jsonl").exists(), "too old");
     for number in 0..1000 {
@@ -430,7 +441,7 @@ fn old_calls_go_and_nothing_else_does() {
 
     // A file that is older than a thirtieth of what may be kept is put aside.
     let before = closed_files(directory.path()).len();
-    let options = JsonlOptions { max_age: Duration::from_hours(24), ..options() };
+    let options = options().max_age(Duration::from_hours(24));
     let line = fs::read_to_string(&path).unwrap();
     let old = SystemTime::now() - Duration::from_hours(1);
     let milliseconds = old.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_millis();
@@ -478,10 +489,12 @@ fn several_write_to_one_file() {
 fn what_does_not_fit_the_queue_is_counted() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("history.jsonl");
-    let options = JsonlOptions { max_queued: 10, ..JsonlOptions::default() };
+    let options = JsonlOptions::new().max_queued(10);
     let history = JsonlHistory::open(&path, options).unwrap();
     let records: Vec<Record> = (0..2000).map(|number| sum("s", number).finished(&ok("x"))).collect();
-    records.into_iter().for_each(|record| history.record(record));
+    for record in records {
+        history.record(record);
+    }
     assert!(history.flush(LONG));
     let status = history.status();
     assert!(status.lost > 0 && status.written + status.lost == 2000, "{status:?}");
@@ -491,7 +504,7 @@ fn what_does_not_fit_the_queue_is_counted() {
         match item {
             HistoryItem::Call(_) => found += 1,
             HistoryItem::Lost { count, .. } => lost += count,
-            HistoryItem::Corrupt(line) => panic!("{line:?}"),
+            other => panic!("{other:?}"),
         }
     }
     assert_eq!((found, lost), (status.written, status.lost));
@@ -517,4 +530,50 @@ fn a_file_that_is_moved_away_is_made_again() {
     }
     drop(history);
     assert_eq!(calls(&path).len(), 1);
+}
+
+/// What recording adds to a call, printed. Measured, not asserted.
+#[test]
+#[ignore = "a measurement: cargo test --release -p toolkit --test history cost -- --ignored --nocapture"]
+fn cost() {
+    const BURST: u32 = 200;
+    let tool = tool_ref!(add);
+    let caller = caller("s");
+    let arguments: CallArguments = json!({"file_path": "src/lib.rs", "offset": 1, "limit": 100}).into();
+    let outcome = ok("some forty bytes of text, as a tool says");
+    let measure = |what: &str, after: &dyn Fn(), record: &dyn Fn(Record)| {
+        let mut times: Vec<u128> = (0..500)
+            .map(|_| {
+                let start = std::time::Instant::now();
+                for _ in 0..BURST {
+                    let call = RecordedCall::new(
+                        Arc::clone(&caller),
+                        "call_1",
+                        "add",
+                        Some(tool.clone()),
+                        &arguments,
+                    );
+                    record(call.finished(&outcome));
+                }
+                let time = start.elapsed().as_nanos() / u128::from(BURST);
+                after();
+                time
+            })
+            .collect();
+        times.sort_unstable();
+        println!("{what}: {} ns, 90 % within {} ns", times[250], times[450]);
+    };
+    let memory = MemoryHistory::new(Redactor::new());
+    let directory = tempfile::tempdir().unwrap();
+    let file = open(&directory.path().join("history.jsonl"));
+    measure("copying", &|| {}, &|record| drop(record));
+    measure("memory", &|| {}, &|record| memory.record(record));
+    measure("file, bursts of 200", &|| assert!(file.flush(LONG)), &|record| file.record(record));
+    measure("file, without end", &|| {}, &|record| file.record(record));
+    let redactor = Redactor::new();
+    measure("preparing a line", &|| {}, &|record| {
+        let _ = serde_json::to_string(&record.entry(&redactor));
+    });
+    println!("{:?}", file.status());
+    println!("{}", fs::read_to_string(file.path()).unwrap_or_default().lines().next().unwrap_or_default());
 }

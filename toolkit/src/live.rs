@@ -213,17 +213,22 @@ impl Live {
         Poll::Pending
     }
 
-    /// Waits until the call has its pass again, if somebody below gave it away to ask a person.
-    pub(crate) async fn has_pass(&self) {
-        poll_fn(|task| {
-            let mut absence = self.lock();
-            if !absence.given.pass && !absence.wanted.pass {
-                return Poll::Ready(());
-            }
-            absence.returners.push(task.waker().clone());
-            Poll::Pending
-        })
-        .await;
+    /// Waits until the call has its pass, if it was given away while a call that it made asks a person. It is not that
+    /// call that brings it back: it may not be polled meanwhile.
+    pub(crate) async fn has_pass(self: &Arc<Self>) {
+        let Some(_returning) = self.want_pass() else { return };
+        poll_fn(|task| self.poll_return(Reason::Asking, task)).await;
+    }
+
+    fn want_pass(self: &Arc<Self>) -> Option<Returning> {
+        let mut absence = self.lock();
+        absence.wanted.pass = false;
+        if !absence.given.pass {
+            return None;
+        }
+        absence.returning += 1;
+        absence.wake_runner();
+        Some(Returning(vec![Arc::clone(self)]))
     }
 }
 

@@ -11,7 +11,9 @@ impl ToolContext {
     /// Asks whether something may be done, and waits for the answer, for hours if need be.
     ///
     /// While it waits the call's clock stands still, and other calls of the session, and of the tool, can run in its
-    /// place. With the answer it waits for its turn again.
+    /// place. With the answer it waits for its turn again. A function that drops the question instead goes on at once
+    /// as far as its next await, and from there in its turn. Where a function has several calls of its own under way,
+    /// one of which asks, it keeps its turn: the others need it.
     ///
     /// ```
     /// use toolkit::prelude::*;

@@ -63,6 +63,8 @@ mod session;
 mod settings;
 mod sink;
 mod state;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod tool;
 mod tool_def;
 mod toolbox;

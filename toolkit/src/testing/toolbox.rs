@@ -1,0 +1,211 @@
+//! A tool on a test bench.
+
+use super::call::TestCall;
+use super::place::TestWorkspace;
+use crate::approver::ScriptedApprover;
+use crate::call::{CallArguments, ToolCall};
+use crate::caller::Caller;
+use crate::events::Events;
+use crate::policy::Policy;
+use crate::registry::{Builder, Toolkit};
+use crate::state::Service;
+use crate::tool::Tool;
+use crate::toolbox::{CallOptions, Toolbox};
+use std::iter::from_fn;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// A tool with all that its calls need, apart from everything else: a workspace and a data directory of its own,
+/// services, a person who answers by a script.
+///
+/// Its calls take the path that every call takes. They belong to one session, so that what a tool keeps for its
+/// session is there at the next call. Nothing but the tools named here can be called.
+///
+/// See the [module](super) for examples.
+#[derive(Debug)]
+pub struct TestToolbox {
+    name: String,
+    workspace: TestWorkspace,
+    approver: ScriptedApprover,
+    caller: Caller,
+    options: CallOptions,
+    builder: Mutex<Builder>,
+    toolkit: OnceLock<Toolkit>,
+    calls: AtomicU64,
+}
+
+impl TestToolbox {
+    /// For `tool`: `TestToolbox::new(tool_ref!(edit))`.
+    ///
+    /// # Panics
+    ///
+    /// When there can be no temporary directory.
+    #[track_caller]
+    pub fn new(tool: Tool) -> Self {
+        let workspace = TestWorkspace::new();
+        Self {
+            name: tool.name().to_owned(),
+            caller: Caller::new().with_session("test").with_agent("test").with_workspace(workspace.path()),
+            workspace,
+            approver: ScriptedApprover::new([]),
+            options: CallOptions::new(),
+            builder: Mutex::new(Toolkit::empty().tool(tool)),
+            toolkit: OnceLock::new(),
+            calls: AtomicU64::new(0),
+        }
+    }
+
+    /// Adds a tool, for a tool that calls it or for [`call_tool`](Self::call_tool).
+    #[must_use]
+    #[track_caller]
+    pub fn tool(self, tool: Tool) -> Self {
+        self.build(|builder| builder.tool(tool))
+    }
+
+    /// Provides a service to every tool that takes `State<T>`.
+    #[must_use]
+    #[track_caller]
+    pub fn service<T: Service>(self, service: T) -> Self {
+        self.build(|builder| builder.service(service))
+    }
+
+    /// Provides a service that is shared, or a trait object.
+    #[must_use]
+    #[track_caller]
+    pub fn shared_service<T: ?Sized + Service>(self, service: Arc<T>) -> Self {
+        self.build(|builder| builder.shared_service(service))
+    }
+
+    /// Decides which tools exist for the caller.
+    #[must_use]
+    #[track_caller]
+    pub fn policy(self, policy: impl Policy) -> Self {
+        self.build(|builder| builder.policy(policy))
+    }
+
+    /// Anything else that a host can decide.
+    ///
+    /// # Panics
+    ///
+    /// As all that makes the toolkit another: after the first call, which built it.
+    #[must_use]
+    #[track_caller]
+    pub fn build(mut self, change: impl FnOnce(Builder) -> Builder) -> Self {
+        self.expect_unused();
+        let builder = self.builder.get_mut().unwrap_or_else(PoisonError::into_inner);
+        *builder = change(std::mem::take(builder));
+        self
+    }
+
+    /// Puts a file into the workspace.
+    ///
+    /// # Panics
+    ///
+    /// When that cannot be done, or the path leads out of the workspace.
+    #[must_use]
+    #[track_caller]
+    pub fn file(self, path: &str, content: impl AsRef<[u8]>) -> Self {
+        self.workspace.write(path, content);
+        self
+    }
+
+    /// Answers what tools ask. Without it everything asked is denied.
+    ///
+    /// # Panics
+    ///
+    /// After the first call.
+    #[must_use]
+    #[track_caller]
+    pub fn approve(mut self, approver: ScriptedApprover) -> Self {
+        self.expect_unused();
+        self.approver = approver;
+        self
+    }
+
+    /// Changes on whose behalf the tool is called: `.caller(|caller| caller.with_model("m"))`.
+    #[must_use]
+    pub fn caller(mut self, change: impl FnOnce(Caller) -> Caller) -> Self {
+        self.caller = change(self.caller);
+        self
+    }
+
+    /// A time limit, or a token that cancels.
+    #[must_use]
+    pub fn options(mut self, options: impl Into<CallOptions>) -> Self {
+        self.options = options.into();
+        self
+    }
+
+    /// Where the tool works.
+    pub fn workspace(&self) -> &TestWorkspace {
+        &self.workspace
+    }
+
+    /// Calls the tool, with JSON as a value or as text.
+    ///
+    /// # Panics
+    ///
+    /// When the toolkit cannot be built, for instance because a service is missing.
+    pub async fn call(&self, arguments: impl Into<CallArguments>) -> TestCall {
+        self.run(self.name.clone(), arguments.into()).await
+    }
+
+    /// Calls another tool of these, or this one by an alias.
+    ///
+    /// # Panics
+    ///
+    /// As [`call`](Self::call).
+    pub async fn call_tool(&self, name: &str, arguments: impl Into<CallArguments>) -> TestCall {
+        self.run(name.to_owned(), arguments.into()).await
+    }
+
+    /// The toolbox itself, for what a test wants to do on its own.
+    ///
+    /// # Panics
+    ///
+    /// As [`call`](Self::call).
+    pub async fn toolbox(&self) -> Toolbox {
+        self.toolkit().toolbox(&self.caller).await
+    }
+
+    async fn run(&self, name: String, arguments: CallArguments) -> TestCall {
+        let toolbox = self.toolbox().await;
+        let (events, asked) = (toolbox.events(), self.approver.asked().len());
+        let id = format!("call_{}", self.calls.fetch_add(1, Ordering::Relaxed) + 1);
+        let result = toolbox.call_with(ToolCall::new(id, name, arguments), self.options.clone()).await;
+        self.finish(result, events, asked)
+    }
+
+    fn finish(&self, result: crate::call::ToolResult, mut events: Events, asked: usize) -> TestCall {
+        TestCall {
+            result,
+            events: from_fn(|| events.try_next()).collect(),
+            asks: self.approver.asked().split_off(asked),
+            workspace: self.workspace.clone(),
+        }
+    }
+
+    #[track_caller]
+    fn expect_unused(&self) {
+        assert!(
+            self.toolkit.get().is_none(),
+            "`{}` was called already: say this before its first call",
+            self.name
+        );
+    }
+
+    fn toolkit(&self) -> &Toolkit {
+        self.toolkit.get_or_init(|| {
+            let builder = std::mem::take(&mut *self.builder.lock().unwrap_or_else(PoisonError::into_inner));
+            match self.host(builder).build() {
+                Ok(toolkit) => toolkit,
+                Err(error) => panic!("{error}"),
+            }
+        })
+    }
+
+    /// What the host of a test provides.
+    fn host(&self, builder: Builder) -> Builder {
+        builder.data_dir(self.workspace.data_dir()).approver(self.approver.clone())
+    }
+}

@@ -79,7 +79,8 @@ fn limited() {
         std::env::current_exe().unwrap().display()
     );
     // Each thread's arena would reserve 64 MiB of addresses.
-    let run = Command::new("sh").args(["-c", &command]).env("SOAK", "1").env("MALLOC_ARENA_MAX", "2").output();
+    let run =
+        Command::new("sh").args(["-c", &command]).env("SOAK", "1").env("MALLOC_ARENA_MAX", "2").output();
     let run = run.unwrap();
     let text = String::from_utf8_lossy(&run.stdout);
     assert!(run.status.success(), "{text}{}", String::from_utf8_lossy(&run.stderr));

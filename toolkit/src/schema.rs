@@ -4,6 +4,7 @@
 mod check;
 pub(crate) mod describe;
 mod root;
+pub(crate) mod secret;
 mod signature;
 mod tighten;
 

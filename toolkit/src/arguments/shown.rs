@@ -2,8 +2,9 @@
 
 use super::pointer::steps;
 use super::shape::rest_of;
+use crate::schema::Compiled;
 use crate::schema::describe::cut;
-use crate::schema::{Compiled, DEEPEST, SECRET, resolve};
+use crate::schema::secret::{add_variants, holds_mark, is_marked};
 use serde_json::Value;
 use std::io;
 
@@ -38,48 +39,6 @@ pub(super) fn is_secret(compiled: &Compiled, pointer: &str) -> bool {
     }
     let mut followed = Vec::new();
     here.into_iter().any(|schema| holds_mark(schema, root, &mut followed))
-}
-
-/// A schema and all the schemas that may describe the same value.
-fn add_variants<'a>(here: &mut Vec<&'a Value>, schema: &'a Value, root: &'a Value, depth: usize) {
-    if depth > DEEPEST {
-        return;
-    }
-    // A mark may stand beside a reference.
-    here.push(schema);
-    let target = resolve(schema, root);
-    if !std::ptr::eq(schema, target) {
-        here.push(target);
-    }
-    for key in ["anyOf", "oneOf", "allOf"] {
-        for part in target.get(key).and_then(Value::as_array).into_iter().flatten() {
-            add_variants(here, part, root, depth + 1);
-        }
-    }
-}
-
-fn is_marked(schema: &Value) -> bool {
-    schema.get(SECRET) == Some(&Value::Bool(true))
-}
-
-/// Whether a secret stands anywhere within. Each reference is followed once: what it names may hold itself.
-fn holds_mark<'a>(schema: &'a Value, root: &'a Value, followed: &mut Vec<&'a str>) -> bool {
-    match schema {
-        Value::Object(members) => {
-            if is_marked(schema) || members.values().any(|member| holds_mark(member, root, followed)) {
-                return true;
-            }
-            match members.get("$ref").and_then(Value::as_str) {
-                Some(reference) if !followed.contains(&reference) => {
-                    followed.push(reference);
-                    holds_mark(resolve(schema, root), root, followed)
-                }
-                _ => false,
-            }
-        }
-        Value::Array(items) => items.iter().any(|item| holds_mark(item, root, followed)),
-        _ => false,
-    }
 }
 
 /// What came, cut to a length that a model can read.

@@ -1,9 +1,9 @@
 //! Arguments that are secret, by the schema of their tool.
 
 use crate::redact::REDACTED;
-use crate::schema::{ALIASES, Compiled, DEEPEST, SECRET, resolve};
+use crate::schema::secret::{add_variants, holds_mark, is_marked};
+use crate::schema::{ALIASES, Compiled};
 use serde_json::{Map, Value};
-use std::ptr;
 
 /// Replaces what is secret; says what it was, as text.
 ///
@@ -111,46 +111,4 @@ fn rest_of(schema: &Value) -> Option<&Value> {
     let patterns = schema.get("patternProperties").and_then(Value::as_object);
     let first = patterns.and_then(|patterns| patterns.values().next());
     schema.get("additionalProperties").filter(|rest| rest.is_object()).or(first)
-}
-
-/// A schema and all the schemas that may describe the same value.
-fn add_variants<'a>(here: &mut Vec<&'a Value>, schema: &'a Value, root: &'a Value, depth: usize) {
-    if depth > DEEPEST {
-        return;
-    }
-    // A mark may stand beside a reference.
-    here.push(schema);
-    let target = resolve(schema, root);
-    if !ptr::eq(schema, target) {
-        here.push(target);
-    }
-    for key in ["anyOf", "oneOf", "allOf"] {
-        for part in target.get(key).and_then(Value::as_array).into_iter().flatten() {
-            add_variants(here, part, root, depth + 1);
-        }
-    }
-}
-
-fn is_marked(schema: &Value) -> bool {
-    schema.get(SECRET) == Some(&Value::Bool(true))
-}
-
-/// Whether a secret stands anywhere within. Each reference is followed once: what it names may hold itself.
-fn holds_mark<'a>(schema: &'a Value, root: &'a Value, followed: &mut Vec<&'a str>) -> bool {
-    match schema {
-        Value::Object(members) => {
-            if is_marked(schema) || members.values().any(|member| holds_mark(member, root, followed)) {
-                return true;
-            }
-            match members.get("$ref").and_then(Value::as_str) {
-                Some(reference) if !followed.contains(&reference) => {
-                    followed.push(reference);
-                    holds_mark(resolve(schema, root), root, followed)
-                }
-                _ => false,
-            }
-        }
-        Value::Array(items) => items.iter().any(|item| holds_mark(item, root, followed)),
-        _ => false,
-    }
 }

@@ -64,11 +64,11 @@
 /// | `optional` | flag | it is there only where an allow list names it |
 /// | `enabled` | `enabled = false` | it is left out unless the configuration says otherwise |
 /// | `auto_execute` | flag | it may run without asking |
-/// | `permission` | `"edit"`, or a constant | the kind of permission it asks for; default: its name |
-/// | `timeout` | `"30s"`, `"250ms"`, `"5m"`, `"1h"` | how long a call may take |
-/// | `concurrency` | `4` | how many calls may run at once |
-/// | `truncate` | `truncate(max_lines = 100, max_bytes = 4096, keep = "head")`, `truncate = "off"` | how its output is cut; `keep` is `"head"`, `"tail"` or `"ends"` |
-/// | `format_error` | path of a `fn(&InvalidArguments) -> String` | words the error for arguments that do not fit |
+/// | `permission` | `"edit"`, or a constant | the kind of permission it needs, for policies and rules; default: its name. It asks nobody by itself: [`ToolContext::ask`](crate::ToolContext::ask) does |
+/// | `timeout` | `"30s"`, `"250ms"`, `"5m"`, `"1h"` | how long a call may take; default: the host's, [10 minutes](crate::Builder::timeout). See [Time](#time-cancelling-and-panics) |
+/// | `concurrency` | `4` | how many calls of it may run at once in one toolkit, over all sessions; further ones wait their turn, uncounted by the time limit; default: any number |
+/// | `truncate` | `truncate(max_lines = 100, max_bytes = 4096, keep = "head")`, `truncate = "off"` | how much of its text the model gets; what is not said is the host's, [2,000 lines and 51,200 bytes](crate::OutputLimits). `keep` is `"head"`, `"tail"` or `"ends"`. The whole goes to a file that the model is told of. `"off"` holds for what it returns, not for its errors and what it writes to [`ToolContext::output`](crate::ToolContext::output) |
+/// | `format_error` | path of a `fn(&InvalidArguments) -> String` | words the error for arguments that do not fit, instead of the list of problems |
 /// | `icon` | `"file"` | an icon for user interfaces |
 /// | `deprecated` | `"use read"` | why it should no longer be used |
 /// | `crate` | `::my::toolkit` | where this crate is, if not at `::toolkit` |
@@ -100,7 +100,7 @@
 /// | `length(1..=80)` | bounds of the length of a string (in characters), a list or a map; `length(5)` is exactly 5 |
 /// | `pattern = "^[a-z]+$"` | a regular expression (ECMA-262) that the string must match, checked at compile time by the engine used at run time |
 /// | `example = "src/main.rs"` | an example value, for the schema |
-/// | `secret` | its value is to stay out of history, logs and events |
+/// | `secret` | its value is taken out of history, events and errors; the function and the caller of the tool get it whole |
 ///
 /// Every rule appears in the JSON Schema, and the schema is what enforces it.
 ///
@@ -128,12 +128,33 @@
 /// [`Image`](crate::Image), [`ToolOutput`](crate::ToolOutput), and a `Result` of these with any error that converts into a
 /// [`ToolError`](crate::ToolError), as every [`std::error::Error`] does.
 ///
-/// # Functions that are not async
+/// # Beside other calls
 ///
-/// A plain `fn` runs on tokio's blocking pool. Nothing can stop it from outside: when its call is cancelled, the caller gets
-/// its answer at once and the function goes on until it asks [`ToolContext::is_cancelled`](crate::ToolContext::is_cancelled).
+/// Within a session, calls of tools that are `read_only` run together, every other call alone, all in the order in which
+/// they came. A call that [asks a person](crate::ToolContext::ask) lets others go first until it is answered. `read_only`
+/// is the author's word: nothing checks that the function changes nothing.
+///
+/// # Time, cancelling and panics
+///
+/// The time limit counts from the function's first wait, not from the call: waiting for its turn and for a person is not
+/// in it. A host can set another for [all tools](crate::Builder::timeout) that state none, or for
+/// [one call](crate::CallOptions::timeout) whatever the tool states. Without a tokio runtime, or in one without timers,
+/// there is no limit.
+///
+/// When the call is late, cancelled or dropped, an async function is dropped at the `.await` where it is: what it holds is
+/// released, what it did stands. What it spawned goes on unless it listens to
+/// [`ToolContext::cancellation_token`](crate::ToolContext::cancellation_token). A function that neither ends nor awaits
+/// cannot be stopped, and holds up its thread.
 ///
 /// A panic becomes an error result, unless the program is compiled with `panic = "abort"`: then it ends the process.
+///
+/// # Functions that are not async
+///
+/// A plain `fn` runs on tokio's blocking pool; without a tokio runtime its calls fail. Nothing can stop it from outside:
+/// when its call is late, cancelled or dropped, the caller gets its answer at once and the function goes on until it looks
+/// at [`ToolContext::is_cancelled`](crate::ToolContext::is_cancelled) or
+/// [`check_cancelled`](crate::ToolContext::check_cancelled). Until it ends it counts among the calls of its tool
+/// (`concurrency`), but not for the order of its session: a late writer may still write beside the next call.
 ///
 /// # What the macro cannot see
 ///

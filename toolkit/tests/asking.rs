@@ -1,7 +1,6 @@
 //! Calls that ask: what goes on meanwhile, and what comes back.
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
-#![expect(clippy::needless_pass_by_value, reason = "a service is handed over by value")]
 
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
@@ -167,7 +166,7 @@ impl Fixture {
 async fn others_go_on_while_a_person_thinks() {
     let fixture = fixture();
     let (first, _, ()) = tokio::join!(fixture.named("asks", "a"), fixture.named("writes", "b"), async {
-        sleep(Duration::from_secs(3600)).await;
+        sleep(Duration::from_hours(1)).await;
         fixture.answer("a", Answer::allow()).await;
     });
     assert_eq!(first.text(), "done", "an hour of thinking is no time of the call's");
@@ -198,13 +197,13 @@ async fn the_clock_goes_on_after_the_answer() {
     let toolbox = fixture.toolbox().await;
     let call = |name| ToolCall::new("c", "asks", json!({ "name": name }));
     let (in_time, ()) = tokio::join!(toolbox.call_with(call("a"), options.clone()), async {
-        sleep(Duration::from_secs(60)).await;
+        sleep(Duration::from_mins(1)).await;
         fixture.answer("a", Answer::allow()).await;
     });
     assert_eq!(in_time.text(), "done");
     let options = CallOptions::new().timeout(Duration::from_millis(500));
     let (late, ()) = tokio::join!(toolbox.call_with(call("b"), options), async {
-        sleep(Duration::from_secs(60)).await;
+        sleep(Duration::from_mins(1)).await;
         fixture.answer("b", Answer::allow()).await;
     });
     assert_eq!(late.error().unwrap().kind(), ToolErrorKind::TimedOut);
@@ -227,7 +226,7 @@ async fn a_call_within_a_call_frees_the_gate_too() {
     let fixture = fixture();
     let call = fixture.call("delegates", json!({"names": ["a"]}));
     let (result, _, ()) = tokio::join!(call, fixture.named("writes", "b"), async {
-        sleep(Duration::from_secs(3600)).await;
+        sleep(Duration::from_hours(1)).await;
         fixture.answer("a", Answer::allow()).await;
     });
     assert_eq!(result.text(), "done", "the outer call's clock stands still too");
@@ -254,7 +253,7 @@ async fn distracted(ctx: &ToolContext) -> Result<String, ToolError> {
     let mut asking = std::pin::pin!(ctx.call("asks", json!({"name": "a"})));
     tokio::select! {
         _ = &mut asking => {}
-        () = sleep(Duration::from_secs(60)) => {}
+        () = sleep(Duration::from_mins(1)) => {}
     }
     let other = ctx.call("writes", json!({"name": "b"})).await?;
     let asked = asking.await?;
@@ -317,7 +316,7 @@ async fn a_question_can_be_seen_refused_and_cancelled() {
     let call = ToolCall::new("c", "asks", json!({"name": "b"}));
     let toolbox = fixture.toolbox().await;
     let (cancelled, ()) = tokio::join!(toolbox.call_with(call, cancel.clone()), async {
-        sleep(Duration::from_secs(60)).await;
+        sleep(Duration::from_mins(1)).await;
         assert_eq!(fixture.toolkit.asks().list(None).len(), 1);
         cancel.cancel();
     });

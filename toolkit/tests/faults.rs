@@ -2,7 +2,6 @@
 //! stopped: one end each, and nothing is left.
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
-#![expect(clippy::needless_pass_by_value, reason = "a service is handed over by value")]
 
 use serde_json::json;
 use std::fs;
@@ -74,7 +73,7 @@ struct Port {
 #[tool(read_only, concurrency = 2)]
 async fn reads(ctx: &ToolContext) -> Result<String, ToolError> {
     tokio::time::sleep(Duration::from_millis(1)).await;
-    ctx.output().write_all(&[b'r'; 100_000]).await?;
+    ctx.output().write_all("r".repeat(100_000).as_bytes()).await?;
     Ok("read".to_owned())
 }
 

@@ -13,6 +13,10 @@ use std::pin::Pin;
 type Outcome = Result<ToolOutput, ToolError>;
 
 /// What a call ends with: at once, or after its output is cut and kept.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "lives for one match; a box would cost every call an allocation"
+)]
 pub(super) enum Finish<'a> {
     Now(Outcome),
     Later(Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>),

@@ -45,8 +45,9 @@ async fn reads(ctx: &ToolContext, running: State<AtomicUsize>) -> String {
 #[tool(read_only, concurrency = 32)]
 async fn streams(ctx: &ToolContext) -> Result<(), ToolError> {
     let mut output = ctx.output();
+    let part = vec![b'x'; 64 << 10];
     for _ in 0..8 {
-        output.write_all(&[b'x'; 64 << 10]).await?;
+        output.write_all(&part).await?;
     }
     Ok(())
 }

@@ -198,7 +198,7 @@ fn announce() {
 /// Counts in lines.
 #[tool(read_only)]
 async fn lines(count: u32) -> String {
-    (1..=count).map(|line| format!("line {line}\n")).collect()
+    (1..=count).map(|line| format!("line {line}")).collect::<Vec<_>>().join("\n")
 }
 
 /// Reads a file.

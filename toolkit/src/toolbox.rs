@@ -15,7 +15,9 @@ use crate::caller::Caller;
 use crate::definition::Definition;
 use crate::error::{ToolError, ToolErrorKind};
 use crate::events::Events;
+use crate::guard::guard;
 use crate::name::{MAX_NAME_BYTES, nearest};
+use crate::policy::{Policy, Refusal};
 use crate::registry::Inner;
 use crate::session::Session;
 use crate::tool::Tool;
@@ -52,7 +54,7 @@ impl Toolbox {
             None => Session::unnamed(),
         };
         let allowed = toolkit.settings.policy.as_ref().map(|policy| {
-            let is_allowed = |place: &usize| policy.check(&caller, &toolkit.tools[*place]).is_ok();
+            let is_allowed = |place: &usize| check(&**policy, &caller, &toolkit.tools[*place]).is_ok();
             (0..toolkit.tools.len()).filter(is_allowed).collect()
         });
         Self::of(Arc::new(Scope { toolkit, caller: Arc::new(caller), session, allowed }))
@@ -88,7 +90,7 @@ impl Toolbox {
         let tool = &toolkit.tools[*place];
         // Asked again, so that what was revoked since the toolbox was made counts at once.
         if let Some(policy) = &toolkit.settings.policy
-            && let Err(refusal) = policy.check(&self.0.caller, tool)
+            && let Err(refusal) = check(&**policy, &self.0.caller, tool)
         {
             return Err(ToolError::denied(format!("`{name}` cannot be used here: {refusal}")));
         }
@@ -163,6 +165,14 @@ impl Toolbox {
                 cut(name)
             ),
         )
+    }
+}
+
+/// What the policy says; one that fails refuses.
+fn check(policy: &dyn Policy, caller: &Caller, tool: &Tool) -> Result<(), Refusal> {
+    match guard(tool.name(), || policy.check(caller, tool)) {
+        Ok(answer) => answer,
+        Err(_) => Err(Refusal::new("the policy", "it stopped on an internal error")),
     }
 }
 

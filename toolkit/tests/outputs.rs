@@ -243,7 +243,8 @@ async fn a_host_sets_limits_and_words_hints() {
     let text = ask("ada").await.text();
     assert!(text.ends_with("[5 of 9 lines for Some(\"ada\")]"), "{text}");
     assert!(text.contains("line 2\n") && text.contains("line 8\n") && !text.contains("line 5\n"), "{text}");
-    assert_eq!(ask("clumsy").await.error().unwrap().kind(), ToolErrorKind::Panicked);
+    let text = ask("clumsy").await.text();
+    assert!(text.ends_with("read it on from line 3.]"), "words that fail must not cost the output: {text}");
 }
 
 #[tokio::test]

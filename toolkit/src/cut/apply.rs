@@ -5,6 +5,7 @@ use super::hint::left_out;
 use super::{Cut, CutHint, Kept, OutputLimits};
 use crate::caller::Caller;
 use crate::content::Content;
+use crate::guard::guard;
 use crate::output::ToolOutput;
 use crate::output_store::OutputStore;
 use crate::sink::{OutputSink, Streamed};
@@ -149,7 +150,9 @@ impl<'a> Cutter<'a> {
     fn told(self, excerpt: Excerpt, kept: Kept) -> CutText {
         let Excerpt { head: mut text, tail, mut cut } = excerpt;
         cut.kept = kept;
-        let hint = self.hint.map_or_else(|| cut.to_string(), |hint| hint(&cut, self.caller));
+        // A host's wording that fails must not cost the output.
+        let worded = self.hint.and_then(|hint| guard("the hint", || hint(&cut, self.caller)).ok());
+        let hint = worded.unwrap_or_else(|| cut.to_string());
         if !tail.is_empty() && cut.missing.from.offset > 0 {
             end_line(&mut text);
             text.push_str(&left_out(&cut.missing));

@@ -5,7 +5,8 @@ use crate::call::ToolCall;
 use crate::context::ToolContext;
 use crate::error::ToolError;
 use crate::events::Event;
-use crate::history::{History, RecordedCall};
+use crate::guard::guard;
+use crate::history::{History, Record, RecordedCall};
 use crate::output::ToolOutput;
 use crate::tool::Tool;
 use std::sync::Arc;
@@ -38,7 +39,7 @@ impl Report {
     /// The call has to wait. Recorded, so that it is known should the process end before it does.
     pub(super) fn wait(&mut self, context: &ToolContext) {
         if let (false, Some(recorded), Some(history)) = (self.waits, &mut self.recorded, history(context)) {
-            history.record(recorded.started());
+            record(history, recorded.started());
         }
         self.waits = true;
     }
@@ -50,7 +51,7 @@ impl Report {
             Event::Finished { result: Arc::new(context.copy_result(outcome)), duration }
         });
         if let (Some(recorded), Some(history)) = (self.recorded.take(), history(context)) {
-            history.record(recorded.finished(outcome));
+            record(history, recorded.finished(outcome));
         }
     }
 
@@ -58,11 +59,19 @@ impl Report {
     pub(super) fn interrupt(&mut self, context: &ToolContext) {
         context.send(|| Event::Interrupted);
         if let (Some(recorded), Some(history)) = (self.recorded.take(), history(context)) {
-            history.record(recorded.interrupted());
+            record(history, recorded.interrupted());
         }
     }
 }
 
 fn history(context: &ToolContext) -> Option<&dyn History> {
     context.scope().toolkit.settings.history.as_deref()
+}
+
+/// A history that fails must not take the call's result with it, nor the process: a dropped call is recorded while it is
+/// dropped.
+fn record(history: &dyn History, record: Record) {
+    if guard("history", || history.record(record)).is_err() {
+        tracing::error!(target: "toolkit", "the history stopped on an internal error, and a call is not recorded");
+    }
 }

@@ -157,7 +157,7 @@ impl ToolContext {
     /// Tells whoever holds the function's token that the call is over.
     pub(crate) fn end(&self) {
         if let Some(live) = self.live.get() {
-            live.token.cancel();
+            live.end();
         }
     }
 
@@ -309,12 +309,12 @@ impl ToolContext {
     ///
     /// Nothing is waited for, and nothing happens where nobody watches.
     pub fn progress(&self, progress: Progress) {
-        self.send(|| Event::Progress(progress));
+        self.send_under_way(|| Event::Progress(progress));
     }
 
     /// Tells those who watch a part of the answer. The result is whole all the same: this is not added to it.
     pub fn partial(&self, content: impl Into<Content>) {
-        self.send(|| Event::Partial { content: content.into() });
+        self.send_under_way(|| Event::Partial { content: content.into() });
     }
 
     /// A stream for an output that is long or grows while the tool works. Its memory is bounded, whatever is written.
@@ -362,8 +362,19 @@ impl ToolContext {
     }
 
     fn tell(&self, change: impl FnOnce(&mut Told)) {
-        let Told { title, metadata } = self.live().tell(change);
-        self.send(|| Event::Metadata { title, metadata });
+        let live = self.live();
+        live.tell(change);
+        self.send_under_way(|| {
+            let Told { title, metadata } = live.told();
+            Event::Metadata { title, metadata }
+        });
+    }
+
+    /// Sends an event that has no meaning after the end of the call; a function's helper may hold the context longer.
+    fn send_under_way(&self, event: impl FnOnce() -> Event) {
+        if self.scope.toolkit.events.is_watched() && !self.live.get().is_some_and(|live| live.is_over()) {
+            self.send(event);
+        }
     }
 
     pub(crate) fn send(&self, event: impl FnOnce() -> Event) {

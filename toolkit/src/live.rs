@@ -59,6 +59,10 @@ struct Absence {
     stopped_for: Duration,
     runner: Option<Waker>,
     returners: Vec<Waker>,
+    /// Nothing comes back any more, and nobody needs it.
+    over: bool,
+    /// Whether the runner has to hear of what changed.
+    news: bool,
 }
 
 /// What a runner can give away.
@@ -114,10 +118,8 @@ impl Live {
     }
 
     /// Changes what user interfaces are told.
-    pub(crate) fn tell(&self, change: impl FnOnce(&mut Told)) -> Told {
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        change(&mut told);
-        told.clone()
+    pub(crate) fn tell(&self, change: impl FnOnce(&mut Told)) {
+        change(&mut self.told.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
     pub(crate) fn told(&self) -> Told {
@@ -128,16 +130,46 @@ impl Live {
         self.absence.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Changes something, and wakes the runner if it has to hear of it: after the lock, since an executor may run it then
+    /// and there.
+    fn change<T>(&self, change: impl FnOnce(&mut Absence) -> T) -> T {
+        let (changed, runner) = {
+            let mut absence = self.lock();
+            let changed = change(&mut absence);
+            let has_news = std::mem::take(&mut absence.news);
+            (changed, if has_news { absence.runner.clone() } else { None })
+        };
+        if let Some(runner) = runner {
+            runner.wake();
+        }
+        changed
+    }
+
+    /// The call is over. Who holds its context still must not wait for what only its runner could bring.
+    pub(crate) fn end(&self) {
+        let (_runner, returners) = {
+            let mut absence = self.lock();
+            absence.over = true;
+            (absence.runner.take(), std::mem::take(&mut absence.returners))
+        };
+        returners.into_iter().for_each(Waker::wake);
+        self.token.cancel();
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.lock().over
+    }
+
     /// Marks the function as away until the guard is dropped or [`Away::come_back`] is done.
     pub(crate) fn leave(self: &Arc<Self>, reason: Reason) -> Away {
-        self.lock().leave(reason);
+        // Those that came back meanwhile need not wait for a place that another call may want now.
+        let returners = self.change(|absence| absence.leave(reason));
+        returners.into_iter().for_each(Waker::wake);
         let mut levels = vec![(Arc::clone(self), reason)];
         // Nobody above does anything either, as long as this is the only call that each of them made.
         let mut above = self.parent.as_ref();
         while let (Reason::Asking, Some(live)) = (reason, above) {
-            let mut absence = live.lock();
-            absence.leave_above();
-            drop(absence);
+            live.change(Absence::leave_above);
             levels.push((Arc::clone(live), Reason::Asking));
             above = live.parent.as_ref();
         }
@@ -175,13 +207,12 @@ impl Live {
 
     /// The runner has it back.
     pub(crate) fn restored(&self, back: Given) {
-        let returners = {
-            let mut absence = self.lock();
+        let returners = self.change(|absence| {
             absence.given.pass &= !back.pass;
             absence.given.place &= !back.place;
             absence.update_clock();
             std::mem::take(&mut absence.returners)
-        };
+        });
         returners.into_iter().for_each(Waker::wake);
     }
 
@@ -204,7 +235,7 @@ impl Live {
             Reason::Asking => !absence.given.pass && !lacks_place,
             Reason::Calling => !lacks_place,
         };
-        if is_back {
+        if is_back || absence.over {
             return Poll::Ready(());
         }
         if !absence.returners.iter().any(|waker| waker.will_wake(task.waker())) {
@@ -221,31 +252,35 @@ impl Live {
     }
 
     fn want_pass(self: &Arc<Self>) -> Option<Returning> {
-        let mut absence = self.lock();
-        absence.wanted.pass = false;
-        if !absence.given.pass {
-            return None;
-        }
-        absence.returning += 1;
-        absence.wake_runner();
-        Some(Returning(vec![Arc::clone(self)]))
+        let has_to_wait = self.change(|absence| {
+            absence.wanted.pass = false;
+            if absence.given.pass {
+                absence.returning += 1;
+                absence.news = true;
+            }
+            absence.given.pass
+        });
+        has_to_wait.then(|| Returning(vec![Arc::clone(self)]))
     }
 }
 
 impl Absence {
-    fn leave(&mut self, reason: Reason) {
+    fn leave(&mut self, reason: Reason) -> Vec<Waker> {
+        self.wanted.place = true;
+        self.news = true;
         match reason {
             Reason::Asking => {
                 self.asking += 1;
-                self.wanted = Given { pass: true, place: true };
+                // A call that it made meanwhile still needs the pass.
+                self.wanted.pass |= self.calling == 0;
                 self.update_clock();
+                Vec::new()
             }
             Reason::Calling => {
                 self.calling += 1;
-                self.wanted.place = true;
+                std::mem::take(&mut self.returners)
             }
         }
-        self.wake_runner();
     }
 
     /// A call that this one made asks a person.
@@ -254,7 +289,7 @@ impl Absence {
         // With several calls under way, the others still need the pass.
         self.wanted.pass |= self.calling == 1;
         self.update_clock();
-        self.wake_runner();
+        self.news = true;
     }
 
     fn end(&mut self, reason: Reason) {
@@ -262,11 +297,16 @@ impl Absence {
             Reason::Asking => self.asking -= 1,
             Reason::Calling => self.calling -= 1,
         }
-        if self.asking == 0 && self.calling == 0 {
-            self.wanted = Given::default();
+        let is_asking = self.asking > 0;
+        if reason == Reason::Calling && is_asking && self.calling == 0 {
+            // Only the question keeps it now.
+            self.wanted = Given { pass: true, place: true };
         }
+        // What was not given away yet stays where nobody is away for it any more.
+        self.wanted.pass &= is_asking;
+        self.wanted.place &= is_asking || self.calling > 0;
         self.update_clock();
-        self.wake_runner();
+        self.news = true;
     }
 
     /// The clock stands still while a person is asked and until the call has its pass again.
@@ -277,7 +317,7 @@ impl Absence {
             (false, Some(since)) => {
                 self.stopped_for += since.elapsed();
                 self.stopped_at = None;
-                self.wake_runner();
+                self.news = true;
             }
             _ => {}
         }
@@ -286,12 +326,6 @@ impl Absence {
     fn keep_runner(&mut self, runner: &Waker) {
         if !self.runner.as_ref().is_some_and(|known| known.will_wake(runner)) {
             self.runner = Some(runner.clone());
-        }
-    }
-
-    fn wake_runner(&self) {
-        if let Some(runner) = &self.runner {
-            runner.wake_by_ref();
         }
     }
 }
@@ -318,7 +352,7 @@ impl Away {
 impl Drop for Away {
     fn drop(&mut self) {
         for (live, reason) in &self.levels {
-            live.lock().end(*reason);
+            live.change(|absence| absence.end(*reason));
         }
     }
 }
@@ -339,9 +373,10 @@ impl Returning {
 impl Drop for Returning {
     fn drop(&mut self) {
         for live in &self.0 {
-            let mut absence = live.lock();
-            absence.returning -= 1;
-            absence.wake_runner();
+            live.change(|absence| {
+                absence.returning -= 1;
+                absence.news = true;
+            });
         }
     }
 }

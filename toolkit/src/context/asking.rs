@@ -6,6 +6,8 @@ use crate::ask::{Answer, Ask, Elicitation, Origin, Question};
 use crate::error::ToolError;
 use crate::events::Event;
 use crate::live::Reason;
+use futures_util::future::{Either, select};
+use std::pin::pin;
 
 impl ToolContext {
     /// Asks whether something may be done, and waits for the answer, for hours if need be.
@@ -39,10 +41,11 @@ impl ToolContext {
     ///
     /// # Errors
     ///
-    /// `Denied`, with the person's word for the model, or saying why nobody could be asked.
+    /// `Denied`, with the person's word for the model, or saying why nobody could be asked; `Aborted` once the call is
+    /// cancelled or over.
     pub async fn ask(&self, ask: Ask) -> Result<(), ToolError> {
         let title = ask.title.clone();
-        self.put(Question::Approve(ask)).await.into_permission(&title)
+        self.put(Question::Approve(ask)).await?.into_permission(&title)
     }
 
     /// Asks a person for a value, and waits for it as [`ToolContext::ask`] does. `None` when the person declines.
@@ -51,11 +54,11 @@ impl ToolContext {
     ///
     /// # Errors
     ///
-    /// `Denied` when nobody could be asked, `Aborted` when the person dismissed the question, `Failed` when `T` is
-    /// another kind of type.
+    /// `Denied` when nobody could be asked, `Aborted` when the person dismissed the question or the call is cancelled or
+    /// over, `Failed` when `T` is another kind of type.
     pub async fn elicit<T: ToolArg>(&self, message: impl Into<String>) -> Result<Option<T>, ToolError> {
         let elicitation = Elicitation::of::<T>(message)?;
-        match self.put(Question::Elicit(elicitation)).await.into_value()? {
+        match self.put(Question::Elicit(elicitation)).await?.into_value()? {
             None => Ok(None),
             Some(value) => T::decode(value)
                 .map(Some)
@@ -63,7 +66,7 @@ impl ToolContext {
         }
     }
 
-    async fn put(&self, question: Question) -> Answer {
+    async fn put(&self, question: Question) -> Result<Answer, ToolError> {
         let settings = &self.scope().toolkit.settings;
         let origin = Origin {
             call_id: self.call_id().to_owned(),
@@ -71,12 +74,18 @@ impl ToolContext {
             session_id: self.session_id().map(str::to_owned),
             agent: self.agent().map(str::to_owned),
         };
+        // Nobody needs the answer once the call is over; a thread or a task that outlives it would wait for hours.
+        let cancelled = pin!(self.cancellation_token().cancelled());
+        self.check_cancelled()?;
         let away = self.live().leave(Reason::Asking);
         let answer = settings.asks.ask_telling(settings.approver(), origin, question, |ask| {
             self.send(|| Event::Asked { ask: ask.clone() });
         });
-        let answer = answer.await;
+        let answer = match select(answer, cancelled).await {
+            Either::Left((answer, _)) => answer,
+            Either::Right(_) => return Err(ToolError::aborted("the call was cancelled")),
+        };
         away.come_back().await;
-        answer
+        Ok(answer)
     }
 }

@@ -11,14 +11,15 @@ use crate::guard::{guard, panicked};
 use crate::live::{Duty, Given, Live};
 use crate::output::ToolOutput;
 use crate::tool_def::{BoxFuture, Run};
+use std::cell::Cell;
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::runtime::Handle;
+use tokio::runtime::{Handle, Id};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::unconstrained;
 use tokio::time::{Instant, Sleep, sleep_until};
 use tokio_util::sync::WaitForCancellationFuture;
 use tracing::Span;
@@ -43,9 +44,14 @@ pub(super) struct Running<'a> {
     stage: Stage<'a>,
     pass: Option<Pass>,
     place: Option<OwnedSemaphorePermit>,
+    /// Where the place is while the function runs on a thread: it counts for as long as it really runs.
+    lent: Option<Lent>,
     waits: Option<Box<Waits<'a>>>,
     span: Span,
 }
+
+/// A place that a thread keeps, and that its runner can give away while the function waits.
+type Lent = Arc<Mutex<Option<OwnedSemaphorePermit>>>;
 
 enum Stage<'a> {
     /// It waits for its turn.
@@ -62,6 +68,8 @@ enum Stage<'a> {
 struct Waits<'a> {
     cancelled: Option<Pin<Box<WaitForCancellationFuture<'a>>>>,
     entering: Option<Boxed<Entry>>,
+    /// What `entering` brings, with what was free at once.
+    wanted: Given,
     /// When the function first had to wait.
     since: Option<Instant>,
     timer: Option<Pin<Box<Sleep>>>,
@@ -77,7 +85,16 @@ struct Entry {
 impl<'a> Running<'a> {
     pub(super) fn new(context: &'a ToolContext, start: Start) -> Self {
         let span = span::of(context);
-        Self { context, start, stage: Stage::Entering, pass: None, place: None, waits: None, span }
+        Self {
+            context,
+            start,
+            stage: Stage::Entering,
+            pass: None,
+            place: None,
+            lent: None,
+            waits: None,
+            span,
+        }
     }
 
     pub(super) fn poll(&mut self, task: &mut Context<'_>) -> Poll<Outcome> {
@@ -132,7 +149,8 @@ impl<'a> Running<'a> {
             }
             Run::Blocking(function) => {
                 let arguments = std::mem::take(&mut self.start.arguments);
-                Ok(block(context, function, arguments, self.place.take()))
+                self.lent = self.place.take().map(|place| Arc::new(Mutex::new(Some(place))));
+                Ok(block(context, function, arguments, self.lent.clone()))
             }
         };
         Poll::Ready(begun.map(|future| self.stage = Stage::Function(future)))
@@ -146,7 +164,10 @@ impl<'a> Running<'a> {
             if gate.is_none() && limit.is_none() {
                 return Poll::Ready(());
             }
-            self.waits.get_or_insert_default().entering = Some(Box::pin(wait_for(gate, limit)));
+            let waits = self.waits.get_or_insert_default();
+            waits.wanted = wanted;
+            // Outside tokio's budget: once it is spent, nobody gets into a queue, and then they wake in any order.
+            waits.entering = Some(Box::pin(unconstrained(wait_for(gate, limit))));
         }
         let waits = self.waits.get_or_insert_default();
         let Some(entering) = &mut waits.entering else { return Poll::Ready(()) };
@@ -193,7 +214,7 @@ impl<'a> Running<'a> {
     fn step(&mut self, task: &mut Context<'_>) -> Poll<Outcome> {
         if let Some(live) = self.context.live_if_made() {
             let duty = live.duty();
-            if duty != Duty::None && self.restore(live, task).is_pending() && duty == Duty::RestoreFirst {
+            if self.restore(live, duty, task).is_pending() && duty == Duty::RestoreFirst {
                 return self.poll_stops(task).map(Err);
             }
         }
@@ -205,9 +226,7 @@ impl<'a> Running<'a> {
                 if let Some(live) = self.context.live_if_made() {
                     live.set_runner(task.waker());
                     self.give(live);
-                    if live.duty() != Duty::None {
-                        let _ = self.restore(live, task);
-                    }
+                    let _ = self.restore(live, live.duty(), task);
                 }
                 self.poll_stops(task).map(Err)
             }
@@ -216,28 +235,58 @@ impl<'a> Running<'a> {
 
     /// Gives away what the function does not need while it is away.
     fn give(&mut self, live: &Live) {
-        let gives = live.take_wanted(Given { pass: self.pass.is_some(), place: self.place.is_some() });
+        let gives = live.take_wanted(self.has());
         if gives.pass {
             self.pass = None;
         }
         if gives.place {
             self.place = None;
+            self.lend(None);
         }
     }
 
-    /// Gets back what was given away.
-    fn restore(&mut self, live: &Live, task: &mut Context<'_>) -> Poll<()> {
-        let missing = live.missing();
-        let is_acquiring = self.waits.as_ref().is_some_and(|waits| waits.entering.is_some());
-        if missing == Given::default() && !is_acquiring {
-            return Poll::Ready(());
-        }
-        match self.acquire(missing, task) {
-            Poll::Pending => Poll::Pending,
-            Poll::Ready(()) => {
-                live.restored(Given { pass: self.pass.is_some(), place: self.place.is_some() });
-                Poll::Ready(())
+    /// Gets back what was given away, as far as it is its duty now.
+    fn restore(&mut self, live: &Live, duty: Duty, task: &mut Context<'_>) -> Poll<()> {
+        loop {
+            let missing = if duty == Duty::None { Given::default() } else { live.missing() };
+            if let Some(waits) = &mut self.waits
+                && waits.entering.is_some()
+                && waits.wanted != missing
+            {
+                // Whoever waits in a queue gets what he no longer wants, and keeps it from those who do.
+                waits.entering = None;
+                self.is_back(live);
+                continue;
             }
+            if missing == Given::default() {
+                return Poll::Ready(());
+            }
+            if self.acquire(missing, task).is_pending() {
+                return Poll::Pending;
+            }
+            self.is_back(live);
+        }
+    }
+
+    fn is_back(&mut self, live: &Live) {
+        if self.lent.is_some()
+            && let Some(place) = self.place.take()
+        {
+            self.lend(Some(place));
+        }
+        live.restored(self.has());
+    }
+
+    fn has(&self) -> Given {
+        let is_lent = || self.lent.as_ref().is_some_and(|lent| locked(lent).is_some());
+        Given { pass: self.pass.is_some(), place: self.place.is_some() || is_lent() }
+    }
+
+    /// What the function's thread keeps from now on.
+    fn lend(&self, place: Option<OwnedSemaphorePermit>) {
+        if let Some(lent) = &self.lent {
+            let before = std::mem::replace(&mut *locked(lent), place);
+            drop(before);
         }
     }
 
@@ -308,6 +357,7 @@ impl<'a> Running<'a> {
         self.context.end();
         self.waits = None;
         self.place = None;
+        self.lent = None;
         self.pass = None;
     }
 }
@@ -320,6 +370,10 @@ impl Drop for Running<'_> {
             self.start.report.interrupt(self.context);
         }
     }
+}
+
+fn locked(lent: &Lent) -> MutexGuard<'_, Option<OwnedSemaphorePermit>> {
+    lent.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 async fn wait_for(gate: Option<(Gate, Passage)>, limit: Option<Arc<Semaphore>>) -> Entry {
@@ -336,14 +390,18 @@ async fn wait_for(gate: Option<(Gate, Passage)>, limit: Option<Arc<Semaphore>>) 
 
 /// A timer, where there is a runtime that has them.
 fn timer(deadline: Instant) -> Option<Pin<Box<Sleep>>> {
-    static NONE: AtomicBool = AtomicBool::new(false);
-    Handle::try_current().ok()?;
-    if NONE.load(Ordering::Relaxed) {
+    thread_local! {
+        static WITHOUT: Cell<Option<Id>> = const { Cell::new(None) };
+    }
+    let runtime = Handle::try_current().ok()?.id();
+    if WITHOUT.get() == Some(runtime) {
         return None;
     }
     // Tokio panics in a runtime without timers, and does not say beforehand.
     let timer = guard("a timer", || Box::pin(sleep_until(deadline))).ok();
-    NONE.store(timer.is_none(), Ordering::Relaxed);
+    if timer.is_none() {
+        WITHOUT.set(Some(runtime));
+    }
     timer
 }
 
@@ -352,7 +410,7 @@ fn block(
     context: &ToolContext,
     function: fn(&ToolContext, &mut Arguments) -> Outcome,
     mut arguments: Arguments,
-    place: Option<OwnedSemaphorePermit>,
+    place: Option<Lent>,
 ) -> BoxFuture<'static> {
     let context = context.clone();
     Box::pin(async move {
@@ -365,7 +423,6 @@ fn block(
         // Whoever drops this future tells the function: it can ask, nothing else can stop it.
         let _told = context.cancellation_token().clone().drop_guard();
         let mut task = runtime.spawn_blocking(move || {
-            // It counts among the calls of its tool for as long as it really runs.
             let _place = place;
             // It may have waited for a thread until nobody wanted it any more.
             context.check_cancelled()?;

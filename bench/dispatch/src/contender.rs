@@ -25,6 +25,8 @@ pub trait Contender {
     fn call_parsed(&self, call: Self::Parsed) -> impl Future<Output = Self::Answer>;
     /// Calls the tool.
     fn call_text(&self, call: Self::Text) -> impl Future<Output = Self::Answer>;
+    /// Waits until nothing of the calls before is still under way.
+    fn settle(&self) {}
     /// What the tool returned.
     ///
     /// # Panics
@@ -75,6 +77,7 @@ impl<C: Contender> Subject for C {
     }
 
     fn prepare<'a>(&'a self, runtime: &'a Runtime, form: Form, calls: usize) -> Box<dyn FnOnce() + 'a> {
+        self.settle();
         match form {
             Form::Parsed => {
                 let calls: Vec<_> = (0..calls).map(|_| self.parsed(arguments())).collect();

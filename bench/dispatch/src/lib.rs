@@ -5,7 +5,7 @@ mod contenders;
 pub mod line;
 
 pub use contender::{Contender, Form, Subject};
-pub use contenders::{TOOLKIT_WITH_HISTORY, all, toolkit_of};
+pub use contenders::{all, toolkit_of};
 
 /// The arguments that every call has, as text. All three are given.
 pub const ARGUMENTS: &str = r#"{"text":"The quick brown fox","count":1,"upper":true}"#;

@@ -1,13 +1,37 @@
-//! `toolkit`, with everything that its call path does by default; history off, or on.
+//! `toolkit`, with everything that its call path does by default and a policy that is asked; history off, or on.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
 use tokio::runtime::Runtime;
 use toolkit::prelude::*;
-use toolkit::{Builder, Tool, Toolbox};
+use toolkit::{Builder, JsonlHistory, JsonlOptions, MemoryHistory, Policy, Redactor, Refusal, Tool, Toolbox};
 
 use crate::Contender;
 
-pub(super) struct Ours(Toolbox);
+pub(super) struct Ours {
+    toolbox: Toolbox,
+    file: Option<File>,
+}
+
+/// A history that is written, and its directory.
+struct File {
+    history: Arc<JsonlHistory>,
+    directory: PathBuf,
+}
+
+/// Allows everything, through the interface that every policy has.
+#[derive(Debug)]
+struct AllowAll;
+
+impl Policy for AllowAll {
+    fn check(&self, _: &Caller, _: &Tool) -> Result<(), Refusal> {
+        Ok(())
+    }
+}
 
 /// Repeats a text.
 #[tool(group = "bench", read_only)]
@@ -29,27 +53,41 @@ pub fn toolkit_of(names: impl Iterator<Item = String>) -> Vec<Tool> {
     names.map(|name| tool.named(name)).collect()
 }
 
-/// Switches the history on; nothing while there is none.
-fn switch_history_on(_: Builder) -> Option<Builder> {
-    None
-}
-
 impl Ours {
     pub(super) fn new(runtime: &Runtime) -> Self {
         Self::of(runtime, Self::builder())
     }
 
-    pub(super) fn with_history(runtime: &Runtime) -> Option<Self> {
-        switch_history_on(Self::builder()).map(|builder| Self::of(runtime, builder))
+    pub(super) fn with_memory(runtime: &Runtime) -> Self {
+        let history = MemoryHistory::new(Redactor::new());
+        Self::of(runtime, Self::builder().history(Arc::new(history)))
+    }
+
+    pub(super) fn with_file(runtime: &Runtime) -> Self {
+        let directory = std::env::temp_dir().join(format!("toolkit-bench-history-{}", std::process::id()));
+        let history = JsonlHistory::open(directory.join("history.jsonl"), JsonlOptions::default());
+        let history = Arc::new(history.expect("a directory"));
+        let builder = Self::builder().history(Arc::clone(&history));
+        Self { file: Some(File { history, directory }), ..Self::of(runtime, builder) }
     }
 
     fn builder() -> Builder {
-        Toolkit::empty().tool(toolkit::tool_ref!(repeat))
+        // Nothing is cut here, so nothing is kept; but nothing may touch the user's directory.
+        let data_dir = std::env::temp_dir().join("toolkit-bench-unused");
+        Toolkit::empty().tool(toolkit::tool_ref!(repeat)).policy(AllowAll).data_dir(data_dir)
     }
 
     fn of(runtime: &Runtime, builder: Builder) -> Self {
         let toolkit = builder.build().expect("a toolkit");
-        Self(runtime.block_on(toolkit.toolbox(&Caller::new())))
+        Self { toolbox: runtime.block_on(toolkit.toolbox(&Caller::new())), file: None }
+    }
+}
+
+/// Nobody reads it.
+impl Drop for File {
+    fn drop(&mut self) {
+        self.history.flush(Duration::from_secs(10));
+        let _ = fs::remove_dir_all(&self.directory);
     }
 }
 
@@ -57,6 +95,12 @@ impl Contender for Ours {
     type Parsed = ToolCall;
     type Text = ToolCall;
     type Answer = ToolResult;
+
+    fn settle(&self) {
+        if let Some(File { history, .. }) = &self.file {
+            assert!(history.flush(Duration::from_secs(10)), "the disk takes what is recorded");
+        }
+    }
 
     fn parsed(&self, arguments: Value) -> ToolCall {
         ToolCall::new("call_1", "repeat", arguments)
@@ -67,11 +111,11 @@ impl Contender for Ours {
     }
 
     fn call_parsed(&self, call: ToolCall) -> impl Future<Output = ToolResult> {
-        self.0.call(call)
+        self.toolbox.call(call)
     }
 
     fn call_text(&self, call: ToolCall) -> impl Future<Output = ToolResult> {
-        self.0.call(call)
+        self.toolbox.call(call)
     }
 
     fn returned(answer: ToolResult) -> String {

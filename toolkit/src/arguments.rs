@@ -23,13 +23,19 @@ use crate::schema::Compiled;
 use serde_json::{Map, Value};
 use std::mem;
 
+/// Up to so many arguments, looking at each is quicker than hashing the name.
+const FEW: usize = 16;
+
 /// Arguments that fit their tool's schema, as the tool's function takes them one by one.
 #[derive(Debug, Default)]
 pub struct Arguments(Map<String, Value>);
 
 impl Arguments {
     pub(crate) fn take(&mut self, name: &str) -> Option<Value> {
-        self.0.get_mut(name).map(mem::take)
+        if self.0.len() > FEW {
+            return self.0.get_mut(name).map(mem::take);
+        }
+        self.0.iter_mut().find(|(known, _)| *known == name).map(|(_, value)| mem::take(value))
     }
 
     pub(crate) fn take_all(&mut self) -> Value {
@@ -61,6 +67,12 @@ pub(crate) fn prepare(
         CallArguments::Text(text) => text::read(&text, repairing, &mut repairs)?,
         CallArguments::Json(value) => value,
     };
+    if let Some(plain) = &compiled.plain
+        && plain.certainly_takes(&arguments)
+        && let Value::Object(members) = arguments
+    {
+        return Ok((Arguments(members), repairs));
+    }
     if arguments.is_null() {
         arguments = text::nothing("null", &mut repairs);
     }

@@ -17,6 +17,7 @@ use crate::tool::Tool;
 use crate::toolbox::Scope;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use std::mem;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use tokio_util::sync::CancellationToken;
@@ -105,8 +106,9 @@ impl ToolContext {
         Self { call_id, called_as, tool, scope, call_token, parent, redactor, live: OnceLock::new() }
     }
 
-    pub(crate) fn into_result(self, outcome: Result<ToolOutput, ToolError>) -> ToolResult {
-        ToolResult::new(self.call_id, self.called_as, outcome)
+    /// The result, with the names that are in here.
+    pub(crate) fn take_result(&mut self, outcome: Result<ToolOutput, ToolError>) -> ToolResult {
+        ToolResult::new(mem::take(&mut self.call_id), mem::take(&mut self.called_as), outcome)
     }
 
     /// The result, for those that watch.

@@ -1,11 +1,10 @@
 //! The gate of a session: calls that only read go through together, every other one alone, all in the order they came.
 
-use std::sync::Arc;
-use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock};
+use tokio::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// One gate. Tokio's lock is fair: whoever waits is served in turn, so readers cannot starve a writer.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Gate(Arc<RwLock<()>>);
+#[derive(Debug, Default)]
+pub(crate) struct Gate(RwLock<()>);
 
 /// How a call goes through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,26 +17,25 @@ pub(crate) enum Passage {
 
 /// The right to be inside; given back when it is dropped.
 #[derive(Debug)]
-pub(crate) enum Pass {
-    Together { _guard: OwnedRwLockReadGuard<()> },
-    Alone { _guard: OwnedRwLockWriteGuard<()> },
+pub(crate) enum Pass<'a> {
+    Together { _guard: RwLockReadGuard<'a, ()> },
+    Alone { _guard: RwLockWriteGuard<'a, ()> },
 }
 
 impl Gate {
     /// Goes through if nobody is in the way and nobody waits.
-    pub(crate) fn try_pass(&self, passage: Passage) -> Option<Pass> {
-        let lock = Arc::clone(&self.0);
+    pub(crate) fn try_pass(&self, passage: Passage) -> Option<Pass<'_>> {
         match passage {
-            Passage::Together => lock.try_read_owned().ok().map(|guard| Pass::Together { _guard: guard }),
-            Passage::Alone => lock.try_write_owned().ok().map(|guard| Pass::Alone { _guard: guard }),
+            Passage::Together => self.0.try_read().ok().map(|guard| Pass::Together { _guard: guard }),
+            Passage::Alone => self.0.try_write().ok().map(|guard| Pass::Alone { _guard: guard }),
         }
     }
 
     /// Goes through as soon as it is this one's turn.
-    pub(crate) async fn pass(self, passage: Passage) -> Pass {
+    pub(crate) async fn pass(&self, passage: Passage) -> Pass<'_> {
         match passage {
-            Passage::Together => Pass::Together { _guard: self.0.read_owned().await },
-            Passage::Alone => Pass::Alone { _guard: self.0.write_owned().await },
+            Passage::Together => Pass::Together { _guard: self.0.read().await },
+            Passage::Alone => Pass::Alone { _guard: self.0.write().await },
         }
     }
 }
@@ -73,10 +71,10 @@ mod tests {
         let gate = Gate::default();
         let mut task = Context::from_waker(Waker::noop());
         let reader = gate.try_pass(Passage::Together).unwrap();
-        let mut writer = pin!(gate.clone().pass(Passage::Alone));
+        let mut writer = pin!(gate.pass(Passage::Alone));
         assert!(writer.as_mut().poll(&mut task).is_pending());
         assert!(!is_open(&gate, Passage::Together), "a reader overtook the writer");
-        let mut late = pin!(gate.clone().pass(Passage::Together));
+        let mut late = pin!(gate.pass(Passage::Together));
         assert!(late.as_mut().poll(&mut task).is_pending());
         drop(reader);
         assert!(late.as_mut().poll(&mut task).is_pending());

@@ -99,8 +99,8 @@ impl Live {
     }
 
     /// The gate for the calls that this one makes.
-    pub(crate) fn children(&self) -> Gate {
-        self.children.get_or_init(Gate::default).clone()
+    pub(crate) fn children(&self) -> &Gate {
+        self.children.get_or_init(Gate::default)
     }
 
     /// The number of the next call that this one makes, from 1.

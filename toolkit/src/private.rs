@@ -29,6 +29,7 @@ use serde_json::Value;
 use std::any::{TypeId, type_name};
 pub use std::marker::PhantomData;
 use std::pin::Pin;
+use std::task::{Context, Poll};
 
 /// How a function's value becomes a tool's answer; made where the function's return type is checked.
 pub struct Output<R> {
@@ -165,7 +166,24 @@ pub fn call<'a, R: 'a>(
     future: Pin<Box<dyn Future<Output = R> + Send + 'a>>,
     convert: fn(R) -> Result<ToolOutput, ToolError>,
 ) -> BoxFuture<'a> {
-    Box::pin(async move { convert(future.await) })
+    Box::pin(Call { future, convert })
+}
+
+/// What an `async` block would do, with less to keep and to look at.
+struct Call<'a, R> {
+    future: Pin<Box<dyn Future<Output = R> + Send + 'a>>,
+    convert: fn(R) -> Result<ToolOutput, ToolError>,
+}
+
+impl<R> Future for Call<'_, R> {
+    type Output = Result<ToolOutput, ToolError>;
+
+    fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
+        match self.future.as_mut().poll(task) {
+            Poll::Ready(value) => Poll::Ready((self.convert)(value)),
+            Poll::Pending => Poll::Pending,
+        }
+    }
 }
 
 /// Boxes the future of a function that takes services: see [`Sendable`] and [`Unsendable`].

@@ -1,5 +1,7 @@
 //! Every tool of a process, with the services they need.
 
+mod index;
+
 use crate::approver::Approver;
 use crate::arguments::Repairing;
 use crate::ask::{AskLimits, Asks};
@@ -20,7 +22,8 @@ use crate::settings::Settings;
 use crate::state::{Service, Services};
 use crate::tool::Tool;
 use crate::toolbox::Toolbox;
-use std::collections::{BTreeMap, HashMap};
+use index::Index;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -47,7 +50,7 @@ pub(crate) struct Inner {
     /// By name, in that order.
     pub(crate) tools: Vec<Tool>,
     /// Names and aliases, to the place in `tools`.
-    pub(crate) index: HashMap<String, usize>,
+    pub(crate) index: Index,
     pub(crate) services: Services,
     pub(crate) settings: Settings,
     pub(crate) sessions: Sessions,
@@ -56,9 +59,14 @@ pub(crate) struct Inner {
 }
 
 impl Inner {
+    /// The place of the tool of this name or alias.
+    pub(crate) fn place(&self, name: &str) -> Option<usize> {
+        self.index.get(name, &self.tools)
+    }
+
     /// The tool of this name or alias.
     pub(crate) fn tool(&self, name: &str) -> Option<&Tool> {
-        self.index.get(name).map(|place| &self.tools[*place])
+        self.place(name).map(|place| &self.tools[place])
     }
 }
 
@@ -324,9 +332,11 @@ impl Builder {
 }
 
 /// Names and aliases. An alias never takes a name, nor an alias that an earlier crate has.
-fn index(tools: &[Tool], links: &Links, diagnostics: &mut Vec<Diagnostic>) -> HashMap<String, usize> {
-    let mut index: HashMap<String, usize> =
-        tools.iter().enumerate().map(|(place, tool)| (tool.name().to_owned(), place)).collect();
+fn index(tools: &[Tool], links: &Links, diagnostics: &mut Vec<Diagnostic>) -> Index {
+    let mut index = Index::with_capacity(tools.len());
+    for (place, tool) in tools.iter().enumerate() {
+        index.insert(tool.name(), place, 0);
+    }
     let mut order: Vec<usize> = (0..tools.len()).filter(|place| tools[*place].aliases().len() > 0).collect();
     order.sort_by_key(|place| {
         let name = tools[*place].location().crate_name();
@@ -334,20 +344,20 @@ fn index(tools: &[Tool], links: &Links, diagnostics: &mut Vec<Diagnostic>) -> Ha
     });
     for place in order {
         let tool = &tools[place];
-        for alias in tool.aliases() {
-            match index.get(alias) {
+        for (number, alias) in tool.aliases().enumerate() {
+            match index.get(alias, tools) {
                 Some(other) => diagnostics.push(Diagnostic {
                     level: Level::Warning,
                     source: tool.location().crate_name().to_owned(),
                     message: format!(
                         "the alias `{alias}` of the tool `{}` is left out: it already names `{}`",
                         tool.name(),
-                        tools[*other].name()
+                        tools[other].name()
                     ),
                     location: Some(tool.location().to_string()),
                 }),
                 None => {
-                    index.insert(alias.to_owned(), place);
+                    index.insert(alias, place, number + 1);
                 }
             }
         }

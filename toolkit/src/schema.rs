@@ -3,6 +3,7 @@
 
 mod check;
 pub(crate) mod describe;
+mod plain;
 mod root;
 pub(crate) mod secret;
 mod signature;
@@ -15,6 +16,7 @@ use crate::error::ToolError;
 use crate::parameter::{ParameterDef, Rule, Shown};
 use crate::tool_def::Input;
 use jsonschema::Validator;
+use plain::Plain;
 use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value};
@@ -37,6 +39,8 @@ pub(crate) struct Compiled {
     pub(crate) annotated: Value,
     pub(crate) has_aliases: bool,
     pub(crate) has_secrets: bool,
+    /// Stands in front of the validator, where the schema is simple enough.
+    pub(crate) plain: Option<Plain>,
     pub(crate) validator: Validator,
 }
 
@@ -55,7 +59,8 @@ impl Compiled {
             return Err(fault(shown));
         }
         let Found { aliases: has_aliases, secrets: has_secrets } = found;
-        Ok(Self { name: name.to_owned(), schema, annotated, has_aliases, has_secrets, validator })
+        let plain = Plain::of(&schema);
+        Ok(Self { name: name.to_owned(), schema, annotated, has_aliases, has_secrets, plain, validator })
     }
 }
 

@@ -74,9 +74,9 @@ impl Toolbox {
     /// The tool of this name or alias.
     pub fn tool(&self, name: &str) -> Option<&Tool> {
         let Scope { toolkit, allowed, .. } = &*self.0;
-        let place = toolkit.index.get(name)?;
-        let is_there = allowed.as_ref().is_none_or(|allowed| allowed.binary_search(place).is_ok());
-        is_there.then(|| &toolkit.tools[*place])
+        let place = toolkit.place(name)?;
+        let is_there = allowed.as_ref().is_none_or(|allowed| allowed.binary_search(&place).is_ok());
+        is_there.then(|| &toolkit.tools[place])
     }
 
     /// The tool of this name or alias, or the error that a call of it gets.
@@ -86,8 +86,8 @@ impl Toolbox {
     /// `UnknownTool`, naming the nearest ones; `Denied`, naming what in the policy denies it.
     pub fn find(&self, name: &str) -> Result<&Tool, ToolError> {
         let toolkit = &self.0.toolkit;
-        let Some(place) = toolkit.index.get(name) else { return Err(self.unknown(name)) };
-        let tool = &toolkit.tools[*place];
+        let Some(place) = toolkit.place(name) else { return Err(self.unknown(name)) };
+        let tool = &toolkit.tools[place];
         // Asked again, so that what was revoked since the toolbox was made counts at once.
         if let Some(policy) = &toolkit.settings.policy
             && let Err(refusal) = check(&**policy, &self.0.caller, tool)
@@ -95,7 +95,7 @@ impl Toolbox {
             return Err(ToolError::denied(format!("`{name}` cannot be used here: {refusal}")));
         }
         if let Some(allowed) = &self.0.allowed
-            && allowed.binary_search(place).is_err()
+            && allowed.binary_search(&place).is_err()
         {
             return Err(ToolError::denied(format!(
                 "`{name}` cannot be used yet: it was not allowed when this turn began"
@@ -126,8 +126,8 @@ impl Toolbox {
     /// Calls of one session go through one gate: those of tools that are `read_only` run together, every other one
     /// alone, all in the order in which they came. Where the caller has no session, the toolbox and its clones are
     /// one.
-    pub async fn call(&self, call: ToolCall) -> ToolResult {
-        self.run(call, CallOptions::default()).await
+    pub fn call(&self, call: ToolCall) -> impl Future<Output = ToolResult> + Send {
+        self.run(call, CallOptions::default())
     }
 
     /// Runs a call that can be cancelled, or with a time limit of its own: `call_with(call, token)`.
@@ -140,17 +140,15 @@ impl Toolbox {
     }
 
     // Only hands over: the code of async functions is compiled again in every crate that calls them.
+    // What a call is made of stays where it is made: moving an outcome costs more than most of what is done with it.
     async fn run(&self, call: ToolCall, options: CallOptions) -> ToolResult {
-        let ready = match self.begin(call, options) {
-            Ok(ready) => ready,
-            Err(refused) => return *refused,
-        };
-        let (context, start) = ready.split();
-        let outcome = {
-            let mut running = Running::new(&context, start);
-            poll_fn(|task| running.poll(task)).await
-        };
-        context.into_result(outcome)
+        let mut begun = self.begin(call, options);
+        let (context, start) = begun.parts();
+        if start.outcome.is_none() {
+            let mut running = Running::new(context, start);
+            poll_fn(|task| running.poll(task)).await;
+        }
+        begun.take_result()
     }
 
     fn unknown(&self, name: &str) -> ToolError {

@@ -14,23 +14,30 @@ use crate::schema::Compiled;
 use crate::tool::Tool;
 use std::sync::Arc;
 
-/// A call whose arguments fit.
-pub(super) struct Ready {
+/// A call that has begun: its arguments fit, or it has its outcome already.
+pub(super) struct Begun {
     context: ToolContext,
     start: Start,
 }
 
-impl Ready {
-    pub(super) fn split(self) -> (ToolContext, Start) {
-        (self.context, self.start)
+impl Begun {
+    pub(super) fn parts(&mut self) -> (&ToolContext, &mut Start) {
+        (&self.context, &mut self.start)
+    }
+
+    /// The result of a call that has its outcome. Nothing can be done with it afterwards.
+    pub(super) fn take_result(&mut self) -> ToolResult {
+        let outcome =
+            self.start.outcome.take().unwrap_or_else(|| Err(ToolError::failed("it has no outcome")));
+        self.context.take_result(outcome)
     }
 }
 
 impl Toolbox {
     /// What can be said before the function runs. Not async: see [`Toolbox::call`].
-    pub(super) fn begin(&self, call: ToolCall, options: CallOptions) -> Result<Ready, Box<ToolResult>> {
+    pub(super) fn begin(&self, call: ToolCall, options: CallOptions) -> Begun {
         let found = self.find(&call.name).and_then(|tool| within(tool, &options).map(|()| tool));
-        let mut report = Report::begin(&self.0, &call, self.0.toolkit.tool(&call.name));
+        let report = Report::begin(&self.0, &call);
         let ToolCall { id, name, arguments } = call;
         let CallOptions { cancel, timeout, above, within_read_only } = options;
         let (tool, prepared) = match found {
@@ -49,17 +56,16 @@ impl Toolbox {
             Err(error) => (Err(error), None),
         };
         let context = ToolContext::new(id, name, tool, Arc::clone(&self.0), cancel, above, redactor);
-        match prepared {
-            Ok((arguments, repairs)) => {
-                let start = Start { arguments, repairs, timeout, within_read_only, report };
-                Ok(Ready { context, start })
-            }
-            Err(error) => {
-                let outcome = Err(error.redacted(context.redactor()));
-                report.finish(&context, &outcome);
-                Err(Box::new(context.into_result(outcome)))
-            }
+        let (prepared, outcome) = match prepared {
+            Ok(prepared) => (prepared, None),
+            Err(error) => (Prepared::default(), Some(Err(error.redacted(context.redactor())))),
+        };
+        let (arguments, repairs) = prepared;
+        let mut start = Start { arguments, repairs, timeout, within_read_only, report, outcome };
+        if let Some(outcome) = &start.outcome {
+            start.report.finish(&context, outcome);
         }
+        Begun { context, start }
     }
 }
 
@@ -92,12 +98,11 @@ fn within(tool: &Tool, options: &CallOptions) -> Result<(), ToolError> {
     Ok(())
 }
 
+/// Arguments that fit, and what was repaired for it.
+type Prepared = (Arguments, Vec<Repair>);
+
 /// Arguments that fit the tool, or every problem with them.
-fn prepare(
-    tool: &Tool,
-    arguments: CallArguments,
-    repairing: Repairing,
-) -> Result<(Arguments, Vec<Repair>), ToolError> {
+fn prepare(tool: &Tool, arguments: CallArguments, repairing: Repairing) -> Result<Prepared, ToolError> {
     let compiled = tool.compiled()?;
     arguments::prepare(compiled, arguments, repairing).map_err(|problems| refuse(tool, problems))
 }

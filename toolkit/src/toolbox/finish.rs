@@ -8,55 +8,64 @@ use crate::cut::{Cutter, OutputLimits, fits};
 use crate::error::ToolError;
 use crate::output::ToolOutput;
 use crate::sink::OutputSink;
+use std::mem;
 use std::pin::Pin;
 
 type Outcome = Result<ToolOutput, ToolError>;
 
-/// What a call ends with: at once, or after its output is cut and kept.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "lives for one match; a box would cost every call an allocation"
-)]
-pub(super) enum Finish<'a> {
-    Now(Outcome),
-    Later(Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>),
-}
+/// What is left to do where an output has to be cut and kept. It takes the outcome and gives another one.
+pub(super) type Finishing<'a> = Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;
 
-/// Adds to an answer what was said of it while it came about, and cuts it to size.
-pub(super) fn finish<'a>(context: &'a ToolContext, outcome: Outcome, repairs: &[Repair]) -> Finish<'a> {
+/// Adds to an answer what was said of it while it came about, and cuts it to size: at once, or as what is returned.
+pub(super) fn finish<'a>(
+    context: &'a ToolContext,
+    outcome: &mut Outcome,
+    repairs: &[Repair],
+) -> Option<Finishing<'a>> {
     let stream = context.live_if_made().and_then(|live| live.stream());
     let limits = limits_of(context);
     match outcome {
-        Ok(mut output) => {
-            add_what_was_told(context, &mut output);
+        Ok(output) => {
+            add_what_was_told(context, output);
             if !repairs.is_empty() {
                 output.metadata.insert("repairs".to_owned(), serde_json::json!(repairs));
             }
             match (stream, limits) {
                 (Some(stream), limits) => {
                     let cutter = cutter(context, limits.unwrap_or(context.scope().toolkit.settings.limits));
-                    let ended = cutter.streamed_output(stream, output);
-                    Finish::Later(Box::pin(async move { Ok(with_content(ended.await)) }))
+                    let ended = cutter.streamed_output(stream, mem::take(output));
+                    Some(Box::pin(async move {
+                        let mut output = ended.await;
+                        add_content(&mut output);
+                        Ok(output)
+                    }))
                 }
-                (None, Some(limits)) if !fits(&output, &limits) => {
-                    let cut = cutter(context, limits).output(output);
-                    Finish::Later(Box::pin(async move { Ok(cut.await) }))
+                (None, Some(limits)) if !fits(output, &limits) => {
+                    let cut = cutter(context, limits).output(mem::take(output));
+                    Some(Box::pin(async move { Ok(cut.await) }))
                 }
-                (None, _) => Finish::Now(Ok(with_content(output))),
+                (None, _) => {
+                    add_content(output);
+                    None
+                }
             }
         }
         Err(error) => {
-            let error = complete(context.tool(), error).redacted(context.redactor());
+            let taken = mem::replace(error, ToolError::failed(""));
+            *error = complete(context.tool(), taken).redacted(context.redactor());
             let limits = limits.unwrap_or(context.scope().toolkit.settings.limits);
-            match stream {
-                Some(stream) => Finish::Later(Box::pin(error_with_stream(context, error, stream, limits))),
-                // Shorter than any limit that makes sense.
-                None if error.message().len() <= 256 => Finish::Now(Err(error)),
+            // Shorter than any limit that makes sense.
+            if stream.is_none() && error.message().len() <= 256 {
+                return None;
+            }
+            let error = mem::replace(error, ToolError::failed(""));
+            Some(match stream {
+                Some(stream) => Box::pin(error_with_stream(context, error, stream, limits)),
                 None => {
                     let cut = cutter(context, limits).text(error.message().to_owned());
-                    Finish::Later(Box::pin(async move { Err(error.with_message(cut.await.0)) }))
+                    Box::pin(async move { Err(error.with_message(cut.await.0)) })
                 }
-            }
+            })
         }
     }
 }
@@ -91,11 +100,10 @@ fn cutter(context: &ToolContext, limits: OutputLimits) -> Cutter<'_> {
 }
 
 /// Some providers refuse a result without content.
-fn with_content(mut output: ToolOutput) -> ToolOutput {
+fn add_content(output: &mut ToolOutput) {
     if output.content.is_empty() {
         output.content.push(Content::text("Done."));
     }
-    output
 }
 
 fn add_what_was_told(context: &ToolContext, output: &mut ToolOutput) {

@@ -8,7 +8,6 @@ use crate::events::Event;
 use crate::guard::guard;
 use crate::history::{History, Record, RecordedCall};
 use crate::output::ToolOutput;
-use crate::tool::Tool;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -23,10 +22,11 @@ pub(super) struct Report {
 
 impl Report {
     /// Before anything of the call is known to be right.
-    pub(super) fn begin(scope: &Scope, call: &ToolCall, tool: Option<&Tool>) -> Self {
+    pub(super) fn begin(scope: &Scope, call: &ToolCall) -> Self {
         let recorded = scope.toolkit.settings.history.as_ref().map(|_| {
             let caller = Arc::clone(&scope.caller);
-            RecordedCall::new(caller, call.id.clone(), &call.name, tool.cloned(), &call.arguments)
+            let tool = scope.toolkit.tool(&call.name).cloned();
+            RecordedCall::new(caller, call.id.clone(), &call.name, tool, &call.arguments)
         });
         Self { began: scope.toolkit.events.is_watched().then(Instant::now), recorded, waits: false }
     }

@@ -1,6 +1,6 @@
 //! Running a tool's function: to its end, its cancellation, its time limit or its panic, with one outcome.
 
-use super::finish::{Finish, finish};
+use super::finish::{Finishing, finish};
 use super::report::Report;
 use super::span;
 use crate::arguments::{Arguments, Repair};
@@ -13,6 +13,7 @@ use crate::output::ToolOutput;
 use crate::tool_def::{BoxFuture, Run};
 use std::cell::Cell;
 use std::future::poll_fn;
+use std::mem;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
@@ -25,9 +26,9 @@ use tokio_util::sync::WaitForCancellationFuture;
 use tracing::Span;
 
 type Outcome = Result<ToolOutput, ToolError>;
-type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// What a call begins with.
+/// What a call begins with, and in the end its outcome.
 pub(super) struct Start {
     pub(super) arguments: Arguments,
     pub(super) repairs: Vec<Repair>,
@@ -35,14 +36,15 @@ pub(super) struct Start {
     pub(super) timeout: Option<Duration>,
     pub(super) within_read_only: bool,
     pub(super) report: Report,
+    pub(super) outcome: Option<Outcome>,
 }
 
 /// A call under way. Nothing is set up for waiting until it has to wait.
 pub(super) struct Running<'a> {
     context: &'a ToolContext,
-    start: Start,
+    start: &'a mut Start,
     stage: Stage<'a>,
-    pass: Option<Pass>,
+    pass: Option<Pass<'a>>,
     place: Option<OwnedSemaphorePermit>,
     /// Where the place is while the function runs on a thread: it counts for as long as it really runs.
     lent: Option<Lent>,
@@ -59,7 +61,7 @@ enum Stage<'a> {
     /// The function runs.
     Function(BoxFuture<'a>),
     /// Its output is cut and kept.
-    Finishing(BoxFuture<'a>),
+    Finishing(Finishing<'a>),
     Over,
 }
 
@@ -67,7 +69,7 @@ enum Stage<'a> {
 #[derive(Default)]
 struct Waits<'a> {
     cancelled: Option<Pin<Box<WaitForCancellationFuture<'a>>>>,
-    entering: Option<Boxed<Entry>>,
+    entering: Option<Boxed<'a, Entry<'a>>>,
     /// What `entering` brings, with what was free at once.
     wanted: Given,
     /// When the function first had to wait.
@@ -77,13 +79,13 @@ struct Waits<'a> {
 
 /// What it takes to run.
 #[derive(Default)]
-struct Entry {
-    pass: Option<Pass>,
+struct Entry<'a> {
+    pass: Option<Pass<'a>>,
     place: Option<OwnedSemaphorePermit>,
 }
 
 impl<'a> Running<'a> {
-    pub(super) fn new(context: &'a ToolContext, start: Start) -> Self {
+    pub(super) fn new(context: &'a ToolContext, start: &'a mut Start) -> Self {
         let span = span::of(context);
         Self {
             context,
@@ -97,7 +99,8 @@ impl<'a> Running<'a> {
         }
     }
 
-    pub(super) fn poll(&mut self, task: &mut Context<'_>) -> Poll<Outcome> {
+    /// Goes on with the call; when it is ready, the outcome is where it began.
+    pub(super) fn poll(&mut self, task: &mut Context<'_>) -> Poll<()> {
         let polled = if self.span.is_none() {
             self.advance(task)
         } else {
@@ -109,51 +112,61 @@ impl<'a> Running<'a> {
         polled
     }
 
-    fn advance(&mut self, task: &mut Context<'_>) -> Poll<Outcome> {
-        if let Stage::Finishing(finishing) = &mut self.stage {
-            // The host's own wording of hints is in it.
-            let finished = guard(self.context.tool_name(), || finishing.as_mut().poll(task));
-            let Poll::Ready(outcome) = finished.unwrap_or_else(|panicked| Poll::Ready(Err(panicked))) else {
-                return Poll::Pending;
-            };
-            return Poll::Ready(self.end(outcome));
-        }
-        if matches!(self.stage, Stage::Entering) {
-            match self.enter(task) {
-                Poll::Pending => return Poll::Pending,
-                Poll::Ready(Err(error)) => return self.conclude(Err(error), task),
-                Poll::Ready(Ok(())) => {}
+    fn advance(&mut self, task: &mut Context<'_>) -> Poll<()> {
+        let polled = match &mut self.stage {
+            Stage::Entering => self.enter(task),
+            Stage::Function(_) => self.step(task),
+            Stage::Finishing(finishing) => {
+                // The host's own wording of hints is in it.
+                let finished = guard(self.context.tool_name(), || finishing.as_mut().poll(task));
+                let Poll::Ready(outcome) = finished.unwrap_or_else(|panicked| Poll::Ready(Err(panicked)))
+                else {
+                    return Poll::Pending;
+                };
+                self.start.outcome = Some(outcome);
+                self.end();
+                return Poll::Ready(());
             }
-        }
-        match self.step(task) {
+            Stage::Over => return Poll::Pending,
+        };
+        match polled {
             Poll::Pending => Poll::Pending,
-            Poll::Ready(outcome) => self.conclude(outcome, task),
+            Poll::Ready(()) => self.conclude(task),
         }
     }
 
     /// Waits for the call's turn, and starts the function.
-    fn enter(&mut self, task: &mut Context<'_>) -> Poll<Result<(), ToolError>> {
+    fn enter(&mut self, task: &mut Context<'_>) -> Poll<()> {
         if self.context.is_cancelled() {
-            return Poll::Ready(Err(aborted()));
+            self.start.outcome = Some(Err(aborted()));
+            return Poll::Ready(());
         }
         let wanted = Given { pass: true, place: true };
-        match self.acquire(wanted, task) {
-            Poll::Pending => return self.poll_cancelled(task).map(Err),
-            Poll::Ready(()) => Report::start(self.context),
+        if self.acquire(wanted, task).is_pending() {
+            let stopped = self.poll_cancelled(task);
+            return self.stop(stopped);
         }
+        Report::start(self.context);
         let context = self.context;
-        let begun = match context.tool().run() {
-            Run::Async(function) => {
-                let arguments = &mut self.start.arguments;
-                guard(context.tool_name(), || function(context, arguments)).flatten()
-            }
+        let function = match context.tool().run() {
+            Run::Async(function) => function,
             Run::Blocking(function) => {
-                let arguments = std::mem::take(&mut self.start.arguments);
+                let arguments = mem::take(&mut self.start.arguments);
                 self.lent = self.place.take().map(|place| Arc::new(Mutex::new(Some(place))));
-                Ok(block(context, function, arguments, self.lent.clone()))
+                self.stage = Stage::Function(block(context, function, arguments, self.lent.clone()));
+                return self.step(task);
             }
         };
-        Poll::Ready(begun.map(|future| self.stage = Stage::Function(future)))
+        let Start { arguments, outcome, .. } = &mut *self.start;
+        let stage = &mut self.stage;
+        let begun = guard(context.tool_name(), || match function(context, arguments) {
+            Ok(future) => {
+                *stage = Stage::Function(future);
+                poll_function(stage, outcome, task);
+            }
+            Err(error) => *outcome = Some(Err(error)),
+        });
+        self.stepped(begun, task)
     }
 
     /// Gets what is wanted of pass and place, in this order always: whoever has a place has its pass already, so
@@ -179,7 +192,7 @@ impl<'a> Running<'a> {
     }
 
     /// Takes what need not be waited for; what is left has to be.
-    fn take_what_is_free(&mut self, wanted: Given) -> (Option<(Gate, Passage)>, Option<Arc<Semaphore>>) {
+    fn take_what_is_free(&mut self, wanted: Given) -> (Option<(&'a Gate, Passage)>, Option<Arc<Semaphore>>) {
         let mut gate = if wanted.pass { self.gate() } else { None };
         if let Some((free, passage)) = &gate
             && let Some(pass) = free.try_pass(*passage)
@@ -198,7 +211,7 @@ impl<'a> Running<'a> {
     }
 
     /// The gate that the call goes through, and how.
-    fn gate(&self) -> Option<(Gate, Passage)> {
+    fn gate(&self) -> Option<(&'a Gate, Passage)> {
         let context = self.context;
         let is_reading = context.tool().annotations().read_only_hint;
         let passage = if is_reading { Passage::Together } else { Passage::Alone };
@@ -206,31 +219,46 @@ impl<'a> Running<'a> {
             // All that a tool can call which only reads, only reads.
             Some(_) if self.start.within_read_only => None,
             Some(above) => Some((above.live.children(), passage)),
-            None => Some((context.scope().session.gate.clone(), passage)),
+            None => Some((&context.scope().session.gate, passage)),
         }
     }
 
     /// Lets the function go on.
-    fn step(&mut self, task: &mut Context<'_>) -> Poll<Outcome> {
+    fn step(&mut self, task: &mut Context<'_>) -> Poll<()> {
         if let Some(live) = self.context.live_if_made() {
             let duty = live.duty();
             if self.restore(live, duty, task).is_pending() && duty == Duty::RestoreFirst {
-                return self.poll_stops(task).map(Err);
+                let stopped = self.poll_stops(task);
+                return self.stop(stopped);
             }
         }
-        let Stage::Function(future) = &mut self.stage else { return Poll::Pending };
-        match guard(self.context.tool_name(), || future.as_mut().poll(task)) {
-            Err(panicked) => Poll::Ready(Err(panicked)),
-            Ok(Poll::Ready(outcome)) => Poll::Ready(outcome),
-            Ok(Poll::Pending) => {
-                if let Some(live) = self.context.live_if_made() {
-                    live.set_runner(task.waker());
-                    self.give(live);
-                    let _ = self.restore(live, live.duty(), task);
-                }
-                self.poll_stops(task).map(Err)
-            }
+        let (stage, outcome) = (&mut self.stage, &mut self.start.outcome);
+        let polled = guard(self.context.tool_name(), || poll_function(stage, outcome, task));
+        self.stepped(polled, task)
+    }
+
+    /// The function was polled: it has its outcome, panicked, or has to wait.
+    fn stepped(&mut self, polled: Result<(), ToolError>, task: &mut Context<'_>) -> Poll<()> {
+        // What panics after the outcome was there is a destructor; the outcome stands all the same.
+        if self.start.outcome.is_some() {
+            return Poll::Ready(());
         }
+        if let Err(panicked) = polled {
+            self.start.outcome = Some(Err(panicked));
+            return Poll::Ready(());
+        }
+        if let Some(live) = self.context.live_if_made() {
+            live.set_runner(task.waker());
+            self.give(live);
+            let _ = self.restore(live, live.duty(), task);
+        }
+        let stopped = self.poll_stops(task);
+        self.stop(stopped)
+    }
+
+    /// The call ends before its function does, if it does.
+    fn stop(&mut self, stopped: Poll<ToolError>) -> Poll<()> {
+        stopped.map(|error| self.start.outcome = Some(Err(error)))
     }
 
     /// Gives away what the function does not need while it is away.
@@ -331,11 +359,15 @@ impl<'a> Running<'a> {
     }
 
     /// The function is over: its answer is made ready.
-    fn conclude(&mut self, outcome: Outcome, task: &mut Context<'_>) -> Poll<Outcome> {
+    fn conclude(&mut self, task: &mut Context<'_>) -> Poll<()> {
         self.leave();
+        let Some(outcome) = &mut self.start.outcome else { return Poll::Pending };
         match finish(self.context, outcome, &self.start.repairs) {
-            Finish::Now(outcome) => Poll::Ready(self.end(outcome)),
-            Finish::Later(finishing) => {
+            None => {
+                self.end();
+                Poll::Ready(())
+            }
+            Some(finishing) => {
                 self.stage = Stage::Finishing(finishing);
                 self.advance(task)
             }
@@ -343,22 +375,36 @@ impl<'a> Running<'a> {
     }
 
     /// Ends the call with its one outcome.
-    fn end(&mut self, outcome: Outcome) -> Outcome {
+    fn end(&mut self) {
         self.stage = Stage::Over;
-        span::end(&self.span, &outcome);
-        self.start.report.finish(self.context, &outcome);
-        outcome
+        if let Some(outcome) = &self.start.outcome {
+            span::end(&self.span, outcome);
+            self.start.report.finish(self.context, outcome);
+        }
     }
 
     /// Lets go of everything. What the function holds may panic when it is dropped; the outcome stands all the same.
     fn leave(&mut self) {
-        let stage = std::mem::replace(&mut self.stage, Stage::Over);
-        let _ = guard(self.context.tool_name(), || drop(stage));
+        if let stage @ (Stage::Function(_) | Stage::Finishing(_)) = &mut self.stage {
+            let stage = mem::replace(stage, Stage::Over);
+            let _ = guard(self.context.tool_name(), || drop(stage));
+        }
+        self.stage = Stage::Over;
         self.context.end();
         self.waits = None;
         self.place = None;
         self.lent = None;
         self.pass = None;
+    }
+}
+
+/// Lets the function go on; whatever it is, it is dropped as soon as it has its outcome.
+fn poll_function(stage: &mut Stage<'_>, outcome: &mut Option<Outcome>, task: &mut Context<'_>) {
+    if let Stage::Function(future) = stage
+        && let Poll::Ready(ready) = future.as_mut().poll(task)
+    {
+        *outcome = Some(ready);
+        drop(mem::replace(stage, Stage::Over));
     }
 }
 
@@ -376,7 +422,7 @@ fn locked(lent: &Lent) -> MutexGuard<'_, Option<OwnedSemaphorePermit>> {
     lent.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-async fn wait_for(gate: Option<(Gate, Passage)>, limit: Option<Arc<Semaphore>>) -> Entry {
+async fn wait_for(gate: Option<(&Gate, Passage)>, limit: Option<Arc<Semaphore>>) -> Entry<'_> {
     let mut entry = Entry::default();
     if let Some((gate, passage)) = gate {
         entry.pass = Some(gate.pass(passage).await);

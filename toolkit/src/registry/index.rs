@@ -1,0 +1,126 @@
+//! Names and aliases of tools, to their places: a table that owns no text and hashes cheaply. Nobody can choose what is
+//! in it to make it slow but whoever writes the tools.
+
+use crate::tool::Tool;
+
+/// Where each name leads.
+#[derive(Debug, Default)]
+pub(crate) struct Index {
+    /// At most half of them are taken.
+    slots: Vec<Option<Entry>>,
+    taken: usize,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    hash: u32,
+    /// The tool's place.
+    place: u32,
+    /// Which of the tool's aliases it is, from 1; 0 for its name.
+    alias: u32,
+}
+
+impl Index {
+    /// Room for so many names.
+    pub(super) fn with_capacity(names: usize) -> Self {
+        Self { slots: vec![None; names * 2], taken: 0 }
+    }
+
+    /// The place of the tool of this name or alias.
+    pub(crate) fn get(&self, name: &str, tools: &[Tool]) -> Option<usize> {
+        let hash = hash(name);
+        self.probe(hash).find_map(|slot| match self.slots[slot] {
+            None => Some(None),
+            Some(entry) if entry.hash == hash && entry.name(tools) == Some(name) => {
+                Some(Some(entry.place as usize))
+            }
+            Some(_) => None,
+        })?
+    }
+
+    /// Adds the name of the tool at `place`, or its `alias` of that number, from 1. It must not be there yet.
+    pub(super) fn insert(&mut self, name: &str, place: usize, alias: usize) {
+        if self.slots.len() < (self.taken + 1) * 2 {
+            let mut larger = Self::with_capacity((self.taken + 1) * 2);
+            self.slots.iter().flatten().for_each(|entry| larger.put(*entry));
+            *self = larger;
+        }
+        let small = |count: usize| u32::try_from(count).expect("a program has fewer than 2^32 tools");
+        self.put(Entry { hash: hash(name), place: small(place), alias: small(alias) });
+    }
+
+    fn put(&mut self, entry: Entry) {
+        if let Some(free) = self.probe(entry.hash).find(|slot| self.slots[*slot].is_none()) {
+            self.slots[free] = Some(entry);
+            self.taken += 1;
+        }
+    }
+
+    /// Every slot, from that of the hash on.
+    fn probe(&self, hash: u32) -> impl Iterator<Item = usize> + use<> {
+        let start = slot(hash, self.slots.len());
+        (start..self.slots.len()).chain(0..start)
+    }
+}
+
+impl Entry {
+    fn name<'a>(&self, tools: &'a [Tool]) -> Option<&'a str> {
+        let tool = &tools[self.place as usize];
+        match self.alias {
+            0 => Some(tool.name()),
+            alias => tool.aliases().nth(alias as usize - 1),
+        }
+    }
+}
+
+/// Where a hash belongs among so many slots: its upper bits, which all bytes of a name have a part in, decide.
+fn slot(hash: u32, slots: usize) -> usize {
+    ((u64::from(hash) * slots as u64) >> 32) as usize
+}
+
+fn hash(name: &str) -> u32 {
+    // As rustc's own tables do it: a rotation, an exclusive or and a product for each eight bytes.
+    let mix = |hash: u64, word: u64| (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
+    let (words, rest) = name.as_bytes().as_chunks::<8>();
+    let hash = words.iter().fold(name.len() as u64, |hash, word| mix(hash, u64::from_le_bytes(*word)));
+    let rest = rest.iter().fold(0, |rest, byte| rest << 8 | u64::from(*byte));
+    let [.., a, b, c, d] = mix(hash, rest).to_le_bytes();
+    u32::from_le_bytes([a, b, c, d])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_found_and_no_other() {
+        let tools: Vec<Tool> =
+            (0..3_000).map(|number| Tool::nameless().named(format!("a_tool_{number}"))).collect();
+        let mut index = Index::default();
+        assert_eq!(index.get("a_tool_0", &tools), None);
+        for (place, tool) in tools.iter().enumerate() {
+            assert_eq!(index.get(tool.name(), &tools), None);
+            index.insert(tool.name(), place, 0);
+        }
+        for (place, tool) in tools.iter().enumerate() {
+            assert_eq!(index.get(tool.name(), &tools), Some(place));
+        }
+        for name in ["", "a_tool_", "a_tool_3000", "A_tool_1"] {
+            assert_eq!(index.get(name, &tools), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn similar_names_do_not_pile_up() {
+        let hashes = |names: &dyn Fn(usize) -> String| {
+            let mut slots: Vec<usize> = (0..1_000).map(|number| slot(hash(&names(number)), 2_048)).collect();
+            slots.sort_unstable();
+            slots.dedup();
+            slots.len()
+        };
+        // Of 1,000 balls in 2,048 bins, 791 bins have one by chance.
+        assert!(hashes(&|number| format!("tool_{number}")) > 600);
+        assert!(hashes(&|number| format!("{number}_of_a_longer_name")) > 600);
+        assert!(hashes(&|number| format!("{number:08}")) > 600);
+    }
+}

@@ -1,5 +1,6 @@
 //! Every tool of a process, with the services they need.
 
+mod candidates;
 mod index;
 
 use crate::approver::Approver;
@@ -22,8 +23,8 @@ use crate::settings::Settings;
 use crate::state::{Service, Services};
 use crate::tool::Tool;
 use crate::toolbox::Toolbox;
+use candidates::{Candidate, choose};
 use index::Index;
-use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -276,51 +277,23 @@ impl Builder {
     /// Everything that is wrong, at once: two tools of one name in one crate, a linked crate that brought no
     /// tool, a service that nobody provides, a name or a default that is not valid.
     pub fn build(mut self) -> Result<Toolkit, BuildError> {
-        let mut problems = Vec::new();
-        let mut diagnostics = Vec::new();
+        let (mut problems, mut diagnostics) = (Vec::new(), Vec::new());
         let links = Links::collect(&self.first_lists, &mut diagnostics);
-        let mut candidates: Vec<Tool> = std::mem::take(&mut self.tools);
-        problems.extend(duplicates(&candidates, "added to the toolkit", |_| ""));
+        let mut candidates: Vec<Candidate> =
+            std::mem::take(&mut self.tools).into_iter().enumerate().map(Candidate::added).collect();
         if self.linked {
             problems.extend(link::silent_crates());
-            let mut linked: Vec<Tool> = inventory::iter::<Linked>()
-                .filter(|Linked(def)| def.enabled)
-                .map(|Linked(def)| Tool::new(def))
-                .collect();
-            // The linker's order means nothing: core first, then as the lists say, then by crate and name.
-            linked.sort_by(|one, other| {
-                let key = |tool: &Tool| {
-                    let location = tool.location();
-                    let name = location.crate_name();
-                    (
-                        !links.is_core(name),
-                        links.rank(name),
-                        name,
-                        location.version,
-                        location.file,
-                        location.line,
-                    )
-                };
-                key(one).cmp(&key(other))
-            });
-            problems.extend(duplicates(&linked, "in one crate", |tool| tool.location().crate_name()));
-            candidates.extend(linked);
+            let mut last = None;
+            let enabled = inventory::iter::<Linked>().filter(|Linked(def)| def.enabled);
+            candidates.extend(enabled.map(|Linked(def)| Candidate::linked(def, &links, &mut last)));
         }
-        let mut chosen: BTreeMap<String, Tool> = BTreeMap::new();
-        for tool in candidates {
-            if let Some(first) = chosen.get(tool.name()) {
-                diagnostics.push(left_out(&tool, first));
-                continue;
-            }
-            problems.extend(faults(&tool, &self.services));
-            chosen.insert(tool.name().to_owned(), tool);
-        }
+        let tools = choose(candidates, &self.services, &mut problems, &mut diagnostics);
         if !problems.is_empty() {
             problems.sort_unstable();
             problems.dedup();
             return Err(BuildError { problems });
         }
-        let tools: Vec<Tool> = chosen.into_values().map(|tool| tool.with_services(&self.services)).collect();
+        let tools: Vec<Tool> = tools.into_iter().map(|tool| tool.with_services(&self.services)).collect();
         let index = index(&tools, &links, &mut diagnostics);
         let Self { services, mut settings, data_dir, .. } = self;
         let data_dir = data_dir.or_else(default_data_dir);
@@ -363,39 +336,6 @@ fn index(tools: &[Tool], links: &Links, diagnostics: &mut Vec<Diagnostic>) -> In
         }
     }
     index
-}
-
-/// Tools of one name where there must be one, each named once with all its places.
-fn duplicates<'a>(tools: &'a [Tool], within: &str, scope: impl Fn(&'a Tool) -> &'static str) -> Vec<String> {
-    let mut places: BTreeMap<(&str, &str), Vec<String>> = BTreeMap::new();
-    for tool in tools {
-        places.entry((scope(tool), tool.name())).or_default().push(tool.location().to_string());
-    }
-    places
-        .into_iter()
-        .filter(|(_, places)| places.len() > 1)
-        .map(|((_, name), places)| {
-            format!(
-                "the tool name `{name}` is taken more than once {within}: at {}; rename all but one",
-                places.join(" and ")
-            )
-        })
-        .collect()
-}
-
-fn left_out(tool: &Tool, first: &Tool) -> Diagnostic {
-    Diagnostic {
-        level: Level::Warning,
-        source: tool.location().crate_name().to_owned(),
-        message: format!(
-            "the tool `{}` of the crate `{}` is left out: `{}` goes first and has one of this name at {}",
-            tool.name(),
-            tool.location().crate_name(),
-            first.location().crate_name(),
-            first.location()
-        ),
-        location: Some(tool.location().to_string()),
-    }
 }
 
 fn faults(tool: &Tool, services: &Services) -> Vec<String> {

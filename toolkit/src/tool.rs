@@ -17,7 +17,8 @@ pub struct Tool(Arc<Inner>);
 
 struct Inner {
     made: Made,
-    compiled: OnceLock<Result<Compiled, String>>,
+    /// In a box, since few of the tools that a toolkit has are ever called.
+    compiled: OnceLock<Result<Box<Compiled>, String>>,
     output_schema: OnceLock<Option<Value>>,
     limit: OnceLock<Arc<Semaphore>>,
 }
@@ -231,9 +232,10 @@ impl Tool {
                 // Types and defaults bring code of their author's along.
                 guard(self.name(), || Compiled::new(self.name(), schema::of_input(&self.def().input)))
                     .flatten()
+                    .map(Box::new)
                     .map_err(|error| error.to_string())
             })
-            .as_ref()
+            .as_deref()
             .map_err(|error| ToolError::unavailable(error.clone()))
     }
 

@@ -23,6 +23,7 @@ pub use jsonl::{JsonlHistory, JsonlOptions, JsonlStatus};
 pub use memory::MemoryHistory;
 pub use query::HistoryQuery;
 pub use reader::{CorruptLine, HistoryItem, HistoryReader};
+pub(crate) use record::USUAL;
 pub use record::{Record, RecordedCall};
 
 use std::fmt;

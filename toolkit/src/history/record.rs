@@ -11,6 +11,7 @@ use crate::redact::{REDACTED, Redactor};
 use crate::tool::Tool;
 use serde_json::{Map, Value};
 use std::fmt;
+use std::mem;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,6 +23,8 @@ pub(super) const LONGEST: usize = 64 << 10;
 const LONGEST_PART: usize = 4 << 10;
 /// How far a text is copied beyond its end in the record, so that a secret there is recognised as one.
 const BEYOND: usize = 4 << 10;
+/// How many bytes the arguments of most calls and their answers take as text.
+pub(crate) const USUAL: usize = 192;
 
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
@@ -33,25 +36,47 @@ struct Begun {
     number: u64,
     time: SystemTime,
     instant: Instant,
-    id: String,
+    /// The call's id, what of its arguments is kept as text, and a short answer: in one piece, since what is kept by
+    /// the thousand is seldom in the processor's cache when it goes.
+    words: String,
+    id_len: usize,
+    /// Where the arguments end.
+    arguments_end: usize,
     /// Absent where it is the tool's own.
     name: Option<String>,
     tool: Option<Tool>,
     caller: Arc<Caller>,
-    arguments: Sent,
+    arguments: Arguments,
     /// Whether the arguments are.
     cut: bool,
     is_started: bool,
     bytes: usize,
 }
 
-/// Arguments as they are kept: text is one allocation, where a value has many, which another thread would free.
+/// How the arguments are kept.
 #[derive(Clone)]
-enum Sent {
-    /// They came as text.
-    Text(String),
-    /// The JSON of what came as a value.
-    Json(String),
+enum Arguments {
+    /// As the text that was sent, which may be no JSON.
+    Sent,
+    /// As the JSON text of a value.
+    Written,
+    /// As the value.
+    Value(Value),
+}
+
+impl Begun {
+    fn id(&self) -> &str {
+        &self.words[..self.id_len]
+    }
+
+    /// The arguments, where they are text.
+    fn text(&self) -> &str {
+        &self.words[self.id_len..self.arguments_end]
+    }
+
+    fn answer(&self) -> &str {
+        &self.words[self.arguments_end..]
+    }
 }
 
 impl RecordedCall {
@@ -63,20 +88,24 @@ impl RecordedCall {
         tool: Option<Tool>,
         arguments: &CallArguments,
     ) -> Self {
-        let id = id.into();
+        let mut words: String = id.into();
+        words.reserve(USUAL);
+        let id_len = words.len();
         let name = match &tool {
             Some(tool) if tool.name() == name => None,
             _ => Some(name.chars().take(256).collect()),
         };
-        let (arguments, bytes, cut) = copy_arguments(tool.as_ref(), arguments);
-        let bytes = size_of::<Begun>() + size_of::<Record>() + id.len() + bytes;
+        let (arguments, bytes, cut) = copy_arguments(tool.as_ref(), arguments, &mut words);
+        let bytes = size_of::<Begun>() + size_of::<Record>() + words.capacity() + bytes;
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let (time, instant) = (SystemTime::now(), Instant::now());
         Self(Box::new(Begun {
             number,
             time,
             instant,
-            id,
+            arguments_end: words.len(),
+            words,
+            id_len,
             name,
             tool,
             caller,
@@ -100,12 +129,19 @@ impl RecordedCall {
     }
 
     /// The record of how it ended.
-    pub fn finished(self, outcome: &Result<ToolOutput, ToolError>) -> Record {
+    pub fn finished(mut self, outcome: &Result<ToolOutput, ToolError>) -> Record {
         let mut bytes = self.0.bytes;
         let duration = self.0.instant.elapsed();
         let mut cut = false;
         let outcome = match outcome {
-            Ok(output) => Outcome::Ok(copy_output(output, &mut bytes, &mut cut)),
+            Ok(output) => match short_text(output) {
+                Some(text) => {
+                    bytes += text.len();
+                    self.0.words.push_str(text);
+                    Outcome::Text
+                }
+                None => Outcome::Ok(copy_output(output, &mut bytes, &mut cut)),
+            },
             Err(error) => {
                 let message = beginning(error.message(), LONGEST + BEYOND).to_owned();
                 cut |= message.len() > LONGEST;
@@ -140,6 +176,8 @@ pub struct Record {
 
 enum Outcome {
     Running,
+    /// A short text and nothing else, which stands with the call.
+    Text,
     Ok(Box<RecordedOutput>),
     Error(ToolError),
     Interrupted,
@@ -163,7 +201,7 @@ impl Record {
         let mut entry = HistoryEntry {
             time: call.time,
             key: call.number.to_string(),
-            id: own.redact(&call.id).into_owned(),
+            id: own.redact(call.id()).into_owned(),
             called_as: if tool.is_some() { name.clone() } else { None },
             tool: tool.or(name).unwrap_or_default(),
             caller: RecordedCaller::new(&call.caller, redactor),
@@ -177,6 +215,10 @@ impl Record {
         match &self.outcome {
             Outcome::Running => return entry,
             Outcome::Interrupted => entry.status = CallStatus::Interrupted,
+            Outcome::Text => {
+                entry.status = CallStatus::Ok;
+                entry.output = Some(text_alone(call.answer().to_owned()).redacted(&own));
+            }
             Outcome::Ok(output) => {
                 entry.status = CallStatus::Ok;
                 entry.output = Some(output.redacted(&own));
@@ -226,9 +268,11 @@ impl Record {
 
     /// The arguments without those that are secret, and what those were.
     fn arguments(&self) -> (Value, Vec<String>) {
-        let (Sent::Text(sent) | Sent::Json(sent)) = &self.call.arguments;
-        let parsed = serde_json::from_str(sent).ok();
-        let text = || Value::from(sent.as_str());
+        let parsed = match &self.call.arguments {
+            Arguments::Value(value) => Some(value.clone()),
+            Arguments::Sent | Arguments::Written => serde_json::from_str(self.call.text()).ok(),
+        };
+        let text = || Value::from(self.call.text());
         let Some(tool) = &self.call.tool else { return (parsed.unwrap_or_else(text), Vec::new()) };
         match (tool.compiled(), parsed) {
             // Nobody knows which of them are secret; the tool cannot have run.
@@ -249,37 +293,77 @@ impl fmt::Debug for Record {
     }
 }
 
-/// The arguments, their size, and whether they were cut.
-fn copy_arguments(tool: Option<&Tool>, arguments: &CallArguments) -> (Sent, usize, bool) {
+/// The arguments, the bytes they take beside `words`, and whether they were cut. What is text goes to `words`.
+fn copy_arguments(
+    tool: Option<&Tool>,
+    arguments: &CallArguments,
+    words: &mut String,
+) -> (Arguments, usize, bool) {
     // A secret that is cut would no longer be recognised where the tool repeats it.
     let has_secrets = |tool: &Tool| tool.compiled().is_ok_and(|compiled| compiled.has_secrets);
     let whole = || tool.is_some_and(has_secrets);
     match arguments {
         CallArguments::Text(text) if text.len() <= LONGEST || whole() => {
-            (Sent::Text(text.clone()), text.len(), false)
+            words.push_str(text);
+            (Arguments::Sent, 0, false)
         }
         CallArguments::Text(text) => {
-            let copy = beginning(text, LONGEST_PART + BEYOND);
-            (Sent::Text(copy.to_owned()), copy.len(), true)
+            words.push_str(beginning(text, LONGEST_PART + BEYOND));
+            (Arguments::Sent, 0, true)
         }
         CallArguments::Json(value) => {
             let mut room = LONGEST;
-            let (json, cut) = if fits(value, &mut room) || whole() {
-                (to_json(value, LONGEST - room), false)
-            } else {
-                (to_json(&shorten(value, &mut { LONGEST }), LONGEST), true)
-            };
-            let bytes = json.len();
-            (Sent::Json(json), bytes, cut)
+            if fits(value, &mut room) || whole() {
+                if reads_back(value, 0) && write(value, words) {
+                    return (Arguments::Written, 0, false);
+                }
+                return (Arguments::Value(value.clone()), LONGEST - room, false);
+            }
+            let mut room = LONGEST;
+            let copy = shorten(value, &mut room);
+            (Arguments::Value(copy), LONGEST - room, true)
         }
     }
 }
 
-fn to_json(value: &Value, about: usize) -> String {
-    let mut json = Vec::with_capacity(about);
-    // Writing a value to memory cannot fail.
-    let _ = serde_json::to_writer(&mut json, value);
-    String::from_utf8(json).unwrap_or_default()
+/// Appends a value as JSON text; whether that worked, which it does.
+fn write(value: &Value, words: &mut String) -> bool {
+    let id_len = words.len();
+    let mut bytes = mem::take(words).into_bytes();
+    let is_written = serde_json::to_writer(&mut bytes, value).is_ok();
+    *words = String::from_utf8(bytes).expect("an id and JSON are UTF-8");
+    if !is_written {
+        words.truncate(id_len);
+    }
+    is_written
+}
+
+/// Whether a value is the same after it was written and read: floats may not be, and no text may nest too deep.
+fn reads_back(value: &Value, depth: usize) -> bool {
+    match value {
+        Value::Number(number) => !number.is_f64(),
+        Value::Array(items) => depth < 100 && items.iter().all(|item| reads_back(item, depth + 1)),
+        Value::Object(members) => depth < 100 && members.values().all(|member| reads_back(member, depth + 1)),
+        _ => true,
+    }
+}
+
+/// The text of an output that is short and has nothing else.
+fn short_text(output: &ToolOutput) -> Option<&str> {
+    let [Content::Text { text }] = &*output.content else { return None };
+    let ToolOutput { content: _, details, title, metadata, files_modified, attachments } = output;
+    let is_alone = details.is_none()
+        && title.is_none()
+        && metadata.is_empty()
+        && files_modified.is_empty()
+        && attachments.is_empty();
+    (is_alone && text.len() <= LONGEST_PART).then_some(text)
+}
+
+/// The output that [`short_text`] is all of.
+fn text_alone(text: String) -> RecordedOutput {
+    let content = vec![RecordedContent::Text { text, omitted_bytes: 0 }];
+    RecordedOutput { content, ..RecordedOutput::default() }
 }
 
 fn copy_output(output: &ToolOutput, bytes: &mut usize, cut: &mut bool) -> Box<RecordedOutput> {

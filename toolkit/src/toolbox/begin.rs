@@ -37,7 +37,7 @@ impl Toolbox {
     /// What can be said before the function runs. Not async: see [`Toolbox::call`].
     pub(super) fn begin(&self, call: ToolCall, options: CallOptions) -> Begun {
         let found = self.find(&call.name).and_then(|tool| within(tool, &options).map(|()| tool));
-        let report = Report::begin(&self.0, &call);
+        let report = Report::begin(&self.0, &call, found.as_ref().ok().copied());
         let ToolCall { id, name, arguments } = call;
         let CallOptions { cancel, timeout, above, within_read_only } = options;
         let (tool, prepared) = match found {

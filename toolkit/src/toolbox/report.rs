@@ -6,8 +6,9 @@ use crate::context::ToolContext;
 use crate::error::ToolError;
 use crate::events::Event;
 use crate::guard::guard;
-use crate::history::{History, Record, RecordedCall};
+use crate::history::{History, Record, RecordedCall, USUAL};
 use crate::output::ToolOutput;
+use crate::tool::Tool;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -22,11 +23,15 @@ pub(super) struct Report {
 
 impl Report {
     /// Before anything of the call is known to be right.
-    pub(super) fn begin(scope: &Scope, call: &ToolCall) -> Self {
+    pub(super) fn begin(scope: &Scope, call: &ToolCall, found: Option<&Tool>) -> Self {
         let recorded = scope.toolkit.settings.history.as_ref().map(|_| {
             let caller = Arc::clone(&scope.caller);
-            let tool = scope.toolkit.tool(&call.name).cloned();
-            RecordedCall::new(caller, call.id.clone(), &call.name, tool, &call.arguments)
+            // One that is refused is recorded with its tool too.
+            let tool = found.or_else(|| scope.toolkit.tool(&call.name)).cloned();
+            // What is recorded of a call goes where its id is.
+            let mut id = String::with_capacity(call.id.len() + USUAL);
+            id.push_str(&call.id);
+            RecordedCall::new(caller, id, &call.name, tool, &call.arguments)
         });
         Self { began: scope.toolkit.events.is_watched().then(Instant::now), recorded, waits: false }
     }

@@ -51,6 +51,20 @@ impl Arguments {
     }
 }
 
+/// What the function gets, where a first look says that nothing has to be changed and nothing is wrong.
+///
+/// # Errors
+///
+/// The arguments, where only a closer look can say.
+pub(crate) fn certain(compiled: &Compiled, arguments: CallArguments) -> Result<Arguments, CallArguments> {
+    match (&compiled.plain, arguments) {
+        (Some(plain), CallArguments::Json(Value::Object(members))) if plain.certainly_takes(&members) => {
+            Ok(Arguments(members))
+        }
+        (_, arguments) => Err(arguments),
+    }
+}
+
 /// What the function gets, and what was repaired on the way: aliases, then the schema, and where it does not fit as it
 /// is, repairs of what can only mean one thing. The schema decides at the end.
 ///
@@ -67,11 +81,10 @@ pub(crate) fn prepare(
         CallArguments::Text(text) => text::read(&text, repairing, &mut repairs)?,
         CallArguments::Json(value) => value,
     };
-    if let Some(plain) = &compiled.plain
-        && plain.certainly_takes(&arguments)
-        && let Value::Object(members) = arguments
+    if let (Some(plain), Value::Object(members)) = (&compiled.plain, &mut arguments)
+        && plain.certainly_takes(members)
     {
-        return Ok((Arguments(members), repairs));
+        return Ok((Arguments(mem::take(members)), repairs));
     }
     if arguments.is_null() {
         arguments = text::nothing("null", &mut repairs);

@@ -29,7 +29,7 @@ use tokio_util::sync::CancellationToken;
 pub struct ToolContext {
     call_id: String,
     called_as: String,
-    tool: Tool,
+    tool: Called,
     scope: Arc<Scope>,
     /// The token of whoever called, where there is one.
     call_token: Option<CancellationToken>,
@@ -39,6 +39,15 @@ pub struct ToolContext {
     redactor: Option<Redactor>,
     /// Made when the function first needs it.
     live: OnceLock<Arc<Live>>,
+}
+
+/// The tool that was called. Sharing one that the toolkit has anyway would cost each call something.
+#[derive(Debug, Clone)]
+pub(crate) enum Called {
+    /// The toolkit's at this place.
+    Listed(usize),
+    /// One that no toolkit has.
+    Own(Tool),
 }
 
 /// The call whose function made this one.
@@ -85,7 +94,7 @@ impl ToolContext {
         Self {
             call_id: "detached".to_owned(),
             called_as: "detached".to_owned(),
-            tool: Tool::nameless().named("detached"),
+            tool: Called::Own(Tool::nameless().named("detached")),
             scope: Scope::detached(caller),
             call_token: None,
             parent: None,
@@ -97,7 +106,7 @@ impl ToolContext {
     pub(crate) fn new(
         call_id: String,
         called_as: String,
-        tool: Tool,
+        tool: Called,
         scope: Arc<Scope>,
         call_token: Option<CancellationToken>,
         parent: Option<Above>,
@@ -121,7 +130,10 @@ impl ToolContext {
     }
 
     pub(crate) fn tool(&self) -> &Tool {
-        &self.tool
+        match &self.tool {
+            Called::Listed(place) => &self.scope.toolkit.tools[*place],
+            Called::Own(tool) => tool,
+        }
     }
 
     pub(crate) fn scope(&self) -> &Arc<Scope> {
@@ -173,7 +185,7 @@ impl ToolContext {
     /// Adds a service to a detached context.
     #[must_use]
     pub fn with_service<T: ?Sized + Service>(mut self, service: Arc<T>) -> Self {
-        self.tool = self.tool.with_shared_state(service);
+        self.tool = Called::Own(self.tool().with_shared_state(service));
         self
     }
 
@@ -184,7 +196,7 @@ impl ToolContext {
 
     /// The name that the tool has in this toolkit.
     pub fn tool_name(&self) -> &str {
-        self.tool.name()
+        self.tool().name()
     }
 
     /// The session, where the host named one.
@@ -260,7 +272,7 @@ impl ToolContext {
     }
 
     fn services(&self) -> &Services {
-        let own = self.tool.services();
+        let own = self.tool().services();
         if own.is_empty() { &self.scope.toolkit.services } else { own }
     }
 
@@ -341,7 +353,7 @@ impl ToolContext {
     /// ```
     pub fn output(&self) -> OutputSink {
         let settings = &self.scope.toolkit.settings;
-        let limits = settings.limits.of(self.tool.def().truncate).unwrap_or(settings.limits);
+        let limits = settings.limits.of(self.tool().def().truncate).unwrap_or(settings.limits);
         let open = || {
             let session = self.gated_session_id().to_owned();
             OutputSink::new(&limits, settings.outputs.clone(), Some(session))

@@ -20,6 +20,7 @@ use plain::Plain;
 use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value};
+use std::sync::LazyLock;
 use tighten::{Side, holds_values, tighten};
 
 /// Annotation of a property: other names for it. Taken out of the schema that is shown.
@@ -41,7 +42,9 @@ pub(crate) struct Compiled {
     pub(crate) has_secrets: bool,
     /// Stands in front of the validator, where the schema is simple enough.
     pub(crate) plain: Option<Plain>,
-    pub(crate) validator: Validator,
+    /// Made when it is first needed, where the schema is plain throughout: the first one of a process is dear, since the
+    /// meta-schema is compiled for it.
+    pub(crate) validator: LazyLock<Validator, Box<dyn FnOnce() -> Validator + Send>>,
 }
 
 impl Compiled {
@@ -54,12 +57,20 @@ impl Compiled {
         if let Some(definition) = check::circle(&schema) {
             return Err(fault(format!("the type `{definition}` leads back to itself and nothing ends it")));
         }
-        let validator = check::validator(&schema).map_err(fault)?;
+        let plain = Plain::of(&schema);
+        let validator: Box<dyn FnOnce() -> Validator + Send> = if plain.as_ref().is_some_and(Plain::is_whole)
+        {
+            let schema = schema.clone();
+            Box::new(move || check::validator(&schema).expect("a schema that is plain throughout is valid"))
+        } else {
+            let validator = check::validator(&schema).map_err(fault)?;
+            Box::new(|| validator)
+        };
+        let validator = LazyLock::new(validator);
         if let Some(shown) = check::shown_fault(&schema) {
             return Err(fault(shown));
         }
         let Found { aliases: has_aliases, secrets: has_secrets } = found;
-        let plain = Plain::of(&schema);
         Ok(Self { name: name.to_owned(), schema, annotated, has_aliases, has_secrets, plain, validator })
     }
 }

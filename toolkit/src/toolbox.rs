@@ -85,6 +85,11 @@ impl Toolbox {
     ///
     /// `UnknownTool`, naming the nearest ones; `Denied`, naming what in the policy denies it.
     pub fn find(&self, name: &str) -> Result<&Tool, ToolError> {
+        self.place(name).map(|place| &self.0.toolkit.tools[place])
+    }
+
+    /// The place of the tool of this name or alias in the toolkit.
+    fn place(&self, name: &str) -> Result<usize, ToolError> {
         let toolkit = &self.0.toolkit;
         let Some(place) = toolkit.place(name) else { return Err(self.unknown(name)) };
         let tool = &toolkit.tools[place];
@@ -101,7 +106,7 @@ impl Toolbox {
                 "`{name}` cannot be used yet: it was not allowed when this turn began"
             )));
         }
-        Ok(tool)
+        Ok(place)
     }
 
     /// Whom it is for.

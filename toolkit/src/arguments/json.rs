@@ -2,6 +2,7 @@
 
 use crate::schema::describe::cut;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::map::Entry;
 use serde_json::{Map, Number, Value};
 use std::cell::Cell;
 use std::fmt;
@@ -136,13 +137,16 @@ impl<'de> Visitor<'de> for Unique<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
         let mut map = Map::new();
         while let Some(key) = members.next_key::<String>()? {
-            if map.contains_key(&key) {
-                self.0.set(Seen { key_twice: true, ..self.0.get() });
-                let key = cut(&key, 80);
-                return Err(A::Error::custom(format_args!("the key {key:?} stands twice in one object")));
+            match map.entry(key) {
+                Entry::Vacant(place) => {
+                    place.insert(members.next_value_seed(self)?);
+                }
+                Entry::Occupied(place) => {
+                    self.0.set(Seen { key_twice: true, ..self.0.get() });
+                    let key = cut(place.key(), 80);
+                    return Err(A::Error::custom(format_args!("the key {key:?} stands twice in one object")));
+                }
             }
-            let value = members.next_value_seed(self)?;
-            map.insert(key, value);
         }
         Ok(map.into())
     }

@@ -1,8 +1,8 @@
 //! What a schema must not do: show a default that breaks its own rules, or lead in a circle that takes nothing.
 
-use super::apply;
 use super::describe::describe;
 use super::tighten::holds_values;
+use super::{apply, plain};
 use crate::parameter::Rule;
 use jsonschema::{Draft, Validator};
 use serde_json::{Map, Value};
@@ -66,6 +66,10 @@ fn property_fault(name: &str, property: &Value, root: &Value) -> Option<String> 
     let default = property.get("default");
     let examples = property.get("examples").and_then(Value::as_array);
     if default.is_none() && examples.is_none_or(Vec::is_empty) {
+        return None;
+    }
+    let mut shown = default.into_iter().chain(examples.into_iter().flatten());
+    if shown.all(|value| plain::certainly_allows(property, value)) {
         return None;
     }
     let mut document = property.clone();

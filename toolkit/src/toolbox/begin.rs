@@ -2,15 +2,16 @@
 
 use super::report::Report;
 use super::run::Start;
-use super::{CallOptions, Toolbox};
-use crate::arguments::{self, Arguments, InvalidArguments, Repair, Repairing};
+use super::{CallOptions, Scope, Toolbox};
+use crate::arguments::{self, Arguments, InvalidArguments, Repair};
 use crate::call::{CallArguments, ToolCall, ToolResult};
-use crate::context::ToolContext;
+use crate::context::{Called, ToolContext};
 use crate::error::ToolError;
 use crate::guard::guard;
 use crate::history;
 use crate::redact::Redactor;
 use crate::schema::Compiled;
+use crate::settings::Settings;
 use crate::tool::Tool;
 use std::sync::Arc;
 
@@ -36,31 +37,23 @@ impl Begun {
 impl Toolbox {
     /// What can be said before the function runs. Not async: see [`Toolbox::call`].
     pub(super) fn begin(&self, call: ToolCall, options: CallOptions) -> Begun {
-        let found = self.find(&call.name).and_then(|tool| within(tool, &options).map(|()| tool));
-        let report = Report::begin(&self.0, &call, found.as_ref().ok().copied());
+        let Scope { toolkit, .. } = &*self.0;
+        let found = self.place(&call.name).and_then(|place| {
+            let tool = &toolkit.tools[place];
+            within(tool, &options).map(|()| (place, tool))
+        });
+        let report = Report::begin(&self.0, &call, found.as_ref().ok().map(|(_, tool)| *tool));
         let ToolCall { id, name, arguments } = call;
         let CallOptions { cancel, timeout, above, within_read_only } = options;
-        let (tool, prepared) = match found {
-            Ok(tool) => {
-                let settings = &self.0.toolkit.settings;
-                let prepared = guard(&name, || {
-                    let redactor = own_redactor(tool, &arguments, &settings.redactor)?;
-                    Ok((prepare(tool, arguments, settings.repairing), redactor))
-                });
-                (tool.clone(), prepared.flatten())
-            }
-            Err(error) => (Tool::nameless().named(name.clone()), Err(error)),
-        };
-        let (prepared, redactor) = match prepared {
-            Ok((prepared, redactor)) => (prepared, redactor),
-            Err(error) => (Err(error), None),
+        let (tool, (prepared, redactor)) = match found {
+            Ok((place, tool)) => (Called::Listed(place), prepare(tool, arguments, &toolkit.settings)),
+            Err(error) => (Called::Own(Tool::nameless().named(name.clone())), (Err(error), None)),
         };
         let context = ToolContext::new(id, name, tool, Arc::clone(&self.0), cancel, above, redactor);
-        let (prepared, outcome) = match prepared {
-            Ok(prepared) => (prepared, None),
-            Err(error) => (Prepared::default(), Some(Err(error.redacted(context.redactor())))),
+        let (arguments, repairs, outcome) = match prepared {
+            Ok((arguments, repairs)) => (arguments, repairs, None),
+            Err(error) => (Arguments::default(), Vec::new(), Some(Err(error.redacted(context.redactor())))),
         };
-        let (arguments, repairs) = prepared;
         let mut start = Start { arguments, repairs, timeout, within_read_only, report, outcome };
         if let Some(outcome) = &start.outcome {
             start.report.finish(&context, outcome);
@@ -70,21 +63,16 @@ impl Toolbox {
 }
 
 /// What takes the secrets of this very call out of what is told of it: the values of arguments marked so.
-fn own_redactor(
-    tool: &Tool,
-    arguments: &CallArguments,
-    redactor: &Redactor,
-) -> Result<Option<Redactor>, ToolError> {
-    let compiled = tool.compiled()?;
+fn own_redactor(compiled: &Compiled, arguments: &CallArguments, redactor: &Redactor) -> Option<Redactor> {
     if !compiled.has_secrets {
-        return Ok(None);
+        return None;
     }
     let mut value = match arguments {
         CallArguments::Json(value) => value.clone(),
         // What is no JSON is not repeated in any error.
         CallArguments::Text(text) => serde_json::from_str(text).unwrap_or_default(),
     };
-    Ok(Some(redactor.with_own(history::secrets::strip(compiled, &mut value))))
+    Some(redactor.with_own(history::secrets::strip(compiled, &mut value)))
 }
 
 /// What only reads must not change anything by a detour.
@@ -98,14 +86,28 @@ fn within(tool: &Tool, options: &CallOptions) -> Result<(), ToolError> {
     Ok(())
 }
 
-/// Arguments that fit, and what was repaired for it.
-type Prepared = (Arguments, Vec<Repair>);
-
-/// Arguments that fit the tool, or every problem with them.
-fn prepare(tool: &Tool, arguments: CallArguments, repairing: Repairing) -> Result<Prepared, ToolError> {
-    let compiled = tool.compiled()?;
-    arguments::prepare(compiled, arguments, repairing).map_err(|problems| refuse(tool, problems))
+/// Arguments that fit the tool and what was repaired for it, or every problem with them; and what takes the secrets among
+/// them out of what is told.
+fn prepare(tool: &Tool, arguments: CallArguments, settings: &Settings) -> (Prepared, Option<Redactor>) {
+    let compiled = match tool.compiled() {
+        Ok(compiled) => compiled,
+        Err(error) => return (Err(error), None),
+    };
+    let arguments = match arguments::certain(compiled, arguments) {
+        // Nothing of the tool's own has run for them.
+        Ok(arguments) if !compiled.has_secrets => return (Ok((arguments, Vec::new())), None),
+        Ok(mut arguments) => CallArguments::Json(arguments.take_all()),
+        Err(arguments) => arguments,
+    };
+    let prepared = guard(tool.name(), || {
+        let redactor = own_redactor(compiled, &arguments, &settings.redactor);
+        let prepared = arguments::prepare(compiled, arguments, settings.repairing);
+        (prepared.map_err(|problems| refuse(tool, problems)), redactor)
+    });
+    prepared.unwrap_or_else(|panicked| (Err(panicked), None))
 }
+
+type Prepared = Result<(Arguments, Vec<Repair>), ToolError>;
 
 /// What is wrong with the arguments, as the tool words it.
 fn refuse(tool: &Tool, mut problems: InvalidArguments) -> ToolError {

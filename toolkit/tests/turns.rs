@@ -1,12 +1,15 @@
 //! Whose turn it is where calls ask, call and are cancelled at the same time: nobody waits for ever, nobody goes out of turn.
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
+#![expect(clippy::needless_pass_by_value, reason = "a service is handed over by value")]
 
 use serde_json::{Value, json};
+use std::pin::pin;
 use std::sync::{Arc, Mutex};
+use std::task::{Context, Waker};
 use std::time::Duration;
 use tokio::runtime::Handle;
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 use toolkit::prelude::*;
 use toolkit::{
@@ -40,35 +43,27 @@ async fn writes(log: State<Log>, name: String, #[arg(default = 10)] ms: u64) {
     log.stay(&name, ms).await;
 }
 
-/// Spends all that tokio lets a task do at once, then waits.
-#[tool(read_only)]
-async fn spends(log: State<Log>) {
-    let free = Semaphore::new(1);
-    for _ in 0..200 {
-        drop(free.acquire().await);
-    }
-    sleep(Duration::from_millis(50)).await;
-    log.write("spent");
+/// Never ends, and needs no timer for it.
+#[tool]
+async fn hangs() {
+    std::future::pending::<()>().await;
 }
 
-/// Runs for a while, one at a time; or has two tasks call it three times each.
-#[tool(concurrency = 1, read_only, timeout = "1h")]
-async fn forks(ctx: &ToolContext, log: State<Log>, name: String, deep: bool) -> Result<(), ToolError> {
-    if !deep {
-        log.stay(&name, 10).await;
+/// Runs for a while, one at a time; or has two tasks call it, the second one a little later.
+#[tool(concurrency = 1, read_only)]
+async fn forks(ctx: &ToolContext, log: State<Log>, name: String, ms: u64) -> Result<(), ToolError> {
+    if ms > 0 {
+        log.stay(&name, ms).await;
         return Ok(());
     }
-    let branch = |number: u64| {
-        let (ctx, name) = (ctx.clone(), format!("{name}{number}"));
+    let branch = |name: &'static str, after: u64| {
+        let ctx = ctx.clone();
         tokio::spawn(async move {
-            for _ in 0..3 {
-                ctx.call("forks", json!({ "name": name, "deep": false })).await?;
-                sleep(Duration::from_millis(number)).await;
-            }
-            Ok::<_, ToolError>(())
+            sleep(Duration::from_millis(after)).await;
+            ctx.call("forks", json!({ "name": name, "ms": 10 })).await
         })
     };
-    let (one, two) = (branch(1), branch(15));
+    let (one, two) = (branch("one", 0), branch("two", 50));
     one.await??;
     two.await??;
     Ok(())
@@ -147,34 +142,20 @@ fn silent() -> CallbackApprover {
     CallbackApprover::new(|_: &PendingAsk| None)
 }
 
-#[tokio::test(start_paused = true)]
-async fn order_is_kept_where_tokios_budget_is_spent() {
-    let (toolkit, log) = toolkit(|builder| builder.tool(tool_ref!(spends)));
-    let toolbox = session(&toolkit).await;
-    let names: Vec<String> = (0..6).map(|number| format!("w{number}")).collect();
-    let writers = names.iter().map(|name| write(name));
-    let calls = std::iter::once(call("spends", json!({}))).chain(writers);
-    toolbox.call_all(calls, CallOptions::new()).await;
-    let expected: Vec<String> =
-        names.iter().flat_map(|name| [format!("+{name}"), format!("-{name}")]).collect();
-    let lines = log.take();
-    assert_eq!(lines[0], "spent");
-    assert_eq!(lines[1..], expected);
-}
-
+/// The first of its calls ends while another call has the place, and the second one wants it before it is back.
 #[tokio::test(start_paused = true)]
 async fn a_limited_tool_with_several_calls_of_its_own_does_not_wait_for_itself() {
     let (toolkit, log) = toolkit(|builder| builder.tool(tool_ref!(forks)));
     let toolbox = session(&toolkit).await;
-    let calls = ["a", "b", "c"].map(|name| call("forks", json!({ "name": name, "deep": true })));
-    let all = toolbox.call_all(calls, CallOptions::new());
-    let results = timeout(Duration::from_mins(1), all).await.expect("they wait for each other");
-    assert!(results.iter().all(|result| !result.is_error()), "{results:?}");
-    let lines = log.take();
-    assert_eq!(lines.len(), 3 * 2 * 3 * 2);
-    for pair in lines.chunks(2) {
-        assert_eq!(pair[0][1..], pair[1][1..], "two at once: {lines:?}");
-    }
+    let forks = |name: &str, ms: u64| toolbox.call(call("forks", json!({ "name": name, "ms": ms })));
+    let other = async {
+        sleep(Duration::from_millis(5)).await;
+        forks("other", 100).await
+    };
+    let both = async { tokio::join!(forks("outer", 0), other) };
+    let (result, _) = timeout(Duration::from_mins(1), both).await.expect("it waits for itself");
+    assert!(!result.is_error(), "{result:?}");
+    assert_eq!(log.take(), ["+one", "-one", "+other", "-other", "+two", "-two"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -284,17 +265,20 @@ async fn a_limited_tool_on_a_thread_does_not_wait_for_itself() {
 
 #[test]
 fn a_runtime_without_timers_costs_no_other_its_time_limits() {
-    let (toolkit, _) = toolkit(|builder| builder.timeout(Duration::from_millis(20)));
-    let waits = || call("writes", json!({ "name": "a", "ms": 60_000 }));
-    let runtime = |timers: bool| {
-        let mut builder = tokio::runtime::Builder::new_current_thread();
-        if timers { builder.enable_time().build().unwrap() } else { builder.build().unwrap() }
-    };
-    // The tool itself panics where it wants to sleep; what counts is that the runner noticed.
-    let answer = runtime(false).block_on(async { session(&toolkit).await.call(waits()).await });
-    assert!(answer.is_error());
-    let late = runtime(true).block_on(async {
-        timeout(Duration::from_secs(20), session(&toolkit).await.call(waits())).await.expect("no limit")
+    let (toolkit, _) = toolkit(|builder| builder.tool(tool_ref!(hangs)).timeout(Duration::from_millis(20)));
+    let without = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    without.block_on(async {
+        let toolbox = session(&toolkit).await;
+        let mut hangs = pin!(toolbox.call(call("hangs", json!({}))));
+        let mut task = Context::from_waker(Waker::noop());
+        for _ in 0..3 {
+            assert!(hangs.as_mut().poll(&mut task).is_pending());
+        }
+    });
+    let with = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let late = with.block_on(async {
+        let toolbox = session(&toolkit).await;
+        timeout(Duration::from_secs(20), toolbox.call(call("hangs", json!({})))).await.expect("no limit")
     });
     assert_eq!(late.error().unwrap().kind(), ToolErrorKind::TimedOut);
 }

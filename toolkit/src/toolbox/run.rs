@@ -20,7 +20,6 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::runtime::{Handle, Id};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::task::unconstrained;
 use tokio::time::{Instant, Sleep, sleep_until};
 use tokio_util::sync::WaitForCancellationFuture;
 use tracing::Span;
@@ -179,8 +178,7 @@ impl<'a> Running<'a> {
             }
             let waits = self.waits.get_or_insert_default();
             waits.wanted = wanted;
-            // Outside tokio's budget: once it is spent, nobody gets into a queue, and then they wake in any order.
-            waits.entering = Some(Box::pin(unconstrained(wait_for(gate, limit))));
+            waits.entering = Some(Box::pin(wait_for(gate, limit)));
         }
         let waits = self.waits.get_or_insert_default();
         let Some(entering) = &mut waits.entering else { return Poll::Ready(()) };

@@ -346,6 +346,9 @@ fn faults(tool: &Tool, services: &Services) -> Vec<String> {
             "the tool name `{name}` ({location}) is not valid: it takes a lower-case letter, then letters, digits or `_`, at most 64 in all"
         ));
     }
+    if tool.def().concurrency == Some(0) {
+        faults.push(format!("the tool `{name}` ({location}) lets no call run: its `concurrency` is 0"));
+    }
     for service in tool.def().services {
         if !services.contains(service.id) && !tool.services().contains(service.id) {
             faults.push(format!(

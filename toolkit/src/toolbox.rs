@@ -14,6 +14,7 @@ use crate::call::{ToolCall, ToolResult};
 use crate::caller::Caller;
 use crate::definition::Definition;
 use crate::error::{ToolError, ToolErrorKind};
+use crate::escape::escape_line;
 use crate::events::Events;
 use crate::guard::guard;
 use crate::name::{MAX_NAME_BYTES, nearest};
@@ -165,7 +166,7 @@ impl Toolbox {
             ToolErrorKind::UnknownTool,
             format!(
                 "there is no tool `{}`{advice}\nIf a crate should have brought it, the program must name that crate in `toolkit::link!`.",
-                cut(name)
+                escape_line(&cut(name))
             ),
         )
     }

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
 use toolkit::prelude::*;
-use toolkit::{BuildError, tool_ref};
+use toolkit::{BuildError, Tool, ToolDef, tool_ref};
 
 mod inner {
     use toolkit::prelude::*;
@@ -78,6 +78,8 @@ async fn a_service_can_be_a_trait_object() {
     assert_eq!(text(&toolkit, "ask").await, "dyn");
 }
 
+static NEVER_RUNS: ToolDef = ToolDef { name: "never_runs", concurrency: Some(0), ..ToolDef::BASE };
+
 #[test]
 fn every_mistake_is_reported_at_once() {
     let error = Toolkit::empty()
@@ -85,10 +87,12 @@ fn every_mistake_is_reported_at_once() {
         .tool(tool_ref!(re_exported))
         .tool(tool_ref!(inner::second).named("one"))
         .tool(tool_ref!(inner::second).named("Bad Name"))
+        .tool(Tool::new(&NEVER_RUNS))
         .build()
         .unwrap_err();
     let text = problems(&error);
-    assert_eq!(error.problems.len(), 3, "{text}");
+    assert_eq!(error.problems.len(), 4, "{text}");
+    assert!(text.contains("the tool `never_runs` (") && text.contains("`concurrency` is 0"), "{text}");
     assert!(text.contains("takes `State<registry::Db>`, which nobody provides"), "{text}");
     assert!(text.contains("`Bad Name`"), "{text}");
     let twice = error.problems.iter().find(|problem| problem.contains("more than once")).unwrap();

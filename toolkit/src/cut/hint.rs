@@ -10,7 +10,7 @@ impl fmt::Display for Cut {
         let (lines, bytes) = (Count(*total_lines, "line"), Count(*total_bytes, "byte"));
         write!(f, "[Output cut. It has {lines}, {bytes}. Shown: ")?;
         match shown.as_slice() {
-            [] => f.write_str("nothing, since its first character is larger than the limit")?,
+            [] => f.write_str("nothing, since not even its first character is within the limits")?,
             [first, rest @ ..] => {
                 write!(f, "{}", Lines(first, self))?;
                 for part in rest {

@@ -139,7 +139,7 @@ fn what_a_model_gets() {
             9,
             1,
             Keep::Head,
-            "[Output cut. It has 1 line, 2 bytes. Shown: nothing, since its first character is larger than the limit. \
+            "[Output cut. It has 1 line, 2 bytes. Shown: nothing, since not even its first character is within the limits. \
              Missing: line 1. The whole output is in FILE; read it on from line 1.]",
         ),
         (

@@ -1,6 +1,6 @@
 //! Tools for AI agents, declared as annotated Rust functions.
 //!
-//! ```
+//! ```standalone_crate
 //! use toolkit::prelude::*;
 //!
 //! /// Adds two numbers.

@@ -32,7 +32,7 @@ use std::time::Duration;
 
 /// Every tool linked into or registered with this process. Cheap to clone.
 ///
-/// ```
+/// ```standalone_crate
 /// use toolkit::prelude::*;
 ///
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), toolkit::BuildError> {

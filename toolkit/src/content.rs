@@ -84,6 +84,15 @@ impl Content {
         }
     }
 
+    /// How many bytes of text or data it holds.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Self::Text { text }
+            | Self::Resource { resource: Resource { body: ResourceBody::Text(text), .. } } => text.len(),
+            _ => self.as_bytes().map_or(0, <[u8]>::len),
+        }
+    }
+
     /// The bytes of an image, a sound or a binary document.
     pub fn as_bytes(&self) -> Option<&[u8]> {
         match self {

@@ -78,6 +78,18 @@ fn shared<S: Serializer>(result: &Arc<ToolResult>, serializer: S) -> Result<S::O
 }
 
 impl Event {
+    /// How much it says, in bytes of text and pictures; it never changes.
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Partial { content } => content.bytes(),
+            Self::Finished { result, .. } => match &result.outcome {
+                Ok(output) => output.content.iter().map(Content::bytes).sum(),
+                Err(error) => error.message().len(),
+            },
+            _ => 0,
+        }
+    }
+
     /// Takes secrets out of what tools say.
     fn redact(&mut self, redactor: &Redactor) {
         match self {
@@ -122,14 +134,14 @@ impl Progress {
 
     /// Of so much.
     #[must_use]
-    pub fn of(mut self, total: impl Into<f64>) -> Self {
+    pub fn with_total(mut self, total: impl Into<f64>) -> Self {
         self.total = Some(total.into());
         self
     }
 
     /// What is being done.
     #[must_use]
-    pub fn message(mut self, message: impl Into<String>) -> Self {
+    pub fn with_message(mut self, message: impl Into<String>) -> Self {
         self.message = Some(message.into());
         self
     }
@@ -139,7 +151,8 @@ impl Progress {
 ///
 /// It holds up to 1,024 events that its reader has not taken. When it is full, the oldest progress, metadata or partial
 /// content goes, and [`Events::lost`] counts it. The start and the end of calls never go that way; a reader that falls
-/// 100,000 of them behind is cut off: it gets what is there, and then `None` with [`Events::is_cut_off`] true.
+/// 100,000 of them behind, or 256 MiB of what they say, is cut off: it gets what is there, and then `None` with
+/// [`Events::is_cut_off`] true.
 #[derive(Debug)]
 pub struct Events {
     queue: Arc<Queue>,
@@ -149,6 +162,8 @@ pub struct Events {
 const CAPACITY: usize = 1_024;
 /// How many events of any kind wait before the reader is cut off.
 const MOST: usize = 100_000;
+/// How many bytes of content wait before the reader is cut off.
+const MOST_BYTES: usize = 256 << 20;
 
 impl Events {
     /// The next event; `None` when there will be none any more.
@@ -161,6 +176,7 @@ impl Events {
         let mut waiting = self.queue.lock();
         match waiting.events.pop_front() {
             Some(event) => {
+                waiting.bytes -= event.event.bytes();
                 if event.event.is_intermediate() {
                     waiting.intermediate -= 1;
                 }
@@ -214,6 +230,7 @@ struct Queue {
 struct Waiting {
     events: VecDeque<CallEvent>,
     intermediate: usize,
+    bytes: usize,
     lost: u64,
     closed: bool,
     cut_off: bool,
@@ -244,20 +261,23 @@ impl Waiting {
     fn push(&mut self, event: CallEvent) {
         if self.events.len() >= CAPACITY && self.intermediate > 0 {
             let oldest = self.events.iter().position(|event| event.event.is_intermediate());
-            if oldest.and_then(|place| self.events.remove(place)).is_some() {
+            if let Some(gone) = oldest.and_then(|place| self.events.remove(place)) {
+                self.bytes -= gone.event.bytes();
                 self.intermediate -= 1;
                 self.lost += 1;
             }
         }
+        let bytes = self.bytes + event.event.bytes();
         let is_intermediate = event.event.is_intermediate();
-        if is_intermediate && self.events.len() >= CAPACITY {
+        if is_intermediate && (self.events.len() >= CAPACITY || bytes > MOST_BYTES) {
             self.lost += 1;
             return;
         }
-        if self.events.len() >= MOST {
+        if self.events.len() >= MOST || bytes > MOST_BYTES {
             (self.closed, self.cut_off) = (true, true);
             return;
         }
+        self.bytes = bytes;
         self.intermediate += usize::from(is_intermediate);
         self.events.push_back(event);
     }
@@ -387,6 +407,26 @@ mod tests {
             count += 1;
         }
         assert_eq!(count, MOST);
+    }
+
+    #[test]
+    fn a_reader_that_never_reads_does_not_fill_the_memory() {
+        let hub = Arc::new(Hub::default());
+        let mut events = hub.subscribe(None);
+        let text = "x".repeat(MOST_BYTES / 8);
+        for number in 0..20 {
+            events.queue.push(event(number, Event::Partial { content: Content::text(text.clone()) }));
+        }
+        assert_eq!(events.lost(), 12);
+        while events.try_next().is_some() {}
+        assert!(!events.is_cut_off());
+        let result = ToolResult::new(String::new(), String::new(), Err(ToolError::failed(text)));
+        let result = Arc::new(result);
+        for number in 0..9 {
+            let ended = Event::Finished { result: Arc::clone(&result), duration: Duration::ZERO };
+            events.queue.push(event(number, ended));
+        }
+        assert!(events.is_cut_off());
     }
 
     #[tokio::test]

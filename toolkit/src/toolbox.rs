@@ -164,10 +164,7 @@ impl Toolbox {
             if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) };
         ToolError::new(
             ToolErrorKind::UnknownTool,
-            format!(
-                "there is no tool `{}`{advice}\nIf a crate should have brought it, the program must name that crate in `toolkit::link!`.",
-                escape_line(&cut(name))
-            ),
+            format!("there is no tool `{}`{advice}", escape_line(&cut(name))),
         )
     }
 }

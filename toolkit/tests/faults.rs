@@ -92,7 +92,7 @@ async fn everything(
     faults: State<Faults>,
     #[arg(secret)] key: String,
 ) -> Result<String, ToolError> {
-    ctx.progress(Progress::new(0).of(9).message(format!("with {key}")));
+    ctx.progress(Progress::new(0).with_total(9).with_message(format!("with {key}")));
     ctx.set_title("Everything");
     *ctx.session_state::<Mutex<u32>>().lock().unwrap() += 1;
     let told = ctx.cancellation_token().clone();

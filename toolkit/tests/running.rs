@@ -125,7 +125,7 @@ fn slow_blocking(ctx: &ToolContext, log: State<Log>) {
 #[tool(read_only)]
 async fn tells(ctx: &ToolContext, times: u32) -> ToolOutput {
     for time in 0..times {
-        ctx.progress(Progress::new(time).of(times).message("counting"));
+        ctx.progress(Progress::new(time).with_total(times).with_message("counting"));
     }
     ctx.partial("half");
     ctx.set_title("Counted");
@@ -284,7 +284,7 @@ async fn what_only_reads_cannot_write_by_a_detour() {
     assert_eq!(result.error().unwrap().kind(), ToolErrorKind::Denied);
     assert_eq!(
         result.text(),
-        "`writes` may change something, and a tool that is declared `read_only` cannot call it"
+        "`writes` may change something, and a tool that is declared `read_only` cannot call it; call `writes` by itself"
     );
     // Nor two steps away.
     let nested =
@@ -369,7 +369,7 @@ async fn events_tell_what_happens() {
     }
     assert_eq!(seen.len(), 8, "{seen:?}");
     assert_eq!(seen[0], Event::Started);
-    assert_eq!(seen[1], Event::Progress(Progress::new(0).of(2).message("counting")));
+    assert_eq!(seen[1], Event::Progress(Progress::new(0).with_total(2).with_message("counting")));
     assert_eq!(seen[3], Event::Partial { content: Content::text("half") });
     assert!(matches!(&seen[4], Event::Metadata { title: Some(title), .. } if title == "Counted"));
     assert!(matches!(&seen[6], Event::Metadata { metadata, .. } if metadata["times"] == 2));

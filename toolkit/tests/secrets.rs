@@ -42,7 +42,7 @@ async fn repeats(
 ) -> Result<ToolOutput, ToolError> {
     let pin = login.map(|login| login.pin).unwrap_or_default();
     let all = format!("{password} {pin} {} {NAMED} {KEY}", note.unwrap_or_default());
-    ctx.progress(Progress::new(1).message(all.clone()));
+    ctx.progress(Progress::new(1).with_message(all.clone()));
     ctx.set_title(all.clone());
     ctx.set_metadata("all", all.clone());
     ctx.set_metadata(all.clone(), 1);

@@ -24,7 +24,7 @@ async fn append(
     line: String,
 ) -> Result<ToolOutput, ToolError> {
     let file = ctx.workspace_dir().join(&path);
-    ctx.progress(Progress::new(1).of(2));
+    ctx.progress(Progress::new(1).with_total(2));
     ctx.partial("so far");
     let text = std::fs::read_to_string(&file).map_err(|_| ToolError::not_found(format!("no {path}")))?;
     let text = format!("{text}{line}\n");
@@ -76,7 +76,7 @@ async fn a_call_shows_all_that_there_is_to_see() {
     assert_eq!(*call.details(), json!({"lines": 2}));
     assert_eq!(call.file("notes/a.txt"), "one\ntwo\n");
     assert_eq!(call.workspace().read_bytes("b.bin"), [0xFF]);
-    assert_eq!(call.progress().collect::<Vec<_>>(), [&Progress::new(1).of(2)]);
+    assert_eq!(call.progress().collect::<Vec<_>>(), [&Progress::new(1).with_total(2)]);
     assert_eq!(call.partial().filter_map(|part| part.as_text()).collect::<Vec<_>>(), ["so far"]);
     assert!(matches!(call.events.first().unwrap().event, Event::Started));
     assert!(

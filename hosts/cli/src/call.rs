@@ -3,7 +3,7 @@
 use crate::arguments;
 use crate::console::Console;
 use crate::definitions::print_json;
-use crate::exit::{Exit, Stop};
+use crate::exit::{Exit, Stop, for_people};
 use crate::flags::Flags;
 use crate::options::{CallRequest, Format};
 use crate::render::{self, Saved};
@@ -43,7 +43,7 @@ pub(crate) fn run(
     };
     let saving = print(&result, format, save.as_deref(), console);
     if let Some(error) = result.error() {
-        console.error(error.message());
+        console.error(&for_people(error));
     }
     saving.map(|()| exit)
 }

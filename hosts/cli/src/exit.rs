@@ -113,7 +113,18 @@ impl From<clap::Error> for Stop {
 
 impl From<&ToolError> for Stop {
     fn from(error: &ToolError) -> Self {
-        Self::Error { exit: error.kind().into(), message: error.message().to_owned() }
+        Self::Error { exit: error.kind().into(), message: for_people(error) }
+    }
+}
+
+/// What a toolbox says, with what only the developer of the program can do about it.
+pub(crate) fn for_people(error: &ToolError) -> String {
+    let message = error.message();
+    match error.kind() {
+        ToolErrorKind::UnknownTool => format!(
+            "{message}\nIf a crate should have brought it, the program must name that crate in `toolkit::link!`."
+        ),
+        _ => message.to_owned(),
     }
 }
 

@@ -54,6 +54,31 @@ pub struct AskLimits {
     pub age: Duration,
 }
 
+impl AskLimits {
+    /// The default ones.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How many may wait at once.
+    #[must_use]
+    pub fn count(self, count: usize) -> Self {
+        Self { count, ..self }
+    }
+
+    /// How many bytes the texts of all that wait may have.
+    #[must_use]
+    pub fn bytes(self, bytes: usize) -> Self {
+        Self { bytes, ..self }
+    }
+
+    /// How long one waits before it is denied.
+    #[must_use]
+    pub fn age(self, age: Duration) -> Self {
+        Self { age, ..self }
+    }
+}
+
 impl Default for AskLimits {
     fn default() -> Self {
         Self { count: 1_000, bytes: 64 << 20, age: Duration::from_hours(24) }

@@ -204,7 +204,14 @@ impl Deadline {
             let problem = "waiting for a person needs a tokio runtime, and there is none here";
             return Poll::Ready(Answer::denied_by(DeniedBy::Fault, problem));
         }
-        let sleep = self.sleep.get_or_insert_with(|| Box::pin(sleep(self.age)));
+        if self.sleep.is_none() {
+            // Tokio panics in a runtime without timers, and does not say beforehand.
+            self.sleep = catch_unwind(|| Box::pin(sleep(self.age))).ok();
+        }
+        let Some(sleep) = &mut self.sleep else {
+            let problem = "waiting for a person needs a tokio runtime with timers, and this one has none";
+            return Poll::Ready(Answer::denied_by(DeniedBy::Fault, problem));
+        };
         let age = self.age;
         sleep.as_mut().poll(task).map(|()| {
             Answer::denied_by(DeniedBy::TimeOut, format!("nobody answered within {}", in_words(age)))

@@ -79,7 +79,7 @@ fn own_redactor(compiled: &Compiled, arguments: &CallArguments, redactor: &Redac
 fn within(tool: &Tool, options: &CallOptions) -> Result<(), ToolError> {
     if options.within_read_only && !tool.annotations().read_only_hint {
         return Err(ToolError::denied(format!(
-            "`{}` may change something, and a tool that is declared `read_only` cannot call it",
+            "`{0}` may change something, and a tool that is declared `read_only` cannot call it; call `{0}` by itself",
             tool.name()
         )));
     }

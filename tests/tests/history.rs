@@ -13,9 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 use toolkit::prelude::*;
-use toolkit::{
-    CallStatus, History, HistoryItem, HistoryReader, JsonlHistory, JsonlOptions, RecordedCall, tool_ref,
-};
+use toolkit::{CallStatus, HistoryItem, HistoryReader, JsonlHistory, JsonlOptions, tool_ref};
 
 const CALLS: u64 = 10_000;
 /// How old a record is that must be there.
@@ -23,15 +21,21 @@ const AGE: Duration = Duration::from_millis(10);
 const TICK: Duration = Duration::from_millis(1);
 const FILE: &str = "TOOLKIT_TEST_HISTORY";
 
-/// Adds two numbers.
+/// Answers at once, or after it had to wait.
 #[tool(read_only)]
-fn add(a: i64, b: i64) -> String {
-    (a + b).to_string()
+async fn repeats(times: usize, waits: bool) -> String {
+    if waits {
+        tokio::task::yield_now().await;
+    }
+    "x".repeat(times % 300)
 }
 
 #[test]
 fn a_killed_process_leaves_its_history() {
-    kill_and_read(3);
+    match std::env::var_os(FILE) {
+        Some(path) => call_until_killed(Path::new(&path)),
+        None => kill_and_read(3),
+    }
 }
 
 #[test]
@@ -49,7 +53,7 @@ fn kill_and_read(times: u64) {
         let target = random % CALLS;
         let delay = Duration::from_micros(random / CALLS % 3000);
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "the_process_that_is_killed", "--ignored", "--nocapture"])
+            .args(["--exact", "a_killed_process_leaves_its_history", "--nocapture"])
             .env(FILE, &path)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -76,7 +80,7 @@ fn check(path: &Path, told: u64) {
     for item in HistoryReader::open(path).unwrap() {
         match item.unwrap() {
             HistoryItem::Call(call) if call.status == CallStatus::Ok => {
-                let number = call.arguments["a"].as_u64().unwrap();
+                let number = call.arguments["times"].as_u64().unwrap();
                 assert_eq!(call.text(), "x".repeat(usize::try_from(number % 300).unwrap()));
                 assert!(found.insert(number), "{number} is there twice");
             }
@@ -88,28 +92,21 @@ fn check(path: &Path, told: u64) {
     assert!(missing.is_empty(), "{} of {told} are missing, from {:?} on", missing.len(), missing.first());
 }
 
-/// Records calls as fast as it can, and tells which are so old that they must be there.
-#[test]
-#[ignore = "run by the tests here"]
-fn the_process_that_is_killed() {
-    let Some(path) = std::env::var_os(FILE) else { return };
-    let history = JsonlHistory::open(path, JsonlOptions::default()).unwrap();
+/// Makes calls as fast as it can, and tells which are so old that they must be there.
+fn call_until_killed(path: &Path) {
+    let history = Arc::new(JsonlHistory::open(path, JsonlOptions::default()).unwrap());
     let recorded = Arc::new(AtomicU64::new(0));
     let teller = thread::spawn({
         let recorded = Arc::clone(&recorded);
         move || tell(&recorded)
     });
-    let caller = Arc::new(Caller::new().with_session("s"));
-    let tool = tool_ref!(add);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let toolkit = Toolkit::empty().tool(tool_ref!(repeats)).history(history).build().unwrap();
+    let toolbox = runtime.block_on(toolkit.toolbox(&Caller::new().with_session("s")));
     for number in 1..=CALLS {
-        let arguments = json!({"a": number, "b": 1}).into();
-        let mut call =
-            RecordedCall::new(Arc::clone(&caller), number.to_string(), "add", Some(tool.clone()), &arguments);
-        if number % 7 == 0 {
-            history.record(call.started());
-        }
-        let answer = ToolOutput::text("x".repeat(usize::try_from(number % 300).unwrap()));
-        history.record(call.finished(&Ok(answer)));
+        let arguments = json!({"times": number, "waits": number % 7 == 0});
+        let result = runtime.block_on(toolbox.call(ToolCall::new(number.to_string(), "repeats", arguments)));
+        assert!(!result.is_error(), "{result:?}");
         recorded.store(number, Ordering::Release);
         if number % 1000 == 0 {
             // All there is grows old: what is held back shows.

@@ -28,14 +28,19 @@ impl Index {
 
     /// The place of the tool of this name or alias.
     pub(crate) fn get(&self, name: &str, tools: &[Tool]) -> Option<usize> {
+        if self.slots.is_empty() {
+            return None;
+        }
         let hash = hash(name);
-        self.probe(hash).find_map(|slot| match self.slots[slot] {
-            None => Some(None),
-            Some(entry) if entry.hash == hash && entry.name(tools) == Some(name) => {
-                Some(Some(entry.place as usize))
+        let mut at = slot(hash, self.slots.len());
+        // Half of the slots are free, so this ends.
+        while let Some(entry) = self.slots[at] {
+            if entry.hash == hash && entry.name(tools) == Some(name) {
+                return Some(entry.place as usize);
             }
-            Some(_) => None,
-        })?
+            at = self.after(at);
+        }
+        None
     }
 
     /// Adds the name of the tool at `place`, or its `alias` of that number, from 1. It must not be there yet.
@@ -50,16 +55,17 @@ impl Index {
     }
 
     fn put(&mut self, entry: Entry) {
-        if let Some(free) = self.probe(entry.hash).find(|slot| self.slots[*slot].is_none()) {
-            self.slots[free] = Some(entry);
-            self.taken += 1;
+        let mut at = slot(entry.hash, self.slots.len());
+        while self.slots[at].is_some() {
+            at = self.after(at);
         }
+        self.slots[at] = Some(entry);
+        self.taken += 1;
     }
 
-    /// Every slot, from that of the hash on.
-    fn probe(&self, hash: u32) -> impl Iterator<Item = usize> + use<> {
-        let start = slot(hash, self.slots.len());
-        (start..self.slots.len()).chain(0..start)
+    /// The next slot, round in a circle.
+    fn after(&self, slot: usize) -> usize {
+        if slot + 1 == self.slots.len() { 0 } else { slot + 1 }
     }
 }
 

@@ -26,6 +26,14 @@ impl Begun {
         (&self.context, &mut self.start)
     }
 
+    #[cold]
+    fn refuse(&mut self, error: ToolError) {
+        let Self { context, start } = self;
+        let outcome = Err(error.redacted(context.redactor()));
+        start.report.finish(context, &outcome);
+        start.outcome = Some(outcome);
+    }
+
     /// The result of a call that has its outcome. Nothing can be done with it afterwards.
     pub(super) fn take_result(&mut self) -> ToolResult {
         let outcome =
@@ -49,16 +57,18 @@ impl Toolbox {
             Ok((place, tool)) => (Called::Listed(place), prepare(tool, arguments, &toolkit.settings)),
             Err(error) => (Called::Own(Tool::nameless().named(name.clone())), (Err(error), None)),
         };
-        let context = ToolContext::new(id, name, tool, Arc::clone(&self.0), cancel, above, redactor);
-        let (arguments, repairs, outcome) = match prepared {
+        let (arguments, repairs, refused) = match prepared {
             Ok((arguments, repairs)) => (arguments, repairs, None),
-            Err(error) => (Arguments::default(), Vec::new(), Some(Err(error.redacted(context.redactor())))),
+            Err(error) => (Arguments::default(), Vec::new(), Some(error)),
         };
-        let mut start = Start { arguments, repairs, timeout, within_read_only, report, outcome };
-        if let Some(outcome) = &start.outcome {
-            start.report.finish(&context, outcome);
+        let mut begun = Begun {
+            context: ToolContext::new(id, name, tool, Arc::clone(&self.0), cancel, above, redactor),
+            start: Start { arguments, repairs, timeout, within_read_only, report, outcome: None },
+        };
+        if let Some(error) = refused {
+            begun.refuse(error);
         }
-        Begun { context, start }
+        begun
     }
 }
 

@@ -279,15 +279,16 @@ impl Builder {
     pub fn build(mut self) -> Result<Toolkit, BuildError> {
         let (mut problems, mut diagnostics) = (Vec::new(), Vec::new());
         let links = Links::collect(&self.first_lists, &mut diagnostics);
+        let added = std::mem::take(&mut self.tools).into_iter().enumerate();
         let mut candidates: Vec<Candidate> =
-            std::mem::take(&mut self.tools).into_iter().enumerate().map(Candidate::added).collect();
+            added.map(|(place, tool)| Candidate::Added(place, tool)).collect();
         if self.linked {
             problems.extend(link::silent_crates());
-            let mut last = None;
             let enabled = inventory::iter::<Linked>().filter(|Linked(def)| def.enabled);
-            candidates.extend(enabled.map(|Linked(def)| Candidate::linked(def, &links, &mut last)));
+            candidates.extend(enabled.map(|Linked(def)| Candidate::Linked(def)));
         }
-        let tools = choose(candidates, &self.services, &mut problems, &mut diagnostics);
+        let tools = choose(candidates, &links, &mut problems, &mut diagnostics);
+        problems.extend(tools.iter().flat_map(|tool| faults(tool, &self.services)));
         if !problems.is_empty() {
             problems.sort_unstable();
             problems.dedup();

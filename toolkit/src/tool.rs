@@ -8,18 +8,18 @@ use crate::state::{Service, Services};
 use crate::tool_def::{FormatError, Location, Run, ToolDef};
 use serde_json::Value;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 use tokio::sync::Semaphore;
 
 /// A tool. Cheap to clone.
 #[derive(Clone)]
 pub struct Tool(Arc<Inner>);
 
+/// What most tools never need is in boxes: a toolkit may have thousands of tools, few of which are ever called.
 struct Inner {
     made: Made,
-    /// In a box, since few of the tools that a toolkit has are ever called.
-    compiled: OnceLock<Result<Box<Compiled>, String>>,
-    output_schema: OnceLock<Option<Value>>,
+    compiled: OnceLock<Result<Box<Compiled>, Box<str>>>,
+    output_schema: OnceLock<Option<Box<Value>>>,
     limit: OnceLock<Arc<Semaphore>>,
 }
 
@@ -27,7 +27,7 @@ struct Inner {
 #[derive(Clone)]
 struct Made {
     def: &'static ToolDef,
-    name: Option<String>,
+    name: Option<Box<str>>,
     services: Services,
 }
 
@@ -42,6 +42,9 @@ impl From<Made> for Tool {
     }
 }
 
+/// What most tools have of their own.
+static NO_SERVICES: LazyLock<Services> = LazyLock::new(Services::default);
+
 /// A tool that nobody wrote.
 static NAMELESS: ToolDef = ToolDef::BASE;
 
@@ -53,7 +56,7 @@ impl Tool {
 
     /// A tool from its static definition.
     pub fn new(def: &'static ToolDef) -> Self {
-        Made { def, name: None, services: Services::default() }.into()
+        Made { def, name: None, services: NO_SERVICES.clone() }.into()
     }
 
     /// The same tool under another name.
@@ -77,7 +80,7 @@ impl Tool {
     /// Never; a name that is not [valid](crate::is_valid_name) is an error when the toolkit is built.
     #[must_use]
     pub fn named(&self, name: impl Into<String>) -> Self {
-        Made { name: Some(name.into()), ..self.0.made.clone() }.into()
+        Made { name: Some(name.into().into_boxed_str()), ..self.0.made.clone() }.into()
     }
 
     /// The same tool with a service of its own.
@@ -205,7 +208,10 @@ impl Tool {
     pub fn output_schema(&self) -> Option<&Value> {
         let make = self.def().output_schema?;
         // A schema that panics is the author's own `JsonSchema`; the tool works without.
-        self.0.output_schema.get_or_init(|| guard(self.name(), || schema::of_output(make)).ok()).as_ref()
+        self.0
+            .output_schema
+            .get_or_init(|| guard(self.name(), || schema::of_output(make)).ok().map(Box::new))
+            .as_deref()
     }
 
     /// The tool as a model sees it.
@@ -233,10 +239,10 @@ impl Tool {
                 guard(self.name(), || Compiled::new(self.name(), schema::of_input(&self.def().input)))
                     .flatten()
                     .map(Box::new)
-                    .map_err(|error| error.to_string())
+                    .map_err(|error| error.to_string().into_boxed_str())
             })
             .as_deref()
-            .map_err(|error| ToolError::unavailable(error.clone()))
+            .map_err(|error| ToolError::unavailable(&**error))
     }
 
     /// The same tool with the host's services beside those of its own, if it has any.

@@ -1,0 +1,308 @@
+//! From calls to those who watch: bounded, and never waited for.
+
+use super::{CallEvent, Event};
+use crate::context::ToolContext;
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::{Context, Poll, Waker};
+
+/// A stream of events: [`Toolkit::events`](crate::Toolkit::events), [`Toolbox::events`](crate::Toolbox::events).
+///
+/// It holds up to 1,024 events that its reader has not taken. When it is full, the oldest progress, metadata or partial
+/// content goes, and [`Events::lost`] counts it. The start and the end of calls never go that way; a reader that falls
+/// 100,000 of them behind, or 256 MiB of what they say, is cut off: it gets what is there, and then `None` with
+/// [`Events::is_cut_off`] true.
+#[derive(Debug)]
+pub struct Events {
+    queue: Arc<Queue>,
+}
+
+/// How many events wait before intermediate ones go.
+const CAPACITY: usize = 1_024;
+/// How many events of any kind wait before the reader is cut off.
+const MOST: usize = 100_000;
+/// How many bytes of content wait before the reader is cut off.
+const MOST_BYTES: usize = 256 << 20;
+
+impl Events {
+    /// The next event; `None` when there will be none any more.
+    pub async fn next(&mut self) -> Option<CallEvent> {
+        poll_fn(|task| self.poll_next(task)).await
+    }
+
+    /// As [`Events::next`], for a hand-written future.
+    pub fn poll_next(&mut self, task: &mut Context<'_>) -> Poll<Option<CallEvent>> {
+        let mut waiting = self.queue.lock();
+        match waiting.events.pop_front() {
+            Some(event) => {
+                waiting.bytes -= event.event.bytes();
+                if event.event.is_intermediate() {
+                    waiting.intermediate -= 1;
+                }
+                Poll::Ready(Some(event))
+            }
+            None if waiting.closed => Poll::Ready(None),
+            None => {
+                waiting.reader = Some(task.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+
+    /// The next event, if it is there already.
+    pub fn try_next(&mut self) -> Option<CallEvent> {
+        match self.poll_next(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(event) => event,
+            Poll::Pending => None,
+        }
+    }
+
+    /// How many intermediate events went because nobody took them in time.
+    pub fn lost(&self) -> u64 {
+        self.queue.lock().lost
+    }
+
+    /// Whether the reader was so late that it gets nothing any more.
+    pub fn is_cut_off(&self) -> bool {
+        self.queue.lock().cut_off
+    }
+}
+
+impl Drop for Events {
+    fn drop(&mut self) {
+        self.queue.lock().closed = true;
+        if let Some(hub) = self.queue.hub.upgrade() {
+            hub.remove(&self.queue);
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Queue {
+    hub: Weak<Hub>,
+    /// Only events of this session.
+    session_id: Option<String>,
+    waiting: Mutex<Waiting>,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    events: VecDeque<CallEvent>,
+    intermediate: usize,
+    bytes: usize,
+    lost: u64,
+    closed: bool,
+    cut_off: bool,
+    reader: Option<Waker>,
+}
+
+impl Queue {
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn push(&self, event: CallEvent) {
+        let reader = {
+            let mut waiting = self.lock();
+            if waiting.closed {
+                return;
+            }
+            waiting.push(event);
+            waiting.reader.take()
+        };
+        if let Some(reader) = reader {
+            reader.wake();
+        }
+    }
+}
+
+impl Waiting {
+    fn push(&mut self, event: CallEvent) {
+        if self.events.len() >= CAPACITY && self.intermediate > 0 {
+            let oldest = self.events.iter().position(|event| event.event.is_intermediate());
+            if let Some(gone) = oldest.and_then(|place| self.events.remove(place)) {
+                self.bytes -= gone.event.bytes();
+                self.intermediate -= 1;
+                self.lost += 1;
+            }
+        }
+        let bytes = self.bytes + event.event.bytes();
+        let is_intermediate = event.event.is_intermediate();
+        if is_intermediate && (self.events.len() >= CAPACITY || bytes > MOST_BYTES) {
+            self.lost += 1;
+            return;
+        }
+        if self.events.len() >= MOST || bytes > MOST_BYTES {
+            (self.closed, self.cut_off) = (true, true);
+            return;
+        }
+        self.bytes = bytes;
+        self.intermediate += usize::from(is_intermediate);
+        self.events.push_back(event);
+    }
+}
+
+/// Where events go out.
+#[derive(Debug, Default)]
+pub(crate) struct Hub {
+    readers: AtomicUsize,
+    queues: Mutex<Vec<Arc<Queue>>>,
+}
+
+impl Hub {
+    /// A stream of the events from now on; of one session where `session_id` names it.
+    pub(crate) fn subscribe(self: &Arc<Self>, session_id: Option<String>) -> Events {
+        let queue = Arc::new(Queue { hub: Arc::downgrade(self), session_id, waiting: Mutex::default() });
+        self.lock().push(Arc::clone(&queue));
+        self.readers.fetch_add(1, Ordering::Release);
+        Events { queue }
+    }
+
+    /// Whether an event would reach anybody.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.readers.load(Ordering::Acquire) > 0
+    }
+
+    /// Sends an event of a call. It is not made if nobody reads.
+    pub(crate) fn send(&self, context: &ToolContext, event: impl FnOnce() -> Event) {
+        if !self.is_watched() {
+            return;
+        }
+        let session = context.gated_session_id();
+        let queues: Vec<Arc<Queue>> = self
+            .lock()
+            .iter()
+            .filter(|queue| queue.session_id.as_deref().is_none_or(|wanted| wanted == session))
+            .cloned()
+            .collect();
+        if queues.is_empty() {
+            return;
+        }
+        let mut event = event();
+        event.redact(context.redactor());
+        let event = CallEvent {
+            call_id: context.call_id().to_owned(),
+            tool: context.tool_name().to_owned(),
+            session_id: context.session_id().map(str::to_owned),
+            agent: context.agent().map(str::to_owned),
+            event,
+        };
+        for queue in queues {
+            queue.push(event.clone());
+        }
+    }
+
+    fn remove(&self, queue: &Arc<Queue>) {
+        self.lock().retain(|other| !Arc::ptr_eq(other, queue));
+        self.readers.fetch_sub(1, Ordering::Release);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Arc<Queue>>> {
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Hub {
+    fn drop(&mut self) {
+        for queue in self.lock().iter() {
+            let reader = {
+                let mut waiting = queue.lock();
+                waiting.closed = true;
+                waiting.reader.take()
+            };
+            if let Some(reader) = reader {
+                reader.wake();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::call::ToolResult;
+    use crate::content::Content;
+    use crate::error::ToolError;
+    use crate::events::Progress;
+    use std::time::Duration;
+
+    fn event(number: usize, event: Event) -> CallEvent {
+        CallEvent { call_id: number.to_string(), tool: String::new(), session_id: None, agent: None, event }
+    }
+
+    fn finished(number: usize) -> CallEvent {
+        let result = ToolResult::new(String::new(), String::new(), Err(ToolError::failed("x")));
+        event(number, Event::Finished { result: Arc::new(result), duration: Duration::ZERO })
+    }
+
+    #[test]
+    fn a_late_reader_loses_what_is_intermediate_and_nothing_else() {
+        let hub = Arc::new(Hub::default());
+        let mut events = hub.subscribe(None);
+        for number in 0..CAPACITY * 3 {
+            events.queue.push(event(number, Event::Progress(Progress::new(1.0))));
+            events.queue.push(finished(number));
+        }
+        let mut ids = (Vec::new(), 0);
+        while let Some(event) = events.try_next() {
+            match event.event {
+                Event::Finished { .. } => ids.0.push(event.call_id),
+                _ => ids.1 += 1,
+            }
+        }
+        assert_eq!(ids.0, (0..CAPACITY * 3).map(|number| number.to_string()).collect::<Vec<_>>());
+        assert_eq!(events.lost(), (CAPACITY * 3 - ids.1) as u64);
+        events.queue.push(event(0, Event::Progress(Progress::new(1.0))));
+        assert!(events.try_next().is_some());
+        assert!(!events.is_cut_off());
+    }
+
+    #[test]
+    fn a_reader_that_never_reads_is_cut_off() {
+        let hub = Arc::new(Hub::default());
+        let mut events = hub.subscribe(None);
+        for number in 0..MOST * 2 {
+            events.queue.push(event(number, Event::Started));
+        }
+        assert!(events.is_cut_off());
+        let mut count = 0;
+        while events.try_next().is_some() {
+            count += 1;
+        }
+        assert_eq!(count, MOST);
+    }
+
+    #[test]
+    fn a_reader_that_never_reads_does_not_fill_the_memory() {
+        let hub = Arc::new(Hub::default());
+        let mut events = hub.subscribe(None);
+        let text = "x".repeat(MOST_BYTES / 8);
+        for number in 0..20 {
+            events.queue.push(event(number, Event::Partial { content: Content::text(text.clone()) }));
+        }
+        assert_eq!(events.lost(), 12);
+        while events.try_next().is_some() {}
+        assert!(!events.is_cut_off());
+        let result = ToolResult::new(String::new(), String::new(), Err(ToolError::failed(text)));
+        let result = Arc::new(result);
+        for number in 0..9 {
+            let ended = Event::Finished { result: Arc::clone(&result), duration: Duration::ZERO };
+            events.queue.push(event(number, ended));
+        }
+        assert!(events.is_cut_off());
+    }
+
+    #[tokio::test]
+    async fn the_stream_ends_with_its_toolkit() {
+        let hub = Arc::new(Hub::default());
+        let mut events = hub.subscribe(None);
+        assert!(hub.is_watched());
+        drop(hub.subscribe(None));
+        assert_eq!(hub.readers.load(Ordering::Relaxed), 1);
+        assert_eq!(hub.lock().len(), 1);
+        let (next, ()) = tokio::join!(events.next(), async { drop(hub) });
+        assert_eq!(next, None);
+    }
+}

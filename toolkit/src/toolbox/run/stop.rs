@@ -1,0 +1,90 @@
+//! What ends a call before its function ends: whoever called, or its time limit.
+
+use super::Running;
+use crate::context::ToolContext;
+use crate::error::{ToolError, ToolErrorKind};
+use crate::guard::guard;
+use crate::tool_def::Run;
+use std::cell::Cell;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::runtime::{Handle, Id};
+use tokio::time::{Instant, Sleep, sleep_until};
+
+impl Running<'_> {
+    /// Whether the call has to stop before its function ends.
+    pub(super) fn poll_stops(&mut self, task: &mut Context<'_>) -> Poll<ToolError> {
+        match self.poll_cancelled(task) {
+            Poll::Pending => self.poll_clock(task),
+            stopped @ Poll::Ready(_) => stopped,
+        }
+    }
+
+    pub(super) fn poll_cancelled(&mut self, task: &mut Context<'_>) -> Poll<ToolError> {
+        let Some(token) = self.context.call_token() else { return Poll::Pending };
+        let waits = self.waits.get_or_insert_default();
+        let cancelled = waits.cancelled.get_or_insert_with(|| Box::pin(token.cancelled()));
+        cancelled.as_mut().poll(task).map(|()| aborted())
+    }
+
+    fn poll_clock(&mut self, task: &mut Context<'_>) -> Poll<ToolError> {
+        let context = self.context;
+        let settings = &context.scope().toolkit.settings;
+        let limit = self.start.timeout.or(context.tool().def().timeout).unwrap_or(settings.timeout);
+        let waits = self.waits.get_or_insert_default();
+        let since = *waits.since.get_or_insert_with(Instant::now);
+        let (stopped_for, stands) = match context.live_if_made() {
+            Some(live) => live.stopped(task.waker()),
+            None => (Duration::ZERO, false),
+        };
+        let deadline = limit.checked_add(stopped_for).and_then(|limit| since.checked_add(limit));
+        let Some(deadline) = deadline.filter(|_| !stands) else {
+            waits.timer = None;
+            return Poll::Pending;
+        };
+        if waits.timer.is_none() {
+            waits.timer = timer(deadline);
+        }
+        let Some(timer) = &mut waits.timer else { return Poll::Pending };
+        if timer.deadline() != deadline {
+            timer.as_mut().reset(deadline);
+        }
+        timer.as_mut().poll(task).map(|()| timed_out(context, limit))
+    }
+}
+
+/// A timer, where there is a runtime that has them.
+fn timer(deadline: Instant) -> Option<Pin<Box<Sleep>>> {
+    thread_local! {
+        static WITHOUT: Cell<Option<Id>> = const { Cell::new(None) };
+    }
+    let runtime = Handle::try_current().ok()?.id();
+    if WITHOUT.get() == Some(runtime) {
+        return None;
+    }
+    // Tokio panics in a runtime without timers, and does not say beforehand.
+    let timer = guard("a timer", || Box::pin(sleep_until(deadline))).ok();
+    if timer.is_none() {
+        WITHOUT.set(Some(runtime));
+    }
+    timer
+}
+
+pub(super) fn aborted() -> ToolError {
+    ToolError::aborted("the call was cancelled")
+}
+
+fn timed_out(context: &ToolContext, limit: Duration) -> ToolError {
+    let what = match context.tool().run() {
+        Run::Async(_) => "was stopped",
+        Run::Blocking(_) => "was told to stop",
+    };
+    ToolError::new(
+        ToolErrorKind::TimedOut,
+        format!(
+            "`{}` did not finish within {limit:?} and {what}; what it did until then stands. Ask it for less at once",
+            context.tool_name()
+        ),
+    )
+}

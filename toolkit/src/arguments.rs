@@ -110,7 +110,6 @@ pub(crate) fn prepare(
     }
     match arguments {
         Value::Object(members) if problems.is_empty() => return Ok((Arguments(members), repairs)),
-        Value::Object(_) => {}
         // The schema's root is always an object, unless a tool states another one by hand.
         _ if problems.is_empty() => problems.push(Problem::new("", "an object", "another value")),
         _ => {}

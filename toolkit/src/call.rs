@@ -285,6 +285,10 @@ mod tests {
         let call: ToolCall = serde_json::from_value(json!({"id": "1", "name": "x"})).unwrap();
         assert_eq!(call, ToolCall::new("1", "x", json!({})));
         assert_eq!(ToolCall::new("1", "x", json!("{}")), ToolCall::new("1", "x", "{}"));
+        for arguments in [json!({"a": ["b", 1, -1, 1.5, null, true], "c": {"d": "e"}}), json!("{\"a\": 1}")] {
+            let wire = json!({"id": "1", "name": "x", "arguments": arguments});
+            assert_eq!(serde_json::from_value::<ToolCall>(wire).unwrap(), ToolCall::new("1", "x", arguments));
+        }
         let twice =
             serde_json::from_str::<ToolCall>(r#"{"id": "1", "name": "x", "arguments": {"a": 1, "a": 2}}"#);
         assert!(twice.unwrap_err().to_string().contains("stands twice"));

@@ -308,6 +308,24 @@ mod tests {
     use serde_json::json;
 
     #[test]
+    fn as_many_are_told_as_anybody_mends() {
+        let list = json!({"type": "array", "items": {"type": "integer"}});
+        let schema = json!({"type": "object", "properties": {"list": list}, "additionalProperties": false});
+        let compiled = Compiled::new("x", schema).unwrap();
+        for (wrong, told, more) in
+            [(1, 1, false), (19, 19, false), (20, 20, false), (21, 20, true), (99, 20, true)]
+        {
+            let found = find(&compiled, &json!({"list": vec!["no"; wrong]}));
+            let problems = crate::arguments::InvalidArguments::of(found);
+            assert_eq!((problems.problems.len(), problems.more), (told, more), "{wrong}");
+            let names: serde_json::Map<String, Value> =
+                (0..wrong).map(|n| (format!("n{n}"), json!(1))).collect();
+            let problems = crate::arguments::InvalidArguments::of(find(&compiled, &names.into()));
+            assert_eq!((problems.problems.len(), problems.more), (told, more), "{wrong}");
+        }
+    }
+
+    #[test]
     fn every_rule_is_explained() {
         for (schema, given, expected) in [
             (

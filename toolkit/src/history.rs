@@ -10,6 +10,7 @@
 //!
 //! The format of the file, and what is guaranteed, is described at [`JsonlHistory`].
 
+mod copy;
 mod entry;
 mod jsonl;
 mod memory;
@@ -18,12 +19,12 @@ mod reader;
 mod record;
 pub(crate) mod secrets;
 
+pub(crate) use copy::USUAL;
 pub use entry::{CallStatus, HistoryEntry, RecordedCaller, RecordedContent, RecordedOutput};
 pub use jsonl::{JsonlHistory, JsonlOptions, JsonlStatus};
 pub use memory::MemoryHistory;
 pub use query::HistoryQuery;
 pub use reader::{CorruptLine, HistoryItem, HistoryReader};
-pub(crate) use record::USUAL;
 pub use record::{Record, RecordedCall};
 
 use std::fmt;

@@ -1,6 +1,6 @@
 //! A call as it is shown: without secrets.
 
-use super::record::LONGEST;
+use super::copy::LONGEST;
 use crate::caller::Caller;
 use crate::error::ToolError;
 use crate::redact::Redactor;

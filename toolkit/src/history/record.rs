@@ -1,30 +1,22 @@
 //! A call as it is handed over, with secrets in it.
 
+use super::copy::{
+    Arguments, BEYOND, LONGEST, LONGEST_PART, USUAL, beginning, copy_arguments, copy_output, fits,
+    short_text, shorten,
+};
 use super::entry::{CallStatus, HistoryEntry, RecordedCaller, RecordedContent, RecordedOutput};
 use super::secrets;
 use crate::call::CallArguments;
 use crate::caller::Caller;
-use crate::content::{Content, ResourceBody};
 use crate::error::ToolError;
 use crate::output::ToolOutput;
 use crate::redact::{REDACTED, Redactor};
 use crate::tool::Tool;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::fmt;
-use std::mem;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
-
-/// The most bytes that are recorded of an answer's texts, and of arguments, details and metadata each.
-pub(super) const LONGEST: usize = 64 << 10;
-/// The most bytes of one string in arguments that are longer.
-const LONGEST_PART: usize = 4 << 10;
-/// How far a text is copied beyond its end in the record, so that a secret there is recognised as one.
-const BEYOND: usize = 4 << 10;
-/// How many bytes the arguments of most calls and their answers take as text.
-pub(crate) const USUAL: usize = 192;
 
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
@@ -51,17 +43,6 @@ struct Begun {
     cut: bool,
     is_started: bool,
     bytes: usize,
-}
-
-/// How the arguments are kept.
-#[derive(Clone)]
-enum Arguments {
-    /// As the text that was sent, which may be no JSON.
-    Sent,
-    /// As the JSON text of a value.
-    Written,
-    /// As the value.
-    Value(Value),
 }
 
 impl Begun {
@@ -293,198 +274,10 @@ impl fmt::Debug for Record {
     }
 }
 
-/// The arguments, the bytes they take beside `words`, and whether they were cut. What is text goes to `words`.
-fn copy_arguments(
-    tool: Option<&Tool>,
-    arguments: &CallArguments,
-    words: &mut String,
-) -> (Arguments, usize, bool) {
-    // A secret that is cut would no longer be recognised where the tool repeats it.
-    let has_secrets = |tool: &Tool| tool.compiled().is_ok_and(|compiled| compiled.has_secrets);
-    let whole = || tool.is_some_and(has_secrets);
-    match arguments {
-        CallArguments::Text(text) if text.len() <= LONGEST || whole() => {
-            words.push_str(text);
-            (Arguments::Sent, 0, false)
-        }
-        CallArguments::Text(text) => {
-            words.push_str(beginning(text, LONGEST_PART + BEYOND));
-            (Arguments::Sent, 0, true)
-        }
-        CallArguments::Json(value) => {
-            let mut room = LONGEST;
-            if fits(value, &mut room) || whole() {
-                if reads_back(value, 0) && write(value, words) {
-                    return (Arguments::Written, 0, false);
-                }
-                return (Arguments::Value(value.clone()), LONGEST - room, false);
-            }
-            let mut room = LONGEST;
-            let copy = shorten(value, &mut room);
-            (Arguments::Value(copy), LONGEST - room, true)
-        }
-    }
-}
-
-/// Appends a value as JSON text; whether that worked, which it does.
-fn write(value: &Value, words: &mut String) -> bool {
-    let id_len = words.len();
-    let mut bytes = mem::take(words).into_bytes();
-    let is_written = serde_json::to_writer(&mut bytes, value).is_ok();
-    *words = String::from_utf8(bytes).expect("an id and JSON are UTF-8");
-    if !is_written {
-        words.truncate(id_len);
-    }
-    is_written
-}
-
-/// Whether a value is the same after it was written and read: floats may not be, and no text may nest too deep.
-fn reads_back(value: &Value, depth: usize) -> bool {
-    match value {
-        Value::Number(number) => !number.is_f64(),
-        Value::Array(items) => depth < 100 && items.iter().all(|item| reads_back(item, depth + 1)),
-        Value::Object(members) => depth < 100 && members.values().all(|member| reads_back(member, depth + 1)),
-        _ => true,
-    }
-}
-
-/// The text of an output that is short and has nothing else.
-fn short_text(output: &ToolOutput) -> Option<&str> {
-    let [Content::Text { text }] = &*output.content else { return None };
-    let ToolOutput { content: _, details, title, metadata, files_modified, attachments } = output;
-    let is_alone = details.is_none()
-        && title.is_none()
-        && metadata.is_empty()
-        && files_modified.is_empty()
-        && attachments.is_empty();
-    (is_alone && text.len() <= LONGEST_PART).then_some(text)
-}
-
 /// The output that [`short_text`] is all of.
 fn text_alone(text: String) -> RecordedOutput {
     let content = vec![RecordedContent::Text { text, omitted_bytes: 0 }];
     RecordedOutput { content, ..RecordedOutput::default() }
-}
-
-fn copy_output(output: &ToolOutput, bytes: &mut usize, cut: &mut bool) -> Box<RecordedOutput> {
-    let mut room = LONGEST;
-    let content = output.content.iter().map(|block| copy_block(block, &mut room)).collect();
-    let mut fitting = |value: &Value| {
-        let mut room = LONGEST;
-        let is_fitting = fits(value, &mut room);
-        *cut |= !is_fitting;
-        *bytes += LONGEST - room;
-        is_fitting
-    };
-    let details = output.details.as_ref().filter(|details| fitting(details)).cloned();
-    let metadata = if output.metadata.is_empty() {
-        Map::new()
-    } else {
-        let kept = output.metadata.iter().filter(|(_, value)| fitting(value));
-        kept.map(|(name, value)| (name.clone(), value.clone())).collect()
-    };
-    let paths = |paths: &[PathBuf]| paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
-    *bytes += LONGEST - room + size_of::<RecordedOutput>();
-    Box::new(RecordedOutput {
-        content,
-        details,
-        title: output.title.as_ref().map(|title| beginning(title, LONGEST_PART).to_owned()),
-        metadata,
-        files_modified: paths(&output.files_modified),
-        attachments: paths(&output.attachments),
-    })
-}
-
-fn copy_block(block: &Content, room: &mut usize) -> RecordedContent {
-    let mut copy = |text: &str| {
-        let kept = beginning(text, *room).len();
-        *room -= kept;
-        let omitted = text.len() - kept;
-        let beyond = if omitted > 0 { BEYOND } else { 0 };
-        (beginning(text, kept + beyond).to_owned(), omitted)
-    };
-    match block {
-        Content::Text { text } => {
-            let (text, omitted_bytes) = copy(text);
-            RecordedContent::Text { text, omitted_bytes }
-        }
-        Content::Image { data, mime_type } => {
-            RecordedContent::Image { mime_type: mime_type.clone(), bytes: data.0.len() }
-        }
-        Content::Audio { data, mime_type } => {
-            RecordedContent::Audio { mime_type: mime_type.clone(), bytes: data.0.len() }
-        }
-        Content::ResourceLink { uri, name, .. } => {
-            RecordedContent::ResourceLink { uri: uri.clone(), name: name.clone() }
-        }
-        Content::Resource { resource } => {
-            let (uri, mime_type) = (resource.uri.clone(), resource.mime_type.clone());
-            match &resource.body {
-                ResourceBody::Text(text) => {
-                    let (text, omitted_bytes) = copy(text);
-                    RecordedContent::Resource { uri, mime_type, text: Some(text), omitted_bytes }
-                }
-                ResourceBody::Blob(data) => {
-                    RecordedContent::Resource { uri, mime_type, text: None, omitted_bytes: data.0.len() }
-                }
-            }
-        }
-    }
-}
-
-/// Whether a value takes no more than there is room.
-fn fits(value: &Value, room: &mut usize) -> bool {
-    let own = size_of::<Value>() + if let Value::String(text) = value { text.len() } else { 0 };
-    let Some(rest) = room.checked_sub(own) else { return false };
-    *room = rest;
-    match value {
-        Value::Array(items) => items.iter().all(|item| fits(item, room)),
-        Value::Object(members) => members.iter().all(|(name, member)| {
-            *room = room.saturating_sub(name.len() + size_of::<usize>());
-            fits(member, room)
-        }),
-        _ => true,
-    }
-}
-
-/// As much of a value as there is room for, its long strings cut.
-fn shorten(value: &Value, room: &mut usize) -> Value {
-    *room = room.saturating_sub(size_of::<Value>());
-    match value {
-        Value::String(text) => {
-            let text = beginning(text, LONGEST_PART + BEYOND);
-            *room = room.saturating_sub(text.len());
-            text.into()
-        }
-        Value::Array(items) => {
-            let mut kept = Vec::new();
-            for item in items {
-                if *room == 0 {
-                    break;
-                }
-                kept.push(shorten(item, room));
-            }
-            kept.into()
-        }
-        Value::Object(members) => {
-            let mut kept = Map::new();
-            for (name, member) in members {
-                if *room == 0 {
-                    break;
-                }
-                let name = beginning(name, LONGEST_PART);
-                *room = room.saturating_sub(name.len());
-                kept.insert(name.to_owned(), shorten(member, room));
-            }
-            kept.into()
-        }
-        other => other.clone(),
-    }
-}
-
-/// The first bytes of a text, whole characters.
-fn beginning(text: &str, longest: usize) -> &str {
-    &text[..text.floor_char_boundary(longest)]
 }
 
 const _: () = assert!(size_of::<Record>() <= 128);

@@ -87,14 +87,13 @@ impl<'a> Ends<'a> {
             return at + 1;
         }
         let whole = memrchr(NEWLINE, window).map_or(0, |at| at + 1);
-        let line_end = memchr(NEWLINE, &self.head[window.len()..])
-            .map(|at| (window.len() + at + 1) as u64)
-            .or(self.head_line_end)
-            .unwrap_or(self.bytes);
-        if whole > 0 && line_end - whole as u64 <= budget.bytes {
+        // A line that ends in `head` is no longer than the budget, which `head` is not either.
+        let ends_in_head = memchr(NEWLINE, &self.head[window.len()..]).is_some();
+        let line_end = self.head_line_end.unwrap_or(self.bytes);
+        if whole > 0 && (ends_in_head || line_end - whole as u64 <= budget.bytes) {
             return whole;
         }
-        window.len() - cut_character(window)
+        window.len()
     }
 
     /// Where in `tail` the part of the end that stays begins, by the same rule.
@@ -128,16 +127,14 @@ impl<'a> Ends<'a> {
         let mut excess = lossy_bytes(window).saturating_sub(budget);
         let mut start = skip;
         for chunk in window.utf8_chunks() {
-            if excess == 0 {
-                break;
-            }
             let drop = chunk.valid().ceil_char_boundary(excess.min(chunk.valid().len()));
             start += drop;
             excess = excess.saturating_sub(drop);
-            if excess > 0 && !chunk.invalid().is_empty() {
-                start += chunk.invalid().len();
-                excess = excess.saturating_sub(REPLACEMENT_BYTES);
+            if excess == 0 {
+                break;
             }
+            start += chunk.invalid().len();
+            excess = excess.saturating_sub(REPLACEMENT_BYTES);
         }
         start
     }
@@ -184,17 +181,9 @@ fn nth(count: u64) -> usize {
 
 /// How many bytes at the end begin a character that goes on behind it.
 fn cut_character(bytes: &[u8]) -> usize {
-    for (back, byte) in bytes.iter().rev().take(MAX_CONTINUATION_BYTES).enumerate() {
-        let width = match byte {
-            0x80..=0xBF => continue,
-            0xC0..=0xDF => 2,
-            0xE0..=0xEF => 3,
-            0xF0.. => 4,
-            _ => 1,
-        };
-        return if width > back + 1 { back + 1 } else { 0 };
-    }
-    0
+    let goes_on = |last: &[u8]| std::str::from_utf8(last).is_err_and(|error| error.error_len().is_none());
+    let longest = bytes.len().min(MAX_CONTINUATION_BYTES);
+    (1..=longest).find(|last| goes_on(&bytes[bytes.len() - last..])).unwrap_or(0)
 }
 
 /// How many bytes the text takes that `bytes` become. Never fewer than there are.
@@ -206,25 +195,23 @@ pub(super) fn lossy_bytes(bytes: &[u8]) -> usize {
     }
 }
 
-/// How many of the first bytes become a text of at most so many bytes. A character that is not whole at the end is not
-/// taken for bytes that are no UTF-8.
+/// How many of the first bytes become a text of at most so many bytes, no character cut. One that is not whole at the
+/// end of them is left out: it is not taken for bytes that are no UTF-8.
 fn lossy_prefix(bytes: &[u8], budget: usize) -> usize {
-    let complete = bytes.len() - cut_character(bytes);
-    if lossy_bytes(&bytes[..complete]) <= budget {
-        return bytes.len();
+    let complete = &bytes[..bytes.len() - cut_character(bytes)];
+    if lossy_bytes(complete) <= budget {
+        return complete.len();
     }
     let (mut end, mut room) = (0, budget);
-    for chunk in bytes[..complete].utf8_chunks() {
+    for chunk in complete.utf8_chunks() {
         let take = chunk.valid().floor_char_boundary(room.min(chunk.valid().len()));
         end += take;
         room -= take;
         if take < chunk.valid().len() || room < REPLACEMENT_BYTES {
             break;
         }
-        if !chunk.invalid().is_empty() {
-            end += chunk.invalid().len();
-            room -= REPLACEMENT_BYTES;
-        }
+        end += chunk.invalid().len();
+        room -= REPLACEMENT_BYTES;
     }
     end
 }

@@ -1,5 +1,7 @@
 //! Every byte is either shown or read on by the stated way.
 
+mod tiny_limits;
+
 use super::*;
 use crate::content::Content;
 use crate::output::ToolOutput;

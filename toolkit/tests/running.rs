@@ -270,8 +270,16 @@ async fn calls_within_a_call_are_let_through_alike() {
     let tools = json!([
         ["reads", {"name": "a"}], ["reads", {"name": "b"}], ["writes", {"name": "c"}], ["reads", {"name": "d"}],
     ]);
+    let mut events = toolbox.events();
     let outer = toolbox.call(call("calls", json!({ "tools": tools })));
     let (result, _) = tokio::join!(outer, toolbox.call(named("reads", "outside")));
+    let mut ids = Vec::new();
+    while let Some(event) = events.try_next() {
+        if event.event == Event::Started {
+            ids.push(event.call_id);
+        }
+    }
+    assert_eq!(ids, ["c", "c/1", "c/2", "c/3", "c/4", "outside"]);
     assert_eq!(result.text(), "Done., Done., Done., Done.");
     assert_eq!(log.take(), ["+a", "+b", "-a", "-b", "+c", "-c", "+d", "-d", "+outside", "-outside"]);
 }

@@ -1,5 +1,9 @@
 //! Which tools exist for a caller.
 
+mod settings;
+
+pub use settings::{PolicySettings, ProfileRules, ToolRules};
+
 use crate::caller::Caller;
 use crate::tool::Tool;
 use std::fmt;

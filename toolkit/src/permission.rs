@@ -1,0 +1,5 @@
+//! Whether an action may go ahead: allow, ask or deny.
+
+mod settings;
+
+pub use settings::{Decision, PermissionEntry, PermissionRule, PermissionRules};

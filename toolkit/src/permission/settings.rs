@@ -1,0 +1,44 @@
+//! What is configured of permissions.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Whether an action may go ahead. The stricter is the greater.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Decision {
+    /// It may, without a question.
+    Allow,
+    /// A person is asked.
+    Ask,
+    /// It must not.
+    Deny,
+}
+
+/// What is said of one kind of permission: one word for all of it, or an ordered list of which the last that matches
+/// counts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum PermissionRule {
+    /// For all of this kind.
+    Always(Decision),
+    /// The last that matches counts; where none does, the list says nothing.
+    List(Vec<PermissionEntry>),
+}
+
+/// One entry of a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct PermissionEntry {
+    /// What it is about: a command, a path, an address, as a question shows it, with `*` for any text.
+    #[serde(rename = "match")]
+    pub pattern: String,
+    /// What to do.
+    #[serde(rename = "do")]
+    pub decision: Decision,
+}
+
+/// What is said of each kind of permission: `read`, `edit`, `exec`, `external_directory`, `web_fetch`, `message`, or any
+/// that a tool names.
+pub type PermissionRules = BTreeMap<String, PermissionRule>;

@@ -2,4 +2,4 @@
 
 mod settings;
 
-pub use settings::{Decision, PermissionEntry, PermissionRule, PermissionRules};
+pub use settings::{Decision, PermissionEntry, PermissionRule, PermissionRules, PermissionSettings};

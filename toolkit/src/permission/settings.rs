@@ -1,5 +1,6 @@
 //! What is configured of permissions.
 
+use crate::config::ConfigOrigins;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -42,3 +43,17 @@ pub struct PermissionEntry {
 /// What is said of each kind of permission: `read`, `edit`, `exec`, `external_directory`, `web_fetch`, `message`, or any
 /// that a tool names.
 pub type PermissionRules = BTreeMap<String, PermissionRule>;
+
+/// All that one source of configuration says of permissions. In brackets the pointer in it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PermissionSettings {
+    /// For everybody [`/permission/<kind>`].
+    pub everybody: PermissionRules,
+    /// By agent [`/agents/<id>/permission/<kind>`].
+    pub agents: BTreeMap<String, PermissionRules>,
+    /// By channel [`/channels/<name>/permission/<kind>`].
+    pub channels: BTreeMap<String, PermissionRules>,
+    /// Where each entry was written.
+    pub origins: ConfigOrigins,
+}

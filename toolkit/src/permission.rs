@@ -1,6 +1,8 @@
 //! Whether this one action may go ahead.
 
+mod before;
 mod decided;
+mod diagnostics;
 mod matching;
 mod rules;
 mod settings;

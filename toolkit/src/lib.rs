@@ -106,7 +106,10 @@ pub use output::{Image, IntoToolOutput, Json, JsonOutput, ToolOutput};
 pub use output_store::Swept;
 pub use parameter::{Literal, ParameterDef, Rule, Shown};
 pub use permission::{Decision, PermissionEntry, PermissionRule, PermissionRules, PermissionSettings};
-pub use policy::{Policy, PolicySettings, ProfileRules, Refusal, ToolRules};
+pub use policy::{
+    Explanation, LayerVerdict, Policy, PolicyRule, PolicySettings, ProfileRules, Refusal, ToolPolicy,
+    ToolRules, Verdict,
+};
 pub use redact::Redactor;
 pub use registry::{BuildError, Builder, Toolkit};
 pub use sink::OutputSink;

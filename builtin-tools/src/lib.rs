@@ -11,6 +11,25 @@
 //! | feature | tools |
 //! |---|---|
 //! | `fs` | [`read`](fs::read) |
+//!
+//! Whatever the features, it registers what lists of a configuration can use:
+//!
+//! | | |
+//! |---|---|
+//! | `group:fs` | `read`, `write`, `edit`, `apply_patch`, `glob`, `grep`, `skill` |
+//! | `group:runtime` | `exec`, `process` |
+//! | `group:web` | `web_search`, `web_fetch` |
+//! | `group:sessions` | `sessions_list`, `sessions_history`, `sessions_send`, `sessions_spawn`, `session_status` |
+//! | `group:messaging` | `message` |
+//! | profile `minimal` | `session_status` |
+//! | profile `coding` | `group:fs`, `group:runtime`, `group:sessions` |
+//! | profile `messaging` | `group:messaging`, `sessions_list`, `sessions_history`, `session_status` |
+//! | profile `full` | every tool that is not optional |
+//! | `bash`, `shell` | other names of `exec` |
+//! | `apply-patch`, `applypatch` | other names of `apply_patch` |
+//! | `websearch`, `webfetch` | other names of `web_search`, `web_fetch` |
 
 #[cfg(feature = "fs")]
 pub mod fs;
+
+mod policy;

@@ -110,7 +110,10 @@ pub use permission::{
     Decided, DecidedRule, Decision, PermissionEntry, PermissionRequest, PermissionRule, PermissionRules,
     PermissionSettings, Permissions,
 };
-pub use policy::{Policy, PolicySettings, ProfileRules, Refusal, ToolRules};
+pub use policy::{
+    Explanation, LayerVerdict, Policy, PolicyRule, PolicySettings, ProfileRules, Refusal, ToolPolicy,
+    ToolRules, Verdict,
+};
 pub use redact::Redactor;
 pub use registry::{BuildError, Builder, Toolkit};
 pub use sink::OutputSink;

@@ -232,6 +232,35 @@ macro_rules! link {
     };
 }
 
+/// Registers names for policies: groups, profiles and aliases of tools, whether or not those tools are compiled in.
+///
+/// It counts only in a crate that the host calls core, so that no plugin can say what a group holds.
+///
+/// ```
+/// toolkit::policy_data! {
+///     groups: [("paint", &["draw", "erase"])],
+///     profiles: [("artist", Some(&["group:paint", "look"])), ("everything", None)],
+///     aliases: [("rubber", "erase")],
+/// }
+/// # fn main() {}
+/// ```
+///
+/// The members of a group are names of tools. A profile holds entries as configuration has them, or every tool. An alias
+/// stands for a tool in every list.
+#[macro_export]
+macro_rules! policy_data {
+    (groups: $groups:expr, profiles: $profiles:expr, aliases: $aliases:expr $(,)?) => {
+        $crate::__private::inventory::submit! {
+            $crate::__private::PolicyData {
+                module: ::core::module_path!(),
+                groups: &$groups,
+                profiles: &$profiles,
+                aliases: &$aliases,
+            }
+        }
+    };
+}
+
 /// The [`Tool`](crate::Tool) of a function with `#[tool]`, for tests and for hosts that register tools by hand.
 ///
 /// It works through re-exports and takes no name of its own.

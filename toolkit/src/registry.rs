@@ -15,7 +15,7 @@ use crate::history::History;
 use crate::link::{self, Linked, Links};
 use crate::output_store::{OutputStore, default_data_dir};
 use crate::permission::Permissions;
-use crate::policy::Policy;
+use crate::policy::{self, Explanation, Policy, ToolPolicy};
 use crate::redact::Redactor;
 use crate::session::Sessions;
 use crate::settings::Settings;
@@ -90,6 +90,17 @@ impl Toolkit {
     /// The tool of this name or alias.
     pub fn tool(&self, name: &str) -> Option<&Tool> {
         self.0.tool(name)
+    }
+
+    /// Why the tool of this name or alias exists for the caller, or doesn't; `None` where there is no such tool at all.
+    ///
+    /// It knows tools too that are switched off.
+    pub fn explain(&self, caller: &Caller, name: &str) -> Option<Explanation> {
+        let policy = self.0.settings.policy.as_deref();
+        match self.tool(name) {
+            Some(tool) => Some(policy::explain(policy, caller, tool)),
+            None => policy::switched_off(name).map(|tool| policy::explain(policy, caller, &tool)),
+        }
     }
 
     /// What was noticed while the tools were put together.
@@ -263,10 +274,17 @@ impl Builder {
         self
     }
 
-    /// Decides which tools exist for a caller. Without one, all do.
+    /// Decides which tools exist for a caller. Without one, all do that are not optional: [`ToolPolicy::default`].
     #[must_use]
     pub fn policy(mut self, policy: impl Policy) -> Self {
         self.settings.policy = Some(Arc::new(policy));
+        self
+    }
+
+    /// The same, unless one was set before.
+    #[must_use]
+    pub fn default_policy(mut self, policy: impl Policy) -> Self {
+        self.settings.policy.get_or_insert_with(|| Arc::new(policy));
         self
     }
 
@@ -285,13 +303,15 @@ impl Builder {
     /// tool, a service that nobody provides, a name or a default that is not valid.
     pub fn build(mut self) -> Result<Toolkit, BuildError> {
         let (mut problems, mut diagnostics) = (Vec::new(), Vec::new());
+        let policy = Arc::clone(self.settings.policy.get_or_insert_with(|| Arc::new(ToolPolicy::default())));
         let links = Links::collect(&self.first_lists, &mut diagnostics);
         let added = std::mem::take(&mut self.tools).into_iter().enumerate();
         let mut candidates: Vec<Candidate> =
             added.map(|(place, tool)| Candidate::Added(place, tool)).collect();
         if self.linked {
             problems.extend(link::silent_crates());
-            let enabled = inventory::iter::<Linked>().filter(|Linked(def)| def.enabled);
+            let enabled = inventory::iter::<Linked>()
+                .filter(|Linked(def)| def.enabled || policy::switches_on(&*policy, def));
             candidates.extend(enabled.map(|Linked(def)| Candidate::Linked(def)));
         }
         let tools = choose(candidates, &links, &mut problems, &mut diagnostics);
@@ -306,6 +326,7 @@ impl Builder {
         }
         let tools: Vec<Tool> = tools.into_iter().map(|tool| tool.with_services(&self.services)).collect();
         let index = index(&tools, &links, &mut diagnostics);
+        diagnostics.extend(policy::diagnostics(&*policy, &tools));
         let Self { services, mut settings, data_dir, .. } = self;
         let data_dir = data_dir.or_else(default_data_dir);
         // A model is told where a file is, and its tools may work in another directory than the process.

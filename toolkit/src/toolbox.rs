@@ -16,9 +16,8 @@ use crate::definition::Definition;
 use crate::error::{ToolError, ToolErrorKind};
 use crate::escape::escape_line;
 use crate::events::Events;
-use crate::guard::guard;
 use crate::name::{MAX_NAME_BYTES, nearest};
-use crate::policy::{Policy, Refusal};
+use crate::policy::{self, Explanation, Policy};
 use crate::registry::Inner;
 use crate::session::Session;
 use crate::tool::Tool;
@@ -38,13 +37,26 @@ pub(crate) struct Scope {
     pub(crate) session: Arc<Session>,
     /// The places in the toolkit of the tools that the policy allows; all where `None`.
     allowed: Option<Vec<usize>>,
+    /// That of the policy, when it was asked for these.
+    version: Option<u64>,
 }
 
 impl Scope {
+    /// Whether the tool at this place is there.
+    fn is_allowed(&self, place: usize) -> bool {
+        self.allowed.as_ref().is_none_or(|allowed| allowed.binary_search(&place).is_ok())
+    }
+
     /// Outside any toolkit.
     pub(crate) fn detached(caller: Caller) -> Arc<Self> {
         let toolkit = Arc::new(Inner::default());
-        Arc::new(Self { toolkit, caller: Arc::new(caller), session: Session::unnamed(), allowed: None })
+        Arc::new(Self {
+            toolkit,
+            caller: Arc::new(caller),
+            session: Session::unnamed(),
+            allowed: None,
+            version: None,
+        })
     }
 }
 
@@ -54,11 +66,12 @@ impl Toolbox {
             Some(id) => toolkit.sessions.open(id),
             None => Session::unnamed(),
         };
-        let allowed = toolkit.settings.policy.as_ref().map(|policy| {
-            let is_allowed = |place: &usize| check(&**policy, &caller, &toolkit.tools[*place]).is_ok();
-            (0..toolkit.tools.len()).filter(is_allowed).collect()
-        });
-        Self::of(Arc::new(Scope { toolkit, caller: Arc::new(caller), session, allowed }))
+        let policy = toolkit.settings.policy.as_deref();
+        // Before it is asked: what changes in between is asked for again.
+        let version = policy.and_then(policy::version);
+        let allowed = policy.map(|policy| policy::admitted(policy, &caller, &toolkit.tools));
+        let allowed = allowed.filter(|allowed| allowed.len() < toolkit.tools.len());
+        Self::of(Arc::new(Scope { toolkit, caller: Arc::new(caller), session, allowed, version }))
     }
 
     pub(crate) fn of(scope: Arc<Scope>) -> Self {
@@ -74,10 +87,9 @@ impl Toolbox {
 
     /// The tool of this name or alias.
     pub fn tool(&self, name: &str) -> Option<&Tool> {
-        let Scope { toolkit, allowed, .. } = &*self.0;
+        let Scope { toolkit, .. } = &*self.0;
         let place = toolkit.place(name)?;
-        let is_there = allowed.as_ref().is_none_or(|allowed| allowed.binary_search(&place).is_ok());
-        is_there.then(|| &toolkit.tools[place])
+        self.0.is_allowed(place).then(|| &toolkit.tools[place])
     }
 
     /// The tool of this name or alias, or the error that a call of it gets.
@@ -93,21 +105,41 @@ impl Toolbox {
     fn place(&self, name: &str) -> Result<usize, ToolError> {
         let toolkit = &self.0.toolkit;
         let Some(place) = toolkit.place(name) else { return Err(self.unknown(name)) };
-        let tool = &toolkit.tools[place];
-        // Asked again, so that what was revoked since the toolbox was made counts at once.
-        if let Some(policy) = &toolkit.settings.policy
-            && let Err(refusal) = check(&**policy, &self.0.caller, tool)
-        {
+        let is_allowed = self.0.is_allowed(place);
+        match &toolkit.settings.policy {
+            None => {}
+            Some(policy) if is_allowed && policy::is_current(&**policy, self.0.version) => {}
+            Some(policy) => self.ask_again(name, place, is_allowed, &**policy)?,
+        }
+        Ok(place)
+    }
+
+    /// Asks the policy once more, so that what was revoked since the toolbox was made counts at once.
+    fn ask_again(
+        &self,
+        name: &str,
+        place: usize,
+        is_allowed: bool,
+        policy: &dyn Policy,
+    ) -> Result<(), ToolError> {
+        let tool = &self.0.toolkit.tools[place];
+        if let Err(refusal) = policy::check(policy, &self.0.caller, tool) {
             return Err(ToolError::denied(format!("`{name}` cannot be used here: {refusal}")));
         }
-        if let Some(allowed) = &self.0.allowed
-            && allowed.binary_search(&place).is_err()
-        {
+        if !is_allowed {
             return Err(ToolError::denied(format!(
                 "`{name}` cannot be used yet: it was not allowed when this turn began"
             )));
         }
-        Ok(place)
+        Ok(())
+    }
+
+    /// The tools that are not there for this caller, by name, and why.
+    pub fn denied(&self) -> Vec<Explanation> {
+        let Scope { toolkit, caller, .. } = &*self.0;
+        let policy = toolkit.settings.policy.as_deref();
+        let denied = (0..toolkit.tools.len()).filter(|place| !self.0.is_allowed(*place));
+        denied.map(|place| policy::explain(policy, caller, &toolkit.tools[place])).collect()
     }
 
     /// Whom it is for.
@@ -166,14 +198,6 @@ impl Toolbox {
             ToolErrorKind::UnknownTool,
             format!("there is no tool `{}`{advice}", escape_line(&cut(name))),
         )
-    }
-}
-
-/// What the policy says; one that fails refuses.
-fn check(policy: &dyn Policy, caller: &Caller, tool: &Tool) -> Result<(), Refusal> {
-    match guard(tool.name(), || policy.check(caller, tool)) {
-        Ok(answer) => answer,
-        Err(_) => Err(Refusal::new("the policy", "it stopped on an internal error")),
     }
 }
 

@@ -63,6 +63,8 @@ pub struct PolicySettings {
     pub subagents: ToolRules,
     /// Tools that are switched on or off, by name [`/tools/settings/<tool>/enabled`].
     pub enabled: BTreeMap<String, bool>,
+    /// Plugins that are switched off: all their tools, by id. `true` says nothing [`/plugins/<id>/enabled`].
+    pub plugins_enabled: BTreeMap<String, bool>,
     /// Tools that only certain models get, by tool: a model, `provider/model`, or one of them with `*`, and the pointer at
     /// which the list stands [`/tools/exec/applyPatch/allowModels`, say].
     pub models: BTreeMap<String, (Vec<String>, String)>,
@@ -75,6 +77,34 @@ pub struct PolicySettings {
 }
 
 impl ToolRules {
+    /// Begins with a profile.
+    #[must_use]
+    pub fn profile(mut self, name: impl Into<String>) -> Self {
+        self.profile = Some(name.into());
+        self
+    }
+
+    /// Allows only these tools; none of them: nothing.
+    #[must_use]
+    pub fn allow<S: Into<String>>(mut self, entries: impl IntoIterator<Item = S>) -> Self {
+        self.allow.get_or_insert_default().extend(entries.into_iter().map(Into::into));
+        self
+    }
+
+    /// Adds tools to those of the profile.
+    #[must_use]
+    pub fn also_allow<S: Into<String>>(mut self, entries: impl IntoIterator<Item = S>) -> Self {
+        self.also_allow.extend(entries.into_iter().map(Into::into));
+        self
+    }
+
+    /// Denies these tools.
+    #[must_use]
+    pub fn deny<S: Into<String>>(mut self, entries: impl IntoIterator<Item = S>) -> Self {
+        self.deny.extend(entries.into_iter().map(Into::into));
+        self
+    }
+
     /// Says nothing.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()

@@ -6,7 +6,7 @@ use crate::approver::ScriptedApprover;
 use crate::call::{CallArguments, ToolCall};
 use crate::caller::Caller;
 use crate::events::Events;
-use crate::policy::Policy;
+use crate::policy::{Policy, Refusal};
 use crate::registry::{Builder, Toolkit};
 use crate::state::Service;
 use crate::tool::Tool;
@@ -206,6 +206,20 @@ impl TestToolbox {
 
     /// What the host of a test provides.
     fn host(&self, builder: Builder) -> Builder {
-        builder.data_dir(self.workspace.data_dir()).approver(self.approver.clone())
+        builder.data_dir(self.workspace.data_dir()).approver(self.approver.clone()).default_policy(EveryTool)
+    }
+}
+
+/// Who puts a tool on a bench wants it there, be it optional or not.
+#[derive(Debug)]
+struct EveryTool;
+
+impl Policy for EveryTool {
+    fn check(&self, _: &Caller, _: &Tool) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    fn version(&self) -> Option<u64> {
+        Some(0)
     }
 }

@@ -1,0 +1,25 @@
+//! The names that lists of a configuration can use, whichever of the tools are compiled in.
+
+toolkit::policy_data! {
+    groups: [
+        ("fs", &["read", "write", "edit", "apply_patch", "glob", "grep", "skill"]),
+        ("runtime", &["exec", "process"]),
+        ("web", &["web_search", "web_fetch"]),
+        ("sessions", &["sessions_list", "sessions_history", "sessions_send", "sessions_spawn", "session_status"]),
+        ("messaging", &["message"]),
+    ],
+    profiles: [
+        ("minimal", Some(&["session_status"])),
+        ("coding", Some(&["group:fs", "group:runtime", "group:sessions"])),
+        ("messaging", Some(&["group:messaging", "sessions_list", "sessions_history", "session_status"])),
+        ("full", None),
+    ],
+    aliases: [
+        ("bash", "exec"),
+        ("shell", "exec"),
+        ("apply-patch", "apply_patch"),
+        ("applypatch", "apply_patch"),
+        ("websearch", "web_search"),
+        ("webfetch", "web_fetch"),
+    ],
+}

@@ -1,0 +1,338 @@
+//! One source of configuration, made ready to be asked.
+
+use super::data::Registered;
+use super::entry::{matches, normalised};
+use super::lists::{Kind, ListId, Lists, Marks, Pattern, Place, escaped};
+use super::models::{Model, ModelKey};
+use super::rules::{Compiler, Layer, Rules, Why};
+use super::settings::{PolicySettings, ProfileRules, ToolRules};
+use super::subject::Subject;
+use super::verdict::Verdict;
+use crate::caller::Caller;
+use crate::config::ConfigOrigins;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One source of configuration, made ready to be asked.
+#[derive(Debug)]
+pub(super) struct Compiled {
+    /// What it is, where it only narrows what another source says.
+    pub(super) narrows: Option<String>,
+    pub(super) lists: Lists,
+    pub(super) origins: ConfigOrigins,
+    pub(super) calls: Option<bool>,
+    switched_off: ListId,
+    switched_on: ListId,
+    plugins_off: ListId,
+    /// What opens tools that are optional: `tools.allow` and `tools.alsoAllow`.
+    opens: [ListId; 2],
+    gates: Vec<Gate>,
+    /// Layers that every caller has.
+    common: Vec<Rules>,
+    by_provider: Vec<(ModelKey, Rules)>,
+    agents: Vec<(String, Rules)>,
+    agents_by_provider: Vec<(String, ModelKey, Rules)>,
+    channels: Vec<(String, Rules)>,
+    sandbox: Rules,
+    subagents: Rules,
+    /// The names of the profiles that it defines.
+    pub(super) profiles: Vec<String>,
+    /// The groups that plugins may join.
+    pub(super) join_groups: BTreeMap<String, BTreeSet<String>>,
+}
+
+/// Tools that only certain models get.
+#[derive(Debug)]
+pub(super) struct Gate {
+    list: ListId,
+    models: Vec<ModelKey>,
+    pub(super) pointer: String,
+}
+
+impl Compiled {
+    /// `narrows` says what the source is, where it can only narrow; `profiles` are those of the source that it narrows.
+    pub(super) fn new(
+        settings: &PolicySettings,
+        registered: &Registered,
+        narrows: Option<String>,
+        profiles: &BTreeMap<String, ProfileRules>,
+    ) -> Self {
+        let mut compiler = Compiler::new(registered);
+        compiler.lists.join(&settings.join_groups, registered);
+        // What it defines itself goes before what it can see of others.
+        let others = profiles.iter().filter(|(name, _)| !settings.profiles.contains_key(*name));
+        let others: BTreeMap<_, _> = others.map(|(name, rules)| (name.clone(), rules.clone())).collect();
+        compiler.add_profiles(&others);
+        compiler.add_profiles(&settings.profiles);
+
+        let whole = &settings.tools;
+        let profile = ToolRules { allow: None, deny: Vec::new(), ..whole.clone() };
+        let global = ToolRules { profile: None, also_allow: Vec::new(), ..whole.clone() };
+        let at = |key: &str| format!("/tools/{key}");
+        let open = |compiler: &mut Compiler<'_>, key, entries: &[String]| {
+            compiler.list(Kind::Open, Place::At(at(key)), entries)
+        };
+        let opens = [
+            open(&mut compiler, "allow", whole.allow.as_deref().unwrap_or_default()),
+            open(&mut compiler, "alsoAllow", &whole.also_allow),
+        ];
+        let mut switch = |kind, value: bool| {
+            let names = settings.enabled.iter().filter(|(_, is_on)| **is_on == value);
+            let names: Vec<String> = names.map(|(name, _)| name.clone()).collect();
+            compiler.list(kind, Place::Members("/tools/settings/", "/enabled"), &names)
+        };
+        let (switched_off, switched_on) = (switch(Kind::NamesOff, false), switch(Kind::Names, true));
+        let plugins = settings.plugins_enabled.iter().filter(|(_, is_on)| !**is_on);
+        let plugins: Vec<String> = plugins.map(|(id, _)| id.clone()).collect();
+        let plugins_off = compiler.list(Kind::Plugins, Place::Members("/plugins/", "/enabled"), &plugins);
+        let gates = settings.models.iter().map(|(tool, (models, pointer))| Gate {
+            list: compiler.list(Kind::NamesOff, Place::Code, std::slice::from_ref(tool)),
+            models: models.iter().map(|model| ModelKey::of_model(model)).collect(),
+            pointer: pointer.clone(),
+        });
+        let gates = gates.collect();
+
+        let mut rules = |layer, title: String, pointer: String, rules: &ToolRules| {
+            compiler.rules(layer, title, pointer, rules)
+        };
+        let common = vec![
+            rules(Layer::Profile, "the profile".to_owned(), "/tools".to_owned(), &profile),
+            rules(Layer::Global, "the global lists".to_owned(), "/tools".to_owned(), &global),
+        ];
+        let by_provider = settings.by_provider.iter().map(|(key, of)| {
+            let pointer = format!("/tools/byProvider/{}", escaped(key));
+            (
+                ModelKey::of_provider(key),
+                rules(Layer::Provider, format!("the rules of {}", model(key)), pointer, of),
+            )
+        });
+        let by_provider = by_provider.collect();
+        let agents = settings.agents.iter().map(|(id, of)| {
+            let pointer = format!("/agents/{}/tools", escaped(id));
+            (normalised(id), rules(Layer::Agent, format!("the rules of agent `{id}`"), pointer, of))
+        });
+        let agents = agents.collect();
+        let mut agents_by_provider = Vec::new();
+        for (id, by_provider) in &settings.agents_by_provider {
+            for (key, of) in by_provider {
+                let pointer = format!("/agents/{}/tools/byProvider/{}", escaped(id), escaped(key));
+                let title = format!("the rules of agent `{id}` for {}", model(key));
+                let rules = rules(Layer::Agent, title, pointer, of);
+                agents_by_provider.push((normalised(id), ModelKey::of_provider(key), rules));
+            }
+        }
+        let channels = settings.channels.iter().map(|(name, of)| {
+            let pointer = format!("/channels/{}/tools", escaped(name));
+            (normalised(name), rules(Layer::Channel, format!("the rules of channel `{name}`"), pointer, of))
+        });
+        let channels = channels.collect();
+        let sandbox =
+            rules(Layer::Sandbox, "the rules of the sandbox".to_owned(), at("sandbox"), &settings.sandbox);
+        let subagents = rules(
+            Layer::Subagents,
+            "the rules of sub-agents".to_owned(),
+            at("subagents"),
+            &settings.subagents,
+        );
+        Self {
+            narrows,
+            lists: compiler.lists,
+            origins: settings.origins.clone(),
+            calls: settings.enable_tool_calls,
+            switched_off,
+            switched_on,
+            plugins_off,
+            opens,
+            gates,
+            common,
+            by_provider,
+            agents,
+            agents_by_provider,
+            channels,
+            sandbox,
+            subagents,
+            profiles: settings.profiles.keys().cloned().collect(),
+            join_groups: settings.join_groups.clone(),
+        }
+    }
+
+    /// Whether it switches a tool on that its author switched off.
+    pub(super) fn switches_on<S: Subject>(&self, subject: &S) -> bool {
+        let marks = self.marks(subject);
+        marks.has(self.switched_on) && !marks.has(self.switched_off)
+    }
+
+    /// Whether an optional tool is there as far as that goes.
+    pub(super) fn opens<S: Subject>(&self, subject: &S) -> bool {
+        let marks = self.marks(subject);
+        self.opens.iter().any(|list| marks.has(*list))
+    }
+
+    /// The lists that name the tool without a pattern.
+    fn marks<S: Subject>(&self, subject: &S) -> Marks {
+        let mut marks = Marks::new(&self.lists);
+        self.lists.mark(subject, &[], &mut marks);
+        marks
+    }
+
+    /// The tools that only certain models get: the entry that names one, and where its models stand.
+    pub(super) fn gates(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.gates.iter().filter_map(|gate| {
+            let name = self.lists.all[gate.list as usize].entries.first()?;
+            Some((&**name, gate.pointer.as_str()))
+        })
+    }
+
+    /// Every layer, for whoever it is.
+    pub(super) fn layers(&self) -> impl Iterator<Item = &Rules> {
+        let by_provider = self.by_provider.iter().map(|(_, rules)| rules);
+        let agents = self.agents.iter().map(|(_, rules)| rules);
+        let agents_by_provider = self.agents_by_provider.iter().map(|(.., rules)| rules);
+        let channels = self.channels.iter().map(|(_, rules)| rules);
+        let last = [&self.sandbox, &self.subagents];
+        self.common
+            .iter()
+            .chain(by_provider)
+            .chain(agents)
+            .chain(agents_by_provider)
+            .chain(channels)
+            .chain(last)
+    }
+
+    /// What of it is about this caller.
+    pub(super) fn view(&self, caller: &Caller) -> View<'_> {
+        let model = Model::of(caller);
+        let known = |text: &Option<String>| text.as_deref().map(normalised);
+        let (agent, channel) = (known(&caller.agent), known(&caller.channel));
+        let is = |key: &str, known: &Option<String>| known.as_ref().is_some_and(|known| matches(key, known));
+        let mut layers: Vec<&Rules> = self.common.iter().collect();
+        layers.extend(self.by_provider.iter().filter(|(key, _)| key.names(&model)).map(|(_, rules)| rules));
+        layers.extend(self.agents.iter().filter(|(key, _)| is(key, &agent)).map(|(_, rules)| rules));
+        let of_agent =
+            self.agents_by_provider.iter().filter(|(id, key, _)| is(id, &agent) && key.names(&model));
+        layers.extend(of_agent.map(|(.., rules)| rules));
+        layers.extend(self.channels.iter().filter(|(key, _)| is(key, &channel)).map(|(_, rules)| rules));
+        layers.extend(caller.sandboxed.then_some(&self.sandbox));
+        layers.extend((caller.depth > 0).then_some(&self.subagents));
+        layers.sort_by_key(|rules| rules.layer);
+        let mut is_active = vec![false; self.lists.all.len()];
+        for list in layers.iter().flat_map(|rules| rules.lists()) {
+            is_active[list as usize] = true;
+        }
+        let patterns = self.lists.patterns.iter();
+        let patterns = patterns.filter(|pattern| pattern.is_in(|list| is_active[list as usize])).collect();
+        let closed = self.gates.iter().filter(|gate| !gate.models.iter().any(|key| key.names(&model)));
+        View { compiled: self, layers, closed: closed.collect(), patterns, channel }
+    }
+}
+
+/// `provider `openai`` or `model `openai/gpt-5``.
+fn model(key: &str) -> String {
+    match key.contains('/') {
+        true => format!("model `{key}`"),
+        false => format!("provider `{key}`"),
+    }
+}
+
+/// What of a source of configuration is about one caller.
+#[derive(Debug)]
+pub(super) struct View<'a> {
+    pub(super) compiled: &'a Compiled,
+    pub(super) layers: Vec<&'a Rules>,
+    /// The gates that the caller's model does not open.
+    closed: Vec<&'a Gate>,
+    patterns: Vec<&'a Pattern>,
+    channel: Option<String>,
+}
+
+/// One thing that can deny a tool.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Step<'a> {
+    Calls,
+    Switch,
+    Models,
+    Channel,
+    Optional,
+    Layer(&'a Rules),
+}
+
+/// Why a step says what it says.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Ground<'a> {
+    /// It has nothing to say.
+    Nothing,
+    CallsOff,
+    SwitchedOff(ListId),
+    SwitchedOn(ListId),
+    OffByAuthor,
+    WrongModel(&'a Gate),
+    OtherChannel,
+    /// An entry opens it.
+    Opened(ListId),
+    Unopened,
+    Layer(&'a Rules, Why),
+}
+
+impl<'a> View<'a> {
+    /// All that can deny a tool, in order.
+    pub(super) fn steps(&self) -> impl Iterator<Item = Step<'a>> {
+        [Step::Calls, Step::Switch, Step::Models, Step::Channel, Step::Optional]
+            .into_iter()
+            .chain(self.layers.iter().map(|rules| Step::Layer(rules)))
+    }
+
+    /// Looks the tool up in every list.
+    pub(super) fn mark<S: Subject>(&self, subject: &S, marks: &mut Marks) {
+        marks.clear();
+        self.compiled.lists.mark(subject, &self.patterns, marks);
+    }
+
+    /// Whether nothing denies the tool.
+    pub(super) fn admits<S: Subject>(&self, subject: &S, marks: &mut Marks) -> bool {
+        self.mark(subject, marks);
+        self.steps().all(|step| self.judge(step, subject, marks).0 != Verdict::Denies)
+    }
+
+    /// What a step says of the tool that the marks are of.
+    pub(super) fn judge<S: Subject>(
+        &self,
+        step: Step<'a>,
+        subject: &S,
+        marks: &Marks,
+    ) -> (Verdict, Ground<'a>) {
+        let compiled = self.compiled;
+        // What the author of a tool demands is asked once: a source that only narrows does not ask for it again.
+        let asks_for_it = compiled.narrows.is_none();
+        let marked = |lists: &[ListId]| lists.iter().copied().find(|list| marks.has(*list));
+        match step {
+            Step::Calls if compiled.calls == Some(false) => (Verdict::Denies, Ground::CallsOff),
+            Step::Switch => match marked(&[compiled.switched_off, compiled.plugins_off]) {
+                Some(list) => (Verdict::Denies, Ground::SwitchedOff(list)),
+                None if !asks_for_it => (Verdict::Silent, Ground::Nothing),
+                None => match marked(&[compiled.switched_on]) {
+                    Some(list) => (Verdict::Allows, Ground::SwitchedOn(list)),
+                    None if !subject.is_enabled() => (Verdict::Denies, Ground::OffByAuthor),
+                    None => (Verdict::Silent, Ground::Nothing),
+                },
+            },
+            Step::Models => match self.closed.iter().find(|gate| marks.has(gate.list)) {
+                Some(gate) => (Verdict::Denies, Ground::WrongModel(gate)),
+                None => (Verdict::Silent, Ground::Nothing),
+            },
+            Step::Channel => match subject.channel() {
+                Some(own) if asks_for_it && self.channel.as_deref() != Some(&*normalised(own)) => {
+                    (Verdict::Denies, Ground::OtherChannel)
+                }
+                _ => (Verdict::Silent, Ground::Nothing),
+            },
+            Step::Optional if asks_for_it && subject.is_optional() => match marked(&compiled.opens) {
+                Some(list) => (Verdict::Allows, Ground::Opened(list)),
+                None => (Verdict::Denies, Ground::Unopened),
+            },
+            Step::Layer(rules) => {
+                let (verdict, why) = rules.judge(marks);
+                (verdict, Ground::Layer(rules, why))
+            }
+            Step::Calls | Step::Optional => (Verdict::Silent, Ground::Nothing),
+        }
+    }
+}

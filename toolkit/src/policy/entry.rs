@@ -1,0 +1,164 @@
+//! An entry of a list: what it names, and whether a pattern matches.
+
+/// The longest entry, in bytes. No name of a tool, plugin or group comes near it.
+const MAX_ENTRY_BYTES: usize = 256;
+
+/// The group of every tool that is no core tool.
+pub(crate) const PLUGINS: &str = "plugins";
+
+/// What an entry of a list names, in lower case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Entry {
+    /// A tool by its name or alias, or a plugin by its id.
+    Name(String),
+    /// `group:<name>`.
+    Group(String),
+    /// A pattern with `*` for names of tools and ids of plugins.
+    NamePattern(String),
+    /// A pattern with `*` for groups: `group:<pattern>`.
+    GroupPattern(String),
+}
+
+impl Entry {
+    /// Reads an entry as somebody wrote it.
+    ///
+    /// # Errors
+    ///
+    /// Why it names nothing, as a clause.
+    pub(crate) fn parse(text: &str) -> Result<Self, &'static str> {
+        let entry = normalised(text);
+        if entry.is_empty() {
+            return Err("is empty");
+        }
+        if entry.len() > MAX_ENTRY_BYTES {
+            return Err("is longer than 256 bytes");
+        }
+        if entry.chars().any(char::is_control) {
+            return Err("has a control character in it");
+        }
+        if !entry.is_ascii() {
+            return Err("has a character that no name has");
+        }
+        let (name, is_group) = match entry.strip_prefix("group:") {
+            Some(name) => (name.trim(), true),
+            None => (entry.as_str(), false),
+        };
+        if name.is_empty() {
+            return Err("names no group: it takes a name after `group:`");
+        }
+        let name = name.to_owned();
+        Ok(match (is_group, name.contains('*')) {
+            (false, false) => Self::Name(name),
+            (true, false) => Self::Group(name),
+            (false, true) => Self::NamePattern(name),
+            (true, true) => Self::GroupPattern(name),
+        })
+    }
+}
+
+/// As names are compared: without blanks around, in lower case.
+pub(crate) fn normalised(text: &str) -> String {
+    text.trim().to_ascii_lowercase()
+}
+
+/// Whether the whole of `text` matches `pattern`, in which `*` stands for any text, also none.
+///
+/// It takes time in proportion to the product of both lengths at worst.
+pub(crate) fn matches(pattern: &str, text: &str) -> bool {
+    let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
+    let (mut at, mut place) = (0, 0);
+    // Where to go on when what follows the last star does not fit: with one byte more for the star.
+    let mut retry: Option<(usize, usize)> = None;
+    while place < text.len() {
+        match pattern.get(at) {
+            Some(b'*') => {
+                at += 1;
+                retry = Some((at, place));
+            }
+            Some(byte) if *byte == text[place] => {
+                at += 1;
+                place += 1;
+            }
+            _ => match &mut retry {
+                Some((after_star, from)) => {
+                    *from += 1;
+                    (at, place) = (*after_star, *from);
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[at..].iter().all(|byte| *byte == b'*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_entries_name() {
+        let name = |name: &str| Ok(Entry::Name(name.to_owned()));
+        let group = |name: &str| Ok(Entry::Group(name.to_owned()));
+        for (text, expected) in [
+            ("read", name("read")),
+            ("  Read\t", name("read")),
+            ("acme-tools", name("acme-tools")),
+            ("group:fs", group("fs")),
+            (" GROUP: FS ", group("fs")),
+            ("group", name("group")),
+            ("groups:fs", name("groups:fs")),
+            ("*", Ok(Entry::NamePattern("*".to_owned()))),
+            ("group*", Ok(Entry::NamePattern("group*".to_owned()))),
+            ("Web_*", Ok(Entry::NamePattern("web_*".to_owned()))),
+            ("group:*", Ok(Entry::GroupPattern("*".to_owned()))),
+            ("", Err("is empty")),
+            (" \n ", Err("is empty")),
+            ("group:", Err("names no group: it takes a name after `group:`")),
+            ("group: ", Err("names no group: it takes a name after `group:`")),
+            ("re\u{0}ad", Err("has a control character in it")),
+            ("re\u{1b}[2Kad", Err("has a control character in it")),
+            ("réad", Err("has a character that no name has")),
+            // A Cyrillic letter that looks like an "a".
+            ("re\u{430}d", Err("has a character that no name has")),
+            ("\u{200b}read", Err("has a character that no name has")),
+            (&"a".repeat(257), Err("is longer than 256 bytes")),
+            (&"a".repeat(256), name(&"a".repeat(256))),
+        ] {
+            assert_eq!(Entry::parse(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_patterns_match() {
+        for (pattern, text, expected) in [
+            ("*", "", true),
+            ("*", "read", true),
+            ("**", "read", true),
+            ("r*", "read", true),
+            ("r*", "r", true),
+            ("r*", "write", false),
+            ("*d", "read", true),
+            ("*d", "reads", false),
+            ("r*d", "rd", true),
+            ("r*d", "r", false),
+            ("*e*", "read", true),
+            ("*ab*ab", "aabab", true),
+            ("*ab*ab", "ababa", false),
+            ("a*b*c", "abbbbc", true),
+            ("a*b*c", "acb", false),
+            ("read", "read", true),
+            ("read", "rea", false),
+            ("rea", "read", false),
+            ("*.", "read", false),
+            ("r?ad", "read", false),
+        ] {
+            assert_eq!(matches(pattern, text), expected, "{pattern} {text}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_of_stars_takes_no_time() {
+        let (pattern, text) = ("*a".repeat(128) + "b", "a".repeat(64));
+        assert!((0..1_000).all(|_| !matches(&pattern, &text)));
+    }
+}

@@ -1,0 +1,165 @@
+//! What the steps of a policy say, in words for people and models.
+
+use super::compiled::{Compiled, Ground, Step, View};
+use super::lists::{ListId, Marks};
+use super::rules::{Layer, Rules, Why};
+use super::subject::Subject;
+use super::verdict::{LayerVerdict, PolicyRule, Verdict};
+use crate::caller::Caller;
+
+impl View<'_> {
+    /// What a step says, in words.
+    pub(super) fn word<S: Subject>(
+        &self,
+        step: Step<'_>,
+        verdict: Verdict,
+        ground: Ground<'_>,
+        subject: &S,
+        marks: &Marks,
+    ) -> LayerVerdict {
+        let words = Words { compiled: self.compiled, marks };
+        let name = subject.name();
+        let (reason, rule) = match ground {
+            Ground::Nothing => ("it says nothing of it".to_owned(), None),
+            Ground::CallsOff => {
+                ("models can call no tools at all".to_owned(), Some(words.rule("/enableToolCalls")))
+            }
+            Ground::SwitchedOff(list) => ("it is switched off".to_owned(), words.entry(list).1),
+            Ground::SwitchedOn(list) => ("it is switched on".to_owned(), words.entry(list).1),
+            Ground::OffByAuthor => (
+                format!("its author switched it off; `tools.settings.{name}.enabled` can switch it on"),
+                None,
+            ),
+            Ground::WrongModel(gate) => {
+                ("only the models in its list get it".to_owned(), Some(words.rule(&gate.pointer)))
+            }
+            Ground::OtherChannel => (
+                format!(
+                    "it is there only in sessions of the channel `{}`",
+                    subject.channel().unwrap_or_default()
+                ),
+                None,
+            ),
+            Ground::Opened(list) => {
+                let (entry, rule) = words.entry(list);
+                (format!("`{entry}` opens it"), rule)
+            }
+            Ground::Unopened => {
+                let plugin = match subject.plugin_id() {
+                    Some(id) => format!(", `{id}` or `group:plugins`"),
+                    None => String::new(),
+                };
+                (
+                    format!(
+                        "it is optional: only `{name}`{plugin} in `tools.allow` or `tools.alsoAllow` opens it"
+                    ),
+                    None,
+                )
+            }
+            Ground::Layer(rules, why) => words.layer(rules, why),
+        };
+        let mut layer = match step {
+            Step::Calls => "the switch of all tools".to_owned(),
+            Step::Switch => "the switch of the tool".to_owned(),
+            Step::Models => "the models of the tool".to_owned(),
+            Step::Channel => "the channel of the tool".to_owned(),
+            Step::Optional => "what opens optional tools".to_owned(),
+            Step::Layer(rules) => rules.title.clone(),
+        };
+        if let Some(source) = &self.compiled.narrows {
+            layer = format!("{layer} in {source}");
+        }
+        LayerVerdict { layer, verdict, reason, rule }
+    }
+
+    /// The layers that have no rules for the caller, in words.
+    pub(super) fn word_absent(&self, layer: Layer, caller: &Caller) -> LayerVerdict {
+        let named = |what: &str, name: &Option<String>| match name {
+            Some(name) => format!("there are no rules for {what} `{name}`"),
+            None => format!("it is not known which {what} calls"),
+        };
+        let (layer, reason) = match layer {
+            Layer::Provider => match (&caller.provider, &caller.model) {
+                (None, model @ Some(_)) => ("the rules of the model", named("model", model)),
+                (provider, _) => ("the rules of the provider", named("provider", provider)),
+            },
+            Layer::Agent => ("the rules of the agent", named("agent", &caller.agent)),
+            Layer::Channel => (
+                "the rules of the channel",
+                match &caller.channel {
+                    Some(_) => named("channel", &caller.channel),
+                    None => "the call comes in by no channel".to_owned(),
+                },
+            ),
+            Layer::Sandbox => ("the rules of the sandbox", "the caller is in none".to_owned()),
+            Layer::Subagents => ("the rules of sub-agents", "the caller is none".to_owned()),
+            Layer::Profile => ("the profile", "there is none".to_owned()),
+            Layer::Global => ("the global lists", "there are none".to_owned()),
+        };
+        LayerVerdict::new(layer, Verdict::Silent, reason)
+    }
+}
+
+/// What words need to know.
+struct Words<'a> {
+    compiled: &'a Compiled,
+    marks: &'a Marks,
+}
+
+impl Words<'_> {
+    fn rule(&self, pointer: &str) -> PolicyRule {
+        self.rule_of(None, pointer.to_owned())
+    }
+
+    fn rule_of(&self, entry: Option<&str>, pointer: String) -> PolicyRule {
+        let origin = self.compiled.origins.find(&pointer).cloned();
+        PolicyRule { entry: entry.map(str::to_owned), pointer, origin }
+    }
+
+    /// The first entry of the list that names the tool, and its rule.
+    fn entry(&self, list: ListId) -> (String, Option<PolicyRule>) {
+        let of = &self.compiled.lists.all[list as usize];
+        let Some(entry) = self.marks.entry(list) else { return (String::new(), None) };
+        let text = &*of.entries[entry as usize];
+        (text.trim().to_owned(), of.pointer(entry).map(|pointer| self.rule_of(Some(text), pointer)))
+    }
+
+    fn layer(&self, rules: &Rules, why: Why) -> (String, Option<PolicyRule>) {
+        let at = |key: &str| Some(self.rule(&format!("{}/{key}", rules.pointer)));
+        let profile = rules.profile.as_ref().map_or("", |chosen| chosen.name.trim());
+        // What is registered stands in no configuration: there the choice of the profile is the rule.
+        let of_profile = |list, how: &str| {
+            let (entry, rule) = self.entry(list);
+            (format!("the profile `{profile}` {how} `{entry}`"), rule.or_else(|| at("profile")))
+        };
+        let with_entry = |list, how: &str| {
+            let (entry, rule) = self.entry(list);
+            (format!("`{entry}` is in its {how} list"), rule)
+        };
+        match why {
+            Why::NoRule if rules.layer == Layer::Profile => {
+                ("there is none, and the default one, `full`, has every tool".to_owned(), None)
+            }
+            Why::NoRule => ("it says nothing of it".to_owned(), None),
+            Why::Denied(list) => with_entry(list, "deny"),
+            Why::Allowed(list) => with_entry(list, "allow"),
+            Why::AlsoAllowed(list) => with_entry(list, "`alsoAllow`"),
+            Why::InProfile(list) => of_profile(list, "has it by"),
+            Why::ProfileDenies(list) => of_profile(list, "denies"),
+            Why::InFullProfile => (format!("the profile `{profile}` has every tool"), at("profile")),
+            Why::NotInProfile => (format!("the profile `{profile}` does not have it"), at("profile")),
+            Why::NoSuchProfile => {
+                let near = rules.profile.as_ref().and_then(|chosen| chosen.near.as_deref());
+                let advice = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+                (format!("there is no profile `{profile}`, so it allows nothing{advice}"), at("profile"))
+            }
+            Why::NotAllowed(list) => {
+                let is_empty = self.compiled.lists.all[list as usize].entries.is_empty();
+                let reason =
+                    if is_empty { "its allow list is empty" } else { "its allow list does not have it" };
+                (reason.to_owned(), at("allow"))
+            }
+            Why::NotDenied(_) => ("its deny list does not have it".to_owned(), at("deny")),
+        }
+    }
+}

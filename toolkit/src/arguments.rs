@@ -42,6 +42,10 @@ impl Arguments {
         Value::Object(mem::take(&mut self.0))
     }
 
+    pub(crate) fn members(&self) -> &Map<String, Value> {
+        &self.0
+    }
+
     pub(crate) fn missing(name: &str) -> ToolError {
         ToolError::invalid_arguments(InvalidArguments::of(vec![Problem::new(
             "",

@@ -155,6 +155,11 @@ impl Tool {
         self.def().auto_execute
     }
 
+    /// Whether it asks by itself where it has to, so that nobody asks before it runs.
+    pub fn asks(&self) -> bool {
+        self.def().asks
+    }
+
     /// The services that it takes, as its code names their types.
     pub fn service_names(&self) -> impl ExactSizeIterator<Item = &'static str> {
         self.def().services.iter().map(|service| (service.name)())

@@ -42,6 +42,14 @@ impl Arguments {
         Value::Object(mem::take(&mut self.0))
     }
 
+    /// The members of an object; none where it is another value.
+    pub(crate) fn from_object(value: Value) -> Self {
+        match value {
+            Value::Object(members) => Self(members),
+            _ => Self::default(),
+        }
+    }
+
     pub(crate) fn members(&self) -> &Map<String, Value> {
         &self.0
     }

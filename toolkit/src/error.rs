@@ -192,6 +192,11 @@ impl ToolError {
         self
     }
 
+    /// Replaces the text for the model, in place.
+    pub(crate) fn set_message(&mut self, message: String) {
+        self.message = message;
+    }
+
     /// The same without secrets. The error behind it goes if it may hold one.
     pub(crate) fn redacted(mut self, redactor: &Redactor) -> Self {
         if let Cow::Owned(message) = redactor.redact(&self.message) {

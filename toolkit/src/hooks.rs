@@ -1,11 +1,11 @@
 //! What a host puts around the functions of its tools: inspectors, the question before a tool runs, result hooks, the
 //! loop guard.
 
+use crate::ToolError;
 use crate::inspector::Inspector;
 use crate::loop_guard::LoopGuard;
 use crate::registry::Builder;
 use crate::result_hook::{ResultHook, ResultReview};
-use crate::ToolError;
 use std::sync::Arc;
 
 /// What stands around every function.

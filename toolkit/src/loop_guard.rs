@@ -151,9 +151,17 @@ mod tests {
 
     #[test]
     fn numbers_in_words() {
-        for (number, expected) in
-            [(1, "1st"), (2, "2nd"), (3, "3rd"), (4, "4th"), (11, "11th"), (12, "12th"), (13, "13th"), (111, "111th"), (122, "122nd")]
-        {
+        for (number, expected) in [
+            (1, "1st"),
+            (2, "2nd"),
+            (3, "3rd"),
+            (4, "4th"),
+            (11, "11th"),
+            (12, "12th"),
+            (13, "13th"),
+            (111, "111th"),
+            (122, "122nd"),
+        ] {
             assert_eq!(ordinal(number), expected);
         }
     }

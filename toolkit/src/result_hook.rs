@@ -162,7 +162,9 @@ pub(crate) fn review(context: &ToolContext, outcome: &mut Result<ToolOutput, Too
                 None => continue,
                 Some(reason) => format!("`{}` withholds it: {reason}", named.name),
             },
-            Ok(Err(error)) => format!("`{}`, which looks at answers, failed: {}", named.name, error.message()),
+            Ok(Err(error)) => {
+                format!("`{}`, which looks at answers, failed: {}", named.name, error.message())
+            }
             Err(_) => format!("`{}`, which looks at answers, stopped on an internal error", named.name),
         };
         *outcome = Err(ToolError::denied(format!(
@@ -227,7 +229,9 @@ fn change_value(value: &mut Value, with: Change<'_>) -> bool {
                 true
             }
         },
-        Value::Array(items) => items.iter_mut().fold(false, |is_changed, item| change_value(item, with) | is_changed),
+        Value::Array(items) => {
+            items.iter_mut().fold(false, |is_changed, item| change_value(item, with) | is_changed)
+        }
         Value::Object(members) => change_members(members, with),
         Value::Null | Value::Bool(_) => false,
     }

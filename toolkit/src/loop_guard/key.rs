@@ -2,7 +2,6 @@
 //! ones share it is less likely than that the machine fails.
 
 use crate::arguments::Arguments;
-use crate::call::CallArguments;
 use crate::content::Content;
 use crate::error::ToolError;
 use crate::output::ToolOutput;
@@ -21,15 +20,12 @@ pub(crate) fn call_key(tool: &str, arguments: &Arguments) -> u64 {
     hasher.finish()
 }
 
-/// A call that was refused before it could run.
-pub(crate) fn refused_key(name: &str, arguments: &CallArguments) -> u64 {
+/// A call that was refused before it could run, by the words of its refusal.
+pub(crate) fn refused_key(name: &str, refusal: &str) -> u64 {
     let mut hasher = SEED.build_hasher();
     hasher.write_u8(0xff);
     name.hash(&mut hasher);
-    match arguments {
-        CallArguments::Text(text) => text.hash(&mut hasher),
-        CallArguments::Json(value) => hasher.write_u64(of_value(value)),
-    }
+    refusal.hash(&mut hasher);
     hasher.finish()
 }
 
@@ -148,11 +144,13 @@ mod tests {
                 assert_eq!(of_value(value) == of_value(other), place == other_place, "{value} {other}");
             }
         }
-        assert_eq!(of_value(&json!({"a": 1, "b": {"c": 2, "d": 3}})), of_value(&json!({"b": {"d": 3, "c": 2}, "a": 1})));
-        let key = |name: &str, arguments: &str| refused_key(name, &arguments.into());
-        assert_eq!(key("x", "{"), key("x", "{"));
-        assert_ne!(key("x", "{"), key("x", "{}"));
-        assert_ne!(key("x", "{"), key("y", "{"));
+        assert_eq!(
+            of_value(&json!({"a": 1, "b": {"c": 2, "d": 3}})),
+            of_value(&json!({"b": {"d": 3, "c": 2}, "a": 1}))
+        );
+        assert_eq!(refused_key("x", "no"), refused_key("x", "no"));
+        assert_ne!(refused_key("x", "no"), refused_key("x", "never"));
+        assert_ne!(refused_key("x", "no"), refused_key("y", "no"));
     }
 
     #[test]
@@ -169,8 +167,16 @@ mod tests {
             (error(ToolError::failed("a")), error(ToolError::failed("a")), true),
             (image(b"x"), image(b"x"), true),
             (image(b"x"), image(b"y"), false),
-            (text("see /data/tool-output/s/1-a.txt, line 2"), text("see /data/tool-output/s/2-b.txt, line 2"), true),
-            (text("see /data/tool-output/s/1-a.txt, line 2"), text("see /data/tool-output/s/2-b.txt, line 3"), false),
+            (
+                text("see /data/tool-output/s/1-a.txt, line 2"),
+                text("see /data/tool-output/s/2-b.txt, line 2"),
+                true,
+            ),
+            (
+                text("see /data/tool-output/s/1-a.txt, line 2"),
+                text("see /data/tool-output/s/2-b.txt, line 3"),
+                false,
+            ),
             (text("see /data/elsewhere/1.txt"), text("see /data/elsewhere/2.txt"), false),
         ] {
             assert_eq!(result_key(&one, dir) == result_key(&other, dir), same, "{one:?} {other:?}");

@@ -73,6 +73,11 @@ impl Permissions {
         self
     }
 
+    /// Whether there is no rule at all.
+    pub(crate) fn says_nothing(&self) -> bool {
+        self.0.sources.is_empty() && self.0.narrowing.is_empty()
+    }
+
     /// What the rules say of an action that is asked for unless a rule says otherwise.
     pub fn decide(&self, caller: &Caller, request: &PermissionRequest<'_>) -> Decided {
         self.decide_or(caller, request, Decision::Ask)

@@ -47,6 +47,18 @@ impl Arguments {
         self.0.extend(bound.iter().map(|(name, value)| (name.clone(), value.clone())));
     }
 
+    /// The members of an object; none where it is another value.
+    pub(crate) fn from_object(value: Value) -> Self {
+        match value {
+            Value::Object(members) => Self(members),
+            _ => Self::default(),
+        }
+    }
+
+    pub(crate) fn members(&self) -> &Map<String, Value> {
+        &self.0
+    }
+
     pub(crate) fn missing(name: &str) -> ToolError {
         ToolError::invalid_arguments(InvalidArguments::of(vec![Problem::new(
             "",

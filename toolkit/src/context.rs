@@ -126,7 +126,16 @@ impl ToolContext {
     }
 
     pub(crate) fn redactor(&self) -> &Redactor {
-        self.redactor.as_ref().unwrap_or(&self.scope.toolkit.settings.redactor)
+        let later = self.live.get().and_then(|live| live.redactor());
+        later.or(self.redactor.as_ref()).unwrap_or(&self.scope.toolkit.settings.redactor)
+    }
+
+    /// Also takes these out of what is told of the call from now on. Only once a call.
+    pub(crate) fn keep_secret(&self, secrets: Vec<String>) {
+        if !secrets.is_empty() {
+            let redactor = self.redactor().with_more(secrets);
+            self.live().set_redactor(redactor);
+        }
     }
 
     pub(crate) fn tool(&self) -> &Tool {

@@ -192,6 +192,11 @@ impl ToolError {
         self
     }
 
+    /// Replaces the text for the model, in place.
+    pub(crate) fn set_message(&mut self, message: String) {
+        self.message = message;
+    }
+
     /// The same without secrets. The error behind it goes if it may hold one.
     pub(crate) fn redacted(mut self, redactor: &Redactor) -> Self {
         if let Cow::Owned(message) = redactor.redact(&self.message) {
@@ -204,6 +209,20 @@ impl ToolError {
             }
         }
         self
+    }
+
+    /// Changes all that it says to the model; `None` leaves a text as it is. The error behind it goes where one changes.
+    pub(crate) fn change_texts(&mut self, with: &mut dyn FnMut(&str) -> Option<String>) {
+        if let Some(changed) = with(&self.message) {
+            self.message = changed;
+            self.source = None;
+        }
+        let problems = self.arguments.as_mut().map(|arguments| &mut arguments.problems);
+        for problem in problems.into_iter().flatten() {
+            if let Some(changed) = with(&problem.actual) {
+                problem.actual = changed;
+            }
+        }
     }
 
     /// The kind of failure.

@@ -47,9 +47,12 @@ mod events;
 mod gate;
 mod guard;
 mod history;
+mod hooks;
 mod housekeeping;
+mod inspector;
 mod link;
 mod live;
+mod loop_guard;
 mod macros;
 mod name;
 mod output;
@@ -60,6 +63,7 @@ mod policy;
 pub mod prelude;
 mod redact;
 mod registry;
+mod result_hook;
 mod schema;
 mod session;
 mod settings;
@@ -101,6 +105,8 @@ pub use history::{
     RecordedOutput,
 };
 pub use housekeeping::Housekeeping;
+pub use inspector::{CallbackInspector, Inspecting, Inspection, Inspector, Verdict};
+pub use loop_guard::LoopGuard;
 pub use macros::{args, tool};
 pub use name::{MAX_NAME_BYTES, is_valid_name, nearest};
 pub use output::{Image, IntoToolOutput, Json, JsonOutput, ToolOutput};
@@ -111,11 +117,12 @@ pub use permission::{
     PermissionSettings, Permissions,
 };
 pub use policy::{
-    Explanation, LayerVerdict, Policy, PolicyRule, PolicySettings, ProfileRules, Refusal, ToolPolicy,
-    ToolRules, Verdict,
+    Explanation, LayerVerdict, Policy, PolicyRule, PolicySettings, PolicyVerdict, ProfileRules, Refusal,
+    ToolPolicy, ToolRules,
 };
 pub use redact::Redactor;
 pub use registry::{BuildError, Builder, Toolkit};
+pub use result_hook::ResultReview;
 pub use sink::OutputSink;
 pub use source::Source;
 pub use state::{Service, State};

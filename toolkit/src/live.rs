@@ -1,10 +1,11 @@
 //! What a call's runner, its function and the function's helpers share. Most calls never need it.
 
 use crate::gate::Gate;
+use crate::redact::Redactor;
 use crate::sink::OutputSink;
 use serde_json::{Map, Value};
 use std::future::poll_fn;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
@@ -24,6 +25,10 @@ pub(crate) struct Live {
     count: AtomicU64,
     told: Mutex<Told>,
     stream: OnceLock<OutputSink>,
+    /// What takes out of what is told what only became a secret of the call once it ran.
+    redactor: OnceLock<Redactor>,
+    /// The loop guard kept it from running.
+    kept_back: AtomicBool,
 }
 
 /// What the function told user interfaces while it ran.
@@ -95,6 +100,8 @@ impl Live {
             count: AtomicU64::new(0),
             told: Mutex::default(),
             stream: OnceLock::new(),
+            redactor: OnceLock::new(),
+            kept_back: AtomicBool::new(false),
         }
     }
 
@@ -115,6 +122,25 @@ impl Live {
 
     pub(crate) fn stream(&self) -> Option<&OutputSink> {
         self.stream.get()
+    }
+
+    /// What takes out of what is told what only became a secret of the call once it ran.
+    pub(crate) fn redactor(&self) -> Option<&Redactor> {
+        self.redactor.get()
+    }
+
+    /// Sets it, once.
+    pub(crate) fn set_redactor(&self, redactor: Redactor) {
+        let _ = self.redactor.set(redactor);
+    }
+
+    /// The loop guard kept the call from running.
+    pub(crate) fn keep_back(&self) {
+        self.kept_back.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_kept_back(&self) -> bool {
+        self.kept_back.load(Ordering::Relaxed)
     }
 
     /// Changes what user interfaces are told.

@@ -18,7 +18,7 @@ mod words;
 pub use data::PolicyData;
 pub use settings::{PolicySettings, ProfileRules, ToolRules};
 pub use tool_policy::ToolPolicy;
-pub use verdict::{Explanation, LayerVerdict, PolicyRule, Verdict};
+pub use verdict::{Explanation, LayerVerdict, PolicyRule, PolicyVerdict};
 
 use crate::caller::Caller;
 use crate::config::ConfigOrigin;
@@ -76,7 +76,7 @@ pub trait Policy: fmt::Debug + Send + Sync + 'static {
     /// What each part of the policy says of the tool, those that say nothing included; the tool exists if none denies it.
     fn explain(&self, caller: &Caller, tool: &Tool) -> Vec<LayerVerdict> {
         vec![match self.check(caller, tool) {
-            Ok(()) => LayerVerdict::new("the policy", Verdict::Allows, "it has nothing against it"),
+            Ok(()) => LayerVerdict::new("the policy", PolicyVerdict::Allows, "it has nothing against it"),
             Err(refusal) => refusal.into(),
         }]
     }
@@ -191,7 +191,7 @@ impl From<Refusal> for LayerVerdict {
     fn from(refusal: Refusal) -> Self {
         let Refusal { layer, reason, pointer, origin } = refusal;
         let rule = pointer.map(|pointer| PolicyRule { entry: None, pointer, origin });
-        Self { layer, verdict: Verdict::Denies, reason, rule }
+        Self { layer, verdict: PolicyVerdict::Denies, reason, rule }
     }
 }
 

@@ -105,6 +105,13 @@ impl Redactor {
         Self { named: Arc::clone(&self.named), own: Some(Arc::new(Literals::new(secrets))) }
     }
 
+    /// Also these, beside those of the call that it has.
+    #[must_use]
+    pub(crate) fn with_more(&self, mut secrets: Vec<String>) -> Self {
+        secrets.extend(self.own.iter().flat_map(|own| own.secrets.iter().cloned()));
+        self.with_own(secrets)
+    }
+
     /// The text with `[redacted]` for each secret; borrowed where there is none.
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
         self.redact_to(text, text.len())

@@ -145,7 +145,7 @@ pub struct Builder {
     tools: Vec<Tool>,
     services: Services,
     first_lists: Vec<String>,
-    settings: Settings,
+    pub(crate) settings: Settings,
     data_dir: Option<PathBuf>,
 }
 

@@ -1,6 +1,7 @@
 //! Sessions: what calls of one conversation share while the process runs.
 
 use crate::gate::Gate;
+use crate::loop_guard::Recent;
 use crate::state::Service;
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -18,6 +19,8 @@ pub(crate) struct Session {
     /// Whether a host named it.
     named: bool,
     pub(crate) gate: Gate,
+    /// What its last calls were.
+    pub(crate) recent: Recent,
     state: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
     /// Grows with every use of any session of the toolkit.
     used: AtomicU64,
@@ -25,7 +28,14 @@ pub(crate) struct Session {
 
 impl Session {
     fn new(id: String, named: bool) -> Arc<Self> {
-        Arc::new(Self { id, named, gate: Gate::default(), state: Mutex::default(), used: AtomicU64::new(0) })
+        Arc::new(Self {
+            id,
+            named,
+            gate: Gate::default(),
+            recent: Recent::default(),
+            state: Mutex::default(),
+            used: AtomicU64::new(0),
+        })
     }
 
     /// A session that no host named: it belongs to one toolbox.
@@ -49,7 +59,7 @@ impl Session {
     }
 
     fn is_empty(&self) -> bool {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).is_empty() && !self.recent.is_suspicious()
     }
 }
 

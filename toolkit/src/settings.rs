@@ -5,6 +5,7 @@ use crate::arguments::Repairing;
 use crate::ask::Asks;
 use crate::cut::{CutHint, OutputLimits};
 use crate::history::History;
+use crate::hooks::Hooks;
 use crate::output_store::OutputStore;
 use crate::permission::Permissions;
 use crate::policy::Policy;
@@ -30,6 +31,7 @@ pub(crate) struct Settings {
     pub(crate) approver: Option<Arc<dyn Approver>>,
     pub(crate) history: Option<Arc<dyn History>>,
     pub(crate) redactor: Redactor,
+    pub(crate) hooks: Hooks,
 }
 
 impl fmt::Debug for Settings {
@@ -66,6 +68,7 @@ impl Default for Settings {
             approver: None,
             history: None,
             redactor: Redactor::default(),
+            hooks: Hooks::default(),
         }
     }
 }

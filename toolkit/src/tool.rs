@@ -230,6 +230,11 @@ impl Tool {
         self.stated().truncate
     }
 
+    /// Whether it asks by itself where it has to, so that nobody asks before it runs.
+    pub fn asks(&self) -> bool {
+        self.stated().asks
+    }
+
     /// The services that it takes, as its code names their types.
     pub fn service_names(&self) -> impl ExactSizeIterator<Item = &'static str> {
         self.service_defs().iter().map(|service| (service.name)())

@@ -48,6 +48,8 @@ pub struct ToolDef {
     pub enabled: bool,
     /// It may run without asking.
     pub auto_execute: bool,
+    /// It asks by itself where it has to, so that nobody asks before it runs.
+    pub asks: bool,
     /// The kind of permission it asks for; its name where `None`.
     pub permission: Option<&'static str>,
     /// How long a call may take; the host's default where `None`.
@@ -90,6 +92,7 @@ impl ToolDef {
         channel: None,
         enabled: true,
         auto_execute: false,
+        asks: false,
         permission: None,
         timeout: None,
         concurrency: None,

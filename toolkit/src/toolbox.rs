@@ -1,9 +1,11 @@
 //! What one caller may use, and the one path that every call takes.
 
 mod batch;
+mod before;
 mod begin;
 mod finish;
 mod options;
+mod repeats;
 mod report;
 mod run;
 mod span;

@@ -66,7 +66,8 @@ impl ToolContext {
         }
     }
 
-    async fn put(&self, question: Question) -> Result<Answer, ToolError> {
+    /// Puts a question to a person, whatever any rule says of it.
+    pub(crate) async fn put(&self, question: Question) -> Result<Answer, ToolError> {
         let settings = &self.scope().toolkit.settings;
         let origin = Origin {
             call_id: self.call_id().to_owned(),

@@ -26,8 +26,7 @@ impl<'a> ToolFacts<'a> {
             kind: tool.permission(),
             read_only: tool.annotations().read_only_hint,
             auto_execute: tool.is_auto_execute(),
-            // Every tool that there can be was linked or added by the host.
-            is_trusted_source: true,
+            is_trusted_source: !tool.source().is_remote(),
         }
     }
 }
@@ -60,7 +59,7 @@ impl Permissions {
     pub(crate) fn before_tool(&self, tool: &ToolFacts<'_>, caller: &Caller) -> Decided {
         let configured = self.auto_executes(tool.name);
         let default = match (tool.is_trusted_source, configured) {
-            (true, Some(true)) => Decision::Allow,
+            (_, Some(true)) => Decision::Allow,
             (true, None) if tool.read_only || tool.auto_execute => Decision::Allow,
             _ => Decision::Ask,
         };

@@ -108,6 +108,11 @@ impl Permissions {
         self
     }
 
+    /// Whether nothing at all is configured.
+    pub(crate) fn says_nothing(&self) -> bool {
+        self.is_silent() && self.0.auto_execute.is_empty()
+    }
+
     /// What the rules say of an action that is asked for unless a rule says otherwise.
     pub fn decide(&self, caller: &Caller, request: &PermissionRequest<'_>) -> Decided {
         self.decide_or(caller, request, Decision::Ask)

@@ -7,7 +7,7 @@ use super::models::{Model, ModelKey};
 use super::rules::{Compiler, Layer, Rules, Why};
 use super::settings::{PolicySettings, ProfileRules, ToolRules};
 use super::subject::Subject;
-use super::verdict::Verdict;
+use super::verdict::PolicyVerdict;
 use crate::caller::Caller;
 use crate::config::ConfigOrigins;
 use std::collections::{BTreeMap, BTreeSet};
@@ -289,7 +289,7 @@ impl<'a> View<'a> {
     /// Whether nothing denies the tool.
     pub(super) fn admits<S: Subject>(&self, subject: &S, marks: &mut Marks) -> bool {
         self.mark(subject, marks);
-        self.steps().all(|step| self.judge(step, subject, marks).0 != Verdict::Denies)
+        self.steps().all(|step| self.judge(step, subject, marks).0 != PolicyVerdict::Denies)
     }
 
     /// What a step says of the tool that the marks are of.
@@ -298,41 +298,41 @@ impl<'a> View<'a> {
         step: Step<'a>,
         subject: &S,
         marks: &Marks,
-    ) -> (Verdict, Ground<'a>) {
+    ) -> (PolicyVerdict, Ground<'a>) {
         let compiled = self.compiled;
         // What the author of a tool demands is asked once: a source that only narrows does not ask for it again.
         let asks_for_it = compiled.narrows.is_none();
         let marked = |lists: &[ListId]| lists.iter().copied().find(|list| marks.has(*list));
         match step {
-            Step::Calls if compiled.calls == Some(false) => (Verdict::Denies, Ground::CallsOff),
+            Step::Calls if compiled.calls == Some(false) => (PolicyVerdict::Denies, Ground::CallsOff),
             Step::Switch => match marked(&[compiled.switched_off, compiled.plugins_off]) {
-                Some(list) => (Verdict::Denies, Ground::SwitchedOff(list)),
-                None if !asks_for_it => (Verdict::Silent, Ground::Nothing),
+                Some(list) => (PolicyVerdict::Denies, Ground::SwitchedOff(list)),
+                None if !asks_for_it => (PolicyVerdict::Silent, Ground::Nothing),
                 None => match marked(&[compiled.switched_on]) {
-                    Some(list) => (Verdict::Allows, Ground::SwitchedOn(list)),
-                    None if !subject.is_enabled() => (Verdict::Denies, Ground::OffByAuthor),
-                    None => (Verdict::Silent, Ground::Nothing),
+                    Some(list) => (PolicyVerdict::Allows, Ground::SwitchedOn(list)),
+                    None if !subject.is_enabled() => (PolicyVerdict::Denies, Ground::OffByAuthor),
+                    None => (PolicyVerdict::Silent, Ground::Nothing),
                 },
             },
             Step::Models => match self.closed.iter().find(|gate| marks.has(gate.list)) {
-                Some(gate) => (Verdict::Denies, Ground::WrongModel(gate)),
-                None => (Verdict::Silent, Ground::Nothing),
+                Some(gate) => (PolicyVerdict::Denies, Ground::WrongModel(gate)),
+                None => (PolicyVerdict::Silent, Ground::Nothing),
             },
             Step::Channel => match subject.channel() {
                 Some(own) if asks_for_it && self.channel.as_deref() != Some(&*normalised(own)) => {
-                    (Verdict::Denies, Ground::OtherChannel)
+                    (PolicyVerdict::Denies, Ground::OtherChannel)
                 }
-                _ => (Verdict::Silent, Ground::Nothing),
+                _ => (PolicyVerdict::Silent, Ground::Nothing),
             },
             Step::Optional if asks_for_it && subject.is_optional() => match marked(&compiled.opens) {
-                Some(list) => (Verdict::Allows, Ground::Opened(list)),
-                None => (Verdict::Denies, Ground::Unopened),
+                Some(list) => (PolicyVerdict::Allows, Ground::Opened(list)),
+                None => (PolicyVerdict::Denies, Ground::Unopened),
             },
             Step::Layer(rules) => {
                 let (verdict, why) = rules.judge(marks);
                 (verdict, Ground::Layer(rules, why))
             }
-            Step::Calls | Step::Optional => (Verdict::Silent, Ground::Nothing),
+            Step::Calls | Step::Optional => (PolicyVerdict::Silent, Ground::Nothing),
         }
     }
 }

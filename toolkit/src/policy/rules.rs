@@ -4,7 +4,7 @@ use super::data::Registered;
 use super::entry::normalised;
 use super::lists::{Kind, ListId, Lists, Marks, Place, escaped};
 use super::settings::{ProfileRules, ToolRules};
-use super::verdict::Verdict;
+use super::verdict::PolicyVerdict;
 use crate::name::nearest;
 use std::collections::{BTreeMap, HashMap};
 
@@ -93,32 +93,33 @@ pub(super) enum Why {
 
 impl Rules {
     /// What the layer says of the tool that the marks are of.
-    pub(super) fn judge(&self, marks: &Marks) -> (Verdict, Why) {
+    pub(super) fn judge(&self, marks: &Marks) -> (PolicyVerdict, Why) {
         let has = |list: &Option<ListId>| list.filter(|list| marks.has(*list));
         if let Some(list) = has(&self.deny) {
-            return (Verdict::Denies, Why::Denied(list));
+            return (PolicyVerdict::Denies, Why::Denied(list));
         }
-        let mut why =
-            self.deny.map_or((Verdict::Silent, Why::NoRule), |list| (Verdict::Allows, Why::NotDenied(list)));
+        let mut why = self.deny.map_or((PolicyVerdict::Silent, Why::NoRule), |list| {
+            (PolicyVerdict::Allows, Why::NotDenied(list))
+        });
         if let Some(chosen) = &self.profile {
             if let Some(list) = chosen.profiles.iter().find_map(|profile| has(&profile.deny)) {
-                return (Verdict::Denies, Why::ProfileDenies(list));
+                return (PolicyVerdict::Denies, Why::ProfileDenies(list));
             }
             why = (
-                Verdict::Allows,
+                PolicyVerdict::Allows,
                 match (chosen.admits(marks), has(&self.also_allow)) {
                     (Some(why), _) => why,
                     (None, Some(list)) => Why::AlsoAllowed(list),
                     (None, None) if chosen.profiles.is_empty() => {
-                        return (Verdict::Denies, Why::NoSuchProfile);
+                        return (PolicyVerdict::Denies, Why::NoSuchProfile);
                     }
-                    (None, None) => return (Verdict::Denies, Why::NotInProfile),
+                    (None, None) => return (PolicyVerdict::Denies, Why::NotInProfile),
                 },
             );
         }
         match self.allow {
-            Some(list) if marks.has(list) => (Verdict::Allows, Why::Allowed(list)),
-            Some(list) => (Verdict::Denies, Why::NotAllowed(list)),
+            Some(list) if marks.has(list) => (PolicyVerdict::Allows, Why::Allowed(list)),
+            Some(list) => (PolicyVerdict::Denies, Why::NotAllowed(list)),
             None => why,
         }
     }

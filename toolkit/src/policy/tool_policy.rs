@@ -6,7 +6,7 @@ use super::lists::Marks;
 use super::rules::Layer;
 use super::settings::{PolicySettings, ProfileRules};
 use super::subject::Subject;
-use super::verdict::{LayerVerdict, Verdict};
+use super::verdict::{LayerVerdict, PolicyVerdict};
 use super::{Policy, Refusal, lint};
 use crate::caller::Caller;
 use crate::diagnostic::Diagnostic;
@@ -108,7 +108,7 @@ impl ToolPolicy {
             view.mark(subject, &mut marks);
             view.steps().find_map(|step| {
                 let (verdict, ground) = view.judge(step, subject, &marks);
-                (verdict == Verdict::Denies).then(|| view.word(step, verdict, ground, subject, &marks))
+                (verdict == PolicyVerdict::Denies).then(|| view.word(step, verdict, ground, subject, &marks))
             })
         })
     }
@@ -126,7 +126,7 @@ impl ToolPolicy {
             };
             let (layers, gates): (Vec<_>, Vec<_>) =
                 view.steps().partition(|step| matches!(step, Step::Layer(_)));
-            let speaks = |verdict: &LayerVerdict| verdict.verdict != Verdict::Silent;
+            let speaks = |verdict: &LayerVerdict| verdict.verdict != PolicyVerdict::Silent;
             verdicts.extend(gates.iter().map(word).filter(speaks));
             if source.narrows.is_some() {
                 verdicts.extend(layers.iter().map(word).filter(speaks));

@@ -14,7 +14,7 @@ pub struct LayerVerdict {
     /// Which part of the policy: "the rules of agent `kid`".
     pub layer: String,
     /// What it says.
-    pub verdict: Verdict,
+    pub verdict: PolicyVerdict,
     /// Why, as a clause: "`exec` is in its deny list".
     pub reason: String,
     /// The rule that made it, where there is one.
@@ -26,7 +26,7 @@ pub struct LayerVerdict {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
-pub enum Verdict {
+pub enum PolicyVerdict {
     /// It lets the tool through by a rule that names it, or that restricts nothing.
     Allows,
     /// It denies the tool.
@@ -65,7 +65,7 @@ pub struct Explanation {
 
 impl LayerVerdict {
     /// What a layer says, for policies of a host's own.
-    pub fn new(layer: impl Into<String>, verdict: Verdict, reason: impl Into<String>) -> Self {
+    pub fn new(layer: impl Into<String>, verdict: PolicyVerdict, reason: impl Into<String>) -> Self {
         Self { layer: layer.into(), verdict, reason: reason.into(), rule: None }
     }
 }
@@ -73,11 +73,11 @@ impl LayerVerdict {
 impl Explanation {
     /// The first layer that denies the tool.
     pub fn denied_by(&self) -> Option<&LayerVerdict> {
-        self.layers.iter().find(|layer| layer.verdict == Verdict::Denies)
+        self.layers.iter().find(|layer| layer.verdict == PolicyVerdict::Denies)
     }
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for PolicyVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Allows => "allows",

@@ -4,7 +4,7 @@ use super::compiled::{Compiled, Ground, Step, View};
 use super::lists::{ListId, Marks};
 use super::rules::{Layer, Rules, Why};
 use super::subject::Subject;
-use super::verdict::{LayerVerdict, PolicyRule, Verdict};
+use super::verdict::{LayerVerdict, PolicyRule, PolicyVerdict};
 use crate::caller::Caller;
 
 impl View<'_> {
@@ -12,7 +12,7 @@ impl View<'_> {
     pub(super) fn word<S: Subject>(
         &self,
         step: Step<'_>,
-        verdict: Verdict,
+        verdict: PolicyVerdict,
         ground: Ground<'_>,
         subject: &S,
         marks: &Marks,
@@ -96,7 +96,7 @@ impl View<'_> {
             Layer::Profile => ("the profile", "there is none".to_owned()),
             Layer::Global => ("the global lists", "there are none".to_owned()),
         };
-        LayerVerdict::new(layer, Verdict::Silent, reason)
+        LayerVerdict::new(layer, PolicyVerdict::Silent, reason)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Everything before a tool's function runs: find, policy, arguments.
 
+use super::repeats::note_refused;
 use super::report::Report;
 use super::run::Start;
 use super::{CallOptions, Scope, Toolbox};
@@ -29,7 +30,7 @@ impl Begun {
     #[cold]
     fn refuse(&mut self, error: ToolError) {
         let Self { context, start } = self;
-        let outcome = Err(error.redacted(context.redactor()));
+        let outcome = Err(note_refused(context, error.redacted(context.redactor())));
         start.report.finish(context, &outcome);
         start.outcome = Some(outcome);
     }
@@ -63,7 +64,7 @@ impl Toolbox {
         };
         let mut begun = Begun {
             context: ToolContext::new(id, name, tool, Arc::clone(&self.0), cancel, above, redactor),
-            start: Start { arguments, repairs, timeout, within_read_only, report, outcome: None },
+            start: Start { arguments, repairs, timeout, within_read_only, report, outcome: None, key: None },
         };
         if let Some(error) = refused {
             begun.refuse(error);

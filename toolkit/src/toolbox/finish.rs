@@ -7,6 +7,7 @@ use crate::context::ToolContext;
 use crate::cut::{Cutter, OutputLimits, fits};
 use crate::error::ToolError;
 use crate::output::ToolOutput;
+use crate::result_hook::review;
 use crate::sink::OutputSink;
 use std::mem;
 use std::pin::Pin;
@@ -24,48 +25,70 @@ pub(super) fn finish<'a>(
 ) -> Option<Finishing<'a>> {
     let stream = context.live_if_made().and_then(|live| live.stream());
     let limits = limits_of(context);
-    match outcome {
-        Ok(output) => {
-            add_what_was_told(context, output);
-            if !repairs.is_empty() {
-                output.metadata.insert("repairs".to_owned(), serde_json::json!(repairs));
+    complete_outcome(context, outcome, repairs);
+    let is_reviewed = !context.scope().toolkit.settings.hooks.results.is_empty();
+    if is_reviewed && stream.is_none() {
+        review(context, outcome);
+    }
+    let finishing: Finishing<'a> = match outcome {
+        Ok(output) => match (stream, limits) {
+            (Some(stream), limits) => {
+                let cutter = cutter(context, limits.unwrap_or(context.scope().toolkit.settings.limits));
+                let ended = cutter.streamed_output(stream, mem::take(output));
+                Box::pin(async move {
+                    let mut output = ended.await;
+                    add_content(&mut output);
+                    Ok(output)
+                })
             }
-            match (stream, limits) {
-                (Some(stream), limits) => {
-                    let cutter = cutter(context, limits.unwrap_or(context.scope().toolkit.settings.limits));
-                    let ended = cutter.streamed_output(stream, mem::take(output));
-                    Some(Box::pin(async move {
-                        let mut output = ended.await;
-                        add_content(&mut output);
-                        Ok(output)
-                    }))
-                }
-                (None, Some(limits)) if !fits(output, &limits) => {
-                    let cut = cutter(context, limits).output(mem::take(output));
-                    Some(Box::pin(async move { Ok(cut.await) }))
-                }
-                (None, _) => {
-                    add_content(output);
-                    None
-                }
+            (None, Some(limits)) if !fits(output, &limits) => {
+                let cut = cutter(context, limits).output(mem::take(output));
+                Box::pin(async move { Ok(cut.await) })
             }
-        }
+            (None, _) => {
+                add_content(output);
+                return None;
+            }
+        },
         Err(error) => {
-            let taken = mem::replace(error, ToolError::failed(""));
-            *error = complete(context.tool(), taken).redacted(context.redactor());
             let limits = limits.unwrap_or(context.scope().toolkit.settings.limits);
             // Shorter than any limit that makes sense.
             if stream.is_none() && error.message().len() <= 256 {
                 return None;
             }
             let error = mem::replace(error, ToolError::failed(""));
-            Some(match stream {
+            match stream {
                 Some(stream) => Box::pin(error_with_stream(context, error, stream, limits)),
                 None => {
                     let cut = cutter(context, limits).text(error.message().to_owned());
                     Box::pin(async move { Err(error.with_message(cut.await.0)) })
                 }
-            })
+            }
+        }
+    };
+    // What was streamed is known as a whole only to the file that it is kept in.
+    let is_reviewed_now = is_reviewed && stream.is_some();
+    Some(if is_reviewed_now { Box::pin(reviewed(context, finishing)) } else { finishing })
+}
+
+async fn reviewed(context: &ToolContext, finishing: Finishing<'_>) -> Outcome {
+    let mut outcome = finishing.await;
+    review(context, &mut outcome);
+    outcome
+}
+
+/// Adds what is known of an answer beside it.
+fn complete_outcome(context: &ToolContext, outcome: &mut Outcome, repairs: &[Repair]) {
+    match outcome {
+        Ok(output) => {
+            add_what_was_told(context, output);
+            if !repairs.is_empty() {
+                output.metadata.insert("repairs".to_owned(), serde_json::json!(repairs));
+            }
+        }
+        Err(error) => {
+            let taken = mem::replace(error, ToolError::failed(""));
+            *error = complete(context.tool(), taken).redacted(context.redactor());
         }
     }
 }

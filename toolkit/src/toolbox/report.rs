@@ -56,7 +56,15 @@ impl Report {
             Event::Finished { result: Arc::new(context.copy_result(outcome)), duration }
         });
         if let (Some(recorded), Some(history)) = (self.recorded.take(), history(context)) {
-            record(history, recorded.finished(outcome));
+            match context.live_if_made().and_then(|live| live.redactor()) {
+                None => record(history, recorded.finished(outcome)),
+                // The record knows only the secrets that the call was sent with.
+                Some(redactor) => {
+                    let mut result = context.copy_result(outcome);
+                    result.redact(redactor);
+                    record(history, recorded.finished(&result.outcome));
+                }
+            }
         }
     }
 

@@ -4,7 +4,9 @@ mod block;
 mod stop;
 mod turn;
 
+use super::before::{before, is_free};
 use super::finish::{Finishing, finish};
+use super::repeats;
 use super::report::Report;
 use super::span;
 use crate::arguments::{Arguments, Repair};
@@ -23,6 +25,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use stop::aborted;
+pub(super) use stop::timer;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, Sleep};
 use tokio_util::sync::WaitForCancellationFuture;
@@ -40,6 +43,8 @@ pub(super) struct Start {
     pub(super) within_read_only: bool,
     pub(super) report: Report,
     pub(super) outcome: Option<Outcome>,
+    /// What the loop guard knows the call by.
+    pub(super) key: Option<u64>,
 }
 
 /// A call under way. Nothing is set up for waiting until it has to wait.
@@ -144,6 +149,10 @@ impl<'a> Running<'a> {
         if let Some(bound) = context.tool().bound_arguments() {
             self.start.arguments.extend(bound);
         }
+        self.start.key = repeats::key(context, &self.start.arguments);
+        if !is_free(context) {
+            return self.enter_behind(task);
+        }
         let function = match context.tool().run() {
             Runs::Waiting(function) => function,
             Runs::Blocking(function) => {
@@ -163,6 +172,16 @@ impl<'a> Running<'a> {
             Err(error) => *outcome = Some(Err(error)),
         });
         self.stepped(begun, task)
+    }
+
+    /// Starts with what stands before the function.
+    fn enter_behind(&mut self, task: &mut Context<'_>) -> Poll<()> {
+        if let Runs::Blocking(_) = self.context.tool().run() {
+            self.lent = self.place.take().map(|place| Arc::new(Mutex::new(Some(place))));
+        }
+        let arguments = mem::take(&mut self.start.arguments);
+        self.stage = Stage::Function(behind(self.context, arguments, self.start.key, self.lent.clone()));
+        self.step(task)
     }
 
     /// Lets the function go on.
@@ -222,6 +241,9 @@ impl<'a> Running<'a> {
     /// Ends the call with its one outcome.
     fn end(&mut self) {
         self.stage = Stage::Over;
+        if let (Some(key), Some(outcome)) = (self.start.key, &mut self.start.outcome) {
+            repeats::note(self.context, key, outcome);
+        }
         if let Some(outcome) = &self.start.outcome {
             span::end(&self.span, outcome);
             self.start.report.finish(self.context, outcome);
@@ -241,6 +263,22 @@ impl<'a> Running<'a> {
         self.lent = None;
         self.pass = None;
     }
+}
+
+/// The function, once everything is said that has to be said before it.
+fn behind(
+    context: &ToolContext,
+    arguments: Arguments,
+    key: Option<u64>,
+    place: Option<Lent>,
+) -> BoxFuture<'_> {
+    Box::pin(async move {
+        let mut arguments = before(context, arguments, key).await?;
+        match context.tool().run() {
+            Runs::Waiting(function) => function.start(context, &mut arguments)?.await,
+            Runs::Blocking(function) => block(context, function, arguments, place).await,
+        }
+    })
 }
 
 /// Lets the function go on; whatever it is, it is dropped as soon as it has its outcome.

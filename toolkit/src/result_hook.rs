@@ -1,0 +1,321 @@
+//! Result hooks: what a host takes out of an answer before anybody gets it.
+
+use crate::caller::Caller;
+use crate::content::{Content, ResourceBody};
+use crate::context::ToolContext;
+use crate::error::ToolError;
+use crate::output::ToolOutput;
+use crate::redact::REDACTED;
+use crate::tool::Tool;
+use serde_json::{Map, Value};
+use std::fmt;
+use std::ops::Range;
+
+/// A host's hook.
+pub(crate) type ResultHook = dyn Fn(&mut ResultReview<'_>) -> Result<(), ToolError> + Send + Sync;
+
+/// What a tool answered, for a result hook to look at, to shorten, and to take things out of.
+///
+/// Nothing else can be done with it: where something goes, a mark stands in its place, and a failure stays one. A hook
+/// that panics or fails withholds the answer, and the model is told so.
+///
+/// Hooks see an answer before it is cut to size, except for what a tool streamed by
+/// [`ctx.output()`](ToolContext::output): that they see as the model would get it, and the file of the whole stays as it
+/// was written. Who reads that file does it by a tool, whose answer the hooks see in turn. What a tool tells those who
+/// watch while it runs, progress and parts of its answer, does not come by here. Nor does a refusal that tells a model
+/// what is wrong with its own call.
+///
+/// ```
+/// use toolkit::prelude::*;
+///
+/// /// Says who is there.
+/// #[tool(read_only)]
+/// async fn who() -> &'static str {
+///     "ada, grace and the admiral"
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), toolkit::BuildError> {
+/// let toolkit = Toolkit::empty()
+///     .tool(toolkit::tool_ref!(who))
+///     .result_hook("names", |answer| {
+///         answer.redact(|text| text.match_indices("grace").map(|(at, name)| at..at + name.len()).collect());
+///         Ok(())
+///     })
+///     .build()?;
+/// let toolbox = toolkit.toolbox(&Caller::new()).await;
+/// assert_eq!(toolbox.call(ToolCall::new("1", "who", "{}")).await.text(), "ada, [redacted] and the admiral");
+/// # Ok(()) }
+/// ```
+pub struct ResultReview<'a> {
+    context: &'a ToolContext,
+    outcome: &'a mut Result<ToolOutput, ToolError>,
+    withheld: Option<String>,
+}
+
+impl ResultReview<'_> {
+    /// The call's id.
+    pub fn call_id(&self) -> &str {
+        self.context.call_id()
+    }
+
+    /// The tool.
+    pub fn tool(&self) -> &Tool {
+        self.context.tool()
+    }
+
+    /// Who called.
+    pub fn caller(&self) -> &Caller {
+        self.context.caller()
+    }
+
+    /// The answer as it is now, if the call succeeded.
+    pub fn output(&self) -> Option<&ToolOutput> {
+        self.outcome.as_ref().ok()
+    }
+
+    /// The error as it is now, if the call failed.
+    pub fn error(&self) -> Option<&ToolError> {
+        self.outcome.as_ref().err()
+    }
+
+    /// Puts `[redacted]` in place of what `find` finds in each text, as ranges of bytes, in any order.
+    ///
+    /// Texts are those of the content, names, places and descriptions of documents included, the title, the strings and
+    /// numbers of metadata with their names, and an error's message. Structured data are looked at likewise, and left
+    /// out as a whole where anything is found: they are whole or absent. A range that splits a character takes all of
+    /// it; one beyond the end is cut off.
+    pub fn redact(&mut self, mut find: impl FnMut(&str) -> Vec<Range<usize>>) {
+        let mut redact = |text: &str| redacted(text, find(text));
+        match &mut *self.outcome {
+            Ok(output) => redact_output(output, &mut redact),
+            Err(error) => error.change_texts(&mut redact),
+        }
+    }
+
+    /// Keeps at most the first `max_bytes` bytes of each text of the content, or of an error's message. Where something
+    /// goes, a line says how much. Structured data, which may say the same, go then too.
+    pub fn shorten(&mut self, max_bytes: usize) {
+        let mut shorten = |text: &str| shortened(text, max_bytes);
+        match &mut *self.outcome {
+            Ok(output) => {
+                let mut is_changed = false;
+                for block in &mut output.content {
+                    if let Content::Text { text } = block {
+                        is_changed |= change(text, &mut shorten);
+                    } else if let Content::Resource { resource } = block
+                        && let ResourceBody::Text(text) = &mut resource.body
+                    {
+                        is_changed |= change(text, &mut shorten);
+                    }
+                }
+                if is_changed {
+                    output.details = None;
+                }
+            }
+            Err(error) => error.change_texts(&mut shorten),
+        }
+    }
+
+    /// Puts `[withheld]` in place of a block of the content: a picture, say. Does nothing where there is no such block.
+    pub fn drop_block(&mut self, place: usize) {
+        if let Ok(output) = &mut *self.outcome
+            && let Some(block) = output.content.get_mut(place)
+        {
+            *block = Content::text("[withheld]");
+        }
+    }
+
+    /// Leaves the structured data out.
+    pub fn drop_details(&mut self) {
+        if let Ok(output) = &mut *self.outcome {
+            output.details = None;
+        }
+    }
+
+    /// Leaves the files out that the answer names as its attachments.
+    pub fn drop_attachments(&mut self) {
+        if let Ok(output) = &mut *self.outcome {
+            output.attachments.clear();
+        }
+    }
+
+    /// Withholds the whole answer: the call ends as denied, for this reason, which the model reads.
+    pub fn withhold(&mut self, reason: impl Into<String>) {
+        self.withheld = Some(reason.into());
+    }
+}
+
+impl fmt::Debug for ResultReview<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ResultReview").field("call_id", &self.call_id()).finish_non_exhaustive()
+    }
+}
+
+/// Has an answer looked at by every hook.
+pub(crate) fn review(context: &ToolContext, outcome: &mut Result<ToolOutput, ToolError>) {
+    use crate::guard::guard;
+    for named in &context.scope().toolkit.settings.hooks.results {
+        let mut review = ResultReview { context, outcome, withheld: None };
+        let reviewed = guard(&named.name, || (named.hook)(&mut review));
+        let withheld = match reviewed {
+            Ok(Ok(())) => match review.withheld {
+                None => continue,
+                Some(reason) => format!("`{}` withholds it: {reason}", named.name),
+            },
+            Ok(Err(error)) => {
+                format!("`{}`, which looks at answers, failed: {}", named.name, error.message())
+            }
+            Err(_) => format!("`{}`, which looks at answers, stopped on an internal error", named.name),
+        };
+        *outcome = Err(ToolError::denied(format!(
+            "`{}` has run, and nobody gets its answer: {withheld}. What it did stands; calling it again will not \
+             bring the answer",
+            context.tool_name()
+        ))
+        .redacted(context.redactor()));
+    }
+}
+
+type Change<'a> = &'a mut dyn FnMut(&str) -> Option<String>;
+
+fn redact_output(output: &mut ToolOutput, redact: Change<'_>) {
+    for block in &mut output.content {
+        match block {
+            Content::Text { text } => {
+                change(text, redact);
+            }
+            Content::ResourceLink { uri, name, description, mime_type } => {
+                let texts = [Some(uri), Some(name), description.as_mut(), mime_type.as_mut()];
+                texts.into_iter().flatten().for_each(|text| {
+                    change(text, redact);
+                });
+            }
+            Content::Resource { resource } => {
+                change(&mut resource.uri, redact);
+                if let ResourceBody::Text(text) = &mut resource.body {
+                    change(text, redact);
+                }
+            }
+            Content::Image { .. } | Content::Audio { .. } => {}
+        }
+    }
+    if let Some(details) = &mut output.details
+        && change_value(details, redact)
+    {
+        output.details = None;
+    }
+    if let Some(title) = &mut output.title {
+        change(title, redact);
+    }
+    change_members(&mut output.metadata, redact);
+}
+
+fn change(text: &mut String, with: Change<'_>) -> bool {
+    let changed = with(text);
+    let is_changed = changed.is_some();
+    if let Some(changed) = changed {
+        *text = changed;
+    }
+    is_changed
+}
+
+fn change_value(value: &mut Value, with: Change<'_>) -> bool {
+    match value {
+        Value::String(text) => change(text, with),
+        Value::Number(number) => match with(&number.to_string()) {
+            None => false,
+            Some(changed) => {
+                *value = changed.into();
+                true
+            }
+        },
+        Value::Array(items) => {
+            items.iter_mut().fold(false, |is_changed, item| change_value(item, with) | is_changed)
+        }
+        Value::Object(members) => change_members(members, with),
+        Value::Null | Value::Bool(_) => false,
+    }
+}
+
+fn change_members(members: &mut Map<String, Value>, with: Change<'_>) -> bool {
+    let mut is_changed = false;
+    for (_, member) in members.iter_mut() {
+        is_changed |= change_value(member, with);
+    }
+    let names: Vec<(String, String)> =
+        members.keys().filter_map(|name| Some((name.clone(), with(name)?))).collect();
+    for (name, changed) in names {
+        is_changed = true;
+        if let Some(member) = members.shift_remove(&name) {
+            members.insert(changed, member);
+        }
+    }
+    is_changed
+}
+
+/// The text without these ranges; `None` where they are empty.
+fn redacted(text: &str, mut found: Vec<Range<usize>>) -> Option<String> {
+    found.retain(|range| range.start < range.end && range.start < text.len());
+    if found.is_empty() {
+        return None;
+    }
+    found.sort_unstable_by_key(|range| range.start);
+    let (mut redacted, mut from) = (String::with_capacity(text.len()), 0);
+    for range in found {
+        let start = text.floor_char_boundary(range.start);
+        let end = text.ceil_char_boundary(range.end.min(text.len()));
+        if start >= from {
+            redacted.push_str(&text[from..start]);
+            redacted.push_str(REDACTED);
+        }
+        from = from.max(end);
+    }
+    redacted.push_str(&text[from..]);
+    Some(redacted)
+}
+
+/// The beginning of a text, with a line that says how much is gone; `None` where nothing is.
+fn shortened(text: &str, max_bytes: usize) -> Option<String> {
+    if text.len() <= max_bytes {
+        return None;
+    }
+    let end = text.floor_char_boundary(max_bytes);
+    let feed = if end == 0 || text[..end].ends_with('\n') { "" } else { "\n" };
+    Some(format!("{}{feed}[{} bytes left out]", &text[..end], text.len() - end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_become_marks() {
+        for (text, ranges, expected) in [
+            ("abc", vec![], None),
+            ("abc", vec![1..1, 3..9], None),
+            ("abc", vec![1..2], Some("a[redacted]c")),
+            ("abc", vec![2..9, 0..1], Some("[redacted]b[redacted]")),
+            ("abcdef", vec![0..4, 1..3, 3..5], Some("[redacted]f")),
+            ("abcdef", vec![1..2, 2..3], Some("a[redacted][redacted]def")),
+            ("aäb", vec![2..3], Some("a[redacted]b")),
+            ("aäb", vec![1..2], Some("a[redacted]b")),
+            ("aäb", vec![0..usize::MAX], Some("[redacted]")),
+        ] {
+            assert_eq!(redacted(text, ranges.clone()).as_deref(), expected, "{text} {ranges:?}");
+        }
+    }
+
+    #[test]
+    fn a_text_is_shortened_with_a_word() {
+        for (text, max, expected) in [
+            ("abc", 3, None),
+            ("", 0, None),
+            ("abc", 2, Some("ab\n[1 bytes left out]")),
+            ("ab\nc", 3, Some("ab\n[1 bytes left out]")),
+            ("aä", 2, Some("a\n[2 bytes left out]")),
+            ("abc", 0, Some("[3 bytes left out]")),
+        ] {
+            assert_eq!(shortened(text, max).as_deref(), expected, "{text} {max}");
+        }
+    }
+}

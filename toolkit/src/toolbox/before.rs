@@ -1,0 +1,60 @@
+//! What stands between a call's turn and its function: inspectors, the loop guard, the question before a tool runs.
+//!
+//! It is a part of the function's own stage: cancelled, timed and dropped with it, and what it asks stops the clock and
+//! lets others go on like any question of a tool.
+
+mod first;
+mod inspect;
+
+use crate::arguments::Arguments;
+use crate::context::ToolContext;
+use crate::error::ToolError;
+use serde_json::{Value, json};
+
+/// Whether the function can begin at once.
+pub(super) fn is_free(context: &ToolContext) -> bool {
+    let settings = &context.scope().toolkit.settings;
+    settings.hooks.inspectors.is_empty()
+        && settings.permissions.says_nothing()
+        && (settings.hooks.without_asking_first || first::runs_unasked(context.tool()))
+        && !context.scope().session.recent.is_alarmed()
+}
+
+/// Everything that has to be said before the function may begin: what it gets then. `key` is the call's for the loop
+/// guard.
+pub(super) async fn before(
+    context: &ToolContext,
+    arguments: Arguments,
+    key: Option<u64>,
+) -> Result<Arguments, ToolError> {
+    let arguments = inspect::inspect(context, arguments).await?;
+    if let Some(key) = key {
+        super::repeats::mind(context, key, &arguments).await?;
+    }
+    first::ask(context, &arguments).await?;
+    // What was judged until here may have taken long.
+    context.check_cancelled()?;
+    Ok(arguments)
+}
+
+/// The arguments in full, as a person may read them.
+pub(super) fn shown(context: &ToolContext, arguments: &Value) -> Option<String> {
+    let mut shown = arguments.clone();
+    if let Ok(compiled) = context.tool().compiled() {
+        crate::history::secrets::strip(compiled, &mut shown);
+    }
+    context.redactor().redact_value(&mut shown);
+    let is_empty = shown.as_object().is_some_and(serde_json::Map::is_empty);
+    (!is_empty).then(|| format!("{shown:#}"))
+}
+
+/// Notes for user interfaces that somebody other than the tool asked a person.
+pub(super) fn note_asked(context: &ToolContext, by: &str, kind: &str, title: &str) {
+    let asked = json!({ "by": by, "kind": kind, "title": title });
+    context.live().tell(|told| match told.metadata.get_mut("asked") {
+        Some(Value::Array(list)) => list.push(asked),
+        _ => {
+            told.metadata.insert("asked".to_owned(), vec![asked].into());
+        }
+    });
+}

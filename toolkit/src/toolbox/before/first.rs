@@ -1,0 +1,72 @@
+//! The question before a tool runs that asks nothing by itself.
+
+use super::{note_asked, shown};
+use crate::arguments::Arguments;
+use crate::ask::{Answer, Ask, DeniedBy, Question};
+use crate::context::ToolContext;
+use crate::error::ToolError;
+use crate::permission::{Decided, Decision, ToolFacts};
+use crate::tool::Tool;
+use serde_json::Value;
+
+/// Whether nobody is asked before the tool runs, unless a rule says so: it changes nothing, or its author said that it
+/// may run, or it asks by itself. The word of a linked crate counts, since the host chose it.
+pub(super) fn runs_unasked(tool: &Tool) -> bool {
+    let says_so = tool.annotations().read_only_hint || tool.is_auto_execute() || tool.asks();
+    says_so && !tool.source().is_remote()
+}
+
+/// Asks, where it has to be asked.
+pub(super) async fn ask(context: &ToolContext, arguments: &Arguments) -> Result<(), ToolError> {
+    let tool = context.tool();
+    // What it asks by itself is judged by what it is about; its name alone says nothing of that.
+    if tool.asks() {
+        return Ok(());
+    }
+    let decided = decided(context, tool);
+    match decided.decision {
+        Decision::Allow => Ok(()),
+        Decision::Deny => Err(ToolError::denied(refusal(tool, &decided))),
+        Decision::Ask => put(context, tool, arguments).await,
+    }
+}
+
+/// What the rules say of the tool: of its kind of permission, with its name as the pattern.
+fn decided(context: &ToolContext, tool: &Tool) -> Decided {
+    let settings = &context.scope().toolkit.settings;
+    let mut facts = ToolFacts::of(tool);
+    facts.auto_execute |= settings.hooks.without_asking_first;
+    settings.permissions.before_tool(&facts, context.caller())
+}
+
+fn refusal(tool: &Tool, decided: &Decided) -> String {
+    let (name, kind) = (tool.name(), tool.permission());
+    let rule = decided.rule.as_ref().map(|rule| format!(" by {rule}")).unwrap_or_default();
+    format!(
+        "`{name}` is denied{rule}: nothing of kind `{kind}` that is called so may be done. Nothing was done; do it \
+         without this tool, or say what was not allowed"
+    )
+}
+
+async fn put(context: &ToolContext, tool: &Tool, arguments: &Arguments) -> Result<(), ToolError> {
+    let kind = tool.permission();
+    let title = format!("call `{}`", tool.name());
+    let mut ask = Ask::new(kind, &title).with_pattern(tool.name());
+    if let Some(shown) = shown(context, &Value::Object(arguments.members().clone())) {
+        ask = ask.with_text("arguments", shown);
+    }
+    let answer = match context.put(Question::Approve(ask)).await? {
+        // Whoever reads it may be the one who can change it.
+        Answer::Deny { by: DeniedBy::NobodyThere, message, .. } => {
+            let advice = format!(
+                "it would run unasked with `permission: {{ \"{kind}\": \"allow\" }}` in the configuration"
+            );
+            let message = message.map_or(advice.clone(), |message| format!("{message}; {advice}"));
+            Answer::denied_by(DeniedBy::NobodyThere, message)
+        }
+        answer => answer,
+    };
+    answer.into_permission(&title)?;
+    note_asked(context, "core", kind, &title);
+    Ok(())
+}

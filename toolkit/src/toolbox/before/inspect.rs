@@ -1,0 +1,192 @@
+//! The verdicts of all inspectors on a call.
+
+use super::note_asked;
+use crate::arguments::{self, Arguments, Repairing};
+use crate::ask::{Ask, Question};
+use crate::call::CallArguments;
+use crate::context::ToolContext;
+use crate::error::ToolError;
+use crate::escape::escape_line;
+use crate::guard::guard;
+use crate::history;
+use crate::hooks::Named;
+use crate::inspector::{Inspecting, Inspection, Inspector, MOST_ROUNDS, Verdict};
+use crate::toolbox::run::timer;
+use serde_json::{Value, json};
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use tokio::time::{Instant, Sleep};
+
+/// What the function gets once every inspector has judged it.
+pub(super) async fn inspect(context: &ToolContext, mut arguments: Arguments) -> Result<Arguments, ToolError> {
+    if context.scope().toolkit.settings.hooks.inspectors.is_empty() {
+        return Ok(arguments);
+    }
+    let mut secrets = Vec::new();
+    let judged = judge(context, arguments.take_all(), &mut secrets).await;
+    context.keep_secret(secrets);
+    let Judged { arguments, rewriters, asks } = judged?;
+    note_rewriters(context, rewriters);
+    for (name, question) in asks {
+        ask(context, name, question).await?;
+    }
+    Ok(Arguments::from_object(arguments))
+}
+
+/// Arguments on which every inspector has given its verdict, and none of them blocks.
+struct Judged<'a> {
+    arguments: Value,
+    /// Who rewrote them.
+    rewriters: Vec<&'a str>,
+    asks: Vec<(&'a str, Ask)>,
+}
+
+async fn judge<'a>(
+    context: &'a ToolContext,
+    mut arguments: Value,
+    secrets: &mut Vec<String>,
+) -> Result<Judged<'a>, ToolError> {
+    let mut rewriters: Vec<&str> = Vec::new();
+    for _ in 0..MOST_ROUNDS {
+        let (mut asks, mut is_changed) = (Vec::new(), false);
+        for named in &context.scope().toolkit.settings.hooks.inspectors {
+            let name = &*named.name;
+            match consult(context, named, &arguments).await? {
+                Verdict::Proceed => {}
+                Verdict::Ask(ask) => asks.push((name, ask)),
+                Verdict::Block { reason } => return Err(blocked(context, name, &reason)),
+                Verdict::Rewrite(other) => {
+                    let other = fitting(context, name, other, secrets)?;
+                    if other != arguments {
+                        (arguments, is_changed) = (other, true);
+                        if !rewriters.contains(&name) {
+                            rewriters.push(name);
+                        }
+                    }
+                }
+            }
+        }
+        if !is_changed {
+            return Ok(Judged { arguments, rewriters, asks });
+        }
+    }
+    let reason = "the arguments were rewritten again and again, and this came to no end";
+    Err(blocked(context, &rewriters.join("`, `"), reason))
+}
+
+/// One inspector's verdict. Whatever goes wrong with it blocks the call.
+async fn consult(
+    context: &ToolContext,
+    named: &Named<dyn Inspector>,
+    arguments: &Value,
+) -> Result<Verdict, ToolError> {
+    let inspection = Inspection { context, arguments };
+    let failed = |what: &str| blocked(context, &named.name, what);
+    let panicked = || failed("it stopped on an internal error");
+    let begun = guard(&named.name, || (named.hook.inspect(&inspection), named.hook.limit()));
+    let (inspecting, limit) = begun.map_err(|_| panicked())?;
+    let mut consulted = Consulted { name: &named.name, inspecting: Some(inspecting) };
+    let mut deadline: Option<Pin<Box<Sleep>>> = None;
+    poll_fn(|task| match consulted.poll(task) {
+        Poll::Ready(Some(Ok(verdict))) => Poll::Ready(Ok(verdict)),
+        Poll::Ready(Some(Err(error))) => Poll::Ready(Err(failed(&format!("it failed: {}", error.message())))),
+        Poll::Ready(None) => Poll::Ready(Err(panicked())),
+        Poll::Pending => {
+            if deadline.is_none() {
+                deadline = Instant::now().checked_add(limit).and_then(timer);
+            }
+            let Some(sleep) = &mut deadline else { return Poll::Pending };
+            sleep.as_mut().poll(task).map(|()| Err(failed(&format!("it gave no verdict within {limit:?}"))))
+        }
+    })
+    .await
+}
+
+/// An inspector at work.
+struct Consulted<'a> {
+    name: &'a str,
+    inspecting: Option<Inspecting<'a>>,
+}
+
+impl Consulted<'_> {
+    /// Its verdict; `None` where it panicked.
+    fn poll(&mut self, task: &mut Context<'_>) -> Poll<Option<Result<Verdict, ToolError>>> {
+        let Some(inspecting) = &mut self.inspecting else { return Poll::Ready(None) };
+        let polled = guard(self.name, || inspecting.as_mut().poll(task));
+        match polled {
+            Ok(Poll::Pending) => return Poll::Pending,
+            Ok(Poll::Ready(verdict)) => {
+                // A destructor that panics is a failure like any other.
+                let dropped = guard(self.name, || drop(self.inspecting.take()));
+                Poll::Ready(dropped.ok().map(|()| verdict))
+            }
+            Err(_) => Poll::Ready(None),
+        }
+    }
+}
+
+impl Drop for Consulted<'_> {
+    fn drop(&mut self) {
+        let inspecting = self.inspecting.take();
+        if inspecting.is_some() {
+            let _ = guard(self.name, || drop(inspecting));
+        }
+    }
+}
+
+/// Rewritten arguments as the function will get them.
+fn fitting(
+    context: &ToolContext,
+    name: &str,
+    mut other: Value,
+    secrets: &mut Vec<String>,
+) -> Result<Value, ToolError> {
+    let tool = context.tool();
+    let compiled = tool.compiled()?;
+    let bound = tool.bound_arguments();
+    if let (Some(bound), Value::Object(members)) = (bound, &mut other) {
+        // The schema does not know them. One with another value stays, and is refused as unknown.
+        members.retain(|name, value| bound.get(name) != Some(value));
+    }
+    let prepared = guard(tool.name(), || {
+        if compiled.has_secrets {
+            secrets.extend(history::secrets::strip(compiled, &mut other.clone()));
+        }
+        arguments::prepare(compiled, CallArguments::Json(other), Repairing::Off)
+    });
+    match prepared? {
+        Ok((mut arguments, _)) => {
+            bound.into_iter().for_each(|bound| arguments.extend(bound));
+            Ok(arguments.take_all())
+        }
+        Err(problems) => Err(blocked(
+            context,
+            name,
+            &format!("it rewrote the arguments to what the tool does not take: {problems}"),
+        )),
+    }
+}
+
+async fn ask(context: &ToolContext, name: &str, ask: Ask) -> Result<(), ToolError> {
+    let (kind, title) = (ask.kind.clone(), ask.title.clone());
+    context.put(Question::Approve(ask)).await?.into_permission(&title)?;
+    note_asked(context, name, &kind, &title);
+    Ok(())
+}
+
+fn note_rewriters(context: &ToolContext, rewriters: Vec<&str>) {
+    if !rewriters.is_empty() {
+        context.live().tell(|told| {
+            told.metadata.insert("rewrittenBy".to_owned(), json!(rewriters));
+        });
+    }
+}
+
+fn blocked(context: &ToolContext, name: &str, reason: &str) -> ToolError {
+    ToolError::denied(format!(
+        "the call of `{}` was blocked by `{}`: {reason}. It did not run",
+        context.tool_name(),
+        escape_line(name)
+    ))
+}

@@ -1,0 +1,133 @@
+//! The loop guard on a call's path: what is done before a call that had the same answer too often, and what is noted of
+//! each answer.
+
+use super::before::{note_asked, shown};
+use crate::arguments::Arguments;
+use crate::ask::{Ask, Question};
+use crate::content::Content;
+use crate::context::ToolContext;
+use crate::error::{ToolError, ToolErrorKind};
+use crate::loop_guard::{Step, call_key, ordinal, refused_key, result_key};
+use crate::output::ToolOutput;
+use serde_json::Value;
+
+type Outcome = Result<ToolOutput, ToolError>;
+
+/// The kind of permission that a person is asked for.
+const KIND: &str = "repeat";
+
+/// Errors of more bytes may name the file of a whole output.
+const SHORT: usize = 256;
+
+/// What the loop guard knows the call by; nothing where it does not look at it.
+pub(super) fn key(context: &ToolContext, arguments: &Arguments) -> Option<u64> {
+    let is_on = context.scope().toolkit.settings.hooks.loop_guard.is_on();
+    (is_on && context.above().is_none()).then(|| call_key(context.tool_name(), arguments))
+}
+
+/// Asks before a call, or refuses it, where it had the same answer too often.
+pub(super) async fn mind(context: &ToolContext, key: u64, arguments: &Arguments) -> Result<(), ToolError> {
+    let (guard, recent) =
+        (context.scope().toolkit.settings.hooks.loop_guard, &context.scope().session.recent);
+    let answers = recent.answers(key);
+    let result = match guard.before(answers) {
+        Step::Run => return Ok(()),
+        Step::Ask => ask(context, arguments).await,
+        Step::Block => Err(ToolError::denied(format!(
+            "`{}` was called again and again with these very arguments, and gave the very same answer each time, so \
+             this call was blocked. It would not answer anything else now: call it with other arguments, go about it in \
+             another way, or say what you are stuck at",
+            context.tool_name()
+        ))),
+    };
+    if result.is_err() {
+        recent.note_kept_back(key);
+        context.live().keep_back();
+    }
+    result
+}
+
+async fn ask(context: &ToolContext, arguments: &Arguments) -> Result<(), ToolError> {
+    let tool = context.tool_name();
+    let title = format!("call `{tool}` once more, though it gave the same answer again and again");
+    let mut ask = Ask::new(KIND, &title);
+    if let Some(shown) = shown(context, &Value::Object(arguments.members().clone())) {
+        ask = ask.with_text("arguments", shown);
+    }
+    context.put(Question::Approve(ask)).await?.into_permission(&title)?;
+    note_asked(context, "loop guard", KIND, &title);
+    Ok(())
+}
+
+/// Notes what a call answered, and tells the model where it was the same too often.
+pub(super) fn note(context: &ToolContext, key: u64, outcome: &mut Outcome) {
+    if context.live_if_made().is_some_and(|live| live.is_kept_back()) {
+        return;
+    }
+    let changes = match outcome {
+        Ok(_) => true,
+        // Nobody waits for an answer to it.
+        Err(error) if error.kind() == ToolErrorKind::Aborted => return,
+        Err(error) => !matches!(error.kind(), ToolErrorKind::Denied | ToolErrorKind::InvalidArguments),
+    };
+    let changes = changes && !context.tool().annotations().read_only_hint;
+    let result = result_key(outcome, kept_in(context, outcome).as_deref());
+    let guard = context.scope().toolkit.settings.hooks.loop_guard;
+    let answers = context.scope().session.recent.note(guard, key, result, changes);
+    if guard.tells(answers) {
+        tell(context, answers, outcome);
+    }
+}
+
+/// The same for a call that was refused before it could run: it is the same where it was refused with the same words.
+#[cold]
+pub(super) fn note_refused(context: &ToolContext, error: ToolError) -> ToolError {
+    let guard = context.scope().toolkit.settings.hooks.loop_guard;
+    if !guard.is_on() || context.above().is_some() {
+        return error;
+    }
+    let key = refused_key(context.tool_name(), error.message());
+    let answers = context.scope().session.recent.note(guard, key, 0, false);
+    if !guard.tells(answers) {
+        return error;
+    }
+    let message = format!(
+        "{}\n\nThis is the {} call in this session that was refused with these very words. Do not send it again as it \
+         is: change what they say, or do something else",
+        error.message(),
+        ordinal(answers)
+    );
+    error.with_message(message)
+}
+
+fn tell(context: &ToolContext, answers: u32, outcome: &mut Outcome) {
+    let note = format!(
+        "This is the {} time that `{}` was called with these very arguments and gave this very answer. Calling it \
+         again will not change that: use what you have, go about it in another way, or say what you are stuck at.",
+        ordinal(answers),
+        context.tool_name()
+    );
+    match outcome {
+        Ok(output) => {
+            output.content.push(Content::text(note));
+            output.metadata.insert("sameAnswers".to_owned(), answers.into());
+        }
+        Err(error) => {
+            let message = format!("{}\n\n{note}", error.message());
+            error.set_message(message);
+        }
+    }
+}
+
+/// Where whole outputs of the session are, if the outcome may name one.
+fn kept_in(context: &ToolContext, outcome: &Outcome) -> Option<String> {
+    let may_name_one = match outcome {
+        Ok(output) => output.metadata.contains_key("truncation"),
+        Err(error) => error.message().len() > SHORT,
+    };
+    if !may_name_one {
+        return None;
+    }
+    let directory = context.scope().toolkit.settings.outputs.session_dir(Some(context.gated_session_id()))?;
+    directory.to_str().map(str::to_owned)
+}

@@ -182,7 +182,7 @@ impl ToolContext {
     ///
     /// # Errors
     ///
-    /// What `work` returns; `Aborted` when the call was cancelled before it began, `Panicked` when it panicked,
+    /// What `work` returns; `Aborted` when it failed since the call was cancelled, `Panicked` when it panicked,
     /// `Unavailable` where there is no tokio runtime.
     pub async fn blocking<T: Send + 'static>(
         &self,
@@ -204,12 +204,14 @@ impl ToolContext {
             }
             guard(&name, || work(&token))?
         });
-        task.await.unwrap_or_else(|error| {
+        let outcome = task.await.unwrap_or_else(|error| {
             Err(match error.try_into_panic() {
                 Ok(panic) => panicked(self.tool_name(), panic),
                 Err(_) => ToolError::new(ToolErrorKind::Interrupted, "the host is shutting down"),
             })
-        })
+        });
+        // Whatever `work` says then, the reason is that nobody waits any more.
+        outcome.or_else(|error| self.check_cancelled().and(Err(error)))
     }
 
     /// Looks where blocking is allowed, if that is to be had.

@@ -59,7 +59,7 @@ impl Permissions {
     pub(crate) fn before_tool(&self, tool: &ToolFacts<'_>, caller: &Caller) -> Decided {
         let configured = self.auto_executes(tool.name);
         let default = match (tool.is_trusted_source, configured) {
-            (_, Some(true)) => Decision::Allow,
+            (true, Some(true)) => Decision::Allow,
             (true, None) if tool.read_only || tool.auto_execute => Decision::Allow,
             _ => Decision::Ask,
         };

@@ -3,6 +3,7 @@
 mod candidates;
 mod index;
 
+use crate::approvals::Approvals;
 use crate::approver::Approver;
 use crate::arguments::Repairing;
 use crate::ask::{AskLimits, Asks};
@@ -111,6 +112,11 @@ impl Toolkit {
     /// The questions that wait for an answer. They can be answered here, wherever they were asked.
     pub fn asks(&self) -> &Asks {
         &self.0.settings.asks
+    }
+
+    /// What people allowed always, which answers questions before anybody is asked.
+    pub fn approvals(&self) -> &Approvals {
+        &self.0.settings.approvals
     }
 
     pub(crate) fn outputs(&self) -> &OutputStore {
@@ -299,8 +305,9 @@ impl Builder {
         let Self { services, mut settings, data_dir, .. } = self;
         let data_dir = data_dir.or_else(default_data_dir);
         // A model is told where a file is, and its tools may work in another directory than the process.
-        settings.outputs =
-            OutputStore::new(data_dir.and_then(|directory| std::path::absolute(directory).ok()));
+        let data_dir = data_dir.and_then(|directory| std::path::absolute(directory).ok());
+        settings.approvals = Approvals::new(data_dir.as_deref());
+        settings.outputs = OutputStore::new(data_dir);
         Ok(Toolkit(Arc::new(Inner { tools, index, services, settings, diagnostics, ..Inner::default() })))
     }
 }

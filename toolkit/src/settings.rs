@@ -1,5 +1,6 @@
 //! What a host decides for all calls of its toolkit.
 
+use crate::approvals::Approvals;
 use crate::approver::{Approver, NoApprover};
 use crate::arguments::Repairing;
 use crate::ask::Asks;
@@ -25,6 +26,7 @@ pub(crate) struct Settings {
     pub(crate) outputs: OutputStore,
     pub(crate) hint: Option<CutHint>,
     pub(crate) asks: Asks,
+    pub(crate) approvals: Approvals,
     pub(crate) approver: Option<Arc<dyn Approver>>,
     pub(crate) history: Option<Arc<dyn History>>,
     pub(crate) redactor: Redactor,
@@ -48,6 +50,11 @@ impl Settings {
     pub(crate) fn approver(&self) -> &dyn Approver {
         self.approver.as_deref().unwrap_or(&NoApprover)
     }
+
+    /// The approver, for a question that several calls wait for together.
+    pub(crate) fn shared_approver(&self) -> Arc<dyn Approver> {
+        self.approver.clone().unwrap_or_else(|| Arc::new(NoApprover))
+    }
 }
 
 impl Default for Settings {
@@ -60,6 +67,7 @@ impl Default for Settings {
             outputs: OutputStore::default(),
             hint: None,
             asks: Asks::default(),
+            approvals: Approvals::default(),
             approver: None,
             history: None,
             redactor: Redactor::default(),

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::approver::{Answering, Approver, CallbackApprover, NoApprover, ScriptedApprover};
-use crate::ask::{Ask, Elicitation};
+use crate::ask::{Ask, Elicitation, Origin};
 use crate::error::ToolErrorKind;
 use serde_json::{Value, json};
 use std::collections::HashSet;
@@ -361,7 +361,7 @@ fn ids_grow_and_are_not_to_be_guessed() {
     let asks = Asks::default();
     let tails: HashSet<String> = (0..1_000)
         .map(|_| {
-            let Ok(waiting) = asks.register(origin("s"), permission("x")) else { panic!() };
+            let Ok(waiting) = asks.register(Put::once(origin("s"), permission("x"))) else { panic!() };
             waiting.ask.id()["ask_".len() + 13..].to_owned()
         })
         .collect();
@@ -371,7 +371,7 @@ fn ids_grow_and_are_not_to_be_guessed() {
 #[test]
 fn json_of_a_pending_question_holds_what_a_form_needs() {
     let asks = Asks::default();
-    let Ok(waiting) = asks.register(origin("s"), Question::Elicit(port())) else { panic!() };
+    let Ok(waiting) = asks.register(Put::once(origin("s"), Question::Elicit(port()))) else { panic!() };
     let json: Value = serde_json::to_value(&waiting.ask).unwrap();
     assert_eq!(json["question"]["type"], "elicit");
     assert_eq!(json["question"]["schema"]["required"], json!(["port"]));

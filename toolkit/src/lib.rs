@@ -107,7 +107,10 @@ pub use name::{MAX_NAME_BYTES, is_valid_name, nearest};
 pub use output::{Image, IntoToolOutput, Json, JsonOutput, ToolOutput};
 pub use output_store::Swept;
 pub use parameter::{Literal, ParameterDef, Rule, Shown};
-pub use permission::{Decision, PermissionEntry, PermissionRule, PermissionRules, PermissionSettings};
+pub use permission::{
+    Decided, DecidedRule, Decision, PermissionEntry, PermissionRequest, PermissionRule, PermissionRules,
+    PermissionSettings, Permissions,
+};
 pub use policy::{Policy, PolicySettings, ProfileRules, Refusal, ToolRules};
 pub use redact::Redactor;
 pub use registry::{BuildError, Builder, Toolkit};

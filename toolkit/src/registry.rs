@@ -16,6 +16,7 @@ use crate::history::History;
 use crate::link::{self, Linked, Links};
 use crate::name::is_valid_name;
 use crate::output_store::{OutputStore, default_data_dir};
+use crate::permission::Permissions;
 use crate::policy::Policy;
 use crate::redact::Redactor;
 use crate::schema;
@@ -273,6 +274,13 @@ impl Builder {
     #[must_use]
     pub fn policy(mut self, policy: impl Policy) -> Self {
         self.settings.policy = Some(Arc::new(policy));
+        self
+    }
+
+    /// Who may do what without being asked, and what must not be done. Without any rule, the defaults hold.
+    #[must_use]
+    pub fn permissions(mut self, permissions: Permissions) -> Self {
+        self.settings.permissions = permissions;
         self
     }
 

@@ -7,6 +7,7 @@ use crate::ask::Asks;
 use crate::cut::{CutHint, OutputLimits};
 use crate::history::History;
 use crate::output_store::OutputStore;
+use crate::permission::Permissions;
 use crate::policy::Policy;
 use crate::redact::Redactor;
 use std::fmt;
@@ -21,6 +22,7 @@ pub(crate) const TIMEOUT: Duration = Duration::from_mins(10);
 pub(crate) struct Settings {
     pub(crate) timeout: Duration,
     pub(crate) policy: Option<Arc<dyn Policy>>,
+    pub(crate) permissions: Permissions,
     pub(crate) repairing: Repairing,
     pub(crate) limits: OutputLimits,
     pub(crate) outputs: OutputStore,
@@ -62,6 +64,7 @@ impl Default for Settings {
         Self {
             timeout: TIMEOUT,
             policy: None,
+            permissions: Permissions::default(),
             repairing: Repairing::On,
             limits: OutputLimits::default(),
             outputs: OutputStore::default(),

@@ -1,0 +1,94 @@
+//! What is asked of the rules, and what they say.
+
+use super::settings::Decision;
+use crate::config::ConfigOrigin;
+use crate::escape::escape_line;
+use std::fmt;
+
+/// An action, as rules see it.
+///
+/// ```
+/// use toolkit::{Caller, Decision, PermissionRequest, Permissions};
+///
+/// let patterns = ["git push".to_owned()];
+/// let decided = Permissions::default().decide(&Caller::new(), &PermissionRequest::new("exec", &patterns));
+/// assert_eq!(decided.decision, Decision::Ask);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PermissionRequest<'a> {
+    /// The kind of permission.
+    pub kind: &'a str,
+    /// What the action is matched by, as a question shows it. All of it has to be allowed.
+    pub patterns: &'a [String],
+    /// Whether a command's flags or paths raised the question: then no entry of a list lifts it, only a rule for the
+    /// whole kind.
+    pub raised: bool,
+}
+
+impl<'a> PermissionRequest<'a> {
+    /// An action of a kind, and what it is matched by.
+    pub fn new(kind: &'a str, patterns: &'a [String]) -> Self {
+        Self { kind, patterns, raised: false }
+    }
+
+    /// Says that a command's flags or paths raised the question.
+    #[must_use]
+    pub fn raised(mut self, raised: bool) -> Self {
+        self.raised = raised;
+        self
+    }
+}
+
+/// What the rules say of an action.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Decided {
+    /// Whether it may go ahead.
+    pub decision: Decision,
+    /// The rule that decided.
+    pub rule: Option<DecidedRule>,
+    /// Whether a rule decided. Otherwise it is the default.
+    pub said: bool,
+}
+
+impl Decided {
+    /// What holds where no rule says anything.
+    pub(super) fn default_of(decision: Decision) -> Self {
+        Self { decision, rule: None, said: false }
+    }
+}
+
+/// The rule that decided.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DecidedRule {
+    /// Where it stands in its configuration, as a JSON pointer: `/permission/exec/0`.
+    pub pointer: String,
+    /// What it says: `deny`, or with a pattern `` `git *`: deny``. A pattern may hold any characters.
+    pub text: String,
+    /// Where it was written, if that is known.
+    pub origin: Option<ConfigOrigin>,
+}
+
+impl fmt::Display for DecidedRule {
+    /// `` `git *`: deny`` (/permission/exec/0, toolkit.json5:3:5), in one line that is safe to show.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({}", escape_line(&self.text), escape_line(&self.pointer))?;
+        if let Some(origin) = &self.origin {
+            write!(f, ", {}", escape_line(&origin.to_string()))?;
+        }
+        f.write_str(")")
+    }
+}
+
+impl fmt::Display for Decision {
+    /// As in a configuration: `allow`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Allow => "allow",
+            Self::Ask => "ask",
+            Self::Deny => "deny",
+        })
+    }
+}

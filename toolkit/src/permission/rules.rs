@@ -1,0 +1,201 @@
+//! What the rules of all sources say together.
+
+mod source;
+
+use super::decided::{Decided, DecidedRule, PermissionRequest};
+use super::settings::{Decision, PermissionSettings};
+use crate::caller::Caller;
+use source::{Found, Level, Source};
+use std::sync::Arc;
+
+/// Who may do what without being asked, and what must not be done: the rules of every source of configuration.
+///
+/// Kinds are compared without spaces around them and in lower case, agents and channels likewise. What is said of a kind
+/// is one word for all of it or a list, of which the last entry that matches counts.
+///
+/// * A pattern describes a whole text, exactly as a question shows it; `*` stands for any text, also with `/` in it, and
+///   nothing else is special.
+/// * Of several sources the later overrides the earlier, but no source lifts what an earlier one denies.
+/// * Of what is said for everybody, for the agent and for the channel the strictest counts. Only what is said for
+///   everybody allows anything; an `allow` for an agent or a channel leaves it at that.
+/// * An action with several patterns is as strict as the strictest of them. One without any is matched by `*` alone.
+/// * Where nothing is said, it is asked.
+/// * An entry of a list does not lift a question that a command's flags or paths raised; a rule for the whole kind does.
+/// * An `allow` in a list never matches a text with control characters: `git *` must not stand for a second line.
+/// * Two kinds are about single paths, `sensitive` and `protected`: only an entry without `*` allows there.
+/// * A kind with `*` in it is a mistake, which [`diagnostics`](Self::diagnostics) reports. It allows nothing; what it asks
+///   or denies holds for each kind that it describes.
+///
+/// Cloning is cheap.
+///
+/// ```
+/// use toolkit::{Caller, Decision, PermissionRequest, PermissionSettings, Permissions};
+///
+/// let mut settings = PermissionSettings::default();
+/// settings.everybody = serde_json::from_value(serde_json::json!({
+///     "exec": [{ "match": "git *", "do": "allow" }, { "match": "git push*", "do": "ask" }],
+///     "web_fetch": "deny",
+/// })).unwrap();
+/// let permissions = Permissions::new([settings]);
+/// let decide = |kind: &str, pattern: &str| {
+///     permissions.decide(&Caller::new(), &PermissionRequest::new(kind, &[pattern.to_owned()])).decision
+/// };
+/// assert_eq!(decide("exec", "git status"), Decision::Allow);
+/// assert_eq!(decide("exec", "git push"), Decision::Ask);
+/// assert_eq!(decide("exec", "ls"), Decision::Ask);
+/// assert_eq!(decide("web_fetch", "https://example.com"), Decision::Deny);
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Permissions(Arc<Inner>);
+
+#[derive(Debug, Clone, Default)]
+struct Inner {
+    /// In order.
+    sources: Vec<Source>,
+    /// Of these, only what is stricter counts.
+    narrowing: Vec<Source>,
+}
+
+/// Kinds of which only entries without `*` allow.
+pub(super) const SINGLE_PATHS: [&str; 2] = ["sensitive", "protected"];
+
+impl Permissions {
+    /// The rules of these sources; later ones override, except what an earlier one denies.
+    pub fn new(sources: impl IntoIterator<Item = PermissionSettings>) -> Self {
+        let sources = sources.into_iter().map(Source::new).collect();
+        Self(Arc::new(Inner { sources, narrowing: Vec::new() }))
+    }
+
+    /// Adds a source that is not trusted: what it asks or denies counts, what it allows does not.
+    #[must_use]
+    pub fn narrowed_by(mut self, settings: PermissionSettings) -> Self {
+        Arc::make_mut(&mut self.0).narrowing.push(Source::new(settings));
+        self
+    }
+
+    /// What the rules say of an action that is asked for unless a rule says otherwise.
+    pub fn decide(&self, caller: &Caller, request: &PermissionRequest<'_>) -> Decided {
+        self.decide_or(caller, request, Decision::Ask)
+    }
+
+    /// The same, of an action for which `default` holds unless a rule says otherwise.
+    pub(crate) fn decide_or(
+        &self,
+        caller: &Caller,
+        request: &PermissionRequest<'_>,
+        default: Decision,
+    ) -> Decided {
+        self.weigh(caller, request, default).0
+    }
+
+    /// The same, and whether each of its patterns was decided by an entry without `*`.
+    pub(super) fn weigh(
+        &self,
+        caller: &Caller,
+        request: &PermissionRequest<'_>,
+        default: Decision,
+    ) -> (Decided, bool) {
+        let Inner { sources, narrowing } = &*self.0;
+        if sources.is_empty() && narrowing.is_empty() {
+            return (Decided::default_of(default), false);
+        }
+        let kind = fold(request.kind);
+        let question = Question {
+            kind: &kind,
+            is_raised: request.raised,
+            is_single_path: SINGLE_PATHS.contains(&&*kind),
+            agent: caller.agent.as_deref().map(fold),
+            channel: caller.channel.as_deref().map(fold),
+        };
+        let mut texts: Vec<Option<&str>> = request.patterns.iter().map(|text| Some(&**text)).collect();
+        if texts.is_empty() {
+            texts.push(None);
+        }
+        let mut strictest: Option<(Decision, Option<Found<'_>>)> = None;
+        let mut is_exact = true;
+        for text in texts {
+            let (decision, found) = self.one(&question, text, default);
+            is_exact &= found.as_ref().is_some_and(|found| found.is_exact);
+            let is_stricter = strictest.as_ref().is_none_or(|(other, of_other)| {
+                decision > *other || decision == *other && of_other.is_none() && found.is_some()
+            });
+            if is_stricter {
+                strictest = Some((decision, found));
+            }
+        }
+        match strictest {
+            Some((decision, Some(found))) => {
+                (Decided { decision, rule: Some(found.into()), said: true }, is_exact)
+            }
+            _ => (Decided::default_of(default), false),
+        }
+    }
+
+    /// What is said of one text; `None` stands for an action that is matched by nothing.
+    fn one<'a>(
+        &'a self,
+        question: &Question<'_>,
+        text: Option<&str>,
+        default: Decision,
+    ) -> (Decision, Option<Found<'a>>) {
+        let Inner { sources, narrowing } = &*self.0;
+        let (agent, channel) = (question.agent.as_deref(), question.channel.as_deref());
+        let levels = [Some(Level::Everybody), agent.map(Level::Agent), channel.map(Level::Channel)]
+            .into_iter()
+            .flatten();
+        let everybody = fold_sources(sources, Level::Everybody, question, text);
+        let mut strictest = (everybody.as_ref().map_or(default, |found| found.decision), everybody);
+        let mut narrow = |found: Option<Found<'a>>| {
+            let Some(found) = found.filter(|found| found.decision > Decision::Allow) else { return };
+            if found.decision > strictest.0 || found.decision == strictest.0 && strictest.1.is_none() {
+                strictest = (found.decision, Some(found));
+            }
+        };
+        for level in levels {
+            if level != Level::Everybody {
+                narrow(fold_sources(sources, level, question, text));
+            }
+            for source in narrowing {
+                narrow(source.says(level, question, text));
+            }
+            for source in sources.iter().chain(narrowing) {
+                source.says_by_wildcard(level, question, text, &mut narrow);
+            }
+        }
+        strictest
+    }
+}
+
+/// What the sources say together at one level.
+fn fold_sources<'a>(
+    sources: &'a [Source],
+    level: Level<'_>,
+    question: &Question<'_>,
+    text: Option<&str>,
+) -> Option<Found<'a>> {
+    sources
+        .iter()
+        .filter_map(|source| source.says(level, question, text))
+        .reduce(|earlier, later| if earlier.decision == Decision::Deny { earlier } else { later })
+}
+
+/// What the rules are asked.
+struct Question<'a> {
+    kind: &'a str,
+    is_raised: bool,
+    is_single_path: bool,
+    agent: Option<String>,
+    channel: Option<String>,
+}
+
+/// A kind, an agent or a channel as it is compared.
+fn fold(name: &str) -> String {
+    name.trim().to_lowercase()
+}
+
+impl From<Found<'_>> for DecidedRule {
+    fn from(found: Found<'_>) -> Self {
+        let pointer = found.pointer();
+        Self { text: found.text(), origin: found.origins.find(&pointer).cloned(), pointer }
+    }
+}

@@ -1,0 +1,264 @@
+//! What the rules of permissions say, and whose rule it was.
+
+use serde_json::{Value, json};
+use toolkit::{
+    Caller, ConfigOrigin, ConfigOrigins, Decision, PermissionRequest, PermissionRules, PermissionSettings,
+    Permissions,
+};
+
+fn rules(rules: &Value) -> PermissionRules {
+    serde_json::from_value(rules.clone()).unwrap()
+}
+
+/// `{ permission, agents: { <id>: … }, channels: { <name>: … } }`, each only if there.
+fn source(value: &Value) -> PermissionSettings {
+    let by_name = |key: &str| {
+        let all = value[key].as_object().into_iter().flatten();
+        all.map(|(name, value)| (name.clone(), rules(value))).collect()
+    };
+    let mut settings = PermissionSettings::default();
+    settings.everybody = value.get("permission").map(rules).unwrap_or_default();
+    settings.agents = by_name("agents");
+    settings.channels = by_name("channels");
+    settings
+}
+
+fn word(permissions: &Permissions, caller: &Caller, request: &PermissionRequest<'_>) -> String {
+    let decided = permissions.decide(caller, request);
+    assert_eq!(decided.said, decided.rule.is_some());
+    match decided.rule {
+        None => decided.decision.to_string(),
+        Some(rule) => format!("{} by {rule}", decided.decision),
+    }
+}
+
+#[test]
+fn one_source() {
+    let permissions = Permissions::new([source(&json!({
+        "permission": {
+            "exec": [
+                { "match": "git *", "do": "allow" },
+                { "match": "git push*", "do": "ask" },
+                { "match": "git push --force*", "do": "deny" },
+                { "match": "git push --force-with-lease", "do": "ask" },
+                { "match": "line\n*", "do": "allow" },
+                { "match": "bad\n*", "do": "deny" },
+            ],
+            " Web_Fetch ": "deny",
+            "message": "allow",
+            "edit": [{ "match": "*", "do": "allow" }, { "match": "secret/*", "do": "deny" }],
+            "read": [],
+        },
+    }))]);
+    for (kind, patterns, expected) in [
+        ("exec", &["git status"][..], "allow by `git *`: allow (/permission/exec/0)"),
+        // The last that matches counts.
+        ("exec", &["git push"], "ask by `git push*`: ask (/permission/exec/1)"),
+        ("exec", &["git push --force"], "deny by `git push --force*`: deny (/permission/exec/2)"),
+        (
+            "exec",
+            &["git push --force-with-lease"],
+            "ask by `git push --force-with-lease`: ask (/permission/exec/3)",
+        ),
+        ("exec", &["ls"], "ask"),
+        (" EXEC ", &["git status"], "allow by `git *`: allow (/permission/exec/0)"),
+        // The strictest of several.
+        ("exec", &["git status", "git log"], "allow by `git *`: allow (/permission/exec/0)"),
+        ("exec", &["git status", "ls"], "ask"),
+        ("exec", &["ls", "git push"], "ask by `git push*`: ask (/permission/exec/1)"),
+        (
+            "exec",
+            &["git push", "git push --force", "ls"],
+            "deny by `git push --force*`: deny (/permission/exec/2)",
+        ),
+        // Nothing but a rule for everything is about what has no pattern.
+        ("exec", &[], "ask"),
+        ("edit", &[], "allow by `*`: allow (/permission/edit/0)"),
+        // A second line is not what an entry allows, but what it denies.
+        ("exec", &["git status\nrm x"], "ask"),
+        ("exec", &["git push\nrm x"], "ask by `git push*`: ask (/permission/exec/1)"),
+        ("exec", &["line\nx"], "ask"),
+        ("exec", &["bad\nx"], r"deny by `bad\u{a}*`: deny (/permission/exec/5)"),
+        ("exec", &["GIT status"], "ask"),
+        ("edit", &["secret/a"], "deny by `secret/*`: deny (/permission/edit/1)"),
+        ("edit", &["secret"], "allow by `*`: allow (/permission/edit/0)"),
+        ("web_fetch", &["x"], "deny by deny (/permission/ Web_Fetch )"),
+        ("web_fetch", &[], "deny by deny (/permission/ Web_Fetch )"),
+        ("message", &["a\nb"], "allow by allow (/permission/message)"),
+        ("read", &["x"], "ask"),
+        ("unknown", &["x"], "ask"),
+        ("", &[], "ask"),
+    ] {
+        let patterns: Vec<String> = patterns.iter().map(|pattern| (*pattern).to_owned()).collect();
+        let request = PermissionRequest::new(kind, &patterns);
+        assert_eq!(word(&permissions, &Caller::new(), &request), expected, "{kind} {patterns:?}");
+    }
+}
+
+#[test]
+fn what_a_commands_flags_raised_only_a_rule_for_the_kind_lifts() {
+    let list = json!([{ "match": "*", "do": "allow" }, { "match": "git push", "do": "allow" }]);
+    for (sources, expected, raised) in [
+        (vec![json!({ "permission": { "exec": "allow" } })], "allow", "allow"),
+        (vec![json!({ "permission": { "exec": list } })], "allow", "ask"),
+        (vec![json!({ "permission": { "exec": "deny" } })], "deny", "deny"),
+        (vec![json!({ "permission": { "exec": [{ "match": "git *", "do": "deny" }] } })], "deny", "deny"),
+        // The later source takes back to a list what the earlier one allowed whole.
+        (
+            vec![json!({ "permission": { "exec": "allow" } }), json!({ "permission": { "exec": list } })],
+            "allow",
+            "ask",
+        ),
+        (vec![], "ask", "ask"),
+    ] {
+        let permissions = Permissions::new(sources.iter().map(source));
+        let patterns = ["git push".to_owned()];
+        let request = PermissionRequest::new("exec", &patterns);
+        let word = |request| permissions.decide(&Caller::new(), &request).decision.to_string();
+        assert_eq!((&*word(request), &*word(request.raised(true))), (expected, raised), "{sources:?}");
+    }
+}
+
+#[test]
+fn later_sources_override_except_what_was_denied() {
+    for (sources, expected) in [
+        (["allow", "ask"], Decision::Ask),
+        (["ask", "allow"], Decision::Allow),
+        (["deny", "allow"], Decision::Deny),
+        (["allow", "deny"], Decision::Deny),
+    ] {
+        let sources = sources.map(|word| source(&json!({ "permission": { "exec": word } })));
+        let silent = source(&json!({ "permission": { "exec": [{ "match": "other", "do": "allow" }] } }));
+        let [first, last] = sources;
+        let permissions = Permissions::new([first, silent.clone(), last, silent]);
+        let patterns = ["ls".to_owned()];
+        let decided = permissions.decide(&Caller::new(), &PermissionRequest::new("exec", &patterns));
+        assert_eq!(decided.decision, expected);
+    }
+}
+
+#[test]
+fn between_levels_the_stricter_wins() {
+    let ada = || Caller::new().with_agent(" Ada").with_channel("irc");
+    for (sources, narrowing, caller, expected) in [
+        // What is said for an agent or a channel can only narrow.
+        (json!({ "agents": { "ada": { "exec": "allow" } } }), json!({}), ada(), "ask"),
+        (
+            json!({ "permission": { "exec": "allow" }, "agents": { "ada": { "exec": "allow" } } }),
+            json!({}),
+            ada(),
+            "allow by allow (/permission/exec)",
+        ),
+        (
+            json!({ "permission": { "exec": "allow" }, "agents": { "ADA ": { "exec": "ask" } } }),
+            json!({}),
+            ada(),
+            "ask by ask (/agents/ADA /permission/exec)",
+        ),
+        (
+            json!({ "permission": { "exec": "allow" }, "agents": { "bob": { "exec": "deny" } } }),
+            json!({}),
+            ada(),
+            "allow by allow (/permission/exec)",
+        ),
+        (
+            json!({ "permission": { "exec": "allow" }, "agents": { "ada": { "exec": "ask" } },
+                    "channels": { "irc": { "exec": [{ "match": "l*", "do": "deny" }] } } }),
+            json!({}),
+            ada(),
+            "deny by `l*`: deny (/channels/irc/permission/exec/0)",
+        ),
+        (
+            json!({ "permission": { "exec": "deny" }, "agents": { "ada": { "exec": "allow" } } }),
+            json!({}),
+            ada(),
+            "deny by deny (/permission/exec)",
+        ),
+        (
+            json!({ "permission": { "exec": "allow" }, "agents": { "a/~b": { "exec": "ask" } } }),
+            json!({}),
+            Caller::new().with_agent("a/~b"),
+            "ask by ask (/agents/a~1~0b/permission/exec)",
+        ),
+        // So can what is not trusted.
+        (json!({}), json!({ "permission": { "exec": "allow" } }), ada(), "ask"),
+        (
+            json!({ "permission": { "exec": "ask" } }),
+            json!({ "permission": { "exec": "allow" }, "agents": { "ada": { "exec": "allow" } } }),
+            ada(),
+            "ask by ask (/permission/exec)",
+        ),
+        (
+            json!({ "permission": { "exec": "allow" } }),
+            json!({ "permission": { "exec": [{ "match": "*", "do": "ask" }, { "match": "ls", "do": "allow" }] } }),
+            ada(),
+            "allow by allow (/permission/exec)",
+        ),
+        (
+            json!({ "permission": { "exec": "allow" } }),
+            json!({ "permission": { "exec": "ask" }, "channels": { "irc": { "exec": "deny" } } }),
+            ada(),
+            "deny by deny (/channels/irc/permission/exec)",
+        ),
+        // A kind with a wildcard is no kind; what it denies counts all the same.
+        (
+            json!({ "permission": { "exec": "allow", "e*": "ask", "*": "allow", "f*": "deny" } }),
+            json!({}),
+            ada(),
+            "ask by ask (/permission/e*)",
+        ),
+        (json!({ "permission": { "*": "allow" } }), json!({}), ada(), "ask"),
+        // Of two writings of one kind the stricter.
+        (
+            json!({ "permission": { "exec": "allow", "Exec": "ask" } }),
+            json!({}),
+            ada(),
+            "ask by ask (/permission/Exec)",
+        ),
+        (
+            json!({ "permission": { "exec": "ask", "Exec": "allow" } }),
+            json!({}),
+            ada(),
+            "ask by ask (/permission/exec)",
+        ),
+    ] {
+        let permissions = Permissions::new([source(&sources)]).narrowed_by(source(&narrowing));
+        let patterns = ["ls".to_owned()];
+        let request = PermissionRequest::new("exec", &patterns);
+        assert_eq!(word(&permissions, &caller, &request), expected, "{sources} {narrowing}");
+    }
+}
+
+#[test]
+fn single_paths_are_allowed_one_by_one() {
+    for kind in ["sensitive", "protected"] {
+        for (rule, expected) in [
+            (json!("allow"), "ask"),
+            (json!("deny"), "deny"),
+            (json!([{ "match": "*", "do": "allow" }]), "ask"),
+            (json!([{ "match": ".env*", "do": "allow" }]), "ask"),
+            (json!([{ "match": ".env", "do": "allow" }]), "allow"),
+            (json!([{ "match": ".env", "do": "allow" }, { "match": "*", "do": "deny" }]), "deny"),
+        ] {
+            let permissions = Permissions::new([source(&json!({ "permission": { kind: rule } }))]);
+            let patterns = [".env".to_owned()];
+            let decided = permissions.decide(&Caller::new(), &PermissionRequest::new(kind, &patterns));
+            assert_eq!(decided.decision.to_string(), expected, "{kind} {rule}");
+        }
+    }
+}
+
+#[test]
+fn a_rule_is_told_with_its_place() {
+    let mut settings = source(&json!({
+        "permission": { "exec": [{ "match": "ls", "do": "allow" }, { "match": "rm *", "do": "deny" }] },
+    }));
+    settings.origins =
+        ConfigOrigins::new([("/permission/exec/1".to_owned(), ConfigOrigin::in_file("toolkit.json5", 3, 7))]);
+    let permissions = Permissions::new([settings]);
+    let patterns = ["rm x".to_owned()];
+    assert_eq!(
+        word(&permissions, &Caller::new(), &PermissionRequest::new("exec", &patterns)),
+        "deny by `rm *`: deny (/permission/exec/1, toolkit.json5:3:7)"
+    );
+}

@@ -1,6 +1,7 @@
 //! A question, who asks it, and since when it waits.
 
 use super::{AllowScope, Answer, Ask, Elicitation};
+use crate::escape::escape_line;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -14,6 +15,14 @@ pub enum Question {
     Approve(Ask),
     /// What is the answer to this?
     Elicit(Elicitation),
+}
+
+impl Question {
+    /// The setting that would allow it without a person; nothing does where a value is asked for.
+    pub(crate) fn setting(&self) -> Option<String> {
+        let Self::Approve(ask) = self else { return None };
+        Some(format!("the setting `permission.{}`", escape_line(&ask.kind)))
+    }
 }
 
 /// The call in which something is asked.

@@ -5,14 +5,22 @@ use crate::approvals::{Allowed, Asker, Memory};
 use crate::arg::ToolArg;
 use crate::ask::{Answer, Ask, Elicitation, Origin, Put, Question};
 use crate::error::ToolError;
+use crate::escape::escape_line;
 use crate::events::{AllowedBy, Event};
 use crate::live::Reason;
+use crate::permission::{Decided, DecidedRule, Decision, PermissionRequest};
 use futures_util::future::{Either, select};
 use std::pin::pin;
 use std::sync::Arc;
 
 impl ToolContext {
     /// Asks whether something may be done, and waits for the answer, for hours if need be.
+    ///
+    /// A person is asked only where it is not decided yet. First the [rules](crate::Permissions) count: what they deny is
+    /// denied, what they allow goes ahead. Then what was allowed before, for the session or always in this workspace, as
+    /// [`Approvals`](crate::Approvals) says: exactly this, asked by this tool. Then the question waits for an answer,
+    /// together with other calls of the session that ask the same at that time, and the answer is remembered for as long
+    /// as it says.
     ///
     /// While it waits the call's clock stands still, and other calls of the session, and of the tool, can run in its
     /// place. With the answer it waits for its turn again. A function that drops the question instead goes on at once
@@ -43,10 +51,23 @@ impl ToolContext {
     ///
     /// # Errors
     ///
-    /// `Denied`, with the person's word for the model, or saying why nobody could be asked; `Aborted` once the call is
-    /// cancelled or over.
+    /// `Denied`, with the rule and its place, or with the person's word for the model, or saying why nobody could be
+    /// asked; `Aborted` once the call is cancelled or over.
     pub async fn ask(&self, ask: Ask) -> Result<(), ToolError> {
-        self.ask_person(ask).await
+        self.check_cancelled()?;
+        let request = PermissionRequest::new(&ask.kind, &ask.patterns).raised(ask.raised);
+        let Decided { decision, rule, .. } =
+            self.scope().toolkit.settings.permissions.decide(self.caller(), &request);
+        match decision {
+            Decision::Ask => self.ask_person(ask).await,
+            Decision::Allow => {
+                self.tell_allowed(&ask, || AllowedBy::Rule {
+                    rule: rule.map_or_else(|| "a default".to_owned(), |rule| rule.to_string()),
+                });
+                Ok(())
+            }
+            Decision::Deny => Err(denied(&ask, rule.as_ref())),
+        }
     }
 
     /// Asks a person, whatever the rules say: for what has been decided to be asked. What was allowed before answers it.
@@ -145,4 +166,15 @@ impl ToolContext {
             Either::Right(_) => Err(ToolError::aborted("the call was cancelled")),
         }
     }
+}
+
+/// What the rules deny.
+fn denied(ask: &Ask, rule: Option<&DecidedRule>) -> ToolError {
+    let by = rule.map_or_else(|| "by default".to_owned(), |rule| format!("by the rule {rule}"));
+    ToolError::denied(format!(
+        "not allowed: {}. The kind `{}` is denied {by}. Nothing was done; do not try it in another way, go on without it \
+         and say what was not allowed and why",
+        escape_line(&ask.title),
+        escape_line(&ask.kind),
+    ))
 }

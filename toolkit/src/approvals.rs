@@ -4,6 +4,8 @@ mod file;
 mod memory;
 mod session;
 mod store;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use memory::{Allowed, Memory};
 pub use store::{ApprovalError, ApprovalList, Approvals};

@@ -1,24 +1,21 @@
 //! The same question, asked by several calls at once: a person answers it once, for all of them.
 
+mod flight;
+
 use super::asks::random;
 use super::question::Put;
 use super::{Answer, Ask, Asks, PendingAsk, Question};
 use crate::approvals::Memory;
 use crate::approver::Approver;
-use futures_util::FutureExt as _;
-use futures_util::future::{Shared, WeakShared};
+use flight::{Flight, Passenger};
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
-
-/// What brings the answer. All that wait for it drive it, so that it does not matter which of them are dropped; with the
-/// last of them it goes.
-type Answering = Pin<Box<dyn Future<Output = Answer> + Send>>;
 
 /// By which others can wait for the answer to a question.
 pub(super) struct Joinable {
     memory: Memory,
-    answering: WeakShared<Answering>,
+    flight: Weak<Flight>,
 }
 
 /// A question that one call waits for, perhaps beside others. Dropping it leaves the question to the others; with the
@@ -26,7 +23,7 @@ pub(super) struct Joinable {
 pub(crate) struct Joined {
     asks: Asks,
     ask: PendingAsk,
-    answering: Shared<Answering>,
+    passenger: Passenger,
     /// Whether another call asked it first.
     is_later: bool,
 }
@@ -43,22 +40,23 @@ impl Asks {
         let random = random()?;
         let mut state = self.lock();
         let open = state.pending.values().filter(|entry| entry.is_open()).find_map(|entry| {
-            let Joinable { memory: other, answering } = entry.joinable.as_ref()?;
+            let Joinable { memory: other, flight } = entry.joinable.as_ref()?;
             let is_same = other.is_same(memory) && asks_the_same(entry.ask.question(), &put.question);
             // Gone with its last waiter, who is about to take it off the list.
-            let answering = is_same.then(|| answering.upgrade()).flatten()?;
-            Some((entry.ask.clone(), answering))
+            let flight = is_same.then(|| flight.upgrade()).flatten()?;
+            Some((entry.ask.clone(), flight))
         });
-        if let Some((ask, answering)) = open {
+        if let Some((ask, flight)) = open {
             // What is upgraded must not be the last, and so be dropped, under the lock.
             let room = self.check_count(&state);
             state.joined += usize::from(room.is_ok());
             drop(state);
-            return room.map(|()| Joined { asks: self.clone(), ask, answering, is_later: true });
+            let asks = self.clone();
+            return room.map(|()| Joined { asks, ask, passenger: Passenger::of(flight), is_later: true });
         }
         let mut waiting = self.register_in(&mut state, random, put)?;
         let ask = waiting.ask.clone();
-        let answering: Answering = Box::pin({
+        let flight = Flight::new(Box::pin({
             let memory = memory.clone();
             async move {
                 let Question::Approve(ask) = waiting.ask.question().clone() else {
@@ -75,12 +73,12 @@ impl Asks {
                 }
                 answer
             }
-        });
-        let answering = answering.shared();
-        if let (Some(entry), Some(weak)) = (state.pending.get_mut(ask.id()), answering.downgrade()) {
-            entry.joinable = Some(Joinable { memory: memory.clone(), answering: weak });
+        }));
+        if let Some(entry) = state.pending.get_mut(ask.id()) {
+            entry.joinable = Some(Joinable { memory: memory.clone(), flight: Arc::downgrade(&flight) });
         }
-        Ok(Joined { asks: self.clone(), ask, answering, is_later: false })
+        drop(state);
+        Ok(Joined { asks: self.clone(), ask, passenger: Passenger::of(flight), is_later: false })
     }
 }
 
@@ -102,8 +100,8 @@ impl Joined {
 impl Future for Joined {
     type Output = Answer;
 
-    fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Answer> {
-        self.answering.poll_unpin(task)
+    fn poll(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Answer> {
+        self.passenger.poll(task)
     }
 }
 
@@ -114,3 +112,6 @@ impl Drop for Joined {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -69,7 +69,10 @@ async fn an_approver_answers() {
         (Box::new(ScriptedApprover::always(Answer::allow())), Ok(())),
         (Box::new(ScriptedApprover::new([Answer::deny()])), Err("the person who was asked said no")),
         (Box::new(ScriptedApprover::new([])), Err("the script of answers ended before question 1")),
-        (Box::new(NoApprover), Err("`Toolkit::builder().approver(..)`")),
+        (
+            Box::new(NoApprover),
+            Err("`Toolkit::builder().approver(..)`, or allows it with the setting `permission.edit`"),
+        ),
         (
             Box::new(CallbackApprover::new(|_| Answer::value(1))),
             Err("the approver gave an answer that is none"),

@@ -29,6 +29,10 @@ pub trait Approver: Send + Sync + 'static {
     /// or the call ended, the future is dropped: take the question off the screen then, and leave nothing running. A
     /// panic denies. Several questions may be asked at once.
     ///
+    /// It may be allowed for longer than once, as [`PendingAsk::scopes`] says. Offer no more than that, and show what will
+    /// be remembered: the patterns, and the workspace of the [origin](PendingAsk::origin). Calls that ask the same at once
+    /// are one question here.
+    ///
     /// Show what the question says through [`PendingAsk::to_text`], or escape each part of it.
     fn ask<'a>(&'a self, ask: &'a PendingAsk) -> Answering<'a>;
 }

@@ -8,16 +8,22 @@ mod asks;
 mod elicit;
 mod question;
 mod text;
+mod together;
 mod wait;
 
-pub use answer::{Answer, DeniedBy};
+pub use answer::{AllowScope, Answer, DeniedBy};
 pub use asks::{AnswerError, AskLimits, Asks};
 pub use elicit::Elicitation;
+pub(crate) use question::Put;
 pub use question::{Origin, PendingAsk, Question};
 
+use crate::escape::MAX_LINE_CHARS;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 use std::path::Path;
+
+/// How many bytes of a question without a pattern are remembered.
+const MOST_BYTES_OF_WHOLE: usize = 64 << 10;
 
 /// What a tool wants to do, for a person to allow or not.
 ///
@@ -53,6 +59,13 @@ pub struct Ask {
     /// What the model says of it, unchecked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claim: Option<String>,
+    /// The longest that it may be allowed for.
+    #[serde(default = "longest", skip_serializing_if = "is_longest")]
+    pub at_most: AllowScope,
+    /// Whether a command's flags or paths raised the question: then no pattern of a rule answers it, and it is never
+    /// allowed for longer than the session.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub raised: bool,
 }
 
 /// A fact about what will be done.
@@ -111,7 +124,29 @@ impl Ask {
             patterns: Vec::new(),
             details: Vec::new(),
             claim: None,
+            at_most: AllowScope::Always,
+            raised: false,
         }
+    }
+
+    /// Lets it be allowed for so long at most.
+    #[must_use]
+    pub fn at_most(mut self, scope: AllowScope) -> Self {
+        self.at_most = scope;
+        self
+    }
+
+    /// Has a person asked each time: nothing of the answer is remembered.
+    #[must_use]
+    pub fn once_only(self) -> Self {
+        self.at_most(AllowScope::Once)
+    }
+
+    /// Says that a command's flags or paths raised the question.
+    #[must_use]
+    pub fn raised(mut self) -> Self {
+        self.raised = true;
+        self
     }
 
     /// Adds what the action is matched by.
@@ -159,6 +194,23 @@ impl Ask {
         self
     }
 
+    /// The longest that it can be allowed for, where there is a place to remember it.
+    ///
+    /// What is not shown whole is not remembered, and without a pattern there is nothing to match it by later: within
+    /// the session only the same question in every detail is.
+    pub(crate) fn longest(&self) -> AllowScope {
+        let is_long = |text: &String| text.chars().nth(MAX_LINE_CHARS).is_some();
+        let is_large = self.patterns.is_empty() && self.size() > MOST_BYTES_OF_WHOLE;
+        let longest = if is_large || self.patterns.iter().any(is_long) || is_long(&self.kind) {
+            AllowScope::Once
+        } else if self.raised || self.patterns.is_empty() {
+            AllowScope::Session
+        } else {
+            AllowScope::Always
+        };
+        longest.min(self.at_most)
+    }
+
     /// The bytes of its texts.
     fn size(&self) -> usize {
         let details: usize = self.details.iter().map(AskDetail::size).sum();
@@ -168,7 +220,7 @@ impl Ask {
 }
 
 impl AskDetail {
-    fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         size_of::<Self>()
             + match self {
                 Self::Diff { path, diff } => path.len() + diff.len(),
@@ -177,6 +229,15 @@ impl AskDetail {
                 Self::Text { label, value } => label.len() + value.len(),
             }
     }
+}
+
+fn longest() -> AllowScope {
+    AllowScope::Always
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's form")]
+fn is_longest(scope: &AllowScope) -> bool {
+    *scope == longest()
 }
 
 /// A path as text. Bytes that are no UTF-8 stay distinguishable: two paths must not look the same to who allows one.
@@ -216,6 +277,30 @@ mod tests {
             })
         );
         assert_eq!(serde_json::from_value::<Ask>(json).unwrap(), ask);
+        let strict = Ask::new("edit", "x").once_only().raised();
+        let json = serde_json::to_value(&strict).unwrap();
+        assert_eq!(json, json!({"kind": "edit", "title": "x", "atMost": "once", "raised": true}));
+        assert_eq!(serde_json::from_value::<Ask>(json).unwrap(), strict);
+    }
+
+    #[test]
+    fn what_can_be_remembered_of_an_answer() {
+        let ask = || Ask::new("exec", "t");
+        let (fits, long) = ("x".repeat(MAX_LINE_CHARS), "x".repeat(MAX_LINE_CHARS + 1));
+        for (ask, expected) in [
+            (ask().with_pattern("a"), AllowScope::Always),
+            (ask().with_pattern(&fits), AllowScope::Always),
+            (ask(), AllowScope::Session),
+            (ask().with_pattern("a").raised(), AllowScope::Session),
+            (ask().with_pattern("a").at_most(AllowScope::Session), AllowScope::Session),
+            (ask().with_pattern("a").once_only(), AllowScope::Once),
+            (ask().raised().once_only(), AllowScope::Once),
+            (ask().with_pattern("a").with_pattern(&long), AllowScope::Once),
+            (Ask::new(&long, "t").with_pattern("a"), AllowScope::Once),
+            (ask().with_text("x", "y".repeat(MOST_BYTES_OF_WHOLE)), AllowScope::Once),
+        ] {
+            assert_eq!(ask.longest(), expected, "{ask:?}");
+        }
     }
 
     #[cfg(unix)]

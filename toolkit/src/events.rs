@@ -56,7 +56,17 @@ pub enum Event {
         /// The part.
         content: Content,
     },
-    /// A person is asked. The question can be answered through [`Toolkit::asks`](crate::Toolkit::asks) too.
+    /// It wanted leave for something and has it without a person being asked now.
+    Allowed {
+        /// The kind of permission.
+        kind: String,
+        /// What will be done, in one line.
+        title: String,
+        /// What it has leave by.
+        by: AllowedBy,
+    },
+    /// A person is asked. The question can be answered through [`Toolkit::asks`](crate::Toolkit::asks) too. Calls that
+    /// ask the same at once have one question, which names the first of them; each of them has this event.
     Asked {
         /// The question.
         ask: PendingAsk,
@@ -101,6 +111,7 @@ impl Event {
                 redactor.redact_members(metadata, usize::MAX);
             }
             Self::Partial { content } => content.redact(redactor),
+            Self::Allowed { title, .. } => redactor.redact_string(title, usize::MAX),
             Self::Finished { result, .. } => Arc::make_mut(result).redact(redactor),
             Self::Started | Self::Progress(_) | Self::Asked { .. } | Self::Interrupted => {}
         }
@@ -110,6 +121,25 @@ impl Event {
     fn is_intermediate(&self) -> bool {
         matches!(self, Self::Progress(_) | Self::Metadata { .. } | Self::Partial { .. })
     }
+}
+
+/// What something is allowed by, where no person is asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "by", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum AllowedBy {
+    /// A rule of the configuration.
+    Rule {
+        /// Which one, and where it was written.
+        rule: String,
+    },
+    /// A person, who allowed it for the session.
+    Session,
+    /// A person, who allowed it always in this workspace.
+    Approval {
+        /// The ids by which that can be revoked, one for each pattern.
+        ids: Vec<String>,
+    },
 }
 
 /// How far a call got.

@@ -29,6 +29,7 @@
 #[expect(unused_extern_crates, reason = "the macros' expansions name the crate")]
 extern crate self as toolkit;
 
+mod approvals;
 mod approver;
 mod arg;
 mod arguments;
@@ -81,12 +82,13 @@ mod workspace;
 #[path = "private.rs"]
 pub mod __private;
 
+pub use approvals::{Approval, ApprovalError, ApprovalList, Approvals};
 pub use approver::{Answering, Approver, CallbackApprover, NoApprover, ScriptedApprover, TerminalApprover};
 pub use arg::{LengthArg, PatternArg, RangeArg, SchemaFn, ToolArg};
 pub use arguments::{Arguments, InvalidArguments, Problem, Repair, RepairKind};
 pub use ask::{
-    Access, Answer, AnswerError, Ask, AskDetail, AskLimits, Asks, DeniedBy, Elicitation, Origin, PendingAsk,
-    Question,
+    Access, AllowScope, Answer, AnswerError, Ask, AskDetail, AskLimits, Asks, DeniedBy, Elicitation, Origin,
+    PendingAsk, Question,
 };
 pub use call::{CallArguments, ToolCall, ToolResult};
 pub use caller::Caller;
@@ -98,7 +100,7 @@ pub use definition::{Annotations, Definition};
 pub use diagnostic::{Diagnostic, Level};
 pub use error::{IntoToolError, Retry, ToolError, ToolErrorKind};
 pub use escape::{MAX_BLOCK_CHARS, MAX_BLOCK_LINES, MAX_LINE_CHARS, escape_block, escape_line};
-pub use events::{CallEvent, Event, Events, Progress};
+pub use events::{AllowedBy, CallEvent, Event, Events, Progress};
 pub use history::{
     CallStatus, CorruptLine, History, HistoryEntry, HistoryItem, HistoryQuery, HistoryReader, JsonlHistory,
     JsonlOptions, JsonlStatus, MemoryHistory, Record, RecordedCall, RecordedCaller, RecordedContent,

@@ -5,7 +5,8 @@ mod sweep;
 
 use crate::cut::Kept;
 use etcetera::BaseStrategy as _;
-use name::{directory_name, file_name};
+pub(crate) use name::directory_name;
+use name::file_name;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
@@ -85,7 +86,7 @@ impl OutputStore {
 
 /// Makes a directory for its owner alone, with those above it. One that is there must be a real one: through a link,
 /// output would end up in a place that nobody chose.
-fn make_directory(path: &Path) -> Result<(), String> {
+pub(crate) fn make_directory(path: &Path) -> Result<(), String> {
     match fs::symlink_metadata(path) {
         Ok(metadata) if metadata.is_dir() => return Ok(()),
         Ok(_) => return Err(format!("{} is not a directory", path.display())),

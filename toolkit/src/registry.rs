@@ -4,6 +4,7 @@ mod candidates;
 mod faults;
 mod index;
 
+use crate::approvals::Approvals;
 use crate::approver::Approver;
 use crate::arguments::Repairing;
 use crate::ask::{AskLimits, Asks};
@@ -122,6 +123,11 @@ impl Toolkit {
     /// The questions that wait for an answer. They can be answered here, wherever they were asked.
     pub fn asks(&self) -> &Asks {
         &self.0.settings.asks
+    }
+
+    /// What people allowed always, which answers questions before anybody is asked.
+    pub fn approvals(&self) -> &Approvals {
+        &self.0.settings.approvals
     }
 
     pub(crate) fn outputs(&self) -> &OutputStore {
@@ -339,6 +345,7 @@ impl Builder {
         // A model is told where a file is, and its tools may work in another directory than the process.
         let data_dir = data_dir.and_then(|directory| std::path::absolute(directory).ok());
         settings.own_dirs = OwnDirs::new(data_dir.clone());
+        settings.approvals = Approvals::new(data_dir.as_deref());
         settings.outputs = OutputStore::new(data_dir);
         Ok(Toolkit(Arc::new(Inner { tools, index, services, settings, diagnostics, ..Inner::default() })))
     }

@@ -58,6 +58,12 @@ impl Session {
         Arc::clone(value).downcast().unwrap_or_default()
     }
 
+    /// The value of this type, if it was made.
+    pub(crate) fn state_if_made<T: Service>(&self) -> Option<Arc<T>> {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(state.get(&TypeId::of::<T>())?).downcast().ok()
+    }
+
     fn is_empty(&self) -> bool {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).is_empty() && !self.recent.is_suspicious()
     }

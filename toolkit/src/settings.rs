@@ -1,5 +1,6 @@
 //! What a host decides for all calls of its toolkit.
 
+use crate::approvals::Approvals;
 use crate::approver::{Approver, NoApprover};
 use crate::arguments::Repairing;
 use crate::ask::Asks;
@@ -31,6 +32,7 @@ pub(crate) struct Settings {
     pub(crate) outputs: OutputStore,
     pub(crate) hint: Option<CutHint>,
     pub(crate) asks: Asks,
+    pub(crate) approvals: Approvals,
     pub(crate) approver: Option<Arc<dyn Approver>>,
     pub(crate) history: Option<Arc<dyn History>>,
     pub(crate) redactor: Redactor,
@@ -55,6 +57,11 @@ impl Settings {
     pub(crate) fn approver(&self) -> &dyn Approver {
         self.approver.as_deref().unwrap_or(&NoApprover)
     }
+
+    /// The approver, for a question that several calls wait for together.
+    pub(crate) fn shared_approver(&self) -> Arc<dyn Approver> {
+        self.approver.clone().unwrap_or_else(|| Arc::new(NoApprover))
+    }
 }
 
 impl Default for Settings {
@@ -70,6 +77,7 @@ impl Default for Settings {
             outputs: OutputStore::default(),
             hint: None,
             asks: Asks::default(),
+            approvals: Approvals::default(),
             approver: None,
             history: None,
             redactor: Redactor::default(),

@@ -6,12 +6,15 @@ use std::fmt;
 
 /// Asks through a closure, which returns an [`Answer`], or `None` when the answer will come from elsewhere.
 ///
+/// [`PendingAsk::scopes`] says for how long it can be allowed; an answer for longer is cut to that.
+///
 /// ```
 /// use toolkit::{Answer, CallbackApprover, PendingAsk};
 ///
 /// // A rule.
 /// let only_here = CallbackApprover::new(|ask| match ask.origin().agent.as_deref() {
-///     Some("ada") => Answer::allow(),
+///     // For the session: exactly this will not be asked again until it ends.
+///     Some("ada") => Answer::allow_for_session(),
 ///     _ => Answer::deny_saying("only ada may do this"),
 /// });
 /// // A queue to wherever the person is; the answer is awaited.

@@ -8,9 +8,14 @@ use crate::ask::{Answer, DeniedBy, PendingAsk};
 pub struct NoApprover;
 
 impl Approver for NoApprover {
-    fn ask<'a>(&'a self, _ask: &'a PendingAsk) -> Answering<'a> {
-        let reason =
-            "this program has no approver; its developer sets one with `Toolkit::builder().approver(..)`";
+    fn ask<'a>(&'a self, ask: &'a PendingAsk) -> Answering<'a> {
+        let mut reason =
+            "this program has no approver; its developer sets one with `Toolkit::builder().approver(..)`"
+                .to_owned();
+        if let Some(setting) = ask.question().setting() {
+            reason.push_str(", or allows it with ");
+            reason.push_str(&setting);
+        }
         Box::pin(std::future::ready(Some(Answer::denied_by(DeniedBy::NobodyThere, reason))))
     }
 }

@@ -8,6 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Answers from a script, and remembers what it was asked; for tests. Cloning is cheap, and clones are the same.
 ///
+/// What was allowed for the session or always is not asked again, and then takes no answer of the script.
+///
 /// The first rule that applies answers; else the next answer in order; when there is none left it denies, and says so.
 ///
 /// ```

@@ -6,7 +6,7 @@ mod reply;
 use super::{Answering, Approver};
 use crate::ask::{Answer, DeniedBy, Elicitation, PendingAsk, Question};
 use device::Device;
-use reply::{Field, read_permission};
+use reply::{Field, Reply, choices, read_permission};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::io;
@@ -18,6 +18,11 @@ use tokio::sync::Mutex;
 ///
 /// Without a terminal, as under a service manager or in continuous integration, it denies and says so. So it does where
 /// there is no `/dev/tty`, as on Windows.
+///
+/// What will be done is shown in full, up to the limits of [`escape_block`](crate::escape_block) for each part; where
+/// something is left out it says so. Allowing it takes exactly `y`, or where the question offers it `s` for the session or
+/// `a` for always, in which case it shows what will be remembered. `n` denies; any other words deny too, and the model
+/// reads them.
 ///
 /// One question is shown at a time in a process, the others queue. What was typed before a question appeared does not
 /// answer it. No thread waits: the terminal is looked at every 30 ms while a question stands there. It needs a tokio
@@ -48,8 +53,13 @@ impl TerminalApprover {
             Ok(device) => device,
             Err(error) => {
                 let reason = format!(
-                    "there is no terminal ({}: {error}); run it in one, or allow the action in the configuration",
-                    self.device.display()
+                    "there is no terminal ({}: {error}); run it in one{}",
+                    self.device.display(),
+                    pending
+                        .question()
+                        .setting()
+                        .map(|setting| format!(", or allow it with {setting}"))
+                        .unwrap_or_default()
                 );
                 return Answer::denied_by(DeniedBy::NobodyThere, reason);
             }
@@ -89,21 +99,22 @@ impl Talk {
         }
         self.device.write(&format!("\n{}", pending.to_text())).await?;
         match pending.question() {
-            Question::Approve(_) => self.permission().await,
+            Question::Approve(_) => self.permission(pending).await,
             Question::Elicit(elicitation) => self.values(elicitation).await,
         }
     }
 
-    async fn permission(&mut self) -> io::Result<Answer> {
+    async fn permission(&mut self, pending: &PendingAsk) -> io::Result<Answer> {
         loop {
-            let Some(line) = self
-                .line("Allow it? y = yes, once; n = no; anything else = no, and said to the model: ")
-                .await?
-            else {
-                return Ok(Answer::Cancelled);
-            };
-            if let Some(answer) = read_permission(&line) {
-                return Ok(answer);
+            let Some(line) = self.line(&choices(pending)).await? else { return Ok(Answer::Cancelled) };
+            match read_permission(&line, pending.scopes()) {
+                Reply::Answer(answer) => return Ok(answer),
+                Reply::Empty => {}
+                Reply::NotOffered => {
+                    self.device
+                        .write("It cannot be allowed for that long, only for as long as said here.\n")
+                        .await?;
+                }
             }
         }
     }

@@ -7,15 +7,19 @@ use serde_json::Value;
 
 /// The answer to a question.
 ///
-/// In JSON `{"type": "allow"}`, `{"type": "deny", "message": "…"}`, `{"type": "value", "value": …}`,
+/// In JSON `{"type": "allow"}`, `{"type": "allow", "scope": "session"}`, `{"type": "deny", "message": "…"}`, `{"type": "value", "value": …}`,
 /// `{"type": "declined"}`, `{"type": "cancelled"}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Answer {
-    /// It may be done, this once.
+    /// It may be done.
     #[non_exhaustive]
-    Allow {},
+    Allow {
+        /// For how long. What a question does not [offer](crate::PendingAsk::scopes) is cut to what it does.
+        #[serde(default, skip_serializing_if = "AllowScope::is_once")]
+        scope: AllowScope,
+    },
     /// It must not be done.
     #[non_exhaustive]
     Deny {
@@ -36,6 +40,29 @@ pub enum Answer {
     Declined,
     /// The person dismissed the question without choosing. Where permission was asked, this denies it.
     Cancelled,
+}
+
+/// For how long something is allowed. The longer is the greater.
+///
+/// What is remembered is exactly what was shown: see [`Approvals`](crate::Approvals).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum AllowScope {
+    /// This once.
+    #[default]
+    Once,
+    /// Until the session ends, or the process.
+    Session,
+    /// Until it is revoked, in this workspace.
+    Always,
+}
+
+impl AllowScope {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's form")]
+    fn is_once(&self) -> bool {
+        *self == Self::Once
+    }
 }
 
 /// Who denied.
@@ -59,7 +86,17 @@ pub enum DeniedBy {
 impl Answer {
     /// It may be done, this once.
     pub fn allow() -> Self {
-        Self::Allow {}
+        Self::Allow { scope: AllowScope::Once }
+    }
+
+    /// It may be done, and exactly this again until the session ends.
+    pub fn allow_for_session() -> Self {
+        Self::Allow { scope: AllowScope::Session }
+    }
+
+    /// It may be done, and exactly this again in this workspace until it is revoked.
+    pub fn allow_always() -> Self {
+        Self::Allow { scope: AllowScope::Always }
     }
 
     /// It must not be done; a person said so without a word.
@@ -86,7 +123,7 @@ impl Answer {
     pub(crate) fn into_permission(self, title: &str) -> Result<(), ToolError> {
         let title = escape_line(title);
         let (by, message) = match self {
-            Self::Allow {} => return Ok(()),
+            Self::Allow { .. } => return Ok(()),
             Self::Deny { message, by } => (by, message),
             Self::Declined => (DeniedBy::Person, None),
             Self::Cancelled => {
@@ -116,7 +153,7 @@ impl Answer {
                 ));
             }
             Self::Deny { message, by } => (by, message),
-            Self::Allow {} => {
+            Self::Allow { .. } => {
                 (DeniedBy::Fault, Some("permission came where a value was asked for".to_owned()))
             }
         };
@@ -219,6 +256,9 @@ mod tests {
     fn json_of_answers() {
         for (json, answer) in [
             (json!({"type": "allow"}), Answer::allow()),
+            (json!({"type": "allow", "scope": "once"}), Answer::allow()),
+            (json!({"type": "allow", "scope": "session"}), Answer::allow_for_session()),
+            (json!({"type": "allow", "scope": "always"}), Answer::allow_always()),
             (json!({"type": "deny"}), Answer::deny()),
             (json!({"type": "deny", "message": "no"}), Answer::deny_saying("no")),
             (json!({"type": "value", "value": {"a": 1}}), Answer::value(json!({"a": 1}))),
@@ -229,6 +269,9 @@ mod tests {
             let again = serde_json::to_value(&answer).unwrap();
             assert_eq!(serde_json::from_value::<Answer>(again).unwrap(), answer);
         }
-        assert!(serde_json::from_value::<Answer>(json!({"type": "allow_always"})).is_err());
+        assert_eq!(serde_json::to_value(Answer::allow()).unwrap(), json!({"type": "allow"}));
+        for wrong in [json!({"type": "allow_always"}), json!({"type": "allow", "scope": "for_ever"})] {
+            assert!(serde_json::from_value::<Answer>(wrong.clone()).is_err(), "{wrong}");
+        }
     }
 }

@@ -1,6 +1,8 @@
 //! The questions of a toolkit that wait for an answer: bounded in number, size and age.
 
-use super::{Answer, DeniedBy, Origin, PendingAsk, Question};
+use super::question::Put;
+use super::together::Joinable;
+use super::{AllowScope, Answer, DeniedBy, PendingAsk, Question};
 use data_encoding::BASE32_DNSSEC;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -22,18 +24,31 @@ struct Shared {
 }
 
 #[derive(Default)]
-struct State {
-    pending: BTreeMap<String, Entry>,
+pub(super) struct State {
+    pub(super) pending: BTreeMap<String, Entry>,
+    /// How many wait for the answer to a question beside who asked it first.
+    pub(super) joined: usize,
     gone: VecDeque<(String, Fate)>,
     bytes: usize,
     last_stamp: u64,
 }
 
-struct Entry {
-    ask: PendingAsk,
+pub(super) struct Entry {
+    pub(super) ask: PendingAsk,
     bytes: usize,
     /// Taken by the first answer.
     answer: Option<oneshot::Sender<Answer>>,
+    /// Whether the answer is one that is about to be remembered.
+    lasts: bool,
+    /// By which others can wait for the same answer.
+    pub(super) joinable: Option<Joinable>,
+}
+
+impl Entry {
+    /// Whether who asks the same now may have the same answer.
+    pub(super) fn is_open(&self) -> bool {
+        self.answer.is_some() || self.lasts
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -156,30 +171,37 @@ impl Asks {
     pub fn answer(&self, id: &str, answer: Answer) -> Result<(), AnswerError> {
         // The check may take a while, so nobody waits for it.
         let ask = self.get(id).ok_or_else(|| self.lock().fate(id))?;
-        let answer = fitting(ask.question(), answer)?;
+        let answer = ask.narrow(fitting(ask.question(), answer)?);
         let mut state = self.lock();
-        let Some(sender) = state.pending.get_mut(id).and_then(|entry| entry.answer.take()) else {
+        let Some((entry, sender)) =
+            state.pending.get_mut(id).and_then(|entry| entry.answer.take().map(|sender| (entry, sender)))
+        else {
             return Err(state.fate(id));
         };
+        entry.lasts = matches!(answer, Answer::Allow { scope } if scope > AllowScope::Once);
         // Refused where whoever waits has just given up.
         sender.send(answer).map_err(|_| AnswerError::Withdrawn { id: id.to_owned() })
     }
 
     /// Puts a question on the list; the answer says why it cannot be.
-    pub(super) fn register(&self, origin: Origin, question: Question) -> Result<Waiting, Answer> {
+    pub(super) fn register(&self, put: Put) -> Result<Waiting, Answer> {
+        let random = random()?;
+        self.register_in(&mut self.lock(), random, put)
+    }
+
+    /// The same, under the lock.
+    pub(super) fn register_in(
+        &self,
+        state: &mut State,
+        random: [u8; 12],
+        put: Put,
+    ) -> Result<Waiting, Answer> {
         let limits = &self.0.limits;
-        let refused = |what: String| Answer::denied_by(DeniedBy::Limit, what);
-        let mut random = [0; 12];
-        getrandom::fill(&mut random)
-            .map_err(|error| Answer::denied_by(DeniedBy::Fault, format!("no randomness: {error}")))?;
-        let bytes = match &question {
+        let bytes = match &put.question {
             Question::Approve(ask) => ask.size(),
             Question::Elicit(elicitation) => elicitation.size(),
         };
-        let mut state = self.lock();
-        if state.pending.len() >= limits.count {
-            return Err(refused(format!("{} questions wait for an answer already", limits.count)));
-        }
+        self.check_count(state)?;
         if state.bytes.saturating_add(bytes) > limits.bytes {
             return Err(refused(format!(
                 "the questions that wait for an answer may have {} bytes in all, and this one has {bytes}",
@@ -189,16 +211,39 @@ impl Asks {
         let asked_at = SystemTime::now();
         let expires_at = asked_at.checked_add(limits.age).unwrap_or(asked_at);
         let id = state.next_id(asked_at, random);
-        let ask = PendingAsk::new(id.clone(), origin, (asked_at, expires_at), question);
+        let ask = PendingAsk::new(id.clone(), (asked_at, expires_at), put);
         let (sender, answer) = oneshot::channel();
         state.bytes += bytes;
-        state.pending.insert(id, Entry { ask: ask.clone(), bytes, answer: Some(sender) });
+        let entry = Entry { ask: ask.clone(), bytes, answer: Some(sender), lasts: false, joinable: None };
+        state.pending.insert(id, entry);
         Ok(Waiting { asks: self.clone(), ask, answer })
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    /// Whether one more may wait.
+    pub(super) fn check_count(&self, state: &State) -> Result<(), Answer> {
+        let most = self.0.limits.count;
+        if state.pending.len().saturating_add(state.joined) >= most {
+            return Err(refused(format!("{most} questions wait for an answer already")));
+        }
+        Ok(())
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
         // Nothing that runs under the lock can leave the state half changed.
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn refused(what: String) -> Answer {
+    Answer::denied_by(DeniedBy::Limit, what)
+}
+
+/// What makes an id one that nobody guesses.
+pub(super) fn random() -> Result<[u8; 12], Answer> {
+    let mut random = [0; 12];
+    match getrandom::fill(&mut random) {
+        Ok(()) => Ok(random),
+        Err(error) => Err(Answer::denied_by(DeniedBy::Fault, format!("no randomness: {error}"))),
     }
 }
 
@@ -235,7 +280,7 @@ impl fmt::Debug for Asks {
 
 /// A question on the list, held by whoever waits for the answer; dropping it takes the question off the list.
 pub(super) struct Waiting {
-    asks: Asks,
+    pub(super) asks: Asks,
     pub(super) ask: PendingAsk,
     pub(super) answer: oneshot::Receiver<Answer>,
 }
@@ -269,7 +314,7 @@ fn fitting(question: &Question, answer: Answer) -> Result<Answer, AnswerError> {
         (Question::Approve(_), Answer::Value { .. }) => Err(AnswerError::WrongKind {
             problem: "permission was asked: allow or deny it, instead of giving a value",
         }),
-        (Question::Elicit(_), Answer::Allow {}) => Err(AnswerError::WrongKind {
+        (Question::Elicit(_), Answer::Allow { .. }) => Err(AnswerError::WrongKind {
             problem: "a value was asked for: give or decline one, instead of allowing it",
         }),
         (Question::Elicit(elicitation), Answer::Value { value }) => match elicitation.check(value) {

@@ -1,6 +1,7 @@
 //! A question, who asks it, and since when it waits.
 
-use super::{Ask, Elicitation};
+use super::{AllowScope, Answer, Ask, Elicitation};
+use crate::escape::escape_line;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -14,6 +15,14 @@ pub enum Question {
     Approve(Ask),
     /// What is the answer to this?
     Elicit(Elicitation),
+}
+
+impl Question {
+    /// The setting that would allow it without a person; nothing does where a value is asked for.
+    pub(crate) fn setting(&self) -> Option<String> {
+        let Self::Approve(ask) = self else { return None };
+        Some(format!("the setting `permission.{}`", escape_line(&ask.kind)))
+    }
 }
 
 /// The call in which something is asked.
@@ -31,12 +40,15 @@ pub struct Origin {
     /// The agent that called.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
+    /// The real path of the workspace, where what is always allowed can be remembered for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<String>,
 }
 
 impl Origin {
     /// A call of a tool, outside any session.
     pub fn new(call_id: impl Into<String>, tool: impl Into<String>) -> Self {
-        Self { call_id: call_id.into(), tool: tool.into(), session_id: None, agent: None }
+        Self { call_id: call_id.into(), tool: tool.into(), ..Self::default() }
     }
 
     /// Says in which session.
@@ -51,6 +63,39 @@ impl Origin {
     pub fn with_agent(mut self, agent: impl Into<String>) -> Self {
         self.agent = Some(agent.into());
         self
+    }
+
+    /// Says in which workspace, where what is always allowed can be remembered for it.
+    #[must_use]
+    pub fn with_workspace(mut self, workspace: impl Into<String>) -> Self {
+        self.workspace = Some(workspace.into());
+        self
+    }
+}
+
+/// A question as it is put, and what can be remembered of its answer.
+#[derive(Debug, Clone)]
+pub(crate) struct Put {
+    pub(crate) origin: Origin,
+    pub(crate) question: Question,
+    at_most: AllowScope,
+    note: Option<String>,
+}
+
+impl Put {
+    /// Nothing of the answer is remembered.
+    pub(crate) fn once(origin: Origin, question: Question) -> Self {
+        Self { origin, question, at_most: AllowScope::Once, note: None }
+    }
+
+    /// The answer is remembered for as long as the question lets it; in a workspace if the origin names one.
+    pub(crate) fn remembered(origin: Origin, question: Question, note: Option<String>) -> Self {
+        let at_most = match (&question, &origin.workspace) {
+            (Question::Elicit(_), _) => AllowScope::Once,
+            (Question::Approve(ask), None) => ask.longest().min(AllowScope::Session),
+            (Question::Approve(ask), Some(_)) => ask.longest(),
+        };
+        Self { origin, question, at_most, note }
     }
 }
 
@@ -71,6 +116,12 @@ struct Pending {
     #[serde(with = "milliseconds")]
     expires_at: SystemTime,
     question: Question,
+    /// The longest that it can be allowed for.
+    #[serde(default)]
+    at_most: AllowScope,
+    /// What keeps answers from being remembered, or those of before from counting.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     problem: Option<String>,
 }
@@ -79,16 +130,12 @@ impl PendingAsk {
     /// A question that nobody waits for, to try an approver with.
     pub fn detached(origin: Origin, question: Question) -> Self {
         let now = SystemTime::now();
-        Self::new("detached".to_owned(), origin, (now, now), question)
+        Self::new("detached".to_owned(), (now, now), Put::remembered(origin, question, None))
     }
 
-    pub(super) fn new(
-        id: String,
-        origin: Origin,
-        (asked_at, expires_at): (SystemTime, SystemTime),
-        question: Question,
-    ) -> Self {
-        Self(Arc::new(Pending { id, origin, asked_at, expires_at, question, problem: None }))
+    pub(super) fn new(id: String, (asked_at, expires_at): (SystemTime, SystemTime), put: Put) -> Self {
+        let Put { origin, question, at_most, note } = put;
+        Self(Arc::new(Pending { id, origin, asked_at, expires_at, question, at_most, note, problem: None }))
     }
 
     /// The same question again, with what was wrong with the answer.
@@ -109,6 +156,34 @@ impl PendingAsk {
     /// What is asked.
     pub fn question(&self) -> &Question {
         &self.0.question
+    }
+
+    /// For how long it can be allowed, shortest first; nothing where a value is asked for.
+    ///
+    /// An answer that allows it for longer is cut to the longest of them. `Always` is among them only where the
+    /// [origin](Self::origin) names a workspace, and what is remembered then are the question's patterns, exactly as they
+    /// are.
+    pub fn scopes(&self) -> &'static [AllowScope] {
+        const ALL: &[AllowScope] = &[AllowScope::Once, AllowScope::Session, AllowScope::Always];
+        match (self.question(), self.0.at_most) {
+            (Question::Elicit(_), _) => &[],
+            (Question::Approve(_), AllowScope::Once) => &ALL[..1],
+            (Question::Approve(_), AllowScope::Session) => &ALL[..2],
+            (Question::Approve(_), AllowScope::Always) => ALL,
+        }
+    }
+
+    /// What keeps answers from being remembered here, or what was remembered from counting.
+    pub fn note(&self) -> Option<&str> {
+        self.0.note.as_deref()
+    }
+
+    /// The answer, allowing no more than the question offers.
+    pub(super) fn narrow(&self, answer: Answer) -> Answer {
+        match answer {
+            Answer::Allow { scope } => Answer::Allow { scope: scope.min(self.0.at_most) },
+            answer => answer,
+        }
     }
 
     /// Since when it waits.
@@ -171,7 +246,7 @@ mod tests {
             json!({
                 "id": "detached", "callId": "call-1", "tool": "write", "sessionId": "s", "agent": "ada",
                 "askedAt": null, "expiresAt": null,
-                "question": {"type": "approve", "kind": "edit", "title": "write a file"},
+                "question": {"type": "approve", "kind": "edit", "title": "write a file"}, "atMost": "session",
                 "problem": "no",
             })
         );
@@ -179,5 +254,33 @@ mod tests {
         let back: PendingAsk = serde_json::from_value(again.clone()).unwrap();
         assert_eq!(serde_json::to_value(&back).unwrap(), again);
         assert_eq!((back.id(), back.origin(), back.question()), (ask.id(), ask.origin(), ask.question()));
+    }
+
+    #[test]
+    fn an_answer_allows_no_more_than_is_offered() {
+        let elicitation = Elicitation::new("x", json!({"type": "object", "properties": {}})).unwrap();
+        let ask = || Ask::new("edit", "t").with_pattern("a");
+        let here = || Origin::new("1", "t").with_workspace("/srv");
+        let approve = Question::Approve;
+        for (origin, question, scopes) in [
+            (here(), approve(ask()), &[AllowScope::Once, AllowScope::Session, AllowScope::Always][..]),
+            (Origin::default(), approve(ask()), &[AllowScope::Once, AllowScope::Session]),
+            (here(), approve(ask().raised()), &[AllowScope::Once, AllowScope::Session]),
+            (here(), approve(ask().once_only()), &[AllowScope::Once]),
+            (here(), Question::Elicit(elicitation), &[]),
+        ] {
+            let pending = PendingAsk::detached(origin, question);
+            assert_eq!(pending.scopes(), scopes, "{pending:?}");
+            for scope in [AllowScope::Once, AllowScope::Session, AllowScope::Always] {
+                let Answer::Allow { scope: given } = pending.narrow(Answer::Allow { scope }) else {
+                    panic!()
+                };
+                assert_eq!(given, scope.min(scopes.last().copied().unwrap_or_default()));
+            }
+            assert_eq!(pending.narrow(Answer::deny()), Answer::deny());
+        }
+        let now = SystemTime::now();
+        let once = PendingAsk::new("x".to_owned(), (now, now), Put::once(here(), approve(ask())));
+        assert_eq!(once.scopes(), [AllowScope::Once]);
     }
 }

@@ -1,7 +1,7 @@
 //! A question as plain text: the tool's facts first, then the model's words, marked as such.
 
-use super::{Access, Ask, AskDetail, Elicitation, PendingAsk, Question};
-use crate::escape::{BlockLine, block_lines, escape_line};
+use super::{Access, AllowScope, Ask, AskDetail, Elicitation, PendingAsk, Question};
+use crate::escape::{BlockLine, MAX_LINE_CHARS, block_lines, escape_line};
 use std::fmt::Write as _;
 
 /// The columns of a line. A terminal that breaks a line puts the rest where our own words begin, so lines are broken
@@ -19,20 +19,58 @@ impl PendingAsk {
     /// Lines are at most 80 columns wide, a character beyond ASCII counting as two. Every line of what a tool or model
     /// worded begins with two spaces; what spans several lines, with `│` or, where one was broken, `┊`.
     pub fn to_text(&self) -> String {
-        let mut text = Text(String::new());
+        let mut text = Text::default();
         match self.question() {
             Question::Approve(ask) => text.permission(self, ask),
             Question::Elicit(elicitation) => text.elicitation(self, elicitation),
+        }
+        if text.is_cut {
+            text.heading("It is too long to be shown whole: above it says what is left out.");
+        }
+        if let Some(note) = self.note() {
+            text.heading("Nothing is remembered for longer than the session, nor counts from before:");
+            text.quote(note);
         }
         if let Some(problem) = self.problem() {
             text.heading("The last answer did not fit:");
             text.quote(problem);
         }
-        text.0
+        text.text
+    }
+
+    /// What an answer that lasts would be remembered for, as text that is laid out like the rest.
+    pub(crate) fn remembered_text(&self) -> String {
+        let mut text = Text::default();
+        let Question::Approve(ask) = self.question() else { return String::new() };
+        if ask.patterns.is_empty() {
+            text.heading("What s remembers: the same question, in every detail");
+            return text.text;
+        }
+        let is_always = self.scopes().contains(&AllowScope::Always);
+        text.heading(if is_always {
+            "What s and a remember, exactly as it is:"
+        } else {
+            "What s remembers, exactly as it is:"
+        });
+        text.field("kind: ", &ask.kind);
+        for pattern in &ask.patterns {
+            text.field("pattern: ", pattern);
+        }
+        text.field("asked by: ", &self.origin().tool);
+        if let Some(workspace) = self.origin().workspace.as_ref().filter(|_| is_always) {
+            text.heading("The workspace in which a remembers it:");
+            text.field("", workspace);
+        }
+        text.text
     }
 }
 
-struct Text(String);
+#[derive(Default)]
+struct Text {
+    text: String,
+    /// Whether anything is left out.
+    is_cut: bool,
+}
 
 impl Text {
     fn permission(&mut self, pending: &PendingAsk, ask: &Ask) {
@@ -99,11 +137,12 @@ impl Text {
 
     /// Our own words.
     fn heading(&mut self, words: &str) {
-        self.0.push_str(words);
-        self.0.push('\n');
+        self.text.push_str(words);
+        self.text.push('\n');
     }
 
     fn field(&mut self, label: &str, value: &str) {
+        self.is_cut |= value.chars().nth(MAX_LINE_CHARS).is_some();
         let line = format!("{label}{}", escape_line(value));
         self.broken(line.trim_end_matches(' '), "  ");
     }
@@ -113,7 +152,8 @@ impl Text {
             match line {
                 BlockLine::Text(line) => self.broken(&line, QUOTED),
                 BlockLine::LeftOut(statement) => {
-                    let _ = writeln!(self.0, "  {statement}");
+                    self.is_cut = true;
+                    let _ = writeln!(self.text, "  {statement}");
                 }
             }
         }
@@ -123,7 +163,7 @@ impl Text {
         let (mut prefix, mut rest) = (prefix, line);
         loop {
             let (part, after) = rest.split_at(fitting(rest));
-            let _ = writeln!(self.0, "{prefix}{part}");
+            let _ = writeln!(self.text, "{prefix}{part}");
             if after.is_empty() {
                 return;
             }
@@ -210,6 +250,12 @@ mod tests {
             "What the model says of it, unchecked:",
             "The last answer did not fit:",
         ];
+        assert!(
+            pending
+                .remembered_text()
+                .lines()
+                .all(|line| line.starts_with("  ") || line.starts_with("What s "))
+        );
         let text = pending.to_text();
         let mut found = Vec::new();
         for line in text.lines() {
@@ -235,5 +281,48 @@ mod tests {
             "{}",
             &text[..200]
         );
+        let said = "\nIt is too long to be shown whole: above it says what is left out.\n";
+        for (ask, expected) in [
+            (Ask::new("edit", "t").with_diff("f", "+line\n".repeat(5_000)), true),
+            (Ask::new("edit", "t").with_diff("f", "+line\n".repeat(2_000)), false),
+            (Ask::new("edit", "t").with_pattern("x".repeat(1_001)), true),
+            (Ask::new("edit", "t").with_pattern("é".repeat(1_000)), false),
+        ] {
+            assert_eq!(shown(ask).contains(said), expected);
+        }
+    }
+
+    #[test]
+    fn what_would_be_remembered() {
+        let shown =
+            |origin: Origin, ask: Ask| PendingAsk::detached(origin, Question::Approve(ask)).remembered_text();
+        let here = || Origin::new("1", "edit").with_workspace("/srv/a\nb");
+        for (text, expected) in [
+            (
+                shown(here(), Ask::new("edit", "t").with_pattern("a\u{1b}").with_pattern("b*")),
+                "What s and a remember, exactly as it is:\n  kind: edit\n  pattern: a\\u{1b}\n  pattern: b*\n  asked by: \
+                 edit\nThe workspace in which a remembers it:\n  /srv/a\\u{a}b\n",
+            ),
+            (
+                shown(Origin::new("1", "edit"), Ask::new("edit", "t").with_pattern("a")),
+                "What s remembers, exactly as it is:\n  kind: edit\n  pattern: a\n  asked by: edit\n",
+            ),
+            (shown(here(), Ask::new("edit", "t")), "What s remembers: the same question, in every detail\n"),
+        ] {
+            assert_eq!(text, expected);
+        }
+    }
+
+    #[test]
+    fn why_nothing_is_remembered() {
+        let put = crate::ask::Put::remembered(
+            Origin::new("1", "edit"),
+            Question::Approve(Ask::new("edit", "t").with_pattern("a")),
+            Some("there is\nno data directory".to_owned()),
+        );
+        let now = std::time::SystemTime::now();
+        let text = PendingAsk::new("x".to_owned(), (now, now), put).to_text();
+        let note = "\nNothing is remembered for longer than the session, nor counts from before:\n  │ there is\n  │ no data directory\n";
+        assert!(text.ends_with(note), "{text}");
     }
 }

@@ -1,6 +1,7 @@
 //! Waiting for the answer to a question: from the approver, from elsewhere, or until it is too late.
 
 use super::asks::Waiting;
+use super::question::Put;
 use super::{Answer, AnswerError, Ask, Asks, DeniedBy, Elicitation, Origin, PendingAsk, Question};
 use crate::approver::{Answering, Approver};
 use crate::error::ToolError;
@@ -20,7 +21,8 @@ const MOST_ATTEMPTS: u32 = 3;
 type Asked<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 impl Asks {
-    /// Asks for permission: what [`ToolContext::ask`](crate::ToolContext) does.
+    /// Asks for permission, this once: rules and what was allowed before are the matter of
+    /// [`ToolContext::ask`](crate::ToolContext).
     ///
     /// # Errors
     ///
@@ -66,41 +68,48 @@ impl Asks {
         origin: Origin,
         question: Question,
     ) -> Asked<'a, Answer> {
-        self.ask_telling(approver, origin, question, |_| {})
+        self.ask_telling(approver, Put::once(origin, question), |_| {})
     }
 
     /// The same, telling of the question once it is on the list.
     pub(crate) fn ask_telling<'a>(
         &'a self,
         approver: &'a dyn Approver,
-        origin: Origin,
-        question: Question,
+        put: Put,
         tell: impl FnOnce(&PendingAsk) + Send + 'a,
     ) -> Asked<'a, Answer> {
         Box::pin(async move {
-            let mut waiting = match self.register(origin, question) {
+            let mut waiting = match self.register(put) {
                 Ok(waiting) => waiting,
                 Err(refusal) => return refusal,
             };
             tell(&waiting.ask);
-            let mut deadline = Deadline { age: self.limits().age, sleep: None };
-            let mut attempt = 1;
-            loop {
-                let ask = waiting.ask.clone();
-                let mut consulted = Consulted::begin(approver, &ask);
-                match poll_fn(|task| hear(&mut waiting, &mut consulted, &mut deadline, task)).await {
-                    Heard::Elsewhere(answer) => return answer,
-                    Heard::TooLate(denial) => return settle(&mut waiting, denial),
-                    Heard::Approver(answer) => match self.answer(ask.id(), answer) {
-                        Err(AnswerError::Unfit { problem }) if attempt < MOST_ATTEMPTS => {
-                            waiting.ask_again(problem);
-                        }
-                        outcome => return settle(&mut waiting, fault(outcome)),
-                    },
-                }
-                attempt += 1;
-            }
+            waiting.hear_out(approver).await
         })
+    }
+}
+
+impl Waiting {
+    /// Waits for the answer, from the approver or from elsewhere.
+    pub(super) async fn hear_out(&mut self, approver: &dyn Approver) -> Answer {
+        let asks = self.asks.clone();
+        let mut deadline = Deadline { age: asks.limits().age, sleep: None };
+        let mut attempt = 1;
+        loop {
+            let ask = self.ask.clone();
+            let mut consulted = Consulted::begin(approver, &ask);
+            match poll_fn(|task| hear(self, &mut consulted, &mut deadline, task)).await {
+                Heard::Elsewhere(answer) => return answer,
+                Heard::TooLate(denial) => return settle(self, denial),
+                Heard::Approver(answer) => match asks.answer(ask.id(), answer) {
+                    Err(AnswerError::Unfit { problem }) if attempt < MOST_ATTEMPTS => {
+                        self.ask_again(problem);
+                    }
+                    outcome => return settle(self, fault(outcome)),
+                },
+            }
+            attempt += 1;
+        }
     }
 }
 
@@ -213,9 +222,17 @@ impl Deadline {
             return Poll::Ready(Answer::denied_by(DeniedBy::Fault, problem));
         };
         let age = self.age;
-        sleep.as_mut().poll(task).map(|()| {
-            Answer::denied_by(DeniedBy::TimeOut, format!("nobody answered within {}", in_words(age)))
-        })
+        // Whoever waits may do so in another runtime than the first who did, and that one may be gone.
+        match catch_unwind(AssertUnwindSafe(|| sleep.as_mut().poll(task))) {
+            Ok(slept) => slept.map(|()| {
+                Answer::denied_by(DeniedBy::TimeOut, format!("nobody answered within {}", in_words(age)))
+            }),
+            Err(panic) => {
+                std::mem::forget(panic);
+                let problem = "the tokio runtime that it was first asked in has ended";
+                Poll::Ready(Answer::denied_by(DeniedBy::Fault, problem))
+            }
+        }
     }
 }
 

@@ -1,16 +1,26 @@
 //! A tool that asks a person.
 
 use super::ToolContext;
+use crate::approvals::{Allowed, Asker, Memory};
 use crate::arg::ToolArg;
-use crate::ask::{Answer, Ask, Elicitation, Origin, Question};
+use crate::ask::{Answer, Ask, Elicitation, Origin, Put, Question};
 use crate::error::ToolError;
-use crate::events::Event;
+use crate::escape::escape_line;
+use crate::events::{AllowedBy, Event};
 use crate::live::Reason;
+use crate::permission::{Decided, DecidedRule, Decision, PermissionRequest};
 use futures_util::future::{Either, select};
 use std::pin::pin;
+use std::sync::Arc;
 
 impl ToolContext {
     /// Asks whether something may be done, and waits for the answer, for hours if need be.
+    ///
+    /// A person is asked only where it is not decided yet. First the [rules](crate::Permissions) count: what they deny is
+    /// denied, what they allow goes ahead. Then what was allowed before, for the session or always in this workspace, as
+    /// [`Approvals`](crate::Approvals) says: exactly this, asked by this tool. Then the question waits for an answer,
+    /// together with other calls of the session that ask the same at that time, and the answer is remembered for as long
+    /// as it says.
     ///
     /// While it waits the call's clock stands still, and other calls of the session, and of the tool, can run in its
     /// place. With the answer it waits for its turn again. A function that drops the question instead goes on at once
@@ -41,11 +51,70 @@ impl ToolContext {
     ///
     /// # Errors
     ///
-    /// `Denied`, with the person's word for the model, or saying why nobody could be asked; `Aborted` once the call is
-    /// cancelled or over.
+    /// `Denied`, with the rule and its place, or with the person's word for the model, or saying why nobody could be
+    /// asked; `Aborted` once the call is cancelled or over.
     pub async fn ask(&self, ask: Ask) -> Result<(), ToolError> {
+        self.check_cancelled()?;
+        let request = PermissionRequest::new(&ask.kind, &ask.patterns).raised(ask.raised);
+        let Decided { decision, rule, .. } =
+            self.scope().toolkit.settings.permissions.decide(self.caller(), &request);
+        match decision {
+            Decision::Ask => self.ask_person(ask).await,
+            Decision::Allow => {
+                self.tell_allowed(&ask, || AllowedBy::Rule {
+                    rule: rule.map_or_else(|| "a default".to_owned(), |rule| rule.to_string()),
+                });
+                Ok(())
+            }
+            Decision::Deny => Err(denied(&ask, rule.as_ref())),
+        }
+    }
+
+    /// Asks a person, whatever the rules say: for what has been decided to be asked. What was allowed before answers it.
+    pub(crate) async fn ask_person(&self, ask: Ask) -> Result<(), ToolError> {
+        self.check_cancelled()?;
+        let settings = &self.scope().toolkit.settings;
+        let memory = self.memory();
+        let recalled = memory.recall(&ask);
+        if let Ok(Some(allowed)) = &recalled {
+            self.tell_allowed(&ask, || match allowed {
+                Allowed::Session => AllowedBy::Session,
+                Allowed::Always(ids) => AllowedBy::Approval { ids: ids.clone() },
+            });
+            return Ok(());
+        }
+        let note = recalled.err();
+        let workspace = memory.workspace().filter(|_| note.is_none()).map(str::to_owned);
         let title = ask.title.clone();
-        self.put(Question::Approve(ask)).await?.into_permission(&title)
+        let put = Put::remembered(Origin { workspace, ..self.origin() }, Question::Approve(ask), note);
+        let away = self.live().leave(Reason::Asking);
+        let answer = match settings.asks.ask_together(settings.shared_approver(), put, &memory) {
+            Ok(joined) => {
+                self.send(|| Event::Asked { ask: joined.ask().clone() });
+                self.unless_cancelled(joined).await?
+            }
+            Err(refusal) => refusal,
+        };
+        away.come_back().await;
+        answer.into_permission(&title)
+    }
+
+    fn tell_allowed(&self, ask: &Ask, by: impl FnOnce() -> AllowedBy) {
+        self.send(|| Event::Allowed { kind: ask.kind.clone(), title: ask.title.clone(), by: by() });
+    }
+
+    /// What is remembered of answers to this tool, for this caller.
+    fn memory(&self) -> Memory {
+        let (scope, caller, tool) = (self.scope(), self.caller(), self.tool());
+        let asker = Asker {
+            tool: tool.name().to_owned(),
+            source: tool.source().to_string(),
+            agent: caller.agent.clone(),
+            channel: caller.channel.clone(),
+            sandboxed: caller.sandboxed,
+        };
+        let approvals = scope.toolkit.settings.approvals.clone();
+        Memory::new(asker, Arc::clone(&scope.session), approvals, caller.workspace_dir())
     }
 
     /// Asks a person for a value, and waits for it as [`ToolContext::ask`] does. `None` when the person declines.
@@ -69,24 +138,44 @@ impl ToolContext {
     /// Puts a question to a person, whatever any rule says of it.
     pub(crate) async fn put(&self, question: Question) -> Result<Answer, ToolError> {
         let settings = &self.scope().toolkit.settings;
-        let origin = Origin {
+        self.check_cancelled()?;
+        let away = self.live().leave(Reason::Asking);
+        let put = Put::once(self.origin(), question);
+        let answer = settings.asks.ask_telling(settings.approver(), put, |ask| {
+            self.send(|| Event::Asked { ask: ask.clone() });
+        });
+        let answer = self.unless_cancelled(answer).await?;
+        away.come_back().await;
+        Ok(answer)
+    }
+
+    fn origin(&self) -> Origin {
+        Origin {
             call_id: self.call_id().to_owned(),
             tool: self.tool_name().to_owned(),
             session_id: self.session_id().map(str::to_owned),
             agent: self.agent().map(str::to_owned),
-        };
-        // Nobody needs the answer once the call is over; a thread or a task that outlives it would wait for hours.
-        let cancelled = pin!(self.cancellation_token().cancelled());
-        self.check_cancelled()?;
-        let away = self.live().leave(Reason::Asking);
-        let answer = settings.asks.ask_telling(settings.approver(), origin, question, |ask| {
-            self.send(|| Event::Asked { ask: ask.clone() });
-        });
-        let answer = match select(answer, cancelled).await {
-            Either::Left((answer, _)) => answer,
-            Either::Right(_) => return Err(ToolError::aborted("the call was cancelled")),
-        };
-        away.come_back().await;
-        Ok(answer)
+            workspace: None,
+        }
     }
+
+    /// Nobody needs an answer once the call is over; a thread or a task that outlives it would wait for hours.
+    async fn unless_cancelled(&self, answer: impl Future<Output = Answer>) -> Result<Answer, ToolError> {
+        let cancelled = pin!(self.cancellation_token().cancelled());
+        match select(pin!(answer), cancelled).await {
+            Either::Left((answer, _)) => Ok(answer),
+            Either::Right(_) => Err(ToolError::aborted("the call was cancelled")),
+        }
+    }
+}
+
+/// What the rules deny.
+fn denied(ask: &Ask, rule: Option<&DecidedRule>) -> ToolError {
+    let by = rule.map_or_else(|| "by default".to_owned(), |rule| format!("by the rule {rule}"));
+    ToolError::denied(format!(
+        "not allowed: {}. The kind `{}` is denied {by}. Nothing was done; do not try it in another way, go on without it \
+         and say what was not allowed and why",
+        escape_line(&ask.title),
+        escape_line(&ask.kind),
+    ))
 }

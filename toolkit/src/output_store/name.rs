@@ -17,7 +17,7 @@ const EXTENSION: &str = ".txt";
 /// Lower-case letters, digits, `.`, `_` and `-` stand for themselves. A `+` changes between lower and upper case, since
 /// there are file systems that take both for one; every other byte is `~` and two digits. So no two sessions share a
 /// directory, short of two with more than a hundred bytes that agree in the 128 bits of a digest.
-pub(super) fn directory_name(session: Option<&str>) -> String {
+pub(crate) fn directory_name(session: Option<&str>) -> String {
     // No session id gives these: a `~` of an id is followed by digits.
     let Some(id) = session else { return "~none".to_owned() };
     if id.is_empty() {

@@ -1,18 +1,57 @@
 //! What a person typed, as an answer.
 
-use crate::ask::Answer;
+use crate::ask::{AllowScope, Answer, PendingAsk};
 use crate::escape::escape_line;
 use serde_json::{Map, Number, Value};
 
-/// The answer to a question for permission; `None` for an empty line.
-pub(super) fn read_permission(line: &str) -> Option<Answer> {
+/// What a line that was typed says to a question for permission.
+#[derive(Debug, PartialEq)]
+pub(super) enum Reply {
+    Answer(Answer),
+    /// Nothing.
+    Empty,
+    /// It would allow it for longer than the question offers: neither an answer nor a word to the model.
+    NotOffered,
+}
+
+/// What the line says where it can be allowed for as long as `scopes` say.
+pub(super) fn read_permission(line: &str, scopes: &[AllowScope]) -> Reply {
     let line = line.trim();
-    match line.to_ascii_lowercase().as_str() {
-        "" => None,
-        "y" | "yes" => Some(Answer::allow()),
-        "n" | "no" => Some(Answer::deny()),
-        _ => Some(Answer::deny_saying(line)),
+    let scope = match line.to_ascii_lowercase().as_str() {
+        "" => return Reply::Empty,
+        "y" | "yes" => AllowScope::Once,
+        "s" | "session" => AllowScope::Session,
+        "a" | "always" => AllowScope::Always,
+        "n" | "no" => return Reply::Answer(Answer::deny()),
+        _ => return Reply::Answer(Answer::deny_saying(line)),
+    };
+    match scope {
+        AllowScope::Once => Reply::Answer(Answer::allow()),
+        AllowScope::Session if scopes.contains(&scope) => Reply::Answer(Answer::allow_for_session()),
+        AllowScope::Always if scopes.contains(&scope) => Reply::Answer(Answer::allow_always()),
+        _ => Reply::NotOffered,
     }
+}
+
+/// What can be typed. It ends in the line that the person goes on.
+pub(super) fn choices(pending: &PendingAsk) -> String {
+    let scopes = pending.scopes();
+    let mut text = String::new();
+    if scopes.len() > 1 {
+        text.push_str(&pending.remembered_text());
+        text.push_str("Allow it?\ny = yes, once\n");
+        for scope in scopes {
+            match scope {
+                AllowScope::Once => {}
+                AllowScope::Session => text.push_str("s = yes, and this again until the session ends\n"),
+                AllowScope::Always => text.push_str("a = yes, and this again always, in this workspace\n"),
+            }
+        }
+        text.push_str("n = no; anything else = no, and said to the model: ");
+    } else {
+        text.push_str("Allow it? y = yes, once; n = no; anything else = no, and said to the model: ");
+    }
+    text
 }
 
 /// One property of what is asked for.
@@ -108,22 +147,54 @@ fn in_text(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ask::{Ask, Origin, Question};
     use serde_json::json;
 
     #[test]
-    fn only_yes_allows() {
-        for (line, expected) in [
-            ("y", Some(Answer::allow())),
-            (" YES \t", Some(Answer::allow())),
-            ("n", Some(Answer::deny())),
-            ("No", Some(Answer::deny())),
-            ("", None),
-            ("  ", None),
-            ("yy", Some(Answer::deny_saying("yy"))),
-            ("yes, but on a branch", Some(Answer::deny_saying("yes, but on a branch"))),
-            ("ｙ", Some(Answer::deny_saying("ｙ"))),
+    fn only_exact_words_allow_and_only_what_is_offered() {
+        const ALL: &[AllowScope] = &[AllowScope::Once, AllowScope::Session, AllowScope::Always];
+        let said = |word: &str| Reply::Answer(Answer::deny_saying(word));
+        for (line, offered, expected) in [
+            ("y", 1, Reply::Answer(Answer::allow())),
+            (" YES \t", 3, Reply::Answer(Answer::allow())),
+            ("s", 3, Reply::Answer(Answer::allow_for_session())),
+            ("Session", 2, Reply::Answer(Answer::allow_for_session())),
+            ("s", 1, Reply::NotOffered),
+            ("a", 3, Reply::Answer(Answer::allow_always())),
+            ("ALWAYS ", 3, Reply::Answer(Answer::allow_always())),
+            ("a", 2, Reply::NotOffered),
+            ("always", 1, Reply::NotOffered),
+            ("n", 3, Reply::Answer(Answer::deny())),
+            ("No", 1, Reply::Answer(Answer::deny())),
+            ("", 3, Reply::Empty),
+            ("  ", 1, Reply::Empty),
+            ("yy", 3, said("yy")),
+            ("aa", 3, said("aa")),
+            ("sa", 3, said("sa")),
+            ("yes, but on a branch", 3, said("yes, but on a branch")),
+            ("always ask", 3, said("always ask")),
+            ("ｙ", 3, said("ｙ")),
+            ("а", 3, said("а")),
         ] {
-            assert_eq!(read_permission(line), expected, "{line:?}");
+            assert_eq!(read_permission(line, &ALL[..offered]), expected, "{line:?} {offered}");
+        }
+    }
+
+    #[test]
+    fn only_what_is_offered_is_shown() {
+        let shown = |origin: Origin, ask: Ask| choices(&PendingAsk::detached(origin, Question::Approve(ask)));
+        let here = || Origin::new("1", "edit").with_workspace("/srv");
+        let ask = || Ask::new("edit", "t").with_pattern("src/lib.rs");
+        for (text, has_s, has_a) in [
+            (shown(here(), ask()), true, true),
+            (shown(Origin::new("1", "edit"), ask()), true, false),
+            (shown(here(), ask().raised()), true, false),
+            (shown(here(), ask().once_only()), false, false),
+        ] {
+            assert_eq!((text.contains("\ns = "), text.contains("\na = ")), (has_s, has_a), "{text}");
+            assert_eq!(text.contains("  pattern: src/lib.rs\n"), has_s, "{text}");
+            assert_eq!(text.contains("  /srv\n"), has_a, "{text}");
+            assert!(text.contains("y = yes, once") && text.ends_with("said to the model: "), "{text}");
         }
     }
 

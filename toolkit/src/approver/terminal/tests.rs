@@ -76,6 +76,59 @@ async fn a_person_answers() {
 }
 
 #[tokio::test]
+async fn a_person_allows_it_for_longer_where_that_is_offered() {
+    let always = "a = yes, and this again always, in this workspace\r\n";
+    let session = "s = yes, and this again until the session ends\r\n";
+    let ask = || Ask::new("exec", "push").with_pattern("git push");
+    let here = || Origin::new("1", "exec").with_workspace("/srv/project");
+    for (origin, ask, typed, offered, expected) in [
+        (here(), ask(), "s\n", &[session, always][..], Answer::allow_for_session()),
+        (here(), ask(), "always\n", &[session, always], Answer::allow_always()),
+        (here(), ask(), "y\n", &[session, always], Answer::allow()),
+        (here(), ask().raised(), "s\n", &[session], Answer::allow_for_session()),
+        (Origin::new("1", "exec"), ask(), "s\n", &[session], Answer::allow_for_session()),
+        (here(), ask().once_only(), "y\n", &[], Answer::allow()),
+    ] {
+        let mut person = Person::new();
+        let approver = TerminalApprover::on(&person.device);
+        let pending = PendingAsk::detached(origin, Question::Approve(ask));
+        let answer = tokio::spawn(async move { approver.ask(&pending).await });
+        let seen = person.sees("said to the model: ").await;
+        for line in [session, always] {
+            assert_eq!(seen.contains(line), offered.contains(&line), "{seen}");
+        }
+        let is_remembered = seen.contains("exactly as it is:\r\n  kind: exec\r\n  pattern: git push\r\n");
+        assert_eq!(is_remembered, !offered.is_empty(), "{seen}");
+        assert_eq!(seen.contains("\r\n  /srv/project\r\n"), offered.contains(&always), "{seen}");
+        // What is not offered is neither an answer nor a word to the model.
+        if !offered.contains(&always) {
+            person.types("a\n");
+            person.sees("It cannot be allowed for that long").await;
+            person.sees("said to the model: ").await;
+        }
+        person.types(typed);
+        assert_eq!(answer.await.unwrap(), Some(expected), "{typed:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_long_change_is_shown_whole_or_says_that_it_is_not() {
+    let said = "It is too long to be shown whole: above it says what is left out.";
+    for (lines, is_whole) in [(2_000, true), (2_001, false)] {
+        let mut person = Person::new();
+        let ask = Ask::new("edit", "t").with_diff("f", "+line\n".repeat(lines));
+        let pending = PendingAsk::detached(Origin::new("1", "edit"), Question::Approve(ask));
+        let approver = TerminalApprover::on(&person.device);
+        let answer = tokio::spawn(async move { approver.ask(&pending).await });
+        let seen = person.sees("said to the model: ").await;
+        let shown = seen.matches("  │ +line\r\n").count();
+        assert_eq!((seen.contains(said), shown == lines), (!is_whole, is_whole), "{shown} of {lines}");
+        person.types("n\n");
+        assert_eq!(answer.await.unwrap(), Some(Answer::deny()));
+    }
+}
+
+#[tokio::test]
 async fn values_are_filled_in() {
     let schema = serde_json::json!({
         "type": "object",
@@ -150,6 +203,7 @@ async fn without_a_terminal_it_denies_and_says_so() {
             panic!("{answer:?}");
         };
         assert!(message.contains("there is no terminal"), "{message}");
+        assert!(message.ends_with("or allow it with the setting `permission.exec`"), "{message}");
     }
 }
 

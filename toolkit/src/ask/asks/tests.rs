@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::approver::{Answering, Approver, CallbackApprover, NoApprover, ScriptedApprover};
-use crate::ask::{Ask, Elicitation};
+use crate::ask::{Ask, Elicitation, Origin};
 use crate::error::ToolErrorKind;
 use serde_json::{Value, json};
 use std::collections::HashSet;
@@ -69,7 +69,10 @@ async fn an_approver_answers() {
         (Box::new(ScriptedApprover::always(Answer::allow())), Ok(())),
         (Box::new(ScriptedApprover::new([Answer::deny()])), Err("the person who was asked said no")),
         (Box::new(ScriptedApprover::new([])), Err("the script of answers ended before question 1")),
-        (Box::new(NoApprover), Err("`Toolkit::builder().approver(..)`")),
+        (
+            Box::new(NoApprover),
+            Err("`Toolkit::builder().approver(..)`, or allows it with the setting `permission.edit`"),
+        ),
         (
             Box::new(CallbackApprover::new(|_| Answer::value(1))),
             Err("the approver gave an answer that is none"),
@@ -361,7 +364,7 @@ fn ids_grow_and_are_not_to_be_guessed() {
     let asks = Asks::default();
     let tails: HashSet<String> = (0..1_000)
         .map(|_| {
-            let Ok(waiting) = asks.register(origin("s"), permission("x")) else { panic!() };
+            let Ok(waiting) = asks.register(Put::once(origin("s"), permission("x"))) else { panic!() };
             waiting.ask.id()["ask_".len() + 13..].to_owned()
         })
         .collect();
@@ -371,7 +374,7 @@ fn ids_grow_and_are_not_to_be_guessed() {
 #[test]
 fn json_of_a_pending_question_holds_what_a_form_needs() {
     let asks = Asks::default();
-    let Ok(waiting) = asks.register(origin("s"), Question::Elicit(port())) else { panic!() };
+    let Ok(waiting) = asks.register(Put::once(origin("s"), Question::Elicit(port()))) else { panic!() };
     let json: Value = serde_json::to_value(&waiting.ask).unwrap();
     assert_eq!(json["question"]["type"], "elicit");
     assert_eq!(json["question"]["schema"]["required"], json!(["port"]));

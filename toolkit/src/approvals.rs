@@ -1,0 +1,112 @@
+//! What a person allowed for longer than once.
+
+mod file;
+mod memory;
+mod session;
+mod store;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use memory::{Allowed, Memory};
+pub use store::{ApprovalError, ApprovalList, Approvals};
+
+use crate::ask::{Access, Ask, AskDetail};
+use serde::{Deserialize, Serialize, Serializer};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Something that a person allowed always, in one workspace.
+///
+/// It answers a later question only if all of this is the same again: not a character of the pattern is a wildcard, and a
+/// question with several patterns needs an approval for each.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Approval {
+    /// By which it is revoked.
+    pub id: String,
+    /// The real path of the workspace.
+    pub workspace: String,
+    /// The kind of permission.
+    pub kind: String,
+    /// The pattern, exactly as the question showed it.
+    pub pattern: String,
+    /// The tool that asked.
+    pub tool: String,
+    /// The crate that the tool came from.
+    pub source: String,
+    /// The agent that called.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The channel that the session came in by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub channel: Option<String>,
+    /// Whether the session ran in a sandbox.
+    pub sandboxed: bool,
+    /// How the question said that paths are used: for writing, if it was for both.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub access: Option<Access>,
+    /// The directories in which the question said that commands run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub directories: Vec<String>,
+    /// When it was allowed; in JSON milliseconds since 1970.
+    #[serde(serialize_with = "milliseconds")]
+    pub approved_at: SystemTime,
+}
+
+/// Who asks. An answer holds again for the same alone: what a pattern means is the tool's own, and whoever allowed it saw
+/// for whom.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Asker {
+    pub(crate) tool: String,
+    pub(crate) source: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) agent: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) channel: Option<String>,
+    pub(crate) sandboxed: bool,
+}
+
+/// What must be the same beside the pattern, for an answer to hold again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Grounds {
+    asker: Asker,
+    kind: String,
+    /// Leave to read is none to write.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    access: Option<Access>,
+    /// A command does something else elsewhere.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    directories: Vec<String>,
+}
+
+impl Grounds {
+    fn of(asker: &Asker, ask: &Ask) -> Self {
+        let mut access = None;
+        let mut directories = Vec::new();
+        for detail in &ask.details {
+            match detail {
+                AskDetail::Diff { .. } => access = Some(Access::Write),
+                AskDetail::Path { access: Access::Read, .. } => {
+                    access.get_or_insert(Access::Read);
+                }
+                AskDetail::Path { .. } => access = Some(Access::Write),
+                AskDetail::Command { cwd, .. } => directories.extend(cwd.clone()),
+                AskDetail::Text { .. } => {}
+            }
+        }
+        Self { asker: asker.clone(), kind: ask.kind.clone(), access, directories }
+    }
+
+    fn bytes(&self) -> usize {
+        let Asker { tool, source, agent, channel, .. } = &self.asker;
+        let texts = [tool, source, &self.kind].into_iter().chain(agent).chain(channel);
+        texts.chain(&self.directories).map(String::len).sum()
+    }
+}
+
+fn milliseconds<S: Serializer>(time: &SystemTime, serializer: S) -> Result<S::Ok, S::Error> {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    serializer.serialize_u64(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+}

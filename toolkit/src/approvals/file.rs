@@ -1,0 +1,223 @@
+//! A file of approvals: read only if nobody else can have written it, and replaced as a whole.
+
+use super::Grounds;
+use data_encoding::BASE32_DNSSEC;
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// What this version writes and reads.
+const VERSION: u32 = 1;
+/// The most bytes of a file.
+const MOST_BYTES: u64 = 1 << 20;
+/// The most approvals in a file.
+pub(super) const MOST: usize = 1_000;
+/// How long another process may keep the lock.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How often it is looked whether it still does.
+const PAUSE: Duration = Duration::from_millis(5);
+/// What a file is called while it is written.
+pub(super) const UNFINISHED: &str = ".tmp";
+
+/// The approvals of one workspace.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Approved {
+    version: u32,
+    /// The real path. A file that was moved, or whose name stands for two, is for no other workspace.
+    pub(super) workspace: String,
+    pub(super) approvals: Vec<Stored>,
+}
+
+/// One approval.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Stored {
+    pub(super) id: String,
+    pub(super) pattern: String,
+    pub(super) of: Grounds,
+    /// In milliseconds since 1970.
+    pub(super) approved_at: u64,
+}
+
+impl Approved {
+    pub(super) fn new(workspace: &str) -> Self {
+        Self { version: VERSION, workspace: workspace.to_owned(), approvals: Vec::new() }
+    }
+
+    /// Reads a file; `None` where there is none.
+    pub(super) fn read(path: &Path) -> Result<Option<Self>, String> {
+        let unread = |what: String| Err(format!("{} is not read: {what}", path.display()));
+        let file = match open_own(path) {
+            Ok(Some(file)) => file,
+            Ok(None) => return Ok(None),
+            Err(problem) => return unread(problem),
+        };
+        let mut bytes = Vec::new();
+        if let Err(error) = file.take(MOST_BYTES + 1).read_to_end(&mut bytes) {
+            return unread(error.to_string());
+        }
+        if bytes.len() as u64 > MOST_BYTES {
+            return unread(format!("it has more than {MOST_BYTES} bytes"));
+        }
+        match serde_json::from_slice::<Self>(&bytes) {
+            Err(error) => unread(format!("it is damaged ({error})")),
+            Ok(approved) if approved.version != VERSION => {
+                unread(format!("it is of version {}, and this program knows {VERSION}", approved.version))
+            }
+            Ok(approved) => Ok(Some(approved)),
+        }
+    }
+
+    /// Puts this in place of a file, or removes it if nothing is left. To be done under the [`Lock`].
+    pub(super) fn write(&self, path: &Path) -> Result<(), String> {
+        let cannot = |error: &dyn std::fmt::Display| format!("{} cannot be written: {error}", path.display());
+        if self.approvals.is_empty() {
+            return remove(path);
+        }
+        let text = serde_json::to_vec_pretty(self).map_err(|error| cannot(&error))?;
+        if text.len() as u64 > MOST_BYTES || self.approvals.len() > MOST {
+            return Err(format!(
+                "{} would hold more than {MOST} approvals or {MOST_BYTES} bytes; revoke some",
+                path.display()
+            ));
+        }
+        // In the same directory, so that it can take the other's place at once; whoever crashes leaves the old one whole.
+        let unfinished = path.with_extension(format!("{}{UNFINISHED}", random_name()?));
+        let written = write_new(&unfinished, &text).and_then(|()| fs::rename(&unfinished, path));
+        written.map_err(|error| {
+            let _ = fs::remove_file(&unfinished);
+            cannot(&error)
+        })
+    }
+}
+
+/// Removes a file, if it is there.
+pub(super) fn remove(path: &Path) -> Result<(), String> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(format!("{} cannot be removed: {error}", path.display()))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn write_new(path: &Path, text: &[u8]) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    own(&mut options);
+    let mut file = options.open(path)?;
+    file.write_all(text)?;
+    file.sync_all()
+}
+
+/// Eight letters and digits that nobody has to guess, but two of which are hardly the same.
+pub(super) fn random_name() -> Result<String, String> {
+    let mut random = [0; 5];
+    getrandom::fill(&mut random).map_err(|error| format!("no randomness: {error}"))?;
+    Ok(BASE32_DNSSEC.encode(&random))
+}
+
+/// Opens a file that is there and that nobody else can have written.
+fn open_own(path: &Path) -> Result<Option<File>, String> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    own(&mut options);
+    let file = match options.open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error.to_string()),
+    };
+    let metadata = file.metadata().map_err(|error| error.to_string())?;
+    if !metadata.is_file() {
+        return Err("it is no regular file".to_owned());
+    }
+    check_owner(&metadata)?;
+    Ok(Some(file))
+}
+
+/// Whether there is a directory that nobody else can write to.
+pub(super) fn check_directory(path: &Path) -> Result<bool, String> {
+    let refused = |what: &str| Err(format!("{} is not read: {what}", path.display()));
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => refused(&error.to_string()),
+        Ok(metadata) if !metadata.is_dir() => refused("it is no directory"),
+        Ok(metadata) => match check_owner(&metadata) {
+            Ok(()) => Ok(true),
+            Err(problem) => refused(&problem),
+        },
+    }
+}
+
+#[cfg(unix)]
+fn check_owner(metadata: &Metadata) -> Result<(), String> {
+    use std::os::unix::fs::MetadataExt as _;
+    if metadata.mode() & 0o022 != 0 {
+        return Err(format!("others can write to it (mode {:o})", metadata.mode() & 0o777));
+    }
+    match own_id() {
+        Some(own) if metadata.uid() == own => Ok(()),
+        Some(own) => Err(format!("it belongs to the user {} instead of {own}", metadata.uid())),
+        None => Err("it cannot be told whose it is, since /proc is not there".to_owned()),
+    }
+}
+
+#[cfg(not(unix))]
+fn check_owner(_metadata: &Metadata) -> Result<(), String> {
+    Ok(())
+}
+
+/// The user that this process runs as. The call that says so is `unsafe` in Rust.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn own_id() -> Option<u32> {
+    use std::os::unix::fs::MetadataExt as _;
+    fs::metadata("/proc/self").ok().map(|process| process.uid())
+}
+
+/// Elsewhere the owner of what the user's home directory is.
+#[cfg(all(unix, not(any(target_os = "linux", target_os = "android"))))]
+fn own_id() -> Option<u32> {
+    use std::os::unix::fs::MetadataExt as _;
+    fs::metadata(std::env::home_dir()?).ok().map(|home| home.uid())
+}
+
+/// For the owner alone, through no link, and without waiting for whoever has the other end of a pipe.
+fn own(options: &mut OpenOptions) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.mode(0o600).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
+    }
+    #[cfg(not(unix))]
+    let _ = options;
+}
+
+/// Keeps other processes and threads from changing the files of a directory.
+pub(super) struct Lock(#[expect(dead_code, reason = "it is released when it is closed")] File);
+
+impl Lock {
+    /// Waits for the lock of a directory, for some seconds.
+    pub(super) fn take(directory: &Path) -> Result<Self, String> {
+        let path: PathBuf = directory.join("lock");
+        let cannot = |error: &dyn std::fmt::Display| format!("{} cannot be locked: {error}", path.display());
+        let mut options = OpenOptions::new();
+        options.write(true).create(true);
+        own(&mut options);
+        let file = options.open(&path).map_err(|error| cannot(&error))?;
+        let since = Instant::now();
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(Self(file)),
+                Err(TryLockError::WouldBlock) if since.elapsed() < PATIENCE => sleep(PAUSE),
+                Err(TryLockError::WouldBlock) => {
+                    return Err(cannot(&format!("another process has held it for {} s", PATIENCE.as_secs())));
+                }
+                Err(TryLockError::Error(error)) => return Err(cannot(&error)),
+            }
+        }
+    }
+}

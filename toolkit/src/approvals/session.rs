@@ -1,0 +1,148 @@
+//! What was allowed for the rest of a session: kept with it, and gone with it.
+
+use super::Grounds;
+use crate::ask::{Ask, AskDetail};
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// How many patterns and questions a session remembers; beyond, the oldest is asked again.
+const MOST: usize = 1_000;
+/// How many bytes they may have.
+const MOST_BYTES: usize = 4 << 20;
+
+/// What was allowed in one session.
+#[derive(Debug, Default)]
+pub(super) struct Allowed(Mutex<Table>);
+
+#[derive(Debug, Default)]
+struct Table {
+    /// In the order of answers.
+    all: VecDeque<Deed>,
+    bytes: usize,
+}
+
+/// One thing that may be done again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Deed {
+    grounds: Grounds,
+    /// What raised a question is no part of its pattern.
+    raised: bool,
+    what: What,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum What {
+    Pattern(String),
+    /// A question without a pattern: the very same again, but for what the model says of it.
+    Whole {
+        title: String,
+        details: Vec<AskDetail>,
+    },
+}
+
+impl Allowed {
+    /// Whether all of it was allowed.
+    pub(super) fn covers(&self, grounds: &Grounds, ask: &Ask) -> bool {
+        let table = self.lock();
+        deeds(grounds, ask).all(|deed| table.all.contains(&deed))
+    }
+
+    /// Remembers it.
+    pub(super) fn add(&self, grounds: &Grounds, ask: &Ask) {
+        let mut table = self.lock();
+        for deed in deeds(grounds, ask) {
+            if !table.all.contains(&deed) {
+                table.bytes += deed.bytes();
+                table.all.push_back(deed);
+            }
+            while table.all.len() > MOST || table.bytes > MOST_BYTES {
+                let Some(oldest) = table.all.pop_front() else { break };
+                table.bytes -= oldest.bytes();
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Table> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What is allowed with a question; never nothing.
+fn deeds<'a>(grounds: &'a Grounds, ask: &'a Ask) -> impl Iterator<Item = Deed> + 'a {
+    let deed = |what| Deed { grounds: grounds.clone(), raised: ask.raised, what };
+    let whole = ask
+        .patterns
+        .is_empty()
+        .then(|| What::Whole { title: ask.title.clone(), details: ask.details.clone() });
+    whole.into_iter().chain(ask.patterns.iter().cloned().map(What::Pattern)).map(deed)
+}
+
+impl Deed {
+    fn bytes(&self) -> usize {
+        let what = match &self.what {
+            What::Pattern(pattern) => pattern.len(),
+            What::Whole { title, details } => {
+                title.len() + details.iter().map(AskDetail::size).sum::<usize>()
+            }
+        };
+        size_of::<Self>() + self.grounds.bytes() + what
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::approvals::Asker;
+
+    fn grounds() -> Grounds {
+        let asker = Asker {
+            tool: "edit".to_owned(),
+            source: "here".to_owned(),
+            agent: None,
+            channel: None,
+            sandboxed: false,
+        };
+        Grounds { asker, kind: "edit".to_owned(), access: None, directories: Vec::new() }
+    }
+
+    #[test]
+    fn the_oldest_goes_and_memory_is_bounded() {
+        let allowed = Allowed::default();
+        let ask = |number: usize| Ask::new("edit", "t").with_pattern(number.to_string());
+        for number in 0..MOST + 10 {
+            allowed.add(&grounds(), &ask(number));
+            // Again and again is once.
+            allowed.add(&grounds(), &ask(number));
+        }
+        assert_eq!(allowed.lock().all.len(), MOST);
+        for (number, expected) in [(0, false), (9, false), (10, true), (MOST + 9, true)] {
+            assert_eq!(allowed.covers(&grounds(), &ask(number)), expected, "{number}");
+        }
+        let large = |number: usize| Ask::new("edit", number.to_string()).with_text("x", "y".repeat(1 << 20));
+        for number in 0..10 {
+            allowed.add(&grounds(), &large(number));
+            assert!(allowed.lock().bytes <= MOST_BYTES);
+        }
+        assert!(allowed.covers(&grounds(), &large(9)) && !allowed.covers(&grounds(), &large(0)));
+        let all = allowed.lock();
+        assert_eq!(all.bytes, all.all.iter().map(Deed::bytes).sum::<usize>());
+    }
+
+    #[test]
+    fn without_a_pattern_every_detail_counts() {
+        let allowed = Allowed::default();
+        let ask = || Ask::new("edit", "t").with_text("x", "1");
+        allowed.add(&grounds(), &ask());
+        for (other, expected) in [
+            (ask(), true),
+            (ask().with_claim("safe"), true),
+            (ask().with_text("x", "1"), false),
+            (Ask::new("edit", "t").with_text("x", "2"), false),
+            (Ask::new("edit", "T").with_text("x", "1"), false),
+            (ask().raised(), false),
+            (ask().with_pattern("t"), false),
+        ] {
+            assert_eq!(allowed.covers(&grounds(), &other), expected, "{other:?}");
+        }
+    }
+}

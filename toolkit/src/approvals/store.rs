@@ -1,0 +1,281 @@
+//! What was always allowed: one file a workspace, in the user's data directory.
+
+use super::file::{Approved, Lock, MOST, Stored, UNFINISHED, check_directory, random_name, remove};
+use super::{Approval, Asker, Grounds};
+use crate::output_store::{directory_name, make_directory};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// The directory within the data directory.
+const DIRECTORY: &str = "approvals";
+/// What the file of a workspace ends in.
+const EXTENSION: &str = "json";
+/// The most workspaces for which something is remembered.
+const MOST_WORKSPACES: usize = 10_000;
+
+/// What a person allowed always: [`Toolkit::approvals`](crate::Toolkit::approvals). Cloning is cheap.
+///
+/// It is kept in the directory `approvals` of the user's data, one file for each workspace, up to 1,000 approvals in one;
+/// never in the workspace itself: where the data directory lies within it, nothing is remembered. A file or directory
+/// that others can write to, that is somebody else's or damaged counts as if nothing had been allowed. It is read at each
+/// question, so that what is revoked counts at once, in every process.
+///
+/// A rule of the configuration that denies comes before it: what was allowed answers a question, no more.
+#[derive(Debug, Clone, Default)]
+pub struct Approvals {
+    /// `None` where there is no data directory: nothing is remembered then.
+    root: Option<Arc<Path>>,
+}
+
+/// All that is remembered.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ApprovalList {
+    /// By workspace, then in the order in which it was allowed.
+    pub approvals: Vec<Approval>,
+    /// What is not read, and why. It counts as if nothing had been allowed.
+    pub problems: Vec<String>,
+}
+
+/// Why nothing was revoked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ApprovalError {
+    /// There is no such approval.
+    #[error("nothing that is always allowed has the id `{id}`; list all for their ids")]
+    Unknown {
+        /// The id that was given.
+        id: String,
+    },
+    /// A file cannot be read, locked or written.
+    #[error("{problem}")]
+    Unusable {
+        /// What is wrong, with the file's path.
+        problem: String,
+    },
+}
+
+/// Where the approvals of one workspace are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// The real path of the workspace.
+    pub(super) workspace: String,
+    file: PathBuf,
+}
+
+impl Approvals {
+    /// Makes nothing yet: directories come with the first approval.
+    pub(crate) fn new(data_dir: Option<&Path>) -> Self {
+        Self { root: data_dir.map(|directory| directory.join(DIRECTORY).into()) }
+    }
+
+    /// All that is remembered, of all workspaces. Blocks.
+    pub fn list(&self) -> ApprovalList {
+        let mut list = ApprovalList::default();
+        let files = match self.files() {
+            Ok(files) => files,
+            Err(problem) => {
+                list.problems.push(problem);
+                return list;
+            }
+        };
+        for file in files {
+            match Approved::read(&file) {
+                Ok(None) => {}
+                Ok(Some(approved)) => list.approvals.extend(shown(approved)),
+                Err(problem) => list.problems.push(problem),
+            }
+        }
+        list.approvals.sort_by(|one, other| {
+            (&one.workspace, one.approved_at, &one.id).cmp(&(&other.workspace, other.approved_at, &other.id))
+        });
+        list
+    }
+
+    /// Takes one back. Blocks, some seconds if another process is changing something.
+    ///
+    /// # Errors
+    ///
+    /// When there is none of this id, or its file cannot be changed.
+    pub fn revoke(&self, id: &str) -> Result<Approval, ApprovalError> {
+        let unknown = || ApprovalError::Unknown { id: id.to_owned() };
+        let Some(_lock) = self.lock()? else { return Err(unknown()) };
+        let mut revoked = None;
+        let mut unread = None;
+        for file in self.files().map_err(unusable)? {
+            match Approved::read(&file) {
+                Ok(Some(mut approved)) if approved.approvals.iter().any(|stored| stored.id == id) => {
+                    revoked = shown(approved.clone()).into_iter().find(|approval| approval.id == id);
+                    approved.approvals.retain(|stored| stored.id != id);
+                    approved.write(&file).map_err(unusable)?;
+                }
+                Ok(_) => {}
+                Err(problem) => unread = Some(problem),
+            }
+        }
+        revoked.ok_or_else(|| unread.map_or_else(unknown, unusable))
+    }
+
+    /// Takes all back, of all workspaces, also what cannot be read; says how many files there were. Blocks, some seconds
+    /// if another process is changing something.
+    ///
+    /// # Errors
+    ///
+    /// When something cannot be removed.
+    pub fn revoke_all(&self) -> Result<usize, ApprovalError> {
+        let Some(_lock) = self.lock()? else { return Ok(0) };
+        let files = self.files().map_err(unusable)?;
+        for file in &files {
+            remove(file).map_err(unusable)?;
+        }
+        Ok(files.len())
+    }
+
+    /// Where what is allowed in a workspace is kept, or why it is not.
+    pub(super) fn place(&self, workspace: &Path) -> Result<Place, String> {
+        let Some(root) = &self.root else { return Err("there is no data directory".to_owned()) };
+        let real = workspace
+            .canonicalize()
+            .map_err(|error| format!("the workspace {} cannot be used: {error}", workspace.display()))?;
+        let Some(name) = real.to_str() else {
+            return Err(format!("the path of the workspace {} is no text", real.display()));
+        };
+        if nearest_real(root).starts_with(&real) {
+            return Err(format!(
+                "the data directory {} is inside the workspace, where tools could write to it",
+                root.display()
+            ));
+        }
+        let file = root.join(directory_name(Some(name))).with_added_extension(EXTENSION);
+        Ok(Place { workspace: name.to_owned(), file })
+    }
+
+    /// What is allowed in a workspace. Blocks.
+    pub(super) fn read(&self, place: &Place) -> Result<Vec<Stored>, String> {
+        let Some(root) = &self.root else { return Ok(Vec::new()) };
+        if !check_directory(root)? {
+            return Ok(Vec::new());
+        }
+        let Some(approved) = Approved::read(&place.file)? else { return Ok(Vec::new()) };
+        if approved.workspace != place.workspace {
+            return Err(format!("{} is not read: it is for another workspace", place.file.display()));
+        }
+        Ok(approved.approvals)
+    }
+
+    /// Remembers patterns. Blocks, some seconds if another process is changing something.
+    pub(super) fn add(&self, place: &Place, grounds: &Grounds, patterns: &[String]) -> Result<(), String> {
+        let Some(root) = &self.root else { return Err("there is no data directory".to_owned()) };
+        make_directory(root)?;
+        check_directory(root)?;
+        let _lock = Lock::take(root)?;
+        let mut approved = Approved::new(&place.workspace);
+        approved.approvals = self.read(place)?;
+        if approved.approvals.is_empty() && self.files()?.len() >= MOST_WORKSPACES {
+            return Err(format!(
+                "{} holds files of {MOST_WORKSPACES} workspaces; revoke some",
+                root.display()
+            ));
+        }
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        for pattern in patterns {
+            let is_same = |stored: &Stored| stored.pattern == *pattern && stored.of == *grounds;
+            if approved.approvals.iter().any(is_same) {
+                continue;
+            }
+            if approved.approvals.len() >= MOST {
+                return Err(format!("{} holds {MOST} approvals; revoke some", place.file.display()));
+            }
+            approved.approvals.push(Stored {
+                id: random_name()?,
+                pattern: pattern.clone(),
+                of: grounds.clone(),
+                approved_at: u64::try_from(now.as_millis()).unwrap_or(u64::MAX),
+            });
+        }
+        self.sweep();
+        approved.write(&place.file)
+    }
+
+    /// Nobody else changes anything until it is dropped; `None` where there is nothing.
+    fn lock(&self) -> Result<Option<Lock>, ApprovalError> {
+        let Some(root) = &self.root else { return Ok(None) };
+        if !check_directory(root).map_err(unusable)? {
+            return Ok(None);
+        }
+        Lock::take(root).map(Some).map_err(unusable)
+    }
+
+    /// The files of all workspaces, by name.
+    fn files(&self) -> Result<Vec<PathBuf>, String> {
+        self.with_extension(EXTENSION)
+    }
+
+    /// Removes what a process left that crashed while it wrote. To be done under the lock.
+    fn sweep(&self) {
+        let unfinished = self.with_extension(UNFINISHED.trim_start_matches('.'));
+        for file in unfinished.unwrap_or_default() {
+            // It would only be in the way of nobody for longer.
+            let _ = remove(&file);
+        }
+    }
+
+    fn with_extension(&self, extension: &str) -> Result<Vec<PathBuf>, String> {
+        let Some(root) = &self.root else { return Ok(Vec::new()) };
+        if !check_directory(root)? {
+            return Ok(Vec::new());
+        }
+        let cannot = |error: std::io::Error| format!("{} cannot be read: {error}", root.display());
+        let mut files = Vec::new();
+        for entry in fs::read_dir(root).map_err(cannot)? {
+            let path = entry.map_err(cannot)?.path();
+            if path.extension().is_some_and(|other| other == extension) {
+                files.push(path);
+            }
+        }
+        files.sort_unstable();
+        Ok(files)
+    }
+}
+
+fn unusable(problem: String) -> ApprovalError {
+    ApprovalError::Unusable { problem }
+}
+
+/// The real place of a directory that may not be there yet.
+fn nearest_real(path: &Path) -> PathBuf {
+    for ancestor in path.ancestors() {
+        if let (Ok(real), Ok(rest)) = (ancestor.canonicalize(), path.strip_prefix(ancestor)) {
+            return real.join(rest);
+        }
+    }
+    path.to_owned()
+}
+
+fn shown(approved: Approved) -> Vec<Approval> {
+    let Approved { workspace, approvals, .. } = approved;
+    let show = |stored: Stored| {
+        let Stored { id, pattern, of, approved_at } = stored;
+        let Grounds { asker, kind, access, directories } = of;
+        let Asker { tool, source, agent, channel, sandboxed } = asker;
+        let approved_at = UNIX_EPOCH.checked_add(Duration::from_millis(approved_at)).unwrap_or(UNIX_EPOCH);
+        let workspace = workspace.clone();
+        Approval {
+            id,
+            workspace,
+            kind,
+            pattern,
+            tool,
+            source,
+            agent,
+            channel,
+            sandboxed,
+            access,
+            directories,
+            approved_at,
+        }
+    };
+    approvals.into_iter().map(show).collect()
+}

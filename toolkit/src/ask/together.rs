@@ -1,0 +1,117 @@
+//! The same question, asked by several calls at once: a person answers it once, for all of them.
+
+mod flight;
+
+use super::asks::random;
+use super::question::Put;
+use super::{Answer, Ask, Asks, PendingAsk, Question};
+use crate::approvals::Memory;
+use crate::approver::Approver;
+use flight::{Flight, Passenger};
+use std::pin::Pin;
+use std::sync::{Arc, Weak};
+use std::task::{Context, Poll};
+
+/// By which others can wait for the answer to a question.
+pub(super) struct Joinable {
+    memory: Memory,
+    flight: Weak<Flight>,
+}
+
+/// A question that one call waits for, perhaps beside others. Dropping it leaves the question to the others; with the
+/// last of them it is off the list.
+pub(crate) struct Joined {
+    asks: Asks,
+    ask: PendingAsk,
+    passenger: Passenger,
+    /// Whether another call asked it first.
+    is_later: bool,
+}
+
+impl Asks {
+    /// Asks for permission, or waits with who asks the same already. What was allowed before answers it; what is allowed
+    /// now is remembered as far as the answer says.
+    pub(crate) fn ask_together(
+        &self,
+        approver: Arc<dyn Approver>,
+        put: Put,
+        memory: &Memory,
+    ) -> Result<Joined, Answer> {
+        let random = random()?;
+        let mut state = self.lock();
+        let open = state.pending.values().filter(|entry| entry.is_open()).find_map(|entry| {
+            let Joinable { memory: other, flight } = entry.joinable.as_ref()?;
+            let is_same = other.is_same(memory) && asks_the_same(entry.ask.question(), &put.question);
+            // Gone with its last waiter, who is about to take it off the list.
+            let flight = is_same.then(|| flight.upgrade()).flatten()?;
+            Some((entry.ask.clone(), flight))
+        });
+        if let Some((ask, flight)) = open {
+            // What is upgraded must not be the last, and so be dropped, under the lock.
+            let room = self.check_count(&state);
+            state.joined += usize::from(room.is_ok());
+            drop(state);
+            let asks = self.clone();
+            return room.map(|()| Joined { asks, ask, passenger: Passenger::of(flight), is_later: true });
+        }
+        let mut waiting = self.register_in(&mut state, random, put)?;
+        let ask = waiting.ask.clone();
+        let flight = Flight::new(Box::pin({
+            let memory = memory.clone();
+            async move {
+                let Question::Approve(ask) = waiting.ask.question().clone() else {
+                    return waiting.hear_out(&*approver).await;
+                };
+                // Another call may have been allowed it between this one's own look and now.
+                if let Ok(Some(_)) = memory.recall(&ask) {
+                    return Answer::allow();
+                }
+                let answer = waiting.hear_out(&*approver).await;
+                if let Answer::Allow { scope } = answer {
+                    // On the list until it is remembered: who asks the same meanwhile need not ask a person.
+                    memory.keep(&ask, scope).await;
+                }
+                answer
+            }
+        }));
+        if let Some(entry) = state.pending.get_mut(ask.id()) {
+            entry.joinable = Some(Joinable { memory: memory.clone(), flight: Arc::downgrade(&flight) });
+        }
+        drop(state);
+        Ok(Joined { asks: self.clone(), ask, passenger: Passenger::of(flight), is_later: false })
+    }
+}
+
+/// Whether a person would be asked the same. What the model says of it is no part of what is done.
+fn asks_the_same(one: &Question, other: &Question) -> bool {
+    let (Question::Approve(one), Question::Approve(other)) = (one, other) else { return false };
+    let Ask { kind, title, patterns, details, claim: _, at_most, raised } = one;
+    (kind, title, patterns, details, at_most, raised)
+        == (&other.kind, &other.title, &other.patterns, &other.details, &other.at_most, &other.raised)
+}
+
+impl Joined {
+    /// The question. That of who asked it first, where this one came later.
+    pub(crate) fn ask(&self) -> &PendingAsk {
+        &self.ask
+    }
+}
+
+impl Future for Joined {
+    type Output = Answer;
+
+    fn poll(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Answer> {
+        self.passenger.poll(task)
+    }
+}
+
+impl Drop for Joined {
+    fn drop(&mut self) {
+        if self.is_later {
+            self.asks.lock().joined -= 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -25,9 +25,8 @@
 //! | profile `coding` | `group:fs`, `group:runtime`, `group:sessions` |
 //! | profile `messaging` | `group:messaging`, `sessions_list`, `sessions_history`, `session_status` |
 //! | profile `full` | every tool that is not optional |
-//! | `bash`, `shell` | other names of `exec` |
-//! | `apply-patch`, `applypatch` | other names of `apply_patch` |
-//! | `websearch`, `webfetch` | other names of `web_search`, `web_fetch` |
+//! | `bash` | another name of `exec` |
+//! | `apply-patch` | another name of `apply_patch` |
 
 #[cfg(feature = "fs")]
 pub mod fs;

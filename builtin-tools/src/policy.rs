@@ -14,12 +14,5 @@ toolkit::policy_data! {
         ("messaging", Some(&["group:messaging", "sessions_list", "sessions_history", "session_status"])),
         ("full", None),
     ],
-    aliases: [
-        ("bash", "exec"),
-        ("shell", "exec"),
-        ("apply-patch", "apply_patch"),
-        ("applypatch", "apply_patch"),
-        ("websearch", "web_search"),
-        ("webfetch", "web_fetch"),
-    ],
+    aliases: [("bash", "exec"), ("apply-patch", "apply_patch")],
 }

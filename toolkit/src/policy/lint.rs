@@ -201,14 +201,20 @@ impl<S: Subject> Lint<'_, S> {
             );
             self.warn(pointer, message);
         }
+        let canonical = known.policy.registered().canonical(name);
+        if canonical != name && known.tools.iter().any(|tool| normalised(tool.name()) == name) {
+            let message = format!(
+                "`{name}` ({pointer}) stands for `{canonical}`, and does not allow the tool `{name}` itself"
+            );
+            self.warn(pointer, message);
+        }
         let is_global = ["/tools/allow/", "/tools/alsoAllow/"].iter().any(|list| pointer.starts_with(list));
         if self.source.narrows.is_none() && is_global {
             return;
         }
         let user = &known.policy.sources()[0];
         let is_named = |tool: &&S| {
-            normalised(tool.name()) == known.policy.registered().canonical(name)
-                || tool.plugin_id().is_some_and(|id| normalised(id) == name)
+            normalised(tool.name()) == canonical || tool.plugin_id().is_some_and(|id| normalised(id) == name)
         };
         for tool in known.tools.iter().filter(is_named) {
             if tool.is_optional() && !user.opens(tool) {

@@ -1,1 +1,8 @@
-//! Tests of the policy.
+//! Tests of the policy that is configured.
+
+mod fixture;
+mod model;
+mod random;
+mod rules;
+mod said;
+mod speed;

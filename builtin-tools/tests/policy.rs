@@ -1,0 +1,77 @@
+//! The names that this crate registers for policies.
+
+#![cfg(feature = "fs")]
+#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
+
+use toolkit::prelude::*;
+use toolkit::{PolicySettings, ToolPolicy, ToolRules};
+
+toolkit::link!(core: builtin_tools);
+
+/// Runs a command, in a crate that is not core.
+#[tool(group = "runtime")]
+async fn process() {}
+
+/// Which of `read` and `process` are there.
+async fn found(tools: ToolRules) -> Vec<String> {
+    let mut settings = PolicySettings::default();
+    settings.tools = tools;
+    let toolkit = Toolkit::builder().policy(ToolPolicy::new(settings)).build().unwrap();
+    let toolbox = toolkit.toolbox(&Caller::new()).await;
+    let names = toolbox.tools().map(|tool| tool.name().to_owned());
+    names.filter(|name| name == "read" || name == "process").collect()
+}
+
+#[tokio::test]
+async fn profiles_and_groups_are_there() {
+    let rules = ToolRules::default;
+    for (rules, expected) in [
+        (rules(), &["process", "read"][..]),
+        (rules().profile("full"), &["process", "read"]),
+        (rules().profile("coding"), &["read"]),
+        (rules().profile("minimal"), &[]),
+        (rules().profile("messaging"), &[]),
+        (rules().allow(["group:fs"]), &["read"]),
+        (rules().allow(["group:runtime"]), &[]),
+        (rules().allow(["process"]), &["process"]),
+        (rules().deny(["group:runtime"]), &["read"]),
+        (rules().deny(["group:fs"]), &["process"]),
+    ] {
+        assert_eq!(found(rules.clone()).await, expected, "{rules:?}");
+    }
+}
+
+#[test]
+fn every_registered_name_is_known_though_its_tool_is_not_there() {
+    let names = [
+        "read",
+        "write",
+        "edit",
+        "apply_patch",
+        "glob",
+        "grep",
+        "skill",
+        "exec",
+        "process",
+        "web_search",
+        "web_fetch",
+        "sessions_list",
+        "sessions_history",
+        "sessions_send",
+        "sessions_spawn",
+        "session_status",
+        "message",
+        "bash",
+        "apply-patch",
+        "group:fs",
+        "group:runtime",
+        "group:web",
+        "group:sessions",
+        "group:messaging",
+        "group:plugins",
+    ];
+    let mut settings = PolicySettings::default();
+    settings.tools = ToolRules::default().deny(names);
+    let toolkit = Toolkit::builder().policy(ToolPolicy::new(settings)).build().unwrap();
+    assert_eq!(toolkit.diagnostics(), []);
+}

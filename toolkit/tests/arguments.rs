@@ -77,7 +77,7 @@ async fn echo(
 }
 
 async fn run(arguments: &str) -> ToolResult {
-    let toolkit = Toolkit::empty().tool(tool_ref!(echo)).build().unwrap();
+    let toolkit = Toolkit::empty().without_asking_first().tool(tool_ref!(echo)).build().unwrap();
     toolkit.toolbox(&Caller::new()).await.call(ToolCall::new("1", "echo", arguments)).await
 }
 

@@ -113,6 +113,7 @@ struct Fixture {
 fn fixture() -> Fixture {
     let log = Arc::new(Log::default());
     let toolkit = Toolkit::empty()
+        .without_asking_first()
         .tool(tool_ref!(asks))
         .tool(tool_ref!(asks_alone))
         .tool(tool_ref!(writes))
@@ -265,6 +266,7 @@ async fn a_call_does_not_wait_for_one_that_nobody_polls() {
     let mut fixture = fixture();
     let log = Arc::clone(&fixture.log);
     fixture.toolkit = Toolkit::empty()
+        .without_asking_first()
         .tool(tool_ref!(asks))
         .tool(tool_ref!(writes))
         .tool(tool_ref!(distracted))
@@ -346,7 +348,11 @@ async fn values_come_typed() {
 
 #[tokio::test]
 async fn without_an_approver_the_answer_is_no() {
-    let toolkit = Toolkit::empty().tool(tool_ref!(asks).with_state(Log::default())).build().unwrap();
+    let toolkit = Toolkit::empty()
+        .without_asking_first()
+        .tool(tool_ref!(asks).with_state(Log::default()))
+        .build()
+        .unwrap();
     let toolbox = toolkit.toolbox(&Caller::new()).await;
     let result = toolbox.call(ToolCall::new("c", "asks", json!({"name": "a"}))).await;
     assert_eq!(result.error().unwrap().kind(), ToolErrorKind::Denied);

@@ -99,6 +99,7 @@ struct Fixture {
 async fn fixture() -> Fixture {
     let (started, flag) = (Arc::new(Notify::new()), Arc::new(AtomicBool::new(false)));
     let toolkit = Toolkit::empty()
+        .without_asking_first()
         .tool(tool_ref!(who))
         .tool(tool_ref!(panics))
         .tool(tool_ref!(panics_later))
@@ -191,7 +192,7 @@ async fn a_blocking_tool_is_told_when_its_call_is_cancelled_or_dropped() {
 
 #[test]
 fn a_blocking_tool_without_a_runtime_says_so() {
-    let toolkit = Toolkit::empty().tool(tool_ref!(panics_blocking)).build().unwrap();
+    let toolkit = Toolkit::empty().without_asking_first().tool(tool_ref!(panics_blocking)).build().unwrap();
     let mut future =
         Box::pin(async move { toolkit.toolbox(&Caller::new()).await.call(call("panics_blocking")).await });
     let mut task = std::task::Context::from_waker(std::task::Waker::noop());
@@ -224,7 +225,12 @@ async fn ping_worded(address: std::net::IpAddr) -> String {
 
 #[tokio::test]
 async fn what_only_the_type_refuses_is_explained_like_everything_else() {
-    let toolkit = Toolkit::empty().tool(tool_ref!(ping)).tool(tool_ref!(ping_worded)).build().unwrap();
+    let toolkit = Toolkit::empty()
+        .without_asking_first()
+        .tool(tool_ref!(ping))
+        .tool(tool_ref!(ping_worded))
+        .build()
+        .unwrap();
     let toolbox = toolkit.toolbox(&Caller::new()).await;
     let bad = |name: &str| ToolCall::new("1", name, r#"{"address": "here"}"#);
     let text = toolbox.call(bad("ping")).await.text();
@@ -253,7 +259,7 @@ async fn open(#[args] args: Open) -> String {
 
 #[tokio::test]
 async fn unknown_fields_are_taken_where_the_type_says_so() {
-    let toolkit = Toolkit::empty().tool(tool_ref!(open)).build().unwrap();
+    let toolkit = Toolkit::empty().without_asking_first().tool(tool_ref!(open)).build().unwrap();
     let toolbox = toolkit.toolbox(&Caller::new()).await;
     assert_eq!(toolbox.call(ToolCall::new("1", "open", r#"{"known": "k", "other": 1}"#)).await.text(), "k");
 }
@@ -328,6 +334,7 @@ async fn bad_default(#[arg(default = boom())] text: String) -> String {
 async fn whatever_panics_there_is_one_result() {
     let started = Arc::new(Notify::new());
     let toolkit = Toolkit::empty()
+        .without_asking_first()
         .tool(tool_ref!(panics_when_dropped))
         .tool(tool_ref!(panics_twice))
         .tool(tool_ref!(words_badly))
@@ -373,8 +380,12 @@ async fn starts(ctx: &ToolContext, told: State<Notify>, mode: String) -> String 
 async fn what_a_tool_started_is_told_when_its_call_ends() {
     for mode in ["ends", "waits", "cancels"] {
         let told = Arc::new(Notify::new());
-        let toolkit =
-            Toolkit::empty().tool(tool_ref!(starts)).shared_service(Arc::clone(&told)).build().unwrap();
+        let toolkit = Toolkit::empty()
+            .without_asking_first()
+            .tool(tool_ref!(starts))
+            .shared_service(Arc::clone(&told))
+            .build()
+            .unwrap();
         let toolbox = toolkit.toolbox(&Caller::new()).await;
         let cancel = CancellationToken::new();
         let arguments = json!({ "mode": mode });
@@ -399,7 +410,12 @@ fn counts(ran: State<AtomicBool>) {
 fn a_blocking_tool_that_was_cancelled_while_it_waited_does_not_run() {
     let runtime = tokio::runtime::Builder::new_current_thread().max_blocking_threads(1).build().unwrap();
     let ran = Arc::new(AtomicBool::new(false));
-    let toolkit = Toolkit::empty().tool(tool_ref!(counts)).shared_service(Arc::clone(&ran)).build().unwrap();
+    let toolkit = Toolkit::empty()
+        .without_asking_first()
+        .tool(tool_ref!(counts))
+        .shared_service(Arc::clone(&ran))
+        .build()
+        .unwrap();
     let (release, held) = std::sync::mpsc::channel::<()>();
     runtime.block_on(async {
         let busy = tokio::task::spawn_blocking(move || held.recv());

@@ -136,6 +136,7 @@ fn house() -> House {
         }
     });
     let toolkit = Toolkit::empty()
+        .without_asking_first()
         .tool(tool_ref!(everything))
         .tool(tool_ref!(reads))
         .tool(tool_ref!(writes))

@@ -84,6 +84,7 @@ struct Fixture {
 fn fixture() -> Fixture {
     let (data, workspace) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let toolkit = Toolkit::empty()
+        .without_asking_first()
         .tool(tool_ref!(lines))
         .tool(tool_ref!(uncut))
         .tool(tool_ref!(last))
@@ -226,6 +227,7 @@ async fn only_the_own_sessions_outputs_can_be_read() {
 async fn a_host_sets_limits_and_words_hints() {
     let data = tempfile::tempdir().unwrap();
     let toolkit = Toolkit::empty()
+        .without_asking_first()
         .tool(tool_ref!(lines))
         .data_dir(data.path())
         .output_limits(OutputLimits { max_lines: 4, keep: Keep::Ends, ..OutputLimits::default() })

@@ -137,6 +137,7 @@ async fn tells(ctx: &ToolContext, times: u32) -> ToolOutput {
 fn toolkit() -> (Toolkit, Arc<Log>) {
     let log = Arc::new(Log::default());
     let toolkit = Toolkit::empty()
+        .without_asking_first()
         .tool(tool_ref!(reads))
         .tool(tool_ref!(writes))
         .tool(tool_ref!(narrow))
@@ -334,6 +335,7 @@ async fn time_limits() {
     assert_eq!(default.error().unwrap().kind(), ToolErrorKind::TimedOut);
     assert_eq!(began.elapsed().as_secs(), 600);
     let short = Toolkit::empty()
+        .without_asking_first()
         .tool(tool_ref!(writes).with_state(Log::default()))
         .timeout(Duration::from_secs(1))
         .build()
@@ -428,6 +430,7 @@ async fn many_sessions_at_once_keep_their_order() {
         Json(ctx.session_state::<Mutex<Vec<usize>>>().lock().unwrap().clone())
     }
     let toolkit = Toolkit::empty()
+        .without_asking_first()
         .tool(tool_ref!(notes))
         .tool(tool_ref!(noted))
         .service(Semaphore::new(3))

@@ -122,8 +122,10 @@ async fn planted_secrets_are_found_nowhere() {
     let path = directory.path().join("history.jsonl");
     let options = JsonlOptions::new().redactor(redactor.clone());
     let written = Arc::new(JsonlHistory::open(&path, options).unwrap());
-    let toolkits =
-        [Toolkit::empty().history(Arc::clone(&memory)), Toolkit::empty().history(Arc::clone(&written))];
+    let toolkits = [
+        Toolkit::empty().without_asking_first().history(Arc::clone(&memory)),
+        Toolkit::empty().history(Arc::clone(&written)),
+    ];
     let logs = Logs::default();
     let _logged = tracing::subscriber::set_default(tracing_subscriber::registry().with(logs.clone()));
     for toolkit in toolkits {

@@ -11,7 +11,7 @@ use toolkit::{Tool, ToolErrorKind, ToolResult, tool_ref};
 
 async fn call(tool: Tool, arguments: &str) -> ToolResult {
     let name = tool.name().to_owned();
-    let toolkit = Toolkit::empty().tool(tool).build().unwrap();
+    let toolkit = Toolkit::empty().without_asking_first().tool(tool).build().unwrap();
     toolkit.toolbox(&Caller::new()).await.call(ToolCall::new("1", &name, arguments)).await
 }
 
@@ -423,7 +423,8 @@ async fn bad_default(#[arg(default, length(1..))] s: String) -> String {
 
 #[test]
 fn a_default_must_fit_its_own_rules() {
-    let error = Toolkit::empty().tool(tool_ref!(bad_default)).build().unwrap_err().to_string();
+    let error =
+        Toolkit::empty().without_asking_first().tool(tool_ref!(bad_default)).build().unwrap_err().to_string();
     assert!(error.contains("the default of the parameter `s`"), "{error}");
     assert!(error.contains("its rules ask for a string of at least 1 character, and it is \"\""), "{error}");
     let error = tool_ref!(bad_default).input_schema().unwrap_err().to_string();

@@ -121,7 +121,8 @@ fn recurses_blocking(ctx: &ToolContext, log: State<Log>, deeper: u32) -> Result<
 
 fn toolkit(build: impl FnOnce(Builder) -> Builder) -> (Toolkit, Arc<Log>) {
     let log = Arc::new(Log::default());
-    let builder = Toolkit::empty().tool(tool_ref!(writes)).shared_service(Arc::clone(&log));
+    let builder =
+        Toolkit::empty().without_asking_first().tool(tool_ref!(writes)).shared_service(Arc::clone(&log));
     (build(builder).build().unwrap(), log)
 }
 

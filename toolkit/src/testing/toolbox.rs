@@ -6,6 +6,7 @@ use crate::approver::ScriptedApprover;
 use crate::call::{CallArguments, ToolCall};
 use crate::caller::Caller;
 use crate::events::Events;
+use crate::loop_guard::LoopGuard;
 use crate::policy::{Policy, Refusal};
 use crate::registry::{Builder, Toolkit};
 use crate::state::Service;
@@ -20,6 +21,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 ///
 /// Its calls take the path that every call takes. They belong to one session, so that what a tool keeps for its
 /// session is there at the next call. Nothing but the tools named here can be called.
+///
+/// What a test is about is the tool: nobody asks before it runs, unless [`asking_first`](Self::asking_first) says so or
+/// it asks by itself, and it can be called the same way as often as a test likes.
 ///
 /// See the [module](super) for examples.
 #[derive(Debug)]
@@ -49,7 +53,9 @@ impl TestToolbox {
             workspace,
             approver: ScriptedApprover::new([]),
             options: CallOptions::new(),
-            builder: Mutex::new(Toolkit::empty().tool(tool)),
+            builder: Mutex::new(
+                Toolkit::empty().tool(tool).without_asking_first().loop_guard(LoopGuard::off()),
+            ),
             toolkit: OnceLock::new(),
             calls: AtomicU64::new(0),
         }
@@ -120,6 +126,21 @@ impl TestToolbox {
         self.expect_unused();
         self.approver = approver;
         self
+    }
+
+    /// Asks before a tool runs that is neither `read_only` nor `auto_execute` and asks nothing by itself, as other hosts
+    /// do.
+    ///
+    /// # Panics
+    ///
+    /// After the first call.
+    #[must_use]
+    #[track_caller]
+    pub fn asking_first(self) -> Self {
+        self.build(|mut builder| {
+            builder.settings.hooks.without_asking_first = false;
+            builder
+        })
     }
 
     /// Changes on whose behalf the tool is called: `.caller(|caller| caller.with_model("m"))`.

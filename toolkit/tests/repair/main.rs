@@ -61,7 +61,8 @@ const USAGES: [&str; 12] = [
 
 #[tokio::test]
 async fn every_malformed_call_is_repaired_or_explained() {
-    let tools = tools::all().into_iter().fold(Toolkit::empty(), toolkit::Builder::tool);
+    let tools =
+        tools::all().into_iter().fold(Toolkit::empty().without_asking_first(), toolkit::Builder::tool);
     let toolbox = tools.build().unwrap().toolbox(&Caller::new()).await;
     let usages: HashMap<&str, &str> =
         USAGES.into_iter().map(|usage| (usage.split('(').next().unwrap(), usage)).collect();

@@ -73,7 +73,7 @@ impl<'a> Types<'a> {
         let schema = tool.input_schema().unwrap().clone();
         let validator = jsonschema::draft202012::new(&schema).unwrap();
         let name = tool.name().to_owned();
-        let toolkit = Toolkit::empty().tool(tool).build().unwrap();
+        let toolkit = Toolkit::empty().without_asking_first().tool(tool).build().unwrap();
         let toolbox = runtime.block_on(toolkit.toolbox(&Caller::new()));
         Self { runtime, toolbox, name, schema, validator }
     }

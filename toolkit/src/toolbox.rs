@@ -19,7 +19,7 @@ use crate::events::Events;
 use crate::guard::guard;
 use crate::name::{MAX_NAME_BYTES, nearest};
 use crate::policy::{Policy, Refusal};
-use crate::registry::Inner;
+use crate::registry::{Inner, Tools};
 use crate::session::Session;
 use crate::tool::Tool;
 use run::Running;
@@ -36,7 +36,9 @@ pub(crate) struct Scope {
     pub(crate) toolkit: Arc<Inner>,
     pub(crate) caller: Arc<Caller>,
     pub(crate) session: Arc<Session>,
-    /// The places in the toolkit of the tools that the policy allows; all where `None`.
+    /// The tools that there were when it was made.
+    pub(crate) tools: Tools,
+    /// The places in `tools` of those that the policy allows; all where `None`.
     allowed: Option<Vec<usize>>,
 }
 
@@ -44,7 +46,14 @@ impl Scope {
     /// Outside any toolkit.
     pub(crate) fn detached(caller: Caller) -> Arc<Self> {
         let toolkit = Arc::new(Inner::default());
-        Arc::new(Self { toolkit, caller: Arc::new(caller), session: Session::unnamed(), allowed: None })
+        let tools = Tools::default();
+        Arc::new(Self {
+            toolkit,
+            caller: Arc::new(caller),
+            session: Session::unnamed(),
+            tools,
+            allowed: None,
+        })
     }
 }
 
@@ -54,11 +63,12 @@ impl Toolbox {
             Some(id) => toolkit.sessions.open(id),
             None => Session::unnamed(),
         };
+        let tools = toolkit.tools();
         let allowed = toolkit.settings.policy.as_ref().map(|policy| {
-            let is_allowed = |place: &usize| check(&**policy, &caller, &toolkit.tools[*place]).is_ok();
-            (0..toolkit.tools.len()).filter(is_allowed).collect()
+            let is_allowed = |place: &usize| check(&**policy, &caller, &tools[*place]).is_ok();
+            (0..tools.len()).filter(is_allowed).collect()
         });
-        Self::of(Arc::new(Scope { toolkit, caller: Arc::new(caller), session, allowed }))
+        Self::of(Arc::new(Scope { toolkit, caller: Arc::new(caller), session, tools, allowed }))
     }
 
     pub(crate) fn of(scope: Arc<Scope>) -> Self {
@@ -67,17 +77,17 @@ impl Toolbox {
 
     /// The tools, by name.
     pub fn tools(&self) -> impl ExactSizeIterator<Item = &Tool> {
-        let Scope { toolkit, allowed, .. } = &*self.0;
-        let count = allowed.as_ref().map_or(toolkit.tools.len(), Vec::len);
-        (0..count).map(move |place| &toolkit.tools[allowed.as_ref().map_or(place, |allowed| allowed[place])])
+        let Scope { tools, allowed, .. } = &*self.0;
+        let count = allowed.as_ref().map_or(tools.len(), Vec::len);
+        (0..count).map(move |place| &tools[allowed.as_ref().map_or(place, |allowed| allowed[place])])
     }
 
     /// The tool of this name or alias.
     pub fn tool(&self, name: &str) -> Option<&Tool> {
-        let Scope { toolkit, allowed, .. } = &*self.0;
-        let place = toolkit.place(name)?;
+        let Scope { tools, allowed, .. } = &*self.0;
+        let place = tools.place(name)?;
         let is_there = allowed.as_ref().is_none_or(|allowed| allowed.binary_search(&place).is_ok());
-        is_there.then(|| &toolkit.tools[place])
+        is_there.then(|| &tools[place])
     }
 
     /// The tool of this name or alias, or the error that a call of it gets.
@@ -86,14 +96,17 @@ impl Toolbox {
     ///
     /// `UnknownTool`, naming the nearest ones; `Denied`, naming what in the policy denies it.
     pub fn find(&self, name: &str) -> Result<&Tool, ToolError> {
-        self.place(name).map(|place| &self.0.toolkit.tools[place])
+        self.place(name).map(|place| &self.0.tools[place])
     }
 
     /// The place of the tool of this name or alias in the toolkit.
     fn place(&self, name: &str) -> Result<usize, ToolError> {
-        let toolkit = &self.0.toolkit;
-        let Some(place) = toolkit.place(name) else { return Err(self.unknown(name)) };
-        let tool = &toolkit.tools[place];
+        let Scope { toolkit, tools, .. } = &*self.0;
+        let Some(place) = tools.place(name) else { return Err(self.unknown(name)) };
+        if toolkit.registry.version() != tools.version() {
+            self.check_still_there(place)?;
+        }
+        let tool = &tools[place];
         // Asked again, so that what was revoked since the toolbox was made counts at once.
         if let Some(policy) = &toolkit.settings.policy
             && let Err(refusal) = check(&**policy, &self.0.caller, tool)
@@ -108,6 +121,22 @@ impl Toolbox {
             )));
         }
         Ok(place)
+    }
+
+    /// What was taken out since the toolbox was made is gone at once.
+    #[cold]
+    fn check_still_there(&self, place: usize) -> Result<(), ToolError> {
+        let Scope { toolkit, tools, .. } = &*self.0;
+        if tools.is_still_in(place, &toolkit.tools()) {
+            return Ok(());
+        }
+        Err(ToolError::new(
+            ToolErrorKind::UnknownTool,
+            format!(
+                "the tool `{}` is no longer there: it was taken out since this turn began; do without it",
+                tools[place].name()
+            ),
+        ))
     }
 
     /// Whom it is for.

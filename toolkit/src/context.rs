@@ -45,7 +45,7 @@ pub struct ToolContext {
 /// The tool that was called. Sharing one that the toolkit has anyway would cost each call something.
 #[derive(Debug, Clone)]
 pub(crate) enum Called {
-    /// The toolkit's at this place.
+    /// The toolbox's at this place.
     Listed(usize),
     /// One that no toolkit has.
     Own(Tool),
@@ -141,7 +141,7 @@ impl ToolContext {
 
     pub(crate) fn tool(&self) -> &Tool {
         match &self.tool {
-            Called::Listed(place) => &self.scope.toolkit.tools[*place],
+            Called::Listed(place) => &self.scope.tools[*place],
             Called::Own(tool) => tool,
         }
     }

@@ -60,6 +60,7 @@ mod output;
 mod output_store;
 mod parameter;
 mod permission;
+mod plugin;
 mod policy;
 pub mod prelude;
 mod redact;
@@ -119,12 +120,13 @@ pub use permission::{
     PermissionRequest, PermissionRule, PermissionRules, PermissionSettings, Permissions, protected_paths,
     sensitive_paths,
 };
+pub use plugin::{Plugin, PluginDef};
 pub use policy::{
     Explanation, LayerVerdict, Policy, PolicyRule, PolicySettings, PolicyVerdict, ProfileRules, Refusal,
     ToolPolicy, ToolRules,
 };
 pub use redact::Redactor;
-pub use registry::{BuildError, Builder, Toolkit};
+pub use registry::{BuildError, Builder, RegisterError, ToolChange, ToolWatch, Toolkit, Tools};
 pub use result_hook::ResultReview;
 pub use sink::OutputSink;
 pub use source::Source;

@@ -8,6 +8,7 @@ pub use crate::link::{Link, Linked};
 pub use crate::name::is_valid_name;
 pub use crate::output::{IntoToolOutput, ToolOutput};
 pub use crate::parameter::{Arg, Literal, ParameterDef, Rule, Shown, Take, arg, optional};
+pub use crate::plugin::{LinkedPlugin, PluginDef};
 pub use crate::policy::PolicyData;
 pub use crate::state::{Service, State};
 pub use crate::tool::Tool;

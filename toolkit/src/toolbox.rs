@@ -20,7 +20,7 @@ use crate::escape::escape_line;
 use crate::events::Events;
 use crate::name::{MAX_NAME_BYTES, nearest};
 use crate::policy::{self, Explanation, Policy};
-use crate::registry::Inner;
+use crate::registry::{Inner, Tools};
 use crate::session::Session;
 use crate::tool::Tool;
 use run::Running;
@@ -37,7 +37,9 @@ pub(crate) struct Scope {
     pub(crate) toolkit: Arc<Inner>,
     pub(crate) caller: Arc<Caller>,
     pub(crate) session: Arc<Session>,
-    /// The places in the toolkit of the tools that the policy allows; all where `None`.
+    /// The tools that there were when it was made.
+    pub(crate) tools: Tools,
+    /// The places in `tools` of those that the policy allows; all where `None`.
     allowed: Option<Vec<usize>>,
     /// That of the policy, when it was asked for these.
     version: Option<u64>,
@@ -52,10 +54,12 @@ impl Scope {
     /// Outside any toolkit.
     pub(crate) fn detached(caller: Caller) -> Arc<Self> {
         let toolkit = Arc::new(Inner::default());
+        let tools = Tools::default();
         Arc::new(Self {
             toolkit,
             caller: Arc::new(caller),
             session: Session::unnamed(),
+            tools,
             allowed: None,
             version: None,
         })
@@ -71,12 +75,13 @@ impl Toolbox {
             Some(id) => toolkit.sessions.open(id),
             None => Session::unnamed(),
         };
+        let tools = toolkit.tools();
         let policy = toolkit.settings.policy.as_deref();
         // Before it is asked: what changes in between is asked for again.
         let version = policy.and_then(policy::version);
-        let allowed = policy.map(|policy| policy::admitted(policy, &caller, &toolkit.tools));
-        let allowed = allowed.filter(|allowed| allowed.len() < toolkit.tools.len());
-        Self::of(Arc::new(Scope { toolkit, caller: Arc::new(caller), session, allowed, version }))
+        let allowed = policy.map(|policy| policy::admitted(policy, &caller, &tools));
+        let allowed = allowed.filter(|allowed| allowed.len() < tools.len());
+        Self::of(Arc::new(Scope { toolkit, caller: Arc::new(caller), session, tools, allowed, version }))
     }
 
     pub(crate) fn of(scope: Arc<Scope>) -> Self {
@@ -85,16 +90,15 @@ impl Toolbox {
 
     /// The tools, by name.
     pub fn tools(&self) -> impl ExactSizeIterator<Item = &Tool> {
-        let Scope { toolkit, allowed, .. } = &*self.0;
-        let count = allowed.as_ref().map_or(toolkit.tools.len(), Vec::len);
-        (0..count).map(move |place| &toolkit.tools[allowed.as_ref().map_or(place, |allowed| allowed[place])])
+        let Scope { tools, allowed, .. } = &*self.0;
+        let count = allowed.as_ref().map_or(tools.len(), Vec::len);
+        (0..count).map(move |place| &tools[allowed.as_ref().map_or(place, |allowed| allowed[place])])
     }
 
     /// The tool of this name or alias.
     pub fn tool(&self, name: &str) -> Option<&Tool> {
-        let Scope { toolkit, .. } = &*self.0;
-        let place = toolkit.place(name)?;
-        self.0.is_allowed(place).then(|| &toolkit.tools[place])
+        let place = self.0.tools.place(name)?;
+        self.0.is_allowed(place).then(|| &self.0.tools[place])
     }
 
     /// The tool of this name or alias, or the error that a call of it gets.
@@ -103,13 +107,16 @@ impl Toolbox {
     ///
     /// `UnknownTool`, naming the nearest ones; `Denied`, naming what in the policy denies it.
     pub fn find(&self, name: &str) -> Result<&Tool, ToolError> {
-        self.place(name).map(|place| &self.0.toolkit.tools[place])
+        self.place(name).map(|place| &self.0.tools[place])
     }
 
     /// The place of the tool of this name or alias in the toolkit.
     fn place(&self, name: &str) -> Result<usize, ToolError> {
-        let toolkit = &self.0.toolkit;
-        let Some(place) = toolkit.place(name) else { return Err(self.unknown(name)) };
+        let Scope { toolkit, tools, .. } = &*self.0;
+        let Some(place) = tools.place(name) else { return Err(self.unknown(name)) };
+        if toolkit.registry.version() != tools.version() {
+            self.check_still_there(place)?;
+        }
         let is_allowed = self.0.is_allowed(place);
         match &toolkit.settings.policy {
             None => {}
@@ -127,7 +134,7 @@ impl Toolbox {
         is_allowed: bool,
         policy: &dyn Policy,
     ) -> Result<(), ToolError> {
-        let tool = &self.0.toolkit.tools[place];
+        let tool = &self.0.tools[place];
         if let Err(refusal) = policy::check(policy, &self.0.caller, tool) {
             return Err(ToolError::denied(format!("`{name}` cannot be used here: {refusal}")));
         }
@@ -141,10 +148,26 @@ impl Toolbox {
 
     /// The tools that are not there for this caller, by name, and why.
     pub fn denied(&self) -> Vec<Explanation> {
-        let Scope { toolkit, caller, .. } = &*self.0;
+        let Scope { toolkit, caller, tools, .. } = &*self.0;
         let policy = toolkit.settings.policy.as_deref();
-        let denied = (0..toolkit.tools.len()).filter(|place| !self.0.is_allowed(*place));
-        denied.map(|place| policy::explain(policy, caller, &toolkit.tools[place])).collect()
+        let denied = (0..tools.len()).filter(|place| !self.0.is_allowed(*place));
+        denied.map(|place| policy::explain(policy, caller, &tools[place])).collect()
+    }
+
+    /// What was taken out since the toolbox was made is gone at once.
+    #[cold]
+    fn check_still_there(&self, place: usize) -> Result<(), ToolError> {
+        let Scope { toolkit, tools, .. } = &*self.0;
+        if tools.is_still_in(place, &toolkit.tools()) {
+            return Ok(());
+        }
+        Err(ToolError::new(
+            ToolErrorKind::UnknownTool,
+            format!(
+                "the tool `{}` is no longer there: it was taken out since this turn began; do without it",
+                tools[place].name()
+            ),
+        ))
     }
 
     /// Whom it is for.

@@ -26,6 +26,7 @@ impl Permissions {
                 diagnostics.push(Diagnostic {
                     level,
                     source: "configuration".to_owned(),
+                    plugin_id: None,
                     message,
                     location: rule.origin.map(|origin| escape_line(&origin.to_string()).into_owned()),
                 });

@@ -142,9 +142,4 @@ impl Registered {
             || self.families.contains_key(name)
             || self.groups.values().any(|members| members.contains(name))
     }
-
-    /// Whether the crate is core.
-    pub(crate) fn is_core_crate(&self, name: &str) -> bool {
-        self.core_crates.contains(name)
-    }
 }

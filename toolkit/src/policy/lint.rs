@@ -97,6 +97,7 @@ impl<S: Subject> Lint<'_, S> {
         self.found.push(Diagnostic {
             level,
             source: self.source.narrows.clone().unwrap_or_else(|| "configuration".to_owned()),
+            plugin_id: None,
             message,
             location: self.source.origins.find(pointer).map(ToString::to_string),
         });

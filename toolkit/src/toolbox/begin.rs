@@ -46,9 +46,9 @@ impl Begun {
 impl Toolbox {
     /// What can be said before the function runs. Not async: see [`Toolbox::call`].
     pub(super) fn begin(&self, call: ToolCall, options: CallOptions) -> Begun {
-        let Scope { toolkit, .. } = &*self.0;
+        let Scope { toolkit, tools, .. } = &*self.0;
         let found = self.place(&call.name).and_then(|place| {
-            let tool = &toolkit.tools[place];
+            let tool = &tools[place];
             within(tool, &options).map(|()| (place, tool))
         });
         let report = Report::begin(&self.0, &call, found.as_ref().ok().map(|(_, tool)| *tool));

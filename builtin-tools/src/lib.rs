@@ -11,6 +11,9 @@
 //! | feature | tools |
 //! |---|---|
 //! | `fs` | [`read`](fs::read) |
+//!
+//! What can be configured of the tools is in [`config`], whichever of them are switched on.
 
+pub mod config;
 #[cfg(feature = "fs")]
 pub mod fs;

@@ -189,15 +189,16 @@ impl Configuration {
     }
 
     fn at<T: ToolArg>(&self, pointer: &str) -> Result<T, ConfigError> {
-        let value = self.0.resolved.pointer(pointer).cloned().unwrap_or_else(|| Map::new().into());
+        let given = self.0.resolved.pointer(pointer);
+        let value = given.cloned().unwrap_or_else(|| Map::new().into());
         let mut value = own_keys(value, pointer);
         let fault = |at: &str, message: String| {
             let origin = self.0.origins.find(at).cloned();
             ConfigError { problems: vec![ConfigProblem::new(origin, at, self.redacted(&message))] }
         };
         let sections = self.0.schemas.as_ref().map_or(&[][..], |schemas| &schemas.sections);
-        let is_checked = self.0.resolved.pointer(pointer).is_some()
-            && sections.iter().any(|section| {
+        let is_checked = given.is_none()
+            || sections.iter().any(|section| {
                 section.pointer() == pointer && std::ptr::fn_addr_eq(section.schema(), T::schema as SchemaFn)
             });
         let decoded = guard(&dotted(pointer), || {

@@ -3,6 +3,7 @@
 use crate::arguments::Problem;
 use crate::config::origin::ConfigOrigin;
 use crate::config::pointer::dotted;
+use crate::escape::escape_line;
 use std::fmt;
 
 /// Why a configuration cannot be used: every reason at once, in the order of the sources.
@@ -35,13 +36,14 @@ pub struct ConfigProblem {
 
 impl fmt::Display for ConfigProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // A file that somebody else wrote is quoted in it, and its name too.
         if let Some(origin) = &self.origin {
-            write!(f, "{origin}: ")?;
+            write!(f, "{}: ", escape_line(&origin.to_string()))?;
         }
         if !self.pointer.is_empty() {
-            write!(f, "{}: ", dotted(&self.pointer))?;
+            write!(f, "{}: ", escape_line(&dotted(&self.pointer)))?;
         }
-        f.write_str(&self.message)
+        f.write_str(&escape_line(&self.message))
     }
 }
 

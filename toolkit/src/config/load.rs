@@ -14,7 +14,7 @@ use crate::config::rules::{permissions, policy, without_permissions};
 use crate::config::schema::{OF_EVERY_PLUGIN, OF_EVERY_TOOL, Schemas, linked_sections};
 use crate::config::secret::Resolver;
 use crate::config::trust::{TrustStore, TrustedFile};
-use crate::config::words::{of_environment, of_flag, of_program};
+use crate::config::words::{is_key, of_environment, of_flag, of_program};
 use crate::guard::guard;
 use crate::link::Linked;
 use crate::permission::PermissionSettings;
@@ -27,6 +27,16 @@ use std::path::{Path, PathBuf};
 pub(super) fn load(options: &LoadOptions) -> Result<Configuration, ConfigError> {
     let mut problems = Vec::new();
     let files = read_files(options, &mut problems);
+    if files.is_empty()
+        && problems.is_empty()
+        && options.program.is_empty()
+        && options.flags.is_empty()
+        && options.sections.is_empty()
+        && !options.environment.keys().any(|name| is_key(name))
+    {
+        // Most starts: the schema need not be made.
+        return Ok(Configuration::default());
+    }
     let mut sections = linked_sections();
     sections.extend(options.sections.iter().copied());
     let schemas = match Schemas::new(sections) {
@@ -83,9 +93,8 @@ struct Sources {
 impl Sources {
     /// Adds one that is trusted.
     fn add(&mut self, document: Document, problems: &mut Vec<ConfigProblem>) {
-        misplaced(&document.value, "", &document, problems);
+        check_names(&document, problems);
         match permissions(&document) {
-            Ok(settings) if settings == PermissionSettings::default() => {}
             Ok(settings)
                 if settings.everybody.is_empty()
                     && settings.agents.is_empty()
@@ -196,7 +205,6 @@ fn add_file(
     problems.extend(
         found.iter().map(|problem| ConfigProblem::of(problem, Some(place_of(problem, &path, &places)))),
     );
-    misnamed_tools(&document, &path, &places, problems);
     if problems.len() > count {
         return;
     }
@@ -208,7 +216,7 @@ fn add_file(
         sources.add(document, problems);
         return;
     }
-    misplaced(&document.value, "", &document, problems);
+    check_names(&document, problems);
     let narrowed = narrow(&document, &places, &path, &schemas.sections);
     sources.ignored.extend(narrowed.ignored);
     match (policy(&narrowed.document, &schemas.sections), permissions(&narrowed.document)) {
@@ -247,19 +255,19 @@ fn place_of(problem: &Problem, path: &Path, places: &Places) -> ConfigOrigin {
     }
 }
 
-/// Settings under another name of a tool would be nobody's.
-fn misnamed_tools(document: &Document, path: &Path, places: &Places, problems: &mut Vec<ConfigProblem>) {
+/// What no schema can say.
+fn check_names(document: &Document, problems: &mut Vec<ConfigProblem>) {
+    misplaced(&document.value, "", document, problems);
+    // Settings under another name of a tool would be nobody's.
     let tools = document.value.pointer("/tools/settings").and_then(Value::as_object);
     for name in tools.into_iter().flat_map(Map::keys) {
         let is_name = inventory::iter::<Linked>().any(|Linked(def)| def.name == name);
         let of = inventory::iter::<Linked>().find(|Linked(def)| def.aliases.contains(&name.as_str()));
         if let (false, Some(Linked(def))) = (is_name, of) {
             let pointer = format!("/tools/settings/{}", escape(name));
-            let place = places.key(&pointer);
-            let origin = place.map(|place| ConfigOrigin::in_file(path, place.line, place.column));
             let message =
                 format!("expected the name of a tool, got another name of `{0}`; write `{0}`", def.name);
-            problems.push(ConfigProblem::new(origin, pointer, message));
+            problems.push(ConfigProblem::new(document.origin(&pointer), pointer, message));
         }
     }
 }

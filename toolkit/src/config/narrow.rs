@@ -5,6 +5,7 @@ use crate::config::origin::ConfigOrigin;
 use crate::config::parse::Places;
 use crate::config::pointer::{dotted, escape, join};
 use crate::config::section::{ConfigGate, ConfigSection};
+use crate::escape::escape_line;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -22,7 +23,8 @@ pub struct IgnoredKey {
 
 impl fmt::Display for IgnoredKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` at {} is ignored until `toolkit trust`", dotted(&self.pointer), self.origin)
+        let (key, origin) = (dotted(&self.pointer), self.origin.to_string());
+        write!(f, "`{}` at {} is ignored until `toolkit trust`", escape_line(&key), escape_line(&origin))
     }
 }
 

@@ -80,8 +80,8 @@ fn syntax(text: &str, error: &json5::Error) -> Fault {
     use json5::ErrorCode as Code;
     let message = match error.code() {
         Some(code) => match code {
-            Code::EofParsingArray => "the text ends within a list: `]` is missing",
-            Code::EofParsingObject => "the text ends within an object: `}` is missing",
+            Code::EofParsingArray => "the list that begins here has no end: `]` is missing",
+            Code::EofParsingObject => "the object that begins here has no end: `}` is missing",
             Code::EofParsingComment => "the text ends within a comment: `*/` is missing",
             Code::EofParsingString | Code::EofParsingEscapeSequence => {
                 "the text ends within a string: its closing quote is missing"
@@ -105,7 +105,22 @@ fn syntax(text: &str, error: &json5::Error) -> Fault {
         },
         None => "no number, or no character that there is",
     };
-    let place = error.position().map_or_else(|| Place::of(text, text.len()), Place::from);
+    // The parser gives the end of the text no place, and then takes that of the object around.
+    let is_at_end = matches!(
+        error.code(),
+        Some(
+            Code::EofParsingComment
+                | Code::EofParsingEscapeSequence
+                | Code::EofParsingIdentifier
+                | Code::EofParsingNull
+                | Code::EofParsingBool
+                | Code::EofParsingNumber
+                | Code::EofParsingString
+                | Code::EofParsingValue
+        )
+    );
+    let end = || Place::of(text, text.len());
+    let place = error.position().filter(|_| !is_at_end).map_or_else(end, Place::from);
     Fault { message: message.to_owned(), place: Some(place) }
 }
 

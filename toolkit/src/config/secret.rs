@@ -253,7 +253,9 @@ impl Resolver<'_> {
             Some(directory) => directory.join(file),
             None if Path::new(file).is_absolute() => file.into(),
             None => {
-                return Err(format!("`{file}` belongs to no directory: only a file can name a relative path"));
+                return Err(format!(
+                    "`{file}` belongs to no directory: only a file can name a relative path"
+                ));
             }
         };
         let text = match read_text(&path, LONGEST_FILE) {

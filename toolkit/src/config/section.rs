@@ -8,16 +8,17 @@ use serde_json::Value;
 /// struct with named fields or a map; its schema checks the section.
 ///
 /// ```
-/// use toolkit::{ConfigGate, ConfigSection};
+/// use toolkit::ConfigSection;
 ///
 /// #[toolkit::args]
+/// #[serde(rename_all = "camelCase")]
 /// struct SearchSettings {
 ///     /// How long a query may take, in seconds.
 ///     #[arg(default = 10, range(1..=600))]
 ///     timeout_seconds: u64,
 /// }
 ///
-/// toolkit::__private::inventory::submit! { ConfigSection::at::<SearchSettings>("tools.web.search").tool("web_search") }
+/// toolkit::config_section!(ConfigSection::at::<SearchSettings>("tools.web.search").tool("web_search"));
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct ConfigSection {
@@ -29,6 +30,14 @@ pub struct ConfigSection {
 }
 
 inventory::collect!(ConfigSection);
+
+/// Brings a [`ConfigSection`] into every program that this crate is linked into.
+#[macro_export]
+macro_rules! config_section {
+    ($section:expr) => {
+        $crate::__private::inventory::submit! { $section }
+    };
+}
 
 #[derive(Debug, Clone, Copy)]
 enum Place {

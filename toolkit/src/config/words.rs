@@ -20,6 +20,12 @@ const RESERVED: [&str; 3] = ["TOOLKIT_DATA_DIR", "TOOLKIT_CONFIG_DIR", "TOOLKIT_
 /// The variables of tests.
 const OF_TESTS: &str = "TOOLKIT_TEST_";
 
+/// Whether a variable says something of the configuration.
+pub(crate) fn is_key(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    name.starts_with(PREFIX) && !RESERVED.contains(&&*name) && !name.starts_with(OF_TESTS)
+}
+
 /// What the variables `TOOLKIT_…` of an environment say, by name: `TOOLKIT_TOOLS__DENY` is `tools.deny`.
 pub(crate) fn of_environment(
     environment: &BTreeMap<OsString, OsString>,
@@ -30,11 +36,11 @@ pub(crate) fn of_environment(
     let mut documents = Vec::new();
     let mut said: BTreeMap<String, String> = BTreeMap::new();
     for (name, value) in environment {
-        let Some(path) = name.to_string_lossy().strip_prefix(PREFIX).map(str::to_owned) else { continue };
-        let name = name.to_string_lossy().into_owned();
-        if RESERVED.contains(&name.as_str()) || name.starts_with(OF_TESTS) {
+        if !is_key(name) {
             continue;
         }
+        let name = name.to_string_lossy().into_owned();
+        let path = name.strip_prefix(PREFIX).unwrap_or(&name);
         let origin = ConfigOrigin::new(ConfigSource::Environment(name.clone()));
         let names: Vec<&str> = path.split("__").collect();
         match one(&names, Spelling::Environment, value, &origin, schemas, known) {

@@ -27,7 +27,7 @@ impl ToolContext {
     ///     Ok(format!("{}, {name}!", settings.word))
     /// }
     ///
-    /// toolkit::__private::inventory::submit! { toolkit::ConfigSection::of_tool::<Settings>("greet") }
+    /// toolkit::config_section!(toolkit::ConfigSection::of_tool::<Settings>("greet"));
     ///
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let configuration = Configuration::load(LoadOptions::new().set("tools.settings.greet.word=Ahoy"))?;

@@ -14,8 +14,9 @@ fn faults_say_where_they_are() {
     for (text, expected) in [
         ("", "1:1: the text ends where a value belongs"),
         ("// nothing", "1:11: the text ends where a value belongs"),
-        ("{ a: 1", "1:7: the text ends within an object: `}` is missing"),
-        ("{\n  a: [1,\n", "3:1: the text ends within a list: `]` is missing"),
+        ("{ a: 1", "1:1: the object that begins here has no end: `}` is missing"),
+        ("{\n  a: [1,\n", "3:1: the text ends where a value belongs"),
+        ("{\n  a: [1\n", "2:6: the list that begins here has no end: `]` is missing"),
         ("{ a: 'x\n' }", "1:8: the line ends within a string: its closing quote is missing"),
         ("{ a: 'x", "1:8: the text ends within a string: its closing quote is missing"),
         ("{ a 1 }", "1:5: a colon is missing before this"),

@@ -27,8 +27,7 @@ pub struct ExecSettings {
     #[arg(default)]
     pub path_prepend: Vec<String>,
     /// How patches are applied.
-    #[arg(default)]
-    pub apply_patch: ApplyPatchSettings,
+    pub apply_patch: Option<ApplyPatchSettings>,
     /// Whether commands run in a sandbox of the operating system, where there is one.
     #[arg(default = true)]
     pub enable_sandbox: bool,
@@ -74,7 +73,6 @@ pub enum ExecSecurity {
 
 /// How patches are applied.
 #[toolkit::args]
-#[derive(Default)]
 #[serde(rename_all = "camelCase")]
 pub struct ApplyPatchSettings {
     /// The models that get the tool: a model, `provider/model`, or one of them with `*`. Without it all do.

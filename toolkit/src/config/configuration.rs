@@ -9,7 +9,7 @@ use crate::config::narrow::IgnoredKey;
 use crate::config::options::LoadOptions;
 use crate::config::origin::ConfigOrigins;
 use crate::config::pointer::{dotted, join};
-use crate::config::schema::{Schemas, linked_sections};
+use crate::config::schema::{Schemas, schemas};
 use crate::config::secret::hide;
 use crate::config::trust::TrustedFile;
 use crate::diagnostic::{Diagnostic, Level};
@@ -57,7 +57,7 @@ pub(crate) struct Inner {
     pub(crate) files: Vec<WorkspaceFile>,
     pub(crate) secrets: Vec<String>,
     pub(crate) notes: Vec<String>,
-    pub(crate) schemas: Option<Schemas>,
+    pub(crate) schemas: Option<Arc<Schemas>>,
 }
 
 /// What counts of a file that is not trusted.
@@ -112,8 +112,7 @@ impl Configuration {
     /// A section of a crate does not fit: two at one place, say.
     pub fn schema() -> Result<Value, ConfigError> {
         let fault = |reason: String| ConfigError { problems: vec![ConfigProblem::new(None, "", reason)] };
-        let schemas = Schemas::new(linked_sections()).map_err(fault)?;
-        let mut schema = schemas.whole.schema;
+        let mut schema = schemas(&[]).map_err(fault)?.whole.schema.clone();
         if let Some(members) = schema.as_object_mut() {
             members.shift_insert(0, "$schema".into(), "https://json-schema.org/draft/2020-12/schema".into());
         }

@@ -11,7 +11,7 @@ use crate::config::origin::{ConfigOrigin, ConfigOrigins, ConfigSource};
 use crate::config::parse::{self, Parsed, Places, parse};
 use crate::config::pointer::{dotted, escape, join};
 use crate::config::rules::{permissions, policy, without_permissions};
-use crate::config::schema::{OF_EVERY_PLUGIN, OF_EVERY_TOOL, Schemas, linked_sections};
+use crate::config::schema::{OF_EVERY_PLUGIN, OF_EVERY_TOOL, Schemas, schemas};
 use crate::config::secret::Resolver;
 use crate::config::trust::{TrustStore, TrustedFile};
 use crate::config::words::{is_key, of_environment, of_flag, of_program};
@@ -22,6 +22,7 @@ use crate::redact::Redactor;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Loads a configuration.
 pub(super) fn load(options: &LoadOptions) -> Result<Configuration, ConfigError> {
@@ -37,9 +38,7 @@ pub(super) fn load(options: &LoadOptions) -> Result<Configuration, ConfigError> 
         // Most starts: the schema need not be made.
         return Ok(Configuration::default());
     }
-    let mut sections = linked_sections();
-    sections.extend(options.sections.iter().copied());
-    let schemas = match Schemas::new(sections) {
+    let schemas = match schemas(&options.sections) {
         Ok(schemas) => schemas,
         Err(reason) => {
             problems.push(ConfigProblem::new(None, "", reason));
@@ -311,7 +310,7 @@ fn is_resolved(pointer: &str) -> bool {
 /// Derives everything from what the sources say together.
 fn finish(
     sources: Sources,
-    schemas: Schemas,
+    schemas: Arc<Schemas>,
     options: &LoadOptions,
     notes: Vec<String>,
 ) -> Result<Configuration, ConfigError> {

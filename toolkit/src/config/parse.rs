@@ -86,6 +86,7 @@ fn syntax(text: &str, error: &json5::Error) -> Fault {
             Code::EofParsingString | Code::EofParsingEscapeSequence => {
                 "the text ends within a string: its closing quote is missing"
             }
+            Code::EofParsingIdentifier => "the text ends within a key",
             Code::EofParsingValue => "the text ends where a value belongs",
             Code::ExpectedClosingBrace | Code::ExpectedComma => {
                 "a comma, or the end of the object or list, is missing before this"

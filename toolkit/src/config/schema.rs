@@ -10,6 +10,7 @@ use crate::policy::{ProfileRules, ToolRules};
 use crate::schema::{Compiled, compose, resolve};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
+use std::sync::{Arc, LazyLock};
 
 /// The keys of a tool's settings that every tool has.
 pub(crate) const OF_EVERY_TOOL: [&str; 2] = ["enabled", "autoExecute"];
@@ -29,7 +30,7 @@ impl Schemas {
     /// # Errors
     ///
     /// What is wrong with the sections.
-    pub(crate) fn new(sections: Vec<ConfigSection>) -> Result<Self, String> {
+    fn new(sections: Vec<ConfigSection>) -> Result<Self, String> {
         let whole = composed(&sections)?;
         let mut partial = whole.clone();
         allow_absence(&mut partial);
@@ -39,8 +40,26 @@ impl Schemas {
     }
 }
 
+/// That of what is linked into this process, made once.
+static LINKED: LazyLock<Result<Arc<Schemas>, String>> =
+    LazyLock::new(|| Schemas::new(linked_sections()).map(Arc::new));
+
+/// The schema of what is linked into this process, and these sections.
+///
+/// # Errors
+///
+/// What is wrong with the sections.
+pub(crate) fn schemas(more: &[ConfigSection]) -> Result<Arc<Schemas>, String> {
+    if more.is_empty() {
+        return LINKED.clone();
+    }
+    let mut sections = linked_sections();
+    sections.extend(more);
+    Schemas::new(sections).map(Arc::new)
+}
+
 /// The sections that are linked into this process, in the order of their paths: that of the linker is nobody's.
-pub(crate) fn linked_sections() -> Vec<ConfigSection> {
+fn linked_sections() -> Vec<ConfigSection> {
     let mut sections: Vec<ConfigSection> = inventory::iter::<ConfigSection>().copied().collect();
     sections.sort_by_key(ConfigSection::pointer);
     sections

@@ -83,7 +83,9 @@ impl JsonSchema for Secret {
                 { "type": "string", "minLength": 1 },
                 {
                     "type": "object",
-                    "properties": { "file": { "type": "string", "minLength": 1 } },
+                    "properties": {
+                        "file": { "type": "string", "minLength": 1, "description": "The file that holds it." },
+                    },
                     "required": ["file"],
                     "additionalProperties": false,
                 },

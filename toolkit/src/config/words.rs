@@ -97,7 +97,8 @@ fn one(
     // A text may look like a number, or be none: the first that fits is meant.
     let read = parse(text).ok().map(|Parsed { value, .. }| value);
     let mut found = Vec::new();
-    for candidate in read.into_iter().chain([Value::from(text)]) {
+    let is_plain = read.as_ref().is_none_or(|value| !value.is_array() && !value.is_object());
+    for candidate in read.into_iter().chain(is_plain.then(|| Value::from(text))) {
         let mut document = keys
             .iter()
             .rev()
@@ -158,8 +159,7 @@ fn keys(names: &[&str], spelling: Spelling, root: &Value, known: &Value) -> Resu
             Spelling::Exact => key == *name,
             Spelling::Environment => fold(key) == fold(name),
         };
-        let rest =
-            here.iter().find_map(|schema| schema.get("additionalProperties").filter(|rest| rest.is_object()));
+        let rest = here.iter().find_map(|schema| rest_of(schema));
         let (key, next) = match (properties.find(|(key, _)| is_meant(key)), rest) {
             _ if name.is_empty() => return Err("a name in its path is empty".to_owned()),
             (Some((key, next)), _) => (key.clone(), next),
@@ -197,4 +197,19 @@ fn keys(names: &[&str], spelling: Spelling, root: &Value, known: &Value) -> Resu
         schema = next;
     }
     Ok(keys)
+}
+
+/// What a schema says of keys that it does not name; nothing where it takes none.
+fn rest_of(schema: &Value) -> Option<&Value> {
+    static ANYTHING: Value = Value::Bool(true);
+    match schema.get("additionalProperties") {
+        Some(Value::Bool(false)) => None,
+        Some(rest) => Some(rest),
+        // A section that nobody knows takes everything.
+        None => match schema.get("type") {
+            Some(kind) if kind != "object" => None,
+            None if schema.get("anyOf").is_some() || schema.get("enum").is_some() => None,
+            _ => Some(&ANYTHING),
+        },
+    }
 }

@@ -60,7 +60,7 @@ fn what_is_wrong_is_told_with_its_place() {
             &["1:24: tools.settings.Read: expected a string", "the name `Read`"],
         ),
         ("{ tools: { allow: ['${env:NAMES}'] } }", &["1:20: tools.allow.0: `${env:…}` is not replaced here"]),
-        ("[]", &["user/toolkit.json5:1:1: expected an object, got an empty list"]),
+        ("[]", &["user/toolkit.json5:1:1: expected an object, got a value"]),
         ("{ a: 1 b }", &["user/toolkit.json5:1:8: a comma"]),
         (
             "{ tools: {}, tools: {} }",
@@ -87,7 +87,7 @@ fn all_problems_of_all_sources_come_at_once() {
     assert_eq!(
         lines,
         [
-            "work/toolkit.json5:1:1: the object that begins here has no end: `}` is missing",
+            "work/toolkit.json5:1:4: the text ends within a key",
             "user/toolkit.json5:1:21: tools.profile: expected a string, got the number 1",
             "user/toolkit.json5:1:30: tools.deny: expected an array, got the number 2",
             "$TOOLKIT_TOOLS__ALOW: `tools` has no key `ALOW`; did you mean `allow`?",

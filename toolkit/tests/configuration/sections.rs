@@ -108,7 +108,7 @@ fn toolkit_of(configuration: Configuration) -> Toolkit {
 }
 
 async fn call(toolkit: &Toolkit, tool: &str) -> String {
-    toolkit.toolbox(&Caller::new()).await.call(ToolCall::new("1", tool, "{}")).await.text().into_owned()
+    toolkit.toolbox(&Caller::new()).await.call(ToolCall::new("1", tool, "{}")).await.text().clone()
 }
 
 #[tokio::test]

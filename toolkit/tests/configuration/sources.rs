@@ -49,8 +49,8 @@ fn a_later_source_goes_before_an_earlier_one() {
     let policy = Configuration::load(options).unwrap().policy().0;
     for (pointer, expected) in [
         ("/tools/deny/0", "the program"),
-        ("/tools/deny/1", "user/toolkit.json5:1:34"),
-        ("/tools/deny/3", "work/toolkit.json5:1:39"),
+        ("/tools/deny/1", "user/toolkit.json5:1:36"),
+        ("/tools/deny/3", "work/toolkit.json5:1:41"),
         ("/tools/deny/4", "$TOOLKIT_TOOLS"),
         ("/tools/deny/6", "--set tools.deny"),
         ("/tools/profile", "--set tools.profile"),
@@ -195,7 +195,7 @@ fn the_policy_has_every_key_in_its_place() {
     assert_eq!(policy.join_groups["p"], ["fs".to_owned()].into());
     assert_eq!(policy.enable_tool_calls, Some(true));
     let gone = policy.origins.find("/tools/deny/1").map(|origin| place.short(&origin.to_string()));
-    assert_eq!(gone.as_deref(), Some("user/toolkit.json5:7:79"));
+    assert_eq!(gone.as_deref(), Some("user/toolkit.json5:7:87"));
     assert_eq!(configuration.prefer(), ["q", "p"]);
     assert_eq!((configuration.auto_execute("t"), configuration.auto_execute("other")), (Some(true), None));
     let guard = configuration.loop_guard();

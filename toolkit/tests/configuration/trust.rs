@@ -120,12 +120,16 @@ fn a_store_that_cannot_be_relied_on_trusts_nothing_and_says_so() {
     let table: [(&str, Spoil, &str); 4] = [
         (
             "no JSON",
-            |place| drop(place.write("data/trust.json", "{")),
+            |place| {
+                place.write("data/trust.json", "{");
+            },
             "it is not what `toolkit trust` wrote",
         ),
         (
             "another version",
-            |place| drop(place.write("data/trust.json", "{ \"version\": 2, \"files\": [] }")),
+            |place| {
+                place.write("data/trust.json", "{ \"version\": 2, \"files\": [] }");
+            },
             "it is not what `toolkit trust` wrote",
         ),
         (

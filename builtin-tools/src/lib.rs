@@ -12,7 +12,8 @@
 //! |---|---|
 //! | `fs` | [`read`](fs::read) |
 //!
-//! Whatever the features, it registers what lists of a configuration can use:
+//! What can be configured of the tools is in [`config`], whichever of them are switched on. Whatever the features, this
+//! crate also registers what lists of a configuration can use:
 //!
 //! | | |
 //! |---|---|
@@ -28,6 +29,7 @@
 //! | `bash` | another name of `exec` |
 //! | `apply-patch` | another name of `apply_patch` |
 
+pub mod config;
 #[cfg(feature = "fs")]
 pub mod fs;
 

@@ -1,5 +1,6 @@
 //! Which tools exist for a caller.
 
+mod both;
 mod compiled;
 mod data;
 mod entry;
@@ -15,6 +16,7 @@ mod tool_policy;
 mod verdict;
 mod words;
 
+pub(crate) use both::Both;
 pub use data::PolicyData;
 pub use settings::{PolicySettings, ProfileRules, ToolRules};
 pub use tool_policy::ToolPolicy;

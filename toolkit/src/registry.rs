@@ -1,6 +1,7 @@
 //! Every tool of a process, with the services they need.
 
 mod candidates;
+mod configured;
 mod faults;
 mod index;
 mod origins;
@@ -17,6 +18,7 @@ use crate::approver::Approver;
 use crate::arguments::Repairing;
 use crate::ask::{AskLimits, Asks};
 use crate::caller::Caller;
+use crate::config::Configuration;
 use crate::cut::{Cut, OutputLimits};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::events::{Events, Hub};
@@ -34,6 +36,7 @@ use crate::tool::Tool;
 use crate::tool_def::ToolDef;
 use crate::toolbox::Toolbox;
 use candidates::{Candidate, choose};
+use configured::configure;
 use faults::{faults, missing_services};
 use origins::{Known, Origins};
 use register::Registry;
@@ -137,6 +140,11 @@ impl Toolkit {
     /// What people allowed always, which answers questions before anybody is asked.
     pub fn approvals(&self) -> &Approvals {
         &self.0.settings.approvals
+    }
+
+    /// What is configured.
+    pub fn configuration(&self) -> &Configuration {
+        &self.0.settings.configuration
     }
 
     pub(crate) fn outputs(&self) -> &OutputStore {
@@ -343,6 +351,13 @@ impl Builder {
         self
     }
 
+    /// What is configured; nothing by default. Its secrets are taken out of events and errors too.
+    #[must_use]
+    pub fn configuration(mut self, configuration: Configuration) -> Self {
+        self.settings.configuration = configuration;
+        self
+    }
+
     /// Builds the toolkit.
     ///
     /// # Errors
@@ -351,6 +366,7 @@ impl Builder {
     /// tool, a service that nobody provides, a name or a default that is not valid.
     pub fn build(mut self) -> Result<Toolkit, BuildError> {
         let (mut problems, mut diagnostics) = (Vec::new(), Vec::new());
+        configure(&mut self);
         let policy = Arc::clone(self.settings.policy.get_or_insert_with(|| Arc::new(ToolPolicy::default())));
         let links = Links::collect(&self.first_lists, &mut diagnostics);
         let linked: Vec<&'static ToolDef> = match self.linked {
@@ -398,7 +414,12 @@ impl Builder {
         }
         let tools: Vec<Tool> = tools.into_iter().map(|tool| tool.with_services(&self.services)).collect();
         let registry = Registry::new(Tools::build(tools, &origins, &mut diagnostics));
-        diagnostics.extend(policy::diagnostics(&*policy, &registry.snapshot()));
+        let tools = registry.snapshot();
+        diagnostics.extend(policy::diagnostics(&*policy, &tools));
+        let names: Vec<&str> = tools.iter().map(Tool::name).collect();
+        let plugins = tools.iter().filter_map(Tool::plugin_id).collect();
+        diagnostics.extend(self.settings.configuration.diagnostics(&names, &plugins));
+        self.settings.redactor = self.settings.configuration.add_secrets(self.settings.redactor);
         let Self { services, mut settings, data_dir, .. } = self;
         let data_dir = data_dir.or_else(default_data_dir);
         // A model is told where a file is, and its tools may work in another directory than the process.

@@ -4,6 +4,7 @@ use crate::approvals::Approvals;
 use crate::approver::{Approver, NoApprover};
 use crate::arguments::Repairing;
 use crate::ask::Asks;
+use crate::config::Configuration;
 use crate::cut::{CutHint, OutputLimits};
 use crate::history::History;
 use crate::hooks::Hooks;
@@ -37,6 +38,7 @@ pub(crate) struct Settings {
     pub(crate) history: Option<Arc<dyn History>>,
     pub(crate) redactor: Redactor,
     pub(crate) hooks: Hooks,
+    pub(crate) configuration: Configuration,
 }
 
 impl fmt::Debug for Settings {
@@ -82,6 +84,7 @@ impl Default for Settings {
             history: None,
             redactor: Redactor::default(),
             hooks: Hooks::default(),
+            configuration: Configuration::default(),
         }
     }
 }

@@ -2,12 +2,14 @@
 
 use crate::call;
 use crate::completions;
+use crate::config;
 use crate::console::Console;
 use crate::definitions::{self, find};
 use crate::describe;
 use crate::exit::{Exit, Stop};
 use crate::list;
 use crate::options::{self, Options, Request};
+use crate::trust;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::env;
 use std::ffi::OsString;
@@ -124,6 +126,31 @@ impl Cli {
         if let Some(directory) = env::var_os("TOOLKIT_DATA_DIR").filter(|directory| !directory.is_empty()) {
             toolkit = toolkit.default_data_dir(directory);
         }
+        if let Ok(options) = &options {
+            let load = options.load.clone();
+            match &options.request {
+                Request::Config(request) => {
+                    return config::run(*request, toolkit, load, options.format, console);
+                }
+                Request::Trust(request) => {
+                    return trust::run(
+                        request,
+                        load,
+                        options.caller.workspace_dir(),
+                        options.format,
+                        console,
+                    );
+                }
+                request => {
+                    let configuration = config::load(load)?;
+                    // Among the diagnostics they stand anyway.
+                    if !matches!(request, Request::List { diagnostics: true, .. }) {
+                        config::note(&configuration, console);
+                    }
+                    toolkit = toolkit.configuration(configuration);
+                }
+            }
+        }
         let toolkit = toolkit.build();
         let options = options.map_err(|stop| suggest_call(stop, toolkit.as_ref().ok(), &program))?;
         let toolkit = toolkit.map_err(|error| Stop::cannot_start(error.to_string()))?;
@@ -168,6 +195,7 @@ fn answer(
         Request::Schema { name: None } => definitions::all(toolbox, console)?,
         Request::Schema { name: Some(name) } => definitions::one(find(toolbox, &name)?, console)?,
         Request::Completions { shell } => completions::run(shell, command.get_name(), toolbox, console)?,
+        Request::Config(_) | Request::Trust(_) => {}
         Request::Call(request) => {
             let sweeping = runtime.spawn_blocking({
                 let toolkit = toolkit.clone();

@@ -29,6 +29,14 @@
 //! JSON; a boolean as `--flag` or `--flag=false`. A text that is no value of the parameter's type is handed on as a
 //! string: the toolbox checks the arguments, and reports everything that is wrong with them at once.
 //!
+//! # Configuration
+//!
+//! What is configured comes from `toolkit.json5` in the user's directory for configuration (`~/.config/toolkit` on
+//! Linux, or where `TOOLKIT_CONFIG_DIR` says), from each `toolkit.json5` above the workspace, from variables such as
+//! `TOOLKIT_TOOLS__DENY='["exec"]'`, from files named with `--config` and values given with `--set`, the later ones first.
+//! A file in a workspace can only take away until `toolkit trust`; what is ignored is said on standard error.
+//! `toolkit config` checks, shows and explains it.
+//!
 //! # Exit codes
 //!
 //! | code | meaning |
@@ -61,6 +69,7 @@ mod arguments;
 mod call;
 mod cli;
 mod completions;
+mod config;
 mod console;
 mod definitions;
 mod describe;
@@ -73,6 +82,7 @@ mod parameter_type;
 mod render;
 mod save;
 mod signals;
+mod trust;
 mod value;
 mod words;
 

@@ -1,19 +1,22 @@
 //! The options and subcommands of the command itself, as clap knows them and as the rest of the code takes them.
 
+use crate::config::{self, ConfigRequest};
 use crate::exit::{Exit, Stop};
+use crate::trust::{self, TrustRequest};
 use clap::builder::{PossibleValuesParser, ValueHint};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use clap_complete::Shell;
 use std::env::consts::EXE_SUFFIX;
 use std::ffi::OsString;
 use std::path::{self, Path, PathBuf};
-use toolkit::Caller;
+use toolkit::{Caller, LoadOptions};
 
 /// A command line that clap understood.
 #[derive(Debug)]
 pub(crate) struct Options {
     pub(crate) format: Format,
     pub(crate) caller: Caller,
+    pub(crate) load: LoadOptions,
     pub(crate) request: Request,
 }
 
@@ -32,6 +35,8 @@ pub(crate) enum Request {
     Call(CallRequest),
     Schema { name: Option<String> },
     Completions { shell: Shell },
+    Config(ConfigRequest),
+    Trust(TrustRequest),
 }
 
 /// What stands after `call`.
@@ -110,6 +115,8 @@ pub(crate) fn skeleton(program: &str) -> Command {
                         .help("The shell"),
                 ),
         )
+        .subcommand(config::command())
+        .subcommand(trust::command())
 }
 
 /// The options that stand before or after every subcommand.
@@ -125,6 +132,20 @@ pub(crate) fn shared_options() -> Vec<Arg> {
             .value_parser(PossibleValuesParser::new(["text", "json"]))
             .default_value("text")
             .help("How results are printed"),
+        Arg::new("config")
+            .long("config")
+            .value_name("FILE")
+            .action(ArgAction::Append)
+            .value_parser(value_parser!(PathBuf))
+            .value_hint(ValueHint::FilePath)
+            .help("A configuration file, which goes before all others")
+            .help_heading("Configuration"),
+        Arg::new("set")
+            .long("set")
+            .value_name("KEY=VALUE")
+            .action(ArgAction::Append)
+            .help("One value of the configuration: `tools.profile=coding`")
+            .help_heading("Configuration"),
         of_caller("workspace", "The directory that relative paths belong to [default: the current one]")
             .value_name("DIR")
             .value_parser(value_parser!(PathBuf))
@@ -173,8 +194,9 @@ impl Options {
             _ => Format::Text,
         };
         let caller = caller(&mut subcommand)?;
+        let load = load_options(&caller, &mut subcommand);
         let request = request(&name, &mut subcommand)?;
-        Ok(Self { format, caller, request })
+        Ok(Self { format, caller, load, request })
     }
 }
 
@@ -198,6 +220,13 @@ fn caller(matches: &mut ArgMatches) -> Result<Caller, Stop> {
     Ok(caller)
 }
 
+fn load_options(caller: &Caller, matches: &mut ArgMatches) -> LoadOptions {
+    let load = LoadOptions::of_process(caller.workspace_dir());
+    let files = matches.remove_many::<PathBuf>("config").into_iter().flatten();
+    let load = files.fold(load, LoadOptions::file);
+    matches.remove_many::<String>("set").into_iter().flatten().fold(load, LoadOptions::set)
+}
+
 fn request(subcommand: &str, matches: &mut ArgMatches) -> Result<Request, Stop> {
     Ok(match subcommand {
         "list" => {
@@ -216,6 +245,8 @@ fn request(subcommand: &str, matches: &mut ArgMatches) -> Result<Request, Stop> 
         }
         "schema" => Request::Schema { name: text(matches, "name") },
         "completions" => Request::Completions { shell: required(matches.remove_one("shell"))? },
+        "config" => Request::Config(config::request(matches)?),
+        "trust" => Request::Trust(trust::request(matches)),
         other => return Err(Stop::usage(format!("there is no subcommand `{other}`"))),
     })
 }

@@ -90,6 +90,13 @@ impl Permissions {
         self
     }
 
+    /// Adds sources that override these, except what these deny.
+    #[must_use]
+    pub(crate) fn followed_by(mut self, sources: impl IntoIterator<Item = PermissionSettings>) -> Self {
+        Arc::make_mut(&mut self.0).sources.extend(sources.into_iter().map(Source::new));
+        self
+    }
+
     /// What is configured of a tool's `autoExecute`.
     pub(super) fn auto_executes(&self, tool: &str) -> Option<bool> {
         let configured = &self.0.auto_execute;

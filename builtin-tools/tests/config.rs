@@ -1,0 +1,92 @@
+//! What can be configured of the builtin tools.
+
+use builtin_tools::config::{ExecSettings, WebFetchSettings, WebSearchSettings};
+use serde_json::{Value, json};
+use toolkit::{Configuration, LoadOptions};
+
+/// Every key that the requirements name, with what its schema says of it.
+#[test]
+fn every_key_is_there_with_its_type_default_and_limits() {
+    let schema = Configuration::schema().unwrap();
+    for (key, expected) in [
+        ("exec.ask", json!({"enum": ["off", "on-miss", "always"], "default": "on-miss"})),
+        ("exec.security", json!({"enum": ["auto", "ask", "deny"], "default": "auto"})),
+        ("exec.timeoutSec", json!({"type": "integer", "minimum": 1, "maximum": 86_400, "default": 120})),
+        ("exec.backgroundMs", json!({"type": "integer", "minimum": 10, "maximum": 3_600_000})),
+        ("exec.safeBins", json!({"type": "array", "items": {"type": "string"}})),
+        ("exec.pathPrepend", json!({"type": "array", "items": {"type": "string"}})),
+        ("exec.applyPatch.allowModels", json!({"type": "array", "items": {"type": "string"}})),
+        ("exec.enableSandbox", json!({"type": "boolean", "default": true})),
+        ("exec.defaultWorkingDirectory", json!({"type": "string"})),
+        ("exec.allowedDirectories", json!({"type": "array", "items": {"type": "string"}})),
+        ("exec.confirmDangerousCommands", json!({"type": "boolean", "default": true})),
+        ("exec.dangerousCommandWhitelist", json!({"type": "array", "items": {"type": "string"}})),
+        ("web.search.provider", json!({"enum": ["brave", "perplexity", "searxng"]})),
+        (
+            "web.search.cacheMinutes",
+            json!({"type": "integer", "minimum": 0, "maximum": 10_080, "default": 15}),
+        ),
+        (
+            "web.search.timeoutSeconds",
+            json!({"type": "integer", "minimum": 1, "maximum": 600, "default": 10}),
+        ),
+        ("web.search.baseUrl", json!({"type": "string", "pattern": "^https?://"})),
+        ("web.search.apiKey", json!({})),
+        ("web.fetch.allowedDomains", json!({"type": "array", "items": {"type": "string"}})),
+        ("web.fetch.blockedDomains", json!({"type": "array", "items": {"type": "string"}})),
+        (
+            "web.fetch.cacheMinutes",
+            json!({"type": "integer", "minimum": 0, "maximum": 10_080, "default": 15}),
+        ),
+        ("web.fetch.timeoutSeconds", json!({"type": "integer", "minimum": 1, "maximum": 600, "default": 30})),
+        ("message.enabled", json!({"type": "boolean", "default": true})),
+        ("settings.read.enabled", json!({"type": "boolean", "default": true})),
+        ("settings.read.autoExecute", json!({"type": "boolean"})),
+        ("settings.some_other.enabled", json!({"type": "boolean"})),
+    ] {
+        let mut found = &schema["properties"]["tools"];
+        for step in key.split('.') {
+            let property = &found["properties"][step];
+            found = if property.is_null() { &found["additionalProperties"] } else { property };
+        }
+        assert!(found["description"].as_str().is_some_and(|text| !text.is_empty()), "{key}: {found}");
+        for (keyword, value) in expected.as_object().unwrap() {
+            assert_eq!(&found[keyword], value, "{key}: {keyword}");
+        }
+    }
+}
+
+#[test]
+fn a_configuration_of_everything_decodes() {
+    let configuration = Configuration::load(LoadOptions::new().program(json!({"tools": {
+        "exec": {
+            "ask": "always", "security": "deny", "timeoutSec": 5, "backgroundMs": 10, "safeBins": ["jq"],
+            "pathPrepend": ["/opt/bin"], "applyPatch": {"allowModels": ["openai/*"]}, "enableSandbox": false,
+            "defaultWorkingDirectory": "/srv", "allowedDirectories": ["/tmp"], "confirmDangerousCommands": false,
+            "dangerousCommandWhitelist": ["rm *.tmp"],
+        },
+        "web": {"search": {"provider": "searxng", "baseUrl": "http://localhost", "apiKey": "0123456789"}, "fetch": {"allowedDomains": []}},
+        "message": {"enabled": false},
+    }})))
+    .unwrap();
+    let exec: ExecSettings = configuration.section("tools.exec").unwrap();
+    assert_eq!((exec.timeout_sec, exec.background_ms, exec.enable_sandbox), (5, Some(10), false));
+    let search: WebSearchSettings = configuration.section("tools.web.search").unwrap();
+    assert_eq!(search.api_key.as_ref().map(toolkit::Secret::expose), Some("0123456789"));
+    let fetch: WebFetchSettings = configuration.section("tools.web.fetch").unwrap();
+    assert_eq!((fetch.allowed_domains, fetch.timeout_seconds), (Some(Vec::new()), 30));
+    let policy = configuration.policy().0;
+    assert_eq!(policy.enabled, [("message".to_owned(), false)].into());
+    assert_eq!(policy.models["apply_patch"].0, ["openai/*"]);
+    assert_eq!(configuration.document()["tools"]["web"]["search"]["apiKey"], "[redacted]");
+}
+
+#[test]
+fn absent_sections_have_their_defaults() {
+    let configuration = Configuration::default();
+    let exec: ExecSettings = configuration.section("tools.exec").unwrap();
+    assert_eq!((exec.timeout_sec, exec.enable_sandbox, exec.safe_bins.len()), (120, true, 0));
+    let search: WebSearchSettings = configuration.section("tools.web.search").unwrap();
+    assert_eq!((search.cache_minutes, search.timeout_seconds, search.provider), (15, 10, None));
+    assert_eq!(Value::Null, json!(search.api_key));
+}

@@ -1,0 +1,201 @@
+//! `trust`: lets the configuration of a workspace count whole, or no more.
+
+use crate::config::{Line, lines, load};
+use crate::console::Console;
+use crate::definitions::print_json;
+use crate::exit::{Exit, Stop};
+use crate::options::Format;
+use clap::builder::ValueHint;
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use serde_json::json;
+use std::fmt::Write as _;
+use std::fs::OpenOptions;
+use std::io::{BufRead as _, BufReader, IsTerminal as _, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use toolkit::{LoadOptions, TrustStore, TrustedFile, escape_line};
+
+/// What stands after `trust`.
+#[derive(Debug, Clone)]
+pub(crate) struct TrustRequest {
+    path: Option<PathBuf>,
+    action: Action,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Action {
+    Ask,
+    Trust,
+    List,
+    Revoke,
+}
+
+/// The subcommand.
+pub(crate) fn command() -> Command {
+    let flag = |name: &'static str, help: &'static str| {
+        Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
+    };
+    Command::new("trust")
+        .about("Lets the `toolkit.json5` of a workspace count whole, after showing what it would change")
+        .long_about(
+            "Lets the `toolkit.json5` of a workspace count whole, after showing what it would change.\n\nUntil then such \
+             a file can only take away. A file that changes afterwards, or is moved, must be trusted again.",
+        )
+        .arg(
+            Arg::new("path")
+                .value_name("PATH")
+                .value_parser(value_parser!(PathBuf))
+                .value_hint(ValueHint::AnyPath)
+                .help("The file, or its directory [default: all that count in the workspace]"),
+        )
+        .arg(flag("yes", "Trusts without asking").conflicts_with_all(["list", "revoke"]))
+        .arg(flag("list", "Lists what is trusted").conflicts_with_all(["revoke", "path"]))
+        .arg(flag("revoke", "Trusts the file no more"))
+}
+
+/// What was asked for.
+pub(crate) fn request(matches: &mut ArgMatches) -> TrustRequest {
+    let action = match ["yes", "list", "revoke"].map(|name| matches.get_flag(name)) {
+        [true, _, _] => Action::Trust,
+        [_, true, _] => Action::List,
+        [_, _, true] => Action::Revoke,
+        _ => Action::Ask,
+    };
+    TrustRequest { path: matches.remove_one("path"), action }
+}
+
+/// Does it. `workspace` is that of the command.
+pub(crate) fn run(
+    request: &TrustRequest,
+    options: LoadOptions,
+    workspace: &Path,
+    format: Format,
+    console: &mut Console<'_>,
+) -> Result<Exit, Stop> {
+    let data_dir = options
+        .data_dir_path()
+        .ok_or_else(|| Stop::failed("there is no data directory to remember it in"))?;
+    let store = TrustStore::new(data_dir);
+    let file = request.path.as_deref().map(file_of).transpose()?;
+    match request.action {
+        Action::List => list(&store, format, console),
+        Action::Revoke => revoke(&store, file, workspace, console),
+        Action::Ask | Action::Trust => {
+            trust(&store, options, file.as_deref(), request.action == Action::Trust, console)
+        }
+    }
+}
+
+/// The file that a path means, by the real path of its directory.
+fn file_of(path: &Path) -> Result<PathBuf, Stop> {
+    let is_directory = path.is_dir();
+    let directory = if is_directory { path } else { path.parent().unwrap_or(Path::new(".")) };
+    let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
+    if !is_directory && path.file_name().is_none_or(|name| name != "toolkit.json5") {
+        return Err(Stop::usage(format!("{} is neither a directory nor a `toolkit.json5`", path.display())));
+    }
+    let real = directory.canonicalize();
+    let real =
+        real.map_err(|error| Stop::usage(format!("{} cannot be looked at: {error}", directory.display())))?;
+    Ok(real.join("toolkit.json5"))
+}
+
+fn shown(path: &Path) -> String {
+    escape_line(&path.display().to_string()).into_owned()
+}
+
+fn list(store: &TrustStore, format: Format, console: &mut Console<'_>) -> Result<Exit, Stop> {
+    let files = store.files().map_err(Stop::failed)?;
+    if format == Format::Json {
+        return print_json(&json!(files), console).map(|()| Exit::Success);
+    }
+    if files.is_empty() {
+        console.note("Nothing is trusted.");
+    }
+    let text = files.iter().fold(String::new(), |text, file| text + &shown(&file.path) + "\n");
+    console.print(&text).map(|()| Exit::Success)
+}
+
+fn revoke(
+    store: &TrustStore,
+    file: Option<PathBuf>,
+    workspace: &Path,
+    console: &mut Console<'_>,
+) -> Result<Exit, Stop> {
+    let file = file.map_or_else(|| file_of(workspace), Ok)?;
+    if !store.revoke(&file).map_err(Stop::failed)? {
+        return Err(Stop::failed(format!("{} was not trusted; `trust --list` shows what is", shown(&file))));
+    }
+    console.print(&format!("{} only takes away from now on\n", shown(&file))).map(|()| Exit::Success)
+}
+
+fn trust(
+    store: &TrustStore,
+    options: LoadOptions,
+    file: Option<&Path>,
+    is_decided: bool,
+    console: &mut Console<'_>,
+) -> Result<Exit, Stop> {
+    let options = match file.and_then(Path::parent) {
+        Some(directory) => options.workspace(directory),
+        None => options,
+    };
+    let before = load(options.clone())?;
+    let mut here = before
+        .workspace_files()
+        .iter()
+        .filter(|here| file.is_none_or(|file| here.file.path == file))
+        .peekable();
+    if here.peek().is_none() {
+        return Err(Stop::failed("there is no `toolkit.json5` to trust"));
+    }
+    let files: Vec<TrustedFile> =
+        here.filter(|here| !here.is_trusted).map(|here| here.file.clone()).collect();
+    if files.is_empty() {
+        return console.print("It is trusted already.\n").map(|()| Exit::Success);
+    }
+    // What is shown is what is remembered: a file that changes meanwhile has another hash.
+    let after = load(files.iter().cloned().fold(options, LoadOptions::trusting))?;
+    let mut text = String::new();
+    for file in &files {
+        let _ = writeln!(text, "{} would change:", shown(&file.path));
+    }
+    text.push_str(&changes(&lines(&before), &lines(&after)));
+    console.print(&text)?;
+    if !is_decided && !ask()? {
+        return Err(Stop::Error { exit: Exit::Denied, message: "nothing is trusted".to_owned() });
+    }
+    for file in &files {
+        store.trust(file).map_err(Stop::failed)?;
+    }
+    console.print("Trusted, until it changes.\n").map(|()| Exit::Success)
+}
+
+/// What a person is to read before they trust: what would go, and what would come.
+fn changes(before: &[Line], after: &[Line]) -> String {
+    let mut text = String::new();
+    for (mark, lines, others) in [('-', before, after), ('+', after, before)] {
+        for Line { key, value, .. } in lines {
+            if !others.iter().any(|other| other.key == *key && other.value == *value) {
+                let _ = writeln!(text, "  {mark} {} = {}", escape_line(key), escape_line(&value.to_string()));
+            }
+        }
+    }
+    if text.is_empty() { "  nothing that is in effect\n".to_owned() } else { text }
+}
+
+/// Asks the person at the terminal, whatever standard input and output are.
+fn ask() -> Result<bool, Stop> {
+    let none = || Stop::Error {
+        exit: Exit::Denied,
+        message: "there is no terminal to ask on; `--yes` trusts without asking".to_owned(),
+    };
+    let mut terminal = OpenOptions::new().read(true).write(true).open("/dev/tty").map_err(|_| none())?;
+    if !terminal.is_terminal() {
+        return Err(none());
+    }
+    terminal.write_all(b"Trust it? [y/N] ")?;
+    let mut answer = String::new();
+    // Nobody types more.
+    BufReader::new(terminal.take(1024)).read_line(&mut answer)?;
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}

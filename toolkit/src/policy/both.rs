@@ -1,0 +1,48 @@
+//! Two policies, each of which can only take away.
+
+use super::{LayerVerdict, Policy, Refusal, admitted, check, version};
+use crate::caller::Caller;
+use crate::diagnostic::Diagnostic;
+use crate::tool::Tool;
+use std::sync::Arc;
+
+/// A tool exists where both let it.
+#[derive(Debug)]
+pub(crate) struct Both(pub(crate) Arc<dyn Policy>, pub(crate) Arc<dyn Policy>);
+
+impl Policy for Both {
+    fn check(&self, caller: &Caller, tool: &Tool) -> Result<(), Refusal> {
+        check(&*self.0, caller, tool)?;
+        check(&*self.1, caller, tool)
+    }
+
+    fn admitted(&self, caller: &Caller, tools: &[Tool]) -> Vec<usize> {
+        let mut places = admitted(&*self.0, caller, tools);
+        let others = admitted(&*self.1, caller, tools);
+        places.retain(|place| others.binary_search(place).is_ok());
+        places
+    }
+
+    fn explain(&self, caller: &Caller, tool: &Tool) -> Vec<LayerVerdict> {
+        let mut layers = self.0.explain(caller, tool);
+        layers.extend(self.1.explain(caller, tool));
+        layers
+    }
+
+    fn diagnostics(&self, tools: &[Tool]) -> Vec<Diagnostic> {
+        let mut diagnostics = self.0.diagnostics(tools);
+        diagnostics.extend(self.1.diagnostics(tools));
+        diagnostics
+    }
+
+    /// Another number whenever either has another one: versions are counted, and never so far apart that they meet.
+    fn version(&self) -> Option<u64> {
+        const FAR: u64 = 0x9e37_79b9_7f4a_7c15;
+        Some(version(&*self.0)?.wrapping_mul(FAR).wrapping_add(version(&*self.1)?))
+    }
+
+    /// Each may switch a tool on that its author switched off, but one that the other switches off is denied all the same.
+    fn switches_on(&self, tool: &Tool) -> bool {
+        self.0.switches_on(tool) || self.1.switches_on(tool)
+    }
+}

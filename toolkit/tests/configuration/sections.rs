@@ -1,0 +1,319 @@
+//! Sections of crates: checked, decoded, with their secrets, and given to the tool that they belong to.
+
+use super::Place;
+use serde_json::json;
+use std::collections::BTreeMap;
+use toolkit::prelude::*;
+use toolkit::{ConfigGate, ConfigSection, Configuration, LoadOptions, Secret};
+
+/// A section like that of a tool for commands.
+#[toolkit::args]
+#[serde(rename_all = "camelCase")]
+struct ExecSettings {
+    #[arg(default = "ask")]
+    security: String,
+    #[arg(default)]
+    path_prepend: Vec<String>,
+    #[arg(default)]
+    safe_bins: Vec<String>,
+    apply_patch: Option<ApplyPatch>,
+}
+
+#[toolkit::args]
+#[serde(rename_all = "camelCase")]
+struct ApplyPatch {
+    allow_models: Option<Vec<String>>,
+}
+
+/// A section like that of a tool for searches.
+#[toolkit::args]
+#[serde(rename_all = "camelCase")]
+struct SearchSettings {
+    base_url: Option<String>,
+    api_key: Option<Secret>,
+    /// In seconds.
+    #[arg(default = 10, range(1..=600))]
+    timeout_seconds: u64,
+}
+
+#[toolkit::args]
+#[serde(rename_all = "camelCase")]
+struct TalkSettings {
+    #[arg(default = true)]
+    enabled: bool,
+}
+
+/// What the plugin takes.
+#[toolkit::args]
+#[serde(rename_all = "camelCase")]
+struct AcmeSettings {
+    endpoint: Option<String>,
+    #[arg(default = 1, range(1..=9))]
+    level: u8,
+    key: Option<Secret>,
+    keys: Option<BTreeMap<String, Secret>>,
+}
+
+#[toolkit::args]
+#[serde(rename_all = "camelCase")]
+struct GreetSettings {
+    #[arg(default = "Hello", length(1..))]
+    word: String,
+}
+
+toolkit::config_section!(
+    ConfigSection::at::<ExecSettings>("tools.exec")
+        .tool("exec")
+        .gates(&[ConfigGate::Models { tool: "apply_patch", key: "applyPatch.allowModels" }])
+);
+toolkit::config_section!(ConfigSection::at::<SearchSettings>("tools.web.search").tool("search"));
+toolkit::config_section!(
+    ConfigSection::at::<TalkSettings>("tools.talk")
+        .gates(&[ConfigGate::Enabled { tool: "talk", key: "enabled" }])
+);
+toolkit::config_section!(ConfigSection::of_plugin::<AcmeSettings>("acme"));
+toolkit::config_section!(ConfigSection::of_tool::<GreetSettings>("greet"));
+
+/// Greets.
+#[tool(read_only, alias = "hail")]
+async fn greet(ctx: &ToolContext) -> Result<String, ToolError> {
+    Ok(ctx.config::<GreetSettings>()?.word.clone())
+}
+
+/// Searches.
+#[tool(read_only)]
+async fn search(ctx: &ToolContext) -> Result<String, ToolError> {
+    let settings = ctx.config::<SearchSettings>()?;
+    Ok(format!("{} {}", settings.timeout_seconds, settings.api_key.is_some()))
+}
+
+/// Tells its secret.
+#[tool(read_only)]
+async fn blab(ctx: &ToolContext) -> Result<String, ToolError> {
+    let settings: SearchSettings = ctx.config()?;
+    Err(ToolError::failed(format!(
+        "the key {} is wrong",
+        settings.api_key.map_or(String::new(), |key| key.expose().to_owned())
+    )))
+}
+
+fn toolkit_of(configuration: Configuration) -> Toolkit {
+    Toolkit::empty()
+        .tool(toolkit::tool_ref!(greet))
+        .tool(toolkit::tool_ref!(search))
+        .tool(toolkit::tool_ref!(blab))
+        .configuration(configuration)
+        .build()
+        .unwrap()
+}
+
+async fn call(toolkit: &Toolkit, tool: &str) -> String {
+    toolkit.toolbox(&Caller::new()).await.call(ToolCall::new("1", tool, "{}")).await.text().clone()
+}
+
+#[tokio::test]
+async fn a_tool_gets_its_section() {
+    for (flags, tool, expected) in [
+        (&[][..], "greet", "Hello"),
+        (&["tools.settings.greet.word=Ahoy", "tools.settings.greet.enabled=true"], "greet", "Ahoy"),
+        (&["tools.settings.greet={ autoExecute: false }"], "greet", "Hello"),
+        (&[], "search", "10 false"),
+        (&["tools.web.search.timeoutSeconds=20", "tools.web.search.apiKey=abcdefgh"], "search", "20 true"),
+    ] {
+        let options = flags.iter().fold(LoadOptions::new(), |options, flag| options.set(*flag));
+        let toolkit = toolkit_of(Configuration::load(options).unwrap());
+        assert_eq!(call(&toolkit, tool).await, expected, "{flags:?}");
+    }
+    // A section that no record names is checked when it is asked for.
+    let toolkit = toolkit_of(
+        Configuration::load(LoadOptions::new().set("tools.settings.blab.timeoutSeconds=0")).unwrap(),
+    );
+    let error = call(&toolkit, "blab").await;
+    assert!(error.contains("timeoutSeconds") && error.contains("from 1 to 600"), "{error}");
+}
+
+#[test]
+fn a_section_is_checked_when_it_is_loaded() {
+    for (flag, expected) in [
+        (
+            "tools.settings.greet.word=",
+            "tools.settings.greet.word: expected a string of at least 1 character",
+        ),
+        ("tools.settings.greet.wrod=x", "`tools.settings.greet` has no key `wrod`; did you mean `word`?"),
+        (
+            "tools.settings.greet={ wrod: 'x' }",
+            "tools.settings.greet.wrod: expected one of the keys `enabled`, `autoExecute`, `word`",
+        ),
+        (
+            "tools.settings.hail={}",
+            "tools.settings.hail: expected the name of a tool, got another name of `greet`; write `greet`",
+        ),
+        ("tools.web.search.timeoutSeconds=0", "expected an integer from 1 to 600, got the number 0"),
+        ("plugins.acme.level=10", "plugins.acme.level: expected an integer from 1 to 9"),
+        ("plugins.acme={ endpont: 'x' }", "did you mean `endpoint`?"),
+        ("tools.nothing={}", "`tools` has no key `nothing`"),
+        ("plugins.acme.key={ flie: 'x' }", "plugins.acme.key"),
+    ] {
+        let error = Configuration::load(LoadOptions::new().set(flag)).unwrap_err().to_string();
+        assert!(error.contains(expected), "{flag}: {error}");
+    }
+}
+
+#[test]
+fn sections_of_the_host_and_plugins_decode() {
+    let configuration = Configuration::load(
+        LoadOptions::new()
+            .set("plugins.acme={ enabled: true, joinGroups: ['fs'], level: 3, endpoint: 'x' }")
+            .set("plugins.other.free=[1.0]"),
+    );
+    let configuration = configuration.unwrap();
+    let acme: AcmeSettings = configuration.section("plugins.acme").unwrap();
+    assert_eq!((acme.level, acme.endpoint.as_deref()), (3, Some("x")));
+    let other: BTreeMap<String, Vec<u8>> = configuration.section("plugins.other").unwrap();
+    assert_eq!(other["free"], [1]);
+    let absent: AcmeSettings = configuration.section("plugins.absent").unwrap();
+    assert_eq!(absent.level, 1);
+    let error = configuration.section::<GreetSettings>("plugins.other").err().unwrap().to_string();
+    assert!(error.contains("--set plugins.other.free: plugins.other.free: expected one of the"), "{error}");
+}
+
+#[test]
+fn gates_are_part_of_the_policy() {
+    let configuration = Configuration::load(
+        LoadOptions::new()
+            .set("tools.talk.enabled=false")
+            .set("tools.exec.applyPatch.allowModels=['openai/*']"),
+    );
+    let policy = configuration.unwrap().policy().0;
+    assert_eq!(policy.enabled, [("talk".to_owned(), false)].into());
+    assert_eq!(
+        policy.models["apply_patch"],
+        (vec!["openai/*".to_owned()], "/tools/exec/applyPatch/allowModels".to_owned())
+    );
+    assert_eq!(
+        policy.origins.find("/tools/settings/talk/enabled").unwrap().to_string(),
+        "--set tools.talk.enabled"
+    );
+    // What is on elsewhere stays off here.
+    let both = LoadOptions::new().set("tools.talk.enabled=false").set("tools.settings.talk.enabled=true");
+    assert_eq!(Configuration::load(both).unwrap().policy().0.enabled["talk"], false);
+}
+
+#[test]
+fn secrets_come_from_where_they_are_kept() {
+    let place = Place::new();
+    place.write("user/key.txt", "file-secret\n").write("user/two.txt", "two\nlines\r\n");
+    place.write(
+        "user/toolkit.json5",
+        "{ plugins: { acme: { key: 'Bearer ${env:TOKEN}!', keys: { a: { file: 'key.txt' }, b: { file: 'two.txt' }, c: 'plain-secret' } } } }",
+    );
+    let configuration = Configuration::load(place.options().environment([("TOKEN", "env-secret")])).unwrap();
+    let acme: AcmeSettings = configuration.section("plugins.acme").unwrap();
+    assert_eq!(acme.key.as_ref().map(Secret::expose), Some("Bearer env-secret!"));
+    let keys = acme.keys.as_ref().unwrap();
+    assert_eq!(
+        (keys["a"].expose(), keys["b"].expose(), keys["c"].expose()),
+        ("file-secret", "two\nlines", "plain-secret")
+    );
+    let shown = configuration.document();
+    assert_eq!(
+        shown["plugins"]["acme"],
+        json!({"key": "[redacted]", "keys": {"a": {"file": "key.txt"}, "b": {"file": "two.txt"}, "c": "[redacted]"}})
+    );
+    let only = Configuration::load(
+        LoadOptions::new().set("plugins.acme.key='${env:A}'").environment([("A", "abcd")]),
+    )
+    .unwrap();
+    assert_eq!(only.document()["plugins"]["acme"]["key"], "${env:A}");
+    let all =
+        format!("{configuration:?} {shown} {:?} {}", acme.key, serde_json::to_string(&acme.key).unwrap());
+    for secret in ["env-secret", "file-secret", "plain-secret"] {
+        assert!(!all.contains(secret), "{all}");
+    }
+}
+
+#[test]
+fn secrets_that_are_not_there_are_named() {
+    let place = Place::new();
+    place.write("user/empty.txt", "\n");
+    for (section, expected) in [
+        ("key: '${env:NO}'", "plugins.acme.key: the variable `NO` of the environment is not set"),
+        ("key: '${env:EMPTY}'", "the variable `EMPTY` of the environment is empty"),
+        ("key: '${env:NO'", "`${env:` without its `}`"),
+        ("key: '${env:}'", "takes the name of a variable"),
+        ("key: { file: 'none.txt' }", "user/none.txt"),
+        ("key: { file: 'empty.txt' }", "user/empty.txt is empty"),
+        ("key: { file: '.' }", "it is not a regular file"),
+        ("endpoint: 'a${env:NO}b'", "plugins.acme.endpoint: the variable `NO`"),
+    ] {
+        place.write("user/toolkit.json5", &format!("{{ plugins: {{ acme: {{ {section} }} }} }}"));
+        let error = Configuration::load(place.options().environment([("EMPTY", "")])).unwrap_err();
+        let error = place.shown(&error);
+        assert!(error.contains(expected) && error.contains("user/toolkit.json5:1:"), "{section}: {error}");
+    }
+    // Of a server that is off nothing is needed.
+    Configuration::load(
+        LoadOptions::new().set("mcp.a={ command: 'x', env: { K: '${env:NO}' }, enabled: false }"),
+    )
+    .unwrap();
+    let flag = Configuration::load(LoadOptions::new().set("plugins.acme.key={ file: 'x' }"))
+        .unwrap_err()
+        .to_string();
+    assert!(flag.contains("only a file can name a relative path"), "{flag}");
+}
+
+#[tokio::test]
+async fn a_secret_of_the_configuration_is_taken_out_of_errors() {
+    let options = LoadOptions::new().section(ConfigSection::of_tool::<SearchSettings>("blab"));
+    let options = options
+        .set("tools.settings.blab.apiKey='${env:KEY}'")
+        .environment([("KEY", "correct-horse-battery")]);
+    let toolkit = toolkit_of(Configuration::load(options).unwrap());
+    assert_eq!(call(&toolkit, "blab").await, "the key [redacted] is wrong");
+}
+
+#[test]
+fn sections_that_cannot_be_are_refused() {
+    for (section, expected) in [
+        (
+            ConfigSection::at::<GreetSettings>("agents.x"),
+            "its path begins with neither `tools.` nor `plugins.`",
+        ),
+        (ConfigSection::at::<GreetSettings>("tools.exec.more"), "one stands within the other"),
+        (ConfigSection::at::<GreetSettings>("tools.exec"), "is there twice"),
+        (ConfigSection::at::<GreetSettings>("tools.web"), "one stands within the other"),
+        (ConfigSection::at::<GreetSettings>("tools.deny"), "it stands in the place of another key"),
+        (ConfigSection::at::<GreetSettings>("tools.deny.x"), "it stands within another section"),
+        (ConfigSection::of_plugin::<GreetSettings>("prefer"), "no plugin can have this id"),
+        (
+            ConfigSection::of_tool::<TalkSettings>("talk"),
+            "its type has a field `enabled`, which the configuration has itself",
+        ),
+        (
+            ConfigSection::of_tool::<Vec<String>>("talk"),
+            "its type must be a struct with named fields, or a map",
+        ),
+    ] {
+        let error = Configuration::load(LoadOptions::new().section(section)).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn sections_of_nobody_are_told_of() {
+    let configuration = Configuration::load(
+        LoadOptions::new()
+            .set("tools.settings.gret.enabled=false")
+            .set("plugins.acmee.x=1")
+            .set("plugins.prefer=[]"),
+    );
+    let diagnostics: Vec<String> =
+        toolkit_of(configuration.unwrap()).diagnostics().iter().map(ToString::to_string).collect();
+    assert_eq!(
+        diagnostics,
+        [
+            "warning: no tool `gret` is here, and its section counts for nothing yet; did you mean `greet`? (--set tools.settings.gret.enabled)",
+            "warning: no plugin `acmee` is here, and its section counts for nothing yet; did you mean `acme`? (--set plugins.acmee.x)",
+        ]
+    );
+}

@@ -1,0 +1,187 @@
+//! What the user trusts is a file at its place with what it held.
+
+use super::{Place, real};
+use std::fs;
+use toolkit::{Configuration, TrustStore, TrustedFile};
+
+const TEXT: &str = "{ enableToolCalls: true }";
+
+fn is_trusted(place: &Place, workspace: &str) -> bool {
+    let configuration = Configuration::load(place.options().workspace(place.path(workspace))).unwrap();
+    let trusted: Vec<bool> = configuration.workspace_files().iter().map(|file| file.is_trusted).collect();
+    let counts = configuration.policy().0.enable_tool_calls == Some(true);
+    assert_eq!(trusted, [counts], "what is trusted counts, and nothing else");
+    counts
+}
+
+fn trusted() -> (Place, TrustStore) {
+    let place = Place::new();
+    place.write("work/toolkit.json5", TEXT);
+    assert!(!is_trusted(&place, "work"));
+    let store = TrustStore::new(place.path("data"));
+    store.trust(&place.load().workspace_files()[0].file).unwrap();
+    assert!(is_trusted(&place, "work"));
+    (place, store)
+}
+
+#[test]
+fn a_change_a_move_or_a_link_ends_the_trust() {
+    type Change = fn(&Place) -> &'static str;
+    let table: [(&str, Change, bool); 8] = [
+        ("nothing", |_| "work", true),
+        ("a directory below", |_| "work/inner", true),
+        (
+            "the same again",
+            |place| {
+                place.write("work/toolkit.json5", TEXT);
+                "work"
+            },
+            true,
+        ),
+        (
+            "one byte",
+            |place| {
+                place.write("work/toolkit.json5", "{ enableToolCalls: true }\n");
+                "work"
+            },
+            false,
+        ),
+        (
+            "another directory with the same",
+            |place| {
+                fs::rename(place.path("work"), place.path("other")).unwrap();
+                "other"
+            },
+            false,
+        ),
+        (
+            "a copy",
+            |place| {
+                fs::create_dir(place.path("copy")).unwrap();
+                fs::copy(place.path("work/toolkit.json5"), place.path("copy/toolkit.json5")).unwrap();
+                "copy"
+            },
+            false,
+        ),
+        #[cfg(unix)]
+        (
+            "a link to the file from elsewhere",
+            |place| {
+                fs::create_dir(place.path("evil")).unwrap();
+                std::os::unix::fs::symlink(
+                    place.path("work/toolkit.json5"),
+                    place.path("evil/toolkit.json5"),
+                )
+                .unwrap();
+                "evil"
+            },
+            false,
+        ),
+        #[cfg(unix)]
+        (
+            "a link to the directory",
+            |place| {
+                std::os::unix::fs::symlink(place.path("work"), place.path("link")).unwrap();
+                "link"
+            },
+            true,
+        ),
+    ];
+    for (what, change, expected) in table {
+        let (place, _) = trusted();
+        let workspace = change(&place);
+        assert_eq!(is_trusted(&place, workspace), expected, "{what}");
+    }
+}
+
+#[test]
+fn trust_can_be_taken_back() {
+    let (place, store) = trusted();
+    let file = real(&place.path("work")).join("toolkit.json5");
+    assert_eq!(store.files().unwrap(), [TrustedFile::new(&file, TEXT.as_bytes())]);
+    assert!(store.revoke(&file).unwrap());
+    assert!(!store.revoke(&file).unwrap());
+    assert!(!is_trusted(&place, "work"));
+}
+
+#[test]
+fn what_it_held_before_is_trusted_no_more() {
+    let (place, store) = trusted();
+    place.write("work/toolkit.json5", "{ enableToolCalls: true, tools: {} }");
+    store.trust(&place.load().workspace_files()[0].file).unwrap();
+    assert!(is_trusted(&place, "work"));
+    place.write("work/toolkit.json5", TEXT);
+    assert!(!is_trusted(&place, "work"));
+}
+
+#[test]
+fn a_store_that_cannot_be_relied_on_trusts_nothing_and_says_so() {
+    type Spoil = fn(&Place);
+    let table: [(&str, Spoil, &str); 4] = [
+        (
+            "no JSON",
+            |place| {
+                place.write("data/trust.json", "{");
+            },
+            "it is not what `toolkit trust` wrote",
+        ),
+        (
+            "another version",
+            |place| {
+                place.write("data/trust.json", "{ \"version\": 2, \"files\": [] }");
+            },
+            "it is not what `toolkit trust` wrote",
+        ),
+        (
+            "a directory",
+            |place| {
+                fs::remove_file(place.path("data/trust.json")).unwrap();
+                fs::create_dir(place.path("data/trust.json")).unwrap();
+            },
+            "it is not a regular file",
+        ),
+        (
+            "others can write",
+            |place| {
+                #[cfg(unix)]
+                {
+                    use std::os::unix::fs::PermissionsExt as _;
+                    let mode = fs::Permissions::from_mode(0o620);
+                    fs::set_permissions(place.path("data/trust.json"), mode).unwrap();
+                }
+            },
+            "others than its owner can write to it",
+        ),
+    ];
+    for (what, spoil, reason) in table {
+        let (place, store) = trusted();
+        spoil(&place);
+        assert!(!is_trusted(&place, "work"), "{what}");
+        let notes = place.load().notes().concat();
+        assert!(notes.contains("no workspace is trusted: ") && notes.contains(reason), "{what}: {notes}");
+        // It is not overwritten either.
+        assert!(store.trust(&TrustedFile::new("/x", b"")).is_err(), "{what}");
+    }
+}
+
+#[test]
+fn the_store_is_its_owners_and_bounded() {
+    let place = Place::new();
+    let store = TrustStore::new(place.path("data"));
+    let file = |number: usize| TrustedFile::new(format!("/{number}/toolkit.json5"), b"{}");
+    let many: Vec<TrustedFile> = (0..1_000).map(file).collect();
+    store.trust(&file(0)).unwrap();
+    place.write("data/trust.json", &serde_json::json!({"version": 1, "files": many}).to_string());
+    for number in 1_000..1_003 {
+        store.trust(&file(number)).unwrap();
+    }
+    let files = store.files().unwrap();
+    assert_eq!((files.len(), files[0].path.to_str()), (1_000, Some("/3/toolkit.json5")));
+    assert_eq!(fs::read_dir(place.path("data")).unwrap().count(), 1, "nothing else is left");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mode = fs::metadata(place.path("data/trust.json")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+}

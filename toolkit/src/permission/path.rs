@@ -293,3 +293,6 @@ impl Weighing<'_> {
 fn fold(path: &Path) -> PathBuf {
     PathBuf::from(path.to_string_lossy().to_lowercase())
 }
+
+#[cfg(test)]
+mod tests;

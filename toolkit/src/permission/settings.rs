@@ -28,6 +28,16 @@ pub enum PermissionRule {
     List(Vec<PermissionEntry>),
 }
 
+impl PermissionRule {
+    /// Whether it allows anything.
+    pub(super) fn allows(&self) -> bool {
+        match self {
+            Self::Always(decision) => *decision == Decision::Allow,
+            Self::List(entries) => entries.iter().any(|entry| entry.decision == Decision::Allow),
+        }
+    }
+}
+
 /// One entry of a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

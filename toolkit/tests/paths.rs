@@ -20,8 +20,8 @@ struct Places {
 
 impl Places {
     fn new() -> Self {
-        let directory = tempfile::tempdir().unwrap();
-        let base = directory.path().canonicalize().unwrap();
+        let directory = tempfile::tempdir().expect("a place for the test");
+        let base = directory.path().canonicalize().expect("a place for the test");
         for file in [
             "outside/secret.txt",
             "outside/.env",
@@ -46,8 +46,8 @@ impl Places {
             "inside/~x",
         ] {
             let path = base.join(file);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, file).unwrap();
+            fs::create_dir_all(path.parent().expect("a place for the test")).expect("a place for the test");
+            fs::write(path, file).expect("a place for the test");
         }
         let inside = base.join("inside");
         for (target, link) in [
@@ -65,23 +65,23 @@ impl Places {
             ("circle", "circle"),
             ("../data", "to_data"),
         ] {
-            symlink(target, inside.join(link)).unwrap();
+            symlink(target, inside.join(link)).expect("a place for the test");
         }
-        fs::create_dir(inside.join("notes")).unwrap();
-        symlink("../folder/deep", inside.join("notes/.env")).unwrap();
-        symlink(inside.join(".git"), base.join("outside/in_again")).unwrap();
-        symlink(base.join("outside/.env"), base.join("outside/alias")).unwrap();
-        symlink(&inside, base.join("named")).unwrap();
+        fs::create_dir(inside.join("notes")).expect("a place for the test");
+        symlink("../folder/deep", inside.join("notes/.env")).expect("a place for the test");
+        symlink(inside.join(".git"), base.join("outside/in_again")).expect("a place for the test");
+        symlink(base.join("outside/.env"), base.join("outside/alias")).expect("a place for the test");
+        symlink(&inside, base.join("named")).expect("a place for the test");
         Self { base, _removed_on_drop: directory }
     }
 
     fn path(&self, path: &str) -> String {
-        path.replace("BASE", self.base.to_str().unwrap())
+        path.replace("BASE", self.base.to_str().expect("a place for the test"))
     }
 
     async fn toolbox(&self, permission: &Value, approver: ScriptedApprover) -> Toolbox {
         let mut settings = PermissionSettings::default();
-        settings.everybody = serde_json::from_value(permission.clone()).unwrap();
+        settings.everybody = serde_json::from_value(permission.clone()).expect("a place for the test");
         let toolkit = Toolkit::empty()
             .tool(tool_ref!(decide))
             .tool(tool_ref!(check))
@@ -89,7 +89,7 @@ impl Places {
             .permissions(Permissions::new([settings]))
             .approver(approver)
             .build()
-            .unwrap();
+            .expect("a place for the test");
         toolkit.toolbox(&Caller::new().with_workspace(self.base.join("named")).with_session("s")).await
     }
 }
@@ -493,7 +493,7 @@ async fn what_is_asked_and_where_it_leads() {
         let questions: Vec<String> = approver.asked().iter().map(told).collect();
         assert_eq!(
             questions,
-            Vec::from_iter(asked.iter().map(|asked| places.path(asked))),
+            asked.iter().map(|asked| places.path(asked)).collect::<Vec<_>>(),
             "{permission} {path}"
         );
     }

@@ -25,7 +25,7 @@ use crate::events::{Events, Hub};
 use crate::history::History;
 use crate::link::{self, Linked, Links};
 use crate::output_store::{OutputStore, default_data_dir};
-use crate::permission::{OwnDirs, Permissions};
+use crate::permission::Permissions;
 use crate::plugin::{LinkedPlugin, Plugin};
 use crate::policy::{self, Explanation, Policy, ToolPolicy};
 use crate::redact::Redactor;
@@ -344,6 +344,16 @@ impl Builder {
         self
     }
 
+    /// Asks before anything is written to this file, or to what is in this directory, also where edits are allowed: as
+    /// for [`protected_paths`](crate::protected_paths). Meant for what decides what is allowed, such as a configuration
+    /// file that lies elsewhere. A relative path belongs to the process's working directory.
+    #[must_use]
+    pub fn protect_path(mut self, path: impl Into<PathBuf>) -> Self {
+        let path = path.into();
+        self.settings.own_dirs.protect(std::path::absolute(&path).unwrap_or(path));
+        self
+    }
+
     /// The workspace of callers that name none; the process's working directory without one.
     #[must_use]
     pub fn default_workspace(mut self, directory: impl Into<PathBuf>) -> Self {
@@ -424,7 +434,7 @@ impl Builder {
         let data_dir = data_dir.or_else(default_data_dir);
         // A model is told where a file is, and its tools may work in another directory than the process.
         let data_dir = data_dir.and_then(|directory| std::path::absolute(directory).ok());
-        settings.own_dirs = OwnDirs::new(data_dir.clone());
+        settings.own_dirs.complete(data_dir.clone());
         settings.approvals = Approvals::new(data_dir.as_deref());
         settings.outputs = OutputStore::new(data_dir);
         Ok(Toolkit(Arc::new(Inner {

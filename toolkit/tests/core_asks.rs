@@ -85,7 +85,8 @@ async fn asked(builder: Builder, tool: &str) -> (Vec<String>, toolkit::ToolResul
     let approver = ScriptedApprover::new(vec![Answer::allow(); 9]);
     let toolbox = builder.approver(approver.clone()).build().unwrap().toolbox(&Caller::new()).await;
     let result = toolbox.call(ToolCall::new("1", tool, "{}")).await;
-    let titles = approver.asked().iter().map(|ask| match ask.question() {
+    let asked = approver.asked();
+    let titles = asked.iter().map(|ask| match ask.question() {
         Question::Approve(ask) => format!("{}: {}", ask.kind, ask.title),
         other => format!("{other:?}"),
     });

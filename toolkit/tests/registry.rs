@@ -101,8 +101,12 @@ fn every_mistake_is_reported_at_once() {
 
 #[tokio::test]
 async fn an_alias_never_takes_a_name() {
-    let toolkit =
-        Toolkit::empty().tool(tool_ref!(inner::one)).tool(tool_ref!(inner::second)).build().unwrap();
+    let toolkit = Toolkit::empty()
+        .without_asking_first()
+        .tool(tool_ref!(inner::one))
+        .tool(tool_ref!(inner::second))
+        .build()
+        .unwrap();
     assert_eq!(text(&toolkit, "one").await, "1");
     assert_eq!(text(&toolkit, "uno").await, "1");
     assert_eq!(text(&toolkit, "zwei").await, "2");

@@ -15,7 +15,7 @@ use crate::history::History;
 use crate::link::{self, Linked, Links};
 use crate::name::is_valid_name;
 use crate::output_store::{OutputStore, default_data_dir};
-use crate::permission::Permissions;
+use crate::permission::{OwnDirs, Permissions};
 use crate::policy::Policy;
 use crate::redact::Redactor;
 use crate::schema;
@@ -278,6 +278,13 @@ impl Builder {
         self
     }
 
+    /// The workspace of callers that name none; the process's working directory without one.
+    #[must_use]
+    pub fn default_workspace(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.settings.workspace = Some(directory.into());
+        self
+    }
+
     /// Builds the toolkit.
     ///
     /// # Errors
@@ -307,8 +314,9 @@ impl Builder {
         let Self { services, mut settings, data_dir, .. } = self;
         let data_dir = data_dir.or_else(default_data_dir);
         // A model is told where a file is, and its tools may work in another directory than the process.
-        settings.outputs =
-            OutputStore::new(data_dir.and_then(|directory| std::path::absolute(directory).ok()));
+        let data_dir = data_dir.and_then(|directory| std::path::absolute(directory).ok());
+        settings.own_dirs = OwnDirs::new(data_dir.clone());
+        settings.outputs = OutputStore::new(data_dir);
         Ok(Toolkit(Arc::new(Inner { tools, index, services, settings, diagnostics, ..Inner::default() })))
     }
 }

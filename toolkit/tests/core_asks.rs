@@ -153,6 +153,32 @@ async fn without_asking_first_only_rules_ask() {
 }
 
 #[tokio::test]
+async fn what_is_configured_of_a_tool_goes_before_its_own_word() {
+    let edits = permissions(json!({"edit": "allow"}));
+    for (permissions, tool, expected) in [
+        (Permissions::default().auto_execute("changes", true), "changes", &[][..]),
+        (
+            Permissions::default().auto_execute("changes", true),
+            "changes_blocking",
+            &["edit: call `changes_blocking`"],
+        ),
+        (Permissions::default().auto_execute("looks", false), "looks", &["looks: call `looks`"]),
+        (Permissions::default().auto_execute("tidies", false), "tidies", &["tidies: call `tidies`"]),
+        (edits.auto_execute("changes", false), "changes", &[]),
+    ] {
+        for trusting in [false, true] {
+            let count = Arc::new(Runs::default());
+            let builder = house(&count).permissions(permissions.clone());
+            let builder = if trusting { builder.without_asking_first() } else { builder };
+            let is_default = trusting && tool == "changes_blocking";
+            let expected = if is_default { &[][..] } else { expected };
+            assert_eq!(asked(builder, tool).await.0, expected, "{tool} {trusting}");
+            assert_eq!(count.0.load(Ordering::Relaxed), 1);
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_rule_that_denies_is_named() {
     let count = Arc::new(Runs::default());
     let rules = json!({"edit": [{"match": "changes", "do": "deny"}]});

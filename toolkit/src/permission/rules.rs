@@ -108,9 +108,9 @@ impl Permissions {
         self
     }
 
-    /// Whether there is no rule at all.
+    /// Whether nothing is configured at all.
     pub(crate) fn says_nothing(&self) -> bool {
-        self.0.sources.is_empty() && self.0.narrowing.is_empty()
+        self.is_silent() && self.0.auto_execute.is_empty()
     }
 
     /// What the rules say of an action that is asked for unless a rule says otherwise.

@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::io::AsyncWriteExt as _;
 use toolkit::prelude::*;
-use toolkit::{CallOptions, Event, HistoryQuery, MemoryHistory, Redactor};
+use toolkit::{CallOptions, Event, HistoryQuery, LoopGuard, MemoryHistory, Redactor};
 
 const SESSIONS: usize = 64;
 const CALLS: usize = 10_000;
@@ -92,6 +92,8 @@ async fn all_calls() {
     let data = tempfile::tempdir().unwrap();
     let history = std::sync::Arc::new(MemoryHistory::new(Redactor::new()));
     let toolkit = Toolkit::empty()
+        .without_asking_first()
+        .loop_guard(LoopGuard::off())
         .tool(toolkit::tool_ref!(writes))
         .tool(toolkit::tool_ref!(reads))
         .tool(toolkit::tool_ref!(streams))

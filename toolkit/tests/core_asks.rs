@@ -85,7 +85,8 @@ async fn asked(builder: Builder, tool: &str) -> (Vec<String>, toolkit::ToolResul
     let approver = ScriptedApprover::new(vec![Answer::allow(); 9]);
     let toolbox = builder.approver(approver.clone()).build().unwrap().toolbox(&Caller::new()).await;
     let result = toolbox.call(ToolCall::new("1", tool, "{}")).await;
-    let titles = approver.asked().iter().map(|ask| match ask.question() {
+    let asked = approver.asked();
+    let titles = asked.iter().map(|ask| match ask.question() {
         Question::Approve(ask) => format!("{}: {}", ask.kind, ask.title),
         other => format!("{other:?}"),
     });
@@ -148,6 +149,32 @@ async fn without_asking_first_only_rules_ask() {
         let builder = house(&count).permissions(permissions(rules.clone())).without_asking_first();
         assert_eq!(asked(builder, "changes").await.0, expected, "{rules}");
         assert_eq!(count.0.load(Ordering::Relaxed), runs, "{rules}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_configured_of_a_tool_goes_before_its_own_word() {
+    let edits = permissions(json!({"edit": "allow"}));
+    for (permissions, tool, expected) in [
+        (Permissions::default().auto_execute("changes", true), "changes", &[][..]),
+        (
+            Permissions::default().auto_execute("changes", true),
+            "changes_blocking",
+            &["edit: call `changes_blocking`"],
+        ),
+        (Permissions::default().auto_execute("looks", false), "looks", &["looks: call `looks`"]),
+        (Permissions::default().auto_execute("tidies", false), "tidies", &["tidies: call `tidies`"]),
+        (edits.auto_execute("changes", false), "changes", &[]),
+    ] {
+        for trusting in [false, true] {
+            let count = Arc::new(Runs::default());
+            let builder = house(&count).permissions(permissions.clone());
+            let builder = if trusting { builder.without_asking_first() } else { builder };
+            let is_default = trusting && tool == "changes_blocking";
+            let expected = if is_default { &[][..] } else { expected };
+            assert_eq!(asked(builder, tool).await.0, expected, "{tool} {trusting}");
+            assert_eq!(count.0.load(Ordering::Relaxed), 1);
+        }
     }
 }
 

@@ -18,7 +18,8 @@ use tokio::sync::Notify;
 use toolkit::prelude::*;
 use toolkit::{
     Answer, Ask, CallOptions, CallStatus, CallbackApprover, CancellationToken, Event, HistoryQuery,
-    MemoryHistory, Progress, Question, Redactor, ToolErrorKind, ToolResult, tool_ref,
+    Inspecting, Inspection, Inspector, MemoryHistory, Progress, Question, Redactor, ToolErrorKind,
+    ToolResult, Verdict, tool_ref,
 };
 
 /// Where the tool stops, and how.
@@ -85,6 +86,23 @@ async fn writes(ctx: &ToolContext) -> Result<String, ToolError> {
     Ok("written".to_owned())
 }
 
+/// Looks at the calls of the tool that uses everything.
+struct Looks(Arc<Faults>);
+
+impl Inspector for Looks {
+    fn inspect<'a>(&'a self, call: &'a Inspection<'a>) -> Inspecting<'a> {
+        Box::pin(async move {
+            if call.tool().name() == "everything" {
+                self.0.step(tokio::time::sleep(Duration::from_millis(1))).await;
+            }
+            Ok(Verdict::Proceed)
+        })
+    }
+}
+
+/// How many awaits there are before the function: its inspector, and whether it may run.
+const BEFORE: usize = 2;
+
 /// Uses everything.
 #[tool(concurrency = 1, timeout = "1h")]
 async fn everything(
@@ -127,22 +145,35 @@ struct House {
 fn house() -> House {
     let (faults, data) = (Arc::new(Faults::default()), tempfile::tempdir().unwrap());
     let history = Arc::new(MemoryHistory::new(Redactor::new()));
-    let approver = CallbackApprover::from_async(|ask| async move {
-        tokio::time::sleep(Duration::from_millis(2)).await;
-        match ask.question() {
-            Question::Elicit(_) => Some(Answer::value(json!({"port": 80}))),
-            Question::Approve(ask) if ask.title == "never answered" => None,
-            _ => Some(Answer::allow()),
+    let of_approver = Arc::clone(&faults);
+    let approver = CallbackApprover::from_async(move |ask| {
+        let faults = Arc::clone(&of_approver);
+        async move {
+            let wait = tokio::time::sleep(Duration::from_millis(2));
+            match ask.question() {
+                Question::Approve(ask) if ask.title == "call `everything`" => faults.step(wait).await,
+                _ => wait.await,
+            }
+            match ask.question() {
+                Question::Elicit(_) => Some(Answer::value(json!({"port": 80}))),
+                Question::Approve(ask) if ask.title == "never answered" => None,
+                _ => Some(Answer::allow()),
+            }
         }
     });
     let toolkit = Toolkit::empty()
-        .without_asking_first()
         .tool(tool_ref!(everything))
         .tool(tool_ref!(reads))
         .tool(tool_ref!(writes))
         .shared_service(Arc::clone(&faults))
         .history(Arc::clone(&history))
         .approver(approver)
+        .inspector("looks", Looks(Arc::clone(&faults)))
+        .result_hook("takes out", |review| {
+            review
+                .redact(|text| text.match_indices("nearly").map(|(at, word)| at..at + word.len()).collect());
+            Ok(())
+        })
         .data_dir(data.path())
         .build()
         .unwrap();
@@ -271,8 +302,11 @@ async fn stopped_at_every_await() {
             let kind = result.as_ref().map(|result| result.error().unwrap().kind());
             let expected = match stop {
                 Stop::Drop => None,
+                Stop::Panic if at <= BEFORE => Some(ToolErrorKind::Denied),
                 Stop::Panic => Some(ToolErrorKind::Panicked),
                 Stop::Cancel => Some(ToolErrorKind::Aborted),
+                // Nobody says whether it may run, until the question is too old.
+                Stop::Late if at == BEFORE => Some(ToolErrorKind::Denied),
                 Stop::Late if is_asked => Some(ToolErrorKind::Aborted),
                 Stop::Late => Some(ToolErrorKind::TimedOut),
             };

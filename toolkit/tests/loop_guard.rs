@@ -30,13 +30,16 @@ async fn polls(count: State<Counter>) -> String {
 
 /// Never works.
 #[tool(auto_execute)]
-async fn fails(_name: Option<String>) -> Result<(), ToolError> {
+async fn fails(name: Option<String>) -> Result<(), ToolError> {
+    let _ = name;
     Err(ToolError::failed("broken"))
 }
 
 /// Changes something.
 #[tool(auto_execute)]
-async fn writes(_name: Option<String>) {}
+async fn writes(name: Option<String>) {
+    let _ = name;
+}
 
 /// Reads the same many times.
 #[tool(read_only)]

@@ -147,8 +147,12 @@ async fn what_is_switched_off_can_be_switched_on() {
 
 #[tokio::test]
 async fn an_alias_never_takes_a_name() {
-    let toolkit =
-        Toolkit::empty().tool(tool_ref!(inner::one)).tool(tool_ref!(inner::second)).build().unwrap();
+    let toolkit = Toolkit::empty()
+        .without_asking_first()
+        .tool(tool_ref!(inner::one))
+        .tool(tool_ref!(inner::second))
+        .build()
+        .unwrap();
     assert_eq!(text(&toolkit, "one").await, "1");
     assert_eq!(text(&toolkit, "uno").await, "1");
     assert_eq!(text(&toolkit, "zwei").await, "2");

@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep};
 use toolkit::prelude::*;
-use toolkit::{CallOptions, CancellationToken, Event, Progress, ToolErrorKind, Toolbox, tool_ref};
+use toolkit::{CallOptions, CancellationToken, Event, LoopGuard, Progress, ToolErrorKind, Toolbox, tool_ref};
 
 /// What happened, in order.
 #[derive(Default)]
@@ -138,6 +138,7 @@ fn toolkit() -> (Toolkit, Arc<Log>) {
     let log = Arc::new(Log::default());
     let toolkit = Toolkit::empty()
         .without_asking_first()
+        .loop_guard(LoopGuard::off())
         .tool(tool_ref!(reads))
         .tool(tool_ref!(writes))
         .tool(tool_ref!(narrow))

@@ -17,7 +17,7 @@ toolkit::link! {
 toolkit::link!();
 
 fn main() {
-    let toolkit = toolkit::Toolkit::builder()
+    let toolkit = toolkit::Toolkit::builder().without_asking_first()
         .service(ui_tests_pedantic::Store::default())
         .build()
         .unwrap();

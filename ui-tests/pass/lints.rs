@@ -66,7 +66,7 @@ pub(crate) fn taken(#[args] arguments: Arguments) -> Json<u8> {
 fn unused() {}
 
 fn main() {
-    let toolkit = Toolkit::builder().service("s".to_owned()).build().unwrap();
+    let toolkit = Toolkit::builder().without_asking_first().service("s".to_owned()).build().unwrap();
     assert_eq!(
         ui_tests::call_in(&toolkit, "everything", r#"{"words": []}"#).text(),
         "everythings51xTwoNone[]"

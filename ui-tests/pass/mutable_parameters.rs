@@ -12,7 +12,7 @@ async fn append(mut words: Vec<String>, mut count: u8, mut end: Option<&str>, mu
 }
 
 fn main() {
-    let toolkit = Toolkit::builder().service("s".to_owned()).build().unwrap();
+    let toolkit = Toolkit::builder().without_asking_first().service("s".to_owned()).build().unwrap();
     let answer = ui_tests::call_in(&toolkit, "append", r#"{"words": ["a"], "count": 1}"#);
     assert_eq!(answer.text(), r#"["a", "end"]2Some("!")s?"#);
 }

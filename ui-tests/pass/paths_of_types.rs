@@ -18,7 +18,7 @@ async fn paths(
 }
 
 fn main() {
-    let toolkit = toolkit::Toolkit::builder().service(vec![1_u8]).build().unwrap();
+    let toolkit = toolkit::Toolkit::builder().without_asking_first().service(vec![1_u8]).build().unwrap();
     let result = ui_tests::call_in(&toolkit, "paths", r#"{"four": "4", "five": [], "six": "6", "two": "2"}"#);
     assert_eq!(result.text(), r#"paths[1]NoneSome("2")None4[]"6""#);
 }

@@ -3,7 +3,7 @@ fn main() {
     assert_eq!(ui_tests_renamed::NAMES.len(), 2);
     assert_eq!(ui_tests::text("renamed_read", r#"{"path": "p", "mode": "Fast"}"#), "p5Fast");
     assert_eq!(ui_tests::text("renamed_taken", "{}"), "3");
-    let toolkit = toolkit::Toolkit::builder().build().unwrap();
+    let toolkit = toolkit::Toolkit::builder().without_asking_first().build().unwrap();
     let names: Vec<&str> = toolkit.tools().iter().map(toolkit::Tool::name).collect();
     assert_eq!(names, ui_tests_renamed::NAMES);
 }

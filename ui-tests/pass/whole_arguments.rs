@@ -27,7 +27,7 @@ fn read_other(#[args] mut args: ReadArguments, suffix: State<String>) -> String 
 }
 
 fn main() {
-    let toolkit = Toolkit::builder().service("end".to_owned()).build().unwrap();
+    let toolkit = Toolkit::builder().without_asking_first().service("end".to_owned()).build().unwrap();
     let call = |name, arguments| ui_tests::call_in(&toolkit, name, arguments);
     assert_eq!(call("read", r#"{"path": "x"}"#).text(), "x1Noneread");
     assert_eq!(call("read_other", r#"{"file-path": "x"}"#).text(), "x/end");

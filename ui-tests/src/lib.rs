@@ -59,5 +59,5 @@ pub fn schema(name: &str) -> String {
 }
 
 fn toolkit() -> Toolkit {
-    Toolkit::builder().build().unwrap_or_else(|error| panic!("{error}"))
+    Toolkit::builder().without_asking_first().build().unwrap_or_else(|error| panic!("{error}"))
 }

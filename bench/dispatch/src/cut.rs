@@ -8,8 +8,8 @@ use std::time::Instant;
 
 use dispatch::line::{median, print};
 use tokio::runtime::Runtime;
-use toolkit::Toolbox;
 use toolkit::prelude::*;
+use toolkit::{LoopGuard, Toolbox};
 
 const LINES: usize = 100_000;
 
@@ -44,6 +44,8 @@ pub(crate) fn ten_megabytes(runtime: &Runtime, rounds: usize) {
     let directory = std::env::temp_dir().join(format!("toolkit-bench-{}", std::process::id()));
     let toolbox = |data_dir: &Path| {
         let toolkit = Toolkit::empty()
+            .without_asking_first()
+            .loop_guard(LoopGuard::off())
             .tool(toolkit::tool_ref!(log).with_shared_state(Arc::clone(&next)))
             .data_dir(data_dir)
             .build()

@@ -36,7 +36,8 @@ pub(crate) fn first_call(runtime: &Runtime, rounds: usize) {
         .map(|round| {
             let tools = toolkit_of((0..REPETITIONS).map(|number| format!("tool_{round}_{number}")));
             let names: Vec<_> = tools.iter().map(|tool| tool.name().to_owned()).collect();
-            let toolkit = tools.into_iter().fold(Toolkit::empty(), toolkit::Builder::tool);
+            let toolkit =
+                tools.into_iter().fold(Toolkit::empty().without_asking_first(), toolkit::Builder::tool);
             let toolkit = toolkit.build().expect("a toolkit");
             let toolbox = runtime.block_on(toolkit.toolbox(&Caller::new()));
             let call = |name: &String| {

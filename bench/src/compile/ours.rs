@@ -41,7 +41,7 @@ async fn tool_NUMBER(
 const MAIN: &str = r#"
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
-    let toolkit = Toolkit::builder().build().expect("toolkit");
+    let toolkit = Toolkit::builder().without_asking_first().build().expect("toolkit");
     let toolbox = toolkit.toolbox(&Caller::default()).await;
     println!("{}", toolbox.definitions().len());
     for (name, arguments) in [

@@ -41,6 +41,7 @@ impl ToolContext {
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), toolkit::BuildError> {
     /// let toolkit = Toolkit::empty()
     ///     .tool(toolkit::tool_ref!(deploy))
+    /// #   .without_asking_first()
     ///     .approver(ScriptedApprover::new([Answer::allow(), Answer::deny_saying("not on a Friday")]))
     ///     .build()?;
     /// let toolbox = toolkit.toolbox(&Caller::new()).await;

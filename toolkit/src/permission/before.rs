@@ -69,6 +69,11 @@ impl Permissions {
         let patterns = [tool.name.to_owned()];
         self.decide_or(caller, &PermissionRequest::new(tool.kind, &patterns), default)
     }
+
+    /// Whether the `autoExecute` of a tool is configured.
+    pub(crate) fn says_of(&self, tool: &Tool) -> bool {
+        self.auto_executes(tool.name()).is_some()
+    }
 }
 
 #[cfg(test)]

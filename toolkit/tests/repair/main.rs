@@ -15,7 +15,7 @@ mod wrapping;
 
 use std::collections::HashMap;
 use toolkit::prelude::*;
-use toolkit::{Repair, ToolErrorKind};
+use toolkit::{LoopGuard, Repair, ToolErrorKind};
 
 /// A call, and what comes of it.
 struct Case {
@@ -61,8 +61,9 @@ const USAGES: [&str; 12] = [
 
 #[tokio::test]
 async fn every_malformed_call_is_repaired_or_explained() {
-    let tools =
-        tools::all().into_iter().fold(Toolkit::empty().without_asking_first(), toolkit::Builder::tool);
+    let tools = tools::all()
+        .into_iter()
+        .fold(Toolkit::empty().without_asking_first().loop_guard(LoopGuard::off()), toolkit::Builder::tool);
     let toolbox = tools.build().unwrap().toolbox(&Caller::new()).await;
     let usages: HashMap<&str, &str> =
         USAGES.into_iter().map(|usage| (usage.split('(').next().unwrap(), usage)).collect();

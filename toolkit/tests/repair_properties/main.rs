@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use std::cell::Cell;
 use tokio::runtime::Runtime;
 use toolkit::prelude::*;
-use toolkit::{Tool, ToolErrorKind, Toolbox};
+use toolkit::{LoopGuard, Tool, ToolErrorKind, Toolbox};
 
 /// How many values of each type; `PROPTEST_CASES` says otherwise.
 const CASES: u32 = 400;
@@ -73,7 +73,8 @@ impl<'a> Types<'a> {
         let schema = tool.input_schema().unwrap().clone();
         let validator = jsonschema::draft202012::new(&schema).unwrap();
         let name = tool.name().to_owned();
-        let toolkit = Toolkit::empty().without_asking_first().tool(tool).build().unwrap();
+        let toolkit =
+            Toolkit::empty().without_asking_first().loop_guard(LoopGuard::off()).tool(tool).build().unwrap();
         let toolbox = runtime.block_on(toolkit.toolbox(&Caller::new()));
         Self { runtime, toolbox, name, schema, validator }
     }

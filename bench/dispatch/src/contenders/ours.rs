@@ -8,7 +8,9 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::runtime::Runtime;
 use toolkit::prelude::*;
-use toolkit::{Builder, JsonlHistory, JsonlOptions, MemoryHistory, Policy, Redactor, Refusal, Tool, Toolbox};
+use toolkit::{
+    Builder, JsonlHistory, JsonlOptions, LoopGuard, MemoryHistory, Policy, Redactor, Refusal, Tool, Toolbox,
+};
 
 use crate::Contender;
 
@@ -74,7 +76,12 @@ impl Ours {
     fn builder() -> Builder {
         // Nothing is cut here, so nothing is kept; but nothing may touch the user's directory.
         let data_dir = std::env::temp_dir().join("toolkit-bench-unused");
-        Toolkit::empty().tool(toolkit::tool_ref!(repeat)).policy(AllowAll).data_dir(data_dir)
+        // Calling the same again and again is what is measured.
+        Toolkit::empty()
+            .tool(toolkit::tool_ref!(repeat))
+            .policy(AllowAll)
+            .loop_guard(LoopGuard::off())
+            .data_dir(data_dir)
     }
 
     fn of(runtime: &Runtime, builder: Builder) -> Self {

@@ -5,12 +5,12 @@ use crate::arguments::Arguments;
 use crate::ask::{Answer, Ask, DeniedBy, Question};
 use crate::context::ToolContext;
 use crate::error::ToolError;
-use crate::permission::{Decided, Decision, ToolFacts};
+use crate::permission::{Decided, Decision};
 use crate::tool::Tool;
 use serde_json::Value;
 
-/// Whether nobody is asked before the tool runs, unless a rule says so: it changes nothing, or its author said that it
-/// may run, or it asks by itself. The word of a linked crate counts, since the host chose it.
+/// Whether nobody is asked before the tool runs where nothing is configured: it changes nothing, or its author said that
+/// it may run, or it asks by itself. It must never be true where `Permissions::before` asks.
 pub(super) fn runs_unasked(tool: &Tool) -> bool {
     let says_so = tool.annotations().read_only_hint || tool.is_auto_execute() || tool.asks();
     says_so && !tool.source().is_remote()
@@ -23,20 +23,17 @@ pub(super) async fn ask(context: &ToolContext, arguments: &Arguments) -> Result<
     if tool.asks() {
         return Ok(());
     }
-    let decided = decided(context, tool);
+    let settings = &context.scope().toolkit.settings;
+    let permissions = &settings.permissions;
+    // With the tool's kind of permission, and its name as the pattern.
+    let decided = permissions.before(tool, context.caller());
+    let is_default = !decided.said && !permissions.says_of(tool);
     match decided.decision {
         Decision::Allow => Ok(()),
-        Decision::Deny => Err(ToolError::denied(refusal(tool, &decided))),
+        Decision::Ask if settings.hooks.without_asking_first && is_default => Ok(()),
         Decision::Ask => put(context, tool, arguments).await,
+        Decision::Deny => Err(ToolError::denied(refusal(tool, &decided))),
     }
-}
-
-/// What the rules say of the tool: of its kind of permission, with its name as the pattern.
-fn decided(context: &ToolContext, tool: &Tool) -> Decided {
-    let settings = &context.scope().toolkit.settings;
-    let mut facts = ToolFacts::of(tool);
-    facts.auto_execute |= settings.hooks.without_asking_first;
-    settings.permissions.before_tool(&facts, context.caller())
 }
 
 fn refusal(tool: &Tool, decided: &Decided) -> String {

@@ -8,6 +8,7 @@ use crate::describe;
 use crate::exit::{Exit, Stop};
 use crate::list;
 use crate::options::{self, Options, Request};
+use crate::permission;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::env;
 use std::ffi::OsString;
@@ -168,6 +169,7 @@ fn answer(
         Request::Schema { name: None } => definitions::all(toolbox, console)?,
         Request::Schema { name: Some(name) } => definitions::one(find(toolbox, &name)?, console)?,
         Request::Completions { shell } => completions::run(shell, command.get_name(), toolbox, console)?,
+        Request::Permission(request) => permission::run(&request, toolkit, format, console)?,
         Request::Call(request) => {
             let sweeping = runtime.spawn_blocking({
                 let toolkit = toolkit.clone();

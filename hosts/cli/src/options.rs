@@ -1,6 +1,7 @@
 //! The options and subcommands of the command itself, as clap knows them and as the rest of the code takes them.
 
 use crate::exit::{Exit, Stop};
+use crate::permission::{self, PermissionRequest};
 use clap::builder::{PossibleValuesParser, ValueHint};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use clap_complete::Shell;
@@ -32,6 +33,7 @@ pub(crate) enum Request {
     Call(CallRequest),
     Schema { name: Option<String> },
     Completions { shell: Shell },
+    Permission(PermissionRequest),
 }
 
 /// What stands after `call`.
@@ -110,6 +112,7 @@ pub(crate) fn skeleton(program: &str) -> Command {
                         .help("The shell"),
                 ),
         )
+        .subcommand(permission::command())
 }
 
 /// The options that stand before or after every subcommand.
@@ -216,6 +219,7 @@ fn request(subcommand: &str, matches: &mut ArgMatches) -> Result<Request, Stop> 
             })
         }
         "schema" => Request::Schema { name: text(matches, "name") },
+        "permission" => Request::Permission(permission::request(matches)?),
         "completions" => Request::Completions { shell: required(matches.remove_one("shell"))? },
         other => return Err(Stop::usage(format!("there is no subcommand `{other}`"))),
     })

@@ -38,10 +38,6 @@ pub struct Caller {
     pub depth: u32,
     /// The directory that bounds file access; the process's working directory where `None`.
     pub workspace: Option<PathBuf>,
-    /// Whether paths outside the workspace may be used too. For hosts whose caller is a person who typed the path:
-    /// never read from outside, so that nobody can give it to themselves.
-    #[serde(skip_deserializing)]
-    pub outside_workspace: bool,
     /// Whatever else a host wants its tools to know.
     pub extra: Map<String, Value>,
 }
@@ -86,13 +82,6 @@ impl Caller {
     #[must_use]
     pub fn with_extra(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.extra.insert(key.into(), value.into());
-        self
-    }
-
-    /// Lets tools use paths outside the workspace too.
-    #[must_use]
-    pub fn allow_outside_workspace(mut self) -> Self {
-        self.outside_workspace = true;
         self
     }
 

@@ -1,6 +1,7 @@
 //! What a tool function learns about the call it serves.
 
 mod asking;
+mod files;
 mod nested;
 
 use crate::call::ToolResult;
@@ -18,7 +19,7 @@ use crate::toolbox::Scope;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::mem;
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use tokio_util::sync::CancellationToken;
 
@@ -222,32 +223,6 @@ impl ToolContext {
     /// The directory that bounds file access and to which relative paths belong.
     pub fn workspace_dir(&self) -> &Path {
         self.caller().workspace_dir()
-    }
-
-    /// The real place of an existing path, if the caller may use it.
-    ///
-    /// Relative paths belong to the workspace. Symbolic links are followed as long as they stay inside it. Whole
-    /// outputs of the same session, which were cut for the model, can be read too.
-    ///
-    /// # Errors
-    ///
-    /// `Denied` when the path leads outside the workspace, whether or not anything is there; `NotFound` when
-    /// nothing is there.
-    pub fn resolve(&self, path: &Path) -> Result<PathBuf, ToolError> {
-        match self.own_output(path) {
-            Some(path) => Ok(path),
-            None => crate::workspace::resolve(self.caller(), path),
-        }
-    }
-
-    /// The path, if it is a whole output of this very session.
-    fn own_output(&self, path: &Path) -> Option<PathBuf> {
-        let directory = self.scope.toolkit.settings.outputs.session_dir(Some(self.gated_session_id()))?;
-        let mut below = path.strip_prefix(&directory).ok()?.components();
-        let (Some(Component::Normal(_)), None) = (below.next(), below.next()) else { return None };
-        let is_directory = directory.symlink_metadata().is_ok_and(|directory| directory.is_dir());
-        let is_file = path.symlink_metadata().is_ok_and(|file| file.is_file());
-        (is_directory && is_file).then(|| path.to_owned())
     }
 
     /// Something that the host told its tools under `key`.

@@ -108,8 +108,9 @@ pub use output::{Image, IntoToolOutput, Json, JsonOutput, ToolOutput};
 pub use output_store::Swept;
 pub use parameter::{Literal, ParameterDef, Rule, Shown};
 pub use permission::{
-    Decided, DecidedRule, Decision, PermissionEntry, PermissionRequest, PermissionRule, PermissionRules,
-    PermissionSettings, Permissions,
+    Decided, DecidedPath, DecidedRule, Decision, GuardedPaths, PathDecision, PermissionEntry,
+    PermissionRequest, PermissionRule, PermissionRules, PermissionSettings, Permissions, protected_paths,
+    sensitive_paths,
 };
 pub use policy::{Policy, PolicySettings, ProfileRules, Refusal, ToolRules};
 pub use redact::Redactor;
@@ -120,3 +121,4 @@ pub use tokio_util::sync::CancellationToken;
 pub use tool::Tool;
 pub use tool_def::{BoxFuture, FormatError, Input, Keep, Location, Run, ServiceDef, ToolDef, Truncate};
 pub use toolbox::{CallOptions, Toolbox};
+pub use workspace::{is_path_contained, sandbox_boundary};

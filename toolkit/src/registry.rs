@@ -284,6 +284,23 @@ impl Builder {
         self
     }
 
+    /// Asks before anything is written to this file, or to what is in this directory, also where edits are allowed: as
+    /// for [`protected_paths`](crate::protected_paths). Meant for what decides what is allowed, such as a configuration
+    /// file that lies elsewhere. A relative path belongs to the process's working directory.
+    #[must_use]
+    pub fn protect_path(mut self, path: impl Into<PathBuf>) -> Self {
+        let path = path.into();
+        self.settings.own_dirs.protect(std::path::absolute(&path).unwrap_or(path));
+        self
+    }
+
+    /// The workspace of callers that name none; the process's working directory without one.
+    #[must_use]
+    pub fn default_workspace(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.settings.workspace = Some(directory.into());
+        self
+    }
+
     /// Builds the toolkit.
     ///
     /// # Errors
@@ -315,6 +332,7 @@ impl Builder {
         // A model is told where a file is, and its tools may work in another directory than the process.
         let data_dir = data_dir.and_then(|directory| std::path::absolute(directory).ok());
         settings.approvals = Approvals::new(data_dir.as_deref());
+        settings.own_dirs.complete(data_dir.clone());
         settings.outputs = OutputStore::new(data_dir);
         Ok(Toolkit(Arc::new(Inner { tools, index, services, settings, diagnostics, ..Inner::default() })))
     }

@@ -7,10 +7,11 @@ use crate::ask::Asks;
 use crate::cut::{CutHint, OutputLimits};
 use crate::history::History;
 use crate::output_store::OutputStore;
-use crate::permission::Permissions;
+use crate::permission::{OwnDirs, Permissions};
 use crate::policy::Policy;
 use crate::redact::Redactor;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,6 +24,8 @@ pub(crate) struct Settings {
     pub(crate) timeout: Duration,
     pub(crate) policy: Option<Arc<dyn Policy>>,
     pub(crate) permissions: Permissions,
+    pub(crate) own_dirs: OwnDirs,
+    pub(crate) workspace: Option<PathBuf>,
     pub(crate) repairing: Repairing,
     pub(crate) limits: OutputLimits,
     pub(crate) outputs: OutputStore,
@@ -65,6 +68,8 @@ impl Default for Settings {
             timeout: TIMEOUT,
             policy: None,
             permissions: Permissions::default(),
+            own_dirs: OwnDirs::default(),
+            workspace: None,
             repairing: Repairing::On,
             limits: OutputLimits::default(),
             outputs: OutputStore::default(),

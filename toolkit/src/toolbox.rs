@@ -49,7 +49,10 @@ impl Scope {
 }
 
 impl Toolbox {
-    pub(crate) fn new(toolkit: Arc<Inner>, caller: Caller) -> Self {
+    pub(crate) fn new(toolkit: Arc<Inner>, mut caller: Caller) -> Self {
+        if caller.workspace.is_none() {
+            caller.workspace.clone_from(&toolkit.settings.workspace);
+        }
         let session = match &caller.session_id {
             Some(id) => toolkit.sessions.open(id),
             None => Session::unnamed(),

@@ -1,7 +1,6 @@
-//! The boundary of file access.
+//! Where a path leads, and whether that is within the boundary of file access.
 
-use crate::caller::Caller;
-use crate::error::ToolError;
+use crate::error::{ToolError, ToolErrorKind};
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::io;
@@ -9,64 +8,162 @@ use std::path::{Component, Path, PathBuf};
 
 /// As many symbolic links as Linux follows on one path.
 const MAX_LINKS: u32 = 40;
+/// As many bytes as Linux takes for a path.
+const MAX_PATH_BYTES: usize = 4_096;
 
-/// The real place of an existing path, if it lies within the caller's workspace.
-pub(crate) fn resolve(caller: &Caller, path: &Path) -> Result<PathBuf, ToolError> {
-    let given = caller.workspace_dir();
-    let workspace = given.canonicalize().map_err(|error| {
-        ToolError::unavailable(format!("the workspace `{}` cannot be used: {error}", given.display()))
-    })?;
-    if caller.outside_workspace {
-        return workspace.join(path).canonicalize().map_err(|error| cannot_use(path, &error));
-    }
-    // A path may name the workspace as the host does, or as it really is.
-    let absolute_given = std::path::absolute(given).unwrap_or_else(|_| workspace.clone());
-    let within = [&workspace, &absolute_given].into_iter().find_map(|root| path.strip_prefix(root).ok());
-    walk(path, within.unwrap_or(path), &workspace)
+/// Where a path leads.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    /// The real path, as far as it was looked at.
+    pub(crate) real: PathBuf,
+    /// The path as it was given, absolute, before any link was followed.
+    pub(crate) given: PathBuf,
+    /// The links that were followed.
+    pub(crate) links: Vec<PathBuf>,
+    /// The real path of the boundary.
+    pub(crate) workspace: PathBuf,
+    /// What stands in the way of using it. It says what is there, so it is not for who may not know.
+    pub(crate) obstacle: Option<Obstacle>,
 }
 
-/// Follows a path one component at a time. Where it is outside, nothing is looked at: the answer does not depend on
-/// what is there.
-fn walk(path: &Path, from: &Path, workspace: &Path) -> Result<PathBuf, ToolError> {
-    let mut real = workspace.to_owned();
-    let mut rest: VecDeque<Step> = steps(from).collect();
-    let mut links = 0;
-    while let Some(step) = rest.pop_front() {
-        match step {
-            Step::Root => real = PathBuf::from("/"),
-            Step::Up => {
-                real.pop();
-            }
-            Step::Down(name) => {
-                real.push(name);
-                if !real.starts_with(workspace) {
-                    continue;
-                }
-                let kind = real.symlink_metadata().map_err(|error| cannot_use(path, &error))?;
-                if kind.is_symlink() {
-                    links += 1;
-                    if links > MAX_LINKS {
-                        return Err(ToolError::failed(format!(
-                            "{} goes round in a circle of links",
-                            path.display()
-                        )));
-                    }
-                    let target = real.read_link().map_err(|error| cannot_use(path, &error))?;
-                    real.pop();
-                    for step in steps(&target).collect::<Vec<_>>().into_iter().rev() {
-                        rest.push_front(step);
-                    }
-                }
-            }
+/// What stands in the way of using a path.
+#[derive(Debug, Clone)]
+pub(crate) enum Obstacle {
+    /// Nothing is there, but it could be made.
+    Absent(ToolError),
+    /// Nothing can be done there.
+    Unusable(ToolError),
+}
+
+/// How far it is looked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// Within the boundary only: the answer does not depend on what is outside.
+    Inside,
+    /// Everywhere.
+    Everywhere,
+}
+
+impl Place {
+    pub(crate) fn is_inside(&self) -> bool {
+        self.real.starts_with(&self.workspace)
+    }
+
+    /// The path within the boundary, or the whole one outside it.
+    pub(crate) fn relative<'a>(&self, path: &'a Path) -> &'a Path {
+        match path.strip_prefix(&self.workspace) {
+            Ok(within) if within.as_os_str().is_empty() => Path::new("."),
+            Ok(within) => within,
+            Err(_) => path,
         }
     }
-    if real.starts_with(workspace) { Ok(real) } else { Err(outside(path, workspace)) }
+}
+
+/// Follows a path from the directory `boundary`, one component at a time.
+///
+/// # Errors
+///
+/// When it can be no path, or the boundary is not there.
+pub(crate) fn find(boundary: &Path, path: &Path, look: Look) -> Result<Place, ToolError> {
+    check_form(path)?;
+    let workspace = boundary.canonicalize().map_err(|error| {
+        ToolError::unavailable(format!("the workspace `{}` cannot be used: {error}", boundary.display()))
+    })?;
+    // A path may name the workspace as the host does, or as it really is.
+    let absolute = std::path::absolute(boundary).unwrap_or_else(|_| workspace.clone());
+    let within = [&workspace, &absolute].into_iter().find_map(|root| path.strip_prefix(root).ok());
+    Ok(walk(path, within.unwrap_or(path), workspace, look))
+}
+
+fn check_form(path: &Path) -> Result<(), ToolError> {
+    let wrong = |problem: &str| Err(ToolError::new(ToolErrorKind::InvalidArguments, problem));
+    let bytes = path.as_os_str().as_encoded_bytes();
+    if bytes.is_empty() {
+        return wrong("the path is empty; name a file, or `.` for the workspace");
+    }
+    if bytes.contains(&0) {
+        return wrong("the path holds a NUL character, which no path can; leave it out");
+    }
+    if bytes.len() > MAX_PATH_BYTES {
+        return wrong("the path is longer than 4,096 bytes, which no path can be");
+    }
+    if path.components().next().is_some_and(|first| first.as_os_str() == "~") {
+        return wrong(
+            "`~` is not expanded; write the whole path, or begin with `./~` for a file of that name",
+        );
+    }
+    Ok(())
+}
+
+/// Follows a path. Where it does not look, nothing depends on what is there.
+fn walk(path: &Path, from: &Path, workspace: PathBuf, look: Look) -> Place {
+    let given = steps(from).fold(workspace.clone(), |mut given, step| {
+        step.take(&mut given);
+        given
+    });
+    let mut place = Place { real: workspace.clone(), given, links: Vec::new(), workspace, obstacle: None };
+    let mut rest: VecDeque<Step> = steps(from).collect();
+    while let Some(step) = rest.pop_front() {
+        let goes_up = matches!(step, Step::Up);
+        let goes_down = matches!(step, Step::Down(_));
+        step.take(&mut place.real);
+        if place.obstacle.is_some() {
+            // What is not there has no place above it.
+            if goes_up && let Some(Obstacle::Absent(error)) = place.obstacle.take() {
+                place.obstacle = Some(Obstacle::Unusable(error));
+            }
+            continue;
+        }
+        if !goes_down || look == Look::Inside && !place.is_inside() {
+            continue;
+        }
+        match follow(path, &place.real, place.links.len()) {
+            Ok(None) => {}
+            Ok(Some(target)) => {
+                place.links.push(place.real.clone());
+                place.real.pop();
+                for step in steps(&target).collect::<Vec<_>>().into_iter().rev() {
+                    rest.push_front(step);
+                }
+            }
+            Err(obstacle) => place.obstacle = Some(obstacle),
+        }
+    }
+    place
+}
+
+/// Where the link at `real` leads; `None` where no link is.
+fn follow(path: &Path, real: &Path, links: usize) -> Result<Option<PathBuf>, Obstacle> {
+    let obstacle = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound => Obstacle::Absent(cannot_use(path, &error)),
+        _ => Obstacle::Unusable(cannot_use(path, &error)),
+    };
+    if !real.symlink_metadata().map_err(obstacle)?.is_symlink() {
+        return Ok(None);
+    }
+    if links >= MAX_LINKS as usize {
+        let error = ToolError::failed(format!("{} goes round in a circle of links", path.display()));
+        return Err(Obstacle::Unusable(error));
+    }
+    real.read_link().map(Some).map_err(obstacle)
 }
 
 enum Step {
     Root,
     Up,
     Down(OsString),
+}
+
+impl Step {
+    fn take(self, path: &mut PathBuf) {
+        match self {
+            Self::Root => *path = PathBuf::from("/"),
+            Self::Up => {
+                path.pop();
+            }
+            Self::Down(name) => path.push(name),
+        }
+    }
 }
 
 fn steps(path: &Path) -> impl Iterator<Item = Step> {
@@ -89,19 +186,40 @@ fn cannot_use(path: &Path, error: &io::Error) -> ToolError {
     }
 }
 
-fn outside(path: &Path, workspace: &Path) -> ToolError {
-    ToolError::denied(format!(
-        "{} is outside the workspace {}; use a path inside it, or let the host open a workspace that holds it",
-        path.display(),
-        workspace.display()
-    ))
+/// Whether `path` leads to a place within the directory `root`, or to `root` itself, whatever `..` and symbolic links are
+/// on the way. A relative path belongs to `root`; what does not exist is judged by the nearest directory that does.
+///
+/// Nothing outside `root` is looked at. What cannot be decided, as where `root` does not exist, is not contained.
+///
+/// ```
+/// use toolkit::is_path_contained;
+///
+/// let root = std::env::temp_dir();
+/// assert!(is_path_contained(&root, "notes/today.md"));
+/// assert!(!is_path_contained(&root, "../etc/passwd"));
+/// ```
+pub fn is_path_contained(root: impl AsRef<Path>, path: impl AsRef<Path>) -> bool {
+    let place = find(root.as_ref(), path.as_ref(), Look::Inside);
+    place.is_ok_and(|place| place.is_inside() && !matches!(place.obstacle, Some(Obstacle::Unusable(_))))
+}
+
+/// The directory that bounds file access: the session's, else the one that is configured, else the process's; absolute, as
+/// it was named.
+///
+/// # Errors
+///
+/// When a relative directory has to be completed and the process's is gone.
+pub fn sandbox_boundary(session: Option<&Path>, configured: Option<&Path>) -> io::Result<PathBuf> {
+    match session.or(configured) {
+        Some(directory) => std::path::absolute(directory),
+        None => std::env::current_dir(),
+    }
 }
 
 #[cfg(test)]
 #[cfg(unix)]
 mod tests {
     use super::*;
-    use crate::error::ToolErrorKind;
     use std::fs;
     use std::os::unix::fs::symlink;
 
@@ -131,12 +249,21 @@ mod tests {
         base.canonicalize().unwrap()
     }
 
+    /// The place within the boundary, or what is told of it.
+    fn kind(boundary: &Path, path: &str) -> Result<PathBuf, ToolErrorKind> {
+        let place = find(boundary, Path::new(path), Look::Inside).map_err(|error| error.kind())?;
+        match (place.is_inside(), place.obstacle) {
+            (false, None) => Err(ToolErrorKind::Denied),
+            (_, None) => Ok(place.real),
+            (_, Some(Obstacle::Absent(error) | Obstacle::Unusable(error))) => Err(error.kind()),
+        }
+    }
+
     #[test]
     fn the_boundary() {
         let base = places();
-        let caller = Caller::new().with_workspace(base.join("named"));
         let absolute = |path: &str| format!("{}/{path}", base.display());
-        let kind = |path: &str| resolve(&caller, Path::new(path)).map_err(|error| error.kind());
+        let kind = |path: &str| kind(&base.join("named"), path);
         for (path, expected) in [
             ("file", "file"),
             ("./folder/../file", "file"),
@@ -175,8 +302,6 @@ mod tests {
         ] {
             assert_eq!(kind(path), Err(ToolErrorKind::Denied), "{path}");
         }
-        let free = Caller::new().with_workspace(base.join("inside")).allow_outside_workspace();
-        assert!(resolve(&free, Path::new("to_secret")).is_ok());
         fs::remove_dir_all(base).unwrap();
     }
 }

@@ -262,3 +262,38 @@ fn a_rule_is_told_with_its_place() {
         "deny by `rm *`: deny (/permission/exec/1, toolkit.json5:3:7)"
     );
 }
+
+#[test]
+fn rules_that_say_something_else_than_they_seem_to() {
+    let permissions = Permissions::new([source(&json!({
+        "permission": {
+            "exec": "allow",
+            "edti": "deny",
+            "deploy": "ask",
+            "zzzzzzzz": "ask",
+            "*": "deny",
+            "protected": [{ "match": ".git/*", "do": "allow" }],
+            "sensitive": [{ "match": ".env", "do": "allow" }],
+        },
+        "agents": { "kid": { "exec": "allow", "edit": "allow", "read": "ask" } },
+        "channels": { "irc": { "message": [{ "match": "me", "do": "allow" }] } },
+    }))])
+    .narrowed_by(source(&json!({ "permission": { "exec": "allow", "raed": "deny" } })));
+    let said: Vec<String> = permissions.diagnostics(["deploy"]).iter().map(ToString::to_string).collect();
+    assert_eq!(
+        said,
+        [
+            "warning: nothing here asks under the kind of permission `edti` (at /permission/edti); did you mean `edit`?",
+            "warning: `allow` at /permission/protected allows nothing unless it names a single path: write \
+             { match: \"path/of/file\", do: \"allow\" }, without `*`",
+            "warning: nothing here asks under the kind of permission `zzzzzzzz` (at /permission/zzzzzzzz)",
+            "error: the kind of permission `*` (at /permission/*) has a `*`, and kinds are named one by one: what it \
+             asks or denies holds for every kind it describes, what it allows does not count",
+            "warning: `allow` at /agents/kid/permission/edit allows nothing: of an agent or a channel only what is \
+             stricter counts, and nothing at /permission/edit allows it for everybody",
+            "warning: `allow` at /channels/irc/permission/message allows nothing: of an agent or a channel only what \
+             is stricter counts, and nothing at /permission/message allows it for everybody",
+            "warning: nothing here asks under the kind of permission `raed` (at /permission/raed); did you mean `read`?",
+        ]
+    );
+}

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
-use toolkit::ToolErrorKind;
 use toolkit::prelude::*;
+use toolkit::{Access, ToolErrorKind};
 
 /// The most lines that one call returns.
 const MAX_LINES: u64 = 2_000;
@@ -26,9 +26,9 @@ const BUFFER_BYTES: usize = 64 * 1024;
 ///
 /// # Errors
 ///
-/// When nothing is there, it is no text file, or it lies outside the workspace.
+/// When nothing is there, it is no text file, or reading it is not allowed.
 #[tool(name = "read", group = ["fs", "coding"], title = "Read a file", read_only, truncate = "off")]
-pub fn read(
+pub async fn read(
     ctx: &ToolContext,
     /// Path of the file, absolute or relative to the workspace.
     #[arg(alias = "path", length(1..), example = "src/main.rs")]
@@ -42,14 +42,15 @@ pub fn read(
 ) -> Result<ToolOutput, ToolError> {
     // Called directly, nobody has checked these.
     let (offset, limit) = (offset.max(1), limit.unwrap_or(MAX_LINES).clamp(1, MAX_LINES));
-    let real = ctx.resolve(file_path)?;
-    let mut reader = open(file_path, &real)?;
-    let mut check = || if ctx.is_cancelled() { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) };
-    let page = page(&mut reader, offset, limit, &mut check);
-    // Whatever reading says then, the reason is that nobody waits any more.
-    ctx.check_cancelled()?;
-    let page = page.map_err(|error| cannot_read(file_path, &error))?;
-    page.into_output(file_path, offset)
+    let real = ctx.check_file_access(file_path, Access::Read).await?;
+    let path = file_path.to_owned();
+    let page = ctx.blocking(move |cancel| {
+        let mut reader = open(&path, &real)?;
+        let mut check =
+            || if cancel.is_cancelled() { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) };
+        page(&mut reader, offset, limit, &mut check).map_err(|error| cannot_read(&path, &error))
+    });
+    page.await?.into_output(file_path, offset)
 }
 
 /// Opens a regular file that holds text, past its byte order mark.
@@ -196,6 +197,8 @@ impl Page {
 mod tests {
     use super::*;
     use tempfile::TempDir;
+    use toolkit::testing::TestToolbox;
+    use toolkit::{Answer, PendingAsk, Question, ScriptedApprover};
 
     struct Fixture {
         workspace: TempDir,
@@ -211,21 +214,21 @@ mod tests {
             self
         }
 
-        fn read(&self, path: &str, offset: u64, limit: Option<u64>) -> Result<ToolOutput, ToolError> {
+        async fn read(&self, path: &str, offset: u64, limit: Option<u64>) -> Result<ToolOutput, ToolError> {
             let ctx = ToolContext::detached(Caller::new().with_workspace(self.workspace.path()));
-            read(&ctx, Path::new(path), offset, limit)
+            read(&ctx, Path::new(path), offset, limit).await
         }
 
-        fn text(&self, path: &str, offset: u64, limit: Option<u64>) -> String {
-            match self.read(path, offset, limit) {
+        async fn text(&self, path: &str, offset: u64, limit: Option<u64>) -> String {
+            match self.read(path, offset, limit).await {
                 Ok(output) => output.to_text(),
                 Err(error) => format!("error: {error}"),
             }
         }
     }
 
-    #[test]
-    fn texts() {
+    #[tokio::test]
+    async fn texts() {
         let fixture = Fixture::new();
         fixture
             .file("three", "one\r\ntwo\nthree")
@@ -264,12 +267,12 @@ mod tests {
             ("absent", 1, None, "error: absent does not exist"),
             (".", 1, None, "error: . is a directory; name a file in it"),
         ] {
-            assert_eq!(fixture.text(path, offset, limit), expected, "{path} {offset} {limit:?}");
+            assert_eq!(fixture.text(path, offset, limit).await, expected, "{path} {offset} {limit:?}");
         }
     }
 
-    #[test]
-    fn following_the_offset_gives_every_line_once() {
+    #[tokio::test]
+    async fn following_the_offset_gives_every_line_once() {
         let fixture = Fixture::new();
         let lines: Vec<String> =
             (0..5_000).map(|number| format!("line {number} {}", "x".repeat(number % 97))).collect();
@@ -277,7 +280,7 @@ mod tests {
         let mut seen = Vec::new();
         let mut offset = 1;
         loop {
-            let output = fixture.read("long", offset, None).unwrap();
+            let output = fixture.read("long", offset, None).await.unwrap();
             let text = output.to_text();
             assert!(text.len() <= MAX_BYTES + 200, "{}", text.len());
             seen.extend(
@@ -291,34 +294,66 @@ mod tests {
         assert_eq!(seen, lines);
     }
 
-    #[test]
-    fn a_long_line_is_cut_and_says_so() {
+    #[tokio::test]
+    async fn a_long_line_is_cut_and_says_so() {
         let fixture = Fixture::new();
         fixture.file("long", format!("{}\nnext\n", "ä".repeat(100_000)));
-        let text = fixture.text("long", 1, None);
+        let text = fixture.text("long", 1, None).await;
         let expected =
             format!("     1→{}… [196000 more bytes in this line]\n     2→next\n", "ä".repeat(2_000));
         assert_eq!(text, expected);
     }
 
-    #[test]
-    fn outside_the_workspace_is_denied_whether_or_not_it_exists() {
+    #[tokio::test]
+    async fn outside_the_workspace_is_denied_whether_or_not_it_exists() {
         let fixture = Fixture::new();
         std::os::unix::fs::symlink("/etc/passwd", fixture.workspace.path().join("link")).unwrap();
         for path in ["/etc/passwd", "/etc/no-such-file", "../../../etc/passwd", "link"] {
-            let error = fixture.read(path, 1, None).unwrap_err();
+            let error = fixture.read(path, 1, None).await.unwrap_err();
             assert_eq!(error.kind(), ToolErrorKind::Denied, "{path}: {error}");
         }
     }
 
-    #[test]
-    fn a_pipe_is_refused_without_waiting() {
+    #[tokio::test]
+    async fn a_pipe_is_refused_without_waiting() {
         let fixture = Fixture::new();
         let pipe = fixture.workspace.path().join("pipe");
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         assert_eq!(
-            fixture.text("pipe", 1, None),
+            fixture.text("pipe", 1, None).await,
             "error: pipe is not a regular file but a pipe, a socket or a device"
         );
+    }
+
+    #[tokio::test]
+    async fn secrets_and_what_is_outside_are_asked_for() {
+        let outside = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(outside.path(), "far away").unwrap();
+        let there = outside.path().canonicalize().unwrap();
+        let there = there.to_str().unwrap();
+        let answers = [Answer::allow(), Answer::allow(), Answer::allow(), Answer::deny()];
+        let toolbox = TestToolbox::new(toolkit::tool_ref!(read))
+            .file(".env", "KEY=1")
+            .file("a", "text")
+            .approve(ScriptedApprover::new(answers));
+        for (path, kind, expected) in [
+            ("a", None, "     1→text\n"),
+            (".env", Some("sensitive"), "     1→KEY=1\n"),
+            (there, Some("external_directory"), "     1→far away\n"),
+            ("/no/such/file", Some("external_directory"), "/no/such/file does not exist"),
+            (".env", Some("sensitive"), "not allowed: read .env, which may hold secrets of an environment"),
+        ] {
+            let call = toolbox.call(json!({ "file_path": path })).await;
+            assert!(call.text().contains(expected), "{path}: {}", call.text());
+            let kinds: Vec<&str> = call.asks.iter().map(kind_of).collect();
+            assert_eq!(kinds, Vec::from_iter(kind), "{path}");
+        }
+    }
+
+    fn kind_of(asked: &PendingAsk) -> &str {
+        match asked.question() {
+            Question::Approve(ask) => &ask.kind,
+            _ => "no permission",
+        }
     }
 }

@@ -188,8 +188,7 @@ fn caller(matches: &mut ArgMatches) -> Result<Caller, Stop> {
     if !workspace.is_dir() {
         return Err(unusable("is not a directory"));
     }
-    // The person at the command line typed the paths.
-    let mut caller = Caller::new().with_workspace(workspace).allow_outside_workspace();
+    let mut caller = Caller::new().with_workspace(workspace);
     caller.agent = text(matches, "agent");
     caller.channel = text(matches, "channel");
     caller.model = text(matches, "model");

@@ -37,12 +37,11 @@ fn read_is_there() {
 }
 
 #[test]
-fn read_reads_from_the_workspace_and_beyond_it() {
+fn read_reads_from_the_workspace() {
     let directory = tempfile::tempdir().unwrap();
-    let (inner, outer) = (directory.path().join("inner"), directory.path().join("outer.txt"));
+    let inner = directory.path().join("inner");
     fs::create_dir(&inner).unwrap();
     fs::write(inner.join("a.txt"), "one\ntwo\nthree\n").unwrap();
-    fs::write(&outer, "outside\n").unwrap();
     for args in [
         &["call", "read", "--file-path", "a.txt", "--offset", "2", "--limit", "1"][..],
         &["call", "read", "--file_path=a.txt", "--offset=2", "--limit=1"],
@@ -53,8 +52,6 @@ fn read_reads_from_the_workspace_and_beyond_it() {
         let text = ok(&inner, args);
         assert!(text.contains("two") && !text.contains("one") && !text.contains("three"), "{args:?}: {text}");
     }
-    // A person who types a path may read it.
-    assert!(ok(&inner, &["call", "read", "--file-path", "../outer.txt"]).contains("outside"));
     let text = ok(directory.path(), &["--workspace", "inner", "call", "read", "--file-path", "a.txt"]);
     assert!(text.contains("three"), "{text}");
 
@@ -77,4 +74,66 @@ fn json_results_name_the_tool() {
     let text = ok(directory.path(), &["call", "-o", "json", "read", "--file-path", "a.txt"]);
     let result: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!((&result["name"], &result["isError"]), (&json!("read"), &json!(false)));
+}
+
+/// `inner/`, and beside it a file.
+#[cfg(unix)]
+fn inside_and_outside() -> (tempfile::TempDir, std::path::PathBuf) {
+    let directory = tempfile::tempdir().unwrap();
+    let inner = directory.path().canonicalize().unwrap().join("inner");
+    fs::create_dir(&inner).unwrap();
+    fs::write(directory.path().join("outer.txt"), "far away\n").unwrap();
+    (directory, inner)
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_outside_the_workspace_is_asked_for_on_the_terminal() {
+    use std::io::{Read as _, Write as _};
+    use std::process::Stdio;
+    let (_directory, inner) = inside_and_outside();
+    for (reply, expected) in [("y\n", "far away"), ("n\n", "not allowed: read ")] {
+        let command = format!("{} call read --file-path ../outer.txt", env!("CARGO_BIN_EXE_toolkit"));
+        // Gives the command a terminal of its own, and carries its own input and output there.
+        let mut terminal = Command::new("script")
+            .args(["--quiet", "--command", &command, "/dev/null"])
+            .current_dir(&inner)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("`script` of util-linux is needed");
+        let (mut keyboard, mut screen) = (terminal.stdin.take().unwrap(), terminal.stdout.take().unwrap());
+        let mut seen = String::new();
+        while !seen.contains("to the model") {
+            let mut buffer = [0; 1024];
+            let count = screen.read(&mut buffer).unwrap();
+            assert_ne!(count, 0, "nobody was asked: {seen}");
+            seen.push_str(&String::from_utf8_lossy(&buffer[..count]));
+        }
+        assert!(seen.contains("outside the workspace") && seen.contains("outer.txt"), "{seen}");
+        assert!(!seen.contains("far away"), "{seen}");
+        keyboard.write_all(reply.as_bytes()).unwrap();
+        screen.read_to_string(&mut seen).unwrap();
+        terminal.wait().unwrap();
+        assert!(seen.contains(expected), "{seen}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn without_a_terminal_what_is_outside_is_denied_naming_the_setting() {
+    let (_directory, inner) = inside_and_outside();
+    for path in ["../outer.txt", "../absent.txt", "/etc/hosts"] {
+        let output = Command::new("setsid")
+            .args(["--wait", env!("CARGO_BIN_EXE_toolkit"), "call", "read", "--file-path", path])
+            .current_dir(&inner)
+            .output()
+            .expect("`setsid` of util-linux is needed");
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(5), "{path}: {error}");
+        for part in ["outside the workspace", "permission.external_directory", "terminal"] {
+            assert!(error.contains(part), "{path}: {part} in {error}");
+        }
+        assert!(!error.contains("does not exist"), "{error}");
+    }
 }

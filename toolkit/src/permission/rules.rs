@@ -3,9 +3,11 @@
 mod source;
 
 use super::decided::{Decided, DecidedRule, PermissionRequest};
-use super::settings::{Decision, PermissionSettings};
+use super::settings::{Decision, PermissionRule, PermissionSettings};
 use crate::caller::Caller;
+use crate::config::ConfigOrigin;
 use source::{Found, Level, Source};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Who may do what without being asked, and what must not be done: the rules of every source of configuration.
@@ -54,6 +56,18 @@ struct Inner {
     sources: Vec<Source>,
     /// Of these, only what is stricter counts.
     narrowing: Vec<Source>,
+    /// What is configured of the `autoExecute` of tools, by name.
+    auto_execute: BTreeMap<String, bool>,
+}
+
+/// A rule as it stands in a source.
+pub(super) struct Written<'a> {
+    pub(super) kind: &'a str,
+    pub(super) pointer: &'a str,
+    pub(super) rule: &'a PermissionRule,
+    pub(super) origin: Option<&'a ConfigOrigin>,
+    /// Whether what it allows can count: it is for everybody, or something for everybody allows of its kind.
+    pub(super) can_allow: bool,
 }
 
 /// Kinds of which only entries without `*` allow.
@@ -63,7 +77,28 @@ impl Permissions {
     /// The rules of these sources; later ones override, except what an earlier one denies.
     pub fn new(sources: impl IntoIterator<Item = PermissionSettings>) -> Self {
         let sources = sources.into_iter().map(Source::new).collect();
-        Self(Arc::new(Inner { sources, narrowing: Vec::new() }))
+        Self(Arc::new(Inner { sources, ..Inner::default() }))
+    }
+
+    /// Says whether a tool runs without being asked for, in place of what its author says: `autoExecute` of its settings.
+    ///
+    /// A `true` counts for tools only that the host linked or registered, not for those of a server or a client. What is
+    /// said last of a tool counts, so what is not trusted may only add `false`, at the end.
+    #[must_use]
+    pub fn auto_execute(mut self, tool: impl AsRef<str>, runs: bool) -> Self {
+        Arc::make_mut(&mut self.0).auto_execute.insert(fold(tool.as_ref()), runs);
+        self
+    }
+
+    /// What is configured of a tool's `autoExecute`.
+    pub(super) fn auto_executes(&self, tool: &str) -> Option<bool> {
+        let configured = &self.0.auto_execute;
+        if configured.is_empty() { None } else { configured.get(&fold(tool)).copied() }
+    }
+
+    /// Whether no rule says anything of anything.
+    pub(super) fn is_silent(&self) -> bool {
+        self.0.sources.is_empty() && self.0.narrowing.is_empty()
     }
 
     /// Adds a source that is not trusted: what it asks or denies counts, what it allows does not.
@@ -95,8 +130,7 @@ impl Permissions {
         request: &PermissionRequest<'_>,
         default: Decision,
     ) -> (Decided, bool) {
-        let Inner { sources, narrowing } = &*self.0;
-        if sources.is_empty() && narrowing.is_empty() {
+        if self.is_silent() {
             return (Decided::default_of(default), false);
         }
         let kind = fold(request.kind);
@@ -131,6 +165,20 @@ impl Permissions {
         }
     }
 
+    /// Each rule, in order. Those of sources that are not trusted never allow, which is meant.
+    pub(super) fn each_rule(&self, mut see: impl FnMut(Written<'_>)) {
+        let Inner { sources, narrowing, .. } = &*self.0;
+        let allowed: BTreeSet<&str> = sources.iter().flat_map(Source::allowed_kinds).collect();
+        for source in sources {
+            source.each_rule(|rule| {
+                see(Written { can_allow: rule.can_allow || allowed.contains(rule.kind), ..rule })
+            });
+        }
+        for source in narrowing {
+            source.each_rule(|rule| see(Written { can_allow: true, ..rule }));
+        }
+    }
+
     /// What is said of one text; `None` stands for an action that is matched by nothing.
     fn one<'a>(
         &'a self,
@@ -138,7 +186,7 @@ impl Permissions {
         text: Option<&str>,
         default: Decision,
     ) -> (Decision, Option<Found<'a>>) {
-        let Inner { sources, narrowing } = &*self.0;
+        let Inner { sources, narrowing, .. } = &*self.0;
         let (agent, channel) = (question.agent.as_deref(), question.channel.as_deref());
         let levels = [Some(Level::Everybody), agent.map(Level::Agent), channel.map(Level::Channel)]
             .into_iter()

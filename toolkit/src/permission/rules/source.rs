@@ -1,6 +1,6 @@
 //! The rules of one source, by level and kind.
 
-use super::{Question, fold};
+use super::{Question, Written, fold};
 use crate::config::ConfigOrigins;
 use crate::permission::matching::{is_any, matches};
 use crate::permission::settings::{Decision, PermissionRule, PermissionRules, PermissionSettings};
@@ -90,6 +90,25 @@ impl Source {
         found.reduce(|one, other| if other.decision > one.decision { other } else { one })
     }
 
+    /// The kinds of which something is allowed for everybody.
+    pub(super) fn allowed_kinds(&self) -> impl Iterator<Item = &str> {
+        let named = self.everybody.named.iter();
+        named.filter(|(_, rules)| rules.iter().any(|rule| rule.allows())).map(|(kind, _)| &**kind)
+    }
+
+    pub(super) fn each_rule(&self, mut see: impl FnMut(Written<'_>)) {
+        let everybody = std::iter::once((&self.everybody, true));
+        let narrower = self.agents.values().chain(self.channels.values()).map(|kinds| (kinds, false));
+        for (kinds, can_allow) in everybody.chain(narrower) {
+            let named =
+                kinds.named.iter().flat_map(|(kind, rules)| rules.iter().map(move |rule| (kind, rule)));
+            let wildcards = kinds.wildcards.iter().map(|(kind, rule)| (kind, rule));
+            for (kind, KindRule { pointer, rule }) in named.chain(wildcards) {
+                see(Written { kind, pointer, rule, origin: self.origins.find(pointer), can_allow });
+            }
+        }
+    }
+
     /// What is said at a level by kinds with `*` in them.
     pub(super) fn says_by_wildcard<'a>(
         &'a self,
@@ -120,6 +139,13 @@ impl Kinds {
 }
 
 impl KindRule {
+    fn allows(&self) -> bool {
+        match &self.rule {
+            PermissionRule::Always(decision) => *decision == Decision::Allow,
+            PermissionRule::List(entries) => entries.iter().any(|entry| entry.decision == Decision::Allow),
+        }
+    }
+
     fn says<'a>(
         &'a self,
         question: &Question<'_>,

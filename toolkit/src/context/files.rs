@@ -1,0 +1,289 @@
+//! What a tool may do with a path.
+
+use super::ToolContext;
+use crate::ask::{Access, Ask};
+use crate::error::{ToolError, ToolErrorKind};
+use crate::guard::{guard, panicked};
+use crate::permission::{DecidedPath, PathDecision};
+use crate::toolbox::Scope;
+use crate::workspace::{self, Look, Obstacle, Place};
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+use tokio::runtime::Handle;
+use tokio_util::sync::CancellationToken;
+
+/// How often it is looked anew where a path leads, after a question or outside the workspace.
+const MOST_LOOKS: u32 = 8;
+
+impl ToolContext {
+    /// The real place of a path, once it may be used for `access`; asks a person where that is needed.
+    ///
+    /// Relative paths belong to the workspace, and symbolic links are followed. A path that is to be written need not
+    /// exist, nor the directories above it.
+    ///
+    /// | what | reading | writing |
+    /// |---|---|---|
+    /// | within the workspace | allowed (kind `read`) | asked (kind `edit`) |
+    /// | outside it | asked (kind `external_directory`) | asked (`external_directory` and `edit`) |
+    /// | [sensitive](crate::sensitive_paths), wherever it is | asked (kind `sensitive`) | asked (kind `protected`) |
+    /// | [protected](crate::protected_paths), wherever it is | as any other | asked (kind `protected`) |
+    /// | the toolkit's own data | asked (kind `sensitive`) | denied |
+    /// | a whole output of the same session | allowed | denied |
+    ///
+    /// Rules of the configuration change what is asked and allowed, by the kinds named here: see
+    /// [`Permissions`](crate::Permissions). They match the path as a question shows it, relative to the workspace within
+    /// it, else absolute. What is allowed for `edit` or `read` as a whole, or by a pattern with `*`, is not so for
+    /// protected and sensitive paths; an entry that names the path is. A path that is several of these needs leave for
+    /// each, but is asked about once.
+    ///
+    /// Outside the workspace nothing is looked at before it is allowed: whether something is there makes no difference.
+    /// Where a link then leads elsewhere, that is asked about too.
+    ///
+    /// ```
+    /// use toolkit::prelude::*;
+    /// use toolkit::Access;
+    ///
+    /// /// Counts the bytes of a file.
+    /// #[tool(read_only)]
+    /// async fn size(ctx: &ToolContext, /** The file. */ path: &Path) -> Result<String, ToolError> {
+    ///     let real = ctx.check_file_access(path, Access::Read).await?;
+    ///     let bytes = ctx.blocking(move |_| Ok(std::fs::metadata(real)?.len())).await?;
+    ///     Ok(format!("{bytes} bytes"))
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// `Denied`, saying why; `NotFound` where nothing is there to be read; `InvalidArguments` for what can be no path;
+    /// `Aborted` once the call is cancelled or over.
+    pub async fn check_file_access(
+        &self,
+        path: impl AsRef<Path>,
+        access: Access,
+    ) -> Result<PathBuf, ToolError> {
+        self.check_file_access_showing(path, access, |ask, _| ask).await
+    }
+
+    /// The same, where `show` completes a question before a person sees it, with the change as a diff, say. It gets the
+    /// question and where the path leads, as far as that is known.
+    ///
+    /// # Errors
+    ///
+    /// As [`check_file_access`](Self::check_file_access).
+    pub async fn check_file_access_showing(
+        &self,
+        path: impl AsRef<Path>,
+        access: Access,
+        show: impl Fn(Ask, &Path) -> Ask + Send + Sync,
+    ) -> Result<PathBuf, ToolError> {
+        let path = path.as_ref();
+        let (mut from, mut look) = (path.to_owned(), Look::Inside);
+        let mut granted: Option<(String, Vec<String>)> = None;
+        for _ in 0..MOST_LOOKS {
+            let (decided, place) = match self.look_elsewhere(from.clone(), access, look).await? {
+                Looked::OwnOutput(path) => return Ok(path),
+                Looked::At(seen) => *seen,
+            };
+            match &decided.decision {
+                PathDecision::Allow => {}
+                PathDecision::Deny { reason } => return Err(denied(path, access, reason)),
+                PathDecision::Ask { kind, reason } => {
+                    let is_granted = granted.as_ref().is_some_and(|(of_kind, patterns)| {
+                        of_kind == kind && decided.patterns.iter().all(|pattern| patterns.contains(pattern))
+                    });
+                    if !is_granted {
+                        let ask = question(&decided, kind, reason, access);
+                        self.ask(show(ask, &decided.path)).await?;
+                        // Somebody may have taken their time over it: what was there may be elsewhere now.
+                        granted = Some((kind.clone(), decided.patterns));
+                        continue;
+                    }
+                }
+            }
+            if place.is_inside() || look == Look::Everywhere {
+                return usable(place, access);
+            }
+            (from, look) = (place.real, Look::Everywhere);
+        }
+        Err(ToolError::failed(format!(
+            "{} leads elsewhere each time it is looked at; something else is changing it",
+            path.display()
+        )))
+    }
+
+    /// What [`check_file_access`](Self::check_file_access) would do with a path, without asking. Blocks for as long as
+    /// looking at a few directories takes.
+    ///
+    /// A path outside the workspace is decided by its name alone: where it is allowed, a link may still lead to a place
+    /// that is not.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidArguments` for what can be no path, `Unavailable` where there is no workspace.
+    pub fn decide_path(&self, path: impl AsRef<Path>, access: Access) -> Result<DecidedPath, ToolError> {
+        match self.scope().look(self.gated_session_id(), path.as_ref(), access, Look::Inside)? {
+            Looked::At(seen) => Ok(seen.0),
+            Looked::OwnOutput(path) => Ok(DecidedPath::allowed(path)),
+        }
+    }
+
+    /// The directory that bounds file access: the session's, else the one that the host configured, else the process's;
+    /// absolute, as it was named.
+    ///
+    /// # Errors
+    ///
+    /// `Unavailable` when it is the process's, and that is gone.
+    pub fn boundary(&self) -> Result<PathBuf, ToolError> {
+        workspace::sandbox_boundary(self.caller().workspace.as_deref(), None)
+            .map_err(|error| ToolError::unavailable(format!("the workspace cannot be used: {error}")))
+    }
+
+    /// The real place of an existing path that may be read without a question.
+    ///
+    /// Relative paths belong to the workspace. Symbolic links are followed as long as they stay inside it. Whole
+    /// outputs of the same session, which were cut for the model, can be read too. Blocks for as long as looking at a
+    /// few directories takes. A tool that can wait for an answer calls
+    /// [`check_file_access`](Self::check_file_access) instead.
+    ///
+    /// # Errors
+    ///
+    /// `Denied` when a person would have to be asked, because the path leads outside the workspace or is sensitive,
+    /// whether or not anything is there; `NotFound` when nothing is there.
+    pub fn resolve(&self, path: &Path) -> Result<PathBuf, ToolError> {
+        let (mut from, mut look) = (path.to_owned(), Look::Inside);
+        loop {
+            let (decided, place) =
+                match self.scope().look(self.gated_session_id(), &from, Access::Read, look)? {
+                    Looked::OwnOutput(path) => return Ok(path),
+                    Looked::At(seen) => *seen,
+                };
+            match decided.decision {
+                PathDecision::Allow => {}
+                PathDecision::Deny { reason } => return Err(denied(path, Access::Read, &reason)),
+                PathDecision::Ask { kind, reason } => {
+                    let path = path.display();
+                    return Err(ToolError::denied(format!(
+                        "{path} needs to be asked for (permission.{kind}), {reason}, and this tool does not ask; use \
+                         a path that needs no leave, or let the host open a workspace that holds it"
+                    )));
+                }
+            }
+            if place.is_inside() || look == Look::Everywhere {
+                return usable(place, Access::Read);
+            }
+            (from, look) = (place.real, Look::Everywhere);
+        }
+    }
+
+    /// Runs what blocks, such as reading a file, on tokio's pool for that, and waits for it.
+    ///
+    /// Once the call is cancelled or over, or this future is dropped, the token that `work` gets is cancelled: it should
+    /// look at it now and then, since nothing else can stop it.
+    ///
+    /// # Errors
+    ///
+    /// What `work` returns; `Aborted` when it failed since the call was cancelled, `Panicked` when it panicked,
+    /// `Unavailable` where there is no tokio runtime.
+    pub async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&CancellationToken) -> Result<T, ToolError> + Send + 'static,
+    ) -> Result<T, ToolError> {
+        let Ok(runtime) = Handle::try_current() else {
+            return Err(ToolError::unavailable(
+                "what blocks runs on tokio's blocking pool, and there is no tokio runtime here",
+            ));
+        };
+        self.check_cancelled()?;
+        let token = self.cancellation_token().child_token();
+        let _told = token.clone().drop_guard();
+        let name = self.tool_name().to_owned();
+        let task = runtime.spawn_blocking(move || {
+            // It may have waited for a thread until nobody wanted it any more.
+            if token.is_cancelled() {
+                return Err(ToolError::aborted("the call was cancelled"));
+            }
+            guard(&name, || work(&token))?
+        });
+        let outcome = task.await.unwrap_or_else(|error| {
+            Err(match error.try_into_panic() {
+                Ok(panic) => panicked(self.tool_name(), panic),
+                Err(_) => ToolError::new(ToolErrorKind::Interrupted, "the host is shutting down"),
+            })
+        });
+        // Whatever `work` says then, the reason is that nobody waits any more.
+        outcome.or_else(|error| self.check_cancelled().and(Err(error)))
+    }
+
+    /// Looks where blocking is allowed, if that is to be had.
+    async fn look_elsewhere(&self, path: PathBuf, access: Access, look: Look) -> Result<Looked, ToolError> {
+        let (scope, session) = (Arc::clone(self.scope()), self.gated_session_id().to_owned());
+        if Handle::try_current().is_err() {
+            return scope.look(&session, &path, access, look);
+        }
+        self.blocking(move |_| scope.look(&session, &path, access, look)).await
+    }
+}
+
+/// What was seen of a path.
+enum Looked {
+    OwnOutput(PathBuf),
+    At(Box<(DecidedPath, Place)>),
+}
+
+impl Scope {
+    fn look(&self, session: &str, path: &Path, access: Access, look: Look) -> Result<Looked, ToolError> {
+        if access == Access::Read
+            && let Some(path) = self.own_output(session, path)
+        {
+            return Ok(Looked::OwnOutput(path));
+        }
+        let place = workspace::find(self.caller.workspace_dir(), path, look)?;
+        let settings = &self.toolkit.settings;
+        let decided =
+            settings.permissions.decide_path(&self.caller, &settings.own_dirs, &place, access, look);
+        Ok(Looked::At(Box::new((decided, place))))
+    }
+
+    /// The path, if it is a whole output of this very session.
+    fn own_output(&self, session: &str, path: &Path) -> Option<PathBuf> {
+        let directory = self.toolkit.settings.outputs.session_dir(Some(session))?;
+        let mut below = path.strip_prefix(&directory).ok()?.components();
+        let (Some(Component::Normal(_)), None) = (below.next(), below.next()) else { return None };
+        let is_directory = directory.symlink_metadata().is_ok_and(|directory| directory.is_dir());
+        let is_file = path.symlink_metadata().is_ok_and(|file| file.is_file());
+        (is_directory && is_file).then(|| path.to_owned())
+    }
+}
+
+fn question(decided: &DecidedPath, kind: &str, reason: &str, access: Access) -> Ask {
+    let verb = match access {
+        Access::Read => "read",
+        Access::Write => "write",
+    };
+    let named = decided.patterns.first().map_or("", String::as_str);
+    // Who cannot be asked has to know which setting answers.
+    let why = if reason.is_empty() { String::new() } else { format!(", {reason}") };
+    let title = format!("{verb} {named}{why} (permission.{kind})");
+    let ask = Ask::new(kind, title).with_path(&decided.path, access);
+    decided.patterns.iter().fold(ask, Ask::with_pattern)
+}
+
+fn denied(path: &Path, access: Access, reason: &str) -> ToolError {
+    let verb = match access {
+        Access::Read => "read",
+        Access::Write => "written",
+    };
+    let path = path.display();
+    ToolError::denied(format!(
+        "{path} must not be {verb}: {reason}. Do without it, or ask the person what they want"
+    ))
+}
+
+/// The real path, if nothing stands in the way.
+fn usable(place: Place, access: Access) -> Result<PathBuf, ToolError> {
+    match place.obstacle {
+        None => Ok(place.real),
+        Some(Obstacle::Absent(_)) if access == Access::Write => Ok(place.real),
+        Some(Obstacle::Absent(error) | Obstacle::Unusable(error)) => Err(error),
+    }
+}

@@ -1,0 +1,143 @@
+//! Whether a tool that asks nothing itself may run.
+
+use super::decided::{Decided, PermissionRequest};
+use super::rules::Permissions;
+use super::settings::Decision;
+use crate::caller::Caller;
+use crate::tool::Tool;
+
+/// What counts of a tool that asks nothing itself.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ToolFacts<'a> {
+    pub(crate) name: &'a str,
+    /// Its kind of permission.
+    pub(crate) kind: &'a str,
+    pub(crate) read_only: bool,
+    pub(crate) auto_execute: bool,
+    /// Whether its own word counts: the host linked or registered it. What a server or a client says of its tools does
+    /// not.
+    pub(crate) is_trusted_source: bool,
+}
+
+impl<'a> ToolFacts<'a> {
+    pub(crate) fn of(tool: &'a Tool) -> Self {
+        Self {
+            name: tool.name(),
+            kind: tool.permission(),
+            read_only: tool.annotations().read_only_hint,
+            auto_execute: tool.is_auto_execute(),
+            // Every tool that there can be was linked or added by the host.
+            is_trusted_source: true,
+        }
+    }
+}
+
+impl Permissions {
+    /// Whether a tool that asks nothing itself may run for `caller`: asked under its
+    /// [permission](crate::Tool::permission), matched by its name.
+    ///
+    /// Unless a rule says otherwise, one that is `read_only` or `auto_execute` runs, by the word of its author, whom the
+    /// host chose; every other one asks. What the configuration says of its `autoExecute` goes before that word.
+    ///
+    /// ```standalone_crate
+    /// use toolkit::prelude::*;
+    /// use toolkit::{Decision, Permissions};
+    ///
+    /// /// Tells the time.
+    /// #[tool(read_only)]
+    /// async fn clock() -> String { "noon".to_owned() }
+    ///
+    /// let clock = toolkit::tool_ref!(clock);
+    /// let permissions = Permissions::default();
+    /// assert_eq!(permissions.before(&clock, &Caller::new()).decision, Decision::Allow);
+    /// let permissions = permissions.auto_execute("clock", false);
+    /// assert_eq!(permissions.before(&clock, &Caller::new()).decision, Decision::Ask);
+    /// ```
+    pub fn before(&self, tool: &Tool, caller: &Caller) -> Decided {
+        self.before_tool(&ToolFacts::of(tool), caller)
+    }
+
+    pub(crate) fn before_tool(&self, tool: &ToolFacts<'_>, caller: &Caller) -> Decided {
+        let configured = self.auto_executes(tool.name);
+        let default = match (tool.is_trusted_source, configured) {
+            (true, Some(true)) => Decision::Allow,
+            (true, None) if tool.read_only || tool.auto_execute => Decision::Allow,
+            _ => Decision::Ask,
+        };
+        if self.is_silent() {
+            return Decided::default_of(default);
+        }
+        let patterns = [tool.name.to_owned()];
+        self.decide_or(caller, &PermissionRequest::new(tool.kind, &patterns), default)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::permission::{PermissionEntry, PermissionRule, PermissionSettings};
+
+    #[test]
+    fn who_runs_without_a_question() {
+        use Decision::{Allow, Ask, Deny};
+        // Of the tool: read only, auto execute, the host's own. Of the configuration: autoExecute, the kind's rule.
+        for (read_only, auto_execute, is_trusted_source, configured, rule, expected) in [
+            (false, false, true, None, None, Ask),
+            (true, false, true, None, None, Allow),
+            (false, true, true, None, None, Allow),
+            (false, false, true, Some(true), None, Allow),
+            (true, true, true, Some(false), None, Ask),
+            // A remote tool's word does not count, nor what was configured of one by a name that it may have chosen.
+            (true, true, false, None, None, Ask),
+            (true, true, false, Some(true), None, Ask),
+            (true, true, false, Some(false), None, Ask),
+            // Rules of the kind go before both.
+            (false, false, true, None, Some(Allow), Allow),
+            (true, true, true, Some(true), Some(Ask), Ask),
+            (true, true, true, Some(true), Some(Deny), Deny),
+            (true, true, true, Some(false), Some(Allow), Allow),
+            (false, false, false, None, Some(Allow), Allow),
+            (true, true, false, Some(true), Some(Deny), Deny),
+        ] {
+            let mut settings = PermissionSettings::default();
+            let facts =
+                ToolFacts { name: "deploy", kind: "release", read_only, auto_execute, is_trusted_source };
+            let entry = |decision| PermissionEntry { pattern: "deploy".to_owned(), decision };
+            for as_list in [false, true] {
+                if let Some(rule) = rule {
+                    let rule = if as_list {
+                        PermissionRule::List(vec![entry(rule)])
+                    } else {
+                        PermissionRule::Always(rule)
+                    };
+                    settings.everybody.insert("release".to_owned(), rule);
+                }
+                let mut permissions = Permissions::new([settings.clone()]);
+                if let Some(configured) = configured {
+                    permissions = permissions.auto_execute(" Deploy", configured);
+                }
+                let decided = permissions.before_tool(&facts, &Caller::new());
+                assert_eq!(decided.decision, expected, "{facts:?} {configured:?} {rule:?}");
+                assert_eq!(decided.said, rule.is_some());
+            }
+        }
+    }
+
+    #[test]
+    fn an_agents_rule_narrows_what_a_tool_may_by_itself() {
+        let mut settings = PermissionSettings::default();
+        let ask = [("clock".to_owned(), PermissionRule::Always(Decision::Ask))];
+        settings.agents.insert("kid".to_owned(), ask.into());
+        let permissions = Permissions::new([settings]);
+        let facts = ToolFacts {
+            name: "clock",
+            kind: "clock",
+            read_only: true,
+            auto_execute: false,
+            is_trusted_source: true,
+        };
+        let decide = |caller: Caller| permissions.before_tool(&facts, &caller).decision;
+        assert_eq!(decide(Caller::new().with_agent("kid")), Decision::Ask);
+        assert_eq!(decide(Caller::new().with_agent("ada")), Decision::Allow);
+    }
+}

@@ -1,0 +1,298 @@
+//! The one decision about a path.
+
+mod guarded;
+mod shown;
+
+pub use guarded::{GuardedPaths, protected_paths, sensitive_paths};
+
+use super::decided::{Decided, PermissionRequest};
+use super::rules::Permissions;
+use super::settings::Decision;
+use crate::ask::Access;
+use crate::caller::Caller;
+use crate::escape::escape_line;
+use crate::output_store::default_data_dir;
+use crate::workspace::{Look, Place};
+use etcetera::BaseStrategy as _;
+use shown::shown;
+use std::path::{Path, PathBuf};
+
+/// Whether a path may be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PathDecision {
+    /// It may, without a question.
+    Allow,
+    /// A person has to be asked.
+    #[non_exhaustive]
+    Ask {
+        /// Under which kind of permission.
+        kind: String,
+        /// Why, as the end of a sentence about the path: `which is outside the workspace /srv/project`.
+        reason: String,
+    },
+    /// It must not be used.
+    #[non_exhaustive]
+    Deny {
+        /// Why, as a sentence without its stop.
+        reason: String,
+    },
+}
+
+/// What is decided of a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DecidedPath {
+    /// Where it leads: the real path within the workspace; outside, where nothing is looked at before it is allowed, the
+    /// absolute path without `.` and `..`.
+    pub path: PathBuf,
+    /// By what rules match it and a question shows it: relative to the workspace within it, else absolute. It is two
+    /// where a symbolic link leads elsewhere: as it was given, and as it really is; both have to be allowed.
+    pub patterns: Vec<String>,
+    /// Whether it may be used.
+    pub decision: PathDecision,
+}
+
+/// Directories of the toolkit's own.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct OwnDirs {
+    /// What decides what is allowed: asked about before anything is written there.
+    config: Vec<PathBuf>,
+    /// What remembers what was allowed: nothing is written there, and reading is asked about.
+    data: Vec<PathBuf>,
+}
+
+impl OwnDirs {
+    /// Adds the user's own, and the data directory that a host chose instead.
+    pub(crate) fn complete(&mut self, data_dir: Option<PathBuf>) {
+        let strategy = etcetera::base_strategy::choose_native_strategy().ok();
+        self.config.extend(strategy.map(|strategy| strategy.config_dir().join("toolkit")));
+        self.data.extend(data_dir.into_iter().chain(default_data_dir()));
+    }
+
+    /// Adds what decides what is allowed.
+    pub(crate) fn protect(&mut self, path: PathBuf) {
+        self.config.push(path);
+    }
+
+    /// As they are compared.
+    fn folded(&self) -> Self {
+        let both = |directories: &[PathBuf]| {
+            let real = directories.iter().filter_map(|directory| directory.canonicalize().ok());
+            directories.iter().cloned().chain(real).map(|directory| fold(&directory)).collect()
+        };
+        Self { config: both(&self.config), data: both(&self.data) }
+    }
+}
+
+impl DecidedPath {
+    /// A path that is allowed whatever it is matched by.
+    pub(crate) fn allowed(path: PathBuf) -> Self {
+        Self { patterns: vec![shown(&path)], path, decision: PathDecision::Allow }
+    }
+}
+
+impl Permissions {
+    /// Decides about a path that was followed.
+    pub(crate) fn decide_path(
+        &self,
+        caller: &Caller,
+        own: &OwnDirs,
+        place: &Place,
+        access: Access,
+        look: Look,
+    ) -> DecidedPath {
+        let mut patterns = vec![shown(place.relative(&place.given))];
+        let real = shown(place.relative(&place.real));
+        if patterns[0] != real {
+            patterns.push(real);
+        }
+        let weigh =
+            |kind: &str, default| self.weigh(caller, &PermissionRequest::new(kind, &patterns), default);
+        let path = Weighing { place, access, look, own: own.folded(), weigh: &weigh };
+        let decision = match access {
+            Access::Read => path.read(),
+            Access::Write => path.write(),
+        };
+        DecidedPath { path: place.real.clone(), patterns, decision }
+    }
+}
+
+/// A path that is weighed.
+struct Weighing<'a> {
+    place: &'a Place,
+    access: Access,
+    look: Look,
+    own: OwnDirs,
+    /// What the rules say of a kind, and whether they name this very path.
+    weigh: &'a dyn Fn(&str, Decision) -> (Decided, bool),
+}
+
+/// What one of the rules for a path comes to.
+struct Part {
+    kind: &'static str,
+    decided: Decided,
+    /// Why it is asked.
+    reason: String,
+}
+
+impl Weighing<'_> {
+    fn read(&self) -> PathDecision {
+        let (read, is_named) = (self.weigh)("read", Decision::Allow);
+        let is_allowed_by_name = read.said && is_named && read.decision == Decision::Allow;
+        let mut parts = Vec::new();
+        if let Some(what) = self.sensitive() {
+            let reason = format!("which may hold {what}");
+            parts.push(Part {
+                kind: "sensitive",
+                decided: self.guarded("sensitive", is_allowed_by_name),
+                reason,
+            });
+        }
+        parts.extend(self.outside());
+        parts.push(Part { kind: "read", decided: read, reason: String::new() });
+        self.strictest(parts)
+    }
+
+    fn write(&self) -> PathDecision {
+        if self.is_data() {
+            let reason = "this is where the toolkit keeps what people allowed and what calls left behind; no tool may \
+                          write there";
+            return PathDecision::Deny { reason: reason.to_owned() };
+        }
+        let (edit, is_named) = (self.weigh)("edit", Decision::Ask);
+        let is_allowed_by_name = edit.said && is_named && edit.decision == Decision::Allow;
+        let mut parts = Vec::new();
+        if let Some(what) = self.sensitive() {
+            let reason = format!("which may hold {what}");
+            let sensitive = (self.weigh)("sensitive", Decision::Allow).0;
+            if sensitive.decision == Decision::Deny {
+                parts.push(Part { kind: "sensitive", decided: sensitive, reason: reason.clone() });
+            }
+            parts.push(Part {
+                kind: "protected",
+                decided: self.guarded("protected", is_allowed_by_name),
+                reason,
+            });
+        }
+        if let Some(what) = self.protected() {
+            let reason = format!("which is {what}");
+            parts.push(Part {
+                kind: "protected",
+                decided: self.guarded("protected", is_allowed_by_name),
+                reason,
+            });
+        }
+        if let Some(mut outside) = self.outside() {
+            // Its own kind would be answered by what was allowed for reading. As long as edits are asked about, theirs
+            // says all; where they are allowed, it is one of those that are not.
+            if outside.decided.decision == Decision::Ask {
+                let is_protected = || self.guarded("protected", false).decision == Decision::Ask;
+                outside.kind = match edit.decision {
+                    Decision::Allow if is_protected() => "protected",
+                    Decision::Allow => outside.kind,
+                    Decision::Ask | Decision::Deny => "edit",
+                };
+            }
+            parts.push(outside);
+        }
+        parts.push(Part { kind: "edit", decided: edit, reason: String::new() });
+        self.strictest(parts)
+    }
+
+    /// What holds for a kind of single paths; a rule that names the path for the ordinary kind stands for one here.
+    fn guarded(&self, kind: &str, is_allowed_by_name: bool) -> Decided {
+        (self.weigh)(kind, if is_allowed_by_name { Decision::Allow } else { Decision::Ask }).0
+    }
+
+    fn outside(&self) -> Option<Part> {
+        if self.place.is_inside() {
+            return None;
+        }
+        let workspace = self.place.workspace.display();
+        Some(Part {
+            kind: "external_directory",
+            decided: (self.weigh)("external_directory", Decision::Ask).0,
+            reason: format!("which is outside the workspace {workspace}"),
+        })
+    }
+
+    /// The path under all its names: as it was given, of each link on its way, and as it really is.
+    fn names(&self) -> impl Iterator<Item = &Path> {
+        let Place { given, links, real, .. } = self.place;
+        // Most paths have one name.
+        let given = (given != real).then_some(given);
+        links.iter().chain(given).chain([real]).map(PathBuf::as_path)
+    }
+
+    /// Whether it is in a data directory of the toolkit's. A workspace may lie in one too, as in that of a host which
+    /// makes one for each session: what is in there is none of the toolkit's.
+    fn is_data(&self) -> bool {
+        let workspace = fold(&self.place.workspace);
+        let within = |name: &Path, directory: &PathBuf| {
+            let is_workspace = workspace != *directory && workspace.starts_with(directory);
+            name.starts_with(directory) && !(is_workspace && name.starts_with(&workspace))
+        };
+        self.names().map(fold).any(|name| self.own.data.iter().any(|directory| within(&name, directory)))
+    }
+
+    fn sensitive(&self) -> Option<&'static str> {
+        if self.is_data() {
+            return Some("what people allowed and what other sessions left behind");
+        }
+        self.names().find_map(guarded::sensitive)
+    }
+
+    fn protected(&self) -> Option<&'static str> {
+        if self
+            .names()
+            .map(fold)
+            .any(|name| self.own.config.iter().any(|directory| name.starts_with(directory)))
+        {
+            return Some("configuration of this toolkit");
+        }
+        self.names().find_map(guarded::protected).or_else(|| {
+            let may_look = self.look == Look::Everywhere || self.place.is_inside();
+            (may_look && self.is_within_git_dir()).then_some("part of a version control system's own files")
+        })
+    }
+
+    /// Whether a directory above is a repository's own, whatever its name: a bare repository, or a worktree's.
+    fn is_within_git_dir(&self) -> bool {
+        let Place { real, workspace, .. } = self.place;
+        let may_look = |directory: &&Path| self.look == Look::Everywhere || directory.starts_with(workspace);
+        real.ancestors().take_while(may_look).any(|directory| {
+            let has = |name: &str| directory.join(name).symlink_metadata().is_ok();
+            has("HEAD") && (has("commondir") || has("objects") && has("refs"))
+        })
+    }
+
+    /// The strictest of the parts; of those that ask the first, which says most of why.
+    fn strictest(&self, parts: Vec<Part>) -> PathDecision {
+        let verb = match self.access {
+            Access::Read => "reading",
+            Access::Write => "writing",
+        };
+        if let Some(part) = parts.iter().find(|part| part.decided.decision == Decision::Deny) {
+            let by = match &part.decided.rule {
+                Some(rule) => format!("permission.{}: {rule}", part.kind),
+                None => format!("permission.{}", part.kind),
+            };
+            return PathDecision::Deny { reason: format!("{verb} it is denied by {by}") };
+        }
+        let mut asked = parts.into_iter().filter(|part| part.decided.decision == Decision::Ask);
+        let Some(Part { kind, mut reason, .. }) = asked.next() else { return PathDecision::Allow };
+        for part in asked.filter(|part| !part.reason.is_empty()) {
+            reason = format!("{reason}, {}", part.reason);
+        }
+        PathDecision::Ask { kind: kind.to_owned(), reason: escape_line(&reason).into_owned() }
+    }
+}
+
+/// A path as it is compared with directories: file systems differ in whether case matters.
+fn fold(path: &Path) -> PathBuf {
+    PathBuf::from(path.to_string_lossy().to_lowercase())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,303 @@
+//! Which paths are asked about whatever else is allowed.
+
+use crate::permission::matching::matches;
+use std::path::{Component, Path};
+
+/// Paths that are asked about whatever else is allowed, and why.
+///
+/// A pattern names the last parts of a path, or with a `/` at its end a directory with all that is in it, wherever that
+/// is; with a `/` at its beginning it is counted from the root. `*` stands for any text within one part. Case does not
+/// matter: file systems differ in that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct GuardedPaths {
+    /// What they hold or do, as the end of "it may hold …" or "it is …".
+    pub what: &'static str,
+    /// Which they are.
+    pub patterns: &'static [&'static str],
+}
+
+/// Paths of which reading and writing are asked about, wherever they are: they hold secrets.
+pub fn sensitive_paths() -> &'static [GuardedPaths] {
+    SENSITIVE
+}
+
+/// Paths of which writing is asked about even where edits are allowed: what stands there is run, or decides what is.
+///
+/// Not among them is what a build runs anyway, such as a `Makefile`, a `build.rs`, or the scripts of a `package.json`: it
+/// is source code like all that it builds, and an edit of it is asked about like any other.
+pub fn protected_paths() -> &'static [GuardedPaths] {
+    PROTECTED
+}
+
+macro_rules! guarded {
+    ($($what:literal: [$($pattern:literal),* $(,)?],)*) => {
+        &[$(GuardedPaths { what: $what, patterns: &[$($pattern),*] }),*]
+    };
+}
+
+const SENSITIVE: &[GuardedPaths] = guarded! {
+    "private keys": [
+        ".ssh/", ".gnupg/", "id_rsa", "id_dsa", "id_ecdsa", "id_ecdsa_sk", "id_ed25519", "id_ed25519_sk", "id_xmss",
+        "ssh_host_*_key", "*.pem", "*.key", "*.p8", "*.p12", "*.pfx", "*.pkcs12", "*.ppk", "*.jks", "*.keystore",
+        "*.keytab", "/etc/ssl/private/", "/etc/wireguard/", ".config/sops/age/",
+    ],
+    "secrets of an environment": [".env", ".env.*", "*.env", ".envrc"],
+    "credentials of a cloud": [
+        ".aws/", ".azure/", ".config/gcloud/", ".gcloud/", ".oci/", ".config/doctl/", ".bluemix/", ".aliyun/",
+        ".config/hcloud/", ".config/linode-cli", ".s3cfg", ".boto", ".config/rclone/", "rclone.conf", ".vault-token",
+        ".terraform.d/", ".terraformrc", "*.tfstate", "*.tfstate.backup", ".config/heroku/", ".fly/", ".netlify/",
+        ".kube/", "kubeconfig", "*.kubeconfig", "service-account*.json", "application_default_credentials.json",
+    ],
+    "credentials of a registry or a server": [
+        ".docker/config.json", ".docker/contexts/", ".dockercfg", ".config/containers/auth.json", ".netrc", "_netrc",
+        ".npmrc", ".pypirc", ".cargo/credentials", ".cargo/credentials.toml", ".gem/credentials", ".composer/auth.json",
+        ".m2/settings.xml", ".m2/settings-security.xml", ".gradle/gradle.properties", ".nuget/nuget.config",
+        ".git-credentials", ".config/git/credentials", ".config/gh/", ".config/hub", ".config/glab-cli/", ".pgpass",
+        ".my.cnf", ".mylogin.cnf", ".htpasswd", ".smbcredentials",
+    ],
+    "stored passwords": [
+        ".password-store/", ".local/share/keyrings/", ".gnome2/keyrings/", ".local/share/kwalletd/", "*.kdbx", "*.kdb",
+        "*.keychain", "*.keychain-db", "library/keychains/", ".config/bitwarden/", ".config/bitwarden cli/",
+        ".config/1password/", ".config/op/", ".config/keepassxc/", "appdata/roaming/microsoft/credentials/",
+        "appdata/local/microsoft/credentials/", "/etc/networkmanager/system-connections/", "/etc/wpa_supplicant/",
+    ],
+    "a browser's or mail program's profile": [
+        ".mozilla/", ".thunderbird/", ".config/google-chrome/", ".config/google-chrome-*/", ".config/chromium/",
+        ".config/bravesoftware/", ".config/microsoft-edge/", ".config/microsoft-edge-*/", ".config/vivaldi/",
+        ".config/opera/", ".librewolf/", ".waterfox/", "snap/firefox/", "snap/chromium/",
+        ".var/app/org.mozilla.firefox/", ".var/app/com.google.chrome/", ".var/app/org.chromium.chromium/",
+        "library/application support/google/chrome/", "library/application support/firefox/",
+        "library/application support/chromium/", "library/application support/bravesoftware/",
+        "library/application support/microsoft edge/", "library/safari/", "library/cookies/", "library/mail/",
+        "library/messages/", "appdata/local/google/chrome/", "appdata/local/microsoft/edge/",
+        "appdata/local/chromium/", "appdata/local/bravesoftware/", "appdata/roaming/mozilla/",
+    ],
+    "a history of what was typed": [
+        ".*_history", ".zhistory", ".histfile", ".history", "fish_history", ".lesshst", ".viminfo",
+        "consolehost_history.txt",
+    ],
+    "secrets of the system": [
+        "/run/secrets/", "/var/run/secrets/",
+        "/etc/shadow*", "/etc/gshadow*", "/etc/security/opasswd", "/etc/sudoers", "/etc/sudoers.d/", "/etc/krb5.conf.d/",
+        "/proc/*/environ", "/proc/*/mem", "/proc/*/maps", "/proc/*/cmdline", "/proc/*/auxv", "/proc/*/stack",
+        "/proc/*/root/", "/proc/*/cwd/", "/proc/*/fd/", "/proc/*/fdinfo/", "/proc/*/task/", "/proc/*/map_files/",
+        "/proc/kcore", "/proc/keys", "/dev/mem", "/dev/kmem", "/dev/port", "/dev/fd/",
+    ],
+};
+
+const ENVIRONMENT: &str = "secrets of an environment";
+
+/// What has the name of an environment's secrets, but is there to be read.
+const HARMLESS: &[&str] =
+    &["*.env.example", ".env.sample", ".env.template", ".env.dist", ".env.defaults", ".env.schema"];
+
+const PROTECTED: &[GuardedPaths] = guarded! {
+    // A directory with a `HEAD` is the better part of a bare repository, whose configuration git obeys.
+    "part of a version control system's own files": [
+        ".git/", "head", "commondir", "gitdir", ".gitconfig", ".config/git/", ".gitmodules", ".githooks/", ".hg/",
+        ".hgrc", ".svn/", ".jj/", ".bzr/", "_darcs/", ".fossil-settings/", ".husky/", ".pre-commit-config.yaml",
+        ".pre-commit-config.yml", "lefthook.yml", "lefthook.yaml", ".lefthook.yml", ".lefthook/", ".lefthook-local/",
+        ".overcommit.yml", "/etc/gitconfig",
+    ],
+    "configuration of this toolkit": ["toolkit.json5", ".config/toolkit/"],
+    "configuration of an agent": [
+        ".mcp.json", ".claude.json", ".claude/settings.json", ".claude/settings.local.json", ".claude/hooks/",
+        ".claude/commands/", ".claude/agents/", ".codex/", ".gemini/", ".opencode/", "opencode.json", "opencode.jsonc",
+    ],
+    "run when a shell, a terminal or a session starts": [
+        ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv",
+        ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".mkshrc", ".cshrc", ".tcshrc", ".login", ".logout", ".inputrc",
+        ".config/fish/", ".config/nushell/", ".config/powershell/", "microsoft.powershell_profile.ps1", "profile.ps1",
+        ".tmux.conf", ".config/tmux/", ".screenrc", ".xinitrc", ".xprofile", ".xsession", ".xsessionrc",
+        ".pam_environment", ".config/environment.d/", ".config/autostart/", ".config/systemd/", "library/launchagents/",
+        "/etc/profile", "/etc/profile.d/", "/etc/bash.bashrc", "/etc/bashrc", "/etc/zsh/", "/etc/zshrc",
+        "/etc/environment", "/etc/crontab", "/etc/cron.*/", "/var/spool/cron/", "/etc/systemd/", "/etc/init.d/",
+        "/etc/ld.so.preload", "/etc/ld.so.conf.d/",
+    ],
+    "configuration with which an editor runs commands": [
+        ".vscode/", ".vscode-server/", ".idea/", ".fleet/", ".zed/", ".cursor/", ".windsurf/", ".devcontainer/",
+        ".devcontainer.json", "*.code-workspace", "*.sublime-project", ".vim/", ".vimrc", ".gvimrc", ".exrc", ".nvimrc",
+        ".nvim.lua", ".config/nvim/", ".config/vim/", ".emacs", ".emacs.d/", ".config/emacs/", ".dir-locals.el",
+        ".config/helix/", ".helix/", ".gdbinit", ".config/gdb/", ".lldbinit",
+    ],
+    "configuration with which a continuous integration runs commands": [
+        ".github/workflows/", ".github/actions/", ".gitlab-ci.yml", ".gitlab-ci.yaml", ".gitlab/ci/", ".circleci/",
+        ".travis.yml", "azure-pipelines.yml", "azure-pipelines.yaml", ".azure-pipelines/", "jenkinsfile",
+        ".drone.yml", ".drone.star", ".woodpecker.yml", ".woodpecker.yaml", ".woodpecker/", ".buildkite/",
+        "bitbucket-pipelines.yml", "appveyor.yml", ".appveyor.yml", ".cirrus.yml", ".cirrus.star",
+        ".forgejo/workflows/", ".gitea/workflows/", ".teamcity/", ".tekton/", ".builds/", ".build.yml",
+        "cloudbuild.yaml", "cloudbuild.yml",
+    ],
+    "configuration with which a package manager runs commands": [
+        ".cargo/config", ".cargo/config.toml", ".yarnrc", ".yarnrc.yml", ".pnpmfile.cjs", "pip.conf", ".mise.toml",
+        "mise.toml", ".config/mise/",
+    ],
+};
+
+/// What sensitive paths of this name hold, if it is one.
+pub(super) fn sensitive(path: &Path) -> Option<&'static str> {
+    let parts = parts(path);
+    let is_harmless = || HARMLESS.iter().any(|pattern| describes(pattern, &parts));
+    let mut found = SENSITIVE.iter().filter(|guarded| guarded.describes(&parts));
+    found.find(|guarded| guarded.what != ENVIRONMENT || !is_harmless()).map(|guarded| guarded.what)
+}
+
+/// What protected paths of this name are, if it is one.
+pub(super) fn protected(path: &Path) -> Option<&'static str> {
+    let parts = parts(path);
+    PROTECTED.iter().find(|guarded| guarded.describes(&parts)).map(|guarded| guarded.what)
+}
+
+impl GuardedPaths {
+    fn describes(&self, parts: &[String]) -> bool {
+        self.patterns.iter().any(|pattern| describes(pattern, parts))
+    }
+}
+
+/// The parts of a path as they are compared.
+fn parts(path: &Path) -> Vec<String> {
+    let names = path.components().filter_map(|component| match component {
+        Component::Normal(name) => Some(name.to_string_lossy().to_lowercase()),
+        _ => None,
+    });
+    // Windows takes `.git.`, `.git ` and `.git::$INDEX_ALLOCATION` for `.git`.
+    if cfg!(windows) {
+        let bare =
+            |name: String| name.split(':').next().unwrap_or_default().trim_end_matches(['.', ' ']).to_owned();
+        return names.map(bare).collect();
+    }
+    names.collect()
+}
+
+fn describes(pattern: &str, parts: &[String]) -> bool {
+    let wanted = pattern.trim_matches('/');
+    let count = wanted.split('/').count();
+    let fits = |at: &[String]| wanted.split('/').zip(at).all(|(wanted, part)| matches(wanted, part));
+    match (pattern.starts_with('/'), pattern.ends_with('/')) {
+        (true, true) => parts.len() >= count && fits(parts),
+        (true, false) => parts.len() == count && fits(parts),
+        (false, true) => parts.windows(count).any(fits),
+        (false, false) => parts.len().checked_sub(count).is_some_and(|start| fits(&parts[start..])),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_are_written_as_they_are_compared() {
+        let patterns = SENSITIVE.iter().chain(PROTECTED).flat_map(|guarded| guarded.patterns).chain(HARMLESS);
+        for pattern in patterns {
+            assert_eq!(*pattern, pattern.to_lowercase());
+            assert!(!pattern.trim_matches('/').is_empty() && !pattern.contains("//"), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn each_pattern_describes_its_own_example() {
+        for (all, find) in [(SENSITIVE, sensitive as fn(&Path) -> _), (PROTECTED, protected)] {
+            for guarded in all {
+                for pattern in guarded.patterns {
+                    let example = pattern.replace('*', "x");
+                    let example = example.trim_end_matches('/');
+                    let beyond = if pattern.starts_with('/') { "" } else { "/w/" };
+                    let path = format!("{beyond}{example}");
+                    assert!(find(Path::new(&path)).is_some(), "{path}");
+                    let upper = path.to_uppercase();
+                    assert!(find(Path::new(&upper)).is_some(), "{upper}");
+                    let below = format!("{path}/below");
+                    assert_eq!(
+                        find(Path::new(&below)).is_some_and(|what| what == guarded.what),
+                        pattern.ends_with('/'),
+                        "{below}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn which_are_sensitive() {
+        for path in [
+            "/w/.env",
+            "/w/.env.local",
+            "/w/.ENV.Production",
+            "/w/prod.env",
+            "/w/a/.envrc",
+            "/home/u/.ssh",
+            "/home/u/.ssh/config",
+            "/w/deploy.pem",
+            "/w/server.key",
+            "/home/u/.bash_history",
+            "/etc/shadow",
+            "/etc/shadow-",
+            "/proc/self/environ",
+            "/proc/1/task/2/environ",
+            "/proc/self/root/etc/passwd",
+            "/proc/self/fd/3",
+            "/home/u/.docker/config.json",
+            "/w/terraform.tfstate",
+        ] {
+            assert!(sensitive(Path::new(path)).is_some(), "{path}");
+        }
+        for path in [
+            "/w/.env.example",
+            "/w/.env.sample",
+            "/w/prod.env.example",
+            "/w/environment.rs",
+            "/w/env",
+            "/w/.environment",
+            "/w/src/main.rs",
+            "/w/id_rsa.pub",
+            "/w/keys.rs",
+            "/w/.docker/Dockerfile",
+            "/home/u/shadow",
+            "/w/etc/shadow",
+            "/proc/cpuinfo",
+            "/proc/self/status",
+            "/w/history.md",
+            "/w/.sshd",
+        ] {
+            assert_eq!(sensitive(Path::new(path)), None, "{path}");
+        }
+        // What lies in a directory of secrets is none the more harmless by its name.
+        assert!(sensitive(Path::new("/home/u/.ssh/.env.example")).is_some());
+    }
+
+    #[test]
+    fn which_are_protected() {
+        for path in [
+            "/w/.git",
+            "/w/.git/config",
+            "/w/sub/.GIT/hooks/pre-commit",
+            "/w/HEAD",
+            "/w/toolkit.json5",
+            "/home/u/.bashrc",
+            "/w/.vscode/settings.json",
+            "/w/.github/workflows/ci.yml",
+            "/w/.gitlab-ci.yml",
+            "/w/.husky/pre-push",
+            "/w/.cargo/config.toml",
+            "/w/Jenkinsfile",
+            "/etc/cron.d/x",
+        ] {
+            assert!(protected(Path::new(path)).is_some(), "{path}");
+        }
+        for path in [
+            "/w/.gitignore",
+            "/w/.gitattributes",
+            "/w/.github/CODEOWNERS",
+            "/w/Makefile",
+            "/w/build.rs",
+            "/w/package.json",
+            "/w/Cargo.toml",
+            "/w/src/head.rs",
+            "/w/git/config",
+            "/w/workflows/ci.yml",
+        ] {
+            assert_eq!(protected(Path::new(path)), None, "{path}");
+        }
+    }
+}

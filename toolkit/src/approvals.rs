@@ -87,11 +87,10 @@ impl Grounds {
         let mut directories = Vec::new();
         for detail in &ask.details {
             match detail {
-                AskDetail::Diff { .. } => access = Some(Access::Write),
                 AskDetail::Path { access: Access::Read, .. } => {
                     access.get_or_insert(Access::Read);
                 }
-                AskDetail::Path { .. } => access = Some(Access::Write),
+                AskDetail::Diff { .. } | AskDetail::Path { .. } => access = Some(Access::Write),
                 AskDetail::Command { cwd, .. } => directories.extend(cwd.clone()),
                 AskDetail::Text { .. } => {}
             }

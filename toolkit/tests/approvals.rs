@@ -9,9 +9,9 @@ use tempfile::TempDir;
 use tokio::time::sleep;
 use toolkit::prelude::*;
 use toolkit::{
-    AllowedBy, Answer, Approver, Ask, CallOptions, CallbackApprover, CancellationToken, ConfigOrigin,
-    ConfigOrigins, Event, PendingAsk, PermissionSettings, Permissions, ScriptedApprover, ToolErrorKind,
-    tool_ref,
+    Access, AllowScope, AllowedBy, Answer, Approver, Ask, CallOptions, CallbackApprover, CancellationToken,
+    ConfigOrigin, ConfigOrigins, Event, PendingAsk, PermissionSettings, Permissions, ScriptedApprover,
+    ToolErrorKind, tool_ref,
 };
 
 /// Asks what it is told to.
@@ -25,6 +25,13 @@ async fn asks(ctx: &ToolContext, ask: Value) -> Result<&'static str, ToolError> 
 #[tool(read_only)]
 async fn asks_too(ctx: &ToolContext, ask: Value) -> Result<&'static str, ToolError> {
     ctx.ask(serde_json::from_value::<Ask>(ask)?).await?;
+    Ok("done")
+}
+
+/// Writes nothing, with leave to write.
+#[tool(read_only)]
+async fn writes(ctx: &ToolContext, path: String) -> Result<&'static str, ToolError> {
+    ctx.check_file_access(&path, Access::Write).await?;
     Ok("done")
 }
 
@@ -44,6 +51,7 @@ impl House {
         Toolkit::empty()
             .tool(tool_ref!(asks))
             .tool(tool_ref!(asks_too))
+            .tool(tool_ref!(writes))
             .data_dir(self.base.path().join("data"))
             .approver(approver)
             .permissions(permissions)
@@ -247,6 +255,23 @@ async fn watchers_see_by_what_it_was_allowed() {
         Some(AllowedBy::Rule { rule }),
     ];
     assert_eq!(seen, expected);
+}
+
+#[tokio::test]
+async fn leave_to_write_a_path_lasts_unless_it_is_protected() {
+    for (path, lasts) in [("src/lib.rs", true), (".git/config", false), (".vscode/tasks.json", false)] {
+        let house = House::new();
+        let script = ScriptedApprover::always(Answer::allow_always());
+        let toolkit = house.toolkit(script.clone(), Permissions::default());
+        for (session, asked) in [("one", 1), ("one", 1), ("two", if lasts { 1 } else { 2 })] {
+            let toolbox = toolkit.toolbox(&house.caller(session)).await;
+            let result = toolbox.call(ToolCall::new("c", "writes", json!({ "path": path }))).await;
+            assert_eq!(result.text(), "done", "{path}");
+            assert_eq!(script.asked().len(), asked, "{path} in {session}");
+        }
+        assert_eq!(script.asked()[0].scopes().contains(&AllowScope::Always), lasts, "{path}");
+        assert_eq!(toolkit.approvals().list().approvals.len(), usize::from(lasts), "{path}");
+    }
 }
 
 /// The question that is asked, once it is there.

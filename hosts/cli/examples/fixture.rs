@@ -210,7 +210,7 @@ async fn open(ctx: &ToolContext, path: &Path) -> Result<String, ToolError> {
 /// Puts the site online, with leave.
 #[tool]
 async fn deploy(ctx: &ToolContext) -> Result<&'static str, ToolError> {
-    ctx.ask(toolkit::Ask::new("deploy", "Put the site online")).await?;
+    ctx.ask(toolkit::Ask::new("deploy", "Put the site online").with_pattern("the\tsite")).await?;
     Ok("online")
 }
 

@@ -10,6 +10,7 @@ use crate::exit::{Exit, Stop};
 use crate::list;
 use crate::options::{self, Options, Request};
 use crate::trust;
+use crate::permission;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::env;
 use std::ffi::OsString;
@@ -196,6 +197,7 @@ fn answer(
         Request::Schema { name: Some(name) } => definitions::one(find(toolbox, &name)?, console)?,
         Request::Completions { shell } => completions::run(shell, command.get_name(), toolbox, console)?,
         Request::Config(_) | Request::Trust(_) => {}
+        Request::Permission(request) => permission::run(&request, toolkit, format, console)?,
         Request::Call(request) => {
             let sweeping = runtime.spawn_blocking({
                 let toolkit = toolkit.clone();

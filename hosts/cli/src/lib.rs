@@ -6,6 +6,7 @@
 //! toolkit call read --file-path README.md --limit 20
 //! toolkit call --args '{ "file_path": "README.md" }' read
 //! toolkit schema
+//! toolkit permission list
 //! toolkit completions bash
 //! ```
 //!
@@ -57,7 +58,8 @@
 //! # Questions and long outputs
 //!
 //! A tool that asks a person asks on the terminal, `/dev/tty`, whatever standard input and output are; without a
-//! terminal the answer is no. An output that is too long is cut, and kept whole in a file that the output names; such
+//! terminal the answer is no. Answered with `a`, exactly this is not asked again in this workspace: `toolkit permission
+//! list` shows what was allowed so, and `toolkit permission revoke` takes it back. An output that is too long is cut, and kept whole in a file that the output names; such
 //! files go after 7 days. They are in the user's data directory, `~/.local/share/toolkit` on Linux, or where
 //! `TOOLKIT_DATA_DIR` says. All calls in one workspace are one session, unless `--session` names another.
 //!
@@ -79,6 +81,7 @@ mod kinds;
 mod list;
 mod options;
 mod parameter_type;
+mod permission;
 mod render;
 mod save;
 mod signals;

@@ -3,6 +3,7 @@
 use crate::config::{self, ConfigRequest};
 use crate::exit::{Exit, Stop};
 use crate::trust::{self, TrustRequest};
+use crate::permission::{self, PermissionRequest};
 use clap::builder::{PossibleValuesParser, ValueHint};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use clap_complete::Shell;
@@ -37,6 +38,7 @@ pub(crate) enum Request {
     Completions { shell: Shell },
     Config(ConfigRequest),
     Trust(TrustRequest),
+    Permission(PermissionRequest),
 }
 
 /// What stands after `call`.
@@ -117,6 +119,7 @@ pub(crate) fn skeleton(program: &str) -> Command {
         )
         .subcommand(config::command())
         .subcommand(trust::command())
+        .subcommand(permission::command())
 }
 
 /// The options that stand before or after every subcommand.
@@ -244,6 +247,7 @@ fn request(subcommand: &str, matches: &mut ArgMatches) -> Result<Request, Stop> 
             })
         }
         "schema" => Request::Schema { name: text(matches, "name") },
+        "permission" => Request::Permission(permission::request(matches)?),
         "completions" => Request::Completions { shell: required(matches.remove_one("shell"))? },
         "config" => Request::Config(config::request(matches)?),
         "trust" => Request::Trust(trust::request(matches)),

@@ -126,9 +126,9 @@ fn all_that_was_shown_counts() {
         matches!(same.recall(&asked().with_claim("it is fine")).unwrap(), Some(Allowed::Always(ids)) if ids.len() == 1)
     );
     let other = |change: fn(&mut Asker)| {
-        let mut asker = asker();
-        change(&mut asker);
-        house.memory_of(asker)
+        let mut changed = asker();
+        change(&mut changed);
+        house.memory_of(changed)
     };
     for (what, memory, ask) in [
         ("tool", other(|asker| asker.tool = "write".to_owned()), asked()),
@@ -172,6 +172,10 @@ fn a_session_forgets_nothing_and_tells_no_other() {
     assert!(!house.data().exists(), "nothing of it is on disk");
 }
 
+fn of(patterns: &[String]) -> Ask {
+    patterns.iter().fold(Ask::new("edit", "t"), Ask::with_pattern)
+}
+
 fn texts() -> impl Strategy<Value = String> {
     let characters =
         proptest::sample::select(vec!['a', 'A', 'á', '*', '?', '/', '.', ' ', '\n', '"', '\\', '\0']);
@@ -188,9 +192,6 @@ proptest! {
         asked in proptest::collection::vec(texts(), 1..4),
     ) {
         let house = House::new();
-        fn of(patterns: &[String]) -> Ask {
-            patterns.iter().fold(Ask::new("edit", "t"), |ask, pattern| ask.with_pattern(pattern))
-        }
         house.allow(&of(&approved));
         let expected = asked.iter().all(|pattern| approved.contains(pattern));
         prop_assert_eq!(house.recalls(&of(&asked)), expected);
@@ -224,7 +225,9 @@ fn nothing_is_lost_when_many_write() {
             })
         })
         .collect();
-    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    for thread in threads {
+        thread.join().unwrap();
+    }
     let list = house.store().list();
     assert_eq!(list.problems, [""; 0]);
     let mut patterns: Vec<String> = list.approvals.into_iter().map(|approval| approval.pattern).collect();

@@ -1,7 +1,7 @@
 //! What a tool may do with a path.
 
 use super::ToolContext;
-use crate::ask::{Access, Ask};
+use crate::ask::{Access, AllowScope, Ask};
 use crate::error::{ToolError, ToolErrorKind};
 use crate::guard::{guard, panicked};
 use crate::permission::{DecidedPath, PathDecision};
@@ -14,6 +14,8 @@ use tokio_util::sync::CancellationToken;
 
 /// How often it is looked anew where a path leads, after a question or outside the workspace.
 const MOST_LOOKS: u32 = 8;
+/// The kind of permission to write what runs commands or lifts bounds.
+const PROTECTED: &str = "protected";
 
 impl ToolContext {
     /// The real place of a path, once it may be used for `access`; asks a person where that is needed.
@@ -265,6 +267,8 @@ fn question(decided: &DecidedPath, kind: &str, reason: &str, access: Access) -> 
     let why = if reason.is_empty() { String::new() } else { format!(", {reason}") };
     let title = format!("{verb} {named}{why} (permission.{kind})");
     let ask = Ask::new(kind, title).with_path(&decided.path, access);
+    // What runs commands or lifts bounds is asked again in each session, whatever was answered before.
+    let ask = if kind == PROTECTED { ask.at_most(AllowScope::Session) } else { ask };
     decided.patterns.iter().fold(ask, Ask::with_pattern)
 }
 

@@ -184,9 +184,9 @@ async fn who_remains_is_woken() {
         tasks[0].abort();
         tasks[round % 3].abort();
         if round % 4 < 2 {
-            notify.notify_one()
+            notify.notify_one();
         } else {
-            asks.answer(&id, Answer::allow()).unwrap()
+            asks.answer(&id, Answer::allow()).unwrap();
         }
         for (place, task) in tasks.into_iter().enumerate() {
             let done = timeout(Duration::from_secs(20), task).await.expect("it is never woken");

@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 use toolkit::prelude::*;
-use toolkit::{Content, ToolErrorKind};
+use toolkit::{ConfigOrigin, ConfigOrigins, Content, PolicySettings, ToolErrorKind, ToolPolicy, ToolRules};
 
 /// How fast to go.
 #[derive(Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
@@ -214,9 +214,21 @@ async fn deploy(ctx: &ToolContext) -> Result<&'static str, ToolError> {
     Ok("online")
 }
 
+/// The agent `kid` may not repeat, and in a sandbox only the mirror is there.
+fn policy() -> ToolPolicy {
+    let mut settings = PolicySettings::default();
+    settings.agents.insert("kid".to_owned(), ToolRules::default().deny(["mirror"]));
+    settings.sandbox = ToolRules::default().allow(["group:mirror"]);
+    settings.subagents = ToolRules::default().allow(["greet"]);
+    settings.by_provider.insert("acme".to_owned(), ToolRules::default().deny(["greet"]));
+    let origin = ConfigOrigin::in_file("toolkit.json5", 3, 30);
+    settings.origins = ConfigOrigins::new([("/agents/kid/tools/deny/0".to_owned(), origin)]);
+    ToolPolicy::new(settings)
+}
+
 fn main() -> ExitCode {
     // Its tests are about the command. What a tool asks by itself is asked all the same.
-    let mut toolkit = Toolkit::builder().without_asking_first();
+    let mut toolkit = Toolkit::builder().without_asking_first().policy(policy());
     if std::env::var_os("FIXTURE_IS_BROKEN").is_some() {
         toolkit = toolkit.tool(toolkit::tool_ref!(say).named("Not A Name"));
     }

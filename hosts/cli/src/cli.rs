@@ -7,6 +7,7 @@ use crate::console::Console;
 use crate::definitions::{self, find};
 use crate::describe;
 use crate::exit::{Exit, Stop};
+use crate::explain;
 use crate::list;
 use crate::options::{self, Options, Request};
 use crate::trust;
@@ -193,6 +194,7 @@ fn answer(
         Request::List { diagnostics: true, .. } => list::diagnostics(toolkit, format, console)?,
         Request::List { group, .. } => list::tools(toolbox, group.as_deref(), format, console)?,
         Request::Describe { name } => describe::run(find(toolbox, &name)?, format, console)?,
+        Request::Explain { name } => return explain::tool(toolkit, toolbox, &name, format, console),
         Request::Schema { name: None } => definitions::all(toolbox, console)?,
         Request::Schema { name: Some(name) } => definitions::one(find(toolbox, &name)?, console)?,
         Request::Completions { shell } => completions::run(shell, command.get_name(), toolbox, console)?,

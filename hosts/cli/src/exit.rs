@@ -45,7 +45,7 @@ impl Exit {
             Self::Usage => "the command line is wrong",
             Self::UnknownTool => "there is no such tool",
             Self::InvalidArguments => "the arguments do not fit the tool",
-            Self::Denied => "the call was denied",
+            Self::Denied => "the tool or the call is denied",
             Self::CannotStart => "the toolkit cannot start",
             Self::TimedOut => "the call took too long",
             Self::Cancelled => "the call was cancelled, by Ctrl-C for instance",

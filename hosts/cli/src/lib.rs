@@ -3,6 +3,7 @@
 //! ```text
 //! toolkit list
 //! toolkit describe read
+//! toolkit explain tool read --agent kid
 //! toolkit call read --file-path README.md --limit 20
 //! toolkit call --args '{ "file_path": "README.md" }' read
 //! toolkit schema
@@ -47,7 +48,7 @@
 //! | 2 | the command line is wrong |
 //! | 3 | there is no such tool |
 //! | 4 | the arguments do not fit the tool |
-//! | 5 | the call was denied |
+//! | 5 | the tool or the call is denied |
 //! | 6 | the toolkit cannot start |
 //! | 124 | the call took too long |
 //! | 130 | the call was cancelled, by Ctrl-C for instance |
@@ -76,6 +77,7 @@ mod console;
 mod definitions;
 mod describe;
 mod exit;
+mod explain;
 mod flags;
 mod kinds;
 mod list;

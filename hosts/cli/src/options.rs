@@ -33,6 +33,7 @@ pub(crate) enum Format {
 pub(crate) enum Request {
     List { group: Option<String>, diagnostics: bool },
     Describe { name: String },
+    Explain { name: String },
     Call(CallRequest),
     Schema { name: Option<String> },
     Completions { shell: Shell },
@@ -88,6 +89,18 @@ pub(crate) fn skeleton(program: &str) -> Command {
         .subcommand(
             Command::new("describe")
                 .about("Shows all that is known of a tool")
+                .arg(Arg::new("name").value_name("NAME").required(true).help("The tool's name or alias")),
+        )
+        .subcommand(
+            Command::new("explain")
+                .about("Shows why a tool is there for a caller, or isn't: what each layer of the policy says")
+                .arg(
+                    Arg::new("what")
+                        .value_name("WHAT")
+                        .required(true)
+                        .value_parser(PossibleValuesParser::new(["tool"]))
+                        .help("What to explain"),
+                )
                 .arg(Arg::new("name").value_name("NAME").required(true).help("The tool's name or alias")),
         )
         .subcommand(
@@ -156,6 +169,11 @@ pub(crate) fn shared_options() -> Vec<Arg> {
         of_caller("agent", "The agent on whose behalf to call"),
         of_caller("channel", "The channel that the call comes in by"),
         of_caller("model", "The model that makes the call"),
+        of_caller("provider", "The provider of that model"),
+        of_caller("sandboxed", "Says that the caller is in a sandbox").action(ArgAction::SetTrue),
+        of_caller("depth", "How many agents stand above the one that calls [default: 0]")
+            .value_name("NUMBER")
+            .value_parser(value_parser!(u32)),
         of_caller("session", "The session that the call belongs to [default: one a workspace]"),
     ]
 }
@@ -214,6 +232,9 @@ fn caller(matches: &mut ArgMatches) -> Result<Caller, Stop> {
     caller.agent = text(matches, "agent");
     caller.channel = text(matches, "channel");
     caller.model = text(matches, "model");
+    caller.provider = text(matches, "provider");
+    caller.sandboxed = matches.get_flag("sandboxed");
+    caller.depth = matches.remove_one("depth").unwrap_or_default();
     // One session a workspace: what was cut from one call's output can be read on in the next.
     caller.session_id = text(matches, "session").or_else(|| {
         let workspace = caller.workspace_dir();
@@ -236,6 +257,7 @@ fn request(subcommand: &str, matches: &mut ArgMatches) -> Result<Request, Stop> 
             Request::List { group: text(matches, "group"), diagnostics: matches.get_flag("diagnostics") }
         }
         "describe" => Request::Describe { name: required(text(matches, "name"))? },
+        "explain" => Request::Explain { name: required(text(matches, "name"))? },
         "call" => {
             let mut words = matches.remove_many::<OsString>("tool").into_iter().flatten();
             let name = required(words.next())?.to_string_lossy().into_owned();

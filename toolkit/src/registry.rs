@@ -1,6 +1,7 @@
 //! Every tool of a process, with the services they need.
 
 mod candidates;
+mod change;
 mod faults;
 mod index;
 mod origins;
@@ -9,7 +10,7 @@ mod register;
 mod tests;
 mod tools;
 
-pub use register::{RegisterError, ToolChange, ToolWatch};
+pub use change::{RegisterError, ToolChange, ToolWatch};
 pub use tools::Tools;
 
 use crate::approver::Approver;

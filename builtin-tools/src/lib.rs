@@ -28,6 +28,11 @@
 //! | profile `full` | every tool that is not optional |
 //! | `bash` | another name of `exec` |
 //! | `apply-patch` | another name of `apply_patch` |
+//!
+//! # Reserved names
+//!
+//! Where this crate is core, as above, no plugin, server or client can have a tool of one of these names, nor an alias; and no
+//! plugin can have one as its id. That holds for tools that are switched off too: `read`.
 
 pub mod config;
 #[cfg(feature = "fs")]

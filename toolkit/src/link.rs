@@ -116,6 +116,10 @@ impl Links {
         self.rank.get(crate_name).map_or(usize::MAX, |(place, _)| *place)
     }
 
+    pub(crate) fn has_core(&self) -> bool {
+        self.rank.values().any(|(_, core)| *core)
+    }
+
     pub(crate) fn is_core(&self, crate_name: &str) -> bool {
         self.rank.get(crate_name).is_some_and(|(_, core)| *core)
     }

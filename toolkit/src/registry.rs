@@ -1,6 +1,7 @@
 //! Every tool of a process, with the services they need.
 
 mod candidates;
+mod change;
 mod configured;
 mod faults;
 mod index;
@@ -10,7 +11,7 @@ mod register;
 mod tests;
 mod tools;
 
-pub use register::{RegisterError, ToolChange, ToolWatch};
+pub use change::{RegisterError, ToolChange, ToolWatch};
 pub use tools::Tools;
 
 use crate::approvals::Approvals;

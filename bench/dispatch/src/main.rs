@@ -26,6 +26,7 @@ fn main() {
     calls(&runtime, rounds, &only);
     if only.is_empty() {
         start::thousand_tools(rounds);
+        start::register(rounds);
         start::first_call(&runtime, rounds);
         cut::ten_megabytes(&runtime, rounds);
     }

@@ -6,7 +6,7 @@ use std::time::Instant;
 use dispatch::line::{median, print};
 use dispatch::toolkit_of;
 use tokio::runtime::Runtime;
-use toolkit::{Caller, ToolCall, Toolkit};
+use toolkit::{Caller, Tool, ToolCall, Toolkit};
 
 /// Measurements in a round, of which the median counts.
 const REPETITIONS: usize = 20;
@@ -27,6 +27,23 @@ pub(crate) fn thousand_tools(rounds: usize) {
     };
     let figures: Vec<_> = (0..rounds).map(|_| median((0..REPETITIONS).map(|_| build()).collect())).collect();
     print("build", "added", &figures);
+}
+
+/// Registering a tool where there are 10,000, in microseconds.
+pub(crate) fn register(rounds: usize) {
+    let tools = toolkit_of((0..10_000).map(|number| format!("tool_{number:05}")));
+    let late = toolkit_of((0..REPETITIONS).map(|number| format!("tool_{:05}_late", number * 400)));
+    let toolkit = tools.into_iter().fold(Toolkit::empty(), toolkit::Builder::tool).build().expect("a toolkit");
+    let register = |tool: &Tool| {
+        let (name, tool) = (tool.name().to_owned(), tool.clone());
+        let started = Instant::now();
+        toolkit.register(tool).expect("its name is free");
+        let elapsed = started.elapsed();
+        toolkit.unregister(&name).expect("it is there");
+        elapsed.as_secs_f64() * 1e6
+    };
+    let figures: Vec<_> = (0..rounds).map(|_| median(late.iter().map(register).collect())).collect();
+    print("register", "at 10,000", &figures);
 }
 
 /// What the first call of a tool takes more than its second, in microseconds. Each tool is new; the process

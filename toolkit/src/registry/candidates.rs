@@ -76,10 +76,13 @@ impl Candidate {
     }
 
     fn into_tool(self, origins: &Origins) -> Tool {
-        origins.place(match self {
-            Self::Added(_, tool) => tool,
-            Self::Linked(def) => Tool::new(def),
-        })
+        match self {
+            Self::Added(_, tool) => origins.place(tool),
+            Self::Linked(def) => {
+                let Placing { source, plugin, optional } = origins.placing(&def.location, def.channel);
+                Tool::linked(def, source, plugin, optional)
+            }
+        }
     }
 
     fn diagnostic(&self, level: Level, origins: &Origins, message: String) -> Diagnostic {
@@ -140,7 +143,11 @@ pub(super) fn choose(
 fn block_plugins(candidates: &mut Vec<Candidate>, origins: &Origins, diagnostics: &mut Vec<Diagnostic>) {
     let mut blocked: BTreeMap<_, (Order, Diagnostic)> = BTreeMap::new();
     candidates.retain(|candidate| {
-        let Some(id) = candidate.placing(origins).plugin else { return true };
+        let id = match candidate {
+            Candidate::Linked(def) => origins.blocked_plugin(&def.location).cloned(),
+            Candidate::Added(..) => candidate.placing(origins).plugin,
+        };
+        let Some(id) = id else { return true };
         let Some(core) = origins.core_tool_of_id(&id) else { return true };
         let order = candidate.order(origins);
         let message = format!(
@@ -164,10 +171,10 @@ fn block_plugins(candidates: &mut Vec<Candidate>, origins: &Origins, diagnostics
 /// What is no core tool cannot have the name or alias of one, unless the host added it by hand.
 fn taken_by_core(candidate: &Candidate, origins: &Origins) -> Option<Diagnostic> {
     let Candidate::Linked(def) = candidate else { return None };
+    let core = origins.core_tool_of(def.name)?;
     if origins.is_core_crate(def.location.crate_name()) {
         return None;
     }
-    let core = origins.core_tool_of(def.name)?;
     let what = if core == def.name { "has this name" } else { "answers to this name" };
     let message =
         format!("the tool `{}` {} is left out: the core tool `{core}` {what}", def.name, candidate.owner());

@@ -17,6 +17,7 @@ pub(crate) struct Origins {
     plugins: Vec<Plugin>,
     /// The place in `plugins`, by crate.
     by_crate: HashMap<&'static str, usize>,
+    has_blocked: bool,
     /// Names and aliases of core tools, also of those that are switched off, to the tool.
     reserved: BTreeMap<Box<str>, Box<str>>,
     /// Names of tools that are switched off.
@@ -69,6 +70,9 @@ impl Origins {
     }
 
     fn reserve(&mut self, linked: &[&'static ToolDef], added: &[Tool]) {
+        if !self.links.has_core() {
+            return;
+        }
         for def in linked.iter().copied() {
             if self.links.is_core(def.location.crate_name()) {
                 for name in std::iter::once(&def.name).chain(def.aliases) {
@@ -120,6 +124,7 @@ impl Origins {
                 continue;
             };
             plugin.blocked = self.core_tool_of_id(&plugin.id).is_some();
+            self.has_blocked |= plugin.blocked;
             by_id.entry(Arc::clone(&plugin.id)).or_default().push(crate_name);
             self.by_crate.insert(crate_name, self.plugins.len());
             self.plugins.push(plugin);
@@ -217,8 +222,20 @@ impl Origins {
         }
     }
 
+    /// The id of the plugin that is written there, if it is blocked.
+    pub(super) fn blocked_plugin(&self, location: &Location) -> Option<&Arc<str>> {
+        if !self.has_blocked {
+            return None;
+        }
+        let plugin = &self.plugins[*self.by_crate.get(location.crate_name())?];
+        plugin.blocked.then_some(&plugin.id)
+    }
+
     /// The core tool of this name or alias, also one that is switched off.
     pub(crate) fn core_tool_of(&self, name: &str) -> Option<&str> {
+        if self.reserved.is_empty() {
+            return None;
+        }
         self.reserved.get(name).map(|tool| &**tool)
     }
 

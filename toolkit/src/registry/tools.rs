@@ -1,8 +1,8 @@
 //! The tools of a toolkit at one moment.
 
+use super::change::RegisterError;
 use super::index::Index;
 use super::origins::Origins;
-use super::register::RegisterError;
 use crate::diagnostic::{Diagnostic, Level};
 use crate::tool::Tool;
 use std::fmt;

@@ -1,8 +1,9 @@
 //! A tool made from another: under another name, with services of its own, with arguments fixed.
 
-use super::{Changes, Inner, Made, Tool};
+use super::{Changes, Inner, Made, NO_SERVICES, Origin, Tool};
 use crate::source::Source;
 use crate::state::{Service, Services};
+use crate::tool_def::ToolDef;
 use serde_json::Value;
 use std::sync::{Arc, OnceLock};
 
@@ -107,6 +108,19 @@ impl Tool {
     #[expect(dead_code, reason = "what prepares a tool for a caller narrows its schema")]
     pub(crate) fn with_annotated_schema(&self, schema: Value) -> Self {
         self.changed(|changes| changes.schema = Some(Arc::new(schema)))
+    }
+
+    /// A linked tool, as the registry knows it.
+    pub(crate) fn linked(
+        def: &'static ToolDef,
+        source: Source,
+        plugin: Option<Arc<str>>,
+        optional: bool,
+    ) -> Self {
+        let optional = optional && !def.optional;
+        let changes = optional.then(|| Box::new(Changes { optional, ..Changes::default() }));
+        let (from, services) = (Origin::Static(def), NO_SERVICES.clone());
+        Made { from, name: None, services, source, plugin, changes }.into()
     }
 
     /// The same tool as the registry knows it.

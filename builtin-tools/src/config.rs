@@ -107,7 +107,7 @@ pub enum WebSearchProvider {
     Brave,
     /// The Perplexity API.
     Perplexity,
-    /// A SearXNG server.
+    /// A server of `searxng`.
     Searxng,
 }
 

@@ -167,8 +167,8 @@ fn show_says_what_is_in_effect_and_where_it_stands() {
         origins,
         "/tools/deny/0 = \"a\"  (user/toolkit.json5:1:19)\n\
          /tools/deny/1 = \"b\"  (--set tools.deny)\n\
-         /mcp/far/url = \"https://x\"  (named.json5:1:22)\n\
-         /mcp/far/headers/Key = \"[redacted]\"  (named.json5:1:51)\n\
+         /mcp/far/url = \"https://x\"  (work/../named.json5:1:22)\n\
+         /mcp/far/headers/Key = \"[redacted]\"  (work/../named.json5:1:51)\n\
          /permission/exec = \"ask\"  (user/toolkit.json5:1:47)\n"
     );
     let json = user.run(&[&args[..], &["-o", "json"]].concat()).json();

@@ -11,6 +11,7 @@ use crate::config::origin::ConfigOrigins;
 use crate::config::pointer::{dotted, join};
 use crate::config::schema::{Schemas, schemas};
 use crate::config::secret::hide;
+use crate::config::section::ConfigSection;
 use crate::config::trust::TrustedFile;
 use crate::diagnostic::{Diagnostic, Level};
 use crate::guard::guard;
@@ -96,6 +97,10 @@ impl Configuration {
     ///
     /// Everything that is wrong, at once: what cannot be read or parsed, wrong keys and values, secrets that are not
     /// there. A file that is not trusted has to be right too: what it forbids must not be lost.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "the options hold the environment, and nobody needs them twice"
+    )]
     pub fn load(options: LoadOptions) -> Result<Self, ConfigError> {
         load(&options)
     }
@@ -199,7 +204,7 @@ impl Configuration {
     pub(crate) fn of_tool<T: ToolArg>(&self, tool: &str) -> Result<T, ConfigError> {
         let sections = self.0.schemas.as_ref().map_or(&[][..], |schemas| &schemas.sections);
         let section = sections.iter().find(|section| section.its_tool() == Some(tool));
-        let pointer = section.map_or_else(|| join(["tools", "settings", tool]), |section| section.pointer());
+        let pointer = section.map_or_else(|| join(["tools", "settings", tool]), ConfigSection::pointer);
         self.at(&pointer)
     }
 

@@ -69,7 +69,7 @@ impl ConfigProblem {
         };
         let mut message = format!("expected {expected}, got {}", problem.actual);
         if let Some(nearest) = &problem.nearest {
-            message += &format!("; did you mean `{nearest}`?");
+            message = format!("{message}; did you mean `{nearest}`?");
         }
         Self::new(origin, problem.pointer.clone(), message)
     }

@@ -360,7 +360,7 @@ fn resolve(
     problems: &mut Vec<ConfigProblem>,
 ) -> (Value, Vec<String>) {
     let mut resolved = value.clone();
-    let mut resolver = Resolver {
+    let mut keeper = Resolver {
         compiled: &schemas.whole,
         environment: &options.environment,
         origins,
@@ -374,22 +374,22 @@ fn resolve(
                 for (name, server) in
                     servers.iter_mut().filter(|(_, server)| server["enabled"] != Value::Bool(false))
                 {
-                    resolver.resolve(server, &join(["mcp", name]));
+                    keeper.resolve(server, &join(["mcp", name]));
                 }
             }
             ("tools" | "plugins", Value::Object(members)) => {
                 for (name, member) in members.iter_mut() {
                     let pointer = format!("{pointer}/{}", escape(name));
                     if is_resolved(&pointer) {
-                        resolver.resolve(member, &pointer);
+                        keeper.resolve(member, &pointer);
                     }
                 }
             }
-            ("toolAgent", member) => resolver.resolve(member, &pointer),
+            ("toolAgent", member) => keeper.resolve(member, &pointer),
             _ => {}
         }
     }
-    let Resolver { mut secrets, problems: found, .. } = resolver;
+    let Resolver { mut secrets, problems: found, .. } = keeper;
     problems.extend(found);
     secrets.sort_unstable();
     secrets.dedup();

@@ -69,9 +69,8 @@ pub(crate) fn narrow(
             kept.insert(key.clone(), left);
         }
     }
-    let mut narrowed = narrower.narrowed;
-    narrowed.document = Document { value: kept.into(), origins: document.origins.clone() };
-    narrowed
+    let left = Document { value: kept.into(), origins: document.origins.clone() };
+    Narrowed { document: left, ..narrower.narrowed }
 }
 
 struct Narrower<'a> {
@@ -176,9 +175,7 @@ impl Narrower<'_> {
         });
         match value {
             _ if is_switch => self.only_false(value, pointer),
-            Value::Object(members) if !members.is_empty() => {
-                self.each(value, pointer, |narrower, member, pointer| narrower.section(member, pointer))
-            }
+            Value::Object(members) if !members.is_empty() => self.each(value, pointer, Self::section),
             _ => self.ignore(value, pointer),
         }
     }

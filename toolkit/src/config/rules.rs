@@ -65,13 +65,10 @@ pub(crate) fn policy(
                     // Of two places that speak of one tool, the one that takes it away counts.
                     if reader.get(&pointer)? == Some(false)
                         && settings.enabled.insert((*tool).to_owned(), false) != Some(false)
+                        && let Some(origin) = document.origins.get(&pointer)
                     {
-                        if let Some(origin) = document.origins.get(&pointer) {
-                            origins.insert(
-                                format!("{}/enabled", join(["tools", "settings", tool])),
-                                origin.clone(),
-                            );
-                        }
+                        origins
+                            .insert(format!("{}/enabled", join(["tools", "settings", tool])), origin.clone());
                     }
                 }
                 ConfigGate::Models { tool, .. } => {
@@ -143,11 +140,10 @@ pub(crate) fn without_permissions(mut document: Document) -> Document {
 
 fn is_permission(pointer: &str) -> bool {
     let mut steps = pointer.split('/').skip(1);
-    match (steps.next(), steps.next(), steps.next()) {
-        (Some("permission"), _, _) => true,
-        (Some("agents" | "channels"), Some(_), Some("permission")) => true,
-        _ => false,
-    }
+    matches!(
+        (steps.next(), steps.next(), steps.next()),
+        (Some("permission"), _, _) | (Some("agents" | "channels"), Some(_), Some("permission"))
+    )
 }
 
 struct Reader<'a>(&'a Document);

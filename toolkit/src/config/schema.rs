@@ -106,6 +106,7 @@ fn of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Value {
 }
 
 /// An object with these keys and no others.
+#[expect(clippy::needless_pass_by_value, reason = "each caller makes it in place")]
 fn object(description: &str, properties: Value) -> Value {
     json!({"type": "object", "description": description, "properties": properties, "additionalProperties": false})
 }
@@ -246,7 +247,7 @@ fn insert(root: &mut Value, section: &ConfigSection, generator: &mut SchemaGener
         ["tools", first, ..] if !first.is_empty() => json!({}),
         _ => return Err("its path begins with neither `tools.` nor `plugins.`".to_owned()),
     };
-    let schema = closed((section.schema())(generator).to_value())?;
+    let schema = closed(&(section.schema())(generator).to_value())?;
     for key in base.as_object().into_iter().flat_map(Map::keys) {
         if schema["properties"].get(key).is_some() {
             return Err(format!("its type has a field `{key}`, which the configuration has itself"));
@@ -276,8 +277,8 @@ fn insert(root: &mut Value, section: &ConfigSection, generator: &mut SchemaGener
 }
 
 /// An object that takes no keys but its own, unless its type says otherwise.
-fn closed(schema: Value) -> Result<Value, String> {
-    let mut schema = resolve(&schema, &schema).clone();
+fn closed(schema: &Value) -> Result<Value, String> {
+    let mut schema = resolve(schema, schema).clone();
     let is_composed = ["anyOf", "oneOf", "allOf", "$ref"].iter().any(|key| schema.get(*key).is_some());
     let Some(members) = schema
         .as_object_mut()

@@ -129,10 +129,8 @@ fn is_reference(text: &str) -> bool {
 pub(crate) fn hide(value: &mut Value, pointer: &str, compiled: &Compiled) {
     match value {
         Value::Object(_) if is_secret(compiled, pointer) => {}
-        Value::String(text) if is_secret(compiled, pointer) => {
-            if !is_reference(text) {
-                *value = REDACTED.into();
-            }
+        Value::String(text) if is_secret(compiled, pointer) && !is_reference(text) => {
+            *value = REDACTED.into();
         }
         Value::Object(members) => {
             for (name, member) in members.iter_mut() {
@@ -142,7 +140,7 @@ pub(crate) fn hide(value: &mut Value, pointer: &str, compiled: &Compiled) {
                 if is_hidden(member) && !is_secret(compiled, &pointer) {
                     let mut alone: Value = Map::from_iter([(name.clone(), member.take())]).into();
                     crate::redact::Redactor::new().redact_value(&mut alone);
-                    *member = alone.get_mut(name).map(Value::take).unwrap_or_else(|| REDACTED.into());
+                    *member = alone.get_mut(name).map_or_else(|| REDACTED.into(), Value::take);
                 } else {
                     hide(member, &pointer, compiled);
                 }

@@ -98,7 +98,7 @@ fn what_the_schema_takes_is_loaded_and_nothing_else() {
     let (mut taken, mut refused) = (0, 0);
     for seed in 1..3_000_u64 {
         let mut numbers = Numbers(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
-        let wrong = if seed % 2 == 0 { u64::MAX } else { 60 };
+        let wrong = if seed.is_multiple_of(2) { u64::MAX } else { 60 };
         let document = make(&schema, &mut numbers, wrong);
         let loaded = Configuration::load(LoadOptions::new().program(document.clone()));
         let is_valid = validator.is_valid(&document);

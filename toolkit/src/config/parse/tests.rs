@@ -107,7 +107,11 @@ fn write(value: &Value, ways: &mut impl Iterator<Item = u8>, text: &mut String) 
     };
     let quoted = |string: &str, way: u8| {
         let json = serde_json::to_string(string).expect("a string");
-        if way % 2 == 0 { json } else { format!("'{}'", json[1..json.len() - 1].replace('\'', "\\'")) }
+        if way.is_multiple_of(2) {
+            json
+        } else {
+            format!("'{}'", json[1..json.len() - 1].replace('\'', "\\'"))
+        }
     };
     text.push_str(gap(way()));
     match value {
@@ -120,7 +124,11 @@ fn write(value: &Value, ways: &mut impl Iterator<Item = u8>, text: &mut String) 
                 }
                 write(item, ways, text);
             }
-            text.push_str(if items.is_empty() || ways.next().unwrap_or(0) % 2 == 0 { "]" } else { " , ]" });
+            text.push_str(if items.is_empty() || ways.next().unwrap_or(0).is_multiple_of(2) {
+                "]"
+            } else {
+                " , ]"
+            });
         }
         Value::Object(members) => {
             text.push('{');
@@ -131,7 +139,11 @@ fn write(value: &Value, ways: &mut impl Iterator<Item = u8>, text: &mut String) 
                 let way = ways.next().unwrap_or(0);
                 text.push_str(gap(way / 8));
                 let is_name = name.chars().all(|c| c.is_ascii_alphabetic() || matches!(c, '_' | '$'));
-                text.push_str(&if is_name && way % 3 == 0 { name.clone() } else { quoted(name, way) });
+                text.push_str(&if is_name && way.is_multiple_of(3) {
+                    name.clone()
+                } else {
+                    quoted(name, way)
+                });
                 text.push_str(gap(way / 16));
                 text.push(':');
                 write(member, ways, text);

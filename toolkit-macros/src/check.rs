@@ -36,6 +36,7 @@ checks! {
     Name,
     Group,
     Permission,
+    Channel,
     EmptyText,
     Duration,
     ZeroLimit,

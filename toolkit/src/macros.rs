@@ -64,7 +64,10 @@
 /// | `optional` | flag | it is there only where an allow list names it |
 /// | `enabled` | `enabled = false` | it is left out unless the configuration says otherwise |
 /// | `auto_execute` | flag | it may run without asking |
-/// | `permission` | `"edit"`, or a constant | the kind of permission it needs, for policies and rules; default: its name. It asks nobody by itself: [`ToolContext::ask`](crate::ToolContext::ask) does |
+/// | `asks` | flag | it [asks](crate::ToolContext::ask) by itself where it has to, so that nobody is asked before it runs |
+/// | `permission` | `"edit"`, or a constant | the kind of permission it needs, for policies and rules; default: its name |
+/// | `channel` | `"telegram"` | it is there only in sessions that came in by this channel |
+/// | `prepare` | path of an `async fn(&Caller, &mut Preparation)`, with or without a `Result<(), E>` | makes it ready for a caller, once a toolbox: see [`Preparation`](crate::Preparation) and [For each caller](#for-each-caller) |
 /// | `timeout` | `"30s"`, `"250ms"`, `"5m"`, `"1h"` | how long a call may take; default: the host's, [10 minutes](crate::Builder::timeout). See [Time](#time-cancelling-and-panics) |
 /// | `concurrency` | `4` | how many calls of it may run at once in one toolkit, over all sessions; further ones wait their turn, uncounted by the time limit; default: any number |
 /// | `truncate` | `truncate(max_lines = 100, max_bytes = 4096, keep = "head")`, `truncate = "off"` | how much of its text the model gets; what is not said is the host's, [2,000 lines and 51,200 bytes](crate::OutputLimits). `keep` is `"head"`, `"tail"` or `"ends"`. The whole goes to a file that the model is told of. `"off"` holds for what it returns, not for its errors and what it writes to [`ToolContext::output`](crate::ToolContext::output) |
@@ -74,6 +77,15 @@
 /// | `crate` | `::my::toolkit` | where this crate is, if not at `::toolkit` |
 ///
 /// A flag can be written as `read_only = true` or `read_only = false` too.
+///
+/// # For each caller
+///
+/// A description can hold `{workspace}`, `{working_directory}`, `{agent}`, `{channel}`, `{provider}`, `{model}`, `{os}` and
+/// `{date}` (in UTC, as 2026-01-31), which are filled in for whom it is shown to. Other braces stay as they are.
+///
+/// What `prepare` names runs each time that a toolbox is made for a caller who may use the tool, beside those of all other
+/// tools. One that fails, panics or takes longer than [5 seconds](crate::Builder::prepare_timeout) leaves its tool out of
+/// this toolbox, which says so in its [diagnostics](crate::Toolbox::diagnostics).
 ///
 /// # Parameters
 ///

@@ -2,12 +2,14 @@
 
 pub use crate::arg::{LengthArg, PatternArg, RangeArg, SchemaFn, ToolArg};
 pub use crate::arguments::Arguments;
+pub use crate::caller::Caller;
 pub use crate::context::ToolContext;
 pub use crate::error::{IntoToolError, ToolError};
 pub use crate::link::{Link, Linked};
 pub use crate::name::is_valid_name;
 pub use crate::output::{IntoToolOutput, ToolOutput};
 pub use crate::parameter::{Arg, Literal, ParameterDef, Rule, Shown, Take, arg, optional};
+pub use crate::prepare::{Ending, Preparation, Preparing};
 pub use crate::state::{Service, State};
 pub use crate::tool::Tool;
 pub use crate::tool_def::{BoxFuture, Input, Keep, Location, Run, ServiceDef, ToolDef, Truncate};
@@ -167,6 +169,11 @@ pub fn call<'a, R: 'a>(
     convert: fn(R) -> Result<ToolOutput, ToolError>,
 ) -> BoxFuture<'a> {
     Box::pin(Call { future, convert })
+}
+
+/// Makes a preparation out of the future of a function.
+pub fn prepared<'a, R: Ending>(future: impl Future<Output = R> + Send + 'a) -> Preparing<'a> {
+    Box::pin(async move { future.await.end() })
 }
 
 /// What an `async` block would do, with less to keep and to look at.

@@ -6,6 +6,7 @@ use crate::context::ToolContext;
 use crate::error::ToolError;
 use crate::output::ToolOutput;
 use crate::parameter::ParameterDef;
+use crate::prepare::PrepareFn;
 use std::any::TypeId;
 use std::fmt;
 use std::future::Future;
@@ -46,6 +47,12 @@ pub struct ToolDef {
     pub enabled: bool,
     /// It may run without asking.
     pub auto_execute: bool,
+    /// It asks by itself where it has to, so that nobody asks before it runs.
+    pub asks: bool,
+    /// The channel in whose sessions alone it is there.
+    pub channel: Option<&'static str>,
+    /// Makes it ready for a caller, once a toolbox.
+    pub prepare: Option<PrepareFn>,
     /// The kind of permission it asks for; its name where `None`.
     pub permission: Option<&'static str>,
     /// How long a call may take; the host's default where `None`.
@@ -87,6 +94,9 @@ impl ToolDef {
         optional: false,
         enabled: true,
         auto_execute: false,
+        asks: false,
+        channel: None,
+        prepare: None,
         permission: None,
         timeout: None,
         concurrency: None,

@@ -15,7 +15,7 @@ pub(crate) use json::deserialize as deserialize_unique;
 pub use problem::{InvalidArguments, Problem};
 pub(crate) use repair::Repairing;
 pub use repair::{Repair, RepairKind};
-pub(crate) use shown::KEPT_SECRET;
+pub(crate) use shown::{KEPT_SECRET, is_secret};
 
 use crate::call::CallArguments;
 use crate::error::ToolError;
@@ -40,6 +40,11 @@ impl Arguments {
 
     pub(crate) fn take_all(&mut self) -> Value {
         Value::Object(mem::take(&mut self.0))
+    }
+
+    /// Adds what was fixed beforehand.
+    pub(crate) fn extend(&mut self, bound: &Map<String, Value>) {
+        self.0.extend(bound.iter().map(|(name, value)| (name.clone(), value.clone())));
     }
 
     pub(crate) fn missing(name: &str) -> ToolError {
@@ -108,6 +113,19 @@ pub(crate) fn prepare(
         }
         problems.extend(explain::find(compiled, &arguments));
     }
+    problems.extend(
+        compiled
+            .bound
+            .iter()
+            .filter_map(|name| {
+                let value = arguments.get(name)?;
+                let known = problems.iter().any(|problem| problem.pointer == Problem::pointer_to(name));
+                (!known).then(|| {
+                    Problem::new(Problem::pointer_to(name), "no argument of this name", shown::short(value))
+                })
+            })
+            .collect::<Vec<_>>(),
+    );
     match arguments {
         Value::Object(members) if problems.is_empty() => return Ok((Arguments(members), repairs)),
         // The schema's root is always an object, unless a tool states another one by hand.

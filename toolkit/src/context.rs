@@ -353,7 +353,7 @@ impl ToolContext {
     /// ```
     pub fn output(&self) -> OutputSink {
         let settings = &self.scope.toolkit.settings;
-        let limits = settings.limits.of(self.tool().def().truncate).unwrap_or(settings.limits);
+        let limits = settings.limits.of(self.tool().truncate()).unwrap_or(settings.limits);
         let open = || {
             let session = self.gated_session_id().to_owned();
             OutputSink::new(&limits, settings.outputs.clone(), Some(session))

@@ -65,6 +65,7 @@ mod schema;
 mod session;
 mod settings;
 mod sink;
+mod source;
 mod state;
 #[cfg(feature = "testing")]
 pub mod testing;
@@ -112,8 +113,9 @@ pub use prepare::{Preparation, PrepareFn, Preparing};
 pub use redact::Redactor;
 pub use registry::{BuildError, Builder, Toolkit};
 pub use sink::OutputSink;
+pub use source::Source;
 pub use state::{Service, State};
 pub use tokio_util::sync::CancellationToken;
-pub use tool::Tool;
+pub use tool::{DynamicArgs, InvalidTool, Tool, ToolBuilder};
 pub use tool_def::{BoxFuture, FormatError, Input, Keep, Location, Run, ServiceDef, ToolDef, Truncate};
 pub use toolbox::{CallOptions, Toolbox};

@@ -1,6 +1,7 @@
 //! Every tool of a process, with the services they need.
 
 mod candidates;
+mod faults;
 mod index;
 
 use crate::approver::Approver;
@@ -10,20 +11,18 @@ use crate::caller::Caller;
 use crate::cut::{Cut, OutputLimits};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::events::{Events, Hub};
-use crate::guard::guard;
 use crate::history::History;
 use crate::link::{self, Linked, Links};
-use crate::name::is_valid_name;
 use crate::output_store::{OutputStore, default_data_dir};
 use crate::policy::Policy;
 use crate::redact::Redactor;
-use crate::schema;
 use crate::session::Sessions;
 use crate::settings::Settings;
 use crate::state::{Service, Services};
 use crate::tool::Tool;
 use crate::toolbox::Toolbox;
 use candidates::{Candidate, choose};
+use faults::{faults, missing_services};
 use index::Index;
 use std::fmt;
 use std::path::PathBuf;
@@ -288,7 +287,10 @@ impl Builder {
             candidates.extend(enabled.map(|Linked(def)| Candidate::Linked(def)));
         }
         let tools = choose(candidates, &links, &mut problems, &mut diagnostics);
-        problems.extend(tools.iter().flat_map(|tool| faults(tool, &self.services)));
+        for tool in &tools {
+            problems.extend(faults(tool));
+            problems.extend(missing_services(tool, &self.services));
+        }
         if !problems.is_empty() {
             problems.sort_unstable();
             problems.dedup();
@@ -313,7 +315,7 @@ fn index(tools: &[Tool], links: &Links, diagnostics: &mut Vec<Diagnostic>) -> In
     }
     let mut order: Vec<usize> = (0..tools.len()).filter(|place| tools[*place].aliases().len() > 0).collect();
     order.sort_by_key(|place| {
-        let name = tools[*place].location().crate_name();
+        let name = tools[*place].crate_name();
         (!links.is_core(name), links.rank(name), *place)
     });
     for place in order {
@@ -322,13 +324,13 @@ fn index(tools: &[Tool], links: &Links, diagnostics: &mut Vec<Diagnostic>) -> In
             match index.get(alias, tools) {
                 Some(other) => diagnostics.push(Diagnostic {
                     level: Level::Warning,
-                    source: tool.location().crate_name().to_owned(),
+                    source: tool.crate_name().to_owned(),
                     message: format!(
                         "the alias `{alias}` of the tool `{}` is left out: it already names `{}`",
                         tool.name(),
                         tools[other].name()
                     ),
-                    location: Some(tool.location().to_string()),
+                    location: tool.location().map(|location| location.to_string()),
                 }),
                 None => {
                     index.insert(alias, place, number + 1);
@@ -337,44 +339,6 @@ fn index(tools: &[Tool], links: &Links, diagnostics: &mut Vec<Diagnostic>) -> In
         }
     }
     index
-}
-
-fn faults(tool: &Tool, services: &Services) -> Vec<String> {
-    let mut faults = Vec::new();
-    let (name, location) = (tool.name(), tool.location());
-    if !is_valid_name(name) {
-        faults.push(format!(
-            "the tool name `{name}` ({location}) is not valid: it takes a lower-case letter, then letters, digits or `_`, at most 64 in all"
-        ));
-    }
-    if tool.def().concurrency == Some(0) {
-        faults.push(format!("the tool `{name}` ({location}) lets no call run: its `concurrency` is 0"));
-    }
-    for service in tool.def().services {
-        if !services.contains(service.id) && !tool.services().contains(service.id) {
-            faults.push(format!(
-                "the tool `{name}` ({location}) takes `State<{service:?}>`, which nobody provides: call \
-                 `.service(value)` on the toolkit's builder, or `.with_state(value)` on the tool"
-            ));
-        }
-    }
-    // Types and defaults bring code of their author's along, which may panic.
-    if let Some(fault) =
-        guard(name, || schema::root_fault(&tool.def().input)).unwrap_or_else(|panic| Some(panic.to_string()))
-    {
-        faults.push(format!("the tool `{name}` ({location}): {fault}"));
-    }
-    for parameter in tool.def().parameters() {
-        if let Some(error) =
-            guard(name, || parameter.default_fault()).unwrap_or_else(|panic| Some(panic.to_string()))
-        {
-            faults.push(format!(
-                "the default of the parameter `{}` of the tool `{name}` ({location}) does not fit: {error}",
-                parameter.name
-            ));
-        }
-    }
-    faults
 }
 
 /// Why a toolkit could not be built: every reason at once.

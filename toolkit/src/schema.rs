@@ -3,6 +3,7 @@
 
 mod check;
 pub(crate) mod describe;
+mod foreign;
 mod plain;
 mod root;
 pub(crate) mod secret;
@@ -10,6 +11,7 @@ mod signature;
 mod tighten;
 
 pub(crate) use check::{rules_fault, validator};
+pub(crate) use foreign::{foreign_fault, output_fault};
 pub(crate) use root::root_fault;
 
 use crate::error::ToolError;
@@ -45,10 +47,30 @@ pub(crate) struct Compiled {
     /// Made when it is first needed, where the schema is plain throughout: the first one of a process is dear, since the
     /// meta-schema is compiled for it.
     pub(crate) validator: LazyLock<Validator, Box<dyn FnOnce() -> Validator + Send>>,
+    /// Arguments that are fixed: refused, also where the schema takes any.
+    pub(crate) bound: Box<[String]>,
+}
+
+/// Who wrote a schema.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Writer {
+    /// The types of a function.
+    Types,
+    /// Somebody, by hand or in another process: its defaults are no more than words.
+    Anybody,
 }
 
 impl Compiled {
     pub(crate) fn new(name: &str, annotated: Value) -> Result<Self, ToolError> {
+        Self::of(name, annotated, Writer::Types)
+    }
+
+    /// Of a schema that no types stand behind, checked by [`foreign_fault`] before.
+    pub(crate) fn foreign(name: &str, annotated: Value) -> Result<Self, ToolError> {
+        Self::of(name, annotated, Writer::Anybody)
+    }
+
+    fn of(name: &str, annotated: Value, writer: Writer) -> Result<Self, ToolError> {
         let fault = |what: String| {
             ToolError::unavailable(format!("the schema of the tool `{name}` is not valid: {what}"))
         };
@@ -67,11 +89,20 @@ impl Compiled {
             Box::new(|| validator)
         };
         let validator = LazyLock::new(validator);
-        if let Some(shown) = check::shown_fault(&schema) {
+        if let (Writer::Types, Some(shown)) = (writer, check::shown_fault(&schema)) {
             return Err(fault(shown));
         }
         let Found { aliases: has_aliases, secrets: has_secrets } = found;
-        Ok(Self { name: name.to_owned(), schema, annotated, has_aliases, has_secrets, plain, validator })
+        Ok(Self {
+            name: name.to_owned(),
+            schema,
+            annotated,
+            has_aliases,
+            has_secrets,
+            plain,
+            validator,
+            bound: Box::default(),
+        })
     }
 }
 

@@ -1,17 +1,33 @@
 //! A tool that can be called, whatever it was made from.
 
+mod args;
+mod bind;
+mod dynamic;
+mod make;
+
+pub use args::DynamicArgs;
+pub use dynamic::{InvalidTool, ToolBuilder};
+
+use crate::arguments::Arguments;
+use crate::context::ToolContext;
 use crate::definition::{Annotations, Definition};
 use crate::error::ToolError;
 use crate::guard::guard;
 use crate::schema::{self, Compiled};
-use crate::state::{Service, Services};
-use crate::tool_def::{FormatError, Location, Run, ToolDef};
-use serde_json::Value;
+use crate::source::Source;
+use crate::state::Services;
+use crate::tool_def::{BoxFuture, FormatError, Input, Location, Run, ServiceDef, ToolDef, Truncate};
+use bind::Bindings;
+use dynamic::Dynamic;
+use serde_json::{Map, Value};
 use std::fmt;
 use std::sync::{Arc, LazyLock, OnceLock};
+use std::time::Duration;
 use tokio::sync::Semaphore;
 
 /// A tool. Cheap to clone.
+///
+/// Made from an annotated function, or at run time: [`Tool::from_fn`] and [`Tool::builder`].
 #[derive(Clone)]
 pub struct Tool(Arc<Inner>);
 
@@ -26,19 +42,57 @@ struct Inner {
 /// What a tool is made of; the rest follows from it.
 #[derive(Clone)]
 struct Made {
-    def: &'static ToolDef,
+    from: Origin,
     name: Option<Box<str>>,
     services: Services,
+    source: Source,
+    plugin: Option<Arc<str>>,
+    /// What few tools have.
+    changes: Option<Box<Changes>>,
 }
 
-impl From<Made> for Tool {
-    fn from(made: Made) -> Self {
-        Self(Arc::new(Inner {
-            made,
-            compiled: OnceLock::new(),
-            output_schema: OnceLock::new(),
-            limit: OnceLock::new(),
-        }))
+/// What was made different about a tool after its author had stated it.
+#[derive(Clone, Default)]
+struct Changes {
+    description: Option<Arc<str>>,
+    /// With annotations, and before anything is bound.
+    schema: Option<Arc<Value>>,
+    bindings: Bindings,
+    optional: bool,
+}
+
+/// What states a tool.
+#[derive(Clone)]
+enum Origin {
+    Static(&'static ToolDef),
+    Dynamic(Arc<Dynamic>),
+}
+
+/// How a tool runs.
+pub(crate) enum Runs<'a> {
+    /// As a future.
+    Waiting(Waiting<'a>),
+    /// On the blocking pool.
+    Blocking(fn(&ToolContext, &mut Arguments) -> Result<crate::output::ToolOutput, ToolError>),
+}
+
+/// A function that waits.
+pub(crate) enum Waiting<'a> {
+    Static(for<'b> fn(&'b ToolContext, &mut Arguments) -> Result<BoxFuture<'b>, ToolError>),
+    Dynamic(&'a Dynamic),
+}
+
+impl Waiting<'_> {
+    /// Calls the function.
+    pub(crate) fn start<'b>(
+        &self,
+        context: &'b ToolContext,
+        arguments: &mut Arguments,
+    ) -> Result<BoxFuture<'b>, ToolError> {
+        match self {
+            Self::Static(function) => function(context, arguments),
+            Self::Dynamic(dynamic) => Ok(dynamic.start(context, arguments)),
+        }
     }
 }
 
@@ -56,137 +110,200 @@ impl Tool {
 
     /// A tool from its static definition.
     pub fn new(def: &'static ToolDef) -> Self {
-        Made { def, name: None, services: NO_SERVICES.clone() }.into()
+        Made {
+            from: Origin::Static(def),
+            name: None,
+            services: NO_SERVICES.clone(),
+            source: Source::Runtime,
+            plugin: None,
+            changes: None,
+        }
+        .into()
     }
 
-    /// The same tool under another name.
-    ///
-    /// ```standalone_crate
-    /// # use toolkit::prelude::*;
-    /// # struct Db;
-    /// /// Runs a query.
-    /// #[tool(read_only)]
-    /// async fn query(db: State<Db>, /** The SQL. */ sql: String) -> String { sql }
-    ///
-    /// let toolkit = Toolkit::empty()
-    ///     .tool(toolkit::tool_ref!(query).with_state(Db).named("test_query"))
-    ///     .tool(toolkit::tool_ref!(query).with_state(Db).named("prod_query"))
-    ///     .build();
-    /// assert_eq!(toolkit.unwrap().tools().len(), 2);
-    /// ```
-    ///
-    /// # Panics
-    ///
-    /// Never; a name that is not [valid](crate::is_valid_name) is an error when the toolkit is built.
-    #[must_use]
-    pub fn named(&self, name: impl Into<String>) -> Self {
-        Made { name: Some(name.into().into_boxed_str()), ..self.0.made.clone() }.into()
+    /// What its author stated, but for the texts, which a tool made at run time has of its own.
+    pub(crate) fn stated(&self) -> &ToolDef {
+        match &self.0.made.from {
+            Origin::Static(def) => def,
+            Origin::Dynamic(dynamic) => &dynamic.stated,
+        }
     }
 
-    /// The same tool with a service of its own.
-    #[must_use]
-    pub fn with_state<T: Service>(&self, state: T) -> Self {
-        self.with_shared_state(Arc::new(state))
+    fn dynamic(&self) -> Option<&Dynamic> {
+        match &self.0.made.from {
+            Origin::Static(_) => None,
+            Origin::Dynamic(dynamic) => Some(dynamic),
+        }
     }
 
-    /// The same tool with a service of its own, shared or as a trait object.
-    #[must_use]
-    pub fn with_shared_state<T: ?Sized + Service>(&self, state: Arc<T>) -> Self {
-        let mut made = self.0.made.clone();
-        made.services.insert(state);
-        made.into()
+    fn changes(&self) -> Option<&Changes> {
+        self.0.made.changes.as_deref()
     }
 
     /// The name that models call it by.
     pub fn name(&self) -> &str {
-        self.0.made.name.as_deref().unwrap_or(self.def().name)
+        match (&self.0.made.name, &self.0.made.from) {
+            (Some(name), _) => name,
+            (None, Origin::Static(def)) => def.name,
+            (None, Origin::Dynamic(dynamic)) => &dynamic.name,
+        }
     }
 
     /// Its name for people.
     pub fn title(&self) -> &str {
-        self.def().title.unwrap_or(self.name())
+        self.own_title().unwrap_or(self.name())
+    }
+
+    fn own_title(&self) -> Option<&str> {
+        self.dynamic().map_or(self.stated().title, |dynamic| dynamic.title.as_deref())
     }
 
     /// What it does, for the model.
     pub fn description(&self) -> &str {
-        self.def().description
+        match (self.changes().and_then(|changes| changes.description.as_deref()), &self.0.made.from) {
+            (Some(description), _) => description,
+            (None, Origin::Static(def)) => def.description,
+            (None, Origin::Dynamic(dynamic)) => &dynamic.description,
+        }
     }
 
     /// The groups it belongs to.
     pub fn groups(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.def().groups.iter().copied()
+        let own = self.dynamic().map(|dynamic| &dynamic.groups);
+        Texts { fixed: self.stated().groups, own: own.map_or(&[], Vec::as_slice) }
     }
 
     /// Other names that it answers to.
     pub fn aliases(&self) -> impl ExactSizeIterator<Item = &str> {
         // A renamed tool must not answer to the names of the one it was made from.
-        let aliases: &[&str] = if self.0.made.name.is_some() { &[] } else { self.def().aliases };
-        aliases.iter().copied()
+        if self.0.made.name.is_some() {
+            return Texts { fixed: &[], own: &[] };
+        }
+        let own = self.dynamic().map(|dynamic| &dynamic.aliases);
+        Texts { fixed: self.stated().aliases, own: own.map_or(&[], Vec::as_slice) }
     }
 
     /// Other names of a parameter.
     pub fn parameter_aliases(&self, parameter: &str) -> impl ExactSizeIterator<Item = &str> {
-        let found = self.def().parameters().iter().find(|def| def.name == parameter);
-        found.map_or(&[][..], |def| def.aliases).iter().copied()
+        let found = self.stated().parameters().iter().find(|def| def.name == parameter);
+        found.filter(|_| !self.is_bound(parameter)).map_or(&[][..], |def| def.aliases).iter().copied()
     }
 
     /// The kind of permission it asks for.
     pub fn permission(&self) -> &str {
-        self.def().permission.unwrap_or(self.name())
+        let own = self.dynamic().and_then(|dynamic| dynamic.permission.as_deref());
+        own.or(self.stated().permission).unwrap_or(self.name())
     }
 
     /// An icon for user interfaces.
     pub fn icon(&self) -> Option<&str> {
-        self.def().icon
+        self.dynamic().map_or(self.stated().icon, |dynamic| dynamic.icon.as_deref())
     }
 
     /// Why it should no longer be used.
     pub fn deprecated(&self) -> Option<&str> {
-        self.def().deprecated
+        self.dynamic().map_or(self.stated().deprecated, |dynamic| dynamic.deprecated.as_deref())
     }
 
     /// Whether it is there only where an allow list names it.
     pub fn is_optional(&self) -> bool {
-        self.def().optional
+        self.stated().optional || self.changes().is_some_and(|changes| changes.optional)
     }
 
     /// Whether it may run without asking.
     pub fn is_auto_execute(&self) -> bool {
-        self.def().auto_execute
+        self.stated().auto_execute
+    }
+
+    /// How long a call may take; the host's default where `None`.
+    pub fn timeout(&self) -> Option<Duration> {
+        self.stated().timeout
+    }
+
+    /// How many of its calls may run at once; any number where `None`.
+    pub fn concurrency(&self) -> Option<u32> {
+        self.stated().concurrency
+    }
+
+    /// How its output is cut; the host's defaults where `None`.
+    pub fn truncate(&self) -> Option<Truncate> {
+        self.stated().truncate
     }
 
     /// The services that it takes, as its code names their types.
     pub fn service_names(&self) -> impl ExactSizeIterator<Item = &'static str> {
-        self.def().services.iter().map(|service| (service.name)())
+        self.service_defs().iter().map(|service| (service.name)())
     }
 
-    /// Where it is written.
-    pub fn location(&self) -> Location {
-        self.def().location
+    pub(crate) fn service_defs(&self) -> &'static [&'static ServiceDef] {
+        self.stated().services
     }
 
-    /// What its author stated.
-    pub fn def(&self) -> &'static ToolDef {
-        self.0.made.def
+    /// Where it is written; unknown of a tool whose code runs elsewhere.
+    ///
+    /// A tool that was made at run time knows file, line and column, and not its crate.
+    pub fn location(&self) -> Option<Location> {
+        (!self.source().is_remote()).then(|| self.stated().location)
+    }
+
+    /// The crate that it is written in; empty where nobody knows.
+    pub(crate) fn crate_name(&self) -> &'static str {
+        self.stated().location.crate_name()
+    }
+
+    /// Where it came from. Until a toolkit has it, that is [`Source::Runtime`], or what
+    /// [`with_source`](Self::with_source) said.
+    pub fn source(&self) -> &Source {
+        &self.0.made.source
+    }
+
+    /// The plugin that it belongs to, where it is a plugin's: also for the channel that a plugin brings.
+    pub fn plugin_id(&self) -> Option<&str> {
+        match self.source() {
+            Source::Plugin { id } => Some(id),
+            _ => self.0.made.plugin.as_deref(),
+        }
+    }
+
+    /// The channel in whose sessions alone it exists.
+    pub fn channel(&self) -> Option<&str> {
+        match self.source() {
+            Source::Channel { name } => Some(name),
+            _ => self.stated().channel,
+        }
+    }
+
+    /// What its author stated with `#[tool]`; absent for a tool that was made at run time.
+    pub fn def(&self) -> Option<&'static ToolDef> {
+        match self.0.made.from {
+            Origin::Static(def) => Some(def),
+            Origin::Dynamic(_) => None,
+        }
     }
 
     /// How many of its calls may run at once.
     pub(crate) fn limit(&self) -> Option<&Arc<Semaphore>> {
-        let count = self.def().concurrency?;
+        let count = self.stated().concurrency?;
         Some(self.0.limit.get_or_init(|| Arc::new(Semaphore::new(count as usize))))
     }
 
-    pub(crate) fn run(&self) -> Run {
-        self.def().run
+    pub(crate) fn run(&self) -> Runs<'_> {
+        match &self.0.made.from {
+            Origin::Static(def) => match def.run {
+                Run::Async(function) => Runs::Waiting(Waiting::Static(function)),
+                Run::Blocking(function) => Runs::Blocking(function),
+            },
+            Origin::Dynamic(dynamic) => Runs::Waiting(Waiting::Dynamic(dynamic)),
+        }
     }
 
     pub(crate) fn format_error(&self) -> Option<FormatError> {
-        self.def().format_error
+        self.stated().format_error
     }
 
     /// What it does to the world.
     pub fn annotations(&self) -> Annotations {
-        let def = self.def();
+        let def = self.stated();
         Annotations {
             read_only_hint: def.read_only,
             destructive_hint: def.destructive,
@@ -199,14 +316,17 @@ impl Tool {
     ///
     /// # Errors
     ///
-    /// When the types of its parameters state a schema that is not valid.
+    /// When the types of its parameters state a schema that is not valid, or what is bound does not fit it.
     pub fn input_schema(&self) -> Result<&Value, ToolError> {
         Ok(&self.compiled()?.schema)
     }
 
     /// The JSON Schema of its structured output.
     pub fn output_schema(&self) -> Option<&Value> {
-        let make = self.def().output_schema?;
+        if let Some(dynamic) = self.dynamic() {
+            return dynamic.output_schema.as_ref();
+        }
+        let make = self.stated().output_schema?;
         // A schema that panics is the author's own `JsonSchema`; the tool works without.
         self.0
             .output_schema
@@ -220,11 +340,10 @@ impl Tool {
     ///
     /// As [`Tool::input_schema`].
     pub fn definition(&self) -> Result<Definition, ToolError> {
-        let def = self.def();
         Ok(Definition {
             name: self.name().to_owned(),
-            title: def.title.map(str::to_owned),
-            description: def.description.to_owned(),
+            title: self.own_title().map(str::to_owned),
+            description: self.description().to_owned(),
             input_schema: self.input_schema()?.clone(),
             output_schema: self.output_schema().filter(|schema| schema["type"] == "object").cloned(),
             annotations: self.annotations(),
@@ -236,7 +355,7 @@ impl Tool {
             .compiled
             .get_or_init(|| {
                 // Types and defaults bring code of their author's along.
-                guard(self.name(), || Compiled::new(self.name(), schema::of_input(&self.def().input)))
+                guard(self.name(), || self.compile())
                     .flatten()
                     .map(Box::new)
                     .map_err(|error| error.to_string().into_boxed_str())
@@ -245,23 +364,91 @@ impl Tool {
             .map_err(|error| ToolError::unavailable(&**error))
     }
 
-    /// The same tool with the host's services beside those of its own, if it has any.
-    pub(crate) fn with_services(self, services: &Services) -> Self {
-        if self.services().is_empty() {
-            return self;
+    fn compile(&self) -> Result<Compiled, ToolError> {
+        let schema = self.annotated_schema();
+        let bindings =
+            self.changes().map(|changes| &changes.bindings).filter(|bindings| !bindings.is_empty());
+        let Some(bindings) = bindings else { return self.compile_schema(schema) };
+        let fault = |what: String| ToolError::unavailable(format!("the tool `{}` {what}", self.name()));
+        let whole = self.compile_schema(schema)?;
+        let narrowed = bindings.narrow(&whole).map_err(fault)?;
+        let mut compiled = self.compile_schema(narrowed)?;
+        compiled.bound = bindings.names();
+        Ok(compiled)
+    }
+
+    fn compile_schema(&self, schema: Value) -> Result<Compiled, ToolError> {
+        match &self.0.made.from {
+            Origin::Static(_) => Compiled::new(self.name(), schema),
+            Origin::Dynamic(_) => Compiled::foreign(self.name(), schema),
         }
-        Made { services: services.with(self.services()), ..self.0.made.clone() }.into()
+    }
+
+    /// The schema with annotations, before anything is bound.
+    pub(crate) fn annotated_schema(&self) -> Value {
+        match (self.changes().and_then(|changes| changes.schema.as_deref()), &self.0.made.from) {
+            (Some(schema), _) => schema.clone(),
+            (None, Origin::Static(def)) => schema::of_input(&def.input),
+            (None, Origin::Dynamic(dynamic)) => dynamic.schema.clone(),
+        }
+    }
+
+    /// How it takes its arguments, where that is known without asking it.
+    pub(crate) fn input(&self) -> Option<&'static Input> {
+        self.def().map(|def| &def.input)
+    }
+
+    /// The arguments that are fixed: what the function gets beside those of the call.
+    pub fn bound_arguments(&self) -> Option<&Map<String, Value>> {
+        self.changes().map(|changes| changes.bindings.values()).filter(|values| !values.is_empty())
+    }
+
+    fn is_bound(&self, parameter: &str) -> bool {
+        self.bound_arguments().is_some_and(|bound| bound.contains_key(parameter))
     }
 
     pub(crate) fn services(&self) -> &Services {
         &self.0.made.services
     }
+
+    /// Whether both are one and the same, and not only alike.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
 }
+
+/// Texts that a program holds, then texts of a tool made at run time.
+struct Texts<'a> {
+    fixed: &'a [&'a str],
+    own: &'a [Box<str>],
+}
+
+impl<'a> Iterator for Texts<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
+        if let Some((first, rest)) = self.fixed.split_first() {
+            self.fixed = rest;
+            return Some(first);
+        }
+        let (first, rest) = self.own.split_first()?;
+        self.own = rest;
+        Some(first)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let count = self.fixed.len() + self.own.len();
+        (count, Some(count))
+    }
+}
+
+impl ExactSizeIterator for Texts<'_> {}
 
 impl fmt::Debug for Tool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Tool")
             .field("name", &self.name())
+            .field("source", &self.source())
             .field("location", &self.location())
             .finish_non_exhaustive()
     }

@@ -43,6 +43,8 @@ pub struct ToolDef {
     pub open_world: Option<bool>,
     /// It is there only where an allow list names it.
     pub optional: bool,
+    /// The channel in whose sessions alone it exists.
+    pub channel: Option<&'static str>,
     /// It is there at all, unless the configuration says otherwise.
     pub enabled: bool,
     /// It may run without asking.
@@ -92,6 +94,7 @@ impl ToolDef {
         idempotent: false,
         open_world: None,
         optional: false,
+        channel: None,
         enabled: true,
         auto_execute: false,
         asks: false,

@@ -129,7 +129,7 @@ fn tools_come_by_name() {
 
 #[test]
 fn a_tool_knows_where_it_is_written() {
-    let location = tool_ref!(query).location();
+    let location = tool_ref!(query).location().unwrap();
     assert_eq!(
         (location.crate_name(), location.package, location.version),
         ("registry", "toolkit", env!("CARGO_PKG_VERSION"))

@@ -45,26 +45,29 @@ fn page(tool: &Tool, paint: Paint) -> String {
     page
 }
 
-fn facts(tool: &Tool) -> [(&'static str, String); 9] {
-    let (def, location) = (tool.def(), tool.location());
+fn facts(tool: &Tool) -> [(&'static str, String); 10] {
     let services: Vec<&str> = tool.service_names().collect();
+    let location = tool.location();
     [
-        ("Deprecated", def.deprecated.unwrap_or_default().to_owned()),
+        ("Deprecated", tool.deprecated().unwrap_or_default().to_owned()),
         ("Groups", joined(tool.groups())),
         ("Aliases", joined(tool.aliases())),
         ("Permission", tool.permission().to_owned()),
         ("Hints", hints(tool).join(", ")),
         ("Services", services.join(", ")),
-        ("Timeout", def.timeout.map(|timeout| format!("{timeout:?}")).unwrap_or_default()),
-        ("Crate", crate_of(location)),
-        ("Source", location.to_string()),
+        ("Timeout", tool.timeout().map(|timeout| format!("{timeout:?}")).unwrap_or_default()),
+        ("From", tool.source().to_string()),
+        ("Crate", location.map(crate_of).unwrap_or_default()),
+        ("Source", location.map(|location| location.to_string()).unwrap_or_default()),
     ]
 }
 
 /// The crate with its version, and its package where that has another name.
 fn crate_of(location: Location) -> String {
     let (name, package, version) = (location.crate_name(), location.package, location.version);
-    if package.replace('-', "_") == name {
+    if name.is_empty() {
+        String::new()
+    } else if package.replace('-', "_") == name {
         format!("{name} {version}")
     } else {
         format!("{name} of {package} {version}")
@@ -76,16 +79,16 @@ fn joined<'a>(words: impl Iterator<Item = &'a str>) -> String {
 }
 
 fn hints(tool: &Tool) -> Vec<&'static str> {
-    let def = tool.def();
+    let about = tool.annotations();
     [
-        (def.read_only, "read only"),
-        (def.destructive == Some(true), "may destroy something"),
-        (def.destructive == Some(false), "destroys nothing"),
-        (def.idempotent, "the same when repeated"),
-        (def.open_world == Some(true), "reaches beyond this machine"),
-        (def.open_world == Some(false), "stays on this machine"),
-        (def.auto_execute, "runs without asking"),
-        (def.optional, "only where an allow list names it"),
+        (about.read_only_hint, "read only"),
+        (about.destructive_hint == Some(true), "may destroy something"),
+        (about.destructive_hint == Some(false), "destroys nothing"),
+        (about.idempotent_hint, "the same when repeated"),
+        (about.open_world_hint == Some(true), "reaches beyond this machine"),
+        (about.open_world_hint == Some(false), "stays on this machine"),
+        (tool.is_auto_execute(), "runs without asking"),
+        (tool.is_optional(), "only where an allow list names it"),
     ]
     .into_iter()
     .filter_map(|(is_so, hint)| is_so.then_some(hint))
@@ -102,7 +105,6 @@ fn paragraph(parameter: &Parameter<'_>, paint: Paint) -> String {
 }
 
 fn whole(tool: &Tool) -> Result<Value, Stop> {
-    let (def, location) = (tool.def(), tool.location());
     let services: Vec<&str> = tool.service_names().collect();
     let mut whole = serde_json::to_value(tool.definition().map_err(|error| Stop::from(&error))?)?;
     let facts = json!({
@@ -110,12 +112,14 @@ fn whole(tool: &Tool) -> Result<Value, Stop> {
         "aliases": tool.aliases().collect::<Vec<_>>(),
         "permission": tool.permission(),
         "services": services,
-        "deprecated": def.deprecated,
-        "optional": def.optional,
-        "autoExecute": def.auto_execute,
-        "timeoutSeconds": def.timeout.map(|timeout| timeout.as_secs_f64()),
-        "concurrency": def.concurrency,
-        "location": {
+        "deprecated": tool.deprecated(),
+        "optional": tool.is_optional(),
+        "autoExecute": tool.is_auto_execute(),
+        "timeoutSeconds": tool.timeout().map(|timeout| timeout.as_secs_f64()),
+        "concurrency": tool.concurrency(),
+        "source": tool.source(),
+        "pluginId": tool.plugin_id(),
+        "location": tool.location().map(|location| json!({
             "crate": location.crate_name(),
             "package": location.package,
             "version": location.version,
@@ -123,7 +127,7 @@ fn whole(tool: &Tool) -> Result<Value, Stop> {
             "file": location.file,
             "line": location.line,
             "column": location.column,
-        },
+        })),
     });
     if let (Value::Object(whole), Value::Object(facts)) = (&mut whole, facts) {
         whole.extend(facts.into_iter().filter(|(_, value)| !value.is_null()));

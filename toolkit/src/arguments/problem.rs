@@ -1,5 +1,6 @@
 //! What is wrong with arguments, as the model reads it: where, what was expected, what came, what to do.
 
+use super::pointer::escape;
 use crate::schema::describe::cut;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -67,6 +68,11 @@ impl Problem {
             actual: shortened(actual.into(), LONGEST_TEXT),
             nearest: None,
         }
+    }
+
+    /// Where an argument is.
+    pub(crate) fn pointer_to(argument: &str) -> String {
+        format!("/{}", escape(argument))
     }
 
     pub(super) fn near(self, nearest: Option<String>) -> Self {

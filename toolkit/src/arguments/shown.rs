@@ -15,7 +15,7 @@ pub(crate) const KEPT_SECRET: &str = "a value that is kept secret";
 const LONGEST: usize = 80;
 
 /// Whether the value at `pointer` is a secret, or holds one.
-pub(super) fn is_secret(compiled: &Compiled, pointer: &str) -> bool {
+pub(crate) fn is_secret(compiled: &Compiled, pointer: &str) -> bool {
     if !compiled.has_secrets {
         return false;
     }

@@ -37,7 +37,7 @@ impl Candidate {
 
     fn location(&self) -> Location {
         match self {
-            Self::Added(_, tool) => tool.location(),
+            Self::Added(_, tool) => tool.stated().location,
             Self::Linked(def) => def.location,
         }
     }

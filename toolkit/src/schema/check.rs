@@ -9,11 +9,13 @@ use serde_json::{Map, Value};
 
 /// Builds a validator that reaches for nothing outside the document.
 pub(crate) fn validator(schema: &Value) -> Result<Validator, String> {
-    jsonschema::options()
-        .with_draft(Draft::Draft202012)
-        .offline()
-        .build(schema)
-        .map_err(|error| error.to_string())
+    let options = jsonschema::options().offline();
+    // What names its draft itself is of that draft.
+    let options = match schema.get("$schema") {
+        Some(_) => options,
+        None => options.with_draft(Draft::Draft202012),
+    };
+    options.build(schema).map_err(|error| error.to_string())
 }
 
 /// Why `value` breaks one of a parameter's own rules, if it does.
@@ -98,6 +100,24 @@ pub(super) fn circle(schema: &Value) -> Option<String> {
             follow(&reference, schema, &mut path, &mut done)
         })
     })
+}
+
+/// As [`circle`], wherever in the document it is.
+pub(super) fn circle_within(schema: &Value) -> Option<String> {
+    let mut done = Vec::new();
+    let mut path = Vec::new();
+    let mut left = vec![schema];
+    while let Some(part) = left.pop() {
+        if let Some(name) = find_circle(part, schema, &mut path, &mut done) {
+            return Some(name);
+        }
+        match part {
+            Value::Object(members) => left.extend(members.values()),
+            Value::Array(items) => left.extend(items),
+            _ => {}
+        }
+    }
+    None
 }
 
 fn find_circle(

@@ -15,7 +15,7 @@ pub(crate) fn root_fault(input: &Input) -> Option<String> {
     })
 }
 
-fn is_object(schema: &Value, root: &Value, depth: usize) -> bool {
+pub(super) fn is_object(schema: &Value, root: &Value, depth: usize) -> bool {
     if depth > super::DEEPEST {
         return false;
     }

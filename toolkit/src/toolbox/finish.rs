@@ -85,7 +85,7 @@ async fn error_with_stream(
 }
 
 fn limits_of(context: &ToolContext) -> Option<OutputLimits> {
-    context.scope().toolkit.settings.limits.of(context.tool().def().truncate)
+    context.scope().toolkit.settings.limits.of(context.tool().truncate())
 }
 
 fn cutter(context: &ToolContext, limits: OutputLimits) -> Cutter<'_> {

@@ -14,7 +14,8 @@ use crate::gate::Pass;
 use crate::guard::guard;
 use crate::live::{Duty, Given};
 use crate::output::ToolOutput;
-use crate::tool_def::{BoxFuture, Run};
+use crate::tool::Runs;
+use crate::tool_def::BoxFuture;
 use block::block;
 use std::mem;
 use std::pin::Pin;
@@ -140,9 +141,12 @@ impl<'a> Running<'a> {
         }
         Report::start(self.context);
         let context = self.context;
+        if let Some(bound) = context.tool().bound_arguments() {
+            self.start.arguments.extend(bound);
+        }
         let function = match context.tool().run() {
-            Run::Async(function) => function,
-            Run::Blocking(function) => {
+            Runs::Waiting(function) => function,
+            Runs::Blocking(function) => {
                 let arguments = mem::take(&mut self.start.arguments);
                 self.lent = self.place.take().map(|place| Arc::new(Mutex::new(Some(place))));
                 self.stage = Stage::Function(block(context, function, arguments, self.lent.clone()));
@@ -151,7 +155,7 @@ impl<'a> Running<'a> {
         };
         let Start { arguments, outcome, .. } = &mut *self.start;
         let stage = &mut self.stage;
-        let begun = guard(context.tool_name(), || match function(context, arguments) {
+        let begun = guard(context.tool_name(), || match function.start(context, arguments) {
             Ok(future) => {
                 *stage = Stage::Function(future);
                 poll_function(stage, outcome, task);

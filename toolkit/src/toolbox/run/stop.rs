@@ -4,7 +4,7 @@ use super::Running;
 use crate::context::ToolContext;
 use crate::error::{ToolError, ToolErrorKind};
 use crate::guard::guard;
-use crate::tool_def::Run;
+use crate::tool::Runs;
 use std::cell::Cell;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -31,7 +31,7 @@ impl Running<'_> {
     fn poll_clock(&mut self, task: &mut Context<'_>) -> Poll<ToolError> {
         let context = self.context;
         let settings = &context.scope().toolkit.settings;
-        let limit = self.start.timeout.or(context.tool().def().timeout).unwrap_or(settings.timeout);
+        let limit = self.start.timeout.or(context.tool().timeout()).unwrap_or(settings.timeout);
         let waits = self.waits.get_or_insert_default();
         let since = *waits.since.get_or_insert_with(Instant::now);
         let (stopped_for, stands) = match context.live_if_made() {
@@ -77,8 +77,8 @@ pub(super) fn aborted() -> ToolError {
 
 fn timed_out(context: &ToolContext, limit: Duration) -> ToolError {
     let what = match context.tool().run() {
-        Run::Async(_) => "was stopped",
-        Run::Blocking(_) => "was told to stop",
+        Runs::Waiting(_) => "was stopped",
+        Runs::Blocking(_) => "was told to stop",
     };
     ToolError::new(
         ToolErrorKind::TimedOut,

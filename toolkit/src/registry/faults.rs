@@ -1,0 +1,72 @@
+//! What is wrong with a tool, whoever wrote it.
+
+use crate::guard::guard;
+use crate::name::is_valid_name;
+use crate::schema;
+use crate::state::Services;
+use crate::tool::Tool;
+
+/// The services that a tool takes and nobody provides, one problem each.
+pub(super) fn missing_services(tool: &Tool, services: &Services) -> Vec<String> {
+    let missing = tool
+        .service_defs()
+        .iter()
+        .filter(|service| !services.contains(service.id) && !tool.services().contains(service.id));
+    missing
+        .map(|service| {
+            format!(
+                "{} takes `State<{service:?}>`, which nobody provides: call `.service(value)` on the toolkit's \
+                 builder, or `.with_state(value)` on the tool",
+                place_of(tool)
+            )
+        })
+        .collect()
+}
+
+/// All else that is wrong with a tool.
+pub(super) fn faults(tool: &Tool) -> Vec<String> {
+    let mut faults = Vec::new();
+    let (name, place) = (tool.name(), place_of(tool));
+    let names = std::iter::once(("tool name", name)).chain(tool.aliases().map(|alias| ("alias", alias)));
+    for (what, name) in names.filter(|(_, name)| !is_valid_name(name)) {
+        faults.push(format!(
+            "the {what} `{name}` ({}) is not valid: it takes a lower-case letter, then letters, digits or `_`, at most \
+             64 in all",
+            tool.location().map_or_else(|| tool.source().to_string(), |location| location.to_string())
+        ));
+    }
+    if tool.concurrency() == Some(0) {
+        faults.push(format!("{place} lets no call run: its `concurrency` is 0"));
+    }
+    if tool.bound_arguments().is_some()
+        && let Err(error) = tool.compiled()
+    {
+        faults.push(error.to_string());
+    }
+    let Some(input) = tool.input() else { return faults };
+    // Types and defaults bring code of their author's along, which may panic.
+    if let Some(fault) =
+        guard(name, || schema::root_fault(input)).unwrap_or_else(|panic| Some(panic.to_string()))
+    {
+        faults.push(format!("{place}: {fault}"));
+    }
+    for parameter in tool.def().map_or(&[][..], |def| def.parameters()) {
+        if let Some(error) =
+            guard(name, || parameter.default_fault()).unwrap_or_else(|panic| Some(panic.to_string()))
+        {
+            faults.push(format!(
+                "the default of the parameter `{}` of {place} does not fit: {error}",
+                parameter.name
+            ));
+        }
+    }
+    faults
+}
+
+/// The tool, and where it is written or whose it is.
+fn place_of(tool: &Tool) -> String {
+    match tool.location() {
+        Some(location) => format!("the tool `{}` ({location})", tool.name()),
+        None => format!("the tool `{}` of {}", tool.name(), tool.source()),
+    }
+}

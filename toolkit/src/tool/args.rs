@@ -1,0 +1,109 @@
+//! The arguments of a tool that was made at run time.
+
+use super::Tool;
+use crate::arguments::{self, Arguments, InvalidArguments, KEPT_SECRET, Problem};
+use crate::error::ToolError;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+/// The arguments of a call, as the function of a tool that was made at run time takes them: they fit its schema.
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit::prelude::*;
+/// use toolkit::{DynamicArgs, Tool};
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let schema = json!({
+///     "type": "object",
+///     "description": "Repeats a text.",
+///     "properties": { "text": { "type": "string" }, "times": { "type": "integer", "minimum": 1 } },
+///     "required": ["text"],
+///     "additionalProperties": false,
+/// });
+/// let tool = Tool::from_fn("repeat", schema, |_: ToolContext, args: DynamicArgs| async move {
+///     let text: String = args.required("text")?;
+///     let times = args.optional::<usize>("times")?.unwrap_or(2);
+///     Ok::<_, ToolError>(text.repeat(times))
+/// })?;
+/// let toolbox = Toolkit::empty().tool(tool).build()?.toolbox(&Caller::new()).await;
+/// assert_eq!(toolbox.call(ToolCall::new("1", "repeat", r#"{"text": "ab"}"#)).await.text(), "abab");
+/// # Ok(()) }
+/// ```
+#[derive(Debug, Clone)]
+pub struct DynamicArgs {
+    tool: Tool,
+    values: Value,
+}
+
+impl DynamicArgs {
+    pub(super) fn new(tool: Tool, arguments: &mut Arguments) -> Self {
+        Self { tool, values: arguments.take_all() }
+    }
+
+    /// All of them: a JSON object.
+    pub fn value(&self) -> &Value {
+        &self.values
+    }
+
+    /// All of them, by name.
+    pub fn into_map(self) -> Map<String, Value> {
+        match self.values {
+            Value::Object(members) => members,
+            _ => Map::new(),
+        }
+    }
+
+    /// One that must be there.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidArguments`, with the words that a tool's own schema would use, where it is absent or no `T`.
+    pub fn required<T: DeserializeOwned>(&self, key: &str) -> Result<T, ToolError> {
+        match self.values.get(key) {
+            Some(value) => self.decode(key, value),
+            None => Err(self.refused(key, "a value (required)", "nothing".to_owned())),
+        }
+    }
+
+    /// One that may be absent; `null` is absent too.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidArguments`, where it is there and no `T`.
+    pub fn optional<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, ToolError> {
+        match self.values.get(key) {
+            None | Some(Value::Null) => Ok(None),
+            Some(value) => self.decode(key, value).map(Some),
+        }
+    }
+
+    fn decode<T: DeserializeOwned>(&self, key: &str, value: &Value) -> Result<T, ToolError> {
+        T::deserialize(value).map_err(|error| {
+            // A type's message may repeat the value.
+            let is_secret = self.tool.is_bound(key)
+                || self
+                    .tool
+                    .compiled()
+                    .is_ok_and(|compiled| arguments::is_secret(compiled, &Problem::pointer_to(key)));
+            let actual =
+                if is_secret { KEPT_SECRET.to_owned() } else { format!("one that it refuses: {error}") };
+            self.refused(key, "a value that its type accepts", actual)
+        })
+    }
+
+    // The tool's name and usage are added where all errors of arguments get them.
+    fn refused(&self, key: &str, expected: &str, actual: String) -> ToolError {
+        let expected = self
+            .tool
+            .compiled()
+            .ok()
+            .and_then(|compiled| {
+                let schema = compiled.schema.get("properties")?.get(key)?;
+                (actual == "nothing").then(|| format!("{} (required)", compiled.describe_type(schema)))
+            })
+            .unwrap_or_else(|| expected.to_owned());
+        let problem = Problem::new(Problem::pointer_to(key), expected, actual);
+        ToolError::invalid_arguments(InvalidArguments::of(vec![problem]))
+    }
+}

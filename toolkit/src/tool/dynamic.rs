@@ -1,0 +1,342 @@
+//! Tools that are made at run time: from a closure and a JSON Schema.
+
+use super::{Changes, DynamicArgs, Made, NO_SERVICES, Origin, Tool};
+use crate::arguments::Arguments;
+use crate::context::ToolContext;
+use crate::output::IntoToolOutput;
+use crate::schema::{Compiled, foreign_fault, output_fault};
+use crate::source::Source;
+use crate::tool_def::{BoxFuture, FormatError, Location, ToolDef, Truncate};
+use serde_json::Value;
+use std::fmt;
+use std::panic;
+use std::sync::Arc;
+use std::time::Duration;
+
+type Handler = dyn Fn(ToolContext, DynamicArgs) -> BoxFuture<'static> + Send + Sync;
+
+/// A tool that was made at run time.
+pub(crate) struct Dynamic {
+    pub(super) name: Box<str>,
+    pub(super) title: Option<Box<str>>,
+    pub(super) description: Box<str>,
+    pub(super) groups: Vec<Box<str>>,
+    pub(super) aliases: Vec<Box<str>>,
+    pub(super) icon: Option<Box<str>>,
+    pub(super) deprecated: Option<Box<str>>,
+    pub(super) permission: Option<Box<str>>,
+    /// With annotations.
+    pub(super) schema: Value,
+    pub(super) output_schema: Option<Value>,
+    /// All that is no text.
+    pub(super) stated: ToolDef,
+    handler: Arc<Handler>,
+}
+
+impl Dynamic {
+    pub(super) fn start(&self, context: &ToolContext, arguments: &mut Arguments) -> BoxFuture<'static> {
+        (self.handler)(context.clone(), DynamicArgs::new(context.tool().clone(), arguments))
+    }
+}
+
+/// Why there can be no such tool.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the tool `{tool}` cannot be made: {problem}")]
+#[non_exhaustive]
+pub struct InvalidTool {
+    /// The tool.
+    pub tool: String,
+    /// What is wrong with it.
+    pub problem: String,
+}
+
+impl Tool {
+    /// A tool made at run time, of a name, the JSON Schema of its arguments and an async closure.
+    ///
+    /// What it does is the `description` at the schema's root. The schema is enforced as it is: unknown arguments are
+    /// refused where it says `"additionalProperties": false`. See [`DynamicArgs`] for an example, and
+    /// [`Tool::builder`] for what else can be stated.
+    ///
+    /// # Errors
+    ///
+    /// When the schema is not valid, is not that of an object, refers to another document, or leads round in a circle.
+    #[track_caller]
+    pub fn from_fn<F, A>(
+        name: impl Into<String>,
+        schema: impl Into<Value>,
+        run: F,
+    ) -> Result<Self, InvalidTool>
+    where
+        F: Fn(ToolContext, DynamicArgs) -> A + Send + Sync + 'static,
+        A: Future<Output: IntoToolOutput> + Send + 'static,
+    {
+        Self::builder(name).input_schema(schema).build(run)
+    }
+
+    /// Starts a tool that is made at run time.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use toolkit::prelude::*;
+    /// use toolkit::Tool;
+    ///
+    /// # fn main() -> Result<(), toolkit::InvalidTool> {
+    /// let tool = Tool::builder("now")
+    ///     .description("Tells the time.")
+    ///     .group("clock")
+    ///     .read_only()
+    ///     .build(|_, _| async { "half past nine" })?;
+    /// assert!(tool.annotations().read_only_hint);
+    /// assert_eq!(tool.input_schema().unwrap(), &json!({"type": "object", "properties": {}, "additionalProperties": false}));
+    /// # Ok(()) }
+    /// ```
+    #[track_caller]
+    pub fn builder(name: impl Into<String>) -> ToolBuilder {
+        let caller = panic::Location::caller();
+        let (line, column) = (caller.line(), caller.column());
+        let location = Location { module: "", package: "", version: "", file: caller.file(), line, column };
+        ToolBuilder {
+            name: name.into(),
+            title: None,
+            description: None,
+            groups: Vec::new(),
+            aliases: Vec::new(),
+            icon: None,
+            deprecated: None,
+            permission: None,
+            schema: None,
+            output_schema: None,
+            source: Source::Runtime,
+            stated: ToolDef { location, ..ToolDef::BASE },
+        }
+    }
+}
+
+/// States a tool that is made at run time.
+#[derive(Clone)]
+pub struct ToolBuilder {
+    name: String,
+    title: Option<String>,
+    description: Option<String>,
+    groups: Vec<Box<str>>,
+    aliases: Vec<Box<str>>,
+    icon: Option<String>,
+    deprecated: Option<String>,
+    permission: Option<String>,
+    schema: Option<Value>,
+    output_schema: Option<Value>,
+    source: Source,
+    stated: ToolDef,
+}
+
+macro_rules! texts {
+    ($($(#[$doc:meta])* $field:ident;)*) => {
+        $($(#[$doc])*
+        #[must_use]
+        pub fn $field(mut self, text: impl Into<String>) -> Self {
+            self.$field = Some(text.into());
+            self
+        })*
+    };
+}
+
+impl ToolBuilder {
+    texts! {
+        /// Its name for people.
+        title;
+        /// What it does, for the model; otherwise what the root of its schema says.
+        description;
+        /// An icon for user interfaces.
+        icon;
+        /// Why it should no longer be used, and what instead.
+        deprecated;
+        /// The kind of permission it asks for; otherwise its name.
+        permission;
+    }
+
+    /// Puts it into a group.
+    #[must_use]
+    pub fn group(mut self, group: impl Into<String>) -> Self {
+        self.groups.push(group.into().into_boxed_str());
+        self
+    }
+
+    /// Another name that it answers to, never advertised.
+    #[must_use]
+    pub fn alias(mut self, alias: impl Into<String>) -> Self {
+        self.aliases.push(alias.into().into_boxed_str());
+        self
+    }
+
+    /// The JSON Schema of its arguments; without one it takes none.
+    #[must_use]
+    pub fn input_schema(mut self, schema: impl Into<Value>) -> Self {
+        self.schema = Some(schema.into());
+        self
+    }
+
+    /// The JSON Schema of its structured output.
+    #[must_use]
+    pub fn output_schema(mut self, schema: impl Into<Value>) -> Self {
+        self.output_schema = Some(schema.into());
+        self
+    }
+
+    /// It changes nothing.
+    #[must_use]
+    pub fn read_only(mut self) -> Self {
+        self.stated.read_only = true;
+        self
+    }
+
+    /// Whether it may destroy something.
+    #[must_use]
+    pub fn destructive(mut self, destructive: bool) -> Self {
+        self.stated.destructive = Some(destructive);
+        self
+    }
+
+    /// Calling it twice with the same arguments does no more than once.
+    #[must_use]
+    pub fn idempotent(mut self) -> Self {
+        self.stated.idempotent = true;
+        self
+    }
+
+    /// Whether it deals with things outside this machine.
+    #[must_use]
+    pub fn open_world(mut self, open_world: bool) -> Self {
+        self.stated.open_world = Some(open_world);
+        self
+    }
+
+    /// It is there only where an allow list names it.
+    #[must_use]
+    pub fn optional(mut self) -> Self {
+        self.stated.optional = true;
+        self
+    }
+
+    /// It may run without asking.
+    #[must_use]
+    pub fn auto_execute(mut self) -> Self {
+        self.stated.auto_execute = true;
+        self
+    }
+
+    /// How long a call may take; otherwise the host's default.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.stated.timeout = Some(timeout);
+        self
+    }
+
+    /// How many of its calls may run at once, at least 1; otherwise any number.
+    #[must_use]
+    pub fn concurrency(mut self, calls: u32) -> Self {
+        self.stated.concurrency = Some(calls);
+        self
+    }
+
+    /// How its output is cut; otherwise to the host's limits.
+    #[must_use]
+    pub fn truncate(mut self, truncate: Truncate) -> Self {
+        self.stated.truncate = Some(truncate);
+        self
+    }
+
+    /// Words its argument errors.
+    #[must_use]
+    pub fn format_error(mut self, format: FormatError) -> Self {
+        self.stated.format_error = Some(format);
+        self
+    }
+
+    /// Where it comes from; otherwise from the host. See [`Tool::with_source`].
+    #[must_use]
+    pub fn source(mut self, source: Source) -> Self {
+        self.source = source;
+        self
+    }
+
+    /// Makes the tool of an async closure.
+    ///
+    /// # Errors
+    ///
+    /// When a schema is not valid, that of the arguments is not that of an object, refers to another document, or leads
+    /// round in a circle.
+    pub fn build<F, A>(self, run: F) -> Result<Tool, InvalidTool>
+    where
+        F: Fn(ToolContext, DynamicArgs) -> A + Send + Sync + 'static,
+        A: Future<Output: IntoToolOutput> + Send + 'static,
+    {
+        self.build_shared(Arc::new(move |context, args| {
+            let future = run(context, args);
+            Box::pin(async move { future.await.into_tool_output() })
+        }))
+    }
+
+    fn build_shared(self, handler: Arc<Handler>) -> Result<Tool, InvalidTool> {
+        let Self { name, schema, output_schema, source, .. } = self;
+        let fault = |problem: String| InvalidTool { tool: name.clone(), problem };
+        let mut schema = schema.unwrap_or_else(
+            || serde_json::json!({"type": "object", "properties": {}, "additionalProperties": false}),
+        );
+        if let Some(problem) = foreign_fault(&schema) {
+            return Err(fault(format!("the schema of its arguments is not valid: {problem}")));
+        }
+        let said = root_text(&mut schema, &self.description);
+        // What is left out of the root is said of every tool's arguments: they are an object.
+        let compiled = Compiled::foreign(&name, schema.clone()).map_err(|error| fault(error.to_string()))?;
+        if let Some(schema) = &output_schema
+            && let Some(problem) = output_fault(schema)
+        {
+            return Err(fault(format!("the schema of its output is not valid: {problem}")));
+        }
+        let boxed = |text: Option<String>| text.map(String::into_boxed_str);
+        let dynamic = Dynamic {
+            name: name.into_boxed_str(),
+            title: boxed(self.title),
+            description: self.description.unwrap_or(said).into_boxed_str(),
+            groups: self.groups,
+            aliases: self.aliases,
+            icon: boxed(self.icon),
+            deprecated: boxed(self.deprecated),
+            permission: boxed(self.permission),
+            schema,
+            output_schema,
+            stated: self.stated,
+            handler,
+        };
+        let tool = Tool::from(Made {
+            from: Origin::Dynamic(Arc::new(dynamic)),
+            name: None,
+            services: NO_SERVICES.clone(),
+            source,
+            plugin: None,
+            changes: None::<Box<Changes>>,
+        });
+        // It was needed to look for mistakes, and will be needed again.
+        let _ = tool.0.compiled.set(Ok(Box::new(compiled)));
+        Ok(tool)
+    }
+}
+
+/// The description at the root, which is the tool's where it has no other; a schema shows it only once.
+fn root_text(schema: &mut Value, own: &Option<String>) -> String {
+    let Some(root) = schema.as_object_mut() else { return String::new() };
+    root.entry("type").or_insert_with(|| "object".into());
+    if own.is_some() {
+        return String::new();
+    }
+    match root.shift_remove("description") {
+        Some(Value::String(text)) => text,
+        _ => String::new(),
+    }
+}
+
+impl fmt::Debug for ToolBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolBuilder").field("name", &self.name).finish_non_exhaustive()
+    }
+}

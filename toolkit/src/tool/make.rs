@@ -1,0 +1,138 @@
+//! A tool made from another: under another name, with services of its own, with arguments fixed.
+
+use super::{Changes, Inner, Made, Tool};
+use crate::source::Source;
+use crate::state::{Service, Services};
+use serde_json::Value;
+use std::sync::{Arc, OnceLock};
+
+impl From<Made> for Tool {
+    fn from(made: Made) -> Self {
+        Self(Arc::new(Inner {
+            made,
+            compiled: OnceLock::new(),
+            output_schema: OnceLock::new(),
+            limit: OnceLock::new(),
+        }))
+    }
+}
+
+impl Tool {
+    /// The same tool under another name.
+    ///
+    /// ```standalone_crate
+    /// # use toolkit::prelude::*;
+    /// # struct Db;
+    /// /// Runs a query.
+    /// #[tool(read_only)]
+    /// async fn query(db: State<Db>, /** The SQL. */ sql: String) -> String { sql }
+    ///
+    /// let toolkit = Toolkit::empty()
+    ///     .tool(toolkit::tool_ref!(query).with_state(Db).named("test_query"))
+    ///     .tool(toolkit::tool_ref!(query).with_state(Db).named("prod_query"))
+    ///     .build();
+    /// assert_eq!(toolkit.unwrap().tools().len(), 2);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// Never; a name that is not [valid](crate::is_valid_name) is an error when the toolkit is built.
+    #[must_use]
+    pub fn named(&self, name: impl Into<String>) -> Self {
+        Made { name: Some(name.into().into_boxed_str()), ..self.0.made.clone() }.into()
+    }
+
+    /// The same tool with a service of its own.
+    #[must_use]
+    pub fn with_state<T: Service>(&self, state: T) -> Self {
+        self.with_shared_state(Arc::new(state))
+    }
+
+    /// The same tool with a service of its own, shared or as a trait object.
+    #[must_use]
+    pub fn with_shared_state<T: ?Sized + Service>(&self, state: Arc<T>) -> Self {
+        let mut made = self.0.made.clone();
+        made.services.insert(state);
+        made.into()
+    }
+
+    /// The same tool with one argument fixed: models neither see it nor can they send it.
+    ///
+    /// ```
+    /// # use toolkit::prelude::*;
+    /// /// Tells the weather.
+    /// #[tool(read_only)]
+    /// async fn weather(/** Where. */ city: String, /** How many days. */ days: u8) -> String {
+    ///     format!("{city}, {days} days: rain")
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), toolkit::BuildError> {
+    /// let here = toolkit::tool_ref!(weather).bind("city", "Turku").named("weather_here");
+    /// let toolbox = Toolkit::empty().tool(here).build()?.toolbox(&Caller::new()).await;
+    /// let result = toolbox.call(ToolCall::new("1", "weather_here", r#"{ "days": 3 }"#)).await;
+    /// assert_eq!(result.text(), "Turku, 3 days: rain");
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// Never; an argument that the tool does not take, or a value that does not fit it, is an error when the toolkit is
+    /// built or the tool is registered.
+    #[must_use]
+    pub fn bind(&self, argument: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.changed(|changes| changes.bindings.add(argument.into(), value.into()))
+    }
+
+    /// The same tool with another text on what it does.
+    #[must_use]
+    pub fn with_description(&self, description: impl Into<String>) -> Self {
+        self.changed(|changes| changes.description = Some(description.into().into()))
+    }
+
+    /// The same tool, come from elsewhere: for hosts that bring in the tools of servers and clients.
+    ///
+    /// [`Source::Core`] is nothing that can be said here: the toolkit knows which tools are core.
+    #[must_use]
+    pub fn with_source(&self, source: Source) -> Self {
+        Made { source, ..self.0.made.clone() }.into()
+    }
+
+    /// The same tool, there only where an allow list names it.
+    #[must_use]
+    pub fn optional(&self) -> Self {
+        self.changed(|changes| changes.optional = true)
+    }
+
+    /// The same tool with another schema of its arguments, with annotations.
+    #[expect(dead_code, reason = "what prepares a tool for a caller narrows its schema")]
+    pub(crate) fn with_annotated_schema(&self, schema: Value) -> Self {
+        self.changed(|changes| changes.schema = Some(Arc::new(schema)))
+    }
+
+    /// The same tool as the registry knows it.
+    pub(crate) fn placed(&self, source: Source, plugin: Option<Arc<str>>, optional: bool) -> Self {
+        let optional = optional && !self.is_optional();
+        if *self.source() == source && self.0.made.plugin == plugin && !optional {
+            return self.clone();
+        }
+        let mut made = Made { source, plugin, ..self.0.made.clone() };
+        if optional {
+            made.changes.get_or_insert_default().optional = true;
+        }
+        made.into()
+    }
+
+    /// The same tool with the host's services beside those of its own, if it has any.
+    pub(crate) fn with_services(self, services: &Services) -> Self {
+        if self.services().is_empty() {
+            return self;
+        }
+        Made { services: services.with(self.services()), ..self.0.made.clone() }.into()
+    }
+
+    fn changed(&self, change: impl FnOnce(&mut Changes)) -> Self {
+        let mut made = self.0.made.clone();
+        change(made.changes.get_or_insert_default());
+        made.into()
+    }
+}

@@ -1,6 +1,9 @@
 //! What a tool may change of itself for one caller, before a toolbox shows it.
 
 mod narrow;
+mod placeholders;
+
+pub(crate) use placeholders::fill;
 
 use crate::error::{IntoToolError, ToolError};
 use crate::state::{Service, Services, State};
@@ -58,7 +61,6 @@ pub struct Preparation {
     /// With annotations.
     schema: Value,
     is_narrowed: bool,
-    is_described: bool,
     hidden: Option<String>,
     services: Services,
 }
@@ -66,8 +68,8 @@ pub struct Preparation {
 /// What came of a preparation.
 #[derive(Debug)]
 pub(crate) struct Prepared {
-    /// Where it is another one.
-    pub(crate) description: Option<String>,
+    /// For this caller, with nothing left to fill in.
+    pub(crate) description: String,
     /// With annotations, where it is another one.
     pub(crate) schema: Option<Value>,
     /// Why the tool is not there, if it is not.
@@ -84,9 +86,8 @@ impl Preparation {
         Ok(Self {
             name: tool.name().to_owned(),
             description: tool.description().to_owned(),
-            schema: tool.compiled()?.annotated.clone(),
+            schema: tool.annotated_schema(),
             is_narrowed: false,
-            is_described: false,
             hidden: None,
             services: tool.services().clone(),
         })
@@ -105,7 +106,6 @@ impl Preparation {
     /// Says to the model what the tool does for this caller. Placeholders are not filled in it.
     pub fn describe(&mut self, description: impl Into<String>) {
         self.description = description.into();
-        self.is_described = true;
     }
 
     /// The JSON Schema of its arguments, as narrowed so far.
@@ -228,7 +228,7 @@ impl Preparation {
 
     pub(crate) fn finish(self) -> Prepared {
         Prepared {
-            description: self.is_described.then_some(self.description),
+            description: self.description,
             schema: self.is_narrowed.then_some(self.schema),
             hidden: self.hidden,
         }

@@ -26,7 +26,7 @@ use faults::{faults, missing_services};
 use index::Index;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// Every tool linked into or registered with this process. Cheap to clone.
@@ -56,9 +56,16 @@ pub(crate) struct Inner {
     pub(crate) sessions: Sessions,
     pub(crate) events: Arc<Hub>,
     diagnostics: Vec<Diagnostic>,
+    /// Whether any of the tools prepares itself; looked at when it is first needed.
+    prepares: OnceLock<bool>,
 }
 
 impl Inner {
+    /// Whether any of the tools prepares itself for a caller.
+    pub(crate) fn prepares(&self) -> bool {
+        *self.prepares.get_or_init(|| self.tools.iter().any(|tool| tool.stated().prepare.is_some()))
+    }
+
     /// The place of the tool of this name or alias.
     pub(crate) fn place(&self, name: &str) -> Option<usize> {
         self.index.get(name, &self.tools)
@@ -117,12 +124,10 @@ impl Toolkit {
     }
 
     /// What `caller` may use: a snapshot, to be made anew for each turn of a model.
-    #[expect(
-        clippy::unused_async,
-        reason = "what a caller may use will depend on tools that prepare themselves"
-    )]
+    ///
+    /// Tools that [prepare themselves](crate::Preparation) for a caller do so now, all at once.
     pub async fn toolbox(&self, caller: &Caller) -> Toolbox {
-        Toolbox::new(Arc::clone(&self.0), caller.clone())
+        Toolbox::new(Arc::clone(&self.0), caller.clone()).ready().await
     }
 }
 
@@ -170,6 +175,14 @@ impl Builder {
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.settings.timeout = timeout;
+        self
+    }
+
+    /// How long tools may take to make themselves ready for a caller, all of them together: 5 seconds by default,
+    /// [`Duration::MAX`] for no limit. What is not ready then is left out of the toolbox.
+    #[must_use]
+    pub fn prepare_timeout(mut self, timeout: Duration) -> Self {
+        self.settings.prepare_timeout = timeout;
         self
     }
 

@@ -51,8 +51,6 @@ pub struct ToolDef {
     pub auto_execute: bool,
     /// It asks by itself where it has to, so that nobody asks before it runs.
     pub asks: bool,
-    /// The channel in whose sessions alone it is there.
-    pub channel: Option<&'static str>,
     /// Makes it ready for a caller, once a toolbox.
     pub prepare: Option<PrepareFn>,
     /// The kind of permission it asks for; its name where `None`.
@@ -98,7 +96,6 @@ impl ToolDef {
         enabled: true,
         auto_execute: false,
         asks: false,
-        channel: None,
         prepare: None,
         permission: None,
         timeout: None,

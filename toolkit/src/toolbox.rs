@@ -1,9 +1,11 @@
 //! What one caller may use, and the one path that every call takes.
 
+mod at_once;
 mod batch;
 mod begin;
 mod finish;
 mod options;
+mod own;
 mod report;
 mod run;
 mod span;
@@ -13,16 +15,20 @@ pub use options::CallOptions;
 use crate::call::{ToolCall, ToolResult};
 use crate::caller::Caller;
 use crate::definition::Definition;
+use crate::diagnostic::Diagnostic;
 use crate::error::{ToolError, ToolErrorKind};
 use crate::escape::escape_line;
 use crate::events::Events;
 use crate::guard::guard;
 use crate::name::{MAX_NAME_BYTES, nearest};
 use crate::policy::{Policy, Refusal};
+use crate::prepare::fill;
 use crate::registry::Inner;
 use crate::session::Session;
 use crate::tool::Tool;
+use own::Own;
 use run::Running;
+use std::borrow::Cow;
 use std::future::poll_fn;
 use std::sync::Arc;
 
@@ -38,13 +44,21 @@ pub(crate) struct Scope {
     pub(crate) session: Arc<Session>,
     /// The places in the toolkit of the tools that the policy allows; all where `None`.
     allowed: Option<Vec<usize>>,
+    /// What is not as the toolkit has it, where anything is.
+    own: Option<Box<Own>>,
 }
 
 impl Scope {
     /// Outside any toolkit.
     pub(crate) fn detached(caller: Caller) -> Arc<Self> {
         let toolkit = Arc::new(Inner::default());
-        Arc::new(Self { toolkit, caller: Arc::new(caller), session: Session::unnamed(), allowed: None })
+        Arc::new(Self {
+            toolkit,
+            caller: Arc::new(caller),
+            session: Session::unnamed(),
+            allowed: None,
+            own: None,
+        })
     }
 }
 
@@ -58,7 +72,7 @@ impl Toolbox {
             let is_allowed = |place: &usize| check(&**policy, &caller, &toolkit.tools[*place]).is_ok();
             (0..toolkit.tools.len()).filter(is_allowed).collect()
         });
-        Self::of(Arc::new(Scope { toolkit, caller: Arc::new(caller), session, allowed }))
+        Self::of(Arc::new(Scope { toolkit, caller: Arc::new(caller), session, allowed, own: None }))
     }
 
     pub(crate) fn of(scope: Arc<Scope>) -> Self {
@@ -67,13 +81,20 @@ impl Toolbox {
 
     /// The tools, by name.
     pub fn tools(&self) -> impl ExactSizeIterator<Item = &Tool> {
-        let Scope { toolkit, allowed, .. } = &*self.0;
-        let count = allowed.as_ref().map_or(toolkit.tools.len(), Vec::len);
-        (0..count).map(move |place| &toolkit.tools[allowed.as_ref().map_or(place, |allowed| allowed[place])])
+        let Scope { toolkit, allowed, own, .. } = &*self.0;
+        let own = own.as_deref().map(Own::listed);
+        let count = own.map_or_else(|| allowed.as_ref().map_or(toolkit.tools.len(), Vec::len), <[Tool]>::len);
+        (0..count).map(move |place| match own {
+            Some(own) => &own[place],
+            None => &toolkit.tools[allowed.as_ref().map_or(place, |allowed| allowed[place])],
+        })
     }
 
     /// The tool of this name or alias.
     pub fn tool(&self, name: &str) -> Option<&Tool> {
+        if let Some(found) = self.own(name) {
+            return found.ok();
+        }
         let Scope { toolkit, allowed, .. } = &*self.0;
         let place = toolkit.place(name)?;
         let is_there = allowed.as_ref().is_none_or(|allowed| allowed.binary_search(&place).is_ok());
@@ -86,6 +107,9 @@ impl Toolbox {
     ///
     /// `UnknownTool`, naming the nearest ones; `Denied`, naming what in the policy denies it.
     pub fn find(&self, name: &str) -> Result<&Tool, ToolError> {
+        if let Some(found) = self.own(name) {
+            return found;
+        }
         self.place(name).map(|place| &self.0.toolkit.tools[place])
     }
 
@@ -117,9 +141,35 @@ impl Toolbox {
 
     /// The tools as a model sees them, by name.
     ///
-    /// A tool whose types state a schema that is not valid is missing here; calling it says why.
+    /// Placeholders in descriptions are filled. A tool whose types state a schema that is not valid is missing here;
+    /// calling it says why.
     pub fn definitions(&self) -> Vec<Definition> {
-        self.tools().filter_map(|tool| tool.definition().ok()).collect()
+        self.tools().filter_map(|tool| self.definition_of(tool).ok()).collect()
+    }
+
+    /// The tool of this name or alias as a model sees it.
+    ///
+    /// # Errors
+    ///
+    /// As [`find`](Self::find), and `Unavailable` where its types state a schema that is not valid.
+    pub fn definition(&self, name: &str) -> Result<Definition, ToolError> {
+        self.definition_of(self.find(name)?)
+    }
+
+    fn definition_of(&self, tool: &Tool) -> Result<Definition, ToolError> {
+        let mut definition = tool.definition()?;
+        // What was made for this caller is told as it is, and so is what comes from elsewhere.
+        let is_stated = tool.def().is_some() && !self.0.own.as_ref().is_some_and(|own| own.is_made(tool));
+        if let (true, Cow::Owned(filled)) = (is_stated, fill(tool.description(), &self.0.caller)) {
+            definition.description = filled;
+        }
+        Ok(definition)
+    }
+
+    /// What was noticed while this toolbox was made: tools that could not be made ready for its caller, and those that
+    /// are not there for it.
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        self.0.own.as_deref().map_or(&[], Own::diagnostics)
     }
 
     /// What happens to the calls of this toolbox's session, from now on.

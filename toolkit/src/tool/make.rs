@@ -1,6 +1,8 @@
 //! A tool made from another: under another name, with services of its own, with arguments fixed.
 
 use super::{Changes, Inner, Made, Tool};
+use crate::error::ToolError;
+use crate::prepare::Prepared;
 use crate::source::Source;
 use crate::state::{Service, Services};
 use serde_json::Value;
@@ -104,9 +106,25 @@ impl Tool {
     }
 
     /// The same tool with another schema of its arguments, with annotations.
-    #[expect(dead_code, reason = "what prepares a tool for a caller narrows its schema")]
-    pub(crate) fn with_annotated_schema(&self, schema: Value) -> Self {
+    fn with_annotated_schema(&self, schema: Value) -> Self {
         self.changed(|changes| changes.schema = Some(Arc::new(schema)))
+    }
+
+    /// The same tool as one caller sees it. Its calls count among those of the tool.
+    ///
+    /// # Errors
+    ///
+    /// When what is left of the schema is not valid.
+    pub(crate) fn prepared(&self, prepared: Prepared) -> Result<Self, ToolError> {
+        let mut tool = self.with_description(prepared.description);
+        if let Some(schema) = prepared.schema {
+            tool = tool.with_annotated_schema(schema);
+            tool.compiled()?;
+        }
+        if let Some(limit) = self.limit() {
+            let _ = tool.0.limit.set(Arc::clone(limit));
+        }
+        Ok(tool)
     }
 
     /// The same tool as the registry knows it.

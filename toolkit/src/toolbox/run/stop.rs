@@ -55,7 +55,7 @@ impl Running<'_> {
 }
 
 /// A timer, where there is a runtime that has them.
-fn timer(deadline: Instant) -> Option<Pin<Box<Sleep>>> {
+pub(in crate::toolbox) fn timer(deadline: Instant) -> Option<Pin<Box<Sleep>>> {
     thread_local! {
         static WITHOUT: Cell<Option<Id>> = const { Cell::new(None) };
     }

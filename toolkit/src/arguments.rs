@@ -70,6 +70,13 @@ pub(crate) fn certain(compiled: &Compiled, arguments: CallArguments) -> Result<A
     }
 }
 
+/// What is wrong with a document that a person wrote; whole floats become integers where the schema wants these. Nothing
+/// else is repaired: at most one problem more than are told.
+pub(crate) fn check_document(compiled: &Compiled, document: &mut Value) -> Vec<Problem> {
+    shape::whole_floats_to_integers(document, &compiled.schema);
+    if compiled.validator.is_valid(document) { Vec::new() } else { explain::find(compiled, document) }
+}
+
 /// What the function gets, and what was repaired on the way: aliases, then the schema, and where it does not fit as it
 /// is, repairs of what can only mean one thing. The schema decides at the end.
 ///

@@ -1,5 +1,38 @@
 //! What is configured: in files, by the environment, on the command line.
+//!
+//! ```text
+//! sources (files, TOOLKIT_…, --set)      parse, file, words
+//!   └─ each checked against the schema   schema: the core's keys and the sections of crates
+//!        ├─ trusted: merged              merge; permissions are kept by source
+//!        │    └─ secrets, checked again  secret
+//!        └─ not trusted: narrowed        narrow; a restriction of its own
+//!             └─ Configuration           rules: what policy and permission make of it
+//! ```
 
+mod configuration;
+mod core;
+mod error;
+mod file;
+mod load;
+mod merge;
+mod narrow;
+mod options;
 mod origin;
+mod parse;
+mod pointer;
+mod rules;
+mod schema;
+mod secret;
+mod section;
+mod trust;
+mod words;
 
+pub use self::core::{LoopGuardSettings, McpCommand, McpOff, McpServerSettings, McpUrl, ToolAgentSettings};
+pub use configuration::{Configuration, WorkspaceFile};
+pub use error::{ConfigError, ConfigProblem};
+pub use narrow::IgnoredKey;
+pub use options::LoadOptions;
 pub use origin::{ConfigOrigin, ConfigOrigins, ConfigSource};
+pub use secret::Secret;
+pub use section::{ConfigGate, ConfigSection};
+pub use trust::{TrustStore, TrustedFile};

@@ -1,6 +1,7 @@
 //! What a tool function learns about the call it serves.
 
 mod asking;
+mod config;
 mod nested;
 
 use crate::call::ToolResult;

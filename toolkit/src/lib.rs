@@ -87,7 +87,11 @@ pub use ask::{
 };
 pub use call::{CallArguments, ToolCall, ToolResult};
 pub use caller::Caller;
-pub use config::{ConfigOrigin, ConfigOrigins, ConfigSource};
+pub use config::{
+    ConfigError, ConfigGate, ConfigOrigin, ConfigOrigins, ConfigProblem, ConfigSection, ConfigSource,
+    Configuration, IgnoredKey, LoadOptions, LoopGuardSettings, McpCommand, McpOff, McpServerSettings, McpUrl,
+    Secret, ToolAgentSettings, TrustStore, TrustedFile, WorkspaceFile,
+};
 pub use content::{Bytes, Content, Resource, ResourceBody};
 pub use context::ToolContext;
 pub use cut::{Cut, CutHint, Kept, OutputLimits, Part, Position};

@@ -3,6 +3,7 @@
 pub use crate::arg::{LengthArg, PatternArg, RangeArg, SchemaFn, ToolArg};
 pub use crate::arguments::Arguments;
 pub use crate::caller::Caller;
+pub use crate::config::ConfigSection;
 pub use crate::context::ToolContext;
 pub use crate::error::{IntoToolError, ToolError};
 pub use crate::link::{Link, Linked};

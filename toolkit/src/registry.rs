@@ -8,6 +8,7 @@ use crate::approver::Approver;
 use crate::arguments::Repairing;
 use crate::ask::{AskLimits, Asks};
 use crate::caller::Caller;
+use crate::config::Configuration;
 use crate::cut::{Cut, OutputLimits};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::events::{Events, Hub};
@@ -117,6 +118,11 @@ impl Toolkit {
     /// The questions that wait for an answer. They can be answered here, wherever they were asked.
     pub fn asks(&self) -> &Asks {
         &self.0.settings.asks
+    }
+
+    /// What is configured.
+    pub fn configuration(&self) -> &Configuration {
+        &self.0.settings.configuration
     }
 
     pub(crate) fn outputs(&self) -> &OutputStore {
@@ -282,6 +288,13 @@ impl Builder {
         self
     }
 
+    /// What is configured; nothing by default. Its secrets are taken out of events and errors too.
+    #[must_use]
+    pub fn configuration(mut self, configuration: Configuration) -> Self {
+        self.settings.configuration = configuration;
+        self
+    }
+
     /// Builds the toolkit.
     ///
     /// # Errors
@@ -311,6 +324,10 @@ impl Builder {
         }
         let tools: Vec<Tool> = tools.into_iter().map(|tool| tool.with_services(&self.services)).collect();
         let index = index(&tools, &links, &mut diagnostics);
+        let names: Vec<&str> = tools.iter().map(Tool::name).collect();
+        let plugins = tools.iter().map(Tool::crate_name).collect();
+        diagnostics.extend(self.settings.configuration.diagnostics(&names, &plugins));
+        self.settings.redactor = self.settings.configuration.add_secrets(self.settings.redactor);
         let Self { services, mut settings, data_dir, .. } = self;
         let data_dir = data_dir.or_else(default_data_dir);
         // A model is told where a file is, and its tools may work in another directory than the process.

@@ -160,6 +160,16 @@ pub(crate) fn of_input(input: &Input) -> Value {
     schema
 }
 
+/// A schema, with annotations, that `make` puts together from those of several types.
+pub(crate) fn compose(make: impl FnOnce(&mut SchemaGenerator) -> Value) -> Value {
+    let mut generator = generator();
+    let mut schema = make(&mut generator);
+    let definitions = generator.take_definitions(true);
+    add_definitions(&mut schema, definitions);
+    tighten(&mut schema, Side::Input);
+    schema
+}
+
 /// The schema as schemars makes it.
 fn make(input: &Input) -> Value {
     let mut generator = generator();

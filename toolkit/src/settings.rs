@@ -3,6 +3,7 @@
 use crate::approver::{Approver, NoApprover};
 use crate::arguments::Repairing;
 use crate::ask::Asks;
+use crate::config::Configuration;
 use crate::cut::{CutHint, OutputLimits};
 use crate::history::History;
 use crate::output_store::OutputStore;
@@ -32,6 +33,7 @@ pub(crate) struct Settings {
     pub(crate) approver: Option<Arc<dyn Approver>>,
     pub(crate) history: Option<Arc<dyn History>>,
     pub(crate) redactor: Redactor,
+    pub(crate) configuration: Configuration,
 }
 
 impl fmt::Debug for Settings {
@@ -68,6 +70,7 @@ impl Default for Settings {
             approver: None,
             history: None,
             redactor: Redactor::default(),
+            configuration: Configuration::default(),
         }
     }
 }

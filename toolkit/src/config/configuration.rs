@@ -1,0 +1,303 @@
+//! What is configured, checked and decoded.
+
+use crate::arg::{SchemaFn, ToolArg};
+use crate::arguments::check_document;
+use crate::config::core::{LoopGuardSettings, McpServerSettings, ToolAgentSettings};
+use crate::config::error::{ConfigError, ConfigProblem};
+use crate::config::load::{load, own_keys};
+use crate::config::narrow::IgnoredKey;
+use crate::config::options::LoadOptions;
+use crate::config::origin::ConfigOrigins;
+use crate::config::pointer::{dotted, join};
+use crate::config::schema::{Schemas, linked_sections};
+use crate::config::secret::hide;
+use crate::config::trust::TrustedFile;
+use crate::diagnostic::{Diagnostic, Level};
+use crate::guard::guard;
+use crate::name::nearest;
+use crate::permission::PermissionSettings;
+use crate::policy::PolicySettings;
+use crate::redact::Redactor;
+use crate::schema::{Compiled, compose};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+
+/// The most keys of an untrusted file that are told one by one.
+const MOST_TOLD: usize = 50;
+
+/// What is configured: checked against the schema, merged, and with every section decoded once. Cheap to clone.
+///
+/// A file in a workspace that is not trusted is no part of it: it is a further restriction, of which only what takes away
+/// counts.
+///
+/// ```
+/// use toolkit::{Configuration, LoadOptions};
+///
+/// let configuration = Configuration::load(LoadOptions::new().set("tools.settings.read.autoExecute=false"))?;
+/// assert_eq!(configuration.auto_execute("read"), Some(false));
+/// # Ok::<(), toolkit::ConfigError>(())
+/// ```
+#[derive(Clone, Default)]
+pub struct Configuration(Arc<Inner>);
+
+#[derive(Default)]
+pub(crate) struct Inner {
+    /// As it was written.
+    pub(crate) document: Value,
+    /// With the secrets. Never shown.
+    pub(crate) resolved: Value,
+    pub(crate) origins: ConfigOrigins,
+    pub(crate) policy: PolicySettings,
+    pub(crate) permissions: Vec<PermissionSettings>,
+    pub(crate) restrictions: Vec<Restriction>,
+    pub(crate) ignored: Vec<IgnoredKey>,
+    pub(crate) files: Vec<WorkspaceFile>,
+    pub(crate) secrets: Vec<String>,
+    pub(crate) notes: Vec<String>,
+    pub(crate) schemas: Option<Schemas>,
+}
+
+/// What counts of a file that is not trusted.
+pub(crate) struct Restriction {
+    pub(crate) file: String,
+    pub(crate) policy: PolicySettings,
+    pub(crate) permissions: PermissionSettings,
+    /// The tools that do not run without asking.
+    pub(crate) asking: BTreeSet<String>,
+}
+
+/// A configuration file in a workspace, or above it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WorkspaceFile {
+    /// The file with what it held when it was read.
+    pub file: TrustedFile,
+    /// Whether it counts whole.
+    pub is_trusted: bool,
+}
+
+/// Without values: they may be secret.
+impl fmt::Debug for Configuration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Configuration")
+            .field("files", &self.0.files)
+            .field("ignored", &self.0.ignored.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Configuration {
+    /// Loads a configuration. Blocks.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong, at once: what cannot be read or parsed, wrong keys and values, secrets that are not
+    /// there. A file that is not trusted has to be right too: what it forbids must not be lost.
+    pub fn load(options: LoadOptions) -> Result<Self, ConfigError> {
+        load(&options)
+    }
+
+    pub(crate) fn new(inner: Inner) -> Self {
+        Self(Arc::new(inner))
+    }
+
+    /// The JSON Schema of a configuration (draft 2020-12): the keys of the core, and the sections of all crates that are
+    /// linked into this process.
+    ///
+    /// # Errors
+    ///
+    /// A section of a crate does not fit: two at one place, say.
+    pub fn schema() -> Result<Value, ConfigError> {
+        let fault = |reason: String| ConfigError { problems: vec![ConfigProblem::new(None, "", reason)] };
+        let schemas = Schemas::new(linked_sections()).map_err(fault)?;
+        let mut schema = schemas.whole.schema;
+        if let Some(members) = schema.as_object_mut() {
+            members.shift_insert(0, "$schema".into(), "https://json-schema.org/draft/2020-12/schema".into());
+        }
+        Ok(schema)
+    }
+
+    /// What it says of which tools exist for whom, and what each file that is not trusted takes away, by its path.
+    pub fn policy(&self) -> (PolicySettings, Vec<(String, PolicySettings)>) {
+        let restrictions = self.0.restrictions.iter();
+        (self.0.policy.clone(), restrictions.map(|each| (each.file.clone(), each.policy.clone())).collect())
+    }
+
+    /// What each source says of permissions, the later ones last, and what each file that is not trusted takes away, by its
+    /// path. They are not merged: the stricter counts.
+    pub fn permissions(&self) -> (Vec<PermissionSettings>, Vec<(String, PermissionSettings)>) {
+        let restrictions = self.0.restrictions.iter();
+        let restrictions = restrictions.map(|each| (each.file.clone(), each.permissions.clone()));
+        (self.0.permissions.clone(), restrictions.collect())
+    }
+
+    /// Whether a tool runs without asking; `None` where nothing is said of it.
+    pub fn auto_execute(&self, tool: &str) -> Option<bool> {
+        if self.0.restrictions.iter().any(|restriction| restriction.asking.contains(tool)) {
+            return Some(false);
+        }
+        self.0.resolved.pointer(&join(["tools", "settings", tool, "autoExecute"]))?.as_bool()
+    }
+
+    /// The ids of the plugins that go first where two have a tool of one name.
+    pub fn prefer(&self) -> Vec<String> {
+        let list = self.0.resolved.pointer("/plugins/prefer").and_then(Value::as_array);
+        list.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+    }
+
+    /// When a model that repeats itself is stopped.
+    pub fn loop_guard(&self) -> LoopGuardSettings {
+        self.core("loopGuard").unwrap_or_default()
+    }
+
+    /// How an agent that tools are delegated to works.
+    pub fn tool_agent(&self) -> ToolAgentSettings {
+        self.core("toolAgent").unwrap_or_default()
+    }
+
+    /// The servers of the Model Context Protocol that are not switched off, by name.
+    pub fn mcp(&self) -> BTreeMap<String, McpServerSettings> {
+        let servers: BTreeMap<String, McpServerSettings> = self.core("mcp").unwrap_or_default();
+        servers.into_iter().filter(|(_, server)| server.enabled()).collect()
+    }
+
+    /// A part of the core's, which fits its schema and so decodes.
+    fn core<'a, T: Deserialize<'a>>(&'a self, key: &str) -> Option<T> {
+        T::deserialize(self.0.resolved.get(key)?).ok()
+    }
+
+    /// The section at a path with dots, `plugins.acme`. One that is absent decodes from `{}`. Keys that every tool or
+    /// plugin has, such as `enabled`, are no part of it.
+    ///
+    /// # Errors
+    ///
+    /// It does not fit the type, which is certain to be found when it is loaded only if the section is
+    /// [known](crate::ConfigSection).
+    pub fn section<T: ToolArg>(&self, path: &str) -> Result<T, ConfigError> {
+        self.at(&join(path.split('.')))
+    }
+
+    /// The section of a tool: that which says so of itself, else `tools.settings.<tool>`.
+    pub(crate) fn of_tool<T: ToolArg>(&self, tool: &str) -> Result<T, ConfigError> {
+        let sections = self.0.schemas.as_ref().map_or(&[][..], |schemas| &schemas.sections);
+        let section = sections.iter().find(|section| section.its_tool() == Some(tool));
+        let pointer = section.map_or_else(|| join(["tools", "settings", tool]), |section| section.pointer());
+        self.at(&pointer)
+    }
+
+    fn at<T: ToolArg>(&self, pointer: &str) -> Result<T, ConfigError> {
+        let value = self.0.resolved.pointer(pointer).cloned().unwrap_or_else(|| Map::new().into());
+        let mut value = own_keys(value, pointer);
+        let fault = |at: &str, message: String| {
+            let origin = self.0.origins.find(at).cloned();
+            ConfigError { problems: vec![ConfigProblem::new(origin, at, self.redacted(&message))] }
+        };
+        let sections = self.0.schemas.as_ref().map_or(&[][..], |schemas| &schemas.sections);
+        let is_checked = self.0.resolved.pointer(pointer).is_some()
+            && sections.iter().any(|section| {
+                section.pointer() == pointer && std::ptr::fn_addr_eq(section.schema(), T::schema as SchemaFn)
+            });
+        let decoded = guard(&dotted(pointer), || {
+            if !is_checked {
+                let schema = compose(|generator| T::schema(generator).to_value());
+                let compiled = Compiled::new(&dotted(pointer), schema)
+                    .map_err(|error| fault(pointer, error.message().to_owned()))?;
+                let problems = check_document(&compiled, &mut value);
+                if !problems.is_empty() {
+                    let problems = problems.iter().map(|problem| {
+                        let at = format!("{pointer}{}", problem.pointer);
+                        let mut told = ConfigProblem::of(problem, self.0.origins.find(&at).cloned());
+                        told.pointer = at;
+                        told.message = self.redacted(&told.message);
+                        told
+                    });
+                    return Err(ConfigError { problems: problems.collect() });
+                }
+            }
+            T::decode(value).map_err(|error| fault(pointer, error.to_string()))
+        });
+        decoded.unwrap_or_else(|panic| Err(fault(pointer, panic.message().to_owned())))
+    }
+
+    fn redacted(&self, text: &str) -> String {
+        self.add_secrets(Redactor::new()).redact(text).into_owned()
+    }
+
+    /// A redactor that also knows the secrets in here.
+    pub(crate) fn add_secrets(&self, redactor: Redactor) -> Redactor {
+        self.0.secrets.iter().fold(redactor, Redactor::value)
+    }
+
+    /// What is in effect, without permissions, which do not merge. Secrets are left out; where they are kept stays.
+    pub fn document(&self) -> Value {
+        let mut document = self.0.document.clone();
+        if let Some(schemas) = &self.0.schemas {
+            hide(&mut document, "", &schemas.whole);
+        }
+        if document.is_null() { Map::new().into() } else { document }
+    }
+
+    /// Where each value of [`document`](Self::document) was written.
+    pub fn origins(&self) -> &ConfigOrigins {
+        &self.0.origins
+    }
+
+    /// The configuration files of the workspace and of what stands above it, the nearest last.
+    pub fn workspace_files(&self) -> &[WorkspaceFile] {
+        &self.0.files
+    }
+
+    /// The keys of untrusted files that do not count, in the order of the files.
+    pub fn ignored(&self) -> &[IgnoredKey] {
+        &self.0.ignored
+    }
+
+    /// What a host should know: keys that are ignored, and why nothing is trusted. Each is told once.
+    pub fn notes(&self) -> Vec<String> {
+        let ignored = &self.0.ignored;
+        let mut notes: Vec<String> = ignored.iter().take(MOST_TOLD).map(ToString::to_string).collect();
+        if let Some(more) = ignored.len().checked_sub(MOST_TOLD).filter(|more| *more > 0) {
+            notes.push(format!("{more} more keys are ignored until `toolkit trust`"));
+        }
+        notes.extend(self.0.notes.iter().cloned());
+        notes
+    }
+
+    /// The same, with the tools and plugins that are configured and not there.
+    pub(crate) fn diagnostics(&self, tools: &[&str], plugins: &BTreeSet<&str>) -> Vec<Diagnostic> {
+        let mut diagnostics: Vec<Diagnostic> =
+            self.notes().into_iter().map(|note| warning(note, None)).collect();
+        let mut unknown = |pointer: &str, what: &str, names: &mut dyn Iterator<Item = &str>| {
+            let known: Vec<&str> = names.collect();
+            let given = self.0.document.pointer(pointer).and_then(Value::as_object);
+            for name in given.into_iter().flat_map(Map::keys).map(String::as_str) {
+                if known.contains(&name) || pointer == "/plugins" && name == "prefer" {
+                    continue;
+                }
+                let near = nearest(name, known.iter().copied());
+                let near = near.first().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+                let at = format!("{pointer}{}", join([name]));
+                let origin = self.0.origins.find(&at).map(ToString::to_string);
+                diagnostics.push(warning(
+                    format!("no {what} `{name}` is here, and its section counts for nothing yet{near}"),
+                    origin,
+                ));
+            }
+        };
+        unknown("/tools/settings", "tool", &mut tools.iter().copied());
+        let sections = self.0.schemas.as_ref().map_or(&[][..], |schemas| &schemas.sections);
+        let ids: Vec<String> = sections
+            .iter()
+            .filter_map(|section| Some(section.pointer().strip_prefix("/plugins/")?.to_owned()))
+            .collect();
+        unknown("/plugins", "plugin", &mut plugins.iter().copied().chain(ids.iter().map(String::as_str)));
+        diagnostics
+    }
+}
+
+fn warning(message: String, location: Option<String>) -> Diagnostic {
+    Diagnostic { level: Level::Warning, source: "configuration".to_owned(), message, location }
+}

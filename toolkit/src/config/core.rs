@@ -1,0 +1,147 @@
+//! What the configuration has of its own, beside what crates bring.
+
+use crate::config::secret::Secret;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// When a model that repeats itself is stopped [`/loopGuard`]: how often it may make the same call with the same result.
+/// What is not said is left to the guard.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[non_exhaustive]
+pub struct LoopGuardSettings {
+    /// After so many the model is told. From 1 to 1000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1000))]
+    pub tell: Option<u32>,
+    /// After so many a person is asked. From 1 to 1000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1000))]
+    pub ask: Option<u32>,
+    /// After so many the call is blocked. From 1 to 1000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1000))]
+    pub block: Option<u32>,
+}
+
+/// How an agent that tools are delegated to works [`/toolAgent`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[non_exhaustive]
+pub struct ToolAgentSettings {
+    /// Whether it runs dangerous commands without asking. What is denied stays denied.
+    pub auto_confirm_dangerous: bool,
+    /// How many calls it may make for one task, from 1 to 10000.
+    #[schemars(range(min = 1, max = 10_000))]
+    pub max_tool_calls: u32,
+    /// How long one task may take, in milliseconds, from 1000 to 86400000 (a day).
+    #[schemars(range(min = 1_000, max = 86_400_000_u64))]
+    pub timeout_ms: u64,
+    /// The provider of its model. Without one, that of the agent that delegates.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provider_id: Option<String>,
+    /// Its model. Without one, that of the agent that delegates.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+}
+
+impl Default for ToolAgentSettings {
+    fn default() -> Self {
+        Self {
+            auto_confirm_dangerous: false,
+            max_tool_calls: 50,
+            timeout_ms: 300_000,
+            provider_id: None,
+            model: None,
+        }
+    }
+}
+
+/// A server of the Model Context Protocol [`/mcp/<name>`]: a command to start, or an address.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+#[non_exhaustive]
+pub enum McpServerSettings {
+    /// A command that speaks over its standard input and output.
+    Command(McpCommand),
+    /// An address.
+    Url(McpUrl),
+    /// One that an earlier source states, switched off.
+    Off(McpOff),
+}
+
+/// A server that is a command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[non_exhaustive]
+pub struct McpCommand {
+    /// The program to start.
+    #[schemars(length(min = 1))]
+    pub command: String,
+    /// Its arguments.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub args: Vec<String>,
+    /// Variables of its environment, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, Secret>,
+    /// The directory that it works in. Without one, the workspace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// Whether to use it.
+    #[serde(default = "yes")]
+    pub enabled: bool,
+    /// How long an answer may take, in milliseconds, from 1 to 3600000 (an hour).
+    #[serde(default = "minute")]
+    #[schemars(range(min = 1, max = 3_600_000))]
+    pub timeout_ms: u64,
+}
+
+/// A server at an address.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[non_exhaustive]
+pub struct McpUrl {
+    /// Its address, `https://…` or `http://…`.
+    #[schemars(regex(pattern = "^https?://"))]
+    pub url: String,
+    /// Headers to send along, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub headers: BTreeMap<String, Secret>,
+    /// Whether to use it.
+    #[serde(default = "yes")]
+    pub enabled: bool,
+    /// How long an answer may take, in milliseconds, from 1 to 3600000 (an hour).
+    #[serde(default = "minute")]
+    #[schemars(range(min = 1, max = 3_600_000))]
+    pub timeout_ms: u64,
+}
+
+/// A server that is switched off.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[non_exhaustive]
+pub struct McpOff {
+    /// `false`.
+    #[schemars(extend("enum" = [false]))]
+    pub enabled: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn minute() -> u64 {
+    60_000
+}
+
+impl McpServerSettings {
+    /// Whether to use it.
+    pub fn enabled(&self) -> bool {
+        match self {
+            Self::Command(server) => server.enabled,
+            Self::Url(server) => server.enabled,
+            Self::Off(_) => false,
+        }
+    }
+}

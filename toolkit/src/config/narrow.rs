@@ -1,0 +1,196 @@
+//! What counts of a file that nobody trusts yet: what takes away, and nothing that gives.
+
+use crate::config::merge::Document;
+use crate::config::origin::ConfigOrigin;
+use crate::config::parse::Places;
+use crate::config::pointer::{dotted, escape, join};
+use crate::config::section::{ConfigGate, ConfigSection};
+use serde_json::{Map, Value};
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::Path;
+
+/// A key in a file that nobody trusts yet, which does not count.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct IgnoredKey {
+    /// The key, as a JSON pointer.
+    pub pointer: String,
+    /// Where it stands.
+    pub origin: ConfigOrigin,
+}
+
+impl fmt::Display for IgnoredKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` at {} is ignored until `toolkit trust`", dotted(&self.pointer), self.origin)
+    }
+}
+
+/// What is left of a document, and what of it is ignored.
+#[derive(Debug, Default)]
+pub(crate) struct Narrowed {
+    pub(crate) document: Document,
+    /// The tools that it does not let run without asking.
+    pub(crate) asking: BTreeSet<String>,
+    pub(crate) ignored: Vec<IgnoredKey>,
+}
+
+/// Leaves of a document, which fits its schema, only what can take away.
+pub(crate) fn narrow(
+    document: &Document,
+    places: &Places,
+    file: &Path,
+    sections: &[ConfigSection],
+) -> Narrowed {
+    let mut narrower = Narrower { places, file, sections, narrowed: Narrowed::default() };
+    let mut kept = Map::new();
+    for (key, value) in document.value.as_object().into_iter().flatten() {
+        let pointer = join([key]);
+        let left = match key.as_str() {
+            "$schema" => None,
+            "tools" => narrower.tools(value, &pointer),
+            "agents" | "channels" => narrower.each(value, &pointer, |narrower, member, pointer| {
+                narrower.members(member, pointer, |narrower, key, value, pointer| match key {
+                    "tools" => narrower.members(value, pointer, Narrower::rule),
+                    "permission" => narrower.permission(value, pointer),
+                    _ => narrower.ignore(value, pointer),
+                })
+            }),
+            "permission" => narrower.permission(value, &pointer),
+            "enableToolCalls" => narrower.only_false(value, &pointer),
+            "mcp" => {
+                narrower.each(value, &pointer, |narrower, _, pointer| narrower.ignore(&Value::Null, pointer))
+            }
+            _ => narrower.ignore(value, &pointer),
+        };
+        if let Some(left) = left {
+            kept.insert(key.clone(), left);
+        }
+    }
+    let mut narrowed = narrower.narrowed;
+    narrowed.document = Document { value: kept.into(), origins: document.origins.clone() };
+    narrowed
+}
+
+struct Narrower<'a> {
+    places: &'a Places,
+    file: &'a Path,
+    sections: &'a [ConfigSection],
+    narrowed: Narrowed,
+}
+
+impl Narrower<'_> {
+    /// Says of a value, or of all that it holds, that it does not count.
+    fn ignore(&mut self, value: &Value, pointer: &str) -> Option<Value> {
+        match value {
+            Value::Object(members) if !members.is_empty() => {
+                for (name, member) in members {
+                    self.ignore(member, &format!("{pointer}/{}", escape(name)));
+                }
+            }
+            _ => {
+                let place = self.places.key(pointer);
+                let origin = match place {
+                    Some(place) => ConfigOrigin::in_file(self.file, place.line, place.column),
+                    None => ConfigOrigin::in_file(self.file, 1, 1),
+                };
+                self.narrowed.ignored.push(IgnoredKey { pointer: pointer.to_owned(), origin });
+            }
+        }
+        None
+    }
+
+    fn only_false(&mut self, value: &Value, pointer: &str) -> Option<Value> {
+        if value == &Value::Bool(false) { Some(value.clone()) } else { self.ignore(value, pointer) }
+    }
+
+    fn members(
+        &mut self,
+        value: &Value,
+        pointer: &str,
+        mut left: impl FnMut(&mut Self, &str, &Value, &str) -> Option<Value>,
+    ) -> Option<Value> {
+        let mut kept = Map::new();
+        for (key, member) in value.as_object()? {
+            if let Some(left) = left(self, key, member, &format!("{pointer}/{}", escape(key))) {
+                kept.insert(key.clone(), left);
+            }
+        }
+        Some(kept.into())
+    }
+
+    fn each(
+        &mut self,
+        value: &Value,
+        pointer: &str,
+        mut left: impl FnMut(&mut Self, &Value, &str) -> Option<Value>,
+    ) -> Option<Value> {
+        self.members(value, pointer, |narrower, _, member, pointer| left(narrower, member, pointer))
+    }
+
+    fn tools(&mut self, value: &Value, pointer: &str) -> Option<Value> {
+        self.members(value, pointer, |narrower, key, value, pointer| match key {
+            "settings" => narrower.members(value, pointer, Self::setting),
+            "sandbox" | "subagents" => narrower.members(value, pointer, Self::rule),
+            "profiles" => Some(value.clone()),
+            "profile" | "allow" | "alsoAllow" | "deny" | "byProvider" => narrower.rule(key, value, pointer),
+            _ => narrower.section(value, pointer),
+        })
+    }
+
+    /// A key of rules about tools. A list that allows everything takes nothing away: its author may think that it gives.
+    fn rule(&mut self, key: &str, value: &Value, pointer: &str) -> Option<Value> {
+        let is_everything = |item: &Value| item.as_str().is_some_and(|name| name.trim() == "*");
+        match (key, value) {
+            ("allow", Value::Array(items)) if items.iter().any(is_everything) => self.ignore(value, pointer),
+            ("byProvider", rules) => self.each(rules, pointer, |narrower, rules, pointer| {
+                narrower.members(rules, pointer, Self::rule)
+            }),
+            _ => Some(value.clone()),
+        }
+    }
+
+    /// What is said of one tool.
+    fn setting(&mut self, tool: &str, value: &Value, pointer: &str) -> Option<Value> {
+        self.members(value, pointer, |narrower, key, value, pointer| match key {
+            "enabled" => narrower.only_false(value, pointer),
+            "autoExecute" => {
+                let left = narrower.only_false(value, pointer);
+                if left.is_some() {
+                    narrower.narrowed.asking.insert(tool.to_owned());
+                }
+                left
+            }
+            _ => narrower.ignore(value, pointer),
+        })
+    }
+
+    /// A section of a tool's: a switch in it can take the tool away.
+    fn section(&mut self, value: &Value, pointer: &str) -> Option<Value> {
+        let is_switch = self.sections.iter().any(|section| {
+            section.its_gates().iter().any(|gate| {
+                matches!(gate, ConfigGate::Enabled { .. }) && gate.pointer(&section.pointer()) == pointer
+            })
+        });
+        match value {
+            _ if is_switch => self.only_false(value, pointer),
+            Value::Object(members) if !members.is_empty() => {
+                self.each(value, pointer, |narrower, member, pointer| narrower.section(member, pointer))
+            }
+            _ => self.ignore(value, pointer),
+        }
+    }
+
+    /// Rules of permission, by kind. A word or a list that only allows takes nothing away.
+    fn permission(&mut self, value: &Value, pointer: &str) -> Option<Value> {
+        self.each(value, pointer, |narrower, rule, pointer| {
+            let allows = match rule {
+                Value::Array(entries) => {
+                    entries.iter().all(|entry| entry.get("do").is_some_and(|word| word == "allow"))
+                }
+                word => word == "allow",
+            };
+            if allows { narrower.ignore(rule, pointer) } else { Some(rule.clone()) }
+        })
+    }
+}

@@ -1,0 +1,257 @@
+//! JSON5 text to a value, with the place of each value in it.
+//!
+//! The parser is the crate `json5`. It nests without a limit, takes a key twice and keeps no places: a visitor of our own
+//! adds the limits, and `places` finds where each value stands.
+
+mod places;
+#[cfg(test)]
+mod tests;
+
+use places::scan;
+pub(crate) use places::{Place, Places};
+use serde::de::{DeserializeSeed, Deserializer as _, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::map::Entry;
+use serde_json::{Map, Number, Value};
+use std::cell::RefCell;
+use std::fmt;
+
+/// The most bytes of a document.
+pub(crate) const MOST_BYTES: usize = 1 << 20;
+/// How deep lists and objects nest.
+pub(crate) const DEEPEST: usize = 64;
+/// The most values in one document.
+pub(crate) const MOST_VALUES: usize = 20_000;
+/// The longest key, in bytes.
+pub(crate) const LONGEST_KEY: usize = 256;
+/// The most bytes of the pointers to all values of a document: many values under long keys would take far more memory
+/// than the document.
+const MOST_POINTER_BYTES: usize = 8 << 20;
+
+/// Why a text is no document, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Fault {
+    pub(crate) message: String,
+    pub(crate) place: Option<Place>,
+}
+
+/// A value with the place of each value in it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Parsed {
+    pub(crate) value: Value,
+    pub(crate) places: Places,
+}
+
+/// Reads a document.
+///
+/// # Errors
+///
+/// It is no JSON5, or beyond the limits, or has a key twice in one object, or a number that JSON has not.
+pub(crate) fn parse(text: &str) -> Result<Parsed, Fault> {
+    if text.len() > MOST_BYTES {
+        return Err(Fault { message: format!("it has more than {MOST_BYTES} bytes"), place: None });
+    }
+    let seen = RefCell::new(Seen::default());
+    let mut deserializer = json5::Deserializer::from_str(text);
+    let value = match (Limited { seen: &seen, depth: 0 }).deserialize(&mut deserializer) {
+        Ok(value) => value,
+        Err(error) => {
+            let refused = seen.into_inner().refused;
+            return Err(refused.map_or_else(|| syntax(text, &error), |refused| refused.at(text)));
+        }
+    };
+    if let Err(error) = (&mut deserializer).deserialize_any(Nothing) {
+        match error.code() {
+            Some(json5::ErrorCode::EofParsingValue) => {}
+            Some(json5::ErrorCode::EofParsingComment) => return Err(syntax(text, &error)),
+            _ => {
+                let message = "something stands after the end of the document".to_owned();
+                return Err(Fault { message, place: error.position().map(Place::from) });
+            }
+        }
+    }
+    let places = Places::new(text, &value, &scan(text));
+    if places.pointer_bytes() > MOST_POINTER_BYTES {
+        return Err(Fault { message: "it has too many values under long keys".to_owned(), place: None });
+    }
+    Ok(Parsed { value, places })
+}
+
+fn syntax(text: &str, error: &json5::Error) -> Fault {
+    use json5::ErrorCode as Code;
+    let message = match error.code() {
+        Some(code) => match code {
+            Code::EofParsingArray => "the text ends within a list: `]` is missing",
+            Code::EofParsingObject => "the text ends within an object: `}` is missing",
+            Code::EofParsingComment => "the text ends within a comment: `*/` is missing",
+            Code::EofParsingString | Code::EofParsingEscapeSequence => {
+                "the text ends within a string: its closing quote is missing"
+            }
+            Code::EofParsingValue => "the text ends where a value belongs",
+            Code::ExpectedClosingBrace | Code::ExpectedComma => {
+                "a comma, or the end of the object or list, is missing before this"
+            }
+            Code::ExpectedClosingBracket => "a comma, or `]`, is missing before this",
+            Code::ExpectedColon => "a colon is missing before this",
+            Code::ExpectedComment => "a single `/` begins nothing; a comment begins with `//` or `/*`",
+            Code::ExpectedIdentifier | Code::InvalidKey => {
+                "no key: a name or a string in quotes belongs here"
+            }
+            Code::InvalidEscapeSequence => "no escape sequence; a backslash is written as `\\\\`",
+            Code::LeadingZero => "a number does not begin with a needless 0",
+            Code::LineTerminatorInString => "the line ends within a string: its closing quote is missing",
+            Code::OverflowParsingNumber => "a number of more than 64 bits",
+            Code::ExpectedNumber | Code::EofParsingNumber => "no number",
+            _ => "no value: a string needs quotes",
+        },
+        None => "no number, or no character that there is",
+    };
+    let place = error.position().map_or_else(|| Place::of(text, text.len()), Place::from);
+    Fault { message: message.to_owned(), place: Some(place) }
+}
+
+/// What a visitor saw.
+#[derive(Default)]
+struct Seen {
+    values: usize,
+    keys: usize,
+    refused: Option<Refused>,
+}
+
+/// What it refused: the value or the key of this number, counted in the order of the text.
+struct Refused {
+    message: String,
+    number: usize,
+    is_key: bool,
+}
+
+impl Refused {
+    fn at(self, text: &str) -> Fault {
+        let marks = scan(text);
+        let marks = if self.is_key { marks.keys } else { marks.values };
+        let place = marks.get(self.number).map(|mark| Place::of(text, *mark));
+        Fault { message: self.message, place }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Limited<'a> {
+    seen: &'a RefCell<Seen>,
+    depth: usize,
+}
+
+impl Limited<'_> {
+    /// The value that is being visited, or the last key, does not do.
+    fn refuse<T, E: Error>(&self, is_key: bool, message: impl Into<String>) -> Result<T, E> {
+        let mut seen = self.seen.borrow_mut();
+        let number = if is_key { seen.keys } else { seen.values }.saturating_sub(1);
+        seen.refused = Some(Refused { message: message.into(), number, is_key });
+        Err(E::custom("refused"))
+    }
+
+    fn within<E: Error>(self) -> Result<Self, E> {
+        if self.depth == DEEPEST {
+            return self.refuse(false, format!("lists and objects nest more than {DEEPEST} deep"));
+        }
+        Ok(Self { depth: self.depth + 1, ..self })
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Limited<'_> {
+    type Value = Value;
+
+    fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        let count = {
+            let mut seen = self.seen.borrow_mut();
+            seen.values += 1;
+            seen.values
+        };
+        if count > MOST_VALUES {
+            return self.refuse(false, format!("it has more than {MOST_VALUES} values"));
+        }
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Limited<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
+        // An integer of more than 64 bits comes as a float, rounded.
+        if value.abs() >= 9.2e18 {
+            return self.refuse(false, "a number that is too great");
+        }
+        match Number::from_f64(value) {
+            Some(number) => Ok(number.into()),
+            None => self.refuse(false, "no number that JSON has"),
+        }
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let within = self.within()?;
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element_seed(within)? {
+            list.push(item);
+        }
+        Ok(list.into())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
+        let within = self.within()?;
+        let mut map = Map::new();
+        while let Some(key) = members.next_key::<String>()? {
+            self.seen.borrow_mut().keys += 1;
+            if key.len() > LONGEST_KEY {
+                return self.refuse(true, format!("a key of more than {LONGEST_KEY} bytes"));
+            }
+            match map.entry(key) {
+                Entry::Vacant(place) => {
+                    place.insert(members.next_value_seed(within)?);
+                }
+                Entry::Occupied(place) => {
+                    return self
+                        .refuse(true, format!("the key {:?} stands twice in one object", place.key()));
+                }
+            }
+        }
+        Ok(map.into())
+    }
+}
+
+/// Takes no value at all: what the parser offers stands where nothing should.
+struct Nothing;
+
+impl Visitor<'_> for Nothing {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("nothing")
+    }
+}

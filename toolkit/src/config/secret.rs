@@ -1,0 +1,273 @@
+//! Secrets of a configuration: a type for them, and the places where they are really kept.
+
+use crate::config::error::ConfigProblem;
+use crate::config::file::read_text;
+use crate::config::origin::{ConfigOrigins, ConfigSource};
+use crate::config::pointer::{escape, steps};
+use crate::redact::REDACTED;
+use crate::schema::secret::{add_variants, is_marked};
+use crate::schema::{Compiled, SECRET};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt;
+use std::path::Path;
+
+/// The most bytes of a file that holds a secret.
+const LONGEST_FILE: u64 = 64 << 10;
+
+/// A secret in the configuration: a text, in which `${env:NAME}` stands for a variable of the environment, or
+/// `{ file: "path" }` for what a file holds, less the end of its last line. A relative path belongs to the directory of
+/// the configuration file; a file has 64 KiB at most.
+///
+/// It is never printed: neither by `{:?}` nor as JSON.
+///
+/// ```
+/// let secret = toolkit::Secret::new("correct horse");
+/// assert_eq!(format!("{secret:?}"), "Secret([redacted])");
+/// assert_eq!(secret.expose(), "correct horse");
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// One that is known.
+    pub fn new(secret: impl Into<String>) -> Self {
+        Self(secret.into())
+    }
+
+    /// The secret itself.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Secret({REDACTED})")
+    }
+}
+
+impl Serialize for Secret {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(REDACTED)
+    }
+}
+
+impl<'de> Deserialize<'de> for Secret {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match Value::deserialize(deserializer) {
+            Ok(Value::String(text)) => Ok(Self(text)),
+            Ok(Value::Object(_)) => Err(serde::de::Error::custom("a secret whose file was not read")),
+            // The error of the text may repeat it.
+            _ => Err(serde::de::Error::custom("a secret is a text, or `{ file: \"path\" }`")),
+        }
+    }
+}
+
+impl JsonSchema for Secret {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Secret".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let mut schema = json_schema!({
+            "anyOf": [
+                { "type": "string", "minLength": 1 },
+                {
+                    "type": "object",
+                    "properties": { "file": { "type": "string", "minLength": 1 } },
+                    "required": ["file"],
+                    "additionalProperties": false,
+                },
+            ],
+        });
+        schema.insert(SECRET.to_owned(), true.into());
+        schema
+    }
+}
+
+/// Whether the value at `pointer` is itself a secret.
+pub(crate) fn is_secret(compiled: &Compiled, pointer: &str) -> bool {
+    let root = &compiled.annotated;
+    let mut here = Vec::new();
+    add_variants(&mut here, root, root, 0);
+    for step in steps(pointer) {
+        if here.iter().any(|schema| is_marked(schema)) {
+            return false;
+        }
+        let mut next = Vec::new();
+        for schema in &here {
+            let property = schema.get("properties").and_then(|properties| properties.get(&step));
+            let rest = || schema.get("items").or_else(|| schema.get("additionalProperties"));
+            if let Some(found) = property.or_else(rest) {
+                add_variants(&mut next, found, root, 0);
+            }
+        }
+        here = next;
+    }
+    here.into_iter().any(is_marked)
+}
+
+/// Whether a text says where a secret is, and nothing of it.
+fn is_reference(text: &str) -> bool {
+    text.strip_prefix("${env:")
+        .and_then(|rest| rest.strip_suffix('}'))
+        .is_some_and(|name| !name.contains(['$', '{', '}']))
+}
+
+/// Takes the secrets out of a document that is to be shown; where they are kept stays.
+pub(crate) fn hide(value: &mut Value, pointer: &str, compiled: &Compiled) {
+    match value {
+        Value::Object(_) if is_secret(compiled, pointer) => {}
+        Value::String(text) if is_secret(compiled, pointer) => {
+            if !is_reference(text) {
+                *value = REDACTED.into();
+            }
+        }
+        Value::Object(members) => {
+            for (name, member) in members.iter_mut() {
+                let pointer = format!("{pointer}/{}", escape(name));
+                // Of a section that nobody knows only the names tell.
+                let is_hidden = |member: &Value| matches!(member, Value::String(text) if !is_reference(text));
+                if is_hidden(member) && !is_secret(compiled, &pointer) {
+                    let mut alone: Value = Map::from_iter([(name.clone(), member.take())]).into();
+                    crate::redact::Redactor::new().redact_value(&mut alone);
+                    *member = alone.get_mut(name).map(Value::take).unwrap_or_else(|| REDACTED.into());
+                } else {
+                    hide(member, &pointer, compiled);
+                }
+            }
+        }
+        Value::Array(items) => {
+            for (number, item) in items.iter_mut().enumerate() {
+                hide(item, &format!("{pointer}/{number}"), compiled);
+            }
+        }
+        Value::String(text) if !is_reference(text) => {
+            crate::redact::Redactor::new().redact_string(text, usize::MAX);
+        }
+        _ => {}
+    }
+}
+
+/// Puts secrets in the places of what says where they are.
+pub(crate) struct Resolver<'a> {
+    pub(crate) compiled: &'a Compiled,
+    pub(crate) environment: &'a BTreeMap<OsString, OsString>,
+    pub(crate) origins: &'a ConfigOrigins,
+    /// Every secret there is, for the redactor.
+    pub(crate) secrets: Vec<String>,
+    pub(crate) problems: Vec<ConfigProblem>,
+}
+
+impl Resolver<'_> {
+    pub(crate) fn resolve(&mut self, value: &mut Value, pointer: &str) {
+        match value {
+            Value::String(text) => {
+                let is_secret = is_secret(self.compiled, pointer);
+                if text.contains("${") {
+                    match self.replaced(text) {
+                        Ok(replaced) => *text = replaced,
+                        Err(message) => return self.fault(pointer, message),
+                    }
+                }
+                if is_secret {
+                    self.secrets.push(text.clone());
+                }
+            }
+            Value::Object(members) => {
+                if let Some(Value::String(file)) = members.get("file").filter(|_| members.len() == 1)
+                    && is_secret(self.compiled, pointer)
+                {
+                    match self.read(file, pointer) {
+                        Ok(secret) => {
+                            self.secrets.push(secret.clone());
+                            *value = secret.into();
+                        }
+                        Err(message) => self.fault(pointer, message),
+                    }
+                    return;
+                }
+                for (name, member) in members.iter_mut() {
+                    self.resolve(member, &format!("{pointer}/{}", escape(name)));
+                }
+            }
+            Value::Array(items) => {
+                for (number, item) in items.iter_mut().enumerate() {
+                    self.resolve(item, &format!("{pointer}/{number}"));
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    fn fault(&mut self, pointer: &str, message: String) {
+        let origin = self.origins.find(pointer).cloned();
+        self.problems.push(ConfigProblem::new(origin, pointer, message));
+    }
+
+    /// The text with the values of variables.
+    fn replaced(&mut self, text: &str) -> Result<String, String> {
+        let mut replaced = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(at) = rest.find("${env:") {
+            let (before, from) = rest.split_at(at);
+            replaced.push_str(before);
+            let Some((name, after)) = from["${env:".len()..].split_once('}') else {
+                return Err("`${env:` without its `}`".to_owned());
+            };
+            if name.is_empty() || name.contains(['=', '\0', '$', '{']) {
+                return Err("`${env:…}` takes the name of a variable of the environment".to_owned());
+            }
+            let Some(value) = self.environment.get(std::ffi::OsStr::new(name)) else {
+                return Err(format!("the variable `{name}` of the environment is not set"));
+            };
+            let Some(value) = value.to_str() else {
+                return Err(format!("the variable `{name}` of the environment is not UTF-8"));
+            };
+            if value.is_empty() {
+                return Err(format!("the variable `{name}` of the environment is empty"));
+            }
+            self.secrets.push(value.to_owned());
+            replaced.push_str(value);
+            rest = after;
+        }
+        replaced.push_str(rest);
+        Ok(replaced)
+    }
+
+    fn read(&self, file: &str, pointer: &str) -> Result<String, String> {
+        let directory = match self.origins.find(&format!("{pointer}/file")).map(|origin| &origin.source) {
+            Some(ConfigSource::File(path)) => path.parent(),
+            _ => None,
+        };
+        let path = match directory {
+            Some(directory) => directory.join(file),
+            None if Path::new(file).is_absolute() => file.into(),
+            None => {
+                return Err(format!(
+                    "`{file}` belongs to no directory: only a file can name a relative path"
+                ));
+            }
+        };
+        let text = match read_text(&path, LONGEST_FILE) {
+            Ok(Some(text)) => text,
+            Ok(None) => return Err(format!("there is no file {}", path.display())),
+            Err(reason) => return Err(format!("{}: {reason}", path.display())),
+        };
+        let secret =
+            text.strip_suffix('\n').map_or(text.as_str(), |text| text.strip_suffix('\r').unwrap_or(text));
+        if secret.is_empty() {
+            return Err(format!("the file {} is empty", path.display()));
+        }
+        Ok(secret.to_owned())
+    }
+}

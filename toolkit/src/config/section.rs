@@ -1,0 +1,133 @@
+//! Sections of the configuration that crates bring.
+
+use crate::arg::{SchemaFn, ToolArg};
+use crate::config::pointer::join;
+use serde_json::Value;
+
+/// A section of the configuration that a crate brings: where it stands, and the type that it decodes to. The type is a
+/// struct with named fields or a map; its schema checks the section.
+///
+/// ```
+/// use toolkit::{ConfigGate, ConfigSection};
+///
+/// #[toolkit::args]
+/// struct SearchSettings {
+///     /// How long a query may take, in seconds.
+///     #[arg(default = 10, range(1..=600))]
+///     timeout_seconds: u64,
+/// }
+///
+/// toolkit::__private::inventory::submit! { ConfigSection::at::<SearchSettings>("tools.web.search").tool("web_search") }
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct ConfigSection {
+    place: Place,
+    tool: Option<&'static str>,
+    gates: &'static [ConfigGate],
+    schema: SchemaFn,
+    decodes: fn(Value) -> serde_json::Result<()>,
+}
+
+inventory::collect!(ConfigSection);
+
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    Path(&'static str),
+    Tool(&'static str),
+    Plugin(&'static str),
+}
+
+/// A key of a section that decides which tools there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ConfigGate {
+    /// A boolean: `false` takes the tool away.
+    Enabled {
+        /// The tool's name.
+        tool: &'static str,
+        /// The key within the section, with dots: `enabled`.
+        key: &'static str,
+    },
+    /// A list of models: only they get the tool.
+    Models {
+        /// The tool's name.
+        tool: &'static str,
+        /// The key within the section, with dots: `applyPatch.allowModels`.
+        key: &'static str,
+    },
+}
+
+impl ConfigSection {
+    /// At a path with dots: `tools.exec`. It begins with `tools.` or `plugins.`, and no section stands within another.
+    pub const fn at<T: ToolArg>(path: &'static str) -> Self {
+        Self::new::<T>(Place::Path(path))
+    }
+
+    /// A tool's own: `tools.settings.<tool>`, beside `enabled` and `autoExecute`.
+    pub const fn of_tool<T: ToolArg>(tool: &'static str) -> Self {
+        let mut section = Self::new::<T>(Place::Tool(tool));
+        section.tool = Some(tool);
+        section
+    }
+
+    /// A plugin's own: `plugins.<id>`, beside `enabled` and `joinGroups`.
+    pub const fn of_plugin<T: ToolArg>(id: &'static str) -> Self {
+        Self::new::<T>(Place::Plugin(id))
+    }
+
+    const fn new<T: ToolArg>(place: Place) -> Self {
+        Self { place, tool: None, gates: &[], schema: T::schema, decodes: decodes::<T> }
+    }
+
+    /// The tool whose `ctx.config` it is.
+    #[must_use]
+    pub const fn tool(mut self, tool: &'static str) -> Self {
+        self.tool = Some(tool);
+        self
+    }
+
+    /// Which of its keys decide which tools there are.
+    #[must_use]
+    pub const fn gates(mut self, gates: &'static [ConfigGate]) -> Self {
+        self.gates = gates;
+        self
+    }
+
+    /// Where it stands, as a JSON pointer.
+    pub fn pointer(&self) -> String {
+        match self.place {
+            Place::Path(path) => join(path.split('.')),
+            Place::Tool(tool) => join(["tools", "settings", tool]),
+            Place::Plugin(id) => join(["plugins", id]),
+        }
+    }
+
+    pub(crate) fn its_tool(&self) -> Option<&'static str> {
+        self.tool
+    }
+
+    pub(crate) fn its_gates(&self) -> &'static [ConfigGate] {
+        self.gates
+    }
+
+    pub(crate) fn schema(&self) -> SchemaFn {
+        self.schema
+    }
+
+    /// Whether its type takes a value that its schema takes.
+    pub(crate) fn decodes(&self, value: Value) -> serde_json::Result<()> {
+        (self.decodes)(value)
+    }
+}
+
+impl ConfigGate {
+    /// Its pointer in the document, within the section at `section`.
+    pub(crate) fn pointer(self, section: &str) -> String {
+        let (Self::Enabled { key, .. } | Self::Models { key, .. }) = self;
+        format!("{section}{}", join(key.split('.')))
+    }
+}
+
+fn decodes<T: ToolArg>(value: Value) -> serde_json::Result<()> {
+    T::decode(value).map(drop)
+}

@@ -1,0 +1,149 @@
+//! Which files of workspaces the user trusts: by where they stand and what stands in them.
+
+use crate::config::file::read_text;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+/// The file within the data directory.
+const FILE: &str = "trust.json";
+/// The most files that are remembered; the oldest are forgotten.
+const MOST_FILES: usize = 1_000;
+/// The most bytes of that file.
+const MOST_BYTES: u64 = 4 << 20;
+
+/// The files of workspaces that the user trusts. They are remembered in `trust.json` of the data directory, which only its
+/// owner can read; never in a workspace.
+#[derive(Debug, Clone)]
+pub struct TrustStore {
+    file: PathBuf,
+}
+
+/// A file that is trusted with what it held.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct TrustedFile {
+    /// The real path of its directory, and its name in it. A link is not followed: who may set one could choose what is
+    /// trusted.
+    pub path: PathBuf,
+    /// The SHA-256 of what it held, in hexadecimal digits.
+    pub sha256: String,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Stored {
+    version: u32,
+    files: Vec<TrustedFile>,
+}
+
+impl TrustedFile {
+    /// A file with what it holds.
+    pub fn new(path: impl Into<PathBuf>, content: &[u8]) -> Self {
+        Self { path: path.into(), sha256: data_encoding::HEXLOWER.encode(&Sha256::digest(content)) }
+    }
+}
+
+impl TrustStore {
+    /// That of a data directory, which need not be there yet.
+    pub fn new(data_dir: impl AsRef<Path>) -> Self {
+        Self { file: data_dir.as_ref().join(FILE) }
+    }
+
+    /// The files that are trusted, the latest last. None where nothing was ever trusted.
+    ///
+    /// # Errors
+    ///
+    /// What was remembered cannot be read, or others may write to it. Nothing is trusted then.
+    pub fn files(&self) -> Result<Vec<TrustedFile>, String> {
+        let fault = |reason: &str| {
+            format!("{}: {reason}; remove the file to begin anew, which trusts nothing", self.file.display())
+        };
+        let Some(text) = read_text(&self.file, MOST_BYTES).map_err(|reason| fault(&reason))? else {
+            return Ok(Vec::new());
+        };
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            let mode =
+                fs::metadata(&self.file).map_err(|error| fault(&error.to_string()))?.permissions().mode();
+            if mode & 0o022 != 0 {
+                return Err(fault("others than its owner can write to it"));
+            }
+        }
+        match serde_json::from_str::<Stored>(&text) {
+            Ok(stored) if stored.version == 1 => Ok(stored.files),
+            _ => Err(fault("it is not what `toolkit trust` wrote")),
+        }
+    }
+
+    /// Trusts a file with what it held; what it held before is trusted no more. The oldest of 1,000 files is forgotten.
+    ///
+    /// # Errors
+    ///
+    /// What is remembered cannot be read or written.
+    pub fn trust(&self, file: &TrustedFile) -> Result<(), String> {
+        if file.path.to_str().is_none() {
+            return Err(format!("{}: a path that is not UTF-8 cannot be trusted", file.path.display()));
+        }
+        let mut files = self.files()?;
+        files.retain(|other| other.path != file.path);
+        files.push(file.clone());
+        let oldest = files.len().saturating_sub(MOST_FILES);
+        files.drain(..oldest);
+        self.write(files)
+    }
+
+    /// Trusts a file no more; false where it was not trusted.
+    ///
+    /// # Errors
+    ///
+    /// What is remembered cannot be read or written.
+    pub fn revoke(&self, path: &Path) -> Result<bool, String> {
+        let mut files = self.files()?;
+        let count = files.len();
+        files.retain(|file| file.path != path);
+        let was_trusted = files.len() < count;
+        if was_trusted {
+            self.write(files)?;
+        }
+        Ok(was_trusted)
+    }
+
+    /// Whole or not at all: into another file first.
+    fn write(&self, files: Vec<TrustedFile>) -> Result<(), String> {
+        let fault = |error: std::io::Error| format!("{} cannot be written: {error}", self.file.display());
+        let directory = self.file.parent().unwrap_or(Path::new("."));
+        let mut builder = DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(directory).map_err(fault)?;
+        let text = serde_json::to_string_pretty(&Stored { version: 1, files })
+            .map_err(|error| fault(error.into()))?;
+        let new = directory.join(format!("{FILE}.{}", std::process::id()));
+        let written = create(&new).and_then(|mut file| {
+            file.write_all(text.as_bytes())?;
+            file.sync_all()?;
+            fs::rename(&new, &self.file)
+        });
+        written.map_err(|error| {
+            // What is left of it is of no use to anybody.
+            let _ = fs::remove_file(&new);
+            fault(error)
+        })
+    }
+}
+
+fn create(path: &Path) -> std::io::Result<File> {
+    // Left behind by a process of the same number.
+    let _ = fs::remove_file(path);
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}

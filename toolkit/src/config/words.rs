@@ -1,0 +1,194 @@
+//! What the environment and the command line say: one value each, at a path.
+
+use crate::arguments::check_document;
+use crate::config::error::ConfigProblem;
+use crate::config::merge::Document;
+use crate::config::origin::{ConfigOrigin, ConfigSource};
+use crate::config::parse::{Parsed, parse};
+use crate::config::pointer::{dotted, escape, steps};
+use crate::config::schema::Schemas;
+use crate::name::nearest;
+use crate::schema::resolve;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+
+/// What the names of variables begin with.
+const PREFIX: &str = "TOOLKIT_";
+/// Variables that are no keys of the configuration.
+const RESERVED: [&str; 3] = ["TOOLKIT_DATA_DIR", "TOOLKIT_CONFIG_DIR", "TOOLKIT_LOG"];
+/// The variables of tests.
+const OF_TESTS: &str = "TOOLKIT_TEST_";
+
+/// What the variables `TOOLKIT_…` of an environment say, by name: `TOOLKIT_TOOLS__DENY` is `tools.deny`.
+pub(crate) fn of_environment(
+    environment: &BTreeMap<OsString, OsString>,
+    schemas: &Schemas,
+    known: &Value,
+    problems: &mut Vec<ConfigProblem>,
+) -> Vec<Document> {
+    let mut documents = Vec::new();
+    let mut said: BTreeMap<String, String> = BTreeMap::new();
+    for (name, value) in environment {
+        let Some(path) = name.to_string_lossy().strip_prefix(PREFIX).map(str::to_owned) else { continue };
+        let name = name.to_string_lossy().into_owned();
+        if RESERVED.contains(&name.as_str()) || name.starts_with(OF_TESTS) {
+            continue;
+        }
+        let origin = ConfigOrigin::new(ConfigSource::Environment(name.clone()));
+        let names: Vec<&str> = path.split("__").collect();
+        match one(&names, Spelling::Environment, value, &origin, schemas, known) {
+            Ok((pointer, document)) => match said.insert(pointer.clone(), name) {
+                None => documents.push(document),
+                Some(other) => {
+                    let message = format!("the variable `{other}` says it too; unset one of them");
+                    problems.push(ConfigProblem::new(Some(origin), pointer, message));
+                }
+            },
+            Err(found) => problems.extend(found),
+        }
+    }
+    documents
+}
+
+/// What `--set KEY=VALUE` says; the key is a path with dots, or a JSON pointer.
+pub(crate) fn of_flag(flag: &str, schemas: &Schemas, known: &Value) -> Result<Document, Vec<ConfigProblem>> {
+    let Some((key, value)) = flag.split_once('=') else {
+        let origin = ConfigOrigin::new(ConfigSource::Flag("--set".to_owned()));
+        let message = "it takes a key and a value: `--set tools.profile=coding`";
+        return Err(vec![ConfigProblem::new(Some(origin), "", message)]);
+    };
+    // The value may be a secret.
+    let origin = ConfigOrigin::new(ConfigSource::Flag(format!("--set {key}")));
+    let names: Vec<String> =
+        if key.starts_with('/') { steps(key).collect() } else { key.split('.').map(str::to_owned).collect() };
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    one(&names, Spelling::Exact, OsStr::new(value), &origin, schemas, known).map(|(_, document)| document)
+}
+
+/// How the names of a path are written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Spelling {
+    /// As the keys are.
+    Exact,
+    /// In capitals, with `_` where it pleases.
+    Environment,
+}
+
+fn one(
+    names: &[&str],
+    spelling: Spelling,
+    value: &OsStr,
+    origin: &ConfigOrigin,
+    schemas: &Schemas,
+    known: &Value,
+) -> Result<(String, Document), Vec<ConfigProblem>> {
+    let fault =
+        |pointer: &str, message: String| vec![ConfigProblem::new(Some(origin.clone()), pointer, message)];
+    let keys = keys(names, spelling, &schemas.partial.schema, known).map_err(|message| fault("", message))?;
+    let pointer = keys.iter().fold(String::new(), |pointer, key| pointer + "/" + &escape(key));
+    let Some(text) = value.to_str() else { return Err(fault(&pointer, "its value is not UTF-8".to_owned())) };
+    // A text may look like a number, or be none: the first that fits is meant.
+    let read = parse(text).ok().map(|Parsed { value, .. }| value);
+    let mut found = Vec::new();
+    for candidate in read.into_iter().chain([Value::from(text)]) {
+        let mut document = keys
+            .iter()
+            .rev()
+            .fold(candidate, |value, key| Value::Object(Map::from_iter([(key.clone(), value)])));
+        let problems = check_document(&schemas.partial, &mut document);
+        if problems.is_empty() {
+            let mut origins = BTreeMap::new();
+            add_origins(&document, String::new(), origin, &mut origins);
+            return Ok((pointer, Document { value: document, origins }));
+        }
+        if found.is_empty() {
+            found = problems.iter().map(|problem| ConfigProblem::of(problem, Some(origin.clone()))).collect();
+        }
+    }
+    Err(found)
+}
+
+fn add_origins(
+    value: &Value,
+    pointer: String,
+    origin: &ConfigOrigin,
+    origins: &mut BTreeMap<String, ConfigOrigin>,
+) {
+    match value {
+        Value::Object(members) => {
+            for (name, member) in members {
+                add_origins(member, format!("{pointer}/{}", escape(name)), origin, origins);
+            }
+        }
+        Value::Array(items) => {
+            for (number, item) in items.iter().enumerate() {
+                add_origins(item, format!("{pointer}/{number}"), origin, origins);
+            }
+        }
+        _ => {}
+    }
+    origins.insert(pointer, origin.clone());
+}
+
+/// A value that the program states.
+pub(crate) fn of_program(value: &Value) -> Document {
+    let mut origins = BTreeMap::new();
+    add_origins(value, String::new(), &ConfigOrigin::new(ConfigSource::Program), &mut origins);
+    Document { value: value.clone(), origins }
+}
+
+/// The keys that the names of a path mean.
+fn keys(names: &[&str], spelling: Spelling, root: &Value, known: &Value) -> Result<Vec<String>, String> {
+    let fold = |name: &str| name.replace(['_', '-'], "").to_lowercase();
+    let (mut schema, mut known) = (root, Some(known));
+    let mut keys: Vec<String> = Vec::new();
+    for name in names {
+        schema = resolve(schema, root);
+        let variants = schema.get("anyOf").and_then(Value::as_array).into_iter().flatten();
+        let here: Vec<&Value> = [schema].into_iter().chain(variants).collect();
+        let mut properties = here.iter().filter_map(|schema| schema.get("properties")?.as_object()).flatten();
+        let is_meant = |key: &str| match spelling {
+            Spelling::Exact => key == *name,
+            Spelling::Environment => fold(key) == fold(name),
+        };
+        let rest =
+            here.iter().find_map(|schema| schema.get("additionalProperties").filter(|rest| rest.is_object()));
+        let (key, next) = match (properties.find(|(key, _)| is_meant(key)), rest) {
+            _ if name.is_empty() => return Err("a name in its path is empty".to_owned()),
+            (Some((key, next)), _) => (key.clone(), next),
+            (None, Some(next)) => {
+                let written = known.and_then(Value::as_object).into_iter().flat_map(Map::keys);
+                let written = written.into_iter().find(|key| is_meant(key)).cloned();
+                let new = || match spelling {
+                    Spelling::Exact => (*name).to_owned(),
+                    Spelling::Environment => name.to_lowercase(),
+                };
+                (written.unwrap_or_else(new), next)
+            }
+            (None, None) => {
+                let all: Vec<&str> = here
+                    .iter()
+                    .filter_map(|schema| schema.get("properties")?.as_object())
+                    .flat_map(Map::keys)
+                    .map(String::as_str)
+                    .collect();
+                let place = if keys.is_empty() {
+                    "the configuration".to_owned()
+                } else {
+                    format!("`{}`", dotted(&format!("/{}", keys.join("/"))))
+                };
+                let near = nearest(name, all.iter().copied());
+                return Err(match (near.first(), all.is_empty()) {
+                    (Some(near), _) => format!("{place} has no key `{name}`; did you mean `{near}`?"),
+                    (None, true) => format!("{place} has no keys"),
+                    (None, false) => format!("{place} has no key `{name}`; there are {}", all.join(", ")),
+                });
+            }
+        };
+        known = known.and_then(|known| known.get(&key));
+        keys.push(key);
+        schema = next;
+    }
+    Ok(keys)
+}

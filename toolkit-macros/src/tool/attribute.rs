@@ -214,14 +214,7 @@ fn prepare(path: &ExprPath) -> TokenStream {
 }
 
 fn text_field(entry: &Entry, field: &TokenStream, errors: &mut Errors) -> Option<TokenStream> {
-    let text = entry.text(errors)?;
-    if text.literal().is_some_and(|text| text.trim().is_empty()) {
-        errors.push(
-            Check::EmptyText,
-            &text,
-            format!("`{}` is empty; say something or leave it out", entry.key),
-        );
-    }
+    let text = entry.filled_text(errors)?;
     Some(quote!(#field: __toolkit::Some(#text),))
 }
 

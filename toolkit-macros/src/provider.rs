@@ -182,6 +182,7 @@ fn with_record(
     let (name, span) = (ident.to_string(), ident.span());
     let cfgs = attributes.iter().filter(|attribute| attribute.path().is_ident("cfg"));
     let Provider { witness, convert, made, def, fields, record } = provider;
+    let location = location(span);
     let making = Ident::new("making", Span::mixed_site());
     let (mut witnesses, mut takes) = (TokenStream::new(), TokenStream::new());
     let (mut passed, mut needs, mut sections) = (Vec::new(), Vec::new(), TokenStream::new());
@@ -205,7 +206,7 @@ fn with_record(
                     const #witness: __toolkit::PluginConfigOf<#ty> = __toolkit::plugin_config_of::<#ty>();
                 });
                 sections.extend(quote! {
-                    __toolkit::inventory::submit! { #witness.section.for_crate(::core::module_path!()) }
+                    __toolkit::inventory::submit! { #witness.section.for_crate(#location) }
                 });
                 (witness, *borrowed)
             }
@@ -216,7 +217,6 @@ fn with_record(
     let call = quote_spanned!(span=> #ident(#(#passed),*));
     let call = if signature.asyncness.is_some() { quote!(#call.await) } else { call };
     let future = quote_spanned!(span=> async move { #call });
-    let location = location(span);
     quote! {
         #(#attributes)*
         #visibility #signature #body

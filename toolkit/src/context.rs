@@ -45,7 +45,7 @@ pub struct ToolContext {
 /// The tool that was called. Sharing one that the toolkit has anyway would cost each call something.
 #[derive(Debug, Clone)]
 pub(crate) enum Called {
-    /// The toolkit's at this place.
+    /// The toolbox's at this place.
     Listed(usize),
     /// One that no toolkit has.
     Own(Tool),
@@ -132,7 +132,7 @@ impl ToolContext {
 
     pub(crate) fn tool(&self) -> &Tool {
         match &self.tool {
-            Called::Listed(place) => &self.scope.toolkit.tools[*place],
+            Called::Listed(place) => &self.scope.tools[*place],
             Called::Own(tool) => tool,
         }
     }
@@ -272,7 +272,7 @@ impl ToolContext {
         self.caller().extra.get(key)
     }
 
-    fn services(&self) -> &Services {
+    pub(crate) fn services(&self) -> &Services {
         let own = self.tool().services();
         if own.is_empty() { &self.scope.toolkit.services } else { own }
     }

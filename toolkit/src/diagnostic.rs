@@ -10,11 +10,14 @@ use std::fmt;
 pub struct Diagnostic {
     /// How bad it is.
     pub level: Level,
-    /// The crate that it is about.
+    /// What it is about: a crate, a file of the configuration.
     pub source: String,
+    /// The plugin that it is about, where it is about one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plugin_id: Option<String>,
     /// What it is.
     pub message: String,
-    /// Where in the code.
+    /// Where in the code or the configuration.
     pub location: Option<String>,
 }
 
@@ -30,6 +33,27 @@ pub enum Level {
     Error,
 }
 
+impl Diagnostic {
+    /// Something about a source: a crate, a file of the configuration.
+    pub fn new(level: Level, source: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { level, source: source.into(), plugin_id: None, message: message.into(), location: None }
+    }
+
+    /// The plugin that it is about.
+    #[must_use]
+    pub fn with_plugin(mut self, id: impl Into<String>) -> Self {
+        self.plugin_id = Some(id.into());
+        self
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn with_location(mut self, location: impl fmt::Display) -> Self {
+        self.location = Some(location.to_string());
+        self
+    }
+}
+
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let level = match self.level {
@@ -38,9 +62,11 @@ impl fmt::Display for Diagnostic {
             Level::Error => "error",
         };
         write!(f, "{level}: {}", self.message)?;
-        match &self.location {
-            Some(location) => write!(f, " ({location})"),
-            None => Ok(()),
+        match (&self.plugin_id, &self.location) {
+            (Some(id), Some(location)) => write!(f, " (plugin `{id}`, {location})"),
+            (Some(id), None) => write!(f, " (plugin `{id}`)"),
+            (None, Some(location)) => write!(f, " ({location})"),
+            (None, None) => Ok(()),
         }
     }
 }

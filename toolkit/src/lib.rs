@@ -56,12 +56,14 @@ mod output;
 mod output_store;
 mod parameter;
 mod permission;
+mod plugin;
 mod policy;
 pub mod prelude;
 mod prepare;
 mod redact;
 mod registry;
 mod schema;
+mod service;
 mod session;
 mod settings;
 mod sink;
@@ -88,9 +90,9 @@ pub use ask::{
 pub use call::{CallArguments, ToolCall, ToolResult};
 pub use caller::Caller;
 pub use config::{
-    ConfigError, ConfigGate, ConfigOrigin, ConfigOrigins, ConfigProblem, ConfigSection, ConfigSource,
-    Configuration, IgnoredKey, LoadOptions, LoopGuardSettings, McpCommand, McpOff, McpServerSettings, McpUrl,
-    Secret, ToolAgentSettings, TrustStore, TrustedFile, WorkspaceFile,
+    Config, ConfigError, ConfigGate, ConfigOrigin, ConfigOrigins, ConfigProblem, ConfigSection, ConfigSource,
+    Configuration, Configured, IgnoredKey, LoadOptions, LoopGuardSettings, McpCommand, McpOff,
+    McpServerSettings, McpUrl, Secret, ToolAgentSettings, TrustStore, TrustedFile, WorkspaceFile,
 };
 pub use content::{Bytes, Content, Resource, ResourceBody};
 pub use context::ToolContext;
@@ -106,16 +108,18 @@ pub use history::{
     RecordedOutput,
 };
 pub use housekeeping::Housekeeping;
-pub use macros::{args, tool};
+pub use macros::{args, service, tool, tool_factory};
 pub use name::{MAX_NAME_BYTES, is_valid_name, nearest};
 pub use output::{Image, IntoToolOutput, Json, JsonOutput, ToolOutput};
 pub use output_store::Swept;
 pub use parameter::{Literal, ParameterDef, Rule, Shown};
 pub use permission::{Decision, PermissionEntry, PermissionRule, PermissionRules, PermissionSettings};
+pub use plugin::{Plugin, PluginDef};
 pub use policy::{Policy, PolicySettings, ProfileRules, Refusal, ToolRules};
 pub use prepare::{Preparation, PrepareFn, Preparing};
 pub use redact::Redactor;
-pub use registry::{BuildError, Builder, Toolkit};
+pub use registry::{BuildError, Builder, RegisterError, ToolChange, ToolWatch, Toolkit, Tools};
+pub use service::IntoTools;
 pub use sink::OutputSink;
 pub use source::Source;
 pub use state::{Service, State};

@@ -90,21 +90,25 @@ impl Links {
             // Which crates are core is the host's to say: a crate that is none can make no other one.
             let core = link.core && may_be_core;
             if link.core && !core {
-                diagnostics.push(Diagnostic {
-                    level: Level::Warning,
-                    source: list.to_owned(),
-                    message: format!(
-                        "`core: {}` in the `toolkit::link!` of `{list}` does not count: only the program, or a crate that it \
-                         calls core, can say that",
-                        link.crate_name
-                    ),
-                    location: Some(format!("{}:{}", link.file, link.line)),
-                });
+                let message = format!(
+                    "`core: {}` in the `toolkit::link!` of `{list}` does not count: only the program, or a crate that it \
+                     calls core, can say that",
+                    link.crate_name
+                );
+                let place = format!("{}:{}", link.file, link.line);
+                diagnostics.push(Diagnostic::new(Level::Warning, list, message).with_location(place));
             }
             let place = self.rank.len();
             self.rank.entry(link.crate_name).or_insert((place, false)).1 |= core;
             self.walk(link.crate_name, core, lists, walked, diagnostics);
         }
+    }
+
+    /// These crates in this order, core or not.
+    #[cfg(test)]
+    pub(crate) fn of(crates: &[(&'static str, bool)]) -> Self {
+        let ranked = crates.iter().enumerate();
+        Self { rank: ranked.map(|(place, (name, core))| (*name, (place, *core))).collect() }
     }
 
     /// The place of a crate: linked ones in their order, all others after them.

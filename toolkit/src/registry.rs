@@ -3,6 +3,15 @@
 mod candidates;
 mod faults;
 mod index;
+mod origins;
+mod products;
+mod register;
+#[cfg(test)]
+mod tests;
+mod tools;
+
+pub use register::{RegisterError, ToolChange, ToolWatch};
+pub use tools::Tools;
 
 use crate::approver::Approver;
 use crate::arguments::Repairing;
@@ -15,19 +24,24 @@ use crate::events::{Events, Hub};
 use crate::history::History;
 use crate::link::{self, Linked, Links};
 use crate::output_store::{OutputStore, default_data_dir};
+use crate::plugin::{LinkedPlugin, Plugin};
 use crate::policy::Policy;
 use crate::redact::Redactor;
+use crate::service::{self, FactoryDef, Incomplete};
 use crate::session::Sessions;
 use crate::settings::Settings;
 use crate::state::{Service, Services};
 use crate::tool::Tool;
+use crate::tool_def::ToolDef;
 use crate::toolbox::Toolbox;
 use candidates::{Candidate, choose};
 use faults::{faults, missing_services};
-use index::Index;
+use origins::{Known, Origins};
+use register::Registry;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Every tool linked into or registered with this process. Cheap to clone.
@@ -48,34 +62,17 @@ pub struct Toolkit(Arc<Inner>);
 
 #[derive(Debug, Default)]
 pub(crate) struct Inner {
-    /// By name, in that order.
-    pub(crate) tools: Vec<Tool>,
-    /// Names and aliases, to the place in `tools`.
-    pub(crate) index: Index,
+    pub(crate) registry: Registry,
+    pub(crate) origins: Origins,
     pub(crate) services: Services,
     pub(crate) settings: Settings,
     pub(crate) sessions: Sessions,
     pub(crate) events: Arc<Hub>,
     diagnostics: Vec<Diagnostic>,
-    /// Whether any of the tools prepares itself; looked at when it is first needed.
-    prepares: OnceLock<bool>,
-}
-
-impl Inner {
-    /// Whether any of the tools prepares itself for a caller.
-    pub(crate) fn prepares(&self) -> bool {
-        *self.prepares.get_or_init(|| self.tools.iter().any(|tool| tool.stated().prepare.is_some()))
-    }
-
-    /// The place of the tool of this name or alias.
-    pub(crate) fn place(&self, name: &str) -> Option<usize> {
-        self.index.get(name, &self.tools)
-    }
-
-    /// The tool of this name or alias.
-    pub(crate) fn tool(&self, name: &str) -> Option<&Tool> {
-        self.place(name).map(|place| &self.tools[place])
-    }
+    /// What makes tools for each caller.
+    pub(crate) factories: Vec<&'static FactoryDef>,
+    /// Whether any service is made at its first use.
+    pub(crate) makes_services: bool,
 }
 
 impl Toolkit {
@@ -89,14 +86,25 @@ impl Toolkit {
         Builder::default()
     }
 
-    /// Every tool, by name.
-    pub fn tools(&self) -> &[Tool] {
-        &self.0.tools
+    /// Every tool there is now, by name: a slice that stays as it is while tools come and go.
+    pub fn tools(&self) -> Tools {
+        self.0.tools()
     }
 
-    /// The tool of this name or alias.
-    pub fn tool(&self, name: &str) -> Option<&Tool> {
-        self.0.tool(name)
+    /// The tool of this name or alias, if it is there now.
+    pub fn tool(&self, name: &str) -> Option<Tool> {
+        self.0.tools().get(name).cloned()
+    }
+
+    /// The names that only core tools can have: their names and aliases, also of those that are switched off, sorted. No
+    /// plugin, server or client can take one, and no plugin can have one as its id.
+    pub fn reserved_names(&self) -> impl Iterator<Item = &str> {
+        self.0.origins.reserved_names()
+    }
+
+    /// Every plugin with a tool or a `toolkit::plugin!`, by the name of its crate; also those that are blocked.
+    pub fn plugins(&self) -> &[Plugin] {
+        self.0.origins.plugins()
     }
 
     /// What was noticed while the tools were put together.
@@ -144,6 +152,9 @@ pub struct Builder {
     tools: Vec<Tool>,
     services: Services,
     first_lists: Vec<String>,
+    prefer: Vec<String>,
+    switched_on: BTreeSet<String>,
+    leave_out_incomplete: bool,
     settings: Settings,
     data_dir: Option<PathBuf>,
 }
@@ -173,6 +184,29 @@ impl Builder {
     #[must_use]
     pub fn links_first(mut self, crate_name: impl Into<String>) -> Self {
         self.first_lists.push(crate_name.into());
+        self
+    }
+
+    /// Lets the tools of these plugins go before those of other plugins, in this order, whatever `link!` says. Core tools
+    /// go before all of them all the same.
+    #[must_use]
+    pub fn prefer(mut self, plugins: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.prefer.extend(plugins.into_iter().map(Into::into));
+        self
+    }
+
+    /// Switches linked tools on whose authors have them switched off: `#[tool(enabled = false)]`.
+    #[must_use]
+    pub fn switch_on(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.switched_on.extend(names.into_iter().map(Into::into));
+        self
+    }
+
+    /// Leaves tools out that take a `State<T>` which nobody provides, each with a diagnostic. By default the toolkit is
+    /// not built then.
+    #[must_use]
+    pub fn leave_out_incomplete(mut self) -> Self {
+        self.leave_out_incomplete = true;
         self
     }
 
@@ -304,15 +338,45 @@ impl Builder {
     pub fn build(mut self) -> Result<Toolkit, BuildError> {
         let (mut problems, mut diagnostics) = (Vec::new(), Vec::new());
         let links = Links::collect(&self.first_lists, &mut diagnostics);
+        let linked: Vec<&'static ToolDef> = match self.linked {
+            true => inventory::iter::<Linked>().map(|Linked(def)| *def).collect(),
+            false => Vec::new(),
+        };
+        if self.linked {
+            problems.extend(link::silent_crates());
+        }
+        let known = Known {
+            links,
+            linked: &linked,
+            added: &self.tools,
+            plugins: inventory::iter::<LinkedPlugin>().map(|LinkedPlugin(def)| *def).collect(),
+            prefer: &self.prefer,
+        };
+        let mut origins = Origins::collect(known, &mut problems, &mut diagnostics);
         let added = std::mem::take(&mut self.tools).into_iter().enumerate();
         let mut candidates: Vec<Candidate> =
             added.map(|(place, tool)| Candidate::Added(place, tool)).collect();
-        if self.linked {
-            problems.extend(link::silent_crates());
-            let enabled = inventory::iter::<Linked>().filter(|Linked(def)| def.enabled);
-            candidates.extend(enabled.map(|Linked(def)| Candidate::Linked(def)));
+        for def in linked {
+            if def.enabled || self.switched_on.contains(def.name) {
+                candidates.push(Candidate::Linked(def));
+            } else {
+                origins.withhold(def.name);
+            }
         }
-        let tools = choose(candidates, &links, &mut problems, &mut diagnostics);
+        if self.linked {
+            let incomplete =
+                if self.leave_out_incomplete { Incomplete::LeftOut } else { Incomplete::Refused };
+            let makers = service::linked_makers();
+            service::add(&mut self.services, makers, incomplete, &mut problems, &mut diagnostics);
+        }
+        let mut tools = choose(candidates, &origins, &mut problems, &mut diagnostics);
+        if self.leave_out_incomplete {
+            tools.retain(|tool| {
+                let missing = missing_services(tool, &self.services);
+                diagnostics.extend(missing.iter().map(|missing| incomplete(tool, missing)));
+                missing.is_empty()
+            });
+        }
         for tool in &tools {
             problems.extend(faults(tool));
             problems.extend(missing_services(tool, &self.services));
@@ -323,52 +387,42 @@ impl Builder {
             return Err(BuildError { problems });
         }
         let tools: Vec<Tool> = tools.into_iter().map(|tool| tool.with_services(&self.services)).collect();
-        let index = index(&tools, &links, &mut diagnostics);
         let names: Vec<&str> = tools.iter().map(Tool::name).collect();
-        let plugins = tools.iter().map(Tool::crate_name).collect();
+        let plugins = origins.plugins().iter().map(|plugin| &*plugin.id).collect();
         diagnostics.extend(self.settings.configuration.diagnostics(&names, &plugins));
         self.settings.redactor = self.settings.configuration.add_secrets(self.settings.redactor);
-        let Self { services, mut settings, data_dir, .. } = self;
+        let registry = Registry::new(Tools::build(tools, &origins, &mut diagnostics));
+        let Self { services, mut settings, data_dir, linked, .. } = self;
         let data_dir = data_dir.or_else(default_data_dir);
         // A model is told where a file is, and its tools may work in another directory than the process.
         settings.outputs =
             OutputStore::new(data_dir.and_then(|directory| std::path::absolute(directory).ok()));
-        Ok(Toolkit(Arc::new(Inner { tools, index, services, settings, diagnostics, ..Inner::default() })))
+        let mut factories = if linked { service::linked_factories() } else { Vec::new() };
+        // Of one name, the first one's tool is there: in the order of their crates, as everywhere.
+        factories.sort_by_key(|def| {
+            let core = origins.is_core_crate(def.location.crate_name());
+            (!core, origins.rank(&def.location), def.location.module, def.location.line)
+        });
+        let makes_services = services.has_lazy();
+        Ok(Toolkit(Arc::new(Inner {
+            registry,
+            factories,
+            makes_services,
+            origins,
+            services,
+            settings,
+            diagnostics,
+            ..Inner::default()
+        })))
     }
 }
 
-/// Names and aliases. An alias never takes a name, nor an alias that an earlier crate has.
-fn index(tools: &[Tool], links: &Links, diagnostics: &mut Vec<Diagnostic>) -> Index {
-    let mut index = Index::with_capacity(tools.len());
-    for (place, tool) in tools.iter().enumerate() {
-        index.insert(tool.name(), place, 0);
-    }
-    let mut order: Vec<usize> = (0..tools.len()).filter(|place| tools[*place].aliases().len() > 0).collect();
-    order.sort_by_key(|place| {
-        let name = tools[*place].crate_name();
-        (!links.is_core(name), links.rank(name), *place)
-    });
-    for place in order {
-        let tool = &tools[place];
-        for (number, alias) in tool.aliases().enumerate() {
-            match index.get(alias, tools) {
-                Some(other) => diagnostics.push(Diagnostic {
-                    level: Level::Warning,
-                    source: tool.crate_name().to_owned(),
-                    message: format!(
-                        "the alias `{alias}` of the tool `{}` is left out: it already names `{}`",
-                        tool.name(),
-                        tools[other].name()
-                    ),
-                    location: tool.location().map(|location| location.to_string()),
-                }),
-                None => {
-                    index.insert(alias, place, number + 1);
-                }
-            }
-        }
-    }
-    index
+fn incomplete(tool: &Tool, missing: &str) -> Diagnostic {
+    let crate_name = tool.crate_name();
+    let source = if crate_name.is_empty() { tool.source().to_string() } else { crate_name.to_owned() };
+    let diagnostic = Diagnostic::new(Level::Warning, source, format!("left out: {missing}"));
+    let diagnostic = tool.location().into_iter().fold(diagnostic, Diagnostic::with_location);
+    tool.plugin_id().into_iter().fold(diagnostic, Diagnostic::with_plugin)
 }
 
 /// Why a toolkit could not be built: every reason at once.
@@ -389,6 +443,6 @@ impl fmt::Debug for BuildError {
 
 impl fmt::Display for Toolkit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} tools", self.0.tools.len())
+        write!(f, "{} tools", self.tools().len())
     }
 }

@@ -410,11 +410,6 @@ impl Tool {
     pub(crate) fn services(&self) -> &Services {
         &self.0.made.services
     }
-
-    /// Whether both are one and the same, and not only alike.
-    pub(crate) fn is_same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
 }
 
 /// Texts that a program holds, then texts of a tool made at run time.

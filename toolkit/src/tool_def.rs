@@ -168,6 +168,13 @@ pub struct ServiceDef {
     pub id: TypeId,
 }
 
+impl ServiceDef {
+    /// Of a type.
+    pub(crate) const fn of<T: ?Sized + 'static>() -> Self {
+        Self { name: std::any::type_name::<T>, id: TypeId::of::<T>() }
+    }
+}
+
 impl fmt::Debug for ServiceDef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str((self.name)())

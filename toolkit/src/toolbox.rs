@@ -23,7 +23,7 @@ use crate::guard::guard;
 use crate::name::{MAX_NAME_BYTES, nearest};
 use crate::policy::{Policy, Refusal};
 use crate::prepare::fill;
-use crate::registry::Inner;
+use crate::registry::{Inner, Tools};
 use crate::session::Session;
 use crate::tool::Tool;
 use own::Own;
@@ -42,9 +42,11 @@ pub(crate) struct Scope {
     pub(crate) toolkit: Arc<Inner>,
     pub(crate) caller: Arc<Caller>,
     pub(crate) session: Arc<Session>,
-    /// The places in the toolkit of the tools that the policy allows; all where `None`.
+    /// The tools that there were when it was made.
+    pub(crate) tools: Tools,
+    /// The places in `tools` of those that the policy allows; all where `None`.
     allowed: Option<Vec<usize>>,
-    /// What is not as the toolkit has it, where anything is.
+    /// What was made or left out for this caller, where anything was.
     own: Option<Box<Own>>,
 }
 
@@ -52,10 +54,12 @@ impl Scope {
     /// Outside any toolkit.
     pub(crate) fn detached(caller: Caller) -> Arc<Self> {
         let toolkit = Arc::new(Inner::default());
+        let tools = Tools::default();
         Arc::new(Self {
             toolkit,
             caller: Arc::new(caller),
             session: Session::unnamed(),
+            tools,
             allowed: None,
             own: None,
         })
@@ -68,11 +72,12 @@ impl Toolbox {
             Some(id) => toolkit.sessions.open(id),
             None => Session::unnamed(),
         };
+        let tools = toolkit.tools();
         let allowed = toolkit.settings.policy.as_ref().map(|policy| {
-            let is_allowed = |place: &usize| check(&**policy, &caller, &toolkit.tools[*place]).is_ok();
-            (0..toolkit.tools.len()).filter(is_allowed).collect()
+            let is_allowed = |place: &usize| check(&**policy, &caller, &tools[*place]).is_ok();
+            (0..tools.len()).filter(is_allowed).collect()
         });
-        Self::of(Arc::new(Scope { toolkit, caller: Arc::new(caller), session, allowed, own: None }))
+        Self::of(Arc::new(Scope { toolkit, caller: Arc::new(caller), session, tools, allowed, own: None }))
     }
 
     pub(crate) fn of(scope: Arc<Scope>) -> Self {
@@ -81,24 +86,17 @@ impl Toolbox {
 
     /// The tools, by name.
     pub fn tools(&self) -> impl ExactSizeIterator<Item = &Tool> {
-        let Scope { toolkit, allowed, own, .. } = &*self.0;
-        let own = own.as_deref().map(Own::listed);
-        let count = own.map_or_else(|| allowed.as_ref().map_or(toolkit.tools.len(), Vec::len), <[Tool]>::len);
-        (0..count).map(move |place| match own {
-            Some(own) => &own[place],
-            None => &toolkit.tools[allowed.as_ref().map_or(place, |allowed| allowed[place])],
-        })
+        let Scope { tools, allowed, .. } = &*self.0;
+        let count = allowed.as_ref().map_or(tools.len(), Vec::len);
+        (0..count).map(move |place| &tools[allowed.as_ref().map_or(place, |allowed| allowed[place])])
     }
 
     /// The tool of this name or alias.
     pub fn tool(&self, name: &str) -> Option<&Tool> {
-        if let Some(found) = self.own(name) {
-            return found.ok();
-        }
-        let Scope { toolkit, allowed, .. } = &*self.0;
-        let place = toolkit.place(name)?;
+        let Scope { tools, allowed, .. } = &*self.0;
+        let place = tools.place(name)?;
         let is_there = allowed.as_ref().is_none_or(|allowed| allowed.binary_search(&place).is_ok());
-        is_there.then(|| &toolkit.tools[place])
+        is_there.then(|| &tools[place])
     }
 
     /// The tool of this name or alias, or the error that a call of it gets.
@@ -107,17 +105,17 @@ impl Toolbox {
     ///
     /// `UnknownTool`, naming the nearest ones; `Denied`, naming what in the policy denies it.
     pub fn find(&self, name: &str) -> Result<&Tool, ToolError> {
-        if let Some(found) = self.own(name) {
-            return found;
-        }
-        self.place(name).map(|place| &self.0.toolkit.tools[place])
+        self.place(name).map(|place| &self.0.tools[place])
     }
 
     /// The place of the tool of this name or alias in the toolkit.
     fn place(&self, name: &str) -> Result<usize, ToolError> {
-        let toolkit = &self.0.toolkit;
-        let Some(place) = toolkit.place(name) else { return Err(self.unknown(name)) };
-        let tool = &toolkit.tools[place];
+        let Scope { toolkit, tools, .. } = &*self.0;
+        let Some(place) = tools.place(name) else { return Err(self.unknown(name)) };
+        if toolkit.registry.version() != tools.version() {
+            self.check_still_there(place)?;
+        }
+        let tool = &tools[place];
         // Asked again, so that what was revoked since the toolbox was made counts at once.
         if let Some(policy) = &toolkit.settings.policy
             && let Err(refusal) = check(&**policy, &self.0.caller, tool)
@@ -127,11 +125,30 @@ impl Toolbox {
         if let Some(allowed) = &self.0.allowed
             && allowed.binary_search(&place).is_err()
         {
+            if let Some(why) = self.0.own.as_ref().and_then(|own| own.why_left(tool)) {
+                return Err(ToolError::denied(format!("`{name}` cannot be used here: {why}")));
+            }
             return Err(ToolError::denied(format!(
                 "`{name}` cannot be used yet: it was not allowed when this turn began"
             )));
         }
         Ok(place)
+    }
+
+    /// What was taken out since the toolbox was made is gone at once.
+    #[cold]
+    fn check_still_there(&self, place: usize) -> Result<(), ToolError> {
+        let Scope { toolkit, tools, .. } = &*self.0;
+        if tools.is_still_in(place, &toolkit.tools()) {
+            return Ok(());
+        }
+        Err(ToolError::new(
+            ToolErrorKind::UnknownTool,
+            format!(
+                "the tool `{}` is no longer there: it was taken out since this turn began; do without it",
+                tools[place].name()
+            ),
+        ))
     }
 
     /// Whom it is for.

@@ -99,6 +99,52 @@ fn every_mistake_is_reported_at_once() {
     assert_eq!(twice.matches("registry.rs:").count(), 2, "{twice}");
 }
 
+#[test]
+fn tools_without_their_service_can_be_left_out() {
+    let toolkit = Toolkit::empty()
+        .tool(tool_ref!(query))
+        .tool(tool_ref!(re_exported))
+        .leave_out_incomplete()
+        .build()
+        .unwrap();
+    assert_eq!(toolkit.tools().iter().map(Tool::name).collect::<Vec<_>>(), ["one"]);
+    let [left] = toolkit.diagnostics() else { panic!("one, not {:?}", toolkit.diagnostics()) };
+    assert_eq!((left.level, left.source.as_str()), (toolkit::Level::Warning, "registry"));
+    assert_eq!(left.plugin_id.as_deref(), Some("registry"));
+    let text = left.to_string();
+    for part in
+        ["left out: the tool `query`", "`State<registry::Db>`", "`.service(value)`", "tests/registry.rs:"]
+    {
+        assert!(text.contains(part), "{text}");
+    }
+}
+
+#[test]
+fn a_crate_is_a_plugin() {
+    let toolkit = Toolkit::empty().tool(tool_ref!(query)).service(Db { name: "" }).build().unwrap();
+    let tool = toolkit.tool("query").unwrap();
+    assert_eq!((tool.source(), tool.plugin_id()), (&toolkit::Source::plugin("registry"), Some("registry")));
+    assert_eq!(toolkit.plugins()[0].crate_name, "registry");
+    assert_eq!(toolkit.reserved_names().count(), 0);
+}
+
+/// Sleeps unless it is woken.
+#[tool(enabled = false, read_only)]
+async fn asleep() -> &'static str {
+    "awake"
+}
+
+#[tokio::test]
+async fn what_is_switched_off_can_be_switched_on() {
+    let builder = || {
+        Toolkit::builder()
+            .service(Db { name: "" })
+            .shared_service::<dyn Store>(std::sync::Arc::new(Db { name: "" }))
+    };
+    assert!(builder().build().unwrap().tool("asleep").is_none());
+    assert_eq!(text(&builder().switch_on(["asleep"]).build().unwrap(), "asleep").await, "awake");
+}
+
 #[tokio::test]
 async fn an_alias_never_takes_a_name() {
     let toolkit =
@@ -121,7 +167,8 @@ async fn an_alias_never_takes_a_name() {
 fn tools_come_by_name() {
     let toolkit =
         Toolkit::empty().tool(tool_ref!(inner::second)).tool(tool_ref!(inner::one)).build().unwrap();
-    let names: Vec<&str> = toolkit.tools().iter().map(Tool::name).collect();
+    let tools = toolkit.tools();
+    let names: Vec<&str> = tools.iter().map(Tool::name).collect();
     assert_eq!(names, ["one", "two"]);
     assert_eq!(toolkit.tool("uno").unwrap().name(), "one");
     assert!(toolkit.tool("one").unwrap().groups().eq(["numbers"]));

@@ -188,7 +188,7 @@ impl Configuration {
         self.at(&pointer)
     }
 
-    fn at<T: ToolArg>(&self, pointer: &str) -> Result<T, ConfigError> {
+    pub(super) fn at<T: ToolArg>(&self, pointer: &str) -> Result<T, ConfigError> {
         let value = self.0.resolved.pointer(pointer).cloned().unwrap_or_else(|| Map::new().into());
         let mut value = own_keys(value, pointer);
         let fault = |at: &str, message: String| {
@@ -299,5 +299,6 @@ impl Configuration {
 }
 
 fn warning(message: String, location: Option<String>) -> Diagnostic {
-    Diagnostic { level: Level::Warning, source: "configuration".to_owned(), message, location }
+    let warning = Diagnostic::new(Level::Warning, "configuration", message);
+    location.into_iter().fold(warning, Diagnostic::with_location)
 }

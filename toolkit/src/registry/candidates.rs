@@ -1,9 +1,10 @@
 //! Which tools of all there are a toolkit has: of one name, the one that goes first.
 
+use super::origins::{Origins, Placing};
 use crate::diagnostic::{Diagnostic, Level};
-use crate::link::Links;
 use crate::tool::Tool;
 use crate::tool_def::{Location, ToolDef};
+use std::collections::BTreeMap;
 
 /// A tool that may be chosen. Small, since there may be thousands, most of them linked.
 #[derive(Debug)]
@@ -14,11 +15,11 @@ pub(super) enum Candidate {
 }
 
 /// Which of one name goes first: those that the host adds as it adds them. The linker's order means nothing: core first,
-/// then as the lists say, then by crate and place.
+/// then what is preferred, then as the lists say, then by crate and place.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Order {
     Added(usize),
-    Linked(Core, usize, &'static str, (&'static str, &'static str, u32)),
+    Linked(Core, (usize, usize), &'static str, (&'static str, &'static str, u32)),
 }
 
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
@@ -42,14 +43,14 @@ impl Candidate {
         }
     }
 
-    fn order(&self, links: &Links) -> Order {
+    fn order(&self, origins: &Origins) -> Order {
         match self {
             Self::Added(place, _) => Order::Added(*place),
             Self::Linked(ToolDef { location, .. }) => {
                 let name = location.crate_name();
-                let core = if links.is_core(name) { Core::Yes } else { Core::No };
+                let core = if origins.is_core_crate(name) { Core::Yes } else { Core::No };
                 let place = (location.version, location.file, location.line);
-                Order::Linked(core, links.rank(name), name, place)
+                Order::Linked(core, origins.rank(location), name, place)
             }
         }
     }
@@ -62,10 +63,41 @@ impl Candidate {
         }
     }
 
-    fn into_tool(self) -> Tool {
+    /// Whose it is.
+    fn placing(&self, origins: &Origins) -> Placing {
         match self {
+            Self::Added(_, tool) => {
+                let tool = origins.place(tool.clone());
+                let plugin = tool.plugin_id().map(Into::into);
+                Placing { source: tool.source().clone(), plugin, optional: tool.is_optional() }
+            }
+            Self::Linked(def) => origins.placing(&def.location, def.channel),
+        }
+    }
+
+    fn into_tool(self, origins: &Origins) -> Tool {
+        origins.place(match self {
             Self::Added(_, tool) => tool,
             Self::Linked(def) => Tool::new(def),
+        })
+    }
+
+    fn diagnostic(&self, level: Level, origins: &Origins, message: String) -> Diagnostic {
+        let Placing { source, plugin, .. } = self.placing(origins);
+        let crate_name = self.location().crate_name();
+        let source = if crate_name.is_empty() { source.to_string() } else { crate_name.to_owned() };
+        let diagnostic = Diagnostic::new(level, source, message).with_location(self.location());
+        match plugin {
+            Some(id) => diagnostic.with_plugin(&*id),
+            None => diagnostic,
+        }
+    }
+
+    /// Whose it is, in words.
+    fn owner(&self) -> String {
+        match self.location().crate_name() {
+            "" => "of the host".to_owned(),
+            name => format!("of the crate `{name}`"),
         }
     }
 }
@@ -73,26 +105,73 @@ impl Candidate {
 /// The tools by name, and what is left out.
 pub(super) fn choose(
     mut candidates: Vec<Candidate>,
-    links: &Links,
+    origins: &Origins,
     problems: &mut Vec<String>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<Tool> {
+    block_plugins(&mut candidates, origins, diagnostics);
     candidates.sort_by(|one, other| {
-        one.name().cmp(other.name()).then_with(|| one.order(links).cmp(&other.order(links)))
+        one.name().cmp(other.name()).then_with(|| one.order(origins).cmp(&other.order(origins)))
     });
-    let mut left = Vec::new();
     for same in candidates.chunk_by(|one, other| one.name() == other.name()) {
-        if let [first, others @ ..] = same
-            && !others.is_empty()
-        {
-            problems.extend(same.chunk_by(|one, other| one.scope() == other.scope()).filter_map(duplicates));
-            left.extend(others.iter().map(|other| (other.order(links), left_out(other, first))));
+        problems.extend(same.chunk_by(|one, other| one.scope() == other.scope()).filter_map(duplicates));
+    }
+    let mut left = Vec::new();
+    candidates.retain(|candidate| match taken_by_core(candidate, origins) {
+        None => true,
+        Some(diagnostic) => {
+            left.push((candidate.order(origins), diagnostic));
+            false
+        }
+    });
+    for same in candidates.chunk_by(|one, other| one.name() == other.name()) {
+        if let [first, others @ ..] = same {
+            left.extend(others.iter().map(|other| (other.order(origins), left_out(other, first, origins))));
         }
     }
     left.sort_by(|(one, _), (other, _)| one.cmp(other));
     diagnostics.extend(left.into_iter().map(|(_, diagnostic)| diagnostic));
     candidates.dedup_by(|other, first| other.name() == first.name());
-    candidates.into_iter().map(Candidate::into_tool).collect()
+    candidates.into_iter().map(|candidate| candidate.into_tool(origins)).collect()
+}
+
+/// Takes out all of a plugin whose id could be mistaken for a core tool: what a policy says of one would hold for the
+/// other.
+fn block_plugins(candidates: &mut Vec<Candidate>, origins: &Origins, diagnostics: &mut Vec<Diagnostic>) {
+    let mut blocked: BTreeMap<_, (Order, Diagnostic)> = BTreeMap::new();
+    candidates.retain(|candidate| {
+        let Some(id) = candidate.placing(origins).plugin else { return true };
+        let Some(core) = origins.core_tool_of_id(&id) else { return true };
+        let order = candidate.order(origins);
+        let message = format!(
+            "the plugin `{id}` is left out whole, since its id is a name of the core tool `{core}`; give it another one with \
+             `toolkit::plugin!`"
+        );
+        let found = (order, candidate.diagnostic(Level::Error, origins, message));
+        // What is told is the place of the first of its tools, whatever the linker's order.
+        match blocked.get_mut(&id) {
+            Some(first) if found.0 < first.0 => *first = found,
+            Some(_) => {}
+            None => {
+                blocked.insert(id, found);
+            }
+        }
+        false
+    });
+    diagnostics.extend(blocked.into_values().map(|(_, diagnostic)| diagnostic));
+}
+
+/// What is no core tool cannot have the name or alias of one, unless the host added it by hand.
+fn taken_by_core(candidate: &Candidate, origins: &Origins) -> Option<Diagnostic> {
+    let Candidate::Linked(def) = candidate else { return None };
+    if origins.is_core_crate(def.location.crate_name()) {
+        return None;
+    }
+    let core = origins.core_tool_of(def.name)?;
+    let what = if core == def.name { "has this name" } else { "answers to this name" };
+    let message =
+        format!("the tool `{}` {} is left out: the core tool `{core}` {what}", def.name, candidate.owner());
+    Some(candidate.diagnostic(Level::Warning, origins, message))
 }
 
 /// Tools of one name where there must be one, named with all their places.
@@ -107,17 +186,16 @@ fn duplicates(same: &[Candidate]) -> Option<String> {
     ))
 }
 
-fn left_out(tool: &Candidate, first: &Candidate) -> Diagnostic {
-    Diagnostic {
-        level: Level::Warning,
-        source: tool.location().crate_name().to_owned(),
-        message: format!(
-            "the tool `{}` of the crate `{}` is left out: `{}` goes first and has one of this name at {}",
-            tool.name(),
-            tool.location().crate_name(),
-            first.location().crate_name(),
-            first.location()
-        ),
-        location: Some(tool.location().to_string()),
-    }
+fn left_out(tool: &Candidate, first: &Candidate, origins: &Origins) -> Diagnostic {
+    let message = format!(
+        "the tool `{}` {} is left out: {} goes first and has one of this name at {}",
+        tool.name(),
+        tool.owner(),
+        match first.location().crate_name() {
+            "" => "the host".to_owned(),
+            name => format!("`{name}`"),
+        },
+        first.location()
+    );
+    tool.diagnostic(Level::Warning, origins, message)
 }

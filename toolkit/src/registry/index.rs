@@ -4,7 +4,7 @@
 use crate::tool::Tool;
 
 /// Where each name leads.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Index {
     /// At most half of them are taken.
     slots: Vec<Option<Entry>>,
@@ -52,6 +52,57 @@ impl Index {
         }
         let small = |count: usize| u32::try_from(count).expect("a program has fewer than 2^32 tools");
         self.put(Entry { hash: hash(name), place: small(place), alias: small(alias) });
+    }
+
+    /// Makes room for a tool that comes in at `place`.
+    pub(super) fn shift_up(&mut self, place: usize) {
+        for entry in self.slots.iter_mut().flatten() {
+            entry.place += u32::from(entry.place as usize >= place);
+        }
+    }
+
+    /// Takes out all names of the tool at `place`, which goes.
+    pub(super) fn remove_place(&mut self, place: usize, tool: &Tool) {
+        for (alias, name) in std::iter::once(tool.name()).chain(tool.aliases()).enumerate() {
+            self.remove(name, place, alias);
+        }
+        for entry in self.slots.iter_mut().flatten() {
+            entry.place -= u32::from(entry.place as usize > place);
+        }
+    }
+
+    /// Takes out a name, where it leads there: an alias may lead to another tool.
+    fn remove(&mut self, name: &str, place: usize, alias: usize) {
+        if self.slots.is_empty() {
+            return;
+        }
+        let hash = hash(name);
+        let is_it =
+            |entry: Entry| (entry.hash, entry.place as usize, entry.alias as usize) == (hash, place, alias);
+        let mut free = slot(hash, self.slots.len());
+        while !self.slots[free].is_some_and(is_it) {
+            if self.slots[free].is_none() {
+                return;
+            }
+            free = self.after(free);
+        }
+        self.taken -= 1;
+        // What stands behind moves up, as far as it may: a search ends at the first free slot.
+        let mut at = self.after(free);
+        while let Some(entry) = self.slots[at] {
+            let home = slot(entry.hash, self.slots.len());
+            if self.distance(home, at) >= self.distance(free, at) {
+                self.slots[free] = Some(entry);
+                free = at;
+            }
+            at = self.after(at);
+        }
+        self.slots[free] = None;
+    }
+
+    /// How many steps it is from one slot to another, round in a circle.
+    fn distance(&self, from: usize, to: usize) -> usize {
+        if to >= from { to - from } else { to + self.slots.len() - from }
     }
 
     fn put(&mut self, entry: Entry) {
@@ -113,6 +164,33 @@ mod tests {
         }
         for name in ["", "a_tool_", "a_tool_3000", "A_tool_1"] {
             assert_eq!(index.get(name, &tools), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_taken_out_is_gone_and_the_rest_is_found() {
+        // Few slots, so that names stand in each other's way.
+        let mut tools: Vec<Tool> = Vec::new();
+        let mut index = Index::default();
+        let mut random = 1_u64;
+        for step in 0..4_000 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let at = (random >> 33) as usize % (tools.len() + 1);
+            if tools.len() < 40 && random >> 63 == 0 || tools.is_empty() {
+                let tool = Tool::nameless().named(format!("tool_{step}"));
+                index.shift_up(at);
+                tools.insert(at, tool);
+                index.insert(tools[at].name(), at, 0);
+            } else {
+                let at = at % tools.len();
+                index.remove_place(at, &tools[at]);
+                let gone = tools.remove(at);
+                assert_eq!(index.get(gone.name(), &tools), None);
+            }
+            assert_eq!(index.taken, tools.len());
+            for (place, tool) in tools.iter().enumerate() {
+                assert_eq!(index.get(tool.name(), &tools), Some(place), "after {step} steps");
+            }
         }
     }
 

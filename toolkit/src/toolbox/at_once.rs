@@ -12,8 +12,14 @@ use tokio::time::Instant;
 
 /// Something to do, with a name for errors.
 pub(super) struct Job<'a, T> {
-    pub(super) name: &'a str,
-    pub(super) future: Option<Pin<Box<dyn Future<Output = Result<T, ToolError>> + Send + 'a>>>,
+    name: &'a str,
+    future: Option<Pin<Box<dyn Future<Output = Result<T, ToolError>> + Send + 'a>>>,
+}
+
+impl<'a, T> Job<'a, T> {
+    pub(super) fn new(name: &'a str, future: impl Future<Output = Result<T, ToolError>> + Send + 'a) -> Self {
+        Self { name, future: Some(Box::pin(future)) }
+    }
 }
 
 impl<T> Future for Job<'_, T> {

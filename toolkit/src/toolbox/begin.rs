@@ -45,20 +45,16 @@ impl Begun {
 impl Toolbox {
     /// What can be said before the function runs. Not async: see [`Toolbox::call`].
     pub(super) fn begin(&self, call: ToolCall, options: CallOptions) -> Begun {
-        let Scope { toolkit, .. } = &*self.0;
-        let found = match self.own(&call.name) {
-            None => self.place(&call.name).map(|place| (Some(place), &toolkit.tools[place])),
-            Some(own) => own.map(|tool| (None, tool)),
-        };
-        let found = found.and_then(|(place, tool)| within(tool, &options).map(|()| (place, tool)));
+        let Scope { toolkit, tools, .. } = &*self.0;
+        let found = self.place(&call.name).and_then(|place| {
+            let tool = &tools[place];
+            within(tool, &options).map(|()| (place, tool))
+        });
         let report = Report::begin(&self.0, &call, found.as_ref().ok().map(|(_, tool)| *tool));
         let ToolCall { id, name, arguments } = call;
         let CallOptions { cancel, timeout, above, within_read_only } = options;
         let (tool, (prepared, redactor)) = match found {
-            Ok((place, tool)) => {
-                let called = place.map_or_else(|| Called::Own(tool.clone()), Called::Listed);
-                (called, prepare(tool, arguments, &toolkit.settings))
-            }
+            Ok((place, tool)) => (Called::Listed(place), prepare(tool, arguments, &toolkit.settings)),
             Err(error) => (Called::Own(Tool::nameless().named(name.clone())), (Err(error), None)),
         };
         let (arguments, repairs, refused) = match prepared {

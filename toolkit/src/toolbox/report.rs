@@ -27,7 +27,7 @@ impl Report {
         let recorded = scope.toolkit.settings.history.as_ref().map(|_| {
             let caller = Arc::clone(&scope.caller);
             // One that is refused is recorded with its tool too.
-            let tool = found.or_else(|| scope.toolkit.tool(&call.name)).cloned();
+            let tool = found.or_else(|| scope.tools.get(&call.name)).cloned();
             // What is recorded of a call goes where its id is.
             let mut id = String::with_capacity(call.id.len() + USUAL);
             id.push_str(&call.id);

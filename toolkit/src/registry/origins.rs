@@ -1,0 +1,238 @@
+//! Whose a tool is: core, a plugin's, a channel's; and which names are core's alone.
+
+use crate::diagnostic::{Diagnostic, Level};
+use crate::link::Links;
+use crate::name::nearest;
+use crate::plugin::{Plugin, PluginDef, is_valid_id};
+use crate::source::Source;
+use crate::tool::Tool;
+use crate::tool_def::{Location, ToolDef};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+/// What is known of crates, plugins and names; it does not change once the toolkit is built.
+#[derive(Debug, Default)]
+pub(crate) struct Origins {
+    links: Links,
+    plugins: Vec<Plugin>,
+    /// The place in `plugins`, by crate.
+    by_crate: HashMap<&'static str, usize>,
+    /// Names and aliases of core tools, also of those that are switched off, to the tool.
+    reserved: BTreeMap<Box<str>, Box<str>>,
+    /// Names of tools that are switched off.
+    withheld: BTreeSet<Box<str>>,
+    /// Ids of plugins, those that go first before others.
+    prefer: Vec<String>,
+}
+
+/// What a toolkit is put together from.
+pub(super) struct Known<'a> {
+    pub(super) links: Links,
+    /// Every linked tool, also those that are switched off.
+    pub(super) linked: &'a [&'static ToolDef],
+    /// What the host adds by hand.
+    pub(super) added: &'a [Tool],
+    /// What crates say of themselves.
+    pub(super) plugins: Vec<&'static PluginDef>,
+    /// Ids of plugins, those that go first before others.
+    pub(super) prefer: &'a [String],
+}
+
+/// Whose a tool is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Placing {
+    pub(crate) source: Source,
+    pub(crate) plugin: Option<Arc<str>>,
+    pub(crate) optional: bool,
+}
+
+impl Origins {
+    /// What is known of these crates, and what is wrong with them.
+    pub(super) fn collect(
+        known: Known<'_>,
+        problems: &mut Vec<String>,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Self {
+        let Known { links, linked, added, plugins, prefer } = known;
+        let mut origins = Self { links, ..Self::default() };
+        let locations = linked.iter().map(|def| &def.location);
+        let locations: BTreeMap<&'static str, &Location> = locations
+            .chain(added.iter().filter_map(Tool::def).map(|def| &def.location))
+            // A definition that is written by hand may not say where.
+            .filter(|location| !location.crate_name().is_empty())
+            .map(|location| (location.crate_name(), location))
+            .collect();
+        origins.reserve(linked, added);
+        origins.add_plugins(&locations, plugins, problems);
+        origins.prefer(prefer, diagnostics);
+        origins
+    }
+
+    fn reserve(&mut self, linked: &[&'static ToolDef], added: &[Tool]) {
+        for def in linked.iter().copied() {
+            if self.links.is_core(def.location.crate_name()) {
+                for name in std::iter::once(&def.name).chain(def.aliases) {
+                    self.reserved.entry((*name).into()).or_insert_with(|| def.name.into());
+                }
+            }
+        }
+        for tool in added {
+            if !self.is_core(tool) {
+                continue;
+            }
+            for name in std::iter::once(tool.name()).chain(tool.aliases()) {
+                self.reserved.entry(name.into()).or_insert_with(|| tool.name().into());
+            }
+        }
+    }
+
+    fn add_plugins(
+        &mut self,
+        crates: &BTreeMap<&'static str, &Location>,
+        plugins: Vec<&'static PluginDef>,
+        problems: &mut Vec<String>,
+    ) {
+        let mut stated: BTreeMap<&'static str, Vec<_>> = BTreeMap::new();
+        for def in plugins {
+            stated.entry(def.location.crate_name()).or_default().push(def);
+        }
+        for (crate_name, defs) in &mut stated {
+            defs.sort_by_key(|def| (def.location.file, def.location.line));
+            if let [_, _, ..] = defs[..] {
+                let places: Vec<String> = defs.iter().map(|def| def.location.to_string()).collect();
+                problems.push(format!(
+                    "the crate `{crate_name}` says more than once which plugin it is: at {}; keep one `toolkit::plugin!`",
+                    places.join(" and ")
+                ));
+            }
+            if let Some(def) = defs.iter().find(|def| !is_valid_id(def.id.trim())) {
+                problems.push(format!(
+                    "the plugin id `{}` ({}) is not valid: it takes letters, digits, `-`, `_` and `.`, at most 128 bytes",
+                    def.id, def.location
+                ));
+            }
+        }
+        let names: BTreeSet<&'static str> = crates.keys().chain(stated.keys()).copied().collect();
+        let mut by_id: BTreeMap<Arc<str>, Vec<&'static str>> = BTreeMap::new();
+        for crate_name in names.into_iter().filter(|name| !self.links.is_core(name)) {
+            let stated = stated.get(crate_name).map(|defs| Plugin::of_def(defs[0]));
+            let Some(mut plugin) = stated.or_else(|| Some(Plugin::of_crate(crates.get(crate_name)?))) else {
+                continue;
+            };
+            plugin.blocked = self.core_tool_of_id(&plugin.id).is_some();
+            by_id.entry(Arc::clone(&plugin.id)).or_default().push(crate_name);
+            self.by_crate.insert(crate_name, self.plugins.len());
+            self.plugins.push(plugin);
+        }
+        for (id, crates) in by_id.into_iter().filter(|(_, crates)| crates.len() > 1) {
+            problems.push(format!(
+                "the crates {} are one plugin by their id `{id}`, and what is said of one would hold for the other; give \
+                 one another id with `toolkit::plugin!`",
+                crates.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" and ")
+            ));
+        }
+    }
+
+    fn prefer(&mut self, prefer: &[String], diagnostics: &mut Vec<Diagnostic>) {
+        self.prefer = prefer.iter().map(|id| id.trim().to_lowercase()).collect();
+        for id in &self.prefer {
+            if self.plugins.iter().all(|plugin| *plugin.id != **id) {
+                let near = nearest(id, self.plugins.iter().map(|plugin| &*plugin.id));
+                let advice = near.first().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+                diagnostics.push(
+                    Diagnostic::new(
+                        Level::Warning,
+                        "plugins.prefer",
+                        format!("the plugin `{id}` is preferred, and there is none of this id{advice}"),
+                    )
+                    .with_plugin(id),
+                );
+            }
+        }
+    }
+
+    /// Notes the name of a tool that is switched off.
+    pub(super) fn withhold(&mut self, name: &str) {
+        self.withheld.insert(name.into());
+    }
+
+    /// Whether the tool is of a crate that the host calls core.
+    pub(crate) fn is_core(&self, tool: &Tool) -> bool {
+        tool.def().is_some()
+            && matches!(tool.source(), Source::Core | Source::Channel { .. } | Source::Runtime)
+            && self.links.is_core(tool.crate_name())
+    }
+
+    pub(super) fn is_core_crate(&self, crate_name: &str) -> bool {
+        self.links.is_core(crate_name)
+    }
+
+    /// Where a crate stands among all others that are no more or less core than it: less goes first.
+    pub(super) fn rank(&self, location: &Location) -> (usize, usize) {
+        let crate_name = location.crate_name();
+        let id = self.plugin(location).id;
+        let preferred = self.prefer.iter().position(|other| **other == *id);
+        (preferred.unwrap_or(usize::MAX), self.links.rank(crate_name))
+    }
+
+    /// The plugin that a crate is, if it is none of the core.
+    fn plugin(&self, location: &Location) -> Plugin {
+        let known = self.by_crate.get(location.crate_name()).map(|place| self.plugins[*place].clone());
+        known.unwrap_or_else(|| Plugin::of_crate(location))
+    }
+
+    /// The plugins, by crate.
+    pub(super) fn plugins(&self) -> &[Plugin] {
+        &self.plugins
+    }
+
+    /// Whose a tool is that is written there.
+    pub(crate) fn placing(&self, location: &Location, channel: Option<&'static str>) -> Placing {
+        if location.crate_name().is_empty() {
+            let source = channel.map_or(Source::Runtime, Source::channel);
+            return Placing { source, plugin: None, optional: false };
+        }
+        let core = self.links.is_core(location.crate_name());
+        let plugin = (!core).then(|| self.plugin(location));
+        let channel = channel.or(plugin.as_ref().and_then(|plugin| plugin.channel));
+        let id = plugin.as_ref().map(|plugin| Arc::clone(&plugin.id));
+        let source = match (channel, &id) {
+            (Some(name), _) => Source::channel(name),
+            (None, Some(id)) => Source::Plugin { id: Arc::clone(id) },
+            (None, None) => Source::Core,
+        };
+        Placing { source, plugin: id, optional: plugin.is_some_and(|plugin| plugin.optional) }
+    }
+
+    /// The tool, knowing whose it is. What a host said of one that it made itself stands, but for `Core`.
+    pub(crate) fn place(&self, tool: Tool) -> Tool {
+        let is_said = !matches!(tool.source(), Source::Core | Source::Runtime);
+        match tool.def() {
+            _ if is_said => tool,
+            Some(def) => {
+                let Placing { source, plugin, optional } = self.placing(&def.location, def.channel);
+                tool.placed(source, plugin, optional)
+            }
+            None => tool.placed(Source::Runtime, None, false),
+        }
+    }
+
+    /// The core tool of this name or alias, also one that is switched off.
+    pub(crate) fn core_tool_of(&self, name: &str) -> Option<&str> {
+        self.reserved.get(name).map(|tool| &**tool)
+    }
+
+    /// The core tool that a plugin of this id would be mistaken for.
+    pub(crate) fn core_tool_of_id(&self, id: &str) -> Option<&str> {
+        self.core_tool_of(&id.to_lowercase().replace(['-', '.'], "_")).or_else(|| self.core_tool_of(id))
+    }
+
+    /// Whether a tool of this name is switched off.
+    pub(crate) fn is_withheld(&self, name: &str) -> bool {
+        self.withheld.contains(name)
+    }
+
+    pub(super) fn reserved_names(&self) -> impl Iterator<Item = &str> {
+        self.reserved.keys().map(|name| &**name)
+    }
+}

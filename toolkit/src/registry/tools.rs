@@ -1,0 +1,266 @@
+//! The tools of a toolkit at one moment.
+
+use super::index::Index;
+use super::origins::Origins;
+use super::register::RegisterError;
+use crate::diagnostic::{Diagnostic, Level};
+use crate::tool::Tool;
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// The tools of a toolkit at one moment, by name: a slice of [`Tool`]s that never changes. Cheap to clone.
+#[derive(Clone, Default)]
+pub struct Tools(Arc<Listing>);
+
+/// In whole arrays of small things: to copy those is quicker than to follow a tree.
+#[derive(Clone, Default)]
+struct Listing {
+    /// By name, in that order.
+    tools: Vec<Tool>,
+    /// Names and aliases, to the place in `tools`.
+    index: Index,
+    /// What tells a tool from another one that got its name later; the same for one that replaced it.
+    registrations: Vec<u64>,
+    version: u64,
+    /// How many of them prepare themselves for a caller.
+    preparing: usize,
+}
+
+/// Of a tool that only one toolbox has.
+const UNREGISTERED: u64 = 0;
+/// Of what was there when the toolkit was built.
+pub(super) const FIRST: u64 = 1;
+
+impl Tools {
+    /// Of tools by name, none of them twice. An alias never takes a name, nor an alias that an earlier crate has.
+    pub(super) fn build(tools: Vec<Tool>, origins: &Origins, diagnostics: &mut Vec<Diagnostic>) -> Self {
+        let mut index = Index::with_capacity(tools.len());
+        for (place, tool) in tools.iter().enumerate() {
+            index.insert(tool.name(), place, 0);
+        }
+        let mut order: Vec<usize> =
+            (0..tools.len()).filter(|place| tools[*place].aliases().len() > 0).collect();
+        order.sort_by_cached_key(|place| {
+            let tool = &tools[*place];
+            (!origins.is_core(tool), origins.rank(&tool.stated().location), *place)
+        });
+        for place in order {
+            let tool = &tools[place];
+            for (number, alias) in tool.aliases().enumerate() {
+                match alias_fault(tool, alias, &index, &tools, origins) {
+                    Some(fault) => diagnostics.push(alias_left_out(tool, alias, &fault)),
+                    None => index.insert(alias, place, number + 1),
+                }
+            }
+        }
+        let registrations = vec![FIRST; tools.len()];
+        let preparing = tools.iter().filter(|tool| prepares(tool)).count();
+        Self(Arc::new(Listing { tools, index, registrations, version: 0, preparing }))
+    }
+
+    /// The place of the tool of this name or alias.
+    pub(crate) fn place(&self, name: &str) -> Option<usize> {
+        self.0.index.get(name, &self.0.tools)
+    }
+
+    /// The tool of this name or alias.
+    pub fn get(&self, name: &str) -> Option<&Tool> {
+        self.place(name).map(|place| &self.0.tools[place])
+    }
+
+    /// How many changes there were until this moment.
+    pub(crate) fn version(&self) -> u64 {
+        self.0.version
+    }
+
+    /// Whether any of them prepares itself for a caller.
+    pub(crate) fn prepare(&self) -> bool {
+        self.0.preparing > 0
+    }
+
+    /// Whether the tool at this place is still one of `now`, or was replaced by one of its own.
+    pub(crate) fn is_still_in(&self, place: usize, now: &Self) -> bool {
+        let registration = self.0.registrations[place];
+        registration == UNREGISTERED
+            || now
+                .0
+                .tools
+                .binary_search_by(|tool| tool.name().cmp(self[place].name()))
+                .is_ok_and(|place| now.0.registrations[place] == registration)
+    }
+
+    /// The same tools, to be changed; what is changed is the next version.
+    pub(super) fn edit(&self) -> Edit {
+        let Listing { tools, index, registrations, version, preparing } = &*self.0;
+        // Room for one more, so that adding one copies once.
+        let mut listing = Listing {
+            tools: Vec::with_capacity(tools.len() + 1),
+            index: index.clone(),
+            registrations: registrations.clone(),
+            version: version + 1,
+            preparing: *preparing,
+        };
+        listing.tools.extend_from_slice(tools);
+        Edit(listing)
+    }
+
+    /// These with tools of one toolbox alone: the versions stay the same.
+    pub(crate) fn for_one_toolbox(
+        &self,
+        origins: &Origins,
+        change: impl FnOnce(&mut Edit, &Origins),
+    ) -> Self {
+        let mut edit = self.edit();
+        change(&mut edit, origins);
+        edit.0.version = self.version();
+        edit.finish()
+    }
+}
+
+impl Deref for Tools {
+    type Target = [Tool];
+
+    fn deref(&self) -> &[Tool] {
+        &self.0.tools
+    }
+}
+
+impl<'a> IntoIterator for &'a Tools {
+    type Item = &'a Tool;
+    type IntoIter = std::slice::Iter<'a, Tool>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl fmt::Debug for Tools {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter().map(Tool::name)).finish()
+    }
+}
+
+/// A list that is being changed, and that nobody sees yet.
+pub(crate) struct Edit(Listing);
+
+impl Edit {
+    pub(super) fn finish(self) -> Tools {
+        Tools(Arc::new(self.0))
+    }
+
+    pub(super) fn tools(&self) -> &[Tool] {
+        &self.0.tools
+    }
+
+    pub(crate) fn place(&self, name: &str) -> Option<usize> {
+        self.0.index.get(name, &self.0.tools)
+    }
+
+    /// Adds a tool; none of its names may be taken.
+    pub(super) fn insert(
+        &mut self,
+        tool: Tool,
+        registration: u64,
+        origins: &Origins,
+    ) -> Result<(), RegisterError> {
+        self.check(&tool, origins)?;
+        let Listing { tools, index, registrations, preparing, .. } = &mut self.0;
+        let Err(place) = tools.binary_search_by(|other| other.name().cmp(tool.name())) else {
+            return Err(RegisterError::taken(&tool, tool.name(), &tool));
+        };
+        index.shift_up(place);
+        *preparing += usize::from(prepares(&tool));
+        tools.insert(place, tool);
+        registrations.insert(place, registration);
+        let tool = &tools[place];
+        index.insert(tool.name(), place, 0);
+        for (number, alias) in tool.aliases().enumerate() {
+            index.insert(alias, place, number + 1);
+        }
+        Ok(())
+    }
+
+    /// Takes out the tool at this place; says by which registration it was there.
+    pub(super) fn remove(&mut self, place: usize) -> (Tool, u64) {
+        let Listing { tools, index, registrations, preparing, .. } = &mut self.0;
+        *preparing -= usize::from(prepares(&tools[place]));
+        index.remove_place(place, &tools[place]);
+        (tools.remove(place), registrations.remove(place))
+    }
+
+    /// Puts another tool in the place of one of its name, for one toolbox alone. Its aliases stay those of the first.
+    pub(crate) fn put(&mut self, place: usize, tool: Tool) {
+        debug_assert_eq!(self.0.tools[place].name(), tool.name(), "a prepared tool keeps its name");
+        self.0.tools[place] = tool;
+    }
+
+    /// Adds a tool for one toolbox alone.
+    ///
+    /// # Errors
+    ///
+    /// Whose the name is that it has, or one of its aliases.
+    pub(crate) fn add(&mut self, tool: Tool, origins: &Origins) -> Result<(), RegisterError> {
+        self.insert(tool, UNREGISTERED, origins)
+    }
+
+    fn check(&self, tool: &Tool, origins: &Origins) -> Result<(), RegisterError> {
+        let is_core = origins.is_core(tool);
+        if !is_core
+            && let Some(id) = tool.plugin_id()
+            && let Some(core) = origins.core_tool_of_id(id)
+        {
+            return Err(RegisterError::Blocked {
+                tool: tool.name().to_owned(),
+                id: id.to_owned(),
+                core: core.to_owned(),
+            });
+        }
+        for (number, name) in std::iter::once(tool.name()).chain(tool.aliases()).enumerate() {
+            if !is_core && let Some(core) = origins.core_tool_of(name) {
+                return Err(RegisterError::Reserved {
+                    tool: tool.name().to_owned(),
+                    name: name.to_owned(),
+                    core: core.to_owned(),
+                });
+            }
+            if let Some(place) = self.place(name) {
+                return Err(RegisterError::taken(tool, name, &self.0.tools[place]));
+            }
+            let is_own =
+                std::iter::once(tool.name()).chain(tool.aliases()).take(number).any(|own| own == name);
+            if is_own {
+                return Err(RegisterError::taken(tool, name, tool));
+            }
+            if number > 0 && origins.is_withheld(name) {
+                return Err(RegisterError::Withheld { tool: tool.name().to_owned(), name: name.to_owned() });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn prepares(tool: &Tool) -> bool {
+    tool.stated().prepare.is_some()
+}
+
+/// Why a tool cannot answer to an alias, if it cannot.
+fn alias_fault(tool: &Tool, alias: &str, index: &Index, tools: &[Tool], origins: &Origins) -> Option<String> {
+    if let Some(other) = index.get(alias, tools) {
+        return Some(format!("it already names `{}`", tools[other].name()));
+    }
+    match origins.core_tool_of(alias) {
+        Some(core) if !origins.is_core(tool) => Some(format!("it is a name of the core tool `{core}`")),
+        _ if origins.is_withheld(alias) => Some("it names a tool that is switched off".to_owned()),
+        _ => None,
+    }
+}
+
+fn alias_left_out(tool: &Tool, alias: &str, fault: &str) -> Diagnostic {
+    let crate_name = tool.crate_name();
+    let source = if crate_name.is_empty() { tool.source().to_string() } else { crate_name.to_owned() };
+    let message = format!("the alias `{alias}` of the tool `{}` is left out: {fault}", tool.name());
+    let diagnostic = Diagnostic::new(Level::Warning, source, message);
+    let diagnostic = tool.location().into_iter().fold(diagnostic, Diagnostic::with_location);
+    tool.plugin_id().into_iter().fold(diagnostic, Diagnostic::with_plugin)
+}

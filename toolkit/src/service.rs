@@ -125,7 +125,7 @@ pub const fn products<R: IntoTools>() -> Products<R> {
     Products { convert: R::into_tools }
 }
 
-/// What a [tool factory](macro@crate::tool_factory) can return: a tool, a list of tools or an `Option` of one, or a `Result` of
+/// What a [tool factory](macro@crate::tool_factory) can return: a tool, a list or an array of tools, an `Option` of one, or a `Result` of
 /// these with any error that converts into a [`ToolError`].
 #[diagnostic::on_unimplemented(
     message = "a tool factory cannot return `{Self}`",
@@ -150,6 +150,12 @@ impl IntoTools for Tool {
 impl IntoTools for Vec<Tool> {
     fn into_tools(self) -> Result<Vec<Tool>, ToolError> {
         Ok(self)
+    }
+}
+
+impl<const N: usize> IntoTools for [Tool; N] {
+    fn into_tools(self) -> Result<Vec<Tool>, ToolError> {
+        Ok(self.into())
     }
 }
 

@@ -76,7 +76,7 @@ mod tests {
         let caller = Caller::new().with_workspace("/srv/a\nb").with_agent("ada").with_model("{agent}");
         for (text, filled) in [
             ("Reads a file.", "Reads a file."),
-            ("In {workspace}.", "In /srv/a\\nb."),
+            ("In {workspace}.", "In /srv/a\\u{a}b."),
             ("{agent}{channel}", "adaunknown"),
             ("{model}", "{agent}"),
             ("a {} { agent } {agents} {agent", "a {} { agent } {agents} {agent"),

@@ -76,9 +76,7 @@ fn expand(
     let parameters = parameter::read(&function, wording.noun, name == "tool_factory", &mut errors);
     let provider = if flaws.bad_return { None } else { provider(&function, &mut errors) };
     match provider {
-        Some(provider) if errors.is_empty() => {
-            with_record(&function, &toolkit, &parameters, &provider)
-        }
+        Some(provider) if errors.is_empty() => with_record(&function, &toolkit, &parameters, &provider),
         _ => rejected(&function, &flaws, errors),
     }
 }

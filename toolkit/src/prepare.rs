@@ -3,7 +3,7 @@
 mod narrow;
 mod placeholders;
 
-pub(crate) use placeholders::fill;
+pub(crate) use placeholders::{fill, has_placeholder};
 
 use crate::error::{IntoToolError, ToolError};
 use crate::state::{Service, Services, State};

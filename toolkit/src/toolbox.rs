@@ -22,13 +22,11 @@ use crate::events::Events;
 use crate::guard::guard;
 use crate::name::{MAX_NAME_BYTES, nearest};
 use crate::policy::{Policy, Refusal};
-use crate::prepare::fill;
 use crate::registry::{Inner, Tools};
 use crate::session::Session;
 use crate::tool::Tool;
 use own::Own;
 use run::Running;
-use std::borrow::Cow;
 use std::future::poll_fn;
 use std::sync::Arc;
 
@@ -158,10 +156,9 @@ impl Toolbox {
 
     /// The tools as a model sees them, by name.
     ///
-    /// Placeholders in descriptions are filled. A tool whose types state a schema that is not valid is missing here;
-    /// calling it says why.
+    /// A tool whose types state a schema that is not valid is missing here; calling it says why.
     pub fn definitions(&self) -> Vec<Definition> {
-        self.tools().filter_map(|tool| self.definition_of(tool).ok()).collect()
+        self.tools().filter_map(|tool| tool.definition().ok()).collect()
     }
 
     /// The tool of this name or alias as a model sees it.
@@ -170,17 +167,7 @@ impl Toolbox {
     ///
     /// As [`find`](Self::find), and `Unavailable` where its types state a schema that is not valid.
     pub fn definition(&self, name: &str) -> Result<Definition, ToolError> {
-        self.definition_of(self.find(name)?)
-    }
-
-    fn definition_of(&self, tool: &Tool) -> Result<Definition, ToolError> {
-        let mut definition = tool.definition()?;
-        // What was made for this caller is told as it is, and so is what comes from elsewhere.
-        let is_stated = tool.def().is_some() && !self.0.own.as_ref().is_some_and(|own| own.is_made(tool));
-        if let (true, Cow::Owned(filled)) = (is_stated, fill(tool.description(), &self.0.caller)) {
-            definition.description = filled;
-        }
-        Ok(definition)
+        self.find(name)?.definition()
     }
 
     /// What was noticed while this toolbox was made: tools that could not be made ready for its caller, and those that

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
 use toolkit::prelude::*;
-use toolkit::{Config, Configuration, LoadOptions};
+use toolkit::{Config, ConfigSection, Configuration, LoadOptions};
 
 #[toolkit::args]
 struct Settings {
@@ -54,16 +54,18 @@ fn what_is_wrong_in_it_stops_the_start() {
     for (set, expected) in [
         ("tools.settings.greet.times=4", "times"),
         ("tools.settings.greet.wrd=Hi", "did you mean `word`"),
-        ("tools.settings.shout_out.word=''", "word"),
+        ("tools.settings.greet={word: ''}", "word"),
+        ("tools.settings.shout_out={word: ''}", "word"),
     ] {
-        let error = Configuration::load(LoadOptions::new().set(set)).unwrap_err().to_string();
+        let error = Configuration::load(LoadOptions::new().set(set)).expect_err(set).to_string();
         assert!(error.contains(expected), "{error}");
     }
 }
 
 #[tokio::test]
 async fn a_tool_made_from_another_has_its_own_section_too() {
-    let options = LoadOptions::new().set("tools.settings.welcome.word=Welcome");
+    let section = ConfigSection::of_tool::<Settings>("welcome");
+    let options = LoadOptions::new().section(section).set("tools.settings.welcome.word=Welcome");
     let toolkit = Toolkit::empty()
         .tool(toolkit::tool_ref!(greet).named("welcome"))
         .configuration(Configuration::load(options).unwrap())

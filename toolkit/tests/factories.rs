@@ -103,11 +103,12 @@ async fn a_factory_s_tools_are_there_for_its_caller_alone() {
     let ada = toolkit.toolbox(&Caller::new().with_agent("ada")).await;
     let nobody = toolkit.toolbox(&Caller::new()).await;
     assert_eq!(names(&ada), ["counted", "counted_again", "fixed", "hello"]);
-    assert_eq!(names(&nobody), ["counted", "fixed"]);
+    assert_eq!(names(&nobody), ["counted", "fixed", "hello"]);
+    assert_eq!(text(&nobody, "hello").await.unwrap(), "the name of another factory's tool");
     assert_eq!(text(&ada, "hello").await.unwrap(), "ada");
     assert_eq!(text(&ada, "fixed_alias").await.unwrap(), "fixed");
     assert_eq!(text(&ada, "counted_again").await.unwrap(), "2", "it runs once a toolbox, with its services");
-    assert_eq!(text(&nobody, "hello").await.unwrap_err(), ToolErrorKind::UnknownTool);
+    assert_eq!(text(&nobody, "bye").await.unwrap_err(), ToolErrorKind::UnknownTool);
     let hello = ada.tool("hello").unwrap();
     assert_eq!(hello.source(), &Source::plugin("toolkit-factories-test"));
     assert_eq!(ada.definition("hello").unwrap().description, "Says ada. {agent}");

@@ -33,6 +33,16 @@ pub(crate) fn fill<'a>(text: &'a str, caller: &Caller) -> Cow<'a, str> {
     Cow::Owned(filled)
 }
 
+/// Whether anything would be filled in.
+pub(crate) fn has_placeholder(text: &str) -> bool {
+    let mut parts = text.split('{');
+    parts.next();
+    parts.any(|part| part.split_once('}').is_some_and(|(name, _)| PLACEHOLDERS.contains(&name)))
+}
+
+const PLACEHOLDERS: &[&str] =
+    &["workspace", "working_directory", "agent", "channel", "provider", "model", "os", "date"];
+
 fn value(name: &str, caller: &Caller) -> Option<String> {
     let known = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
     Some(match name {
@@ -84,8 +94,16 @@ mod tests {
             ("{\"a\": {\"b\": \"{agent}\"}}", "{\"a\": {\"b\": \"ada\"}}"),
         ] {
             assert_eq!(fill(text, &caller), filled, "{text}");
+            assert_eq!(has_placeholder(text), fill(text, &caller) != text, "{text}");
         }
         assert!(matches!(fill("Reads.", &caller), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn every_placeholder_has_a_value() {
+        for name in PLACEHOLDERS {
+            assert_ne!(fill(&format!("{{{name}}}"), &Caller::new()), format!("{{{name}}}"));
+        }
     }
 
     #[test]

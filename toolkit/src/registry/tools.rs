@@ -4,6 +4,7 @@ use super::index::Index;
 use super::origins::Origins;
 use super::register::RegisterError;
 use crate::diagnostic::{Diagnostic, Level};
+use crate::prepare::has_placeholder;
 use crate::tool::Tool;
 use std::fmt;
 use std::ops::Deref;
@@ -23,7 +24,7 @@ struct Listing {
     /// What tells a tool from another one that got its name later; the same for one that replaced it.
     registrations: Vec<u64>,
     version: u64,
-    /// How many of them prepare themselves for a caller.
+    /// How many of them are to be made ready for a caller.
     preparing: usize,
 }
 
@@ -74,7 +75,7 @@ impl Tools {
         self.0.version
     }
 
-    /// Whether any of them prepares itself for a caller.
+    /// Whether any of them is to be made ready for a caller.
     pub(crate) fn prepare(&self) -> bool {
         self.0.preparing > 0
     }
@@ -240,8 +241,9 @@ impl Edit {
     }
 }
 
+/// What comes from elsewhere is told as it is.
 fn prepares(tool: &Tool) -> bool {
-    tool.stated().prepare.is_some()
+    tool.def().is_some_and(|def| def.prepare.is_some() || has_placeholder(tool.description()))
 }
 
 /// Why a tool cannot answer to an alias, if it cannot.

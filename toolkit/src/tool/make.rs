@@ -116,15 +116,22 @@ impl Tool {
     ///
     /// When what is left of the schema is not valid.
     pub(crate) fn prepared(&self, prepared: Prepared) -> Result<Self, ToolError> {
-        let mut tool = self.with_description(prepared.description);
-        if let Some(schema) = prepared.schema {
-            tool = tool.with_annotated_schema(schema);
-            tool.compiled()?;
+        let Some(schema) = prepared.schema else { return Ok(self.described(prepared.description)) };
+        let tool = self.with_description(prepared.description).with_annotated_schema(schema);
+        tool.compiled()?;
+        Ok(tool.counted_as(self))
+    }
+
+    /// The same tool with another text for one caller. Its calls count among those of the tool.
+    pub(crate) fn described(&self, description: impl Into<String>) -> Self {
+        self.with_description(description).counted_as(self)
+    }
+
+    fn counted_as(self, other: &Self) -> Self {
+        if let Some(limit) = other.limit() {
+            let _ = self.0.limit.set(Arc::clone(limit));
         }
-        if let Some(limit) = self.limit() {
-            let _ = tool.0.limit.set(Arc::clone(limit));
-        }
-        Ok(tool)
+        self
     }
 
     /// The same tool as the registry knows it.

@@ -2,14 +2,15 @@
 
 use super::at_once::{Job, at_once};
 use super::{Scope, Toolbox, check};
+use crate::caller::Caller;
 use crate::diagnostic::{Diagnostic, Level};
 use crate::error::ToolError;
 use crate::plugin::id_of;
-use crate::prepare::{Preparation, PrepareFn, Prepared, fill};
+use crate::prepare::{Preparation, PrepareFn, Prepared, fill, has_placeholder};
 use crate::registry::Tools;
 use crate::service::{FactoryDef, Making, ensure};
 use crate::tool::Tool;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// How many tools one factory can make.
@@ -42,8 +43,6 @@ impl Made {
 /// What was made or left out for the caller of one toolbox.
 #[derive(Debug, Default)]
 pub(crate) struct Own {
-    /// The names of tools that were made for the caller.
-    made: HashSet<Box<str>>,
     /// Those that are not there, and why.
     left: HashMap<Box<str>, String>,
     diagnostics: Vec<Diagnostic>,
@@ -52,11 +51,6 @@ pub(crate) struct Own {
 impl Own {
     pub(super) fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
-    }
-
-    /// Whether what the tool says of itself was said for this caller.
-    pub(super) fn is_made(&self, tool: &Tool) -> bool {
-        self.made.contains(tool.name())
     }
 
     /// Why the tool was left out, if it was.
@@ -100,7 +94,7 @@ impl Toolbox {
     }
 
     async fn make(&self) -> (Own, Tools) {
-        let Scope { toolkit, tools, .. } = &*self.0;
+        let Scope { toolkit, tools, caller, .. } = &*self.0;
         let preparing: Vec<(&Tool, PrepareFn)> =
             self.tools().filter_map(|tool| Some((tool, tool.stated().prepare?))).collect();
         let mut jobs: Vec<Job<'_, Made>> = preparing
@@ -113,7 +107,7 @@ impl Toolbox {
             .into_iter()
             .map(|result| result.map_err(|error| error.redacted(&toolkit.settings.redactor)));
         let mut own = Own::default();
-        let mut made: Vec<Tool> = Vec::new();
+        let mut made: Vec<Tool> = self.tools().filter_map(|tool| filled(tool, caller)).collect();
         for ((tool, _), result) in preparing.into_iter().zip(&mut results) {
             match result.and_then(|result| result.ready(tool)) {
                 Ok(Ok(ready)) => made.push(ready),
@@ -138,18 +132,14 @@ impl Toolbox {
         }
         let tools = tools.for_one_toolbox(&toolkit.origins, |edit, origins| {
             for tool in made {
-                own.made.insert(tool.name().into());
                 if let Some(place) = edit.place(tool.name()) {
                     edit.put(place, tool);
                 }
             }
             for (tool, factory) in products {
-                let name = tool.name().to_owned();
-                match toolkit.product(&tool, factory).and_then(|tool| edit.add(tool, origins)) {
-                    Ok(()) => {
-                        own.made.insert(name.into());
-                    }
-                    Err(error) => own.say_of(factory, &error.to_string()),
+                let added = toolkit.product(&tool, factory).and_then(|tool| edit.add(tool, origins));
+                if let Err(error) = added {
+                    own.say_of(factory, &error.to_string());
                 }
             }
         });
@@ -173,6 +163,12 @@ impl Toolbox {
         prepare(caller, &mut preparation).await?;
         Ok(Made::Ready(preparation.finish()))
     }
+}
+
+/// The tool with its placeholders filled in, if that is all there is to do.
+fn filled(tool: &Tool, caller: &Caller) -> Option<Tool> {
+    let is_all = tool.def()?.prepare.is_none() && has_placeholder(tool.description());
+    is_all.then(|| tool.described(fill(tool.description(), caller)))
 }
 
 impl Scope {

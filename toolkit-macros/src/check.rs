@@ -36,6 +36,7 @@ checks! {
     Name,
     Group,
     Permission,
+    Channel,
     EmptyText,
     Duration,
     ZeroLimit,
@@ -64,6 +65,7 @@ checks! {
     Reference,
     Lifetime,
     TwoContexts,
+    TwoConfigs,
     ContextByValue,
     TwoArgs,
     ArgsBeside,
@@ -84,6 +86,11 @@ checks! {
     ArgsItem,
     // `link!`.
     Link,
+    // `plugin!`.
+    PluginId,
+    // What tool factories and services take and return.
+    Taken,
+    ServiceReturn,
     // What only the compiler can see: the expansion makes it look.
     ConstantName,
     RangeType,

@@ -2,11 +2,13 @@
 
 use crate::check::{Check, Errors};
 use darling::ast::NestedMeta;
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::ToTokens;
 use syn::ext::IdentExt;
+use syn::parse::{ParseStream, Parser as _};
+use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Expr, ExprLit, ExprPath, ExprUnary, Lit, LitStr, Meta, Path, UnOp};
+use syn::{Expr, ExprLit, ExprPath, ExprUnary, FieldValue, Lit, LitStr, Member, Meta, Path, Token, UnOp};
 
 /// A key and how it is written.
 pub(crate) struct Key {
@@ -61,7 +63,7 @@ pub(crate) fn parse(
             return Vec::new();
         }
     };
-    let mut entries: Vec<Entry> = Vec::new();
+    let mut written = Vec::new();
     for meta in metas {
         let (path, given) = match meta {
             NestedMeta::Meta(Meta::Path(path)) => (path, Given::Flag),
@@ -82,6 +84,45 @@ pub(crate) fn parse(
                 continue;
             }
         };
+        written.push((path, given));
+    }
+    check(written, attribute, keys, errors)
+}
+
+/// Reads `key: value, …` against the keys there may be.
+pub(crate) fn parse_fields(
+    tokens: TokenStream,
+    what: &str,
+    keys: &'static [Key],
+    errors: &mut Errors,
+) -> Vec<Entry> {
+    let fields = |input: ParseStream<'_>| Punctuated::<FieldValue, Token![,]>::parse_terminated(input);
+    let fields = match fields.parse2(tokens) {
+        Ok(fields) => fields,
+        Err(error) => {
+            errors.push_syntax(error);
+            return Vec::new();
+        }
+    };
+    let written = fields.into_iter().map(|field| {
+        let path = match field.member {
+            Member::Named(ident) => Path::from(ident),
+            Member::Unnamed(index) => Path::from(Ident::new(&format!("_{}", index.index), index.span)),
+        };
+        (path, Given::Value(without_group(&field.expr).clone()))
+    });
+    check(written.collect(), what, keys, errors)
+}
+
+/// The entries that are known, in their form, and there once.
+fn check(
+    written: Vec<(Path, Given)>,
+    attribute: &str,
+    keys: &'static [Key],
+    errors: &mut Errors,
+) -> Vec<Entry> {
+    let mut entries: Vec<Entry> = Vec::new();
+    for (path, given) in written {
         let name = name_of(&path);
         let Some(key) = keys.iter().find(|key| key.name == name) else {
             errors.push(Check::UnknownKey, &path, unknown(&name, attribute, keys));
@@ -175,6 +216,19 @@ impl Entry {
             self.wrong(value, "a string", errors);
         }
         text
+    }
+
+    /// The same, with something in it.
+    pub(crate) fn filled_text(&self, errors: &mut Errors) -> Option<Text> {
+        let text = self.text(errors)?;
+        if text.literal().is_some_and(|text| text.trim().is_empty()) {
+            errors.push(
+                Check::EmptyText,
+                &text,
+                format!("`{}` is empty; say something or leave it out", self.key),
+            );
+        }
+        Some(text)
     }
 
     /// One string literal or a list of them.

@@ -8,6 +8,8 @@ mod documentation;
 mod half_typed;
 mod keys;
 mod link;
+mod plugin;
+mod provider;
 mod rules;
 #[cfg(test)]
 mod tests;
@@ -31,4 +33,23 @@ pub fn args(attribute: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn link(input: TokenStream) -> TokenStream {
     link::expand(input.into()).into()
+}
+
+/// See `toolkit::tool_factory`.
+#[proc_macro_attribute]
+pub fn tool_factory(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    provider::factory(attribute.into(), &item.into()).into()
+}
+
+/// See `toolkit::service`.
+#[proc_macro_attribute]
+pub fn service(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    provider::service(attribute.into(), &item.into()).into()
+}
+
+/// What `toolkit::plugin!` forwards to.
+#[doc(hidden)]
+#[proc_macro]
+pub fn plugin(input: TokenStream) -> TokenStream {
+    plugin::expand(input.into()).into()
 }

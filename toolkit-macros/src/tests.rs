@@ -13,6 +13,22 @@ enum Use {
     Tool { attribute: TokenStream, item: TokenStream },
     Args { attribute: TokenStream, item: TokenStream },
     Link { list: TokenStream },
+    Plugin { fields: TokenStream },
+    Factory { attribute: TokenStream, item: TokenStream },
+    Service { attribute: TokenStream, item: TokenStream },
+}
+
+impl Use {
+    /// Of an attribute by this path.
+    fn of(path: &str, attribute: TokenStream, item: TokenStream) -> Option<Self> {
+        Some(match path {
+            "tool" | "toolkit::tool" => Self::Tool { attribute, item },
+            "toolkit::args" => Self::Args { attribute, item },
+            "toolkit::tool_factory" => Self::Factory { attribute, item },
+            "toolkit::service" => Self::Service { attribute, item },
+            _ => return None,
+        })
+    }
 }
 
 /// What a case reports, and the code it becomes.
@@ -106,7 +122,10 @@ fn nothing_panics() {
                 continue;
             };
             report(&[Use::Tool { attribute: attribute.clone(), item: item.clone() }], None);
+            report(&[Use::Factory { attribute: attribute.clone(), item: item.clone() }], None);
+            report(&[Use::Service { attribute: attribute.clone(), item: item.clone() }], None);
             report(&[Use::Args { attribute, item: item.clone() }], None);
+            report(&[Use::Plugin { fields: item.clone() }], None);
             report(&[Use::Link { list: item }], None);
         }
     }
@@ -120,6 +139,9 @@ fn report(uses: &[Use], disabled: Option<Check>) -> Report {
                 Use::Tool { attribute, item } => crate::tool::expand(attribute.clone(), item),
                 Use::Args { attribute, item } => crate::args::expand(attribute.clone(), item),
                 Use::Link { list } => crate::link::expand(quote!([::toolkit] #list)),
+                Use::Plugin { fields } => crate::plugin::expand(quote!([::toolkit] #fields)),
+                Use::Factory { attribute, item } => crate::provider::factory(attribute.clone(), item),
+                Use::Service { attribute, item } => crate::provider::service(attribute.clone(), item),
             };
             code.push_str(&expansion.to_string());
         }
@@ -161,27 +183,22 @@ fn collect(tokens: TokenStream, uses: &mut Vec<Use>) {
         let rest = &tokens[place..];
         if let Some(attribute) = attribute(rest) {
             let item: TokenStream = before.clone().into_iter().chain(item(&rest[2..])).collect();
-            match attribute {
-                (path, content) if path == "tool" || path == "toolkit::tool" => {
-                    uses.push(Use::Tool { attribute: content, item });
-                    place += 2 + length(&rest[2..]);
-                    before = TokenStream::new();
-                    continue;
-                }
-                (path, content) if path == "toolkit::args" => {
-                    uses.push(Use::Args { attribute: content, item });
-                    place += 2 + length(&rest[2..]);
-                    before = TokenStream::new();
-                    continue;
-                }
-                _ => before.extend(rest[..2].iter().cloned()),
+            let (path, content) = attribute;
+            if let Some(one) = Use::of(&path, content, item) {
+                uses.push(one);
+                place += 2 + length(&rest[2..]);
+                before = TokenStream::new();
+                continue;
             }
+            before.extend(rest[..2].iter().cloned());
             place += 2;
             continue;
         }
         before = TokenStream::new();
-        if let Some(list) = link(rest) {
+        if let Some(list) = call_of("link", rest) {
             uses.push(Use::Link { list });
+        } else if let Some(fields) = call_of("plugin", rest) {
+            uses.push(Use::Plugin { fields });
         } else if let TokenTree::Group(group) = &rest[0] {
             collect(group.stream(), uses);
         }
@@ -220,11 +237,11 @@ fn length(tokens: &[TokenTree]) -> usize {
     tokens.iter().position(ends).map_or(tokens.len(), |end| end + 1)
 }
 
-/// The content of a `toolkit::link!(…)` at the beginning.
-fn link(tokens: &[TokenTree]) -> Option<TokenStream> {
+/// The content of a `toolkit::name!(…)` at the beginning.
+fn call_of(macro_name: &str, tokens: &[TokenTree]) -> Option<TokenStream> {
     match tokens {
         [TokenTree::Ident(name), TokenTree::Punct(bang), TokenTree::Group(Group { .. }), ..]
-            if name == "link" && bang.as_char() == '!' =>
+            if name == macro_name && bang.as_char() == '!' =>
         {
             let TokenTree::Group(group) = &tokens[2] else { return None };
             Some(group.stream())

@@ -2,25 +2,37 @@
 //! function become a tool.
 
 mod attribute;
-mod expand;
-mod item;
-mod name;
+pub(crate) mod expand;
+pub(crate) mod item;
+pub(crate) mod name;
 mod parameter;
-mod signature;
-mod stub;
+pub(crate) mod signature;
+pub(crate) mod stub;
 
 use crate::check::Errors;
 use proc_macro2::TokenStream;
 use quote::quote;
+use signature::Wording;
+
+/// How tools are spoken of.
+const TOOL: Wording = Wording {
+    noun: "a tool",
+    called_by: "a model",
+    one: "one function for one schema",
+    no_lifetimes: "`&str`, `&Path` and `&[T]` need none",
+    many: "arguments; take a `Vec<T>` for many",
+    owned: "return a `String`",
+};
 
 pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream {
     let mut errors = Errors::default();
-    let Some(mut function) = item::parse(item, &mut errors) else {
+    let Some(mut function) = item::parse(item, "tool", &mut errors) else {
         let errors = errors.into_tokens();
         return quote!(#errors #item);
     };
+    item::second_tool(&mut function, &mut errors);
     let options = attribute::parse(attribute, &function, &mut errors);
-    let flaws = signature::check(&function, &mut errors);
+    let flaws = signature::check(&function, &TOOL, &mut errors);
     let parameters = parameter::take(&mut function, &flaws, &mut errors);
     parameter::check_names(&parameters, &mut errors);
     // What is broken without an error here is one that rustc finds in the function itself.

@@ -25,6 +25,7 @@ mod schema;
 mod secret;
 mod section;
 mod trust;
+mod typed;
 mod words;
 
 pub use self::core::{LoopGuardSettings, McpCommand, McpOff, McpServerSettings, McpUrl, ToolAgentSettings};
@@ -36,3 +37,4 @@ pub use origin::{ConfigOrigin, ConfigOrigins, ConfigSource};
 pub use secret::Secret;
 pub use section::{ConfigGate, ConfigSection};
 pub use trust::{TrustStore, TrustedFile};
+pub use typed::{Config, ConfigOf, Configured, PluginConfigOf, config_of, plugin_config_of};

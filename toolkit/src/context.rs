@@ -256,7 +256,7 @@ impl ToolContext {
         self.caller().extra.get(key)
     }
 
-    fn services(&self) -> &Services {
+    pub(crate) fn services(&self) -> &Services {
         let own = self.tool().services();
         if own.is_empty() { &self.scope.toolkit.services } else { own }
     }

@@ -63,10 +63,12 @@ mod permission;
 mod plugin;
 mod policy;
 pub mod prelude;
+mod prepare;
 mod redact;
 mod registry;
 mod result_hook;
 mod schema;
+mod service;
 mod session;
 mod settings;
 mod sink;
@@ -94,9 +96,9 @@ pub use ask::{
 pub use call::{CallArguments, ToolCall, ToolResult};
 pub use caller::Caller;
 pub use config::{
-    ConfigError, ConfigGate, ConfigOrigin, ConfigOrigins, ConfigProblem, ConfigSection, ConfigSource,
-    Configuration, IgnoredKey, LoadOptions, LoopGuardSettings, McpCommand, McpOff, McpServerSettings, McpUrl,
-    Secret, ToolAgentSettings, TrustStore, TrustedFile, WorkspaceFile,
+    Config, ConfigError, ConfigGate, ConfigOrigin, ConfigOrigins, ConfigProblem, ConfigSection, ConfigSource,
+    Configuration, Configured, IgnoredKey, LoadOptions, LoopGuardSettings, McpCommand, McpOff,
+    McpServerSettings, McpUrl, Secret, ToolAgentSettings, TrustStore, TrustedFile, WorkspaceFile,
 };
 pub use content::{Bytes, Content, Resource, ResourceBody};
 pub use context::ToolContext;
@@ -114,7 +116,7 @@ pub use history::{
 pub use housekeeping::Housekeeping;
 pub use inspector::{CallbackInspector, Inspecting, Inspection, Inspector, Verdict};
 pub use loop_guard::LoopGuard;
-pub use macros::{args, tool};
+pub use macros::{args, service, tool, tool_factory};
 pub use name::{MAX_NAME_BYTES, is_valid_name, nearest};
 pub use output::{Image, IntoToolOutput, Json, JsonOutput, ToolOutput};
 pub use output_store::Swept;
@@ -129,9 +131,11 @@ pub use policy::{
     Explanation, LayerVerdict, Policy, PolicyRule, PolicySettings, PolicyVerdict, ProfileRules, Refusal,
     ToolPolicy, ToolRules,
 };
+pub use prepare::{Preparation, PrepareFn, Preparing};
 pub use redact::Redactor;
 pub use registry::{BuildError, Builder, RegisterError, ToolChange, ToolWatch, Toolkit, Tools};
 pub use result_hook::ResultReview;
+pub use service::IntoTools;
 pub use sink::OutputSink;
 pub use source::Source;
 pub use state::{Service, State};

@@ -64,7 +64,10 @@
 /// | `optional` | flag | it is there only where an allow list names it |
 /// | `enabled` | `enabled = false` | it is left out unless the configuration says otherwise |
 /// | `auto_execute` | flag | it may run without asking |
-/// | `permission` | `"edit"`, or a constant | the kind of permission it needs, for policies and rules; default: its name. It asks nobody by itself: [`ToolContext::ask`](crate::ToolContext::ask) does |
+/// | `asks` | flag | it [asks](crate::ToolContext::ask) by itself where it has to, so that nobody is asked before it runs |
+/// | `permission` | `"edit"`, or a constant | the kind of permission it needs, for policies and rules; default: its name |
+/// | `channel` | `"telegram"` | it is there only in sessions that came in by this channel |
+/// | `prepare` | path of an `async fn(&Caller, &mut Preparation)`, with or without a `Result<(), E>` | makes it ready for a caller, once a toolbox: see [`Preparation`](crate::Preparation) and [For each caller](#for-each-caller) |
 /// | `timeout` | `"30s"`, `"250ms"`, `"5m"`, `"1h"` | how long a call may take; default: the host's, [10 minutes](crate::Builder::timeout). See [Time](#time-cancelling-and-panics) |
 /// | `concurrency` | `4` | how many calls of it may run at once in one toolkit, over all sessions; further ones wait their turn, uncounted by the time limit; default: any number |
 /// | `truncate` | `truncate(max_lines = 100, max_bytes = 4096, keep = "head")`, `truncate = "off"` | how much of its text the model gets; what is not said is the host's, [2,000 lines and 51,200 bytes](crate::OutputLimits). `keep` is `"head"`, `"tail"` or `"ends"`. The whole goes to a file that the model is told of. `"off"` holds for what it returns, not for its errors and what it writes to [`ToolContext::output`](crate::ToolContext::output) |
@@ -74,6 +77,15 @@
 /// | `crate` | `::my::toolkit` | where this crate is, if not at `::toolkit` |
 ///
 /// A flag can be written as `read_only = true` or `read_only = false` too.
+///
+/// # For each caller
+///
+/// A description can hold `{workspace}`, `{working_directory}`, `{agent}`, `{channel}`, `{provider}`, `{model}`, `{os}` and
+/// `{date}` (in UTC, as 2026-01-31), which are filled in for whom it is shown to. Other braces stay as they are.
+///
+/// What `prepare` names runs each time that a toolbox is made for a caller who may use the tool, beside those of all other
+/// tools. One that fails, panics or takes longer than [5 seconds](crate::Builder::prepare_timeout) leaves its tool out of
+/// this toolbox, which says so in its [diagnostics](crate::Toolbox::diagnostics).
 ///
 /// # Parameters
 ///
@@ -288,5 +300,119 @@ macro_rules! policy_data {
 macro_rules! tool_ref {
     ($($path:tt)+) => {
         $crate::__private::tool_of(&$($path)+)
+    };
+}
+
+/// Turns a function into a source of tools that depend on who calls: those of an account, of a project, of a server.
+///
+/// It runs each time that a toolbox is made, beside the [preparations](crate::Preparation) of other tools and within the same
+/// [limit of time](crate::Builder::prepare_timeout). It takes `&Caller`, [`State<T>`](crate::State) and
+/// [`Config<T>`](crate::Config) of its plugin, in any order, and returns what [becomes tools](crate::IntoTools): a `Vec<Tool>`,
+/// an `Option<Tool>`, a `Tool`, or a `Result` of one of these.
+///
+/// Its tools are its crate's. They never take a name or alias of another tool, and the policy decides about them as about all
+/// others. One that cannot be there, and a factory that fails, panics or is late, are told in the toolbox's
+/// [diagnostics](crate::Toolbox::diagnostics); all else is there without them. The `concurrency` of such a tool holds for one
+/// toolbox. [`Toolkit::empty`](crate::Toolkit::empty) runs no factories.
+///
+/// A plain `fn` runs where the toolbox is made: let one that blocks be `async` and use a blocking pool.
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit::Tool;
+/// use toolkit::prelude::*;
+///
+/// #[toolkit::tool_factory]
+/// async fn greetings(caller: &Caller) -> Result<Vec<Tool>, toolkit::InvalidTool> {
+///     let agent = caller.agent.clone().unwrap_or_default();
+///     let tool = Tool::builder("greet_agent")
+///         .description(format!("Greets {agent}."))
+///         .read_only()
+///         .build(move |_, _| {
+///             let greeting = format!("Hello, {agent}!");
+///             async move { greeting }
+///         })?;
+///     Ok(vec![tool])
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), toolkit::BuildError> {
+/// let toolkit = Toolkit::builder().build()?;
+/// let toolbox = toolkit.toolbox(&Caller::new().with_agent("Ada")).await;
+/// assert_eq!(toolbox.call(ToolCall::new("1", "greet_agent", "{}")).await.text(), "Hello, Ada!");
+/// # Ok(()) }
+/// ```
+pub use toolkit_macros::tool_factory;
+
+/// Turns a function into the source of a service, so that a plugin with a connection needs nothing from its host but `link!`.
+///
+/// What the function returns is the `T` of tools' [`State<T>`](crate::State): a value, an `Arc<T>`, where `T` may be a trait
+/// object, or a `Result` of one of these. It takes [`Config<T>`](crate::Config), the section `plugins.<id>` of its plugin, and
+/// `State<T>` of other services.
+///
+/// The service is made when a call of a tool that takes it first needs it, once for a toolkit: calls that come meanwhile wait.
+/// If that fails, those calls get the error, as [`Unavailable`](crate::ToolErrorKind::Unavailable), and the next call tries
+/// again. It counts among the time of the call. The service is dropped with the toolkit, its toolboxes and calls under way.
+///
+/// A service that the host [provides](crate::Builder::service) goes first. Two functions for one service, and services that are
+/// made from each other in a circle, are errors when the toolkit is built. [`ToolContext::service`](crate::ToolContext::service)
+/// makes nothing: it finds a service that the tool takes as a parameter, or that was made before.
+/// [`Toolkit::empty`](crate::Toolkit::empty) makes no services.
+///
+/// A plain `fn` runs where the call is polled: let one that blocks be `async` and use a blocking pool.
+///
+/// ```
+/// use toolkit::Config;
+/// use toolkit::prelude::*;
+///
+/// #[toolkit::args]
+/// struct Settings {
+///     /// The name of the database.
+///     #[arg(default = "main")]
+///     database: String,
+/// }
+///
+/// struct Database(String);
+///
+/// #[toolkit::service]
+/// async fn connect(settings: Config<Settings>) -> Result<Database, std::io::Error> {
+///     Ok(Database(settings.database.clone()))
+/// }
+///
+/// /// Names the database.
+/// #[tool(read_only)]
+/// async fn which(database: State<Database>) -> String {
+///     database.0.0.clone()
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), toolkit::BuildError> {
+/// let toolbox = Toolkit::builder().build()?.toolbox(&Caller::new()).await;
+/// assert_eq!(toolbox.call(ToolCall::new("1", "which", "{}")).await.text(), "main");
+/// # Ok(()) }
+/// ```
+pub use toolkit_macros::service;
+
+/// Says of the crate it stands in which plugin it is. Once a crate, anywhere in it.
+///
+/// | field | value | what it says |
+/// |---|---|---|
+/// | `id` | `"acme"` | by which policies and the configuration name it: `[a-z][a-z0-9_-]*`, at most 64 bytes. Required; without `plugin!` it is the name of the crate |
+/// | `title` | `"Acme"`, or a constant | its name for people |
+/// | `description` | `"…"`, or a constant | what it brings |
+/// | `optional` | `true` | its tools are there only where an allow list names them, the plugin or `group:plugins` |
+/// | `channel` | `"telegram"` | its tools are there only in sessions that came in by this channel |
+///
+/// ```
+/// toolkit::plugin! {
+///     id: "acme",
+///     title: "Acme",
+///     description: "Tools for Acme.",
+///     optional: true,
+/// }
+/// # fn main() {}
+/// ```
+#[macro_export]
+macro_rules! plugin {
+    ($($fields:tt)*) => {
+        $crate::__private::plugin_fields! { [$crate] $($fields)* }
     };
 }

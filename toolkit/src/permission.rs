@@ -8,7 +8,6 @@ mod path;
 mod rules;
 mod settings;
 
-pub(crate) use before::ToolFacts;
 pub use decided::{Decided, DecidedRule, PermissionRequest};
 pub(crate) use path::OwnDirs;
 pub use path::{DecidedPath, GuardedPaths, PathDecision, protected_paths, sensitive_paths};

@@ -93,6 +93,17 @@ impl Plugin {
     }
 }
 
+/// The id of the plugin that the crate of a place is, or would be if it is core.
+pub(crate) fn id_of(location: &Location) -> String {
+    let stated = inventory::iter::<LinkedPlugin>()
+        .map(|LinkedPlugin(def)| *def)
+        .filter(|def| def.location.crate_name() == location.crate_name())
+        // Of two there is an error when the toolkit is built.
+        .min_by_key(|def| (def.location.file, def.location.line));
+    let plugin = stated.map_or_else(|| Plugin::of_crate(location), Plugin::of_def);
+    plugin.id.as_ref().to_owned()
+}
+
 /// Whether `id` can be a plugin's: nothing that means something else in a list of tools.
 pub(crate) fn is_valid_id(id: &str) -> bool {
     !id.is_empty()

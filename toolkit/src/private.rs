@@ -2,7 +2,8 @@
 
 pub use crate::arg::{LengthArg, PatternArg, RangeArg, SchemaFn, ToolArg};
 pub use crate::arguments::Arguments;
-pub use crate::config::ConfigSection;
+pub use crate::caller::Caller;
+pub use crate::config::{ConfigOf, ConfigSection, PluginConfigOf, config_of, plugin_config_of};
 pub use crate::context::ToolContext;
 pub use crate::error::{IntoToolError, ToolError};
 pub use crate::link::{Link, Linked};
@@ -11,6 +12,11 @@ pub use crate::output::{IntoToolOutput, ToolOutput};
 pub use crate::parameter::{Arg, Literal, ParameterDef, Rule, Shown, Take, arg, optional};
 pub use crate::plugin::{LinkedPlugin, PluginDef};
 pub use crate::policy::PolicyData;
+pub use crate::prepare::{Ending, Preparation, Preparing};
+pub use crate::service::{
+    AnyService, FactoryDef, LinkedFactory, LinkedMaker, MakerDef, Making, MakingFuture, NeedOf, Products,
+    ServiceOf, need_of, products, service_of,
+};
 pub use crate::state::{Service, State};
 pub use crate::tool::Tool;
 pub use crate::tool_def::{BoxFuture, Input, Keep, Location, Run, ServiceDef, ToolDef, Truncate};
@@ -23,8 +29,9 @@ pub use serde;
 pub use std::boxed::Box;
 pub use std::path::{Path, PathBuf};
 pub use std::string::String;
+pub use std::sync::Arc;
 pub use std::vec::Vec;
-pub use toolkit_macros::link as link_list;
+pub use toolkit_macros::{link as link_list, plugin as plugin_fields};
 
 use crate::name::MAX_NAME_BYTES;
 use serde::Serialize;
@@ -57,10 +64,7 @@ pub struct StateOf<T: ?Sized> {
 
 /// Checks the type of a `State<T>`.
 pub const fn state_of<T: ?Sized + Service>() -> StateOf<T> {
-    StateOf {
-        def: ServiceDef { name: type_name::<T>, id: TypeId::of::<T>() },
-        get: ToolContext::require_service,
-    }
+    StateOf { def: ServiceDef::of::<T>(), get: ToolContext::require_service }
 }
 
 /// The value of an environment variable at compile time, if cargo set it.
@@ -170,6 +174,19 @@ pub fn call<'a, R: 'a>(
     convert: fn(R) -> Result<ToolOutput, ToolError>,
 ) -> BoxFuture<'a> {
     Box::pin(Call { future, convert })
+}
+
+/// Makes a preparation out of the future of a function.
+pub fn prepared<'a, R: Ending>(future: impl Future<Output = R> + Send + 'a) -> Preparing<'a> {
+    Box::pin(async move { future.await.end() })
+}
+
+/// Makes something out of the future of a function.
+pub fn making<'a, R: 'a, T: 'a>(
+    future: impl Future<Output = R> + Send + 'a,
+    convert: fn(R) -> Result<T, ToolError>,
+) -> MakingFuture<'a, T> {
+    Box::pin(async move { convert(future.await) })
 }
 
 /// What an `async` block would do, with less to keep and to look at.

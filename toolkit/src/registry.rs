@@ -6,6 +6,7 @@ mod configured;
 mod faults;
 mod index;
 mod origins;
+mod products;
 mod register;
 #[cfg(test)]
 mod tests;
@@ -30,6 +31,7 @@ use crate::permission::Permissions;
 use crate::plugin::{LinkedPlugin, Plugin};
 use crate::policy::{self, Explanation, Policy, ToolPolicy};
 use crate::redact::Redactor;
+use crate::service::{self, FactoryDef, Incomplete};
 use crate::session::Sessions;
 use crate::settings::Settings;
 use crate::state::{Service, Services};
@@ -72,6 +74,10 @@ pub(crate) struct Inner {
     pub(crate) sessions: Sessions,
     pub(crate) events: Arc<Hub>,
     diagnostics: Vec<Diagnostic>,
+    /// What makes tools for each caller.
+    pub(crate) factories: Vec<&'static FactoryDef>,
+    /// Whether any service is made at its first use.
+    pub(crate) makes_services: bool,
 }
 
 impl Toolkit {
@@ -153,12 +159,10 @@ impl Toolkit {
     }
 
     /// What `caller` may use: a snapshot, to be made anew for each turn of a model.
-    #[expect(
-        clippy::unused_async,
-        reason = "what a caller may use will depend on tools that prepare themselves"
-    )]
+    ///
+    /// Tools that [prepare themselves](crate::Preparation) for a caller do so now, all at once.
     pub async fn toolbox(&self, caller: &Caller) -> Toolbox {
-        Toolbox::new(Arc::clone(&self.0), caller.clone())
+        Toolbox::new(Arc::clone(&self.0), caller.clone()).ready().await
     }
 }
 
@@ -232,6 +236,14 @@ impl Builder {
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.settings.timeout = timeout;
+        self
+    }
+
+    /// How long tools may take to make themselves ready for a caller, all of them together: 5 seconds by default,
+    /// [`Duration::MAX`] for no limit. What is not ready then is left out of the toolbox.
+    #[must_use]
+    pub fn prepare_timeout(mut self, timeout: Duration) -> Self {
+        self.settings.prepare_timeout = timeout;
         self
     }
 
@@ -406,6 +418,12 @@ impl Builder {
                 origins.withhold(def.name);
             }
         }
+        if self.linked {
+            let incomplete =
+                if self.leave_out_incomplete { Incomplete::LeftOut } else { Incomplete::Refused };
+            let makers = service::linked_makers();
+            service::add(&mut self.services, makers, incomplete, &mut problems, &mut diagnostics);
+        }
         let mut tools = choose(candidates, &origins, &mut problems, &mut diagnostics);
         if self.leave_out_incomplete {
             tools.retain(|tool| {
@@ -424,22 +442,30 @@ impl Builder {
             return Err(BuildError { problems });
         }
         let tools: Vec<Tool> = tools.into_iter().map(|tool| tool.with_services(&self.services)).collect();
-        let registry = Registry::new(Tools::build(tools, &origins, &mut diagnostics));
-        let tools = registry.snapshot();
-        diagnostics.extend(policy::diagnostics(&*policy, &tools));
         let names: Vec<&str> = tools.iter().map(Tool::name).collect();
-        let plugins = tools.iter().filter_map(Tool::plugin_id).collect();
+        let plugins = origins.plugins().iter().map(|plugin| &*plugin.id).collect();
         diagnostics.extend(self.settings.configuration.diagnostics(&names, &plugins));
         self.settings.redactor = self.settings.configuration.add_secrets(self.settings.redactor);
-        let Self { services, mut settings, data_dir, .. } = self;
+        let registry = Registry::new(Tools::build(tools, &origins, &mut diagnostics));
+        diagnostics.extend(policy::diagnostics(&*policy, &registry.snapshot()));
+        let Self { services, mut settings, data_dir, linked, .. } = self;
         let data_dir = data_dir.or_else(default_data_dir);
         // A model is told where a file is, and its tools may work in another directory than the process.
         let data_dir = data_dir.and_then(|directory| std::path::absolute(directory).ok());
         settings.own_dirs.complete(data_dir.clone());
         settings.approvals = Approvals::new(data_dir.as_deref());
         settings.outputs = OutputStore::new(data_dir);
+        let mut factories = if linked { service::linked_factories() } else { Vec::new() };
+        // Of one name, the first one's tool is there: in the order of their crates, as everywhere.
+        factories.sort_by_key(|def| {
+            let core = origins.is_core_crate(def.location.crate_name());
+            (!core, origins.rank(&def.location), def.location.module, def.location.line)
+        });
+        let makes_services = services.has_lazy();
         Ok(Toolkit(Arc::new(Inner {
             registry,
+            factories,
+            makes_services,
             origins,
             services,
             settings,

@@ -106,6 +106,13 @@ impl Compiled {
     }
 }
 
+/// A schema with annotations, as models see it.
+pub(crate) fn shown(annotated: &Value) -> Value {
+    let mut schema = annotated.clone();
+    strip(&mut schema, "");
+    schema
+}
+
 /// Which annotations a schema has.
 #[derive(Clone, Copy, Default)]
 struct Found {

@@ -20,10 +20,14 @@ use std::time::Duration;
 /// How long a call may take unless its tool or the host says otherwise.
 pub(crate) const TIMEOUT: Duration = Duration::from_mins(10);
 
+/// How long tools may take to make themselves ready for a caller, unless the host says otherwise.
+pub(crate) const PREPARE_TIMEOUT: Duration = Duration::from_secs(5);
+
 /// What a host decides for all calls of its toolkit.
 #[derive(Clone)]
 pub(crate) struct Settings {
     pub(crate) timeout: Duration,
+    pub(crate) prepare_timeout: Duration,
     pub(crate) policy: Option<Arc<dyn Policy>>,
     pub(crate) permissions: Permissions,
     pub(crate) own_dirs: OwnDirs,
@@ -70,6 +74,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             timeout: TIMEOUT,
+            prepare_timeout: PREPARE_TIMEOUT,
             policy: None,
             permissions: Permissions::default(),
             own_dirs: OwnDirs::default(),

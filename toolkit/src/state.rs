@@ -1,6 +1,7 @@
 //! Services: what tools reach the outside through, one value a type.
 
 use crate::error::ToolError;
+use crate::service::Lazy;
 use std::any::{Any, TypeId, type_name};
 use std::collections::HashMap;
 use std::fmt;
@@ -80,7 +81,23 @@ impl Services {
     }
 
     pub(crate) fn get<T: ?Sized + Service>(&self) -> Option<Arc<T>> {
-        self.0.get(&TypeId::of::<T>())?.downcast_ref::<Arc<T>>().cloned()
+        let service = self.0.get(&TypeId::of::<T>())?;
+        let shared = service.downcast_ref::<Arc<T>>();
+        shared.or_else(|| service.downcast_ref::<Lazy>()?.get()?.downcast_ref()).cloned()
+    }
+
+    pub(crate) fn insert_lazy(&mut self, id: TypeId, lazy: Arc<Lazy>) {
+        Arc::make_mut(&mut self.0).insert(id, lazy);
+    }
+
+    /// Whether any service is made at its first use.
+    pub(crate) fn has_lazy(&self) -> bool {
+        self.0.values().any(|service| service.is::<Lazy>())
+    }
+
+    /// The service of this type, if it is one that is made at its first use.
+    pub(crate) fn lazy(&self, id: TypeId) -> Option<&Lazy> {
+        self.0.get(&id)?.downcast_ref()
     }
 
     pub(crate) fn require<T: ?Sized + Service>(&self) -> Result<State<T>, ToolError> {

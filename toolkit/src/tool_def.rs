@@ -6,6 +6,7 @@ use crate::context::ToolContext;
 use crate::error::ToolError;
 use crate::output::ToolOutput;
 use crate::parameter::ParameterDef;
+use crate::prepare::PrepareFn;
 use std::any::TypeId;
 use std::fmt;
 use std::future::Future;
@@ -50,6 +51,8 @@ pub struct ToolDef {
     pub auto_execute: bool,
     /// It asks by itself where it has to, so that nobody asks before it runs.
     pub asks: bool,
+    /// Makes it ready for a caller, once a toolbox.
+    pub prepare: Option<PrepareFn>,
     /// The kind of permission it asks for; its name where `None`.
     pub permission: Option<&'static str>,
     /// How long a call may take; the host's default where `None`.
@@ -93,6 +96,7 @@ impl ToolDef {
         enabled: true,
         auto_execute: false,
         asks: false,
+        prepare: None,
         permission: None,
         timeout: None,
         concurrency: None,
@@ -162,6 +166,13 @@ pub struct ServiceDef {
     pub name: fn() -> &'static str,
     /// The type.
     pub id: TypeId,
+}
+
+impl ServiceDef {
+    /// Of a type.
+    pub(crate) const fn of<T: ?Sized + 'static>() -> Self {
+        Self { name: std::any::type_name::<T>, id: TypeId::of::<T>() }
+    }
 }
 
 impl fmt::Debug for ServiceDef {

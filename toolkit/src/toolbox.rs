@@ -1,10 +1,12 @@
 //! What one caller may use, and the one path that every call takes.
 
+mod at_once;
 mod batch;
 mod before;
 mod begin;
 mod finish;
 mod options;
+mod own;
 mod repeats;
 mod report;
 mod run;
@@ -15,14 +17,16 @@ pub use options::CallOptions;
 use crate::call::{ToolCall, ToolResult};
 use crate::caller::Caller;
 use crate::definition::Definition;
+use crate::diagnostic::Diagnostic;
 use crate::error::{ToolError, ToolErrorKind};
 use crate::escape::escape_line;
 use crate::events::Events;
 use crate::name::{MAX_NAME_BYTES, nearest};
-use crate::policy::{self, Explanation, Policy};
+use crate::policy::{self, Explanation, LayerVerdict, Policy, PolicyVerdict};
 use crate::registry::{Inner, Tools};
 use crate::session::Session;
 use crate::tool::Tool;
+use own::Own;
 use run::Running;
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -43,6 +47,8 @@ pub(crate) struct Scope {
     allowed: Option<Vec<usize>>,
     /// That of the policy, when it was asked for these.
     version: Option<u64>,
+    /// What was made or left out for this caller, where anything was.
+    own: Option<Box<Own>>,
 }
 
 impl Scope {
@@ -62,6 +68,7 @@ impl Scope {
             tools,
             allowed: None,
             version: None,
+            own: None,
         })
     }
 }
@@ -81,7 +88,8 @@ impl Toolbox {
         let version = policy.and_then(policy::version);
         let allowed = policy.map(|policy| policy::admitted(policy, &caller, &tools));
         let allowed = allowed.filter(|allowed| allowed.len() < tools.len());
-        Self::of(Arc::new(Scope { toolkit, caller: Arc::new(caller), session, tools, allowed, version }))
+        let caller = Arc::new(caller);
+        Self::of(Arc::new(Scope { toolkit, caller, session, tools, allowed, version, own: None }))
     }
 
     pub(crate) fn of(scope: Arc<Scope>) -> Self {
@@ -139,6 +147,9 @@ impl Toolbox {
             return Err(ToolError::denied(format!("`{name}` cannot be used here: {refusal}")));
         }
         if !is_allowed {
+            if let Some(why) = self.0.own.as_ref().and_then(|own| own.why_left(tool)) {
+                return Err(ToolError::denied(format!("`{name}` cannot be used here: {why}")));
+            }
             return Err(ToolError::denied(format!(
                 "`{name}` cannot be used yet: it was not allowed when this turn began"
             )));
@@ -151,7 +162,17 @@ impl Toolbox {
         let Scope { toolkit, caller, tools, .. } = &*self.0;
         let policy = toolkit.settings.policy.as_deref();
         let denied = (0..tools.len()).filter(|place| !self.0.is_allowed(*place));
-        denied.map(|place| policy::explain(policy, caller, &tools[place])).collect()
+        denied
+            .map(|place| {
+                let mut explanation = policy::explain(policy, caller, &tools[place]);
+                let why = self.0.own.as_ref().and_then(|own| own.why_left(&tools[place]));
+                if let Some(why) = why {
+                    explanation.exists = false;
+                    explanation.layers.push(LayerVerdict::new("this caller", PolicyVerdict::Denies, why));
+                }
+                explanation
+            })
+            .collect()
     }
 
     /// What was taken out since the toolbox was made is gone at once.
@@ -180,6 +201,21 @@ impl Toolbox {
     /// A tool whose types state a schema that is not valid is missing here; calling it says why.
     pub fn definitions(&self) -> Vec<Definition> {
         self.tools().filter_map(|tool| tool.definition().ok()).collect()
+    }
+
+    /// The tool of this name or alias as a model sees it.
+    ///
+    /// # Errors
+    ///
+    /// As [`find`](Self::find), and `Unavailable` where its types state a schema that is not valid.
+    pub fn definition(&self, name: &str) -> Result<Definition, ToolError> {
+        self.find(name)?.definition()
+    }
+
+    /// What was noticed while this toolbox was made: tools that could not be made ready for its caller, and those that
+    /// are not there for it.
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        self.0.own.as_deref().map_or(&[], Own::diagnostics)
     }
 
     /// What happens to the calls of this toolbox's session, from now on.

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use toolkit::prelude::*;
 use toolkit::{
-    ConfigOrigin, ConfigOrigins, Diagnostic, Level, Policy, PolicySettings, Refusal, Tool, ToolErrorKind,
-    ToolPolicy, ToolRules, Verdict, tool_ref,
+    ConfigOrigin, ConfigOrigins, Diagnostic, Level, Policy, PolicySettings, PolicyVerdict, Refusal, Tool,
+    ToolErrorKind, ToolPolicy, ToolRules, tool_ref,
 };
 
 /// Looks.
@@ -235,7 +235,7 @@ async fn a_policy_that_fails_allows_nothing_more() {
     assert_eq!(toolbox.call(ToolCall::new("1", "look", "{}")).await.text(), "seen");
     let explained = toolkit.explain(&kid(), "look").unwrap();
     assert_eq!(explained.layers[0].reason, "it stopped on an internal error");
-    assert_eq!(explained.layers[0].verdict, Verdict::Denies);
+    assert_eq!(explained.layers[0].verdict, PolicyVerdict::Denies);
 }
 
 #[derive(Debug)]
@@ -254,7 +254,7 @@ impl Policy for OnlyLooking {
 async fn a_policy_of_a_hosts_own_is_explained_too() {
     let toolkit = toolkit(OnlyLooking);
     let allowed = toolkit.explain(&kid(), "look").unwrap();
-    assert!(allowed.exists && allowed.layers[0].verdict == Verdict::Allows);
+    assert!(allowed.exists && allowed.layers[0].verdict == PolicyVerdict::Allows);
     let denied = toolkit.explain(&kid(), "run").unwrap();
     assert!(!denied.exists);
     assert_eq!(denied.layers[0].to_string(), "denies  the host: it lets only look");

@@ -1,10 +1,16 @@
 //! Every key of `#[tool]`, and where each arrives.
 use std::time::Duration;
 use toolkit::prelude::*;
-use toolkit::{InvalidArguments, Keep, Truncate};
+use toolkit::{InvalidArguments, Keep, Preparation, Truncate};
 
 fn worded(problems: &InvalidArguments) -> String {
     format!("{} problems", problems.problems.len())
+}
+
+async fn narrowed(caller: &Caller, tool: &mut Preparation) -> Result<(), std::num::ParseIntError> {
+    let depth: u32 = caller.agent.as_deref().unwrap_or("0").parse()?;
+    tool.describe(format!("Reads a file, {depth} deep."));
+    Ok(())
 }
 
 /// Reads a file.
@@ -19,6 +25,9 @@ fn worded(problems: &InvalidArguments) -> String {
     optional,
     enabled,
     auto_execute,
+    asks,
+    channel = "telegram",
+    prepare = narrowed,
     icon = "file",
     deprecated = "use `cat`",
     permission = "read",
@@ -33,7 +42,9 @@ async fn read(path: String) -> String {
     path
 }
 
-#[tool(description = "Deletes a file.", destructive, open_world, enabled = false, truncate = "off", alias = "rm", group = "fs")]
+async fn quiet(_: &Caller, _: &mut Preparation) {}
+
+#[tool(description = "Deletes a file.", destructive, open_world, enabled = false, truncate = "off", alias = "rm", group = "fs", prepare = self::quiet, asks = false)]
 fn delete(path: String) {
     drop(path);
 }
@@ -45,6 +56,8 @@ fn main() {
     assert_eq!(def.groups, ["fs", "text"]);
     assert_eq!(def.title, Some("Read a file"));
     assert!(def.read_only && def.idempotent && def.optional && def.enabled && def.auto_execute);
+    assert!(def.asks && def.prepare.is_some());
+    assert_eq!(def.channel, Some("telegram"));
     assert_eq!((def.destructive, def.open_world), (Some(false), Some(false)));
     assert_eq!((def.icon, def.deprecated), (Some("file"), Some("use `cat`")));
     assert_eq!(def.permission, Some("read"));
@@ -60,7 +73,7 @@ fn main() {
 
     let def = toolkit::tool_ref!(delete).def();
     assert_eq!(def.description, "Deletes a file.");
-    assert!(!def.enabled && !def.read_only);
+    assert!(!def.enabled && !def.read_only && !def.asks && def.channel.is_none());
     assert_eq!((def.destructive, def.open_world), (Some(true), Some(true)));
     assert_eq!(def.truncate, Some(Truncate::Off));
     assert_eq!((def.aliases, def.groups), (&["rm"][..], &["fs"][..]));

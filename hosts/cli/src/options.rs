@@ -2,8 +2,8 @@
 
 use crate::config::{self, ConfigRequest};
 use crate::exit::{Exit, Stop};
-use crate::trust::{self, TrustRequest};
 use crate::permission::{self, PermissionRequest};
+use crate::trust::{self, TrustRequest};
 use clap::builder::{PossibleValuesParser, ValueHint};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use clap_complete::Shell;

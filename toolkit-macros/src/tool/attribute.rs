@@ -1,16 +1,16 @@
 //! The keys of `#[tool(..)]`.
 
 use super::item::Function;
-use super::name::{bind, check_name, check_own_name, check_word};
+use super::name::{bind, check_id, check_name, check_own_name, check_word};
 use crate::check::{Check, Errors};
 use crate::documentation;
 use crate::keys::{self, Entry, Form, Given, Key, Text};
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use std::time::Duration;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Expr, ExprLit, Lit, LitStr};
+use syn::{Expr, ExprLit, ExprPath, Lit, LitStr};
 
 const KEYS: &[Key] = &[
     Key { name: "name", form: Form::Value, example: "name = \"read\"" },
@@ -24,6 +24,9 @@ const KEYS: &[Key] = &[
     Key { name: "optional", form: Form::Flag, example: "optional" },
     Key { name: "enabled", form: Form::Flag, example: "enabled = false" },
     Key { name: "auto_execute", form: Form::Flag, example: "auto_execute" },
+    Key { name: "asks", form: Form::Flag, example: "asks" },
+    Key { name: "channel", form: Form::Value, example: "channel = \"telegram\"" },
+    Key { name: "prepare", form: Form::Value, example: "prepare = path::to::function" },
     Key { name: "icon", form: Form::Value, example: "icon = \"file\"" },
     Key { name: "deprecated", form: Form::Value, example: "deprecated = \"use `read`\"" },
     Key { name: "permission", form: Form::Value, example: "permission = \"edit\"" },
@@ -128,6 +131,17 @@ fn field(
         "optional" => flag(errors).map(|value| quote!(optional: #value,))?,
         "enabled" => flag(errors).map(|value| quote!(enabled: #value,))?,
         "auto_execute" => flag(errors).map(|value| quote!(auto_execute: #value,))?,
+        "asks" => flag(errors).map(|value| quote!(asks: #value,))?,
+        "channel" => {
+            let channel = entry.literal(errors)?;
+            check_id(Check::Channel, "channel", &channel, errors);
+            quote!(channel: __toolkit::Some(#channel),)
+        }
+        "prepare" => {
+            let path = entry.path(errors)?;
+            let prepare = prepare(&path);
+            quote!(prepare: __toolkit::Some(#prepare),)
+        }
         "permission" => {
             let kind = entry.text(errors)?;
             match &kind {
@@ -180,15 +194,27 @@ fn field(
     })
 }
 
+/// A function of one type around one whose future has a type of its own.
+fn prepare(path: &ExprPath) -> TokenStream {
+    let span = path.span();
+    let (caller, preparation) =
+        (Ident::new("caller", Span::mixed_site()), Ident::new("preparation", Span::mixed_site()));
+    // Only the call has the path's span, so that what does not fit is explained there.
+    let call = quote_spanned!(span=> #path(#caller, #preparation));
+    let prepared = quote_spanned!(span=> __toolkit::prepared(#call));
+    quote! {{
+        fn __toolkit_prepare<'a>(
+            #caller: &'a __toolkit::Caller,
+            #preparation: &'a mut __toolkit::Preparation,
+        ) -> __toolkit::Preparing<'a> {
+            #prepared
+        }
+        __toolkit_prepare
+    }}
+}
+
 fn text_field(entry: &Entry, field: &TokenStream, errors: &mut Errors) -> Option<TokenStream> {
-    let text = entry.text(errors)?;
-    if text.literal().is_some_and(|text| text.trim().is_empty()) {
-        errors.push(
-            Check::EmptyText,
-            &text,
-            format!("`{}` is empty; say something or leave it out", entry.key),
-        );
-    }
+    let text = entry.filled_text(errors)?;
     Some(quote!(#field: __toolkit::Some(#text),))
 }
 

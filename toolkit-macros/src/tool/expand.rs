@@ -29,9 +29,12 @@ pub(super) fn tool(function: &Function, options: &Options, parameters: &[Paramet
     let witnesses = witnesses(function, parameters, &[]);
     let input = input(parameters);
     let services = numbered(parameters, "STATE", |parameter| matches!(parameter, Parameter::Service(_)));
+    let section = numbered(parameters, "CONFIG", |parameter| matches!(parameter, Parameter::Config(_)));
+    let section = section
+        .first()
+        .map(|config| quote!(__toolkit::inventory::submit! { #config.section.for_tool(#name) }));
     let run = run(function, parameters);
-    let line = quote_spanned!(span=> ::core::line!());
-    let column = quote_spanned!(span=> ::core::column!());
+    let location = location(span);
     quote! {
         #(#doc_attributes)*
         #docs
@@ -55,18 +58,28 @@ pub(super) fn tool(function: &Function, options: &Options, parameters: &[Paramet
                 output_schema: __TOOLKIT_OUTPUT.schema,
                 run: __TOOLKIT_RUN,
                 function: __toolkit::Some(__toolkit::function_id(&#ident)),
-                location: __toolkit::Location {
-                    module: ::core::module_path!(),
-                    package: __toolkit::or_empty(::core::option_env!("CARGO_PKG_NAME")),
-                    version: __toolkit::or_empty(::core::option_env!("CARGO_PKG_VERSION")),
-                    file: ::core::file!(),
-                    line: #line,
-                    column: #column,
-                },
+                location: #location,
                 ..__toolkit::ToolDef::BASE
             };
             __toolkit::inventory::submit! { __toolkit::Linked(&__TOOLKIT_DEF) }
+            #section
         };
+    }
+}
+
+/// Where something stands, in the crate that it is expanded in.
+pub(crate) fn location(span: Span) -> TokenStream {
+    let line = quote_spanned!(span=> ::core::line!());
+    let column = quote_spanned!(span=> ::core::column!());
+    quote! {
+        __toolkit::Location {
+            module: ::core::module_path!(),
+            package: __toolkit::or_empty(::core::option_env!("CARGO_PKG_NAME")),
+            version: __toolkit::or_empty(::core::option_env!("CARGO_PKG_VERSION")),
+            file: ::core::file!(),
+            line: #line,
+            column: #column,
+        }
     }
 }
 
@@ -115,6 +128,10 @@ fn witness(place: usize, parameter: &Parameter) -> TokenStream {
         Parameter::Service(Service { ty, .. }) => {
             let name = numbered_ident("STATE", place);
             quote!(static #name: __toolkit::StateOf<#ty> = __toolkit::state_of::<#ty>();)
+        }
+        Parameter::Config(Service { ty, .. }) => {
+            let name = numbered_ident("CONFIG", place);
+            quote!(const #name: __toolkit::ConfigOf<#ty> = __toolkit::config_of::<#ty>();)
         }
         Parameter::Whole(ty) => {
             let name = numbered_ident("ARG", place);
@@ -259,6 +276,12 @@ fn run(function: &Function, parameters: &[Parameter]) -> TokenStream {
                 borrows |= service.borrowed;
                 passed.push(if service.borrowed { quote!(&#value) } else { quote!(#value) });
             }
+            Parameter::Config(config) => {
+                let witness = numbered_ident("CONFIG", place);
+                takes.extend(quote!(let #value = (#witness.get)(#context)?;));
+                borrows |= config.borrowed;
+                passed.push(if config.borrowed { quote!(&#value) } else { quote!(#value) });
+            }
             Parameter::Whole(_) => {
                 let arg = numbered_ident("ARG", place);
                 takes.extend(quote!(let #value = #arg.take_all(#arguments)?;));
@@ -314,7 +337,7 @@ fn run(function: &Function, parameters: &[Parameter]) -> TokenStream {
 /// The future in its box. With a service that is none it need not be `Send`: one mistake is one error.
 fn boxed(future: &TokenStream, parameters: &[Parameter], span: Span) -> TokenStream {
     let services = parameters.iter().filter_map(|parameter| match parameter {
-        Parameter::Service(service) => Some(&service.ty),
+        Parameter::Service(service) | Parameter::Config(service) => Some(&service.ty),
         _ => None,
     });
     let all = services.fold(quote!(()), |others, ty| quote!((__toolkit::PhantomData<#ty>, #others)));

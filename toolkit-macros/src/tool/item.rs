@@ -9,11 +9,11 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Item, Signature, Token, Visibility};
 
 /// A function with its body as it came.
-pub(super) struct Function {
-    pub(super) attributes: Vec<Attribute>,
-    pub(super) visibility: Visibility,
-    pub(super) signature: Signature,
-    pub(super) body: Option<TokenStream>,
+pub(crate) struct Function {
+    pub(crate) attributes: Vec<Attribute>,
+    pub(crate) visibility: Visibility,
+    pub(crate) signature: Signature,
+    pub(crate) body: Option<TokenStream>,
 }
 
 impl Parse for Function {
@@ -33,18 +33,15 @@ impl Parse for Function {
 }
 
 /// The function, or an error that says what stands there instead.
-pub(super) fn parse(item: &TokenStream, errors: &mut Errors) -> Option<Function> {
+pub(crate) fn parse(item: &TokenStream, attribute: &str, errors: &mut Errors) -> Option<Function> {
     match syn::parse2::<Function>(item.clone()) {
-        Ok(mut function) => {
-            second_tool(&mut function, errors);
-            Some(function)
-        }
+        Ok(function) => Some(function),
         Err(error) => {
             match other_item(item.clone()) {
                 Some((what, span)) => errors.push_span(
                     Check::NotAFunction,
                     span,
-                    format!("`#[tool]` goes on a function, not on {what}"),
+                    format!("`#[{attribute}]` goes on a function, not on {what}"),
                 ),
                 // What rustc says of it is enough.
                 None if half_typed::is_rejected(item.clone()) => {}
@@ -55,7 +52,7 @@ pub(super) fn parse(item: &TokenStream, errors: &mut Errors) -> Option<Function>
     }
 }
 
-fn second_tool(function: &mut Function, errors: &mut Errors) {
+pub(super) fn second_tool(function: &mut Function, errors: &mut Errors) {
     function.attributes.retain(|attribute| {
         let is_tool = attribute.path().segments.last().is_some_and(|segment| segment.ident == "tool");
         if is_tool {

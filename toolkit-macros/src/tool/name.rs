@@ -40,6 +40,19 @@ pub(super) fn check_word(check: Check, what: &str, word: &LitStr, errors: &mut E
     }
 }
 
+/// Ids of plugins and channels are written as cargo writes names.
+pub(crate) fn check_id(check: Check, what: &str, id: &LitStr, errors: &mut Errors) {
+    let text = id.value();
+    if !is_valid_name(&text.replace('-', "_")) {
+        let message = if text.is_empty() || text.len() > 64 {
+            bad_word(what, &text)
+        } else {
+            format!("`{text}` is no id of a {what}; `{}` would do", legal(&text))
+        };
+        errors.push(check, id, format!("{message}\n{LEGAL_ID}"));
+    }
+}
+
 pub(super) fn check_own_name(name: &LitStr, errors: &mut Errors) {
     let text = name.value();
     if !is_valid_name(&text) {
@@ -54,6 +67,9 @@ pub(super) fn check_own_name(name: &LitStr, errors: &mut Errors) {
 
 const LEGAL: &str =
     "names are a lower-case letter, then lower-case letters, digits or `_`, at most 64 in all";
+
+const LEGAL_ID: &str =
+    "ids are a lower-case letter, then lower-case letters, digits, `-` or `_`, at most 64 in all";
 
 fn bad_word(what: &str, text: &str) -> String {
     if text.is_empty() {
@@ -73,6 +89,8 @@ fn example(what: &str) -> &'static str {
     match what {
         "group" => "fs",
         "permission" => "edit",
+        "channel" => "telegram",
+        "plugin" => "acme",
         _ => "read_file",
     }
 }

@@ -23,6 +23,8 @@ pub(super) enum Parameter {
     Context,
     /// `State<T>` or `&State<T>`.
     Service(Service),
+    /// `Config<T>` or `&Config<T>`.
+    Config(Service),
     /// An argument of its own.
     Argument(Box<Argument>),
     /// `#[args]`: all arguments in one struct.
@@ -31,7 +33,7 @@ pub(super) enum Parameter {
     Broken,
 }
 
-/// A service.
+/// A service, or what is configured.
 pub(super) struct Service {
     /// The `T`.
     pub(super) ty: Type,
@@ -79,6 +81,7 @@ pub(super) fn take(function: &mut Function, flaws: &Flaws, errors: &mut Errors) 
         }
     }
     check_contexts(function, &parameters, errors);
+    check_configs(function, &parameters, errors);
     check_whole(function, &parameters, errors);
     parameters
 }
@@ -215,13 +218,10 @@ fn context_or_service(ty: &Type, flaws: &Flaws, errors: &mut Errors) -> Option<P
         }
         other => (other, false),
     };
-    let service = only_argument(state, "State")?;
-    let is_known = check_type(service, flaws, errors);
-    Some(if is_known {
-        Parameter::Service(Service { ty: service.clone(), borrowed })
-    } else {
-        Parameter::Broken
-    })
+    let make = if last_segment(state)?.ident == "Config" { Parameter::Config } else { Parameter::Service };
+    let ty = only_argument(state, "State").or_else(|| only_argument(state, "Config"))?;
+    let is_known = check_type(ty, flaws, errors);
+    Some(if is_known { make(Service { ty: ty.clone(), borrowed }) } else { Parameter::Broken })
 }
 
 /// Whether the type can be checked further; if not, and nobody said so yet, says why.
@@ -358,6 +358,20 @@ fn check_contexts(function: &Function, parameters: &[Parameter], errors: &mut Er
     contexts.next();
     for second in contexts {
         errors.push(Check::TwoContexts, &second.ty, "there is one context; take it once");
+    }
+}
+
+fn check_configs(function: &Function, parameters: &[Parameter], errors: &mut Errors) {
+    let configs = typed(function)
+        .zip(parameters)
+        .filter(|(_, parameter)| matches!(parameter, Parameter::Config(_)))
+        .map(|(typed, _)| typed);
+    for second in configs.skip(1) {
+        errors.push(
+            Check::TwoConfigs,
+            &second.ty,
+            "a tool has one section of the configuration; put both into one struct",
+        );
     }
 }
 

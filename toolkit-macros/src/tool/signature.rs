@@ -10,34 +10,49 @@ use syn::{FnArg, GenericParam, ReturnType, Safety, Type};
 /// What was found that the later steps must know, so that one mistake stays one error.
 #[derive(Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
-pub(super) struct Flaws {
+pub(crate) struct Flaws {
     /// Something that rustc rejects again, so that only a stub can be emitted.
-    pub(super) needs_stub: bool,
+    pub(crate) needs_stub: bool,
     /// Something that rustc rejects where no method can stand.
-    pub(super) is_method: bool,
+    pub(crate) is_method: bool,
     /// The return type cannot be checked.
-    pub(super) bad_return: bool,
+    pub(crate) bad_return: bool,
     /// It stands in an `impl` or `trait`, where no assertions can stand.
-    pub(super) associated: bool,
+    pub(crate) associated: bool,
     /// Names that mean something within the function only.
-    pub(super) generics: Vec<String>,
+    pub(crate) generics: Vec<String>,
 }
 
-pub(super) fn check(function: &Function, errors: &mut Errors) -> Flaws {
+/// How errors speak of what the function is.
+pub(crate) struct Wording {
+    /// With its article: "a tool".
+    pub(crate) noun: &'static str,
+    pub(crate) called_by: &'static str,
+    /// What it is, so that it has no generic parameters.
+    pub(crate) one: &'static str,
+    /// Why it needs no lifetimes.
+    pub(crate) no_lifetimes: &'static str,
+    /// What there is a fixed list of.
+    pub(crate) many: &'static str,
+    /// What to do instead of returning a borrowed value.
+    pub(crate) owned: &'static str,
+}
+
+pub(crate) fn check(function: &Function, wording: &Wording, errors: &mut Errors) -> Flaws {
     let mut flaws = Flaws::default();
-    check_body(function, &mut flaws, errors);
-    check_receiver(function, &mut flaws, errors);
-    check_self_type(function, &mut flaws, errors);
-    check_generics(function, &mut flaws, errors);
-    check_safety(function, errors);
-    check_variadic(function, &mut flaws, errors);
-    check_abi(function, errors);
-    check_const(function, &mut flaws, errors);
-    check_return(function, &mut flaws, errors);
+    check_body(function, wording, &mut flaws, errors);
+    check_receiver(function, wording, &mut flaws, errors);
+    check_self_type(function, wording, &mut flaws, errors);
+    check_generics(function, wording, &mut flaws, errors);
+    check_safety(function, wording, errors);
+    check_variadic(function, wording, &mut flaws, errors);
+    check_abi(function, wording, errors);
+    check_const(function, wording, &mut flaws, errors);
+    check_return(function, wording, &mut flaws, errors);
     flaws
 }
 
-fn check_body(function: &Function, flaws: &mut Flaws, errors: &mut Errors) {
+fn check_body(function: &Function, wording: &Wording, flaws: &mut Flaws, errors: &mut Errors) {
     if function.body.is_none() {
         flaws.associated = true;
         // A method has more against it.
@@ -47,12 +62,12 @@ fn check_body(function: &Function, flaws: &mut Flaws, errors: &mut Errors) {
         errors.push(
             Check::NoBody,
             &function.signature.ident,
-            "a tool needs a body; a trait only declares one",
+            format!("{} needs a body; a trait only declares one", wording.noun),
         );
     }
 }
 
-fn check_receiver(function: &Function, flaws: &mut Flaws, errors: &mut Errors) {
+fn check_receiver(function: &Function, wording: &Wording, flaws: &mut Flaws, errors: &mut Errors) {
     for input in &function.signature.inputs {
         if let FnArg::Receiver(receiver) = input {
             flaws.is_method = true;
@@ -60,14 +75,17 @@ fn check_receiver(function: &Function, flaws: &mut Flaws, errors: &mut Errors) {
             errors.push(
                 Check::Receiver,
                 receiver,
-                "a tool takes no `self`; make it a function and take `State<T>` for what it needs",
+                format!(
+                    "{} takes no `self`; make it a function and take `State<T>` for what it needs",
+                    wording.noun
+                ),
             );
         }
     }
 }
 
 /// `Self` outside a method: as a type it says nothing here.
-fn check_self_type(function: &Function, flaws: &mut Flaws, errors: &mut Errors) {
+fn check_self_type(function: &Function, wording: &Wording, flaws: &mut Flaws, errors: &mut Errors) {
     if flaws.associated {
         return;
     }
@@ -86,13 +104,13 @@ fn check_self_type(function: &Function, flaws: &mut Flaws, errors: &mut Errors) 
             errors.push_span(
                 Check::SelfType,
                 span,
-                "a tool is no method, so `Self` means nothing here; name the type",
+                format!("{} is no method, so `Self` means nothing here; name the type", wording.noun),
             );
         }
     }
 }
 
-fn check_generics(function: &Function, flaws: &mut Flaws, errors: &mut Errors) {
+fn check_generics(function: &Function, wording: &Wording, flaws: &mut Flaws, errors: &mut Errors) {
     let generics = &function.signature.generics;
     let names = generics.params.iter().map(|param| match param {
         GenericParam::Type(param) => param.ident.to_string(),
@@ -102,55 +120,67 @@ fn check_generics(function: &Function, flaws: &mut Flaws, errors: &mut Errors) {
     flaws.generics.extend(names);
     let (place, what) = match (generics.params.first(), &generics.where_clause) {
         (Some(GenericParam::Lifetime(_)), _) => {
-            (generics.params.to_token_stream(), "lifetimes; `&str`, `&Path` and `&[T]` need none")
+            (generics.params.to_token_stream(), format!("lifetimes; {}", wording.no_lifetimes))
         }
-        (Some(_), _) => (generics.params.to_token_stream(), "generic parameters; name the types"),
-        (None, Some(clause)) => (clause.to_token_stream(), "`where` clause; name the types"),
+        (Some(_), _) => (generics.params.to_token_stream(), "generic parameters; name the types".to_owned()),
+        (None, Some(clause)) => (clause.to_token_stream(), "`where` clause; name the types".to_owned()),
         (None, None) => return,
     };
-    errors.push(Check::Generics, &place, format!("a tool is one function for one schema, without {what}"));
+    errors.push(Check::Generics, &place, format!("{} is {}, without {what}", wording.noun, wording.one));
 }
 
-fn check_safety(function: &Function, errors: &mut Errors) {
+fn check_safety(function: &Function, wording: &Wording, errors: &mut Errors) {
     // Variadic functions are by necessity: that is one mistake.
     if let (Safety::Unsafe(token), None) = (&function.signature.safety, &function.signature.variadic) {
-        errors.push(Check::Unsafe, token, "a tool is called by a model and cannot be `unsafe`");
+        errors.push(
+            Check::Unsafe,
+            token,
+            format!("{} is called by {} and cannot be `unsafe`", wording.noun, wording.called_by),
+        );
     }
 }
 
-fn check_variadic(function: &Function, flaws: &mut Flaws, errors: &mut Errors) {
+fn check_variadic(function: &Function, wording: &Wording, flaws: &mut Flaws, errors: &mut Errors) {
     if let Some(variadic) = &function.signature.variadic {
         flaws.needs_stub = true;
         errors.push(
             Check::Variadic,
             variadic,
-            "a tool has a fixed list of arguments; take a `Vec<T>` for many",
+            format!("{} has a fixed list of {}", wording.noun, wording.many),
         );
     }
 }
 
-fn check_abi(function: &Function, errors: &mut Errors) {
+fn check_abi(function: &Function, wording: &Wording, errors: &mut Errors) {
     // Here too.
     if let (Some(abi), None) = (&function.signature.abi, &function.signature.variadic) {
-        errors.push(Check::Abi, abi, "a tool is a plain Rust function, without `extern`");
+        errors.push(Check::Abi, abi, format!("{} is a plain Rust function, without `extern`", wording.noun));
     }
 }
 
-fn check_const(function: &Function, flaws: &mut Flaws, errors: &mut Errors) {
+fn check_const(function: &Function, wording: &Wording, flaws: &mut Flaws, errors: &mut Errors) {
     if let Some(token) = &function.signature.constness {
         flaws.needs_stub |= function.signature.asyncness.is_some();
-        errors.push(Check::Constness, token, "a tool runs when it is called and cannot be `const`");
+        errors.push(
+            Check::Constness,
+            token,
+            format!("{} runs when it is called and cannot be `const`", wording.noun),
+        );
     }
 }
 
-fn check_return(function: &Function, flaws: &mut Flaws, errors: &mut Errors) {
+fn check_return(function: &Function, wording: &Wording, flaws: &mut Flaws, errors: &mut Errors) {
     let ReturnType::Type(_, output) = &function.signature.output else { return };
     let tokens = output.to_token_stream();
     if let Some(span) = mentions_impl(&tokens) {
         flaws.bad_return = true;
         let advice =
             if tokens.to_string().contains("Future") { "write an `async fn`" } else { "name the type" };
-        errors.push_span(Check::ReturnImpl, span, format!("what a tool returns must have a name; {advice}"));
+        errors.push_span(
+            Check::ReturnImpl,
+            span,
+            format!("what {} returns must have a name; {advice}", wording.noun),
+        );
     } else if is_generic(&tokens, &flaws.generics) {
         flaws.bad_return = true;
     } else if matches!(&**output, Type::Reference(_)) && borrow(&tokens).is_some() {
@@ -158,14 +188,18 @@ fn check_return(function: &Function, flaws: &mut Flaws, errors: &mut Errors) {
         errors.push(
             Check::ReturnBorrow,
             output,
-            "what a tool returns must own its content; return a `String`",
+            format!("what {} returns must own its content; {}", wording.noun, wording.owned),
         );
     } else if let Some(span) = borrowed(&tokens) {
         flaws.bad_return = true;
         errors.push_span(
             Check::ReturnBorrow,
             span,
-            "what a tool returns must own its content; use a `String`",
+            format!(
+                "what {} returns must own its content; {}",
+                wording.noun,
+                wording.owned.replace("return", "use")
+            ),
         );
     }
 }

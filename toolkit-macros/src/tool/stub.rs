@@ -10,7 +10,7 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{FnArg, ReturnType, Token, Type, parse_quote};
 
-pub(super) fn function(function: &Function, flaws: &Flaws) -> TokenStream {
+pub(crate) fn function(function: &Function, flaws: &Flaws) -> TokenStream {
     let Function { attributes, visibility, signature, body } = function;
     let needs_stub = flaws.needs_stub || flaws.is_method && !is_member(function);
     if !needs_stub {

@@ -208,7 +208,7 @@ impl Configuration {
         self.at(&pointer)
     }
 
-    fn at<T: ToolArg>(&self, pointer: &str) -> Result<T, ConfigError> {
+    pub(super) fn at<T: ToolArg>(&self, pointer: &str) -> Result<T, ConfigError> {
         let given = self.0.resolved.pointer(pointer);
         let value = given.cloned().unwrap_or_else(|| Map::new().into());
         let mut value = own_keys(value, pointer);
@@ -320,11 +320,6 @@ impl Configuration {
 }
 
 fn warning(message: String, location: Option<String>) -> Diagnostic {
-    Diagnostic {
-        level: Level::Warning,
-        source: "configuration".to_owned(),
-        plugin_id: None,
-        message,
-        location,
-    }
+    let warning = Diagnostic::new(Level::Warning, "configuration", message);
+    location.into_iter().fold(warning, Diagnostic::with_location)
 }

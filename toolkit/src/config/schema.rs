@@ -62,6 +62,10 @@ pub(crate) fn schemas(more: &[ConfigSection]) -> Result<Arc<Schemas>, String> {
 fn linked_sections() -> Vec<ConfigSection> {
     let mut sections: Vec<ConfigSection> = inventory::iter::<ConfigSection>().copied().collect();
     sections.sort_by_key(ConfigSection::pointer);
+    // What a plugin makes several services from is one section.
+    sections.dedup_by(|one, other| {
+        one.pointer() == other.pointer() && std::ptr::fn_addr_eq(one.schema(), other.schema())
+    });
     sections
 }
 

@@ -2,6 +2,7 @@
 
 use crate::arg::{SchemaFn, ToolArg};
 use crate::config::pointer::join;
+use crate::tool_def::Location;
 use serde_json::Value;
 
 /// A section of the configuration that a crate brings: where it stands, and the type that it decodes to. The type is a
@@ -44,6 +45,8 @@ enum Place {
     Path(&'static str),
     Tool(&'static str),
     Plugin(&'static str),
+    /// Of the plugin that the crate of this place is.
+    Crate(Location),
 }
 
 /// A key of a section that decides which tools there are.
@@ -95,6 +98,23 @@ impl ConfigSection {
         self
     }
 
+    /// The same, of this tool.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn for_tool(mut self, tool: &'static str) -> Self {
+        self.place = Place::Tool(tool);
+        self.tool = Some(tool);
+        self
+    }
+
+    /// The same, of the plugin that a crate is.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn for_crate(mut self, location: Location) -> Self {
+        self.place = Place::Crate(location);
+        self
+    }
+
     /// Which of its keys decide which tools there are.
     #[must_use]
     pub const fn gates(mut self, gates: &'static [ConfigGate]) -> Self {
@@ -108,6 +128,7 @@ impl ConfigSection {
             Place::Path(path) => join(path.split('.')),
             Place::Tool(tool) => join(["tools", "settings", tool]),
             Place::Plugin(id) => join(["plugins", id]),
+            Place::Crate(location) => join(["plugins", &crate::plugin::id_of(&location)]),
         }
     }
 

@@ -4,6 +4,7 @@ use super::change::RegisterError;
 use super::index::Index;
 use super::origins::Origins;
 use crate::diagnostic::{Diagnostic, Level};
+use crate::prepare::has_placeholder;
 use crate::tool::Tool;
 use std::fmt;
 use std::ops::Deref;
@@ -23,6 +24,8 @@ struct Listing {
     /// What tells a tool from another one that got its name later; the same for one that replaced it.
     registrations: Vec<u64>,
     version: u64,
+    /// How many of them are to be made ready for a caller.
+    preparing: usize,
 }
 
 /// Of a tool that only one toolbox has.
@@ -53,7 +56,8 @@ impl Tools {
             }
         }
         let registrations = vec![FIRST; tools.len()];
-        Self(Arc::new(Listing { tools, index, registrations, version: 0 }))
+        let preparing = tools.iter().filter(|tool| prepares(tool)).count();
+        Self(Arc::new(Listing { tools, index, registrations, version: 0, preparing }))
     }
 
     /// The place of the tool of this name or alias.
@@ -71,6 +75,11 @@ impl Tools {
         self.0.version
     }
 
+    /// Whether any of them is to be made ready for a caller.
+    pub(crate) fn prepare(&self) -> bool {
+        self.0.preparing > 0
+    }
+
     /// Whether the tool at this place is still one of `now`, or was replaced by one of its own.
     pub(crate) fn is_still_in(&self, place: usize, now: &Self) -> bool {
         let registration = self.0.registrations[place];
@@ -84,20 +93,20 @@ impl Tools {
 
     /// The same tools, to be changed; what is changed is the next version.
     pub(super) fn edit(&self) -> Edit {
-        let Listing { tools, index, registrations, version } = &*self.0;
+        let Listing { tools, index, registrations, version, preparing } = &*self.0;
         // Room for one more, so that adding one copies once.
         let mut listing = Listing {
             tools: Vec::with_capacity(tools.len() + 1),
             index: index.clone(),
             registrations: registrations.clone(),
             version: version + 1,
+            preparing: *preparing,
         };
         listing.tools.extend_from_slice(tools);
         Edit(listing)
     }
 
     /// These with tools of one toolbox alone: the versions stay the same.
-    #[expect(dead_code, reason = "what prepares tools for a caller changes the list of that caller")]
     pub(crate) fn for_one_toolbox(
         &self,
         origins: &Origins,
@@ -157,11 +166,12 @@ impl Edit {
         origins: &Origins,
     ) -> Result<(), RegisterError> {
         self.check(&tool, origins)?;
-        let Listing { tools, index, registrations, .. } = &mut self.0;
+        let Listing { tools, index, registrations, preparing, .. } = &mut self.0;
         let Err(place) = tools.binary_search_by(|other| other.name().cmp(tool.name())) else {
             return Err(RegisterError::taken(&tool, tool.name(), &tool));
         };
         index.shift_up(place);
+        *preparing += usize::from(prepares(&tool));
         tools.insert(place, tool);
         registrations.insert(place, registration);
         let tool = &tools[place];
@@ -174,13 +184,13 @@ impl Edit {
 
     /// Takes out the tool at this place; says by which registration it was there.
     pub(super) fn remove(&mut self, place: usize) -> (Tool, u64) {
-        let Listing { tools, index, registrations, .. } = &mut self.0;
+        let Listing { tools, index, registrations, preparing, .. } = &mut self.0;
+        *preparing -= usize::from(prepares(&tools[place]));
         index.remove_place(place, &tools[place]);
         (tools.remove(place), registrations.remove(place))
     }
 
     /// Puts another tool in the place of one of its name, for one toolbox alone. Its aliases stay those of the first.
-    #[expect(dead_code, reason = "what prepares tools for a caller changes the list of that caller")]
     pub(crate) fn put(&mut self, place: usize, tool: Tool) {
         debug_assert_eq!(self.0.tools[place].name(), tool.name(), "a prepared tool keeps its name");
         self.0.tools[place] = tool;
@@ -191,7 +201,6 @@ impl Edit {
     /// # Errors
     ///
     /// Whose the name is that it has, or one of its aliases.
-    #[expect(dead_code, reason = "what prepares tools for a caller changes the list of that caller")]
     pub(crate) fn add(&mut self, tool: Tool, origins: &Origins) -> Result<(), RegisterError> {
         self.insert(tool, UNREGISTERED, origins)
     }
@@ -230,6 +239,11 @@ impl Edit {
         }
         Ok(())
     }
+}
+
+/// What comes from elsewhere is told as it is.
+fn prepares(tool: &Tool) -> bool {
+    tool.def().is_some_and(|def| def.prepare.is_some() || has_placeholder(tool.description()))
 }
 
 /// Why a tool cannot answer to an alias, if it cannot.

@@ -1,6 +1,8 @@
 //! A tool made from another: under another name, with services of its own, with arguments fixed.
 
 use super::{Changes, Inner, Made, NO_SERVICES, Origin, Tool};
+use crate::error::ToolError;
+use crate::prepare::Prepared;
 use crate::source::Source;
 use crate::state::{Service, Services};
 use crate::tool_def::ToolDef;
@@ -105,8 +107,7 @@ impl Tool {
     }
 
     /// The same tool with another schema of its arguments, with annotations.
-    #[expect(dead_code, reason = "what prepares a tool for a caller narrows its schema")]
-    pub(crate) fn with_annotated_schema(&self, schema: Value) -> Self {
+    fn with_annotated_schema(&self, schema: Value) -> Self {
         self.changed(|changes| changes.schema = Some(Arc::new(schema)))
     }
 
@@ -121,6 +122,30 @@ impl Tool {
         let changes = optional.then(|| Box::new(Changes { optional, ..Changes::default() }));
         let (from, services) = (Origin::Static(def), NO_SERVICES.clone());
         Made { from, name: None, services, source, plugin, changes }.into()
+    }
+
+    /// The same tool as one caller sees it. Its calls count among those of the tool.
+    ///
+    /// # Errors
+    ///
+    /// When what is left of the schema is not valid.
+    pub(crate) fn prepared(&self, prepared: Prepared) -> Result<Self, ToolError> {
+        let Some(schema) = prepared.schema else { return Ok(self.described(prepared.description)) };
+        let tool = self.with_description(prepared.description).with_annotated_schema(schema);
+        tool.compiled()?;
+        Ok(tool.counted_as(self))
+    }
+
+    /// The same tool with another text for one caller. Its calls count among those of the tool.
+    pub(crate) fn described(&self, description: impl Into<String>) -> Self {
+        self.with_description(description).counted_as(self)
+    }
+
+    fn counted_as(self, other: &Self) -> Self {
+        if let Some(limit) = other.limit() {
+            let _ = self.0.limit.set(Arc::clone(limit));
+        }
+        self
     }
 
     /// The same tool as the registry knows it.

@@ -3,7 +3,7 @@
 
 use super::before::{note_asked, shown};
 use crate::arguments::Arguments;
-use crate::ask::{Ask, Question};
+use crate::ask::Ask;
 use crate::content::Content;
 use crate::context::ToolContext;
 use crate::error::{ToolError, ToolErrorKind};
@@ -50,11 +50,11 @@ pub(super) async fn mind(context: &ToolContext, key: u64, arguments: &Arguments)
 async fn ask(context: &ToolContext, arguments: &Arguments) -> Result<(), ToolError> {
     let tool = context.tool_name();
     let title = format!("call `{tool}` once more, though it gave the same answer again and again");
-    let mut ask = Ask::new(KIND, &title);
+    let mut ask = Ask::new(KIND, &title).once_only();
     if let Some(shown) = shown(context, &Value::Object(arguments.members().clone())) {
         ask = ask.with_text("arguments", shown);
     }
-    context.put(Question::Approve(ask)).await?.into_permission(&title)?;
+    context.ask_person(ask).await?;
     note_asked(context, "loop guard", KIND, &title);
     Ok(())
 }

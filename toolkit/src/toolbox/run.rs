@@ -1,6 +1,7 @@
 //! Running a tool's function: to its end, its cancellation, its time limit or its panic, with one outcome.
 
 mod block;
+mod services;
 mod stop;
 mod turn;
 
@@ -154,11 +155,17 @@ impl<'a> Running<'a> {
             return self.enter_behind(task);
         }
         let function = match context.tool().run() {
+            Runs::Waiting(function) if services::are_wanting(context) => {
+                let arguments = mem::take(&mut self.start.arguments);
+                self.stage = Stage::Function(services::first(context, function, arguments));
+                return self.step(task);
+            }
             Runs::Waiting(function) => function,
             Runs::Blocking(function) => {
                 let arguments = mem::take(&mut self.start.arguments);
                 self.lent = self.place.take().map(|place| Arc::new(Mutex::new(Some(place))));
-                self.stage = Stage::Function(block(context, function, arguments, self.lent.clone()));
+                let function = block(context, function, arguments, self.lent.clone());
+                self.stage = Stage::Function(services::before(context, function));
                 return self.step(task);
             }
         };

@@ -3,7 +3,7 @@
 use super::fixture::{Thing, policy, things};
 use super::model;
 use crate::caller::Caller;
-use crate::policy::{PolicySettings, ProfileRules, ToolPolicy, ToolRules, Verdict};
+use crate::policy::{PolicySettings, PolicyVerdict, ProfileRules, ToolPolicy, ToolRules};
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
@@ -287,7 +287,7 @@ fn it_agrees_with_the_rules_said_plainly() {
             assert_eq!(refusal.is_none(), is_there, "{thing:?}\n{caller:?}\n{user:?}\n{others:?}");
             let mut verdicts = policy.verdicts(&caller, thing).into_iter();
             assert_eq!(
-                verdicts.find(|verdict| verdict.verdict == Verdict::Denies),
+                verdicts.find(|verdict| verdict.verdict == PolicyVerdict::Denies),
                 refusal,
                 "{thing:?}\n{user:?}"
             );

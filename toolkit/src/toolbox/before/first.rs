@@ -2,7 +2,7 @@
 
 use super::{note_asked, shown};
 use crate::arguments::Arguments;
-use crate::ask::{Answer, Ask, DeniedBy, Question};
+use crate::ask::Ask;
 use crate::context::ToolContext;
 use crate::error::ToolError;
 use crate::permission::{Decided, Decision};
@@ -52,18 +52,7 @@ async fn put(context: &ToolContext, tool: &Tool, arguments: &Arguments) -> Resul
     if let Some(shown) = shown(context, &Value::Object(arguments.members().clone())) {
         ask = ask.with_text("arguments", shown);
     }
-    let answer = match context.put(Question::Approve(ask)).await? {
-        // Whoever reads it may be the one who can change it.
-        Answer::Deny { by: DeniedBy::NobodyThere, message, .. } => {
-            let advice = format!(
-                "it would run unasked with `permission: {{ \"{kind}\": \"allow\" }}` in the configuration"
-            );
-            let message = message.map_or(advice.clone(), |message| format!("{message}; {advice}"));
-            Answer::denied_by(DeniedBy::NobodyThere, message)
-        }
-        answer => answer,
-    };
-    answer.into_permission(&title)?;
+    context.ask_person(ask).await?;
     note_asked(context, "core", kind, &title);
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use super::note_asked;
 use crate::arguments::{self, Arguments, Repairing};
-use crate::ask::{Ask, Question};
+use crate::ask::Ask;
 use crate::call::CallArguments;
 use crate::context::ToolContext;
 use crate::error::ToolError;
@@ -170,7 +170,7 @@ fn fitting(
 
 async fn ask(context: &ToolContext, name: &str, ask: Ask) -> Result<(), ToolError> {
     let (kind, title) = (ask.kind.clone(), ask.title.clone());
-    context.put(Question::Approve(ask)).await?.into_permission(&title)?;
+    context.ask_person(ask).await?;
     note_asked(context, name, &kind, &title);
     Ok(())
 }

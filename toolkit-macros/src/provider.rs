@@ -1,0 +1,246 @@
+//! `#[tool_factory]` and `#[service]`: functions that the runtime calls for what they return.
+
+mod parameter;
+
+use crate::check::{Check, Errors};
+use crate::keys::{self, Form, Key};
+use crate::tool::expand::location;
+use crate::tool::item::{self, Function};
+use crate::tool::signature::{self, Flaws, Wording};
+use crate::tool::stub;
+use crate::type_form::{last_segment, only_argument};
+use parameter::Parameter;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{GenericArgument, PathArguments, ReturnType, Type};
+
+const KEYS: &[Key] = &[Key { name: "crate", form: Form::Value, example: "crate = ::toolkit" }];
+
+const FACTORY: Wording = Wording {
+    noun: "a tool factory",
+    called_by: "the toolkit",
+    one: "one function",
+    no_lifetimes: "`&Caller` needs none",
+    many: "parameters",
+    owned: "return a `Vec<Tool>`",
+};
+
+const SERVICE: Wording = Wording {
+    noun: "a service's function",
+    called_by: "the toolkit",
+    one: "one function for one service",
+    no_lifetimes: "`State<T>` and `Config<T>` need none",
+    many: "parameters",
+    owned: "return an owned type",
+};
+
+pub(crate) fn factory(attribute: TokenStream, item: &TokenStream) -> TokenStream {
+    expand(attribute, item, "tool_factory", &FACTORY, |function, _| Some(factory_of(function)))
+}
+
+pub(crate) fn service(attribute: TokenStream, item: &TokenStream) -> TokenStream {
+    expand(attribute, item, "service", &SERVICE, service_of)
+}
+
+/// What differs between the two.
+struct Provider {
+    /// Checks what the function returns.
+    witness: TokenStream,
+    /// What becomes of it, with the type it becomes.
+    convert: TokenStream,
+    made: TokenStream,
+    /// The descriptor without the fields that both have, and its record.
+    def: TokenStream,
+    fields: TokenStream,
+    record: TokenStream,
+}
+
+fn expand(
+    attribute: TokenStream,
+    item: &TokenStream,
+    name: &str,
+    wording: &Wording,
+    provider: impl FnOnce(&Function, &mut Errors) -> Option<Provider>,
+) -> TokenStream {
+    let mut errors = Errors::default();
+    let Some(function) = item::parse(item, name, &mut errors) else {
+        let errors = errors.into_tokens();
+        return quote!(#errors #item);
+    };
+    // Only one key is there.
+    let entries = keys::parse(attribute, name, KEYS, &mut errors);
+    let toolkit = entries.first().and_then(|entry| entry.crate_path(&mut errors));
+    let toolkit = toolkit.map_or_else(|| quote!(::toolkit), |path| path.to_token_stream());
+    let flaws = signature::check(&function, wording, &mut errors);
+    let parameters = parameter::read(&function, wording.noun, name == "tool_factory", &mut errors);
+    let provider = if flaws.bad_return { None } else { provider(&function, &mut errors) };
+    match provider {
+        Some(provider) if errors.is_empty() => with_record(&function, &toolkit, &parameters, &provider),
+        _ => rejected(&function, &flaws, errors),
+    }
+}
+
+fn rejected(function: &Function, flaws: &Flaws, errors: Errors) -> TokenStream {
+    let errors = errors.into_tokens();
+    let function = stub::function(function, flaws);
+    quote!(#errors #function)
+}
+
+fn factory_of(function: &Function) -> Provider {
+    let ident = &function.signature.ident;
+    let ty = match &function.signature.output {
+        ReturnType::Default => quote_spanned!(ident.span()=> ()),
+        ReturnType::Type(_, ty) => ty.to_token_stream(),
+    };
+    Provider {
+        witness: quote! {
+            const __TOOLKIT_OUTPUT: __toolkit::Products<#ty> = __toolkit::products::<#ty>();
+        },
+        convert: quote!(__TOOLKIT_OUTPUT.convert),
+        made: quote!(__toolkit::Vec<__toolkit::Tool>),
+        def: quote!(FactoryDef),
+        fields: TokenStream::new(),
+        record: quote!(LinkedFactory),
+    }
+}
+
+fn service_of(function: &Function, errors: &mut Errors) -> Option<Provider> {
+    let ident = &function.signature.ident;
+    let nothing = "a service is what its function returns, and this one returns nothing";
+    let output = match &function.signature.output {
+        ReturnType::Type(_, ty) if !is_unit(ty) => &**ty,
+        ReturnType::Type(_, ty) => {
+            errors.push(Check::ServiceReturn, ty, nothing);
+            return None;
+        }
+        ReturnType::Default => {
+            errors.push(Check::ServiceReturn, ident, nothing);
+            return None;
+        }
+    };
+    let value = first_argument(output, "Result");
+    if let Some(unit) = value.filter(|ty| is_unit(ty)) {
+        errors.push(Check::ServiceReturn, unit, nothing);
+        return None;
+    }
+    let ty = value.unwrap_or(output);
+    let (service, shared) = match only_argument(ty, "Arc") {
+        Some(inner) => (inner, quote!(value)),
+        None => (ty, quote!(__toolkit::Arc::new(value))),
+    };
+    let share = quote!((__TOOLKIT_SERVICE.share)(#shared));
+    let span = output.span();
+    let convert = if value.is_some() {
+        let failed = quote_spanned!(span=> __toolkit::IntoToolError::into_tool_error(error));
+        quote! {
+            |value: #output| match value {
+                __toolkit::Ok(value) => __toolkit::Ok(#share),
+                __toolkit::Err(error) => __toolkit::Err(#failed),
+            }
+        }
+    } else {
+        quote!(|value: #output| __toolkit::Ok(#share))
+    };
+    Some(Provider {
+        witness: quote! {
+            const __TOOLKIT_SERVICE: __toolkit::ServiceOf<#service> = __toolkit::service_of::<#service>();
+        },
+        convert,
+        made: quote!(__toolkit::AnyService),
+        def: quote!(MakerDef),
+        fields: quote!(service: __TOOLKIT_SERVICE.def,),
+        record: quote!(LinkedMaker),
+    })
+}
+
+fn is_unit(ty: &Type) -> bool {
+    matches!(ty, Type::Tuple(tuple) if tuple.elems.is_empty())
+}
+
+/// The `T` of `Result<T, E>`, or of an alias for it.
+fn first_argument<'a>(ty: &'a Type, name: &str) -> Option<&'a Type> {
+    let segment = last_segment(ty).filter(|segment| segment.ident == name)?;
+    let PathArguments::AngleBracketed(arguments) = &segment.arguments else { return None };
+    arguments.args.iter().find_map(|argument| match argument {
+        GenericArgument::Type(ty) => Some(ty),
+        _ => None,
+    })
+}
+
+/// The function as it was, and its record.
+fn with_record(
+    function: &Function,
+    toolkit: &TokenStream,
+    parameters: &[Parameter],
+    provider: &Provider,
+) -> TokenStream {
+    let Function { attributes, visibility, signature, body } = function;
+    let ident = &signature.ident;
+    let (name, span) = (ident.to_string(), ident.span());
+    let cfgs = attributes.iter().filter(|attribute| attribute.path().is_ident("cfg"));
+    let Provider { witness, convert, made, def, fields, record } = provider;
+    let location = location(span);
+    let making = Ident::new("making", Span::mixed_site());
+    let (mut witnesses, mut takes) = (TokenStream::new(), TokenStream::new());
+    let (mut passed, mut needs, mut sections) = (Vec::new(), Vec::new(), TokenStream::new());
+    for (place, parameter) in parameters.iter().enumerate() {
+        let value = Ident::new(&format!("value_{place}"), Span::mixed_site());
+        let (witness, borrowed) = match parameter {
+            Parameter::Caller | Parameter::Broken => {
+                passed.push(quote!(#making.caller()));
+                continue;
+            }
+            Parameter::Service(ty, borrowed) => {
+                let witness = format_ident!("__TOOLKIT_STATE_{place}");
+                witnesses
+                    .extend(quote!(static #witness: __toolkit::NeedOf<#ty> = __toolkit::need_of::<#ty>();));
+                needs.push(witness.clone());
+                (witness, *borrowed)
+            }
+            Parameter::Config(ty, borrowed) => {
+                let witness = format_ident!("__TOOLKIT_CONFIG_{place}");
+                witnesses.extend(quote! {
+                    const #witness: __toolkit::PluginConfigOf<#ty> = __toolkit::plugin_config_of::<#ty>();
+                });
+                sections.extend(quote! {
+                    __toolkit::inventory::submit! { #witness.section.for_crate(#location) }
+                });
+                (witness, *borrowed)
+            }
+        };
+        takes.extend(quote!(let #value = (#witness.get)(#making)?;));
+        passed.push(if borrowed { quote!(&#value) } else { quote!(#value) });
+    }
+    let call = quote_spanned!(span=> #ident(#(#passed),*));
+    let call = if signature.asyncness.is_some() { quote!(#call.await) } else { call };
+    let future = quote_spanned!(span=> async move { #call });
+    quote! {
+        #(#attributes)*
+        #visibility #signature #body
+
+        #(#cfgs)*
+        #[doc(hidden)]
+        #[allow(deprecated, unused, unused_qualifications, clippy::all, clippy::pedantic, clippy::nursery, clippy::restriction)]
+        const _: () = {
+            use #toolkit::__private as __toolkit;
+            #witness
+            #witnesses
+            fn __toolkit_run<'a>(
+                #making: &'a __toolkit::Making,
+            ) -> __toolkit::Result<__toolkit::MakingFuture<'a, #made>, __toolkit::ToolError> {
+                #takes
+                __toolkit::Ok(__toolkit::making(#future, #convert))
+            }
+            static __TOOLKIT_DEF: __toolkit::#def = __toolkit::#def {
+                name: #name,
+                #fields
+                needs: &[#(&#needs.def),*],
+                run: __toolkit_run,
+                location: #location,
+            };
+            __toolkit::inventory::submit! { __toolkit::#record(&__TOOLKIT_DEF) }
+            #sections
+        };
+    }
+}

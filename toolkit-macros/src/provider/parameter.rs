@@ -1,0 +1,84 @@
+//! What the function of a factory or a service can take.
+
+use crate::check::{Check, Errors};
+use crate::tool::item::Function;
+use crate::type_form::{last_segment, mentions_impl, only_argument, reference};
+use quote::ToTokens;
+use syn::{FnArg, Type};
+
+/// What a parameter is.
+pub(super) enum Parameter {
+    /// `&Caller`.
+    Caller,
+    /// `State<T>`, or `&State<T>`.
+    Service(Type, bool),
+    /// `Config<T>`, or `&Config<T>`.
+    Config(Type, bool),
+    /// Rejected.
+    Broken,
+}
+
+pub(super) fn read(
+    function: &Function,
+    noun: &str,
+    knows_caller: bool,
+    errors: &mut Errors,
+) -> Vec<Parameter> {
+    let types = function.signature.inputs.iter().filter_map(|input| match input {
+        FnArg::Typed(typed) => Some(&*typed.ty),
+        // It is reported with the signature.
+        FnArg::Receiver(_) => None,
+    });
+    let mut parameters: Vec<Parameter> = Vec::new();
+    for ty in types {
+        let parameter = parameter(ty, knows_caller).unwrap_or_else(|| {
+            let takes = match (knows_caller, is_caller(ty)) {
+                (true, _) => "takes `&Caller`, `State<T>` and `Config<T>` only",
+                (false, true) => "is called once for all callers; take `State<T>` and `Config<T>` only",
+                (false, false) => "takes `State<T>` and `Config<T>` only",
+            };
+            errors.push(Check::Taken, ty, format!("{noun} {takes}"));
+            Parameter::Broken
+        });
+        if matches!(parameter, Parameter::Config(..))
+            && parameters.iter().any(|other| matches!(other, Parameter::Config(..)))
+        {
+            errors.push(
+                Check::TwoConfigs,
+                ty,
+                "a plugin has one section of the configuration; put both into one struct",
+            );
+        }
+        parameters.push(parameter);
+    }
+    parameters
+}
+
+fn parameter(ty: &Type, knows_caller: bool) -> Option<Parameter> {
+    let (inner, borrowed) = match ty {
+        Type::Reference(reference) if reference.mutability.is_none() && reference.lifetime.is_none() => {
+            (&*reference.elem, true)
+        }
+        other => (other, false),
+    };
+    if borrowed && knows_caller && is_caller(inner) {
+        return Some(Parameter::Caller);
+    }
+    let owned = |ty: &&Type| {
+        let tokens = ty.to_token_stream();
+        mentions_impl(&tokens).is_none() && reference(&tokens).is_none()
+    };
+    let service = only_argument(inner, "State").filter(owned);
+    let config = only_argument(inner, "Config").filter(owned);
+    service
+        .map(|ty| Parameter::Service(ty.clone(), borrowed))
+        .or_else(|| config.map(|ty| Parameter::Config(ty.clone(), borrowed)))
+}
+
+/// `Caller`, however it is taken.
+fn is_caller(ty: &Type) -> bool {
+    match ty {
+        Type::Reference(reference) => is_caller(&reference.elem),
+        other => last_segment(other).is_some_and(|segment| segment.ident == "Caller"),
+    }
+}

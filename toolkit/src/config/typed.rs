@@ -1,0 +1,119 @@
+//! What is configured, as a type.
+
+use super::Configuration;
+use super::section::ConfigSection;
+use crate::arg::ToolArg;
+use crate::context::ToolContext;
+use crate::error::ToolError;
+use crate::service::Making;
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// A section of the configuration, as a tool's parameter.
+///
+/// A tool gets `tools.settings.<tool>`, beside `enabled` and `autoExecute`. A [service](macro@crate::service) and a
+/// [tool factory](macro@crate::tool_factory) get `plugins.<id>` of their plugin, beside `enabled` and `joinGroups`. One that
+/// is absent is read from `{}`, so give each field a default or make it an `Option`. What is wrong in it stops the host when
+/// it loads the configuration.
+///
+/// ```
+/// use toolkit::prelude::*;
+/// use toolkit::{Config, Configuration, LoadOptions};
+///
+/// #[toolkit::args]
+/// struct Greeting {
+///     /// The word to greet with.
+///     #[arg(default = "Hello")]
+///     word: String,
+/// }
+///
+/// /// Greets somebody.
+/// #[tool(read_only)]
+/// async fn greet(config: Config<Greeting>, /** Whom. */ name: String) -> String {
+///     format!("{}, {name}!", config.word)
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// // Still an ordinary function:
+/// assert_eq!(greet(Config::new(Greeting { word: "Hi".into() }), "Ada".into()).await, "Hi, Ada!");
+///
+/// let configuration = Configuration::load(LoadOptions::new().set("tools.settings.greet.word=Ahoy"))?;
+/// let toolkit = Toolkit::empty().tool(toolkit::tool_ref!(greet)).configuration(configuration).build()?;
+/// let toolbox = toolkit.toolbox(&Caller::new()).await;
+/// assert_eq!(toolbox.call(ToolCall::new("1", "greet", r#"{ "name": "Ada" }"#)).await.text(), "Ahoy, Ada!");
+/// # Ok(()) }
+/// ```
+pub struct Config<T>(pub Arc<T>);
+
+impl<T> Config<T> {
+    /// One that is known, for tests.
+    pub fn new(config: T) -> Self {
+        Self(Arc::new(config))
+    }
+}
+
+impl<T> Deref for Config<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T> Clone for Config<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Config<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Config").field(&&*self.0).finish()
+    }
+}
+
+/// A type that a section of the configuration can have: one that is read from JSON and that all threads can share.
+#[diagnostic::on_unimplemented(
+    message = "`Config<{Self}>` cannot be read from the configuration",
+    label = "not a type that is read from JSON and shared by all threads",
+    note = "on a type of your own, put `#[toolkit::args]`, also on the types within it"
+)]
+pub trait Configured: ToolArg + Send + Sync + 'static {}
+
+#[diagnostic::do_not_recommend]
+impl<T: ToolArg + Send + Sync + 'static> Configured for T {}
+
+/// What a tool's `Config<T>` is; made where the type is checked.
+pub struct ConfigOf<T> {
+    /// Its section.
+    pub section: ConfigSection,
+    /// Gets it.
+    pub get: fn(&ToolContext) -> Result<Config<T>, ToolError>,
+}
+
+/// Checks the type of a tool's `Config<T>`.
+pub const fn config_of<T: Configured>() -> ConfigOf<T> {
+    ConfigOf { section: ConfigSection::of_tool::<T>(""), get: |context| context.config().map(Config::new) }
+}
+
+/// What the `Config<T>` of a service or a tool factory is; made where the type is checked.
+pub struct PluginConfigOf<T> {
+    /// Its section.
+    pub section: ConfigSection,
+    /// Gets it.
+    pub get: fn(&Making) -> Result<Config<T>, ToolError>,
+}
+
+/// Checks the type of the `Config<T>` of a service or a tool factory.
+pub const fn plugin_config_of<T: Configured>() -> PluginConfigOf<T> {
+    PluginConfigOf { section: ConfigSection::of_plugin::<T>(""), get: Making::config }
+}
+
+impl Configuration {
+    /// The section of the plugin that a crate is.
+    pub(crate) fn of_plugin<T: ToolArg>(&self, id: &str) -> Result<Config<T>, ToolError> {
+        let section = self.at(&super::pointer::join(["plugins", id]));
+        section.map(Config::new).map_err(|error| ToolError::unavailable(error.to_string()))
+    }
+}

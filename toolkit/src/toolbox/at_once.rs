@@ -1,0 +1,70 @@
+//! Several pieces of foreign code at once, none of which can hold up or harm the others.
+
+use super::run::timer;
+use crate::error::{ToolError, ToolErrorKind};
+use crate::guard::guard;
+use futures_util::stream::{FuturesUnordered, StreamExt as _};
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// Something to do, with a name for errors.
+pub(super) struct Job<'a, T> {
+    name: &'a str,
+    future: Option<Pin<Box<dyn Future<Output = Result<T, ToolError>> + Send + 'a>>>,
+}
+
+impl<'a, T> Job<'a, T> {
+    pub(super) fn new(name: &'a str, future: impl Future<Output = Result<T, ToolError>> + Send + 'a) -> Self {
+        Self { name, future: Some(Box::pin(future)) }
+    }
+}
+
+impl<T> Future for Job<'_, T> {
+    type Output = Result<T, ToolError>;
+
+    fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
+        let Self { name, future } = &mut *self;
+        let Some(running) = future else { return Poll::Pending };
+        match guard(name, || running.as_mut().poll(task)) {
+            Ok(Poll::Pending) => Poll::Pending,
+            Ok(Poll::Ready(result)) => Poll::Ready(result),
+            Err(panicked) => Poll::Ready(Err(panicked)),
+        }
+    }
+}
+
+/// What it holds may panic when it is dropped.
+impl<T> Drop for Job<'_, T> {
+    fn drop(&mut self) {
+        let future = self.future.take();
+        let _ = guard(self.name, || drop(future));
+    }
+}
+
+/// The results in the order of the jobs. One that panics is an error, and so is one that is not ready after `limit`; without
+/// a runtime that has timers there is no limit.
+pub(super) async fn at_once<T>(jobs: Vec<Job<'_, T>>, limit: Duration) -> Vec<Result<T, ToolError>> {
+    let mut results: Vec<Option<Result<T, ToolError>>> = Vec::new();
+    results.resize_with(jobs.len(), || None);
+    let mut running: FuturesUnordered<_> =
+        jobs.into_iter().enumerate().map(|(place, job)| async move { (place, job.await) }).collect();
+    let deadline = Instant::now().checked_add(limit);
+    let mut waits = None;
+    poll_fn(|task| {
+        while let Poll::Ready(next) = running.poll_next_unpin(task) {
+            let Some((place, result)) = next else { return Poll::Ready(()) };
+            results[place] = Some(result);
+        }
+        // Most are ready at once, and need none.
+        match waits.get_or_insert_with(|| deadline.and_then(timer)) {
+            Some(timer) => timer.as_mut().poll(task),
+            None => Poll::Pending,
+        }
+    })
+    .await;
+    let late = || ToolError::new(ToolErrorKind::TimedOut, format!("it was not ready after {limit:?}"));
+    results.into_iter().map(|result| result.unwrap_or_else(|| Err(late()))).collect()
+}

@@ -1,0 +1,190 @@
+//! What one toolbox has of its own: tools that were made ready for its caller, and what factories made for it.
+
+use super::at_once::{Job, at_once};
+use super::{Scope, Toolbox};
+use crate::caller::Caller;
+use crate::diagnostic::{Diagnostic, Level};
+use crate::error::ToolError;
+use crate::plugin::id_of;
+use crate::policy::check;
+use crate::prepare::{Preparation, PrepareFn, Prepared, fill, has_placeholder};
+use crate::registry::Tools;
+use crate::service::{FactoryDef, Making, ensure};
+use crate::tool::Tool;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// How many tools one factory can make.
+const MOST_PRODUCTS: usize = 10_000;
+
+/// What came of a job.
+enum Made {
+    Ready(Prepared),
+    Products(Vec<Tool>),
+}
+
+impl Made {
+    /// The tool that was prepared, or why it is not there.
+    fn ready(self, tool: &Tool) -> Result<Result<Tool, String>, ToolError> {
+        let Self::Ready(prepared) = self else { return Err(ToolError::failed("it was not prepared")) };
+        match prepared.hidden {
+            Some(why) => Ok(Err(why)),
+            None => tool.prepared(prepared).map(Ok),
+        }
+    }
+
+    fn products(self) -> Vec<Tool> {
+        match self {
+            Self::Products(tools) => tools,
+            Self::Ready(_) => Vec::new(),
+        }
+    }
+}
+
+/// What was made or left out for the caller of one toolbox.
+#[derive(Debug, Default)]
+pub(crate) struct Own {
+    /// Those that are not there, and why.
+    left: HashMap<Box<str>, String>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Own {
+    pub(super) fn diagnostics(&self) -> &[Diagnostic] {
+        &self.diagnostics
+    }
+
+    /// Why the tool was left out, if it was.
+    pub(super) fn why_left(&self, tool: &Tool) -> Option<&str> {
+        self.left.get(tool.name()).map(String::as_str)
+    }
+
+    fn leave(&mut self, level: Level, tool: &Tool, why: String) {
+        let message = format!("the tool `{}` is left out: {why}", tool.name());
+        let diagnostic = Diagnostic::new(level, tool.source().to_string(), message);
+        let diagnostic = tool.location().into_iter().fold(diagnostic, Diagnostic::with_location);
+        self.diagnostics.push(tool.plugin_id().into_iter().fold(diagnostic, Diagnostic::with_plugin));
+        self.left.insert(tool.name().into(), why);
+    }
+
+    fn say_of(&mut self, factory: &FactoryDef, what: &str) {
+        let message = format!("of the tool factory `{}`: {what}", factory.name);
+        let diagnostic = Diagnostic::new(Level::Error, factory.location.crate_name(), message);
+        self.diagnostics
+            .push(diagnostic.with_plugin(id_of(&factory.location)).with_location(factory.location));
+    }
+
+    fn fail(&mut self, tool: &Tool, error: &ToolError) {
+        self.leave(Level::Error, tool, format!("it could not be made ready for this caller: {error}"));
+    }
+}
+
+impl Toolbox {
+    /// Makes everything ready for the caller, all at once.
+    pub(crate) async fn ready(mut self) -> Self {
+        let Scope { toolkit, tools, .. } = &*self.0;
+        if (tools.prepare() || !toolkit.factories.is_empty())
+            && let (own, tools) = self.make().await
+            && let Some(scope) = Arc::get_mut(&mut self.0)
+        {
+            scope.allowed = Some(scope.still_allowed(&tools, &own));
+            scope.tools = tools;
+            scope.own = Some(Box::new(own));
+        }
+        self
+    }
+
+    async fn make(&self) -> (Own, Tools) {
+        let Scope { toolkit, tools, caller, .. } = &*self.0;
+        let preparing: Vec<(&Tool, PrepareFn)> =
+            self.tools().filter_map(|tool| Some((tool, tool.stated().prepare?))).collect();
+        let mut jobs: Vec<Job<'_, Made>> = preparing
+            .iter()
+            .map(|(tool, prepare)| Job::new(tool.name(), self.prepare(tool, *prepare)))
+            .collect();
+        jobs.extend(toolkit.factories.iter().map(|factory| Job::new(factory.name, self.produce(factory))));
+        let mut results = at_once(jobs, toolkit.settings.prepare_timeout)
+            .await
+            .into_iter()
+            .map(|result| result.map_err(|error| error.redacted(&toolkit.settings.redactor)));
+        let mut own = Own::default();
+        let mut made: Vec<Tool> = self.tools().filter_map(|tool| filled(tool, caller)).collect();
+        for ((tool, _), result) in preparing.into_iter().zip(&mut results) {
+            match result.and_then(|result| result.ready(tool)) {
+                Ok(Ok(ready)) => made.push(ready),
+                Ok(Err(why)) => {
+                    own.leave(Level::Info, tool, format!("it is not there for this caller: {why}"));
+                }
+                Err(error) => own.fail(tool, &error),
+            }
+        }
+        let mut products: Vec<(Tool, &FactoryDef)> = Vec::new();
+        for (factory, result) in toolkit.factories.iter().zip(results) {
+            match result.map(Made::products) {
+                Ok(tools) => {
+                    if tools.len() > MOST_PRODUCTS {
+                        let more = format!("it made {}, and {MOST_PRODUCTS} is the most", tools.len());
+                        own.say_of(factory, &format!("the last tools are left out: {more}"));
+                    }
+                    products.extend(tools.into_iter().take(MOST_PRODUCTS).map(|tool| (tool, *factory)));
+                }
+                Err(error) => own.say_of(factory, &format!("its tools are left out: {error}")),
+            }
+        }
+        let tools = tools.for_one_toolbox(&toolkit.origins, |edit, origins| {
+            for tool in made {
+                if let Some(place) = edit.place(tool.name()) {
+                    edit.put(place, tool);
+                }
+            }
+            for (tool, factory) in products {
+                let added = toolkit.product(&tool, factory).and_then(|tool| edit.add(tool, origins));
+                if let Err(error) = added {
+                    own.say_of(factory, &error.to_string());
+                }
+            }
+        });
+        (own, tools)
+    }
+
+    async fn produce(&self, factory: &'static FactoryDef) -> Result<Made, ToolError> {
+        let Scope { toolkit, caller, .. } = &*self.0;
+        ensure(factory.needs, &toolkit.services, toolkit, caller).await?;
+        let making = Making::new(toolkit, caller, factory.location);
+        Ok(Made::Products((factory.run)(&making)?.await?))
+    }
+
+    async fn prepare(&self, tool: &Tool, prepare: PrepareFn) -> Result<Made, ToolError> {
+        let Scope { toolkit, caller, .. } = &*self.0;
+        let services = if tool.services().is_empty() { &toolkit.services } else { tool.services() };
+        ensure(tool.service_defs(), services, toolkit, caller).await?;
+        let description = fill(tool.description(), caller).into_owned();
+        let mut preparation =
+            Preparation::new(tool)?.with_services(&toolkit.services).with_description(description);
+        prepare(caller, &mut preparation).await?;
+        Ok(Made::Ready(preparation.finish()))
+    }
+}
+
+/// The tool with its placeholders filled in, if that is all there is to do.
+fn filled(tool: &Tool, caller: &Caller) -> Option<Tool> {
+    let is_all = tool.def()?.prepare.is_none() && has_placeholder(tool.description());
+    is_all.then(|| tool.described(fill(tool.description(), caller)))
+}
+
+impl Scope {
+    /// The places in `tools` of what may be used: of what could be used before, what is still there.
+    fn still_allowed(&self, tools: &Tools, own: &Own) -> Vec<usize> {
+        let is_allowed = |tool: &Tool| {
+            let policy = self.toolkit.settings.policy.as_ref();
+            match self.tools.place(tool.name()) {
+                Some(place) => self.is_allowed(place),
+                // One that only this toolbox has.
+                None => policy.is_none_or(|policy| check(&**policy, &self.caller, tool).is_ok()),
+            }
+        };
+        (0..tools.len())
+            .filter(|place| own.why_left(&tools[*place]).is_none() && is_allowed(&tools[*place]))
+            .collect()
+    }
+}

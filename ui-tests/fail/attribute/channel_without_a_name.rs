@@ -1,0 +1,10 @@
+// errors: 1
+use toolkit::prelude::*;
+
+/// Sends a message.
+#[tool(channel = "")]
+fn send(text: String) -> String {
+    text
+}
+
+fn main() {}

@@ -1,0 +1,13 @@
+// errors: 1
+use toolkit::prelude::*;
+use toolkit::Preparation;
+
+fn narrowed(_: &Caller, _: &mut Preparation) {}
+
+/// Reads a file.
+#[tool(prepare = narrowed)]
+fn read(path: String) -> String {
+    path
+}
+
+fn main() {}

@@ -1,0 +1,5 @@
+// errors: 1
+#[toolkit::tool_factory]
+struct Tools;
+
+fn main() {}

@@ -1,0 +1,7 @@
+// errors: 1
+#[toolkit::tool_factory]
+async fn tools() -> String {
+    String::new()
+}
+
+fn main() {}

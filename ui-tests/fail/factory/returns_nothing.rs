@@ -1,0 +1,5 @@
+// errors: 1
+#[toolkit::tool_factory]
+async fn tools() {}
+
+fn main() {}

@@ -1,0 +1,4 @@
+// errors: 1
+toolkit::plugin! { title: "Acme" }
+
+fn main() {}

@@ -1,0 +1,4 @@
+// errors: 1
+toolkit::plugin! { id: "acme", titel: "Acme" }
+
+fn main() {}

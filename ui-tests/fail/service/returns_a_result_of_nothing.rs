@@ -1,0 +1,7 @@
+// errors: 1
+#[toolkit::service]
+async fn store() -> Result<(), std::io::Error> {
+    Ok(())
+}
+
+fn main() {}

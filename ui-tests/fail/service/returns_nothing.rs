@@ -1,0 +1,5 @@
+// errors: 1
+#[toolkit::service]
+async fn store() {}
+
+fn main() {}

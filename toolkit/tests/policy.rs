@@ -160,10 +160,8 @@ struct Counting {
 impl Policy for Counting {
     fn check(&self, _: &Caller, tool: &Tool) -> Result<(), Refusal> {
         self.asked.fetch_add(1, Ordering::Relaxed);
-        match tool.name() == "run" && self.is_revoked.load(Ordering::Relaxed) == 1 {
-            true => Err(Refusal::new("the test", "it was revoked")),
-            false => Ok(()),
-        }
+        let is_denied = tool.name() == "run" && self.is_revoked.load(Ordering::Relaxed) == 1;
+        if is_denied { Err(Refusal::new("the test", "it was revoked")) } else { Ok(()) }
     }
 
     fn version(&self) -> Option<u64> {

@@ -26,12 +26,15 @@ pub(crate) fn run(
 /// The command with each tool as a subcommand of `call`.
 fn command(program: &str, toolbox: &Toolbox) -> Command {
     let names: Vec<String> = toolbox.tools().map(|tool| tool.name().to_owned()).collect();
+    // What is denied is what one wants explained.
+    let denied = toolbox.denied().into_iter().map(|denied| denied.tool);
+    let all: Vec<String> = names.iter().cloned().chain(denied).collect();
     // Inherited options would show among the tools' flags, and clash with them.
     skeleton(program)
         .args(shared_options())
         .mut_subcommands(|subcommand| subcommand.args(shared_options()))
         .mut_subcommand("describe", |describe| with_names(describe, &names))
-        .mut_subcommand("explain", |explain| with_names(explain, &names))
+        .mut_subcommand("explain", |explain| with_names(explain, &all))
         .mut_subcommand("schema", |schema| with_names(schema, &names))
         .mut_subcommand("call", |call| {
             let tools = toolbox.tools().map(|tool| Flags::of(tool).command(program, Purpose::Completion));

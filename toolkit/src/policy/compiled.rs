@@ -51,7 +51,7 @@ pub(super) struct Gate {
 impl Compiled {
     /// `narrows` says what the source is, where it can only narrow; `profiles` are those of the source that it narrows.
     pub(super) fn new(
-        settings: &PolicySettings,
+        settings: PolicySettings,
         registered: &Registered,
         narrows: Option<String>,
         profiles: &BTreeMap<String, ProfileRules>,
@@ -136,7 +136,7 @@ impl Compiled {
         Self {
             narrows,
             lists: compiler.lists,
-            origins: settings.origins.clone(),
+            origins: settings.origins,
             calls: settings.enable_tool_calls,
             switched_off,
             switched_on,
@@ -150,8 +150,8 @@ impl Compiled {
             channels,
             sandbox,
             subagents,
-            profiles: settings.profiles.keys().cloned().collect(),
-            join_groups: settings.join_groups.clone(),
+            profiles: settings.profiles.into_keys().collect(),
+            join_groups: settings.join_groups,
         }
     }
 
@@ -227,10 +227,8 @@ impl Compiled {
 
 /// `provider `openai`` or `model `openai/gpt-5``.
 fn model(key: &str) -> String {
-    match key.contains('/') {
-        true => format!("model `{key}`"),
-        false => format!("provider `{key}`"),
-    }
+    let what = if key.contains('/') { "model" } else { "provider" };
+    format!("{what} `{key}`")
 }
 
 /// What of a source of configuration is about one caller.

@@ -70,10 +70,8 @@ impl<'a, S: Subject> Known<'a, S> {
             return None;
         }
         let answers = |tool: &&S| tool.aliases().any(|alias| normalised(alias) == name);
-        match self.tools.iter().any(|tool| tool.is_core() && answers(&tool)) {
-            true => None,
-            false => self.tools.iter().find(answers),
-        }
+        let is_of_core = self.tools.iter().any(|tool| tool.is_core() && answers(&tool));
+        self.tools.iter().find(answers).filter(|_| !is_of_core)
     }
 }
 
@@ -245,11 +243,11 @@ impl<S: Subject> Lint<'_, S> {
         }
         for (name, pointer, is_plugin) in named {
             let known = self.known;
-            let (names, what) = if is_plugin { (&known.plugins, "plugin") } else { (&known.names, "tool") };
-            if names.contains(&normalised(&name)) {
+            let (all, what) = if is_plugin { (&known.plugins, "plugin") } else { (&known.names, "tool") };
+            if all.contains(&normalised(&name)) {
                 continue;
             }
-            let near = nearest(&name, names.iter().map(String::as_str));
+            let near = nearest(&name, all.iter().map(String::as_str));
             let advice = near.first().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
             self.warn(
                 &pointer,

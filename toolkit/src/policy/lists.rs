@@ -185,11 +185,12 @@ impl Lists {
                     add_to(&mut self.plugins, &name, hit(by_name));
                 }
             }
-            (Kind::Names | Kind::NamesOff | Kind::Plugins, _) => {}
             (Kind::Deny | Kind::Allow | Kind::Open, Entry::Group(group)) if group == PLUGINS => {
                 self.every_plugin.push(hit(by_name));
             }
-            (Kind::Open, _) => {}
+            // Who registers a profile knows no plugin.
+            (Kind::Profile, Entry::Group(group)) if group == PLUGINS => {}
+            (Kind::Open | Kind::Names | Kind::NamesOff | Kind::Plugins, _) => {}
             (_, Entry::Group(group)) => self.add_group(kind, hit(by_name), &group, registered),
             (_, Entry::NamePattern(pattern)) => {
                 if kind == Kind::Deny {
@@ -315,10 +316,7 @@ fn add_to(index: &mut HashMap<Box<str>, Vec<Hit>>, key: &str, hit: Hit) {
 /// A name as the index has it, without a copy where it is so already.
 fn key(name: &str) -> Cow<'_, str> {
     let is_normal = |byte: u8| byte.is_ascii_graphic() && !byte.is_ascii_uppercase();
-    match name.bytes().all(is_normal) {
-        true => Cow::Borrowed(name),
-        false => Cow::Owned(normalised(name)),
-    }
+    if name.bytes().all(is_normal) { Cow::Borrowed(name) } else { Cow::Owned(normalised(name)) }
 }
 
 /// The lists that have a tool, each with the first entry by which it does.

@@ -203,12 +203,8 @@ impl<'a> Compiler<'a> {
 
     fn chosen(&self, name: &str) -> Chosen {
         let profiles = self.profiles.get(&normalised(name)).cloned().unwrap_or_default();
-        let near = match profiles.is_empty() {
-            true => {
-                nearest(name, self.profiles.keys().map(String::as_str)).first().map(|near| (*near).to_owned())
-            }
-            false => None,
-        };
-        Chosen { name: name.to_owned(), profiles, near }
+        let names = || self.profiles.keys().map(String::as_str);
+        let near = profiles.is_empty().then(|| nearest(name, names()).first().map(|near| (*near).to_owned()));
+        Chosen { name: name.to_owned(), profiles, near: near.flatten() }
     }
 }

@@ -7,6 +7,7 @@ use super::rules::Layer;
 use super::settings::{PolicySettings, ProfileRules};
 use super::subject::Subject;
 use super::verdict::{LayerVerdict, PolicyVerdict};
+use super::words::absent;
 use super::{Policy, Refusal, lint};
 use crate::caller::Caller;
 use crate::diagnostic::Diagnostic;
@@ -77,8 +78,9 @@ impl ToolPolicy {
     }
 
     pub(super) fn with(settings: PolicySettings, registered: Registered) -> Self {
-        let first = Compiled::new(&settings, &registered, None, &BTreeMap::new());
-        Self { registered, profiles: settings.profiles, sources: vec![first] }
+        let profiles = settings.profiles.clone();
+        let first = Compiled::new(settings, &registered, None, &BTreeMap::new());
+        Self { registered, profiles, sources: vec![first] }
     }
 
     /// The same, narrowed by another source that is trusted with nothing else: the file of a workspace, say. `name` says in
@@ -88,7 +90,7 @@ impl ToolPolicy {
     #[must_use]
     pub fn narrowed_by(mut self, name: impl Into<String>, settings: PolicySettings) -> Self {
         let narrows = Some(name.into());
-        self.sources.push(Compiled::new(&settings, &self.registered, narrows, &self.profiles));
+        self.sources.push(Compiled::new(settings, &self.registered, narrows, &self.profiles));
         self
     }
 
@@ -137,7 +139,7 @@ impl ToolPolicy {
                 let before = verdicts.len();
                 verdicts.extend(layers.iter().filter(of_layer).map(word));
                 if verdicts.len() == before {
-                    verdicts.push(view.word_absent(layer, caller));
+                    verdicts.push(absent(layer, caller));
                 }
             }
         }

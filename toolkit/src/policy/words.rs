@@ -71,33 +71,33 @@ impl View<'_> {
         }
         LayerVerdict { layer, verdict, reason, rule }
     }
+}
 
-    /// The layers that have no rules for the caller, in words.
-    pub(super) fn word_absent(&self, layer: Layer, caller: &Caller) -> LayerVerdict {
-        let named = |what: &str, name: &Option<String>| match name {
-            Some(name) => format!("there are no rules for {what} `{name}`"),
-            None => format!("it is not known which {what} calls"),
-        };
-        let (layer, reason) = match layer {
-            Layer::Provider => match (&caller.provider, &caller.model) {
-                (None, model @ Some(_)) => ("the rules of the model", named("model", model)),
-                (provider, _) => ("the rules of the provider", named("provider", provider)),
+/// A layer that has no rules for the caller, in words.
+pub(super) fn absent(layer: Layer, caller: &Caller) -> LayerVerdict {
+    let named = |what: &str, name: &Option<String>| match name {
+        Some(name) => format!("there are no rules for {what} `{name}`"),
+        None => format!("it is not known which {what} calls"),
+    };
+    let (layer, reason) = match layer {
+        Layer::Provider => match (&caller.provider, &caller.model) {
+            (None, model @ Some(_)) => ("the rules of the model", named("model", model)),
+            (provider, _) => ("the rules of the provider", named("provider", provider)),
+        },
+        Layer::Agent => ("the rules of the agent", named("agent", &caller.agent)),
+        Layer::Channel => (
+            "the rules of the channel",
+            match &caller.channel {
+                Some(_) => named("channel", &caller.channel),
+                None => "the call comes in by no channel".to_owned(),
             },
-            Layer::Agent => ("the rules of the agent", named("agent", &caller.agent)),
-            Layer::Channel => (
-                "the rules of the channel",
-                match &caller.channel {
-                    Some(_) => named("channel", &caller.channel),
-                    None => "the call comes in by no channel".to_owned(),
-                },
-            ),
-            Layer::Sandbox => ("the rules of the sandbox", "the caller is in none".to_owned()),
-            Layer::Subagents => ("the rules of sub-agents", "the caller is none".to_owned()),
-            Layer::Profile => ("the profile", "there is none".to_owned()),
-            Layer::Global => ("the global lists", "there are none".to_owned()),
-        };
-        LayerVerdict::new(layer, PolicyVerdict::Silent, reason)
-    }
+        ),
+        Layer::Sandbox => ("the rules of the sandbox", "the caller is in none".to_owned()),
+        Layer::Subagents => ("the rules of sub-agents", "the caller is none".to_owned()),
+        Layer::Profile => ("the profile", "there is none".to_owned()),
+        Layer::Global => ("the global lists", "there are none".to_owned()),
+    };
+    LayerVerdict::new(layer, PolicyVerdict::Silent, reason)
 }
 
 /// What words need to know.

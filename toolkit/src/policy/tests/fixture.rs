@@ -92,7 +92,7 @@ pub(super) const DATA: PolicyData = PolicyData {
     profiles: &[
         ("minimal", Some(&["status"])),
         ("coding", Some(&["group:fs", "group:runtime"])),
-        ("wild", Some(&["re*", "acme", "group:w*"])),
+        ("wild", Some(&["re*", "acme", "group:w*", "group:plugins"])),
         ("full", None),
     ],
     aliases: &[("bash", "exec"), ("sh", "exec"), ("search", "web_search")],

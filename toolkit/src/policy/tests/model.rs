@@ -175,8 +175,8 @@ fn allows(entry: &str, source: &PolicySettings, thing: &Thing, by_code: bool) ->
                 || plugin.is_none() && aliases.iter().any(is_member)
                 || groups(thing).contains(&of))
     });
-    let is_registered = |of: &str| registered_groups().any(|(name, _)| name == of);
-    let in_own = groups(thing).iter().any(|of| is_like(group, Some(of)) && !is_registered(of));
+    let is_built_in = |of: &str| registered_groups().any(|(name, _)| name == of);
+    let in_own = groups(thing).iter().any(|of| is_like(group, Some(of)) && !is_built_in(of));
     in_registered || in_own && !(by_code && plugin.is_some())
 }
 

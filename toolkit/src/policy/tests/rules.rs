@@ -199,7 +199,7 @@ fn each_layer_narrows_whom_it_is_about() {
     let in_channel = |name: &str| Caller::new().with_channel(name);
     let sandbox = || settings(&|settings| settings.sandbox = deny());
     let subagents = || settings(&|settings| settings.subagents = deny());
-    for (settings, caller, is_denied) in [
+    for (settings, caller, is_denied) in vec![
         (by_provider("openai"), model("openai", "gpt-5"), true),
         (by_provider("OpenAI"), model("openai", "gpt-5"), true),
         (by_provider("openai"), Caller::new().with_model("openai/gpt-5"), true),

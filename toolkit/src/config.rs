@@ -24,6 +24,7 @@ mod rules;
 mod schema;
 mod secret;
 mod section;
+mod settle;
 mod trust;
 mod typed;
 mod words;

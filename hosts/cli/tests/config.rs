@@ -1,5 +1,7 @@
 //! `config` and `trust`, and what a configuration does to the command.
 
+#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
+
 mod fixture;
 
 use fixture::{Run, command, finish};

@@ -151,7 +151,8 @@ fn once_trusted_all_of_it_counts() {
 #[test]
 fn many_keys_are_told_in_bounds() {
     let place = Place::new();
-    let servers: String = (0..500).map(|number| format!("s{number}: {{ command: 'x' }},")).collect();
+    let servers: Vec<String> = (0..500).map(|number| format!("s{number}: {{ command: 'x' }}")).collect();
+    let servers = servers.join(", ");
     place.write("work/toolkit.json5", &format!("{{ mcp: {{ {servers} }} }}"));
     let notes = place.load().notes();
     assert_eq!((notes.len(), notes[50].as_str()), (51, "450 more keys are ignored until `toolkit trust`"));

@@ -1,5 +1,7 @@
 //! Configuration: sources and their order, errors with their place, secrets, sections, and files that nobody trusts.
 
+#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
+
 mod errors;
 mod hostile;
 mod schema;

@@ -15,7 +15,7 @@ use crate::history::History;
 use crate::link::{self, Linked, Links};
 use crate::name::is_valid_name;
 use crate::output_store::{OutputStore, default_data_dir};
-use crate::permission::{OwnDirs, Permissions};
+use crate::permission::Permissions;
 use crate::policy::Policy;
 use crate::redact::Redactor;
 use crate::schema;
@@ -278,6 +278,16 @@ impl Builder {
         self
     }
 
+    /// Asks before anything is written to this file, or to what is in this directory, also where edits are allowed: as
+    /// for [`protected_paths`](crate::protected_paths). Meant for what decides what is allowed, such as a configuration
+    /// file that lies elsewhere. A relative path belongs to the process's working directory.
+    #[must_use]
+    pub fn protect_path(mut self, path: impl Into<PathBuf>) -> Self {
+        let path = path.into();
+        self.settings.own_dirs.protect(std::path::absolute(&path).unwrap_or(path));
+        self
+    }
+
     /// The workspace of callers that name none; the process's working directory without one.
     #[must_use]
     pub fn default_workspace(mut self, directory: impl Into<PathBuf>) -> Self {
@@ -315,7 +325,7 @@ impl Builder {
         let data_dir = data_dir.or_else(default_data_dir);
         // A model is told where a file is, and its tools may work in another directory than the process.
         let data_dir = data_dir.and_then(|directory| std::path::absolute(directory).ok());
-        settings.own_dirs = OwnDirs::new(data_dir.clone());
+        settings.own_dirs.complete(data_dir.clone());
         settings.outputs = OutputStore::new(data_dir);
         Ok(Toolkit(Arc::new(Inner { tools, index, services, settings, diagnostics, ..Inner::default() })))
     }

@@ -290,7 +290,8 @@ mod tests {
 
     #[test]
     fn ranges_become_marks() {
-        let table: [(&str, &[(usize, usize)], Option<&str>); 9] = [
+        type Ranges = &'static [(usize, usize)];
+        let table: [(&str, Ranges, Option<&str>); 9] = [
             ("abc", &[], None),
             ("abc", &[(1, 1), (3, 9)], None),
             ("abc", &[(1, 2)], Some("a[redacted]c")),

@@ -20,8 +20,8 @@ struct Places {
 
 impl Places {
     fn new() -> Self {
-        let directory = tempfile::tempdir().unwrap();
-        let base = directory.path().canonicalize().unwrap();
+        let directory = tempfile::tempdir().expect("a place for the test");
+        let base = directory.path().canonicalize().expect("a place for the test");
         for file in [
             "outside/secret.txt",
             "outside/.env",
@@ -46,8 +46,8 @@ impl Places {
             "inside/~x",
         ] {
             let path = base.join(file);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, file).unwrap();
+            fs::create_dir_all(path.parent().expect("a place for the test")).expect("a place for the test");
+            fs::write(path, file).expect("a place for the test");
         }
         let inside = base.join("inside");
         for (target, link) in [
@@ -65,23 +65,23 @@ impl Places {
             ("circle", "circle"),
             ("../data", "to_data"),
         ] {
-            symlink(target, inside.join(link)).unwrap();
+            symlink(target, inside.join(link)).expect("a place for the test");
         }
-        fs::create_dir(inside.join("notes")).unwrap();
-        symlink("../folder/deep", inside.join("notes/.env")).unwrap();
-        symlink(inside.join(".git"), base.join("outside/in_again")).unwrap();
-        symlink(base.join("outside/.env"), base.join("outside/alias")).unwrap();
-        symlink(&inside, base.join("named")).unwrap();
+        fs::create_dir(inside.join("notes")).expect("a place for the test");
+        symlink("../folder/deep", inside.join("notes/.env")).expect("a place for the test");
+        symlink(inside.join(".git"), base.join("outside/in_again")).expect("a place for the test");
+        symlink(base.join("outside/.env"), base.join("outside/alias")).expect("a place for the test");
+        symlink(&inside, base.join("named")).expect("a place for the test");
         Self { base, _removed_on_drop: directory }
     }
 
     fn path(&self, path: &str) -> String {
-        path.replace("BASE", self.base.to_str().unwrap())
+        path.replace("BASE", self.base.to_str().expect("a place for the test"))
     }
 
     async fn toolbox(&self, permission: &Value, approver: ScriptedApprover) -> Toolbox {
         let mut settings = PermissionSettings::default();
-        settings.everybody = serde_json::from_value(permission.clone()).unwrap();
+        settings.everybody = serde_json::from_value(permission.clone()).expect("a place for the test");
         let toolkit = Toolkit::empty()
             .tool(tool_ref!(decide))
             .tool(tool_ref!(check))
@@ -89,7 +89,7 @@ impl Places {
             .permissions(Permissions::new([settings]))
             .approver(approver)
             .build()
-            .unwrap();
+            .expect("a place for the test");
         toolkit.toolbox(&Caller::new().with_workspace(self.base.join("named")).with_session("s")).await
     }
 }
@@ -493,7 +493,7 @@ async fn what_is_asked_and_where_it_leads() {
         let questions: Vec<String> = approver.asked().iter().map(told).collect();
         assert_eq!(
             questions,
-            Vec::from_iter(asked.iter().map(|asked| places.path(asked))),
+            asked.iter().map(|asked| places.path(asked)).collect::<Vec<_>>(),
             "{permission} {path}"
         );
     }
@@ -535,6 +535,106 @@ async fn where_a_link_is_swapped_while_a_person_thinks_it_is_asked_again() {
     call(&toolbox, "check", "swapped", true).await.unwrap();
     let questions: Vec<String> = approver.asked().iter().map(told).collect();
     assert_eq!(questions, ["edit swapped file", "protected swapped .git/config"]);
+}
+
+#[tokio::test]
+async fn where_nobody_can_be_asked_the_no_names_the_setting() {
+    let places = Places::new();
+    let toolkit = Toolkit::empty().tool(tool_ref!(check)).build().unwrap();
+    let toolbox = toolkit.toolbox(&Caller::new().with_workspace(places.base.join("inside"))).await;
+    for (path, write, setting) in [
+        ("file", false, None),
+        ("file", true, Some("permission.edit")),
+        ("/etc/hosts", false, Some("permission.external_directory")),
+        ("/etc/hosts", true, Some("permission.edit")),
+        (".env", false, Some("permission.sensitive")),
+        (".git/config", true, Some("permission.protected")),
+    ] {
+        match (call(&toolbox, "check", path, write).await, setting) {
+            (Ok(_), None) => {}
+            (Err((ToolErrorKind::Denied, message)), Some(setting)) => {
+                assert!(message.contains(setting) && message.contains("nobody to ask"), "{path}: {message}");
+            }
+            (came, _) => panic!("{path} {write}: {came:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_a_host_protects_is_asked_about() {
+    let places = Places::new();
+    let mut settings = PermissionSettings::default();
+    settings.everybody = serde_json::from_value(json!({ "edit": "allow" })).unwrap();
+    let toolkit = Toolkit::empty()
+        .tool(tool_ref!(decide))
+        .permissions(Permissions::new([settings]))
+        .protect_path(places.base.join("named/folder"))
+        .build()
+        .unwrap();
+    let toolbox = toolkit.toolbox(&Caller::new().with_workspace(places.base.join("inside"))).await;
+    for (path, write, expected) in [
+        ("folder/deep", true, "protected folder/deep"),
+        ("folder/new/file", true, "protected folder/new/file"),
+        ("folder", true, "protected folder"),
+        ("folder/deep", false, "allow folder/deep"),
+        ("folder2", true, "allow folder2"),
+    ] {
+        assert_eq!(call(&toolbox, "decide", path, write).await.unwrap(), expected);
+    }
+}
+
+#[tokio::test]
+async fn a_workspace_in_the_data_directory_is_a_workspace() {
+    let places = Places::new();
+    let toolkit = Toolkit::empty().tool(tool_ref!(decide)).data_dir(&places.base).build().unwrap();
+    let toolbox = toolkit.toolbox(&Caller::new().with_workspace(places.base.join("inside"))).await;
+    for (path, write, expected) in [
+        ("file", false, "allow file"),
+        ("file", true, "edit file"),
+        ("../outside/secret.txt", false, "sensitive BASE/outside/secret.txt"),
+        ("../outside/secret.txt", true, "deny BASE/outside/secret.txt"),
+    ] {
+        let decided = call(&toolbox, "decide", path, write).await.unwrap();
+        assert_eq!(decided.split(": ").next().unwrap(), places.path(expected), "{path}");
+    }
+    let toolbox = toolkit.toolbox(&Caller::new().with_workspace(&places.base)).await;
+    assert!(call(&toolbox, "decide", "inside/file", true).await.unwrap().starts_with("deny inside/file: "));
+}
+
+/// Reads without asking.
+#[tool(read_only)]
+async fn open(ctx: &ToolContext, path: &Path) -> Result<String, ToolError> {
+    Ok(ctx.resolve(path)?.display().to_string())
+}
+
+#[tokio::test]
+async fn a_tool_that_cannot_ask_gets_what_needs_no_leave() {
+    let places = Places::new();
+    let mut settings = PermissionSettings::default();
+    let rule = json!({ "external_directory": [{ "match": "*/outside/*", "do": "allow" }] });
+    settings.everybody = serde_json::from_value(rule).unwrap();
+    let approver = ScriptedApprover::always(Answer::allow());
+    let toolkit = Toolkit::empty()
+        .tool(tool_ref!(open))
+        .permissions(Permissions::new([settings]))
+        .approver(approver.clone())
+        .build()
+        .unwrap();
+    let toolbox = toolkit.toolbox(&Caller::new().with_workspace(places.base.join("inside"))).await;
+    for (path, expected) in [
+        ("file", Ok("BASE/inside/file")),
+        ("absent", Err(ToolErrorKind::NotFound)),
+        (".env", Err(ToolErrorKind::Denied)),
+        ("/etc/hosts", Err(ToolErrorKind::Denied)),
+        ("BASE/outside/secret.txt", Ok("BASE/outside/secret.txt")),
+        ("BASE/outside/alias", Err(ToolErrorKind::Denied)),
+        ("BASE/outside/absent", Err(ToolErrorKind::NotFound)),
+    ] {
+        let result = toolbox.call(ToolCall::new("1", "open", json!({ "path": places.path(path) }))).await;
+        let came = result.outcome.map(|output| output.to_text()).map_err(|error| error.kind());
+        assert_eq!(came, expected.map(|path| places.path(path)), "{path}");
+    }
+    assert!(approver.asked().is_empty());
 }
 
 #[test]

@@ -103,7 +103,7 @@ mod model {
             [] => vec![None],
             texts => texts.iter().map(|text| Some(&**text)).collect(),
         };
-        texts.into_iter().map(|text| one(sources, request, text)).max().unwrap()
+        texts.into_iter().map(|text| one(sources, request, text)).max().expect("at least one")
     }
 
     fn one(sources: &Sources, request: &Request, text: Option<&str>) -> Decision {
@@ -145,7 +145,7 @@ mod model {
                 decisions.extend(starred.filter_map(|(_, rule)| by_rule(rule, request, text)));
             }
         }
-        decisions.into_iter().max().unwrap()
+        decisions.into_iter().max().expect("at least one")
     }
 
     /// What the kinds of this very name say, the strictest of them.

@@ -7,7 +7,7 @@ use toolkit::{
 };
 
 fn rules(rules: &Value) -> PermissionRules {
-    serde_json::from_value(rules.clone()).unwrap()
+    serde_json::from_value(rules.clone()).expect("rules")
 }
 
 /// `{ permission, agents: { <id>: … }, channels: { <name>: … } }`, each only if there.

@@ -79,10 +79,10 @@ fn json_results_name_the_tool() {
 /// `inner/`, and beside it a file.
 #[cfg(unix)]
 fn inside_and_outside() -> (tempfile::TempDir, std::path::PathBuf) {
-    let directory = tempfile::tempdir().unwrap();
-    let inner = directory.path().canonicalize().unwrap().join("inner");
-    fs::create_dir(&inner).unwrap();
-    fs::write(directory.path().join("outer.txt"), "far away\n").unwrap();
+    let directory = tempfile::tempdir().expect("a directory");
+    let inner = directory.path().canonicalize().expect("a path").join("inner");
+    fs::create_dir(&inner).expect("a directory");
+    fs::write(directory.path().join("outer.txt"), "far away\n").expect("a file");
     (directory, inner)
 }
 

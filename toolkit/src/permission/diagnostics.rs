@@ -51,7 +51,7 @@ impl Permissions {
                     format!("nothing here asks under the kind of permission `{shown}` (at {place}){advice}"),
                 );
             }
-            if !rule.can_allow && allows(rule.rule) {
+            if !rule.can_allow && rule.rule.allows() {
                 say(
                     Level::Warning,
                     format!(
@@ -71,13 +71,6 @@ impl Permissions {
             }
         });
         diagnostics
-    }
-}
-
-fn allows(rule: &PermissionRule) -> bool {
-    match rule {
-        PermissionRule::Always(decision) => *decision == Decision::Allow,
-        PermissionRule::List(entries) => entries.iter().any(|entry| entry.decision == Decision::Allow),
     }
 }
 

@@ -63,14 +63,16 @@ pub(crate) struct OwnDirs {
 }
 
 impl OwnDirs {
-    /// The user's own, and the data directory that a host chose instead.
-    pub(crate) fn new(data_dir: Option<PathBuf>) -> Self {
+    /// Adds the user's own, and the data directory that a host chose instead.
+    pub(crate) fn complete(&mut self, data_dir: Option<PathBuf>) {
         let strategy = etcetera::base_strategy::choose_native_strategy().ok();
-        let config = strategy.map(|strategy| strategy.config_dir().join("toolkit"));
-        Self {
-            config: config.into_iter().collect(),
-            data: data_dir.into_iter().chain(default_data_dir()).collect(),
-        }
+        self.config.extend(strategy.map(|strategy| strategy.config_dir().join("toolkit")));
+        self.data.extend(data_dir.into_iter().chain(default_data_dir()));
+    }
+
+    /// Adds what decides what is allowed.
+    pub(crate) fn protect(&mut self, path: PathBuf) {
+        self.config.push(path);
     }
 
     /// As they are compared.
@@ -218,7 +220,9 @@ impl Weighing<'_> {
     /// The path under all its names: as it was given, of each link on its way, and as it really is.
     fn names(&self) -> impl Iterator<Item = &Path> {
         let Place { given, links, real, .. } = self.place;
-        links.iter().chain([given, real]).map(PathBuf::as_path)
+        // Most paths have one name.
+        let given = (given != real).then_some(given);
+        links.iter().chain(given).chain([real]).map(PathBuf::as_path)
     }
 
     /// Whether it is in a data directory of the toolkit's. A workspace may lie in one too, as in that of a host which
@@ -289,3 +293,6 @@ impl Weighing<'_> {
 fn fold(path: &Path) -> PathBuf {
     PathBuf::from(path.to_string_lossy().to_lowercase())
 }
+
+#[cfg(test)]
+mod tests;

@@ -176,7 +176,7 @@ impl Permissions {
         let allowed: BTreeSet<&str> = sources.iter().flat_map(Source::allowed_kinds).collect();
         for source in sources {
             source.each_rule(|rule| {
-                see(Written { can_allow: rule.can_allow || allowed.contains(rule.kind), ..rule })
+                see(Written { can_allow: rule.can_allow || allowed.contains(rule.kind), ..rule });
             });
         }
         for source in narrowing {

@@ -28,6 +28,16 @@ pub enum PermissionRule {
     List(Vec<PermissionEntry>),
 }
 
+impl PermissionRule {
+    /// Whether it allows anything.
+    pub(super) fn allows(&self) -> bool {
+        match self {
+            Self::Always(decision) => *decision == Decision::Allow,
+            Self::List(entries) => entries.iter().any(|entry| entry.decision == Decision::Allow),
+        }
+    }
+}
+
 /// One entry of a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -44,15 +54,15 @@ pub struct PermissionEntry {
 /// that a tool names.
 pub type PermissionRules = BTreeMap<String, PermissionRule>;
 
-/// All that one source of configuration says of permissions. In brackets the pointer in it.
+/// All that one source of configuration says of permissions. In parentheses the pointer in it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PermissionSettings {
-    /// For everybody [`/permission/<kind>`].
+    /// For everybody (`/permission/<kind>`).
     pub everybody: PermissionRules,
-    /// By agent [`/agents/<id>/permission/<kind>`].
+    /// By agent (`/agents/<id>/permission/<kind>`).
     pub agents: BTreeMap<String, PermissionRules>,
-    /// By channel [`/channels/<name>/permission/<kind>`].
+    /// By channel (`/channels/<name>/permission/<kind>`).
     pub channels: BTreeMap<String, PermissionRules>,
     /// Where each entry was written.
     pub origins: ConfigOrigins,

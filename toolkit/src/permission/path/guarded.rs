@@ -42,7 +42,7 @@ const SENSITIVE: &[GuardedPaths] = guarded! {
         "ssh_host_*_key", "*.pem", "*.key", "*.p8", "*.p12", "*.pfx", "*.pkcs12", "*.ppk", "*.jks", "*.keystore",
         "*.keytab", "/etc/ssl/private/", "/etc/wireguard/", ".config/sops/age/",
     ],
-    "secrets of an environment": [".env", ".env.*", "*.env", ".envrc", "/run/secrets/", "/var/run/secrets/"],
+    "secrets of an environment": [".env", ".env.*", "*.env", ".envrc"],
     "credentials of a cloud": [
         ".aws/", ".azure/", ".config/gcloud/", ".gcloud/", ".oci/", ".config/doctl/", ".bluemix/", ".aliyun/",
         ".config/hcloud/", ".config/linode-cli", ".s3cfg", ".boto", ".config/rclone/", "rclone.conf", ".vault-token",
@@ -78,6 +78,7 @@ const SENSITIVE: &[GuardedPaths] = guarded! {
         "consolehost_history.txt",
     ],
     "secrets of the system": [
+        "/run/secrets/", "/var/run/secrets/",
         "/etc/shadow*", "/etc/gshadow*", "/etc/security/opasswd", "/etc/sudoers", "/etc/sudoers.d/", "/etc/krb5.conf.d/",
         "/proc/*/environ", "/proc/*/mem", "/proc/*/maps", "/proc/*/cmdline", "/proc/*/auxv", "/proc/*/stack",
         "/proc/*/root/", "/proc/*/cwd/", "/proc/*/fd/", "/proc/*/fdinfo/", "/proc/*/task/", "/proc/*/map_files/",
@@ -85,7 +86,9 @@ const SENSITIVE: &[GuardedPaths] = guarded! {
     ],
 };
 
-/// What looks like [`SENSITIVE`], but is there to be read.
+const ENVIRONMENT: &str = "secrets of an environment";
+
+/// What has the name of an environment's secrets, but is there to be read.
 const HARMLESS: &[&str] =
     &["*.env.example", ".env.sample", ".env.template", ".env.dist", ".env.defaults", ".env.schema"];
 
@@ -135,20 +138,21 @@ const PROTECTED: &[GuardedPaths] = guarded! {
 /// What sensitive paths of this name hold, if it is one.
 pub(super) fn sensitive(path: &Path) -> Option<&'static str> {
     let parts = parts(path);
-    if HARMLESS.iter().any(|pattern| describes(pattern, &parts)) {
-        return None;
-    }
-    what(SENSITIVE, &parts)
+    let is_harmless = || HARMLESS.iter().any(|pattern| describes(pattern, &parts));
+    let mut found = SENSITIVE.iter().filter(|guarded| guarded.describes(&parts));
+    found.find(|guarded| guarded.what != ENVIRONMENT || !is_harmless()).map(|guarded| guarded.what)
 }
 
 /// What protected paths of this name are, if it is one.
 pub(super) fn protected(path: &Path) -> Option<&'static str> {
-    what(PROTECTED, &parts(path))
+    let parts = parts(path);
+    PROTECTED.iter().find(|guarded| guarded.describes(&parts)).map(|guarded| guarded.what)
 }
 
-fn what(all: &'static [GuardedPaths], parts: &[String]) -> Option<&'static str> {
-    let found = all.iter().find(|guarded| guarded.patterns.iter().any(|pattern| describes(pattern, parts)));
-    found.map(|guarded| guarded.what)
+impl GuardedPaths {
+    fn describes(&self, parts: &[String]) -> bool {
+        self.patterns.iter().any(|pattern| describes(pattern, parts))
+    }
 }
 
 /// The parts of a path as they are compared.
@@ -167,15 +171,14 @@ fn parts(path: &Path) -> Vec<String> {
 }
 
 fn describes(pattern: &str, parts: &[String]) -> bool {
-    let is_directory = pattern.ends_with('/');
-    let is_anchored = pattern.starts_with('/');
-    let wanted: Vec<&str> = pattern.trim_matches('/').split('/').collect();
-    let fits = |at: &[String]| wanted.iter().zip(at).all(|(wanted, part)| matches(wanted, part));
-    match (is_anchored, is_directory) {
-        (true, true) => parts.len() >= wanted.len() && fits(parts),
-        (true, false) => parts.len() == wanted.len() && fits(parts),
-        (false, true) => parts.windows(wanted.len()).any(fits),
-        (false, false) => parts.len().checked_sub(wanted.len()).is_some_and(|start| fits(&parts[start..])),
+    let wanted = pattern.trim_matches('/');
+    let count = wanted.split('/').count();
+    let fits = |at: &[String]| wanted.split('/').zip(at).all(|(wanted, part)| matches(wanted, part));
+    match (pattern.starts_with('/'), pattern.ends_with('/')) {
+        (true, true) => parts.len() >= count && fits(parts),
+        (true, false) => parts.len() == count && fits(parts),
+        (false, true) => parts.windows(count).any(fits),
+        (false, false) => parts.len().checked_sub(count).is_some_and(|start| fits(&parts[start..])),
     }
 }
 

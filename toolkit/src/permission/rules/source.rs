@@ -93,7 +93,7 @@ impl Source {
     /// The kinds of which something is allowed for everybody.
     pub(super) fn allowed_kinds(&self) -> impl Iterator<Item = &str> {
         let named = self.everybody.named.iter();
-        named.filter(|(_, rules)| rules.iter().any(|rule| rule.allows())).map(|(kind, _)| &**kind)
+        named.filter(|(_, rules)| rules.iter().any(|rule| rule.rule.allows())).map(|(kind, _)| &**kind)
     }
 
     pub(super) fn each_rule(&self, mut see: impl FnMut(Written<'_>)) {
@@ -139,13 +139,6 @@ impl Kinds {
 }
 
 impl KindRule {
-    fn allows(&self) -> bool {
-        match &self.rule {
-            PermissionRule::Always(decision) => *decision == Decision::Allow,
-            PermissionRule::List(entries) => entries.iter().any(|entry| entry.decision == Decision::Allow),
-        }
-    }
-
     fn says<'a>(
         &'a self,
         question: &Question<'_>,

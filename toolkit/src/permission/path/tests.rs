@@ -1,0 +1,89 @@
+//! That no deny and no untrusted file makes a decision about a path weaker.
+
+use super::*;
+use crate::permission::{PermissionEntry, PermissionRule, PermissionRules, PermissionSettings};
+use proptest::prelude::*;
+use proptest::sample::select;
+
+const KINDS: [&str; 5] = ["read", "edit", "external_directory", "sensitive", "protected"];
+const PATHS: [&str; 5] = ["a.rs", ".env", ".git/config", "/elsewhere/a.rs", "/elsewhere/.git/.env"];
+const PATTERNS: [&str; 8] =
+    ["*", "*.rs", "a.rs", ".env", ".git/*", ".git/config", "/elsewhere/a.rs", "/elsewhere/.git/.env"];
+
+fn rules() -> impl Strategy<Value = PermissionRules> {
+    let decision = || select(vec![Decision::Allow, Decision::Allow, Decision::Ask, Decision::Deny]);
+    let entry = (select(&PATTERNS[..]), decision())
+        .prop_map(|(pattern, decision)| PermissionEntry { pattern: pattern.to_owned(), decision });
+    let rule = prop_oneof![
+        decision().prop_map(PermissionRule::Always),
+        prop::collection::vec(entry, 0..4).prop_map(PermissionRule::List),
+    ];
+    prop::collection::btree_map(select(&KINDS[..]).prop_map(str::to_owned), rule, 0..5)
+}
+
+fn settings(everybody: PermissionRules) -> PermissionSettings {
+    PermissionSettings { everybody, ..PermissionSettings::default() }
+}
+
+/// A place whose link, if it has one, was given by another name.
+fn place(given: &str, real: &str) -> Place {
+    let workspace = PathBuf::from("/no such workspace");
+    let (given, real) = (workspace.join(given), workspace.join(real));
+    Place { real, given, links: Vec::new(), workspace, obstacle: None }
+}
+
+fn decide(permissions: &Permissions, place: &Place, access: Access) -> PathDecision {
+    permissions.decide_path(&Caller::new(), &OwnDirs::default(), place, access, Look::Inside).decision
+}
+
+fn strictness(decision: &PathDecision) -> Decision {
+    match decision {
+        PathDecision::Allow => Decision::Allow,
+        PathDecision::Ask { .. } => Decision::Ask,
+        PathDecision::Deny { .. } => Decision::Deny,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1_000) })]
+
+    #[test]
+    fn nothing_makes_it_weaker(
+        sources in prop::collection::vec(rules(), 0..3),
+        untrusted in rules(),
+        denied in (select(&KINDS[..]), select(&PATTERNS[..])),
+        given in select(&PATHS[..]),
+        real in select(&PATHS[..]),
+        access in select(vec![Access::Read, Access::Write]),
+    ) {
+        let permissions = Permissions::new(sources.iter().cloned().map(settings));
+        let place = place(given, real);
+        let before = decide(&permissions, &place, access);
+        let narrowed = decide(&permissions.clone().narrowed_by(settings(untrusted)), &place, access);
+        prop_assert!(strictness(&narrowed) >= strictness(&before), "{before:?} became {narrowed:?}");
+        let (kind, pattern) = denied;
+        let deny = PermissionEntry { pattern: pattern.to_owned(), decision: Decision::Deny };
+        let deny = [(kind.to_owned(), PermissionRule::List(vec![deny]))].into();
+        let all = sources.into_iter().chain([deny]).map(settings);
+        let denied = decide(&Permissions::new(all), &place, access);
+        prop_assert!(strictness(&denied) >= strictness(&before), "{before:?} became {denied:?}");
+    }
+
+    /// The kind that a question names is answered by the rules as the path was: none lifts what was asked.
+    #[test]
+    fn a_question_is_one_that_the_rules_ask(
+        sources in prop::collection::vec(rules(), 0..3),
+        given in select(&PATHS[..]),
+        real in select(&PATHS[..]),
+        access in select(vec![Access::Read, Access::Write]),
+    ) {
+        let permissions = Permissions::new(sources.into_iter().map(settings));
+        let place = place(given, real);
+        let decided =
+            permissions.decide_path(&Caller::new(), &OwnDirs::default(), &place, access, Look::Inside);
+        if let PathDecision::Ask { kind, .. } = &decided.decision {
+            let again = permissions.decide(&Caller::new(), &PermissionRequest::new(kind, &decided.patterns));
+            prop_assert_eq!(again.decision, Decision::Ask, "{:?}", decided);
+        }
+    }
+}

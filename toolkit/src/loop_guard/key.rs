@@ -91,7 +91,9 @@ fn of_value(value: &Value) -> u64 {
         }
         Value::Array(items) => {
             hasher.write_u8(5);
-            items.iter().for_each(|item| hasher.write_u64(of_value(item)));
+            for item in items {
+                hasher.write_u64(of_value(item));
+            }
         }
         Value::Object(members) => {
             hasher.write_u8(6);

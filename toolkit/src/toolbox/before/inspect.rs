@@ -27,7 +27,7 @@ pub(super) async fn inspect(context: &ToolContext, mut arguments: Arguments) -> 
     let judged = judge(context, arguments.take_all(), &mut secrets).await;
     context.keep_secret(secrets);
     let Judged { arguments, rewriters, asks } = judged?;
-    note_rewriters(context, rewriters);
+    note_rewriters(context, &rewriters);
     for (name, question) in asks {
         ask(context, name, question).await?;
     }
@@ -115,7 +115,7 @@ impl Consulted<'_> {
         let Some(inspecting) = &mut self.inspecting else { return Poll::Ready(None) };
         let polled = guard(self.name, || inspecting.as_mut().poll(task));
         match polled {
-            Ok(Poll::Pending) => return Poll::Pending,
+            Ok(Poll::Pending) => Poll::Pending,
             Ok(Poll::Ready(verdict)) => {
                 // A destructor that panics is a failure like any other.
                 let dropped = guard(self.name, || drop(self.inspecting.take()));
@@ -175,7 +175,7 @@ async fn ask(context: &ToolContext, name: &str, ask: Ask) -> Result<(), ToolErro
     Ok(())
 }
 
-fn note_rewriters(context: &ToolContext, rewriters: Vec<&str>) {
+fn note_rewriters(context: &ToolContext, rewriters: &[&str]) {
     if !rewriters.is_empty() {
         context.live().tell(|told| {
             told.metadata.insert("rewrittenBy".to_owned(), json!(rewriters));

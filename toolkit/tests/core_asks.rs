@@ -37,6 +37,7 @@ async fn changes(runs: State<Runs>, text: Option<String>, #[arg(secret)] key: Op
 }
 
 /// Changes something on another thread.
+#[expect(clippy::needless_pass_by_value, reason = "so tools take their services")]
 #[tool(permission = "edit", concurrency = 1)]
 fn changes_blocking(runs: State<Runs>) {
     runs.0.0.fetch_add(1, Ordering::Relaxed);

@@ -60,20 +60,20 @@ type Expected = Result<&'static str, &'static [&'static str]>;
 
 #[tokio::test]
 async fn what_each_verdict_does() {
-    let rewrite = |value: Value| move || Verdict::Rewrite(value.clone());
-    let table: Vec<(&str, Box<dyn Fn() -> Verdict + Send + Sync>, Expected)> = vec![
-        ("proceed", Box::new(|| Verdict::Proceed), Ok("hello")),
+    let rewrite = Verdict::Rewrite;
+    let table: Vec<(&str, Verdict, Expected)> = vec![
+        ("proceed", Verdict::Proceed, Ok("hello")),
         (
             "block",
-            Box::new(|| Verdict::block("not today")),
+            Verdict::block("not today"),
             Err(&["`say`", "blocked by `guard`: not today", "did not run"]),
         ),
-        ("rewrite", Box::new(rewrite(json!({"text": "bye"}))), Ok("bye")),
-        ("other name of a parameter", Box::new(rewrite(json!({"text": "a", "count": 3}))), Ok("aaa")),
-        ("null for what is optional", Box::new(rewrite(json!({"text": "a", "times": null}))), Ok("a")),
+        ("rewrite", rewrite(json!({"text": "bye"})), Ok("bye")),
+        ("other name of a parameter", rewrite(json!({"text": "a", "count": 3})), Ok("aaa")),
+        ("null for what is optional", rewrite(json!({"text": "a", "times": null})), Ok("a")),
         (
             "to what is out of range",
-            Box::new(rewrite(json!({"text": "a", "times": 4}))),
+            rewrite(json!({"text": "a", "times": 4})),
             Err(&[
                 "blocked by `guard`: it rewrote the arguments to what the tool does not take",
                 "times",
@@ -82,29 +82,21 @@ async fn what_each_verdict_does() {
         ),
         (
             "to what would be repaired",
-            Box::new(rewrite(json!({"text": "a", "times": "2"}))),
+            rewrite(json!({"text": "a", "times": "2"})),
             Err(&["`guard`", "times"]),
         ),
-        ("to what is missing", Box::new(rewrite(json!({}))), Err(&["`guard`", "text"])),
-        (
-            "to what is unknown",
-            Box::new(rewrite(json!({"text": "a", "loud": true}))),
-            Err(&["`guard`", "loud"]),
-        ),
-        ("to no object", Box::new(rewrite(json!([1]))), Err(&["`guard`"])),
-        ("to text", Box::new(rewrite(json!("{\"text\": \"a\"}"))), Err(&["`guard`"])),
-        (
-            "ask without anybody there",
-            Box::new(|| Verdict::Ask(Ask::new("say", "say it"))),
-            Err(&["not allowed: say it"]),
-        ),
+        ("to what is missing", rewrite(json!({})), Err(&["`guard`", "text"])),
+        ("to what is unknown", rewrite(json!({"text": "a", "loud": true})), Err(&["`guard`", "loud"])),
+        ("to no object", rewrite(json!([1])), Err(&["`guard`"])),
+        ("to text", rewrite(json!("{\"text\": \"a\"}")), Err(&["`guard`"])),
+        ("ask without anybody there", Verdict::Ask(Ask::new("say", "say it")), Err(&["not allowed: say it"])),
     ];
     for (name, verdict, expected) in table {
         for tool in ["say", "say_blocking"] {
             if tool == "say_blocking" && name.contains("parameter") | name.contains("null") {
                 continue;
             }
-            let verdict = verdict();
+            let verdict = verdict.clone();
             let inspected = house().inspector("guard", by(move |_| verdict.clone()));
             let result = call(inspected, tool, json!({"text": "hello"})).await;
             match expected {
@@ -164,9 +156,10 @@ async fn all_judge_what_the_function_gets() {
         by(move |arguments| {
             let text = arguments["text"].as_str().unwrap();
             seen.lock().unwrap().push((place, text.to_owned()));
-            match text.contains(from) {
-                true => Verdict::Rewrite(json!({"text": text.replace(from, to)})),
-                false => Verdict::Proceed,
+            if text.contains(from) {
+                Verdict::Rewrite(json!({"text": text.replace(from, to)}))
+            } else {
+                Verdict::Proceed
             }
         })
     };

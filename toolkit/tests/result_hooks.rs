@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
 use serde_json::json;
+use std::ops::Range;
 use std::sync::Arc;
 use tokio::io::AsyncWriteExt as _;
 use toolkit::prelude::*;
@@ -75,9 +76,13 @@ fn house() -> Builder {
         .tool(tool_ref!(long))
 }
 
+fn found(text: &str, word: &str) -> Vec<Range<usize>> {
+    text.match_indices(word).map(|(at, word)| at..at + word.len()).collect()
+}
+
 #[expect(clippy::unnecessary_wraps, reason = "the form of a hook")]
 fn no_word(review: &mut ResultReview<'_>) -> Result<(), ToolError> {
-    review.redact(|text| text.match_indices("word").map(|(at, word)| at..at + word.len()).collect());
+    review.redact(|text| found(text, "word"));
     Ok(())
 }
 
@@ -162,7 +167,7 @@ async fn structured_data_are_whole_or_absent() {
         (
             "a number",
             |review| {
-                review.redact(|text| if text == "4711" { vec![0..4] } else { Vec::new() });
+                review.redact(|text| found(text, "4711"));
                 Ok(())
             },
             false,
@@ -170,7 +175,7 @@ async fn structured_data_are_whole_or_absent() {
         (
             "a name",
             |review| {
-                review.redact(|text| if text == "deep" { vec![0..1] } else { Vec::new() });
+                review.redact(|text| found(text, "deep"));
                 Ok(())
             },
             false,
@@ -201,7 +206,8 @@ async fn structured_data_are_whole_or_absent() {
 #[tokio::test]
 async fn what_a_hook_can_do() {
     type Hook = fn(&mut ResultReview<'_>) -> Result<(), ToolError>;
-    let table: [(&str, &str, Hook, Result<&str, &[&str]>); 10] = [
+    type Expected = Result<&'static str, &'static [&'static str]>;
+    let table: [(&str, &str, Hook, Expected); 10] = [
         (
             "shortens",
             "says",
@@ -295,7 +301,7 @@ async fn what_a_hook_can_do() {
                 for word in words {
                     assert!(result.error().unwrap().message().contains(word), "{name}: {}", result.text());
                 }
-                assert!(result.text().contains("word") == false, "{name}: {}", result.text());
+                assert!(!result.text().contains("word"), "{name}: {}", result.text());
             }
         }
     }

@@ -314,9 +314,10 @@ impl Builder {
     pub fn build(mut self) -> Result<Toolkit, BuildError> {
         let (mut problems, mut diagnostics) = (Vec::new(), Vec::new());
         let links = Links::collect(&self.first_lists, &mut diagnostics);
-        let linked: Vec<&'static ToolDef> = match self.linked {
-            true => inventory::iter::<Linked>().map(|Linked(def)| *def).collect(),
-            false => Vec::new(),
+        let linked: Vec<&'static ToolDef> = if self.linked {
+            inventory::iter::<Linked>().map(|Linked(def)| *def).collect()
+        } else {
+            Vec::new()
         };
         if self.linked {
             problems.extend(link::silent_crates());

@@ -141,9 +141,6 @@ impl<'a> Running<'a> {
         }
         Report::start(self.context);
         let context = self.context;
-        if let Some(bound) = context.tool().bound_arguments() {
-            self.start.arguments.extend(bound);
-        }
         let function = match context.tool().run() {
             Runs::Waiting(function) => function,
             Runs::Blocking(function) => {

@@ -392,9 +392,10 @@ impl Builder {
         configure(&mut self);
         let policy = Arc::clone(self.settings.policy.get_or_insert_with(|| Arc::new(ToolPolicy::default())));
         let links = Links::collect(&self.first_lists, &mut diagnostics);
-        let linked: Vec<&'static ToolDef> = match self.linked {
-            true => inventory::iter::<Linked>().map(|Linked(def)| *def).collect(),
-            false => Vec::new(),
+        let linked: Vec<&'static ToolDef> = if self.linked {
+            inventory::iter::<Linked>().map(|Linked(def)| *def).collect()
+        } else {
+            Vec::new()
         };
         if self.linked {
             problems.extend(link::silent_crates());

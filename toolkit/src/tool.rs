@@ -84,12 +84,15 @@ pub(crate) enum Waiting<'a> {
 }
 
 impl Waiting<'_> {
-    /// Calls the function.
+    /// Calls the function, with what is bound beside the arguments of the call.
     pub(crate) fn start<'b>(
         &self,
         context: &'b ToolContext,
         arguments: &mut Arguments,
     ) -> Result<BoxFuture<'b>, ToolError> {
+        if let Some(bound) = context.tool().bound_arguments() {
+            arguments.extend(bound);
+        }
         match self {
             Self::Static(function) => function(context, arguments),
             Self::Dynamic(dynamic) => Ok(dynamic.start(context, arguments)),

@@ -33,6 +33,18 @@ async fn weather_whole(#[args] args: Whole) -> String {
     format!("{} {}", args.city, args.days)
 }
 
+/// Tells the weather.
+#[tool(read_only)]
+fn weather_blocking(
+    /** Where. */
+    city: String,
+    /** How many days. */
+    #[arg(default = 1)]
+    days: u8,
+) -> String {
+    format!("{city} {days}")
+}
+
 /// Says what it got.
 fn echo(name: &str, schema: Value) -> Result<Tool, toolkit::InvalidTool> {
     Tool::from_fn(name, schema, |_, args: DynamicArgs| async move { args.value().to_string() })
@@ -232,7 +244,7 @@ async fn what_is_bound_is_neither_shown_nor_taken() {
             Ok::<_, ToolError>(format!("{city} {}", args.optional::<u8>("days")?.unwrap_or(1)))
         },
     );
-    let tools = [tool_ref!(weather), tool_ref!(weather_whole), dynamic.unwrap()];
+    let tools = [tool_ref!(weather), tool_ref!(weather_whole), tool_ref!(weather_blocking), dynamic.unwrap()];
     for tool in tools {
         let bound = tool.bind("city", "Turku").named("here");
         let schema = bound.input_schema().unwrap();

@@ -96,7 +96,7 @@ impl Chosen {
     }
 
     fn told(&self) -> String {
-        self.diagnostics.iter().map(|diagnostic| format!("{diagnostic}\n")).collect()
+        self.diagnostics.iter().map(Diagnostic::to_string).collect::<Vec<_>>().join("\n")
     }
 }
 
@@ -475,7 +475,7 @@ fn first_tear(board: &impl Board, changes: usize) -> Option<String> {
             .collect();
         let written = writers.into_iter().map(|writer| writer.join().is_ok()).collect::<Vec<_>>();
         over.store(true, Ordering::SeqCst);
-        let seen = readers.into_iter().filter_map(|reader| reader.join().expect("it only looks")).next();
+        let seen = readers.into_iter().find_map(|reader| reader.join().expect("it only looks"));
         assert!(written.into_iter().all(|ok| ok), "a writer stopped");
         seen
     })
@@ -512,7 +512,7 @@ fn readers_go_on_while_a_change_is_made() {
         let done = registry.change(|edit, _| {
             began.send(()).expect("it waits");
             // Nothing is measured: without the readers this would never go on.
-            looks.recv_timeout(Duration::from_secs(60)).map_err(|error| error.to_string())?;
+            looks.recv_timeout(Duration::from_mins(1)).map_err(|error| error.to_string())?;
             edit.insert(Tool::nameless().named("late"), FIRST, &Origins::default())
                 .map_err(|error| error.to_string())
         });

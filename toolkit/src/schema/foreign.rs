@@ -138,12 +138,12 @@ mod tests {
             ),
         ] {
             let fault = foreign_fault(&schema);
-            match expected {
-                None => assert_eq!(fault, None, "{schema}"),
-                Some(part) => {
-                    assert!(fault.as_ref().is_some_and(|fault| fault.contains(part)), "{schema}: {fault:?}")
-                }
-            }
+            let is_so = match (&fault, expected) {
+                (None, None) => true,
+                (Some(fault), Some(part)) => fault.contains(part),
+                _ => false,
+            };
+            assert!(is_so, "{schema}: {fault:?}");
         }
     }
 

@@ -285,7 +285,7 @@ impl ToolBuilder {
         if let Some(problem) = foreign_fault(&schema) {
             return Err(fault(format!("the schema of its arguments is not valid: {problem}")));
         }
-        let said = root_text(&mut schema, &self.description);
+        let said = root_text(&mut schema, self.description.as_deref());
         // What is left out of the root is said of every tool's arguments: they are an object.
         let compiled = Compiled::foreign(&name, schema.clone()).map_err(|error| fault(error.to_string()))?;
         if let Some(schema) = &output_schema
@@ -323,7 +323,7 @@ impl ToolBuilder {
 }
 
 /// The description at the root, which is the tool's where it has no other; a schema shows it only once.
-fn root_text(schema: &mut Value, own: &Option<String>) -> String {
+fn root_text(schema: &mut Value, own: Option<&str>) -> String {
     let Some(root) = schema.as_object_mut() else { return String::new() };
     root.entry("type").or_insert_with(|| "object".into());
     if own.is_some() {

@@ -19,6 +19,9 @@ pub(super) fn block(
     place: Option<Lent>,
 ) -> BoxFuture<'static> {
     let context = context.clone();
+    if let Some(bound) = context.tool().bound_arguments() {
+        arguments.extend(bound);
+    }
     Box::pin(async move {
         let Ok(runtime) = Handle::try_current() else {
             return Err(ToolError::unavailable(

@@ -90,7 +90,9 @@
 /// # Parameters
 ///
 /// * `ctx: &ToolContext` is the [context](crate::ToolContext) of the call.
-/// * `State<T>`, or `&State<T>`, is a [service](crate::State) that the host provides.
+/// * `State<T>`, or `&State<T>`, is a [service](crate::State) that the host provides, or a
+///   [function](macro@crate::service) makes.
+/// * `Config<T>`, or `&Config<T>`, is the tool's [section](crate::Config) of the configuration.
 /// * `#[args] args: MyArgs` takes all arguments as one struct, made with [`args`](macro@crate::args).
 /// * Every other parameter is an argument of that name; its doc comment is its description.
 ///
@@ -317,8 +319,7 @@ macro_rules! tool_ref {
 ///
 /// A plain `fn` runs where the toolbox is made: let one that blocks be `async` and use a blocking pool.
 ///
-/// ```
-/// use serde_json::json;
+/// ```standalone_crate
 /// use toolkit::Tool;
 /// use toolkit::prelude::*;
 ///
@@ -360,7 +361,7 @@ pub use toolkit_macros::tool_factory;
 ///
 /// A plain `fn` runs where the call is polled: let one that blocks be `async` and use a blocking pool.
 ///
-/// ```
+/// ```standalone_crate
 /// use toolkit::Config;
 /// use toolkit::prelude::*;
 ///
@@ -401,7 +402,7 @@ pub use toolkit_macros::service;
 /// | `optional` | `true` | its tools are there only where an allow list names them, the plugin or `group:plugins` |
 /// | `channel` | `"telegram"` | its tools are there only in sessions that came in by this channel |
 ///
-/// ```
+/// ```standalone_crate
 /// toolkit::plugin! {
 ///     id: "acme",
 ///     title: "Acme",

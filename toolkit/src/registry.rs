@@ -465,12 +465,12 @@ impl Builder {
         let makes_services = services.has_lazy();
         Ok(Toolkit(Arc::new(Inner {
             registry,
-            factories,
-            makes_services,
             origins,
             services,
             settings,
             diagnostics,
+            factories,
+            makes_services,
             ..Inner::default()
         })))
     }

@@ -214,7 +214,7 @@ impl Lazy {
         let name = self.def.name;
         let mut future = guard(name, || (self.def.run)(&making)).flatten()?;
         let made = poll_fn(|task| {
-            guard(name, || future.as_mut().poll(task)).map_or_else(|panic| Err(panic).into(), |polled| polled)
+            guard(name, || future.as_mut().poll(task)).unwrap_or_else(|panic| Err(panic).into())
         })
         .await;
         let _ = guard(name, || drop(future));

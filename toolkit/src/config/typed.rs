@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// is absent is read from `{}`, so give each field a default or make it an `Option`. What is wrong in it stops the host when
 /// it loads the configuration.
 ///
-/// ```
+/// ```standalone_crate
 /// use toolkit::prelude::*;
 /// use toolkit::{Config, Configuration, LoadOptions};
 ///

@@ -3,6 +3,7 @@
 use super::run::timer;
 use crate::error::{ToolError, ToolErrorKind};
 use crate::guard::guard;
+use crate::service::MakingFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -13,7 +14,7 @@ use tokio::time::Instant;
 /// Something to do, with a name for errors.
 pub(super) struct Job<'a, T> {
     name: &'a str,
-    future: Option<Pin<Box<dyn Future<Output = Result<T, ToolError>> + Send + 'a>>>,
+    future: Option<MakingFuture<'a, T>>,
 }
 
 impl<'a, T> Job<'a, T> {

@@ -151,21 +151,15 @@ impl<'a> Running<'a> {
             self.start.arguments.extend(bound);
         }
         self.start.key = repeats::key(context, &self.start.arguments);
-        if !is_free(context) {
+        if !is_free(context) || services::are_wanting(context) {
             return self.enter_behind(task);
         }
         let function = match context.tool().run() {
-            Runs::Waiting(function) if services::are_wanting(context) => {
-                let arguments = mem::take(&mut self.start.arguments);
-                self.stage = Stage::Function(services::first(context, function, arguments));
-                return self.step(task);
-            }
             Runs::Waiting(function) => function,
             Runs::Blocking(function) => {
                 let arguments = mem::take(&mut self.start.arguments);
                 self.lent = self.place.take().map(|place| Arc::new(Mutex::new(Some(place))));
-                let function = block(context, function, arguments, self.lent.clone());
-                self.stage = Stage::Function(services::before(context, function));
+                self.stage = Stage::Function(block(context, function, arguments, self.lent.clone()));
                 return self.step(task);
             }
         };
@@ -281,6 +275,9 @@ fn behind(
 ) -> BoxFuture<'_> {
     Box::pin(async move {
         let mut arguments = before(context, arguments, key).await?;
+        if services::are_wanting(context) {
+            services::make(context).await?;
+        }
         match context.tool().run() {
             Runs::Waiting(function) => function.start(context, &mut arguments)?.await,
             Runs::Blocking(function) => block(context, function, arguments, place).await,

@@ -489,6 +489,83 @@ fn nobody_sees_half_a_change() {
     assert_eq!(board.registry.snapshot().len(), 0);
 }
 
+/// The list that is changed next is the one before the current one, brought up to date, or a copy where somebody holds that
+/// one: what comes of it is the same, and what is held stays as it is.
+#[test]
+fn a_spare_list_is_as_good_as_a_copy() {
+    let (spared, copied) = (Registry::default(), Registry::default());
+    let origins = Origins::default();
+    let mut random = 1_u64;
+    let mut held: Vec<(Tools, Vec<String>)> = Vec::new();
+    for step in 0..2_000 {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let (pick, other) = ((random >> 33) as usize % 30, (random >> 45) as usize % 30);
+        // Now and then one that fails before, or after, it has changed something.
+        let steps = [pick, other, pick].into_iter().take(1 + step % 3);
+        let steps: Vec<(usize, bool)> = steps.map(|number| (number, step % 7 == 0)).collect();
+        let apply = |registry: &Registry| {
+            registry.change(|edit, last| {
+                for (number, fails) in &steps {
+                    let tool = Tool::builder(format!("tool_{number}")).alias(format!("alias_{number}"));
+                    match edit.place(&format!("tool_{number}")) {
+                        Some(_) if *fails => return Err(()),
+                        Some(place) => drop(edit.remove(place)),
+                        None => {
+                            *last += 1;
+                            let tool = tool.build(|_, _| async {}).expect("a tool");
+                            edit.insert(tool, *last, &origins).map_err(|_| ())?;
+                        }
+                    }
+                }
+                Ok(())
+            })
+        };
+        let before = copied.snapshot();
+        let look = |registry: &Registry| {
+            let tools = registry.snapshot();
+            let look = Look::of(&tools, |name| tools.place(name));
+            let still = before.iter().enumerate().map(|(place, _)| before.is_still_in(place, &tools));
+            (look.names, look.found, tools.version(), still.collect::<Vec<_>>())
+        };
+        // Of the one somebody always holds the current list, so that it is never spared.
+        assert_eq!(apply(&spared), apply(&copied));
+        let (one, two) = (look(&spared), look(&copied));
+        assert_eq!(one, two, "after {step} steps");
+        assert!(
+            one.1.iter().enumerate().all(|(place, found)| *found == (Some(place), Some(place))),
+            "{one:?}"
+        );
+        if step % 50 == 0 {
+            held.push((spared.snapshot(), one.0));
+        }
+    }
+    for (tools, names) in held {
+        assert!(
+            tools.iter().map(Tool::name).eq(names.iter().map(String::as_str)),
+            "it has changed: {tools:?}"
+        );
+    }
+}
+
+#[test]
+fn what_was_taken_out_is_let_go() {
+    let registry = Registry::default();
+    let state = std::sync::Arc::new(());
+    let tool = Tool::nameless().named("tool").with_shared_state(std::sync::Arc::clone(&state));
+    let origins = Origins::default();
+    registry.change(|edit, _| edit.insert(tool, FIRST, &origins)).expect("it is free");
+    registry
+        .change(|edit, _| edit.insert(Tool::nameless().named("other"), FIRST, &origins))
+        .expect("it is free");
+    let place = registry.snapshot().place("tool").expect("it is there");
+    let removed: Result<(), ()> = registry.change(|edit, _| {
+        drop(edit.remove(place));
+        Ok(())
+    });
+    removed.expect("it was there");
+    assert_eq!(std::sync::Arc::strong_count(&state), 1, "nothing holds it any more");
+}
+
 #[test]
 fn a_list_changed_before_its_index_is_noticed() {
     let tear = first_tear(&Torn::default(), 4);

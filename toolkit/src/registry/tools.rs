@@ -14,9 +14,9 @@ use std::sync::Arc;
 #[derive(Clone, Default)]
 pub struct Tools(Arc<Listing>);
 
-/// In whole arrays of small things: to copy those is quicker than to follow a tree.
+/// In whole arrays of small things, which calls and hosts read without following a tree.
 #[derive(Clone, Default)]
-struct Listing {
+pub(super) struct Listing {
     /// By name, in that order.
     tools: Vec<Tool>,
     /// Names and aliases, to the place in `tools`.
@@ -99,11 +99,16 @@ impl Tools {
             tools: Vec::with_capacity(tools.len() + 1),
             index: index.clone(),
             registrations: registrations.clone(),
-            version: version + 1,
+            version: *version,
             preparing: *preparing,
         };
         listing.tools.extend_from_slice(tools);
-        Edit(listing)
+        Edit::of(listing)
+    }
+
+    /// The list itself, where nobody else looks at it any more.
+    pub(super) fn into_listing(self) -> Option<Listing> {
+        Arc::try_unwrap(self.0).ok()
     }
 
     /// These with tools of one toolbox alone: the versions stay the same.
@@ -114,8 +119,7 @@ impl Tools {
     ) -> Self {
         let mut edit = self.edit();
         change(&mut edit, origins);
-        edit.0.version = self.version();
-        edit.finish()
+        Self(Arc::new(edit.0))
     }
 }
 
@@ -142,12 +146,61 @@ impl fmt::Debug for Tools {
     }
 }
 
-/// A list that is being changed, and that nobody sees yet.
-pub(crate) struct Edit(Listing);
+/// A list that is being changed, and that nobody sees yet; and what was changed about it.
+pub(crate) struct Edit(Listing, Vec<Op>);
+
+/// One step of a change, by which another list of the same content becomes the same.
+pub(super) enum Op {
+    Insert { place: usize, tool: Tool, registration: u64 },
+    Remove { place: usize },
+}
+
+impl Listing {
+    /// Goes through the steps that were made with another list of this very content.
+    pub(super) fn follow(&mut self, steps: Vec<Op>) {
+        for step in steps {
+            match step {
+                Op::Insert { place, tool, registration } => self.insert(place, tool, registration),
+                Op::Remove { place } => drop(self.remove(place)),
+            }
+        }
+        self.version += 1;
+    }
+
+    /// Adds a tool whose names nobody has, where it belongs.
+    fn insert(&mut self, place: usize, tool: Tool, registration: u64) {
+        self.index.shift_up(place);
+        self.preparing += usize::from(prepares(&tool));
+        self.tools.insert(place, tool);
+        self.registrations.insert(place, registration);
+        let tool = &self.tools[place];
+        self.index.insert(tool.name(), place, 0);
+        for (number, alias) in tool.aliases().enumerate() {
+            self.index.insert(alias, place, number + 1);
+        }
+    }
+
+    fn remove(&mut self, place: usize) -> (Tool, u64) {
+        self.preparing -= usize::from(prepares(&self.tools[place]));
+        self.index.remove_place(place, &self.tools[place]);
+        (self.tools.remove(place), self.registrations.remove(place))
+    }
+}
 
 impl Edit {
-    pub(super) fn finish(self) -> Tools {
-        Tools(Arc::new(self.0))
+    pub(super) fn of(listing: Listing) -> Self {
+        Self(listing, Vec::new())
+    }
+
+    /// The next version, and the steps to it.
+    pub(super) fn finish(mut self) -> (Tools, Vec<Op>) {
+        self.0.version += 1;
+        (Tools(Arc::new(self.0)), self.1)
+    }
+
+    /// The list, where nothing was changed about it.
+    pub(super) fn unchanged(self) -> Option<Listing> {
+        self.1.is_empty().then_some(self.0)
     }
 
     pub(super) fn tools(&self) -> &[Tool] {
@@ -166,28 +219,18 @@ impl Edit {
         origins: &Origins,
     ) -> Result<(), RegisterError> {
         self.check(&tool, origins)?;
-        let Listing { tools, index, registrations, preparing, .. } = &mut self.0;
-        let Err(place) = tools.binary_search_by(|other| other.name().cmp(tool.name())) else {
+        let Err(place) = self.0.tools.binary_search_by(|other| other.name().cmp(tool.name())) else {
             return Err(RegisterError::taken(&tool, tool.name(), &tool));
         };
-        index.shift_up(place);
-        *preparing += usize::from(prepares(&tool));
-        tools.insert(place, tool);
-        registrations.insert(place, registration);
-        let tool = &tools[place];
-        index.insert(tool.name(), place, 0);
-        for (number, alias) in tool.aliases().enumerate() {
-            index.insert(alias, place, number + 1);
-        }
+        self.1.push(Op::Insert { place, tool: tool.clone(), registration });
+        self.0.insert(place, tool, registration);
         Ok(())
     }
 
     /// Takes out the tool at this place; says by which registration it was there.
     pub(super) fn remove(&mut self, place: usize) -> (Tool, u64) {
-        let Listing { tools, index, registrations, preparing, .. } = &mut self.0;
-        *preparing -= usize::from(prepares(&tools[place]));
-        index.remove_place(place, &tools[place]);
-        (tools.remove(place), registrations.remove(place))
+        self.1.push(Op::Remove { place });
+        self.0.remove(place)
     }
 
     /// Puts another tool in the place of one of its name, for one toolbox alone. Its aliases stay those of the first.

@@ -380,3 +380,6 @@ impl Drop for Returning {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

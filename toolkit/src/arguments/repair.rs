@@ -207,4 +207,24 @@ mod tests {
             assert_eq!(run(&schema, arguments, Repairing::On).is_ok(), is_repaired, "{size}");
         }
     }
+
+    #[test]
+    fn every_repair_of_a_value_has_its_words() {
+        let compiled = Compiled::new("test", json!({"type": "object"})).unwrap();
+        for (kind, note) in [
+            (RepairKind::StringToNumber, "read as a number"),
+            (RepairKind::StringToBoolean, "read as a boolean"),
+            (RepairKind::StringToNull, "read as null"),
+            (RepairKind::StringToObject, "read as an object"),
+            (RepairKind::StringToList, "read as a list"),
+            (RepairKind::ValueToList, "taken for a list with this one item"),
+            (RepairKind::NullToAbsent, "taken for an absent value"),
+            (RepairKind::ValueSpelling, "taken for what is allowed"),
+        ] {
+            let repair = Repair::of_value(&compiled, "/a".to_owned(), kind, &json!("x"));
+            assert_eq!(repair.to_string(), format!("/a: the string \"x\" was {note}"));
+        }
+        let whole = Repair::new("", RepairKind::TextUnwrapped, "note");
+        assert_eq!(whole.to_string(), "the arguments: note");
+    }
 }

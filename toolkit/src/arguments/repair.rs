@@ -171,6 +171,19 @@ mod tests {
     }
 
     #[test]
+    fn few_repairs_beside_many_are_told_one_by_one() {
+        let properties = json!({"n": {"type": "integer"}, "b": {"type": "boolean"}});
+        let item = json!({"type": "object", "properties": properties});
+        let schema = json!({"type": "object", "properties": {"list": {"type": "array", "items": item}}});
+        for (booleans, told) in [(8, 9), (9, 2)] {
+            let numbers = (0..9).map(|n| json!({"n": n.to_string()}));
+            let list: Vec<Value> = numbers.chain((0..booleans).map(|_| json!({"b": "true"}))).collect();
+            let (_, repairs) = run(&schema, json!({ "list": list }), Repairing::On).unwrap();
+            assert_eq!(repairs.len(), told, "{booleans}");
+        }
+    }
+
+    #[test]
     fn a_secret_is_in_no_note() {
         let schema = json!({"type": "object", "additionalProperties": false, "properties": {
             "pin": {"type": "integer", "x-toolkit-secret": true},

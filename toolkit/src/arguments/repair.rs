@@ -117,6 +117,14 @@ mod tests {
         }
     }
 
+    /// What becomes of `value` where `schema` is wanted, whether it fits in the end or not.
+    pub(super) fn mended(schema: &Value, value: &Value) -> Value {
+        let root = json!({"type": "object", "properties": {"x": schema}});
+        let mut arguments = json!({ "x": value });
+        mend(&Compiled::new("test", root).unwrap(), &mut arguments, &mut Vec::new());
+        arguments["x"].take()
+    }
+
     #[test]
     fn switched_off_only_aliases_and_nulls_are_taken() {
         let schema = json!({"type": "object", "additionalProperties": false, "properties": {

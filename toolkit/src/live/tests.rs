@@ -208,7 +208,7 @@ fn whoever_comes_back_waits_for_what_it_needs() {
         (Calling, BOTH, 1, true),
     ] {
         for over in [false, true] {
-            let live = with(Absence { given, calling, over, ..Absence::default() });
+            let live = with(Absence { calling, given, over, ..Absence::default() });
             let polled = live.poll_return(reason, &mut task);
             assert_eq!(polled.is_ready(), is_back || over, "{reason:?} {given:?} {calling} {over}");
             assert_eq!(live.lock().returners.len(), usize::from(polled.is_pending()));

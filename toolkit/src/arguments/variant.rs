@@ -224,6 +224,9 @@ mod tests {
             (untagged(), json!({"file": 1, "other": 1}), Some(0)),
             (untagged(), json!({"file": 1, "url": 1}), None),
             (untagged(), json!({"other": 1}), None),
+            // The name of a variant says more than what stands beside it.
+            (vec![object("One!"), object("a b")], json!({"One": 1, "a": 1}), Some(0)),
+            (vec![external().remove(0), object("a b")], json!({"Uno": 1, "a": 1}), Some(0)),
             // Both know it, and the first one needs no more.
             (vec![object("a b"), object("a c")], json!({"a": 1}), Some(0)),
             (vec![object("a b!"), object("a c")], json!({"a": 1}), Some(1)),

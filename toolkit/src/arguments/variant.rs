@@ -230,6 +230,7 @@ mod tests {
             // Both know it, and the first one needs no more.
             (vec![object("a b"), object("a c")], json!({"a": 1}), Some(0)),
             (vec![object("a b!"), object("a c")], json!({"a": 1}), Some(1)),
+            (vec![object("a b"), object("a c")], json!({"c": 1}), Some(1)),
             (vec![object("a b!"), object("c d!")], json!({"a": 1}), Some(0)),
             (kinds(), json!(5), Some(0)),
             (kinds(), json!(5.5), Some(0)),

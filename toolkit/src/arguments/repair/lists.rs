@@ -144,6 +144,7 @@ mod tests {
             // Such a value is wanted, though not this one.
             (json!({"type": ["integer", "array"], "items": integer, "maximum": 3}), json!(5), json!(5)),
             (json!({"type": "array", "prefixItems": [integer], "items": integer}), json!(5), json!(5)),
+            (json!({"type": ["integer", "array"], "items": {"type": "number"}}), json!(5.5), json!([5.5])),
             (json!({"type": "array", "items": true}), json!(5), json!(5)),
             (json!({"type": "array"}), json!(5), json!(5)),
         ] {

@@ -151,9 +151,38 @@ pub(crate) fn prepare(
         _ if problems.is_empty() => problems.push(Problem::new("", "an object", "another value")),
         _ => {}
     }
-    Err(InvalidArguments {
-        tool: compiled.name.clone(),
-        signature: compiled.signature(),
-        ..InvalidArguments::of(problems)
-    })
+    Err(InvalidArguments::of(problems))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// `inner` within so many schemas of one part each.
+    pub(super) fn nested(key: &str, depth: usize, inner: Value) -> Value {
+        (0..depth).fold(inner, |inner, _| json!({ key: [inner] }))
+    }
+
+    #[test]
+    fn arguments_are_an_object_whatever_the_schema_says() {
+        let compiled = Compiled::new("test", json!({})).unwrap();
+        for given in [json!(5), json!(true), json!([])] {
+            let problems = prepare(&compiled, given.into(), Repairing::On).unwrap_err().problems;
+            let told: Vec<String> = problems.iter().map(Problem::to_string).collect();
+            assert_eq!(told, ["the arguments: expected an object, got another value"]);
+        }
+    }
+
+    #[test]
+    fn arguments_are_found_by_name_however_many_there_are() {
+        for count in [1, FEW, FEW + 1] {
+            let members = (0..count).map(|n| (format!("a{n}"), json!(n))).collect();
+            let mut arguments = Arguments(members);
+            for n in (0..count).rev() {
+                assert_eq!(arguments.take(&format!("a{n}")), Some(json!(n)), "of {count}");
+            }
+            assert_eq!(arguments.take("b"), None, "of {count}");
+        }
+    }
 }

@@ -406,3 +406,6 @@ impl Drop for Returning {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -103,6 +103,34 @@ async fn what_fits_runs() {
     }
 }
 
+/// Adds.
+#[tool(read_only)]
+async fn add(#[arg(range(0..=9))] a: u8, #[arg(range(0..=9))] b: Option<u8>) -> String {
+    (a + b.unwrap_or_default()).to_string()
+}
+
+#[tokio::test]
+async fn arguments_that_are_no_text_are_checked_too() {
+    let toolkit = Toolkit::empty().tool(tool_ref!(add)).build().unwrap();
+    let toolbox = toolkit.toolbox(&Caller::new()).await;
+    for (arguments, expected) in [
+        (json!({"a": 1, "b": 2}), Ok("3")),
+        (json!({"a": "1", "b": null}), Ok("1")),
+        (json!({"a": 10}), Err("- /a: expected an integer from 0 to 9, got the number 10")),
+        (
+            json!({"a": 1, "c": 2}),
+            Err("- /c: expected one of the arguments `a`, `b`, got the unknown `c`; did you mean `b`?"),
+        ),
+        (json!({}), Err("- /a: expected an integer from 0 to 9 (required), got nothing")),
+        (json!([]), Err("- the arguments: expected an object, got an empty list")),
+    ] {
+        let result = toolbox.call(ToolCall::new("1", "add", arguments.clone())).await;
+        let text = result.text();
+        let told = if result.is_error() { Err(text.lines().nth(1).unwrap_or_default()) } else { Ok(&*text) };
+        assert_eq!(told, expected, "{arguments}");
+    }
+}
+
 #[tokio::test]
 async fn what_does_not_fit_is_explained() {
     for (arguments, expected) in [

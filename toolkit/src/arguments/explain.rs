@@ -378,6 +378,11 @@ mod tests {
                 json!([]),
                 "an object, got an empty list",
             ),
+            (
+                json!({"type": "object", "oneOf": [{"type": "object", "required": ["a"]}]}),
+                json!([]),
+                "an object, got an empty list",
+            ),
         ] {
             let root = json!({"type": "object", "properties": {"x": schema}});
             let compiled = Compiled::new("test", root).unwrap();
@@ -398,5 +403,81 @@ mod tests {
             found[0].to_string(),
             "/ab: expected a string of at most 1 character as a name, got the name `ab`"
         );
+    }
+
+    /// What is told of `given`, one problem a line.
+    fn told(schema: &Value, given: &Value) -> String {
+        let compiled = Compiled::new("test", schema.clone()).unwrap();
+        let told: Vec<String> = find(&compiled, given).iter().map(Problem::to_string).collect();
+        told.join("\n")
+    }
+
+    #[test]
+    fn a_secret_of_an_optional_variant_is_not_repeated() {
+        let one = json!({"type": "object", "required": ["kind", "pin"], "properties": {
+            "kind": {"const": "one"},
+            "pin": {"type": "integer", "x-toolkit-secret": true},
+            "word": {"enum": ["hunter_two"], "x-toolkit-secret": true},
+            "mode": {"enum": ["slow", "fast"]},
+        }});
+        let two = json!({"type": "object", "required": ["kind"], "properties": {"kind": {"const": "two"}}});
+        let schema = json!({
+            "type": "object",
+            "properties": {"name": {"type": "string"}},
+            "anyOf": [{"oneOf": [one, two]}, {}],
+            "unevaluatedProperties": false,
+        });
+        for (given, expected) in [
+            (json!({"kind": "one", "pin": 1}), ""),
+            (
+                json!({"kind": "one", "pin": "4242"}),
+                "/pin: expected an integer, got a value that is kept secret",
+            ),
+            (json!({"kind": "one"}), "/pin: expected an integer (required), got nothing"),
+            (
+                json!({"kind": "one", "pin": 1, "word": "hunter_twp"}),
+                r#"/word: expected "hunter_two", got a value that is kept secret"#,
+            ),
+            (
+                json!({"kind": "one", "pin": 1, "mode": "slwo"}),
+                r#"/mode: expected one of "slow", "fast", got the string "slwo"; did you mean `slow`?"#,
+            ),
+            (
+                json!({"kind": "oen", "pin": 1}),
+                r#"/kind: expected one of "one", "two", got the string "oen"; did you mean `one`?"#,
+            ),
+        ] {
+            assert_eq!(told(&schema, &given), expected, "{given}");
+        }
+    }
+
+    #[test]
+    fn a_tag_that_is_a_secret_is_not_repeated() {
+        let tag = |tag: &str| {
+            json!({"type": "object", "required": ["kind"], "properties": {
+                "kind": {"const": tag, "x-toolkit-secret": true}, "other": {},
+            }})
+        };
+        let schema = json!({"type": "object", "oneOf": [tag("one"), tag("two")]});
+        for (given, expected) in [
+            (
+                json!({"kind": "oen"}),
+                r#"/kind: expected one of "one", "two", got a value that is kept secret"#,
+            ),
+            (json!({"other": "one"}), r#"/kind: expected one of "one", "two" (required), got nothing"#),
+        ] {
+            assert_eq!(told(&schema, &given), expected, "{given}");
+        }
+    }
+
+    #[test]
+    fn two_variants_that_both_fit_are_refused() {
+        let variant = |name: &str| json!({"type": "object", "required": ["kind"], "properties": {"kind": {"const": "a"}, name: {}}});
+        let schema = json!({
+            "type": "object",
+            "anyOf": [{"oneOf": [variant("x"), variant("y")]}, {}],
+            "unevaluatedProperties": false,
+        });
+        assert!(!told(&schema, &json!({"kind": "a"})).is_empty());
     }
 }

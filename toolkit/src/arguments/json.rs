@@ -41,12 +41,12 @@ pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
 
 /// The first integer in valid JSON text that does not fit 64 bits.
 fn long_integer(text: &str) -> Option<Fault> {
-    let (mut line, mut line_start, mut in_string) = (1, 0, false);
+    let (mut line, mut line_start, mut in_string, mut at) = (1, 0, false, 0);
     let bytes = text.as_bytes();
-    let mut at = 0;
     while let Some(byte) = bytes.get(at) {
         match byte {
-            b'\\' if in_string => at += 1,
+            // It stands in strings only.
+            b'\\' => at += 1,
             b'"' => in_string = !in_string,
             b'\n' => (line, line_start) = (line + 1, at + 1),
             b'-' | b'0'..=b'9' if !in_string => {
@@ -202,5 +202,13 @@ mod tests {
     #[test]
     fn refuses_endless_nesting() {
         assert!(parse(&"[".repeat(100_000)).is_err());
+    }
+
+    #[test]
+    fn what_is_no_json_is_refused_in_words() {
+        use serde::de::value::{BytesDeserializer, Error, UnitDeserializer};
+        let refused = deserialize(BytesDeserializer::<Error>::new(b"x")).unwrap_err();
+        assert_eq!(refused.to_string(), "invalid type: byte array, expected a JSON value");
+        assert_eq!(deserialize(UnitDeserializer::<Error>::new()), Ok(Value::Null));
     }
 }

@@ -73,3 +73,41 @@ pub(super) fn place_within(schema: &Value, root: &Value, known: &[&str], name: &
     let place = places.next()?;
     places.next().is_none().then_some(place)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::nested;
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn properties_are_found_as_deep_as_schemas_are_followed() {
+        let leaf = json!({"properties": {"x": {"type": "integer"}}});
+        let other = json!({"properties": {"y": {}}});
+        // Of two such options a value that is no object means neither.
+        let unmeant =
+            |depth: usize| (0..depth).fold(leaf.clone(), |inner, _| json!({"oneOf": [inner, other]}));
+        for (depth, is_found) in [(0, true), (1, true), (DEEPEST, true), (DEEPEST + 1, false)] {
+            for schema in [
+                nested("allOf", depth, leaf.clone()),
+                nested("oneOf", depth, leaf.clone()),
+                nested("anyOf", depth, leaf.clone()),
+                unmeant(depth),
+            ] {
+                let mut known = Vec::new();
+                add_properties(&mut known, &schema, &schema, &Value::Null, 0);
+                assert_eq!(known.contains(&"x"), is_found, "{depth}");
+                assert_eq!(property_of(&schema, &schema, "x", 0).is_some(), is_found, "{depth}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_is_listed_once() {
+        let part = json!({"properties": {"x": {}, "y": {}}});
+        let schema = json!({"properties": {"y": {}}, "allOf": [part, part]});
+        let mut known = Vec::new();
+        add_properties(&mut known, &schema, &schema, &json!({}), 0);
+        assert_eq!(known, ["y", "x"]);
+    }
+}

@@ -58,3 +58,28 @@ pub(super) fn escape(name: &str) -> String {
 pub(super) fn steps(pointer: &str) -> impl Iterator<Item = String> + '_ {
     pointer.split('/').skip(1).map(|step| step.replace("~1", "/").replace("~0", "~"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_written_as_a_pointer() {
+        let root = Pointer::ROOT;
+        let (member, same) = (root.member("a/b~c"), root.same());
+        let (item, within) = (member.item(3), same.member("d"));
+        let part = item.same();
+        for (pointer, text, depth) in [
+            (root, "", 0),
+            (same, "", 1),
+            (member, "/a~1b~0c", 1),
+            (within, "/d", 2),
+            (item, "/a~1b~0c/3", 2),
+            (part, "/a~1b~0c/3", 3),
+        ] {
+            assert_eq!((pointer.to_string().as_str(), pointer.depth()), (text, depth));
+        }
+        assert_eq!(steps(&part.to_string()).collect::<Vec<_>>(), ["a/b~c", "3"]);
+        assert_eq!(steps("").count(), 0);
+    }
+}

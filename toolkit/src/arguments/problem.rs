@@ -120,3 +120,46 @@ impl fmt::Display for InvalidArguments {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_problem_stays_short() {
+        let of = |count: usize| Problem::new("p".repeat(count), "e".repeat(count), "a".repeat(count));
+        let lengths = |problem: &Problem| {
+            [&problem.pointer, &problem.expected, &problem.actual].map(|text| text.chars().count())
+        };
+        assert_eq!(lengths(&of(200)), [200, 200, 200]);
+        assert_eq!(lengths(&of(1000)), [201, 1000, 1000], "with a sign that it was cut");
+        assert_eq!(lengths(&of(9999)), [201, 1001, 1001]);
+    }
+
+    #[test]
+    fn problems_are_told_with_their_number() {
+        let problem = |n: usize| Problem::new(format!("/{n}"), "this", "that");
+        let near = problem(0).near(Some("those".into()));
+        assert_eq!(near.to_string(), "/0: expected this, got that; did you mean `those`?");
+        for (count, tool, signature, expected) in [
+            (0, "", "", "invalid arguments:"),
+            (1, "", "", "invalid arguments:\n- /0: expected this, got that"),
+            (
+                2,
+                "read",
+                "read()",
+                "invalid arguments for `read` (2 problems):\n- /0: expected this, got that\n- /1: expected this, got that\nUsage: read()",
+            ),
+        ] {
+            let told = InvalidArguments {
+                tool: tool.into(),
+                signature: signature.into(),
+                ..InvalidArguments::of((0..count).map(problem).collect())
+            };
+            assert_eq!(told.to_string(), expected);
+        }
+        let many = InvalidArguments::of((0..=MOST_TOLD).map(problem).collect()).to_string();
+        assert!(many.starts_with("invalid arguments (more than 20 problems):\n- /0:"), "{many}");
+        assert!(many.ends_with("\n- /19: expected this, got that\n- … and more"), "{many}");
+    }
+}

@@ -117,6 +117,14 @@ mod tests {
         }
     }
 
+    /// What becomes of `value` where `schema` is wanted, whether it fits in the end or not.
+    pub(super) fn mended(schema: &Value, value: &Value) -> Value {
+        let root = json!({"type": "object", "properties": {"x": schema}});
+        let mut arguments = json!({ "x": value });
+        mend(&Compiled::new("test", root).unwrap(), &mut arguments, &mut Vec::new());
+        arguments["x"].take()
+    }
+
     #[test]
     fn switched_off_only_aliases_and_nulls_are_taken() {
         let schema = json!({"type": "object", "additionalProperties": false, "properties": {
@@ -171,6 +179,19 @@ mod tests {
     }
 
     #[test]
+    fn few_repairs_beside_many_are_told_one_by_one() {
+        let properties = json!({"n": {"type": "integer"}, "b": {"type": "boolean"}});
+        let item = json!({"type": "object", "properties": properties});
+        let schema = json!({"type": "object", "properties": {"list": {"type": "array", "items": item}}});
+        for (booleans, told) in [(8, 9), (9, 2)] {
+            let numbers = (0..9).map(|n| json!({"n": n.to_string()}));
+            let list: Vec<Value> = numbers.chain((0..booleans).map(|_| json!({"b": "true"}))).collect();
+            let (_, repairs) = run(&schema, json!({ "list": list }), Repairing::On).unwrap();
+            assert_eq!(repairs.len(), told, "{booleans}");
+        }
+    }
+
+    #[test]
     fn a_secret_is_in_no_note() {
         let schema = json!({"type": "object", "additionalProperties": false, "properties": {
             "pin": {"type": "integer", "x-toolkit-secret": true},
@@ -206,5 +227,25 @@ mod tests {
             let arguments = json!({"n": "5", "rest": vec![0; size]});
             assert_eq!(run(&schema, arguments, Repairing::On).is_ok(), is_repaired, "{size}");
         }
+    }
+
+    #[test]
+    fn every_repair_of_a_value_has_its_words() {
+        let compiled = Compiled::new("test", json!({"type": "object"})).unwrap();
+        for (kind, note) in [
+            (RepairKind::StringToNumber, "read as a number"),
+            (RepairKind::StringToBoolean, "read as a boolean"),
+            (RepairKind::StringToNull, "read as null"),
+            (RepairKind::StringToObject, "read as an object"),
+            (RepairKind::StringToList, "read as a list"),
+            (RepairKind::ValueToList, "taken for a list with this one item"),
+            (RepairKind::NullToAbsent, "taken for an absent value"),
+            (RepairKind::ValueSpelling, "taken for what is allowed"),
+        ] {
+            let repair = Repair::of_value(&compiled, "/a".to_owned(), kind, &json!("x"));
+            assert_eq!(repair.to_string(), format!("/a: the string \"x\" was {note}"));
+        }
+        let whole = Repair::new("", RepairKind::TextUnwrapped, "note");
+        assert_eq!(whole.to_string(), "the arguments: note");
     }
 }

@@ -181,6 +181,7 @@ pub(super) fn rest_of(schema: &Map<String, Value>) -> Option<&Value> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::nested;
     use super::*;
     use serde_json::json;
 
@@ -205,6 +206,91 @@ mod tests {
             let mut value = given.clone();
             whole_floats_to_integers(&mut value, &schema);
             assert_eq!(value, expected, "{given}");
+        }
+    }
+
+    #[test]
+    fn integers_are_wanted_where_no_other_number_is() {
+        for (kind, expected) in [
+            (json!("integer"), json!(5)),
+            (json!("number"), json!(5.0)),
+            (json!(["integer", "null"]), json!(5)),
+            (json!(["integer", "number"]), json!(5.0)),
+            (json!(["number", "null"]), json!(5.0)),
+            (json!(["string", "null"]), json!(5.0)),
+        ] {
+            let mut value = json!(5.0);
+            whole_floats_to_integers(&mut value, &json!({ "type": kind }));
+            assert_eq!(value, expected, "{kind}");
+        }
+    }
+
+    #[test]
+    fn schemas_are_followed_as_deep_as_text_can_nest() {
+        let leaf = json!({"type": "integer"});
+        for (depth, expected) in [(1, json!(5)), (DEEPEST, json!(5)), (DEEPEST + 1, json!(5.0))] {
+            for key in ["allOf", "oneOf", "anyOf"] {
+                let mut value = json!(5.0);
+                whole_floats_to_integers(&mut value, &nested(key, depth, leaf.clone()));
+                assert_eq!(value, expected, "{key} {depth}");
+            }
+        }
+        for (depth, allows) in [(1, false), (DEEPEST - 1, false), (DEEPEST, true)] {
+            for key in ["oneOf", "anyOf"] {
+                let schema = nested(key, depth, leaf.clone());
+                assert_eq!(allows_null(&schema, &schema, 0), allows, "{key} {depth}");
+            }
+        }
+    }
+
+    #[test]
+    fn null_is_allowed_by_type_by_value_or_where_nothing_is_said() {
+        for (schema, allows) in [
+            (json!({"type": "null"}), true),
+            (json!({"type": "string"}), false),
+            (json!({"type": ["string", "null"]}), true),
+            (json!({"type": ["string", "integer"]}), false),
+            (json!({"anyOf": [{"type": "string"}, {"type": "null"}]}), true),
+            (json!({"oneOf": [{"type": "string"}, {"type": "integer"}]}), false),
+            (json!({"enum": ["a", null]}), true),
+            (json!({"enum": ["a", "b"]}), false),
+            (json!({"const": null}), true),
+            (json!({"const": 1}), false),
+            (json!({"minimum": 1}), true),
+            (json!({}), true),
+            (json!(true), true),
+        ] {
+            assert_eq!(allows_null(&schema, &schema, 0), allows, "{schema}");
+        }
+    }
+
+    #[test]
+    fn nulls_are_dropped_where_they_are_optional_and_do_not_fit() {
+        let schema = json!({"properties": {"a": {"type": "string"}, "b": {"type": "string"},
+            "c": {"type": ["string", "null"]}}, "required": ["b"]});
+        let mut value = json!({"a": null, "b": null, "c": null, "d": null});
+        let mut repairs = Vec::new();
+        drop_optional_nulls(&mut value, &schema, &mut repairs);
+        assert_eq!(value, json!({"b": null, "c": null, "d": null}));
+        assert_eq!(repairs, [Repair::new("/a", RepairKind::NullToAbsent, NULL_NOTE)]);
+    }
+
+    #[test]
+    fn the_rest_of_a_map_has_one_schema() {
+        let each = json!({"type": "integer"});
+        let other = json!({"type": "string"});
+        for (schema, rest) in [
+            (json!({"additionalProperties": each}), Some(&each)),
+            (json!({"patternProperties": {"^a": each}}), Some(&each)),
+            (json!({"patternProperties": {"^a": each}, "additionalProperties": false}), Some(&each)),
+            (json!({"patternProperties": {"^a": other}, "additionalProperties": each}), Some(&each)),
+            // Which of them holds depends on the name.
+            (json!({"patternProperties": {"^a": each, "^b": other}}), None),
+            (json!({"patternProperties": {}}), None),
+            (json!({"additionalProperties": true}), None),
+            (json!({}), None),
+        ] {
+            assert_eq!(rest_of(schema.as_object().unwrap()), rest, "{schema}");
         }
     }
 }

@@ -55,7 +55,7 @@ pub(super) fn short(value: &Value) -> String {
     };
     let text = match value {
         // Strings are looked through for what must be escaped before they are written.
-        Value::String(text) if text.len() > LONGEST * 4 => beginning(&cut(text, LONGEST).into()),
+        Value::String(text) => beginning(&cut(text, LONGEST).into()),
         value => beginning(value),
     };
     let shown = cut(&text, LONGEST);
@@ -115,5 +115,20 @@ mod tests {
         let value = Value::from(vec![Value::from("x".repeat(1 << 20)); 64]);
         assert_eq!(beginning(&value).len(), (LONGEST + 1) * 4);
         assert!(short(&value).ends_with("xxx… (64 items)"));
+    }
+
+    #[test]
+    fn a_text_is_whole_as_long_as_it_fits_with_its_quotes() {
+        for (length, is_whole) in [(1, true), (LONGEST - 2, true), (LONGEST - 1, false), (LONGEST + 1, false)]
+        {
+            let text = "é".repeat(length);
+            let shown = short(&text.clone().into());
+            assert_eq!(shown == format!("the string \"{text}\""), is_whole, "{length}: {shown}");
+            assert_eq!(shown.ends_with(&format!("… ({} bytes)", length * 2)), !is_whole, "{length}: {shown}");
+        }
+        assert_eq!(
+            short(&"\n".repeat(99).into()),
+            format!("the string \"{}\\… (99 bytes)", "\\n".repeat(39))
+        );
     }
 }

@@ -166,3 +166,134 @@ fn allows_kind(value: &Value, schema: &Value) -> bool {
         None => true,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// Objects with these properties, of which the ones with `!` are required and the ones with `=` a constant.
+    fn object(properties: &str) -> Value {
+        let mut rules = Map::new();
+        let mut required = Vec::new();
+        for property in properties.split_whitespace() {
+            let (name, constant) = property.split_once('=').unwrap_or((property, ""));
+            let plain = name.trim_end_matches('!');
+            let rule = if constant.is_empty() { json!({}) } else { json!({ "const": constant }) };
+            rules.insert(plain.to_owned(), rule);
+            if plain != name {
+                required.push(plain);
+            }
+        }
+        json!({"type": "object", "properties": rules, "required": required})
+    }
+
+    #[test]
+    fn the_variant_that_is_meant() {
+        let tagged = || vec![object("x! kind!=a"), object("kind!=b y"), object("kind=c"), object("kind=c z")];
+        let twice = || vec![object("kind!=a sort!=x"), object("kind!=a sort!=y")];
+        let external = || {
+            let uno =
+                json!({"type": "object", "properties": {"One": {ALIASES: ["Uno"]}}, "required": ["One"]});
+            vec![uno, object("Two!"), json!({"type": "string", "enum": ["Three"]})]
+        };
+        let untagged = || {
+            let file = json!({"type": "object", "required": ["file"],
+                "properties": {"file": {ALIASES: ["path"]}, "n": {}}});
+            vec![file, object("url! n")]
+        };
+        let kinds = || ["integer", "string", "array"].map(|kind| json!({ "type": kind })).to_vec();
+        for (options, value, expected) in [
+            (tagged(), json!({"kind": "a"}), Some(0)),
+            (tagged(), json!({"kind": "b", "x": 1}), Some(1)),
+            (tagged(), json!({"kind": "d", "x": 1}), None),
+            (tagged(), json!({"x": 1}), None),
+            (tagged(), json!({"kind": "c"}), None),
+            (tagged(), json!("a"), None),
+            (twice(), json!({"kind": "a", "sort": "y"}), Some(1)),
+            (twice(), json!({"kind": "a"}), None),
+            (external(), json!({"Two": 1}), Some(1)),
+            (external(), json!({"Uno": 1}), Some(0)),
+            (external(), json!({"One": 1, "Two": 1}), None),
+            (external(), json!({"Four": 1}), None),
+            (external(), json!("Three"), Some(2)),
+            (untagged(), json!({"file": 1}), Some(0)),
+            (untagged(), json!({"path": 1, "n": 1}), Some(0)),
+            (untagged(), json!({"url": 1}), Some(1)),
+            (untagged(), json!({"n": 1}), None),
+            (untagged(), json!({"file": 1, "other": 1}), Some(0)),
+            (untagged(), json!({"file": 1, "url": 1}), None),
+            (untagged(), json!({"other": 1}), None),
+            // The name of a variant says more than what stands beside it.
+            (vec![object("One!"), object("a b")], json!({"One": 1, "a": 1}), Some(0)),
+            (vec![external().remove(0), object("a b")], json!({"Uno": 1, "a": 1}), Some(0)),
+            // Both know it, and the first one needs no more.
+            (vec![object("a b"), object("a c")], json!({"a": 1}), Some(0)),
+            (vec![object("a b!"), object("a c")], json!({"a": 1}), Some(1)),
+            (vec![object("a b"), object("a c")], json!({"c": 1}), Some(1)),
+            (vec![object("a b!"), object("c d!")], json!({"a": 1}), Some(0)),
+            (kinds(), json!(5), Some(0)),
+            (kinds(), json!(5.5), Some(0)),
+            (kinds(), json!("a"), Some(1)),
+            (kinds(), json!([]), Some(2)),
+            (kinds(), json!(true), None),
+            (kinds(), json!(null), None),
+            (kinds(), json!({}), None),
+            (vec![json!({"type": "number"}), json!({"type": ["boolean", "null"]})], json!(5), Some(0)),
+            (vec![json!({"type": "number"}), json!({"type": ["boolean", "null"]})], json!(null), Some(1)),
+            (vec![json!({}), object("a b")], json!({"x": 1}), Some(1)),
+            (vec![json!(true), object("a b")], json!({"x": 1}), Some(1)),
+            (vec![json!({}), json!(true)], json!({"x": 1}), None),
+        ] {
+            let meant = meant_option(&value, &options, &Value::Null);
+            let place = meant.and_then(|meant| options.iter().position(|option| std::ptr::eq(option, meant)));
+            assert_eq!(place, expected, "{value} {options:?}");
+        }
+    }
+
+    #[test]
+    fn the_tag_is_constant_in_every_variant() {
+        for (options, expected) in [
+            (vec![object("x kind=a"), object("kind=b")], Some(("kind", vec!["a", "b"]))),
+            (vec![object("kind=a sort=x"), object("sort=y kind")], Some(("sort", vec!["x", "y"]))),
+            (vec![object("kind=a")], Some(("kind", vec!["a"]))),
+            (vec![object("kind=a"), object("kind")], None),
+            (vec![object("kind=a"), json!({"type": "string"})], None),
+            (vec![object("")], None),
+            (vec![], None),
+        ] {
+            let found = shared_tag(&options, &Value::Null);
+            let found =
+                found.map(|(tag, values)| (tag, values.into_iter().filter_map(Value::as_str).collect()));
+            assert_eq!(found, expected, "{options:?}");
+        }
+    }
+
+    #[test]
+    fn the_names_of_externally_tagged_variants() {
+        for (options, expected) in [
+            (vec![object("One!"), object("Two!")], Some("{One} {Two}")),
+            (vec![object("One!"), json!({"enum": ["a", "b"]})], Some("{One} a b")),
+            (vec![json!({"const": "a"}), object("One!"), json!({"const": "b"})], Some("a {One} b")),
+            (vec![json!({"enum": ["a", "b"]})], Some("a b")),
+            (vec![json!({"enum": ["a"]})], None),
+            (vec![object("One!")], None),
+            (vec![object("One!"), json!({"enum": ["a", 1]})], None),
+            (vec![object("One!"), json!({"const": 1})], None),
+            (vec![object("One!"), json!({"type": "string"})], None),
+            (vec![object("One!"), object("Two! more")], None),
+            (vec![object("One!"), object("Two! Three!")], None),
+            (vec![object("One!"), object("Two")], None),
+            (vec![object("One!"), object("kind!=a")], None),
+        ] {
+            let names = external_names(&options, &Value::Null).map(|names| {
+                let words = names.iter().map(|name| match name {
+                    Name::Unit(_) => name.text().to_owned(),
+                    Name::Key(_) => format!("{{{}}}", name.text()),
+                });
+                words.collect::<Vec<_>>().join(" ")
+            });
+            assert_eq!(names.as_deref(), expected, "{options:?}");
+        }
+    }
+}

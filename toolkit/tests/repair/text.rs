@@ -100,6 +100,48 @@ pub(crate) const CASES: &[Case] = &[
         ],
     ),
     refused(
+        "search",
+        r#"{"query":"a","case_sensitive":False}"#,
+        &[
+            "the arguments: expected a JSON object, got text that is not valid JSON: expected value at line 1 column 31; JSON writes `true`, `false` and `null`",
+        ],
+    ),
+    refused(
+        "measure",
+        r#"{"value":Infinity}"#,
+        &[
+            "the arguments: expected a JSON object, got text that is not valid JSON: expected value at line 1 column 10; JSON has no such number",
+        ],
+    ),
+    refused(
+        "measure",
+        r#"{"value":-Infinity}"#,
+        &[
+            "the arguments: expected a JSON object, got text that is not valid JSON: invalid number at line 1 column 11; JSON has no such number",
+        ],
+    ),
+    refused(
+        "read",
+        "{\"file_path\":\"a\tb\"}",
+        &[
+            r"the arguments: expected a JSON object, got text that is not valid JSON: control character (\u0000-\u001F) found while parsing a string at line 1 column 16; write a line break in a string as \n and a tab as \t",
+        ],
+    ),
+    refused(
+        "read",
+        "{\"file_path\":\"a\u{1}b\"}",
+        &[
+            r"the arguments: expected a JSON object, got text that is not valid JSON: control character (\u0000-\u001F) found while parsing a string at line 1 column 16",
+        ],
+    ),
+    refused(
+        "read",
+        "{\"file_path\":\"a.rs\"\n\n\t\"limit\":5}",
+        &[
+            "the arguments: expected a JSON object, got text that is not valid JSON: expected `,` or `}` at line 3 column 2",
+        ],
+    ),
+    refused(
         "read",
         r#"{"file_path":"a.rs","limit":NaN}"#,
         &[

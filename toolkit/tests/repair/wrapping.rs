@@ -136,5 +136,34 @@ pub(crate) const CASES: &[Case] = &[
         &[" arguments_unwrapped: the arguments stood under `arguments`"],
     ),
     got("ping", r#"{"input":""}"#, "{}", &[" arguments_unwrapped: the arguments stood under `input`"]),
+    refused(
+        "read",
+        r#"{"name":"read","tool":"read","arguments":{"file_path":"a.rs"}}"#,
+        &[
+            "/name: expected one of the arguments `file_path`, `offset`, `limit`, got the unknown `name`",
+            "/tool: expected one of the arguments `file_path`, `offset`, `limit`, got the unknown `tool`",
+            "/arguments: expected one of the arguments `file_path`, `offset`, `limit`, got the unknown `arguments`",
+            "/file_path: expected a string (required), got nothing",
+        ],
+    ),
+    refused(
+        "read",
+        r#"{"input":{"file_path":"a.rs"},"arguments":{"file_path":"b.rs"}}"#,
+        &[
+            "/input: expected one of the arguments `file_path`, `offset`, `limit`, got the unknown `input`",
+            "/arguments: expected one of the arguments `file_path`, `offset`, `limit`, got the unknown `arguments`",
+            "/file_path: expected a string (required), got nothing",
+        ],
+    ),
+    refused(
+        "ping",
+        r#"{"input":"{}","title":"ping"}"#,
+        &[
+            "/input: expected no arguments, got the unknown `input`",
+            "/title: expected no arguments, got the unknown `title`",
+        ],
+    ),
+    got("ping", r#"{"input":"null"}"#, "{}", &[" arguments_unwrapped: the arguments stood under `input`"]),
+    got("ping", r#"{"input":" None "}"#, "{}", &[" arguments_unwrapped: the arguments stood under `input`"]),
     got("ping", r#"{"input":null}"#, "{}", &[" arguments_unwrapped: the arguments stood under `input`"]),
 ];

@@ -103,7 +103,8 @@ pub(super) fn from_text(text: &str, kinds: Kinds) -> Option<(Value, RepairKind)>
         b'n' | b'N' if kinds.has_any_of(Kinds::NULL) && is_null(trimmed) => {
             Some((Value::Null, RepairKind::StringToNull))
         }
-        _ if kinds.has_any_of(Kinds(Kinds::OBJECT.0 | Kinds::ARRAY.0)) => {
+        // What is neither an object nor a list is not looked for in JSON.
+        _ => {
             let value = json::parse(trimmed)
                 .ok()
                 .or_else(|| without_wrapping(trimmed).and_then(|within| json::parse(within).ok()))?;
@@ -115,7 +116,6 @@ pub(super) fn from_text(text: &str, kinds: Kinds) -> Option<(Value, RepairKind)>
                 _ => None,
             }
         }
-        _ => None,
     }
 }
 
@@ -154,6 +154,7 @@ fn integer(text: &str) -> Option<Number> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::tests::nested;
     use super::*;
     use serde_json::json;
 
@@ -176,6 +177,8 @@ mod tests {
             ("18446744073709551615", json!(u64::MAX)),
             ("18446744073709551615.0", json!(u64::MAX)),
             ("9007199254740993.0", json!(9_007_199_254_740_993_i64)),
+            ("9007199254740991e0", json!(9_007_199_254_740_991_i64)),
+            ("-9007199254740991e0", json!(-9_007_199_254_740_991_i64)),
         ] {
             assert_eq!(read(text, &schema), Some(expected), "{text}");
         }
@@ -197,6 +200,8 @@ mod tests {
             "1e400",
             "18446744073709551616",
             "18446744073709551616.0",
+            "1.5e0",
+            "9007199254740992e0",
             "9007199254740993e0",
             "1.00000000000000000000001",
             "5%",
@@ -236,10 +241,22 @@ mod tests {
             (json!({"const": true}), "true", Some(json!(true))),
             (json!({"anyOf": [{"type": "integer"}, {"type": "boolean"}]}), "5", Some(json!(5))),
             (json!({"allOf": [{"type": ["integer", "string"]}, {"type": "integer"}]}), "5", Some(json!(5))),
+            (json!({"allOf": [{"type": "integer"}]}), "5", Some(json!(5))),
+            (json!({"type": ["integer", "number"]}), "5.5", Some(json!(5.5))),
             (json!({}), "5", None),
             (json!(true), "5", None),
         ] {
             assert_eq!(read(text, &schema), expected, "{text} {schema}");
+        }
+    }
+
+    #[test]
+    fn schemas_are_followed_as_deep_as_text_can_nest() {
+        for (depth, is_read) in [(1, true), (DEEPEST - 1, true), (DEEPEST, false)] {
+            for key in ["allOf", "oneOf", "anyOf"] {
+                let schema = nested(key, depth, json!({"type": "integer"}));
+                assert_eq!(read("5", &schema).is_some(), is_read, "{key} {depth}");
+            }
         }
     }
 }

@@ -111,3 +111,73 @@ impl<'a> Mender<'a> {
 fn may_be_none_or_many(text: &str) -> bool {
     text.trim().is_empty() || text.trim_start().starts_with('[') || text.contains([',', ';', '\n'])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::mended;
+    use serde_json::{Value, json};
+
+    fn list(items: &Value) -> Value {
+        json!({"type": "array", "items": items})
+    }
+
+    #[test]
+    fn one_value_where_a_list_is_wanted() {
+        let integer = json!({"type": "integer"});
+        let (integers, strings) = (list(&integer), list(&json!({"type": "string"})));
+        for (schema, given, expected) in [
+            (integers.clone(), json!(5), json!([5])),
+            (integers.clone(), json!("5"), json!([5])),
+            (integers.clone(), json!("5,6"), json!("5,6")),
+            (integers.clone(), json!("five"), json!("five")),
+            (integers.clone(), json!(null), json!(null)),
+            (list(&json!({"type": ["integer", "null"]})), json!(null), json!(null)),
+            (list(&integers), json!(5), json!(5)),
+            (strings.clone(), json!("a"), json!(["a"])),
+            (strings.clone(), json!(5), json!(5)),
+            // It may be none, or several.
+            (strings.clone(), json!(" "), json!(" ")),
+            (strings.clone(), json!(" [a"), json!(" [a")),
+            (strings.clone(), json!("a,b"), json!("a,b")),
+            (strings.clone(), json!("a;b"), json!("a;b")),
+            (strings, json!("a\nb"), json!("a\nb")),
+            // Such a value is wanted, though not this one.
+            (json!({"type": ["integer", "array"], "items": integer, "maximum": 3}), json!(5), json!(5)),
+            (json!({"type": "array", "prefixItems": [integer], "items": integer}), json!(5), json!(5)),
+            (json!({"type": ["integer", "array"], "items": {"type": "number"}}), json!(5.5), json!([5.5])),
+            (json!({"type": "array", "items": true}), json!(5), json!(5)),
+            (json!({"type": "array"}), json!(5), json!(5)),
+        ] {
+            assert_eq!(mended(&schema, &given), expected, "{given} {schema}");
+        }
+    }
+
+    #[test]
+    fn one_list_where_a_list_of_lists_is_wanted() {
+        let integer = json!({"type": "integer"});
+        let lists = |key: &str, inner: usize, outer: usize| json!({"type": "array", key: outer, "items": {"type": "array", "items": integer, key: inner}});
+        for (schema, given, expected) in [
+            // Either of the two could be meant.
+            (lists("minItems", 0, 0), json!(["1", 2]), json!(["1", 2])),
+            (lists("maxItems", 1, 9), json!(["1", 2]), json!([[1], [2]])),
+            (lists("minItems", 0, 2), json!(["1", 2]), json!([[1], [2]])),
+            (lists("minItems", 2, 0), json!(["1", 2]), json!([[1, 2]])),
+            (lists("maxItems", 9, 1), json!(["1", 2]), json!([[1, 2]])),
+            (lists("maxItems", 1, 1), json!(["1", 2]), json!(["1", 2])),
+            // Both come to the same.
+            (lists("minItems", 0, 0), json!(["1"]), json!([[1]])),
+            (lists("minItems", 0, 0), json!([["1"], 2]), json!([[1], [2]])),
+            (lists("minItems", 0, 0), json!([["1"], ["2"]]), json!([[1], [2]])),
+            (
+                json!({"type": "array", "prefixItems": [integer], "items": list(&integer)}),
+                json!(["1", ["2"]]),
+                json!([1, [2]]),
+            ),
+            // What fits is mended beside what does not.
+            (list(&integer), json!(["1", "x"]), json!([1, "x"])),
+            (list(&integer), json!(["1", "2"]), json!([1, 2])),
+        ] {
+            assert_eq!(mended(&schema, &given), expected, "{given} {schema}");
+        }
+    }
+}

@@ -242,3 +242,54 @@ fn weight(value: &Value) -> usize {
         _ => 1,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tests::nested;
+    use super::*;
+    use serde_json::json;
+
+    /// What becomes of `value` with so many values to look at.
+    fn mended(schema: &Value, value: &Value, left: usize) -> Value {
+        let compiled = Compiled::new("test", schema.clone()).unwrap();
+        let mut mender =
+            Mender { compiled: &compiled, validators: HashMap::new(), repairs: Vec::new(), left };
+        let mut value = value.clone();
+        mender.mend(&mut value, &compiled.annotated, Pointer::ROOT, Wrapping::Allowed);
+        value
+    }
+
+    #[test]
+    fn a_value_weighs_as_much_as_it_holds() {
+        for (value, expected) in [
+            (json!(null), 1),
+            (json!([]), 1),
+            (json!({}), 1),
+            (json!([1, "two", [3]]), 5),
+            (json!({"a": 1, "b": {"c": [1, 2]}}), 6),
+        ] {
+            assert_eq!(weight(&value), expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn out_of_steps_nothing_is_guessed() {
+        let list = json!({"type": "array", "items": {"type": "integer"}});
+        let either = json!({"anyOf": [list, {"type": "array", "items": list}]});
+        let given = json!(["5"]);
+        for left in (0..200).chain([MOST_LOOKED_AT]) {
+            assert_eq!(mended(&either, &given, left), given, "{left}");
+        }
+        assert_eq!(mended(&list, &given, MOST_LOOKED_AT), json!([5]));
+    }
+
+    #[test]
+    fn schemas_are_followed_as_deep_as_text_can_nest() {
+        let (given, spelled) = (json!("InProgress"), json!("in_progress"));
+        for (depth, is_mended) in [(1, true), (DEEPEST, true), (DEEPEST + 1, false)] {
+            let schema = nested("allOf", depth, json!({"enum": [spelled]}));
+            let expected = if is_mended { &spelled } else { &given };
+            assert_eq!(mended(&schema, &given, MOST_LOOKED_AT), *expected, "{depth}");
+        }
+    }
+}

@@ -74,3 +74,61 @@ pub(super) fn is_closed(schema: &Map<String, Value>) -> bool {
         .iter()
         .any(|key| schema.get(*key) == Some(&Value::Bool(false)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn names_that_can_only_mean_one_property() {
+        let properties = json!({"user_name": {ALIASES: ["login"]}, "age": {}, "page_size": {}});
+        let closed = json!({"properties": properties, "additionalProperties": false});
+        let unevaluated = json!({"properties": properties, "unevaluatedProperties": false});
+        let open = json!({"properties": properties, "required": ["user_name", "page_size"]});
+        let explicit = json!({"properties": properties, "additionalProperties": true});
+        let map = json!({"properties": properties, "required": ["user_name"], "additionalProperties": {}});
+        for (schema, value, expected) in [
+            (&closed, json!({"userName": 1, "Age": 2}), "userName>user_name Age>age"),
+            (&unevaluated, json!({"userName": 1, "Age": 2}), "userName>user_name Age>age"),
+            (&closed, json!({"login": 1, "age": 2}), "login>user_name*"),
+            (&closed, json!({"LogIn": 1}), "LogIn>user_name"),
+            (&closed, json!({"userName": 1, "UserName": 2, "AGE": 3}), "AGE>age"),
+            (&closed, json!({"userName": 1, "login": 2}), ""),
+            (&closed, json!({"userName": 1, "user_name": 2}), ""),
+            (&closed, json!({"name": 1}), ""),
+            (&closed, json!({"age": 1}), ""),
+            (&closed, json!([]), ""),
+            (&open, json!({"userName": 1, "Age": 2}), "userName>user_name"),
+            (&open, json!({"login": 1, "pageSize": 2}), "login>user_name* pageSize>page_size"),
+            (&explicit, json!({"userName": 1}), ""),
+            (&map, json!({"userName": 1}), ""),
+        ] {
+            let found = renamings(&value, schema, schema);
+            let told: Vec<String> = found
+                .iter()
+                .map(|Renaming { given, name, is_alias }| {
+                    format!("{given}>{name}{}", if *is_alias { "*" } else { "" })
+                })
+                .collect();
+            assert_eq!(told.join(" "), expected, "{value} {schema}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_two_properties_could_have_is_none() {
+        let schema = json!({"properties": {"user_name": {}, "userName": {}}, "additionalProperties": false});
+        assert!(renamings(&json!({"UserName": 1}), &schema, &schema).is_empty());
+    }
+
+    #[test]
+    fn so_many_unknown_names_are_looked_up() {
+        let schema = json!({"properties": {"user_name": {}}, "additionalProperties": false});
+        for (unknown, is_found) in [(1, true), (MOST_UNKNOWN, true), (MOST_UNKNOWN + 1, false)] {
+            let mut members = Map::from_iter([("userName".to_owned(), json!(1))]);
+            members.extend((1..unknown).map(|n| (format!("n{n}"), json!(1))));
+            let found = renamings(&members.into(), &schema, &schema);
+            assert_eq!(found.len(), usize::from(is_found), "{unknown}");
+        }
+    }
+}

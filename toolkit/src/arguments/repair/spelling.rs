@@ -79,4 +79,31 @@ mod tests {
         let long = "x".repeat(LONGEST + 1);
         assert_eq!(only_match(&long, [long.as_str()]), None);
     }
+
+    #[test]
+    fn words_are_compared_up_to_a_length() {
+        let longest = "X".repeat(LONGEST);
+        assert_eq!(only_match(&longest.to_lowercase(), [longest.as_str()]), Some(longest.as_str()));
+        assert_eq!(only_match("", [""]), None);
+        assert_eq!(only_match("AB", ["ab", "ab"]), Some("ab"));
+    }
+
+    #[test]
+    fn separators_count_where_they_do_not_only_separate() {
+        for (word, folded) in [
+            ("a_b", "ab"),
+            ("a-1", "a1"),
+            ("1 a", "1a"),
+            ("1_1", "1_1"),
+            ("_a", "_a"),
+            ("a_", "a_"),
+            ("a__b", "a__b"),
+            ("a_.b", "a_.b"),
+            ("a._b", "a._b"),
+            ("a.b", "a.b"),
+            ("ÀB", "àb"),
+        ] {
+            assert_eq!(fold(word).as_deref(), Some(folded), "{word}");
+        }
+    }
 }

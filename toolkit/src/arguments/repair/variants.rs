@@ -59,3 +59,38 @@ impl<'a> Mender<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::mended;
+    use serde_json::json;
+
+    #[test]
+    fn a_variant_is_taken_where_no_other_comes_to_something_else() {
+        let list = |kind: &str| json!({"type": "array", "items": {"type": kind}});
+        let short = json!({"type": "array", "items": {"type": "integer"}, "maxItems": 3});
+        let lists = json!({"type": "array", "items": list("integer")});
+        let text = json!({"type": "string"});
+        let object = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
+        let optional = json!({"type": "object", "anyOf": [object, {}], "unevaluatedProperties": false});
+        let tagged = |tag: &str| {
+            json!({"type": "object", "properties": {"kind": {"const": tag}, "n": {"type": "integer"}},
+                "required": ["kind"]})
+        };
+        let shapes = json!({"oneOf": [tagged("round"), tagged("square")]});
+        for (schema, given, expected) in [
+            (json!({"anyOf": [list("integer"), list("boolean"), text]}), json!(["5"]), json!([5])),
+            (json!({"anyOf": [list("boolean"), list("integer"), text]}), json!(["5"]), json!([5])),
+            (json!({"anyOf": [list("integer"), short]}), json!(["5"]), json!([5])),
+            (json!({"anyOf": [list("integer"), lists]}), json!(["5"]), json!(["5"])),
+            (json!({"anyOf": [list("integer"), list("boolean")]}), json!(["5", "x"]), json!(["5", "x"])),
+            (optional, json!({"n": "5"}), json!({"n": 5})),
+            (shapes.clone(), json!({"kind": "Round", "n": "5"}), json!({"kind": "round", "n": 5})),
+            (shapes.clone(), json!({"kind": "square", "n": "5"}), json!({"kind": "square", "n": 5})),
+            (shapes.clone(), json!({"kind": "flat", "n": "5"}), json!({"kind": "flat", "n": "5"})),
+            (shapes, json!({"n": "5"}), json!({"n": "5"})),
+        ] {
+            assert_eq!(mended(&schema, &given), expected, "{given} {schema}");
+        }
+    }
+}

@@ -1,0 +1,395 @@
+//! What is given away and comes back, one step at a time. How whole calls take turns is tested in `tests/turns.rs` and
+//! `tests/asking.rs`.
+
+use super::*;
+use std::pin::pin;
+use std::sync::atomic::AtomicUsize;
+use std::task::Wake;
+
+const NOTHING: Given = Given { pass: false, place: false };
+const PASS: Given = Given { pass: true, place: false };
+const PLACE: Given = Given { pass: false, place: true };
+const BOTH: Given = Given { pass: true, place: true };
+
+/// Counts how often it is woken.
+#[derive(Default)]
+struct Woken(AtomicUsize);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl Woken {
+    fn new() -> (Arc<Self>, Waker) {
+        let woken = Arc::new(Self::default());
+        (Arc::clone(&woken), woken.into())
+    }
+
+    /// How often it was woken since this was last asked.
+    fn take(&self) -> usize {
+        self.0.swap(0, Ordering::Relaxed)
+    }
+}
+
+fn live() -> Arc<Live> {
+    Arc::new(Live::new(CancellationToken::new(), None))
+}
+
+fn with(absence: Absence) -> Arc<Live> {
+    Arc::new(Live { absence: Mutex::new(absence), ..Live::new(CancellationToken::new(), None) })
+}
+
+#[test]
+fn calls_within_a_call_are_counted_from_one_and_share_a_gate() {
+    let live = live();
+    assert_eq!([live.next_child(), live.next_child(), live.next_child()], [1, 2, 3]);
+    assert!(std::ptr::eq(live.children(), live.children()));
+}
+
+#[test]
+fn what_was_given_away_comes_back_once_somebody_needs_it() {
+    for (asking, calling, returning, given, duty) in [
+        (0, 0, 0, NOTHING, Duty::None),
+        (1, 0, 0, NOTHING, Duty::None),
+        (1, 0, 1, NOTHING, Duty::None),
+        (1, 0, 0, BOTH, Duty::None),
+        (0, 1, 0, PLACE, Duty::None),
+        (1, 1, 0, BOTH, Duty::None),
+        // Nobody is away, and nobody came back: whoever was away gave up.
+        (0, 0, 0, BOTH, Duty::RestoreFirst),
+        (0, 0, 0, PASS, Duty::RestoreFirst),
+        (0, 0, 0, PLACE, Duty::RestoreFirst),
+        (0, 0, 1, BOTH, Duty::Restore),
+        (1, 0, 1, PASS, Duty::Restore),
+        (0, 1, 1, PLACE, Duty::Restore),
+    ] {
+        let live = with(Absence { asking, calling, returning, given, ..Absence::default() });
+        assert_eq!(live.duty(), duty, "{asking} {calling} {returning} {given:?}");
+    }
+}
+
+#[test]
+fn a_place_that_another_call_may_have_is_not_missed() {
+    for (calling, given, missing) in [
+        (0, NOTHING, NOTHING),
+        (0, PASS, PASS),
+        (0, PLACE, PLACE),
+        (0, BOTH, BOTH),
+        (1, BOTH, PASS),
+        (2, PLACE, NOTHING),
+        (1, NOTHING, NOTHING),
+    ] {
+        let live = with(Absence { calling, given, ..Absence::default() });
+        assert_eq!(live.missing(), missing, "{calling} {given:?}");
+    }
+}
+
+#[test]
+fn only_what_is_wanted_and_there_is_given_away() {
+    for (wanted, has, before, gives, after) in [
+        (BOTH, BOTH, NOTHING, BOTH, BOTH),
+        (PASS, BOTH, NOTHING, PASS, PASS),
+        (PLACE, BOTH, NOTHING, PLACE, PLACE),
+        (BOTH, PASS, NOTHING, PASS, PASS),
+        (BOTH, PLACE, NOTHING, PLACE, PLACE),
+        (BOTH, NOTHING, NOTHING, NOTHING, NOTHING),
+        (NOTHING, BOTH, NOTHING, NOTHING, NOTHING),
+        (PASS, PLACE, NOTHING, NOTHING, NOTHING),
+        (PASS, PASS, PLACE, PASS, BOTH),
+        (PLACE, PLACE, PASS, PLACE, BOTH),
+        (NOTHING, BOTH, BOTH, NOTHING, BOTH),
+    ] {
+        let live = with(Absence { wanted, given: before, ..Absence::default() });
+        assert_eq!(live.take_wanted(has), gives, "{wanted:?} of {has:?}");
+        assert_eq!(live.lock().given, after, "{wanted:?} of {has:?}, {before:?} before");
+        assert_eq!(live.take_wanted(BOTH), NOTHING, "it was asked for once");
+    }
+}
+
+#[test]
+fn what_is_back_is_no_longer_given_away() {
+    for (given, back, left) in [
+        (BOTH, BOTH, NOTHING),
+        (BOTH, PASS, PLACE),
+        (BOTH, PLACE, PASS),
+        (BOTH, NOTHING, BOTH),
+        (PASS, BOTH, NOTHING),
+        (NOTHING, BOTH, NOTHING),
+        (NOTHING, NOTHING, NOTHING),
+    ] {
+        let (woken, waker) = Woken::new();
+        let live = with(Absence { given, returners: vec![waker], ..Absence::default() });
+        live.restored(back);
+        assert_eq!(live.lock().given, left, "{given:?} {back:?}");
+        assert_eq!(woken.take(), 1, "whoever waits for it looks again");
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    /// The function asks, or calls.
+    Leaves(Reason),
+    /// A call that it made asks.
+    LeavesAbove,
+    /// The runner gives away what it is asked to.
+    Gives,
+    /// A question or a call is over.
+    Ends(Reason),
+}
+
+#[test]
+fn what_is_asked_for_follows_from_who_is_away() {
+    use Reason::{Asking, Calling};
+    use Step::{Ends, Gives, Leaves, LeavesAbove};
+    let table: &[(&[Step], (u32, u32), Given)] = &[
+        (&[Leaves(Asking)], (1, 0), BOTH),
+        (&[Leaves(Calling)], (0, 1), PLACE),
+        (&[Leaves(Asking), Leaves(Asking)], (2, 0), BOTH),
+        (&[Leaves(Calling), Leaves(Calling)], (0, 2), PLACE),
+        // The call still needs the pass.
+        (&[Leaves(Calling), Leaves(Asking)], (1, 1), PLACE),
+        (&[Leaves(Asking), Leaves(Calling)], (1, 1), BOTH),
+        (&[Leaves(Calling), LeavesAbove], (1, 1), BOTH),
+        (&[Leaves(Calling), LeavesAbove, LeavesAbove], (2, 1), BOTH),
+        // The other call still needs it.
+        (&[Leaves(Calling), Leaves(Calling), LeavesAbove], (1, 2), PLACE),
+        (&[Leaves(Asking), Gives, Leaves(Calling)], (1, 1), PLACE),
+        (&[Leaves(Asking), Ends(Asking)], (0, 0), NOTHING),
+        (&[Leaves(Calling), Ends(Calling)], (0, 0), NOTHING),
+        (&[Leaves(Asking), Gives, Ends(Asking)], (0, 0), NOTHING),
+        (&[Leaves(Asking), Leaves(Asking), Ends(Asking)], (1, 0), BOTH),
+        (&[Leaves(Asking), Leaves(Asking), Gives, Ends(Asking)], (1, 0), NOTHING),
+        (&[Leaves(Calling), Leaves(Calling), Ends(Calling)], (0, 1), PLACE),
+        (&[Leaves(Calling), Leaves(Calling), Gives, Ends(Calling)], (0, 1), NOTHING),
+        (&[Leaves(Calling), Leaves(Asking), Ends(Asking)], (0, 1), PLACE),
+        // Only the question keeps the pass now.
+        (&[Leaves(Calling), Leaves(Asking), Gives, Ends(Calling)], (1, 0), BOTH),
+        (&[Leaves(Calling), Leaves(Calling), Leaves(Asking), Gives, Ends(Calling)], (1, 1), NOTHING),
+        (&[Leaves(Calling), LeavesAbove, Ends(Asking)], (0, 1), PLACE),
+    ];
+    for (steps, away, wanted) in table {
+        let mut absence = Absence::default();
+        for step in *steps {
+            absence.news = false;
+            match *step {
+                Leaves(reason) => drop(absence.leave(reason)),
+                LeavesAbove => absence.leave_above(),
+                Gives => {
+                    absence.wanted = NOTHING;
+                    continue;
+                }
+                Ends(reason) => absence.end(reason),
+            }
+            assert!(absence.news, "{step:?} is news to the runner");
+        }
+        assert_eq!(((absence.asking, absence.calling), absence.wanted), (*away, *wanted), "{steps:?}");
+    }
+}
+
+#[test]
+fn whoever_comes_back_waits_for_what_it_needs() {
+    use Reason::{Asking, Calling};
+    let mut task = Context::from_waker(Waker::noop());
+    for (reason, given, calling, is_back) in [
+        (Asking, NOTHING, 0, true),
+        (Asking, PASS, 0, false),
+        (Asking, PLACE, 0, false),
+        (Asking, BOTH, 0, false),
+        // The place may be what the other call waits for.
+        (Asking, PLACE, 1, true),
+        (Asking, PASS, 1, false),
+        (Asking, BOTH, 1, false),
+        (Calling, NOTHING, 0, true),
+        (Calling, PASS, 0, true),
+        (Calling, PLACE, 0, false),
+        (Calling, BOTH, 0, false),
+        (Calling, BOTH, 1, true),
+    ] {
+        for over in [false, true] {
+            let live = with(Absence { calling, given, over, ..Absence::default() });
+            let polled = live.poll_return(reason, &mut task);
+            assert_eq!(polled.is_ready(), is_back || over, "{reason:?} {given:?} {calling} {over}");
+            assert_eq!(live.lock().returners.len(), usize::from(polled.is_pending()));
+        }
+    }
+}
+
+#[test]
+fn a_returner_is_woken_once_however_often_it_looks() {
+    let (woken, waker) = Woken::new();
+    let (other, other_waker) = Woken::new();
+    let live = with(Absence { given: BOTH, ..Absence::default() });
+    for waker in [&waker, &waker, &other_waker] {
+        assert!(live.poll_return(Reason::Asking, &mut Context::from_waker(waker)).is_pending());
+    }
+    live.restored(PASS);
+    assert_eq!((woken.take(), other.take()), (1, 1));
+    live.restored(PLACE);
+    assert_eq!((woken.take(), other.take()), (0, 0), "nobody looked again");
+}
+
+#[test]
+fn the_runner_hears_of_everybody_who_leaves_and_comes_back() {
+    let (woken, waker) = Woken::new();
+    let live = live();
+    live.set_runner(&waker);
+    let away = live.leave(Reason::Asking);
+    assert_eq!(woken.take(), 1);
+    assert_eq!(live.take_wanted(BOTH), BOTH);
+    live.restored(NOTHING);
+    assert_eq!(woken.take(), 0, "nothing came back that the runner does not know of");
+    let mut coming = pin!(away.come_back());
+    let mut task = Context::from_waker(Waker::noop());
+    assert!(coming.as_mut().poll(&mut task).is_pending());
+    assert_eq!(woken.take(), 1);
+    assert_eq!((live.duty(), live.lock().returning), (Duty::Restore, 1));
+    live.restored(BOTH);
+    woken.take();
+    assert!(coming.as_mut().poll(&mut task).is_ready());
+    assert_eq!(woken.take(), 1);
+    assert_eq!((live.duty(), live.lock().returning), (Duty::None, 0));
+}
+
+#[test]
+fn the_runner_that_polls_last_is_woken() {
+    let live = live();
+    let ((first, first_waker), (second, second_waker)) = (Woken::new(), Woken::new());
+    live.set_runner(&first_waker);
+    live.set_runner(&second_waker);
+    drop(live.leave(Reason::Calling));
+    assert_eq!((first.take(), second.take()), (0, 2));
+    live.stopped(&first_waker);
+    drop(live.leave(Reason::Calling));
+    assert_eq!((first.take(), second.take()), (2, 0));
+}
+
+#[test]
+fn a_question_is_one_of_every_call_above_and_a_call_is_not() {
+    let (top, top_waker) = Woken::new();
+    let grandparent = live();
+    grandparent.set_runner(&top_waker);
+    let token = CancellationToken::new;
+    let parent = Arc::new(Live::new(token(), Some(Arc::clone(&grandparent))));
+    let child = Arc::new(Live::new(token(), Some(Arc::clone(&parent))));
+    let _calls = [grandparent.leave(Reason::Calling), parent.leave(Reason::Calling)];
+    top.take();
+    let count = |live: &Live| {
+        let absence = live.lock();
+        (absence.asking, absence.calling)
+    };
+    let counts = || [&grandparent, &parent, &child].map(|live| count(live));
+    let calling = child.leave(Reason::Calling);
+    assert_eq!(counts(), [(0, 1), (0, 1), (0, 1)]);
+    drop(calling);
+    assert_eq!(top.take(), 0);
+    let asking = child.leave(Reason::Asking);
+    assert_eq!(counts(), [(1, 1), (1, 1), (1, 0)]);
+    assert_eq!([&grandparent, &parent, &child].map(|live| live.lock().wanted), [BOTH; 3]);
+    assert_eq!(top.take(), 1);
+    drop(asking);
+    assert_eq!(counts(), [(0, 1), (0, 1), (0, 0)]);
+    assert_eq!(top.take(), 1);
+}
+
+#[test]
+fn whoever_waits_for_a_place_looks_again_when_a_call_may_have_it() {
+    let (woken, waker) = Woken::new();
+    let live = with(Absence { given: PLACE, ..Absence::default() });
+    let mut task = Context::from_waker(&waker);
+    assert!(live.poll_return(Reason::Calling, &mut task).is_pending());
+    let asking = live.leave(Reason::Asking);
+    assert_eq!(woken.take(), 0);
+    drop(asking);
+    let _calling = live.leave(Reason::Calling);
+    assert_eq!(woken.take(), 1);
+    assert!(live.poll_return(Reason::Calling, &mut task).is_ready());
+}
+
+#[test]
+fn a_call_that_needs_the_pass_waits_until_it_is_back() {
+    let mut task = Context::from_waker(Waker::noop());
+    let live = live();
+    let asking = live.leave(Reason::Asking);
+    assert!(pin!(live.has_pass()).poll(&mut task).is_ready(), "it was not given away yet");
+    assert_eq!(live.take_wanted(BOTH), PLACE, "and stays");
+    drop(asking);
+
+    let live = self::live();
+    let (woken, waker) = Woken::new();
+    live.set_runner(&waker);
+    let _asking = live.leave(Reason::Asking);
+    assert_eq!(live.take_wanted(PASS), PASS);
+    woken.take();
+    {
+        let mut needs = pin!(live.has_pass());
+        assert!(needs.as_mut().poll(&mut task).is_pending());
+        assert_eq!((woken.take(), live.duty(), live.lock().returning), (1, Duty::Restore, 1));
+        live.restored(PASS);
+        assert!(needs.as_mut().poll(&mut task).is_ready());
+    }
+    assert_eq!(live.lock().returning, 0);
+}
+
+#[test]
+fn nobody_waits_for_a_call_that_is_over() {
+    let (woken, waker) = Woken::new();
+    let live = with(Absence { given: BOTH, ..Absence::default() });
+    let mut task = Context::from_waker(&waker);
+    assert!(live.poll_return(Reason::Asking, &mut task).is_pending());
+    assert!(!live.is_over() && !live.token.is_cancelled());
+    live.end();
+    assert_eq!(woken.take(), 1);
+    assert!(live.is_over() && live.token.is_cancelled());
+    assert!(live.poll_return(Reason::Asking, &mut task).is_ready());
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_clock_stands_still_from_a_question_until_the_pass_is_back() {
+    let seconds = |seconds| tokio::time::advance(Duration::from_secs(seconds));
+    let (woken, waker) = Woken::new();
+    let live = live();
+    let stopped = |live: &Live| {
+        let (length, is_stopped) = live.stopped(&waker);
+        (length.as_secs(), is_stopped)
+    };
+    assert_eq!(stopped(&live), (0, false));
+    let calling = live.leave(Reason::Calling);
+    seconds(1).await;
+    assert_eq!(stopped(&live), (0, false), "a call is the tool's own time");
+    drop(calling);
+
+    let asking = live.leave(Reason::Asking);
+    seconds(2).await;
+    let second = live.leave(Reason::Asking);
+    seconds(2).await;
+    drop(second);
+    assert_eq!(stopped(&live), (0, true));
+    drop(asking);
+    assert_eq!(stopped(&live), (4, false));
+
+    let asking = live.leave(Reason::Asking);
+    live.take_wanted(BOTH);
+    seconds(8).await;
+    drop(asking);
+    seconds(16).await;
+    assert_eq!(stopped(&live), (4, true), "it waits for the pass");
+    live.restored(PLACE);
+    assert_eq!(stopped(&live), (4, true));
+    woken.take();
+    live.restored(PASS);
+    assert_eq!(woken.take(), 1, "its timer goes on");
+    assert_eq!(stopped(&live), (28, false));
+    live.restored(BOTH);
+    assert_eq!((woken.take(), stopped(&live)), (0, (28, false)));
+}
+
+#[test]
+fn what_is_told_adds_up() {
+    let live = live();
+    live.tell(|told| told.title = Some("a".into()));
+    live.tell(|told| drop(told.metadata.insert("b".into(), 1.into())));
+    let told = live.told();
+    assert_eq!((told.title.as_deref(), &told.metadata["b"]), (Some("a"), &Value::from(1)));
+}

@@ -18,7 +18,8 @@ pub(crate) use recent::Recent;
 /// An answer that differs begins anew: whoever polls something that moves is not stopped. So does any other call that may
 /// have changed something: one of a tool that is not `read_only`, with arguments or an answer that are new. So do ten
 /// minutes without such a call. Other calls in between do not count, also where they take turns in a circle. The guard
-/// remembers the last 32 different calls of a session. Calls that a tool makes by itself are its own business.
+/// remembers the last 32 different calls of a session. Calls that a tool makes by itself are its own business, and so are
+/// those of a caller that names neither an agent nor a model: a program may well ask the same again and again.
 ///
 /// ```
 /// use toolkit::{LoopGuard, Toolkit};

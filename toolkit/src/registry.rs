@@ -174,7 +174,6 @@ pub struct Builder {
     services: Services,
     first_lists: Vec<String>,
     prefer: Vec<String>,
-    switched_on: BTreeSet<String>,
     leave_out_incomplete: bool,
     pub(crate) settings: Settings,
     data_dir: Option<PathBuf>,
@@ -213,13 +212,6 @@ impl Builder {
     #[must_use]
     pub fn prefer(mut self, plugins: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.prefer.extend(plugins.into_iter().map(Into::into));
-        self
-    }
-
-    /// Switches linked tools on whose authors have them switched off: `#[tool(enabled = false)]`.
-    #[must_use]
-    pub fn switch_on(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.switched_on.extend(names.into_iter().map(Into::into));
         self
     }
 
@@ -412,8 +404,7 @@ impl Builder {
         let mut candidates: Vec<Candidate> =
             added.map(|(place, tool)| Candidate::Added(place, tool)).collect();
         for def in linked {
-            let is_on = def.enabled || self.switched_on.contains(def.name);
-            if is_on || policy::switches_on(&*policy, def) {
+            if def.enabled || policy::switches_on(&*policy, def) {
                 candidates.push(Candidate::Linked(def));
             } else {
                 origins.withhold(def.name);
@@ -448,7 +439,12 @@ impl Builder {
         diagnostics.extend(self.settings.configuration.diagnostics(&names, &plugins));
         self.settings.redactor = self.settings.configuration.add_secrets(self.settings.redactor);
         let registry = Registry::new(Tools::build(tools, &origins, &mut diagnostics));
-        diagnostics.extend(policy::diagnostics(&*policy, &registry.snapshot()));
+        let mut of_policy = policy::diagnostics(&*policy, &registry.snapshot());
+        // What the configuration says of a place already is not said again.
+        of_policy.retain(|new| {
+            new.location.is_none() || diagnostics.iter().all(|said| said.location != new.location)
+        });
+        diagnostics.extend(of_policy);
         let Self { services, mut settings, data_dir, linked, .. } = self;
         let data_dir = data_dir.or_else(default_data_dir);
         // A model is told where a file is, and its tools may work in another directory than the process.

@@ -10,8 +10,8 @@ use tokio::time::sleep;
 use toolkit::prelude::*;
 use toolkit::{
     Access, AllowScope, AllowedBy, Answer, Approver, Ask, CallOptions, CallbackApprover, CancellationToken,
-    ConfigOrigin, ConfigOrigins, Event, PendingAsk, PermissionSettings, Permissions, ScriptedApprover,
-    ToolErrorKind, tool_ref,
+    ConfigOrigin, ConfigOrigins, Event, LoopGuard, PendingAsk, PermissionSettings, Permissions,
+    ScriptedApprover, ToolErrorKind, tool_ref,
 };
 
 /// Asks what it is told to.
@@ -49,6 +49,7 @@ impl House {
 
     fn toolkit(&self, approver: impl Approver, permissions: Permissions) -> Toolkit {
         Toolkit::empty()
+            .loop_guard(LoopGuard::off())
             .tool(tool_ref!(asks))
             .tool(tool_ref!(asks_too))
             .tool(tool_ref!(writes))

@@ -60,7 +60,11 @@ fn schema(property: &Value) -> Value {
 }
 
 async fn toolbox(tools: impl IntoIterator<Item = Tool>) -> Toolbox {
-    let toolkit = tools.into_iter().fold(Toolkit::empty(), toolkit::Builder::tool).build().unwrap();
+    let toolkit = tools
+        .into_iter()
+        .fold(Toolkit::empty().without_asking_first(), toolkit::Builder::tool)
+        .build()
+        .unwrap();
     toolkit.toolbox(&Caller::new()).await
 }
 
@@ -293,15 +297,15 @@ fn what_cannot_be_bound_stops_the_start() {
         (echo("one", composed).unwrap().bind("value", 1), "`oneOf` at the root"),
         (echo("one", schema(&json!({"const": 1}))).unwrap().bind("value", 2), "cannot have `value` bound"),
     ] {
-        let error = Toolkit::empty().tool(tool).build().unwrap_err();
+        let error = Toolkit::empty().without_asking_first().tool(tool).build().unwrap_err();
         assert!(error.to_string().contains(expected), "{error}");
     }
     let refers = schema(&json!({"$ref": "#/$defs/even"}));
     let mut refers = refers;
     refers["$defs"] = json!({"even": {"multipleOf": 2}});
     let tool = echo("one", refers).unwrap();
-    Toolkit::empty().tool(tool.bind("value", 4)).build().unwrap();
-    Toolkit::empty().tool(tool.bind("value", 5)).build().unwrap_err();
+    Toolkit::empty().without_asking_first().tool(tool.bind("value", 4)).build().unwrap();
+    Toolkit::empty().without_asking_first().tool(tool.bind("value", 5)).build().unwrap_err();
 }
 
 #[tokio::test]

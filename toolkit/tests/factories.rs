@@ -81,6 +81,7 @@ impl Policy for Not {
 
 fn toolkit() -> Toolkit {
     Toolkit::builder()
+        .without_asking_first()
         .service(Count(AtomicUsize::new(0)))
         .policy(Not("bye"))
         .prepare_timeout(Duration::from_millis(20))
@@ -152,7 +153,7 @@ async fn what_cannot_be_there_is_said_and_harms_nobody() {
 
 #[tokio::test]
 async fn an_empty_toolkit_runs_none() {
-    let toolkit = Toolkit::empty().tool(toolkit::tool_ref!(fixed)).build().unwrap();
+    let toolkit = Toolkit::empty().without_asking_first().tool(toolkit::tool_ref!(fixed)).build().unwrap();
     assert_eq!(names(&toolkit.toolbox(&Caller::new().with_agent("ada")).await), ["fixed"]);
 }
 

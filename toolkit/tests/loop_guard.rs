@@ -96,7 +96,7 @@ fn did(result: &ToolResult) -> Did {
 
 /// What is done with each of these calls in one session: a letter for the tool, then the argument.
 async fn series(builder: Builder, calls: &str) -> Vec<Did> {
-    let toolbox = builder.build().unwrap().toolbox(&Caller::new()).await;
+    let toolbox = builder.build().unwrap().toolbox(&Caller::new().with_agent("ada")).await;
     let mut all = Vec::new();
     for (number, call) in calls.split_whitespace().enumerate() {
         let (tool, argument) = call.split_at(1);
@@ -183,7 +183,7 @@ async fn a_person_may_let_it_go_on_until_it_is_blocked() {
 
 #[tokio::test]
 async fn arguments_are_the_same_in_any_order_and_after_repair() {
-    let toolbox = house(&Arc::default()).build().unwrap().toolbox(&Caller::new()).await;
+    let toolbox = house(&Arc::default()).build().unwrap().toolbox(&Caller::new().with_agent("ada")).await;
     let mut last = Did::Nothing;
     for arguments in
         [r#"{"name": "a", "depth": 2}"#, r#"{"depth": 2, "name": "a"}"#, r#"{"depth": "2", "name": "a"}"#]
@@ -204,7 +204,7 @@ async fn sessions_have_their_own_loops() {
         ("b", Did::Nothing),
     ] {
         // One toolbox a turn.
-        let toolbox = toolkit.toolbox(&Caller::new().with_session(session)).await;
+        let toolbox = toolkit.toolbox(&Caller::new().with_agent("ada").with_session(session)).await;
         assert_eq!(did(&toolbox.call(ToolCall::new("1", "reads", "{}")).await), expected);
     }
 }

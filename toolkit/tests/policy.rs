@@ -35,7 +35,7 @@ async fn dark() -> &'static str {
 }
 
 fn toolkit(policy: impl Policy) -> Toolkit {
-    Toolkit::builder().policy(policy).build().unwrap()
+    Toolkit::builder().without_asking_first().policy(policy).build().unwrap()
 }
 
 fn names<'a>(tools: impl Iterator<Item = &'a Tool>) -> Vec<&'a str> {
@@ -94,7 +94,7 @@ async fn what_is_denied_can_be_asked_for() {
             "rule": { "entry": "See", "pointer": "/agents/kid/tools/deny/0", "origin": "/home/ada/toolkit.json5:7:24" },
         })
     );
-    assert!(denied[1].denied_by().unwrap().reason.starts_with("it is optional: only `rare`, `toolkit` or"));
+    assert!(denied[1].denied_by().unwrap().reason.starts_with("it is optional: only `rare`, `policy` or"));
 
     let explained = toolkit.explain(&kid(), "see").unwrap();
     assert_eq!((explained.tool.as_str(), explained.exists), ("look", false));
@@ -105,7 +105,7 @@ async fn what_is_denied_can_be_asked_for() {
 
 #[tokio::test]
 async fn without_a_policy_optional_tools_are_not_there() {
-    let plain = Toolkit::builder().build().unwrap();
+    let plain = Toolkit::builder().without_asking_first().build().unwrap();
     assert_eq!(names(plain.toolbox(&Caller::new()).await.tools()), ["look", "run"]);
     let mut settings = PolicySettings::default();
     settings.tools = ToolRules::default().also_allow(["rare"]);
@@ -115,7 +115,7 @@ async fn without_a_policy_optional_tools_are_not_there() {
 
 #[tokio::test]
 async fn a_tool_that_is_off_can_be_switched_on() {
-    let off = Toolkit::builder().build().unwrap();
+    let off = Toolkit::builder().without_asking_first().build().unwrap();
     assert!(off.tool("dark").is_none());
     let explained = off.explain(&Caller::new(), "dim").unwrap();
     assert!(!explained.exists);
@@ -132,7 +132,7 @@ async fn a_tool_that_is_off_can_be_switched_on() {
 #[test]
 fn mistakes_in_the_configuration_are_among_the_diagnostics() {
     let mut settings = PolicySettings::default();
-    settings.tools = ToolRules::default().deny(["lok", "look", "group:eyes", "toolkit"]);
+    settings.tools = ToolRules::default().deny(["lok", "look", "group:eyes", "policy"]);
     let toolkit = toolkit(ToolPolicy::new(settings));
     let messages: Vec<_> = toolkit
         .diagnostics()
@@ -172,7 +172,8 @@ impl Policy for Counting {
 #[tokio::test]
 async fn a_policy_is_asked_again_only_when_its_version_is_another() {
     let policy = Counting::default();
-    let toolkit = Toolkit::empty().tool(tool_ref!(run)).policy(policy.clone()).build().unwrap();
+    let toolkit =
+        Toolkit::empty().without_asking_first().tool(tool_ref!(run)).policy(policy.clone()).build().unwrap();
     let toolbox = toolkit.toolbox(&Caller::new()).await;
     let asked = || policy.asked.load(Ordering::Relaxed);
     assert_eq!(asked(), 1);

@@ -70,6 +70,7 @@ async fn emptied(#[arg(default = 5)] count: u32) -> String {
 
 fn toolkit() -> Toolkit {
     Toolkit::empty()
+        .without_asking_first()
         .tool(tool_ref!(skill))
         .tool(tool_ref!(plain))
         .tool(tool_ref!(failing))
@@ -165,7 +166,13 @@ async fn nothing_is_prepared_that_the_policy_denies() {
             if tool.name() == self.0 { Ok(()) } else { Err(Refusal::new("the test", "it is not that one")) }
         }
     }
-    let toolkit = || Toolkit::empty().tool(tool_ref!(skill)).tool(tool_ref!(late)).tool(tool_ref!(plain));
+    let toolkit = || {
+        Toolkit::empty()
+            .without_asking_first()
+            .tool(tool_ref!(skill))
+            .tool(tool_ref!(late))
+            .tool(tool_ref!(plain))
+    };
     for (allowed, there) in [("skill", vec!["skill"]), ("plain", vec!["plain"])] {
         let toolkit = toolkit().policy(Only(allowed)).prepare_timeout(Duration::MAX).build().unwrap();
         let toolbox = toolkit.toolbox(&Caller::new()).await;
@@ -203,6 +210,7 @@ async fn named(skills: State<Skills>, name: String, #[arg(default)] fast: bool) 
 async fn a_preparation_has_the_services_of_its_tool() {
     let shared = Arc::new(Skills::new(&["a"]));
     let toolkit = Toolkit::empty()
+        .without_asking_first()
         .shared_service(Arc::clone(&shared))
         .tool(tool_ref!(named))
         .tool(tool_ref!(named).with_state(Skills::new(&["b", "c"])).named("other"))
@@ -220,7 +228,7 @@ async fn a_preparation_has_the_services_of_its_tool() {
 #[tokio::test]
 async fn a_bound_argument_stays_bound() {
     let there = tool_ref!(skill).bind("depth", 3);
-    let toolkit = Toolkit::empty().tool(there).build().unwrap();
+    let toolkit = Toolkit::empty().without_asking_first().tool(there).build().unwrap();
     let toolbox = toolkit.toolbox(&Caller::new().with_agent("ada")).await;
     assert_eq!(call(&toolbox, "skill", json!({"skill": "review"})).await.unwrap(), "review Some(3)");
     assert!(call(&toolbox, "skill", json!({"skill": "review", "depth": 4})).await.is_err());
@@ -260,7 +268,12 @@ async fn one_place_is_one_place_in_all_toolboxes() {
         meter.now.fetch_sub(1, Ordering::SeqCst);
     }
     let meter = Arc::new(Meter::default());
-    let toolkit = Toolkit::empty().shared_service(Arc::clone(&meter)).tool(tool_ref!(waits)).build().unwrap();
+    let toolkit = Toolkit::empty()
+        .without_asking_first()
+        .shared_service(Arc::clone(&meter))
+        .tool(tool_ref!(waits))
+        .build()
+        .unwrap();
     let (one, other) = (toolkit.toolbox(&Caller::new()).await, toolkit.toolbox(&Caller::new()).await);
     let (first, second) = tokio::join!(call(&one, "waits", json!({})), call(&other, "waits", json!({})));
     assert!(first.is_ok() && second.is_ok());

@@ -41,7 +41,7 @@ fn names(toolkit: &Toolkit) -> Vec<String> {
 
 #[tokio::test]
 async fn a_tool_comes_and_goes() {
-    let toolkit = Toolkit::empty().tool(says("fixed", "here")).build().unwrap();
+    let toolkit = Toolkit::empty().without_asking_first().tool(says("fixed", "here")).build().unwrap();
     let before = now(&toolkit).await;
     let mut watch = toolkit.watch_tools();
     assert!(!watch.has_changed());
@@ -66,7 +66,7 @@ async fn a_tool_comes_and_goes() {
 
 #[tokio::test]
 async fn what_was_seen_is_what_runs() {
-    let toolkit = Toolkit::empty().build().unwrap();
+    let toolkit = Toolkit::empty().without_asking_first().build().unwrap();
     toolkit.register(says("tool", "first")).unwrap();
     let first = now(&toolkit).await;
     toolkit.replace(says("tool", "second")).unwrap();
@@ -94,7 +94,7 @@ async fn a_call_in_flight_ends_as_it_began() {
                 "first"
             }
         });
-        let toolkit = Toolkit::empty().tool(slow.unwrap()).build().unwrap();
+        let toolkit = Toolkit::empty().without_asking_first().tool(slow.unwrap()).build().unwrap();
         let toolbox = now(&toolkit).await;
         let under_way = tokio::spawn(async move { call(&toolbox, "slow").await });
         begins.acquire().await.unwrap().forget();
@@ -106,8 +106,10 @@ async fn a_call_in_flight_ends_as_it_began() {
 
 #[test]
 fn a_tool_takes_no_name_but_its_own() {
-    let toolkit =
-        Toolkit::empty().tool(builder("fixed").alias("stable").build(|_, _| async {}).unwrap()).build();
+    let toolkit = Toolkit::empty()
+        .without_asking_first()
+        .tool(builder("fixed").alias("stable").build(|_, _| async {}).unwrap())
+        .build();
     let toolkit = toolkit.unwrap();
     let server = Source::mcp("files");
     toolkit.register(says("theirs", "").with_source(server.clone())).unwrap();
@@ -148,7 +150,7 @@ fn a_tool_takes_no_name_but_its_own() {
 
 #[tokio::test]
 async fn the_tools_of_a_source_change_at_once() {
-    let toolkit = Toolkit::empty().tool(says("fixed", "")).build().unwrap();
+    let toolkit = Toolkit::empty().without_asking_first().tool(says("fixed", "")).build().unwrap();
     let server = Source::mcp("files");
     assert!(toolkit.replace_source(&server, [says("one", "1"), says("two", "2")]).is_empty());
     let before = now(&toolkit).await;
@@ -172,7 +174,8 @@ fn calls_run_while_tools_come_and_go() {
     const THREADS: usize = 8;
     const EACH: usize = 1_250;
     let fixed = (0..100).map(|number| says(&format!("fixed_{number:02}"), "fixed"));
-    let toolkit = fixed.fold(Toolkit::empty(), toolkit::Builder::tool).build().unwrap();
+    let toolkit =
+        fixed.fold(Toolkit::empty().without_asking_first(), toolkit::Builder::tool).build().unwrap();
     let over = AtomicBool::new(false);
     let (calls, gone) = (AtomicUsize::new(0), AtomicUsize::new(0));
     thread::scope(|scope| {

@@ -4,6 +4,7 @@
 
 use toolkit::prelude::*;
 use toolkit::{BuildError, Tool, ToolDef, tool_ref};
+use toolkit::{PolicySettings, ToolPolicy};
 
 mod inner {
     use toolkit::prelude::*;
@@ -142,7 +143,10 @@ async fn what_is_switched_off_can_be_switched_on() {
             .shared_service::<dyn Store>(std::sync::Arc::new(Db { name: "" }))
     };
     assert!(builder().build().unwrap().tool("asleep").is_none());
-    assert_eq!(text(&builder().switch_on(["asleep"]).build().unwrap(), "asleep").await, "awake");
+    let mut settings = PolicySettings::default();
+    settings.enabled.insert("asleep".to_owned(), true);
+    let awake = builder().policy(ToolPolicy::new(settings)).build().unwrap();
+    assert_eq!(text(&awake, "asleep").await, "awake");
 }
 
 #[tokio::test]

@@ -108,7 +108,7 @@ fn builder(watch: &Arc<Watch>) -> toolkit::Builder {
             if tool.name() == "inside" { Err(toolkit::Refusal::new("the test", "not here")) } else { Ok(()) }
         }
     }
-    Toolkit::builder().shared_service(Arc::clone(watch)).policy(NotInside)
+    Toolkit::builder().without_asking_first().shared_service(Arc::clone(watch)).policy(NotInside)
 }
 
 async fn toolbox(watch: &Arc<Watch>) -> Toolbox {
@@ -266,19 +266,19 @@ async fn what_the_host_or_the_tool_provides_goes_first() {
 
 #[tokio::test]
 async fn a_preparation_finds_the_services_of_its_tool_made() {
-    let toolkit = Toolkit::builder().service(Watch::default()).build().unwrap();
+    let toolkit = Toolkit::builder().without_asking_first().service(Watch::default()).build().unwrap();
     let toolbox = toolkit.toolbox(&Caller::new()).await;
     assert_eq!(toolbox.definition("inside").unwrap().description, "Is in main.");
 }
 
 #[test]
 fn a_service_whose_own_services_nobody_provides() {
-    let error = Toolkit::builder().build().unwrap_err();
+    let error = Toolkit::builder().without_asking_first().build().unwrap_err();
     let [problem] = &error.problems[..] else { panic!("{error}") };
     assert!(problem.contains("Depot`, made by `depot` ("), "{problem}");
     assert!(problem.contains("Watch>`, which nobody provides: call `.service(value)`"), "{problem}");
 
-    let toolkit = Toolkit::builder().leave_out_incomplete().build().unwrap();
+    let toolkit = Toolkit::builder().without_asking_first().leave_out_incomplete().build().unwrap();
     let names: Vec<String> = toolkit.tools().iter().map(|tool| tool.name().to_owned()).collect();
     assert_eq!(names, ["nothing"]);
     assert_eq!(toolkit.diagnostics().len(), 5, "{:?}", toolkit.diagnostics());
@@ -286,6 +286,6 @@ fn a_service_whose_own_services_nobody_provides() {
 
 #[test]
 fn an_empty_toolkit_makes_none() {
-    let error = Toolkit::empty().tool(toolkit::tool_ref!(which)).build().unwrap_err();
+    let error = Toolkit::empty().without_asking_first().tool(toolkit::tool_ref!(which)).build().unwrap_err();
     assert!(error.to_string().contains("Depot>`, which nobody provides"), "{error}");
 }

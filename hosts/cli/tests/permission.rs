@@ -104,7 +104,7 @@ fn what_was_allowed_is_listed_and_revoked() {
         ("kind", json!("deploy")),
         ("pattern", json!("the\tsite")),
         ("tool", json!("deploy")),
-        ("source", json!("fixture")),
+        ("source", json!("the plugin `fixture`")),
         ("sandboxed", json!(false)),
         ("workspace", json!(workspace)),
     ] {

@@ -21,7 +21,10 @@ const SHORT: usize = 256;
 
 /// What the loop guard knows the call by; nothing where it does not look at it.
 pub(super) fn key(context: &ToolContext, arguments: &Arguments) -> Option<u64> {
-    let is_on = context.scope().toolkit.settings.hooks.loop_guard.is_on();
+    let caller = context.caller();
+    // A program repeats itself as it likes.
+    let is_model = caller.agent.is_some() || caller.model.is_some();
+    let is_on = is_model && context.scope().toolkit.settings.hooks.loop_guard.is_on();
     (is_on && context.above().is_none()).then(|| call_key(context.tool_name(), arguments))
 }
 
@@ -83,7 +86,9 @@ pub(super) fn note(context: &ToolContext, key: u64, outcome: &mut Outcome) {
 #[cold]
 pub(super) fn note_refused(context: &ToolContext, error: ToolError) -> ToolError {
     let guard = context.scope().toolkit.settings.hooks.loop_guard;
-    if !guard.is_on() || context.above().is_some() {
+    let caller = context.caller();
+    let is_model = caller.agent.is_some() || caller.model.is_some();
+    if !is_model || !guard.is_on() || context.above().is_some() {
         return error;
     }
     let key = refused_key(context.tool_name(), error.message());

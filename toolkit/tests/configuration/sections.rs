@@ -99,6 +99,7 @@ async fn blab(ctx: &ToolContext) -> Result<String, ToolError> {
 
 fn toolkit_of(configuration: Configuration) -> Toolkit {
     Toolkit::empty()
+        .without_asking_first()
         .tool(toolkit::tool_ref!(greet))
         .tool(toolkit::tool_ref!(search))
         .tool(toolkit::tool_ref!(blab))
@@ -116,7 +117,7 @@ async fn a_tool_gets_its_section() {
     for (flags, tool, expected) in [
         (&[][..], "greet", "Hello"),
         (&["tools.settings.greet.word=Ahoy", "tools.settings.greet.enabled=true"], "greet", "Ahoy"),
-        (&["tools.settings.greet={ autoExecute: false }"], "greet", "Hello"),
+        (&["tools.settings.greet={ autoExecute: true }"], "greet", "Hello"),
         (&[], "search", "10 false"),
         (&["tools.web.search.timeoutSeconds=20", "tools.web.search.apiKey=abcdefgh"], "search", "20 true"),
     ] {

@@ -3,6 +3,7 @@
 mod compiled;
 mod data;
 mod entry;
+mod finder;
 mod lint;
 mod lists;
 mod models;

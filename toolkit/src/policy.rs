@@ -4,6 +4,7 @@ mod both;
 mod compiled;
 mod data;
 mod entry;
+mod finder;
 mod lint;
 mod lists;
 mod models;

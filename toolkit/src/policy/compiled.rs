@@ -2,7 +2,7 @@
 
 use super::data::Registered;
 use super::entry::{matches, normalised};
-use super::lists::{Kind, ListId, Lists, Marks, Pattern, Place, escaped};
+use super::lists::{Kind, ListId, Lists, Marks, Place, escaped};
 use super::models::{Model, ModelKey};
 use super::rules::{Compiler, Layer, Rules, Why};
 use super::settings::{PolicySettings, ProfileRules, ToolRules};
@@ -135,7 +135,7 @@ impl Compiled {
         );
         Self {
             narrows,
-            lists: compiler.lists,
+            lists: compiler.lists.finish(),
             origins: settings.origins,
             calls: settings.enable_tool_calls,
             switched_off,
@@ -218,8 +218,7 @@ impl Compiled {
         for list in layers.iter().flat_map(|rules| rules.lists()) {
             is_active[list as usize] = true;
         }
-        let patterns = self.lists.patterns.iter();
-        let patterns = patterns.filter(|pattern| pattern.is_in(|list| is_active[list as usize])).collect();
+        let patterns = self.lists.patterns_in(&is_active);
         let closed = self.gates.iter().filter(|gate| !gate.models.iter().any(|key| key.names(&model)));
         View { compiled: self, layers, closed: closed.collect(), patterns, channel }
     }
@@ -238,7 +237,8 @@ pub(super) struct View<'a> {
     pub(super) layers: Vec<&'a Rules>,
     /// The gates that the caller's model does not open.
     closed: Vec<&'a Gate>,
-    patterns: Vec<&'a Pattern>,
+    /// Which patterns stand in one of those layers.
+    patterns: Vec<bool>,
     channel: Option<String>,
 }
 

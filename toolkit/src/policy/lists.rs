@@ -2,6 +2,7 @@
 
 use super::data::Registered;
 use super::entry::{Entry, PLUGINS, matches, normalised};
+use super::finder::Finder;
 use super::subject::Subject;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -70,7 +71,7 @@ pub(super) fn escaped(key: &str) -> String {
 
 /// An entry that may count for a tool.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Hit {
+struct Hit {
     list: ListId,
     entry: u32,
     needs: Needs,
@@ -91,24 +92,21 @@ enum Needs {
 
 /// A pattern with the lists in which it stands.
 #[derive(Debug)]
-pub(super) struct Pattern {
+struct Pattern {
     text: Box<str>,
     is_group: bool,
     hits: Vec<Hit>,
-}
-
-impl Pattern {
-    /// Whether it stands in one of these lists.
-    pub(super) fn is_in(&self, mut lists: impl FnMut(ListId) -> bool) -> bool {
-        self.hits.iter().any(|hit| lists(hit.list))
-    }
 }
 
 /// Every list of a policy.
 #[derive(Debug, Default)]
 pub(super) struct Lists {
     pub(super) all: Vec<List>,
-    pub(super) patterns: Vec<Pattern>,
+    patterns: Vec<Pattern>,
+    /// Those for names.
+    finder: Finder,
+    /// The places of those for groups.
+    group_patterns: Vec<usize>,
     names: HashMap<Box<str>, Vec<Hit>>,
     plugins: HashMap<Box<str>, Vec<Hit>>,
     groups: HashMap<Box<str>, Vec<Hit>>,
@@ -245,8 +243,25 @@ impl Lists {
         }
     }
 
-    /// Marks the lists that have the tool, by their entries and by `patterns`.
-    pub(super) fn mark<S: Subject>(&self, subject: &S, patterns: &[&Pattern], marks: &mut Marks) {
+    /// Makes the patterns ready, after the last list.
+    pub(super) fn finish(mut self) -> Self {
+        let (groups, names): (Vec<_>, Vec<_>) =
+            self.patterns.iter().enumerate().partition(|(_, pattern)| pattern.is_group);
+        self.finder = Finder::new(names.into_iter().map(|(place, pattern)| (place, &*pattern.text)));
+        self.group_patterns = groups.into_iter().map(|(place, _)| place).collect();
+        self
+    }
+
+    /// Which patterns stand in one of these lists, for [`mark`](Self::mark).
+    pub(super) fn patterns_in(&self, lists: &[bool]) -> Vec<bool> {
+        let is_in = |pattern: &Pattern| pattern.hits.iter().any(|hit| lists[hit.list as usize]);
+        let patterns: Vec<bool> = self.patterns.iter().map(is_in).collect();
+        if patterns.contains(&true) { patterns } else { Vec::new() }
+    }
+
+    /// Marks the lists that have the tool, by their entries and by those patterns that `patterns` says; none where it is
+    /// empty.
+    pub(super) fn mark<S: Subject>(&self, subject: &S, patterns: &[bool], marks: &mut Marks) {
         let is_core = subject.is_core();
         let plugin = if is_core { None } else { subject.plugin_id().map(key) };
         let joined = plugin.as_ref().and_then(|id| self.joined.get(&**id)).map_or(&[][..], Vec::as_slice);
@@ -284,21 +299,26 @@ impl Lists {
                 by(hits, false, marks);
             }
         }
-        for pattern in patterns {
-            if pattern.is_group {
-                // Those that are built in were looked up above, under their names.
-                let is_in = |group: &str| matches(&pattern.text, group) && !self.is_reserved(group);
-                if subject.groups().any(|group| is_in(&key(group))) {
-                    by(&pattern.hits, false, marks);
-                }
-            } else if matches(&pattern.text, &name)
-                || plugin.as_ref().is_some_and(|id| matches(&pattern.text, id))
-            {
-                by(&pattern.hits, false, marks);
-            } else if subject.aliases().any(|alias| matches(&pattern.text, &key(alias))) {
-                // Even a core tool is allowed by a pattern only under its own name.
-                let denying = pattern.hits.iter().filter(|hit| hit.needs == Needs::AnyName);
+        if patterns.is_empty() {
+            return;
+        }
+        let text = |place: usize| patterns[place].then(|| &*self.patterns[place].text);
+        for own in std::iter::once(&*name).chain(plugin.as_deref()) {
+            self.finder.find(own, text, |place| by(&self.patterns[place].hits, false, marks));
+        }
+        for alias in subject.aliases() {
+            // Even a core tool is allowed by a pattern only under its own name.
+            self.finder.find(&key(alias), text, |place| {
+                let denying = self.patterns[place].hits.iter().filter(|hit| hit.needs == Needs::AnyName);
                 denying.for_each(|hit| marks.set(hit.list, hit.entry));
+            });
+        }
+        for pattern in self.group_patterns.iter().filter(|place| patterns[**place]) {
+            let pattern = &self.patterns[*pattern];
+            // Those that are built in were looked up above, under their names.
+            let is_in = |group: &str| matches(&pattern.text, group) && !self.is_reserved(group);
+            if subject.groups().any(|group| is_in(&key(group))) {
+                by(&pattern.hits, false, marks);
             }
         }
     }

@@ -1,0 +1,84 @@
+//! Which of many patterns a name can match at all, found in one walk over the name.
+
+use super::entry::matches;
+use aho_corasick::AhoCorasick;
+
+/// Patterns for names, made ready to be looked through at once.
+#[derive(Debug, Default)]
+pub(super) struct Finder {
+    /// The longest text without a star of each pattern.
+    literals: Option<AhoCorasick>,
+    /// The place of the pattern for each of them.
+    places: Vec<usize>,
+    /// The places of those that every name can match.
+    others: Vec<usize>,
+}
+
+impl Finder {
+    /// For patterns, each with its place.
+    pub(super) fn new<'a>(patterns: impl Iterator<Item = (usize, &'a str)>) -> Self {
+        let longest = |pattern: &'a str| pattern.split('*').max_by_key(|text| text.len()).unwrap_or_default();
+        let (found, others): (Vec<_>, Vec<_>) = patterns
+            .map(|(place, pattern)| (place, longest(pattern)))
+            .partition(|(_, literal)| !literal.is_empty());
+        let places: Vec<usize> = found.iter().map(|(place, _)| *place).collect();
+        let mut others: Vec<usize> = others.into_iter().map(|(place, _)| place).collect();
+        let literals = match AhoCorasick::new(found.iter().map(|(_, literal)| literal)) {
+            Ok(literals) if !found.is_empty() => Some(literals),
+            Ok(_) => None,
+            // Too many to be found so: each is tried.
+            Err(_) => {
+                others.extend(&places);
+                None
+            }
+        };
+        Self { literals, places, others }
+    }
+
+    /// Hands over each place whose pattern matches, some of them more than once.
+    pub(super) fn find<'a>(
+        &self,
+        text: &str,
+        pattern: impl Fn(usize) -> Option<&'a str>,
+        mut found: impl FnMut(usize),
+    ) {
+        let mut check = |place: usize| {
+            if pattern(place).is_some_and(|pattern| matches(pattern, text)) {
+                found(place);
+            }
+        };
+        self.others.iter().for_each(|place| check(*place));
+        if let Some(literals) = &self.literals {
+            let candidates = literals.find_overlapping_iter(text);
+            candidates.for_each(|candidate| check(self.places[candidate.pattern().as_usize()]));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn it_finds_what_matches_and_nothing_else() {
+        let patterns = ["*", "re*", "*ad", "r*d", "*ea*", "a*ea*", "**", "read*", "*x", "re*x*", "ea*"];
+        let finder = Finder::new(patterns.iter().copied().enumerate());
+        for text in ["read", "area", "ad", "", "x", "rex", "reread", "nothing"] {
+            let mut found = BTreeSet::new();
+            finder.find(
+                text,
+                |place| Some(patterns[place]),
+                |place| {
+                    found.insert(place);
+                },
+            );
+            let expected = (0..patterns.len()).filter(|place| matches(patterns[*place], text));
+            assert_eq!(found, expected.collect(), "{text}");
+        }
+        let mut found = 0;
+        finder.find("read", |place| (place != 0).then(|| patterns[place]), |_| found += 1);
+        assert!(found >= 6, "{found}");
+        Finder::new(std::iter::empty()).find("read", |_| None, |_| panic!("there are none"));
+    }
+}

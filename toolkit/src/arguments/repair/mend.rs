@@ -292,4 +292,36 @@ mod tests {
             assert_eq!(mended(&schema, &given, MOST_LOOKED_AT), *expected, "{depth}");
         }
     }
+
+    #[test]
+    fn null_as_a_text_is_absent_where_no_text_and_no_null_is_wanted() {
+        for (property, given, expected) in [
+            (json!({"type": "integer"}), "null", None),
+            (json!({"type": "integer"}), " None ", None),
+            (json!({"type": "integer"}), "x", Some(json!("x"))),
+            (json!({"type": ["integer", "null"]}), "null", Some(json!(null))),
+            (json!({"type": "string"}), "null", Some(json!("null"))),
+            (json!({"type": "string", "maxLength": 1}), "null", Some(json!("null"))),
+            (json!({"type": ["string", "null"], "maxLength": 1}), "null", Some(json!("null"))),
+            (json!({"enum": ["a", "b"]}), "null", None),
+            (json!({"enum": ["a", null]}), "null", Some(json!("null"))),
+            (json!({"enum": ["a", "null"]}), "null", Some(json!("null"))),
+        ] {
+            let schema = json!({"properties": {"x": property, "y": property, "n": {"type": "integer"}},
+                "required": ["n", "y"]});
+            let value = mended(&schema, &json!({"x": given, "n": "5"}), MOST_LOOKED_AT);
+            assert_eq!((value.get("x"), &value["n"]), (expected.as_ref(), &json!(5)), "{given} {property}");
+            let required = mended(&schema, &json!({"y": given, "n": "5"}), MOST_LOOKED_AT);
+            let expected = expected.unwrap_or_else(|| json!(given));
+            assert_eq!(required.get("y"), Some(&expected), "{given} {property}");
+        }
+    }
+
+    #[test]
+    fn null_is_absent_where_it_is_optional() {
+        let schema = json!({"properties": {"x": {"type": "integer"}, "y": {"type": "integer"},
+            "z": {"type": ["integer", "null"]}, "n": {"type": "integer"}}, "required": ["y", "n"]});
+        let given = json!({"x": null, "y": null, "z": null, "n": "5"});
+        assert_eq!(mended(&schema, &given, MOST_LOOKED_AT), json!({"y": null, "z": null, "n": 5}));
+    }
 }

@@ -43,7 +43,6 @@ use configured::configure;
 use faults::{faults, missing_services};
 use origins::{Known, Origins};
 use register::Registry;
-use std::collections::BTreeSet;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;

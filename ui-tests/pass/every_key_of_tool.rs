@@ -51,7 +51,7 @@ fn delete(path: String) {
 
 fn main() {
     let tool = ui_tests::tool("read_file");
-    let def = tool.def();
+    let def = tool.def().unwrap();
     assert_eq!(def.description, "Reads a file.");
     assert_eq!(def.groups, ["fs", "text"]);
     assert_eq!(def.title, Some("Read a file"));
@@ -71,7 +71,7 @@ fn main() {
     assert_eq!(ui_tests::text("cat", r#"{"path": "x"}"#), "x");
     assert_eq!(ui_tests::call("read_file", "{}").text(), "1 problems");
 
-    let def = toolkit::tool_ref!(delete).def();
+    let def = toolkit::tool_ref!(delete).def().unwrap();
     assert_eq!(def.description, "Deletes a file.");
     assert!(!def.enabled && !def.read_only && !def.asks && def.channel.is_none());
     assert_eq!((def.destructive, def.open_world), (Some(true), Some(true)));

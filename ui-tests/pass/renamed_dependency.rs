@@ -4,6 +4,7 @@ fn main() {
     assert_eq!(ui_tests::text("renamed_read", r#"{"path": "p", "mode": "Fast"}"#), "p5Fast");
     assert_eq!(ui_tests::text("renamed_taken", "{}"), "3");
     let toolkit = toolkit::Toolkit::builder().without_asking_first().build().unwrap();
-    let names: Vec<&str> = toolkit.tools().iter().map(toolkit::Tool::name).collect();
+    let tools = toolkit.tools();
+    let names: Vec<&str> = tools.iter().map(toolkit::Tool::name).collect();
     assert_eq!(names, ui_tests_renamed::NAMES);
 }

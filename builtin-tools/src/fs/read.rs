@@ -27,7 +27,7 @@ const BUFFER_BYTES: usize = 64 * 1024;
 /// # Errors
 ///
 /// When nothing is there, it is no text file, or reading it is not allowed.
-#[tool(name = "read", group = ["fs", "coding"], title = "Read a file", read_only, truncate = "off")]
+#[tool(name = "read", group = ["fs", "coding"], title = "Read a file", read_only, asks, truncate = "off")]
 pub async fn read(
     ctx: &ToolContext,
     /// Path of the file, absolute or relative to the workspace.

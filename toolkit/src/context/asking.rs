@@ -32,7 +32,7 @@ impl ToolContext {
     /// use toolkit::{Ask, Answer, ScriptedApprover};
     ///
     /// /// Deploys the site.
-    /// #[tool]
+    /// #[tool(asks)]
     /// async fn deploy(ctx: &ToolContext) -> Result<String, ToolError> {
     ///     ctx.ask(Ask::new("deploy", "Put the site online")).await?;
     ///     Ok("deployed".to_owned())
@@ -41,7 +41,6 @@ impl ToolContext {
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), toolkit::BuildError> {
     /// let toolkit = Toolkit::empty()
     ///     .tool(toolkit::tool_ref!(deploy))
-    /// #   .without_asking_first()
     ///     .approver(ScriptedApprover::new([Answer::allow(), Answer::deny_saying("not on a Friday")]))
     ///     .build()?;
     /// let toolbox = toolkit.toolbox(&Caller::new()).await;

@@ -157,7 +157,9 @@ fn fitting(
     });
     match prepared? {
         Ok((mut arguments, _)) => {
-            bound.into_iter().for_each(|bound| arguments.extend(bound));
+            if let Some(bound) = bound {
+                arguments.extend(bound);
+            }
             Ok(arguments.take_all())
         }
         Err(problems) => Err(blocked(

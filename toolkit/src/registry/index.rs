@@ -7,23 +7,27 @@ use crate::tool::Tool;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Index {
     /// At most half of them are taken.
-    slots: Vec<Option<Entry>>,
+    slots: Vec<Entry>,
     taken: usize,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     hash: u32,
-    /// The tool's place.
+    /// The tool's place; `NOWHERE` in a free slot. No `Option`: whether a slot is free is nothing that a processor could guess.
     place: u32,
     /// Which of the tool's aliases it is, from 1; 0 for its name.
     alias: u32,
 }
 
+const NOWHERE: u32 = u32::MAX;
+
+const FREE: Entry = Entry { hash: 0, place: NOWHERE, alias: 0 };
+
 impl Index {
     /// Room for so many names.
     pub(super) fn with_capacity(names: usize) -> Self {
-        Self { slots: vec![None; names * 2], taken: 0 }
+        Self { slots: vec![FREE; names * 2], taken: 0 }
     }
 
     /// The place of the tool of this name or alias.
@@ -34,30 +38,33 @@ impl Index {
         let hash = hash(name);
         let mut at = slot(hash, self.slots.len());
         // Half of the slots are free, so this ends.
-        while let Some(entry) = self.slots[at] {
+        loop {
+            let entry = self.slots[at];
+            if entry.is_free() {
+                return None;
+            }
             if entry.hash == hash && entry.name(tools) == Some(name) {
                 return Some(entry.place as usize);
             }
             at = self.after(at);
         }
-        None
     }
 
     /// Adds the name of the tool at `place`, or its `alias` of that number, from 1. It must not be there yet.
     pub(super) fn insert(&mut self, name: &str, place: usize, alias: usize) {
         if self.slots.len() < (self.taken + 1) * 2 {
             let mut larger = Self::with_capacity((self.taken + 1) * 2);
-            self.slots.iter().flatten().for_each(|entry| larger.put(*entry));
+            self.slots.iter().filter(|entry| !entry.is_free()).for_each(|entry| larger.put(*entry));
             *self = larger;
         }
-        let small = |count: usize| u32::try_from(count).expect("a program has fewer than 2^32 tools");
         self.put(Entry { hash: hash(name), place: small(place), alias: small(alias) });
     }
 
     /// Makes room for a tool that comes in at `place`.
     pub(super) fn shift_up(&mut self, place: usize) {
-        for entry in self.slots.iter_mut().flatten() {
-            entry.place += u32::from(entry.place as usize >= place);
+        let place = small(place);
+        for entry in &mut self.slots {
+            entry.place += u32::from((entry.place >= place) & !entry.is_free());
         }
     }
 
@@ -66,8 +73,9 @@ impl Index {
         for (alias, name) in std::iter::once(tool.name()).chain(tool.aliases()).enumerate() {
             self.remove(name, place, alias);
         }
-        for entry in self.slots.iter_mut().flatten() {
-            entry.place -= u32::from(entry.place as usize > place);
+        let place = small(place);
+        for entry in &mut self.slots {
+            entry.place -= u32::from((entry.place > place) & !entry.is_free());
         }
     }
 
@@ -80,8 +88,8 @@ impl Index {
         let is_it =
             |entry: Entry| (entry.hash, entry.place as usize, entry.alias as usize) == (hash, place, alias);
         let mut free = slot(hash, self.slots.len());
-        while !self.slots[free].is_some_and(is_it) {
-            if self.slots[free].is_none() {
+        while !is_it(self.slots[free]) {
+            if self.slots[free].is_free() {
                 return;
             }
             free = self.after(free);
@@ -89,15 +97,16 @@ impl Index {
         self.taken -= 1;
         // What stands behind moves up, as far as it may: a search ends at the first free slot.
         let mut at = self.after(free);
-        while let Some(entry) = self.slots[at] {
+        while !self.slots[at].is_free() {
+            let entry = self.slots[at];
             let home = slot(entry.hash, self.slots.len());
             if self.distance(home, at) >= self.distance(free, at) {
-                self.slots[free] = Some(entry);
+                self.slots[free] = entry;
                 free = at;
             }
             at = self.after(at);
         }
-        self.slots[free] = None;
+        self.slots[free] = FREE;
     }
 
     /// How many steps it is from one slot to another, round in a circle.
@@ -107,10 +116,10 @@ impl Index {
 
     fn put(&mut self, entry: Entry) {
         let mut at = slot(entry.hash, self.slots.len());
-        while self.slots[at].is_some() {
+        while !self.slots[at].is_free() {
             at = self.after(at);
         }
-        self.slots[at] = Some(entry);
+        self.slots[at] = entry;
         self.taken += 1;
     }
 
@@ -121,6 +130,10 @@ impl Index {
 }
 
 impl Entry {
+    fn is_free(self) -> bool {
+        self.place == NOWHERE
+    }
+
     fn name<'a>(&self, tools: &'a [Tool]) -> Option<&'a str> {
         let tool = &tools[self.place as usize];
         match self.alias {
@@ -128,6 +141,11 @@ impl Entry {
             alias => tool.aliases().nth(alias as usize - 1),
         }
     }
+}
+
+fn small(count: usize) -> u32 {
+    let small = u32::try_from(count).ok().filter(|small| *small != NOWHERE);
+    small.expect("a program has fewer than 2^32 - 1 tools")
 }
 
 /// Where a hash belongs among so many slots: its upper bits, which all bytes of a name have a part in, decide.

@@ -155,6 +155,12 @@ pub(crate) const CASES: &[Case] = &[
             "/file_path: expected a string (required), got nothing",
         ],
     ),
+    // It has an argument of that name.
+    refused(
+        "tree",
+        r#"{"name":"tree","arguments":{"name":"a"}}"#,
+        &["/arguments: expected one of the arguments `name`, `children`, got the unknown `arguments`"],
+    ),
     refused(
         "ping",
         r#"{"input":"{}","title":"ping"}"#,

@@ -1,6 +1,7 @@
 //! Tools that factories make for a caller, and what becomes of those that cannot be there.
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
+#![allow(clippy::unused_async, reason = "what makes a tool or a service is async, whatever it does")]
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;

@@ -1,6 +1,7 @@
 //! Tools that make themselves ready for a caller: what they change, what they cannot, and what becomes of those that fail.
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
+#![allow(clippy::unused_async, reason = "what prepares a tool is async, whatever it does")]
 
 use serde_json::json;
 use std::sync::Arc;

@@ -3,6 +3,9 @@
 use super::entry::matches;
 use aho_corasick::AhoCorasick;
 
+/// So many patterns are tried one by one: to make a search ready takes longer than it saves.
+const FEW: usize = 8;
+
 /// Patterns for names, made ready to be looked through at once.
 #[derive(Debug, Default)]
 pub(super) struct Finder {
@@ -18,20 +21,19 @@ impl Finder {
     /// For patterns, each with its place.
     pub(super) fn new<'a>(patterns: impl Iterator<Item = (usize, &'a str)>) -> Self {
         let longest = |pattern: &'a str| pattern.split('*').max_by_key(|text| text.len()).unwrap_or_default();
-        let (found, others): (Vec<_>, Vec<_>) = patterns
-            .map(|(place, pattern)| (place, longest(pattern)))
-            .partition(|(_, literal)| !literal.is_empty());
+        let literals: Vec<_> = patterns.map(|(place, pattern)| (place, longest(pattern))).collect();
+        let is_few = literals.len() < FEW;
+        let (found, others): (Vec<_>, Vec<_>) =
+            literals.into_iter().partition(|(_, literal)| !is_few && !literal.is_empty());
         let places: Vec<usize> = found.iter().map(|(place, _)| *place).collect();
         let mut others: Vec<usize> = others.into_iter().map(|(place, _)| place).collect();
-        let literals = match AhoCorasick::new(found.iter().map(|(_, literal)| literal)) {
-            Ok(literals) if !found.is_empty() => Some(literals),
-            Ok(_) => None,
+        let literals =
+            (!found.is_empty()).then(|| AhoCorasick::new(found.iter().map(|(_, literal)| literal)));
+        let literals = literals.and_then(Result::ok);
+        if literals.is_none() {
             // Too many to be found so: each is tried.
-            Err(_) => {
-                others.extend(&places);
-                None
-            }
-        };
+            others.extend(&places);
+        }
         Self { literals, places, others }
     }
 
@@ -62,23 +64,31 @@ mod tests {
 
     #[test]
     fn it_finds_what_matches_and_nothing_else() {
-        let patterns = ["*", "re*", "*ad", "r*d", "*ea*", "a*ea*", "**", "read*", "*x", "re*x*", "ea*"];
-        let finder = Finder::new(patterns.iter().copied().enumerate());
-        for text in ["read", "area", "ad", "", "x", "rex", "reread", "nothing"] {
-            let mut found = BTreeSet::new();
-            finder.find(
-                text,
-                |place| Some(patterns[place]),
-                |place| {
-                    found.insert(place);
-                },
-            );
-            let expected = (0..patterns.len()).filter(|place| matches(patterns[*place], text));
-            assert_eq!(found, expected.collect(), "{text}");
+        let all = ["*", "re*", "*ad", "r*d", "*ea*", "a*ea*", "**", "read*", "*x", "re*x*", "ea*"];
+        for patterns in [&all[..], &all[1..FEW], &all[..0]] {
+            let finder = Finder::new(patterns.iter().copied().enumerate());
+            for text in ["read", "area", "ad", "", "x", "rex", "reread", "nothing"] {
+                let mut found = BTreeSet::new();
+                finder.find(
+                    text,
+                    |place| Some(patterns[place]),
+                    |place| {
+                        found.insert(place);
+                    },
+                );
+                let expected = (0..patterns.len()).filter(|place| matches(patterns[*place], text));
+                assert_eq!(found, expected.collect(), "{text}");
+            }
         }
-        let mut found = 0;
-        finder.find("read", |place| (place != 0).then(|| patterns[place]), |_| found += 1);
-        assert!(found >= 6, "{found}");
-        Finder::new(std::iter::empty()).find("read", |_| None, |_| panic!("there are none"));
+    }
+
+    #[test]
+    fn what_is_left_out_is_not_found() {
+        let finder = Finder::new([(0, "*"), (1, "r*")].into_iter());
+        finder.find("read", |place| (place == 1).then_some("r*"), |place| assert_eq!(place, 1));
+        let many = Finder::new((0..FEW).map(|place| (place, "r*")));
+        let mut found = Vec::new();
+        many.find("read", |place| (place == 3).then_some("r*"), |place| found.push(place));
+        assert_eq!(found, [3]);
     }
 }

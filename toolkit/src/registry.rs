@@ -444,6 +444,9 @@ impl Builder {
             new.location.is_none() || diagnostics.iter().all(|said| said.location != new.location)
         });
         diagnostics.extend(of_policy);
+        let kinds: Vec<String> =
+            registry.snapshot().iter().map(|tool| tool.permission().to_owned()).collect();
+        diagnostics.extend(self.settings.permissions.diagnostics(kinds.iter().map(String::as_str)));
         let Self { services, mut settings, data_dir, linked, .. } = self;
         let data_dir = data_dir.or_else(default_data_dir);
         // A model is told where a file is, and its tools may work in another directory than the process.

@@ -191,7 +191,7 @@ fn answer(
 ) -> Result<Exit, Stop> {
     let format = options.format;
     match options.request {
-        Request::List { diagnostics: true, .. } => list::diagnostics(toolkit, format, console)?,
+        Request::List { diagnostics: true, .. } => list::diagnostics(toolkit, toolbox, format, console)?,
         Request::List { group, .. } => list::tools(toolbox, group.as_deref(), format, console)?,
         Request::Describe { name } => describe::run(find(toolbox, &name)?, format, console)?,
         Request::Explain { name } => return explain::tool(toolkit, toolbox, &name, format, console),

@@ -63,8 +63,13 @@ fn unknown_group(toolbox: &Toolbox, group: &str) -> Stop {
 }
 
 /// Prints what was noticed while the tools were put together.
-pub(crate) fn diagnostics(toolkit: &Toolkit, format: Format, console: &mut Console<'_>) -> Result<(), Stop> {
-    let diagnostics = toolkit.diagnostics();
+pub(crate) fn diagnostics(
+    toolkit: &Toolkit,
+    toolbox: &Toolbox,
+    format: Format,
+    console: &mut Console<'_>,
+) -> Result<(), Stop> {
+    let diagnostics = [toolkit.diagnostics(), toolbox.diagnostics()].concat();
     if format == Format::Json {
         return print_json(&serde_json::to_value(diagnostics)?, console);
     }

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// When a model that repeats itself is stopped [`/loopGuard`]: how often it may make the same call with the same result.
+/// When a model that repeats itself is stopped (`/loopGuard`): how often it may make the same call with the same result.
 /// What is not said is left to the guard.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -25,7 +25,7 @@ pub struct LoopGuardSettings {
     pub block: Option<u32>,
 }
 
-/// How an agent that tools are delegated to works [`/toolAgent`].
+/// How an agent that tools are delegated to works (`/toolAgent`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[non_exhaustive]
@@ -58,7 +58,7 @@ impl Default for ToolAgentSettings {
     }
 }
 
-/// A server of the Model Context Protocol [`/mcp/<name>`]: a command to start, or an address.
+/// A server of the Model Context Protocol (`/mcp/<name>`): a command to start, or an address.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 #[non_exhaustive]

@@ -45,32 +45,32 @@ pub struct ProfileRules {
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct PolicySettings {
-    /// For everybody [`/tools`].
+    /// For everybody (`/tools`).
     pub tools: ToolRules,
-    /// Profiles by name [`/tools/profiles/<name>`].
+    /// Profiles by name (`/tools/profiles/<name>`).
     pub profiles: BTreeMap<String, ProfileRules>,
-    /// By provider, or `provider/model` [`/tools/byProvider/<provider>`].
+    /// By provider, or `provider/model` (`/tools/byProvider/<provider>`).
     pub by_provider: BTreeMap<String, ToolRules>,
-    /// By agent [`/agents/<id>/tools`].
+    /// By agent (`/agents/<id>/tools`).
     pub agents: BTreeMap<String, ToolRules>,
-    /// By agent, then by provider or `provider/model` [`/agents/<id>/tools/byProvider/<provider>`].
+    /// By agent, then by provider or `provider/model` (`/agents/<id>/tools/byProvider/<provider>`).
     pub agents_by_provider: BTreeMap<String, BTreeMap<String, ToolRules>>,
-    /// By channel [`/channels/<name>/tools`].
+    /// By channel (`/channels/<name>/tools`).
     pub channels: BTreeMap<String, ToolRules>,
-    /// For callers in a sandbox [`/tools/sandbox`].
+    /// For callers in a sandbox (`/tools/sandbox`).
     pub sandbox: ToolRules,
-    /// For sub-agents [`/tools/subagents`].
+    /// For sub-agents (`/tools/subagents`).
     pub subagents: ToolRules,
-    /// Tools that are switched on or off, by name [`/tools/settings/<tool>/enabled`].
+    /// Tools that are switched on or off, by name (`/tools/settings/<tool>/enabled`).
     pub enabled: BTreeMap<String, bool>,
-    /// Plugins that are switched off: all their tools, by id. `true` says nothing [`/plugins/<id>/enabled`].
+    /// Plugins that are switched off: all their tools, by id. `true` says nothing (`/plugins/<id>/enabled`).
     pub plugins_enabled: BTreeMap<String, bool>,
     /// Tools that only certain models get, by tool: a model, `provider/model`, or one of them with `*`, and the pointer at
     /// which the list stands [`/tools/exec/applyPatch/allowModels`, say].
     pub models: BTreeMap<String, (Vec<String>, String)>,
-    /// Built-in groups in which a plugin's tools count for allow lists, by plugin id [`/plugins/<id>/joinGroups`].
+    /// Built-in groups in which a plugin's tools count for allow lists, by plugin id (`/plugins/<id>/joinGroups`).
     pub join_groups: BTreeMap<String, BTreeSet<String>>,
-    /// Whether models can call tools at all; `None` says nothing [`/enableToolCalls`].
+    /// Whether models can call tools at all; `None` says nothing (`/enableToolCalls`).
     pub enable_tool_calls: Option<bool>,
     /// Where each entry was written.
     pub origins: ConfigOrigins,

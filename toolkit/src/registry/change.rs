@@ -123,7 +123,7 @@ impl RegisterError {
     }
 }
 
-/// Tells when the tools of a toolkit change: see [`Toolkit::watch_tools`].
+/// Tells when the tools of a toolkit change: see [`Toolkit::watch_tools`](crate::Toolkit::watch_tools).
 #[derive(Debug, Clone)]
 pub struct ToolWatch(watch::Receiver<u64>);
 

@@ -119,7 +119,7 @@ mod tests {
 
     /// What becomes of `value` where `schema` is wanted, whether it fits in the end or not.
     pub(super) fn mended(schema: &Value, value: &Value) -> Value {
-        let root = json!({"type": "object", "properties": {"x": schema}});
+        let root = json!({"type": "object", "properties": {"x": schema}, "required": ["x"]});
         let mut arguments = json!({ "x": value });
         mend(&Compiled::new("test", root).unwrap(), &mut arguments, &mut Vec::new());
         arguments["x"].take()

@@ -66,7 +66,7 @@ mod inner {
 }
 
 fn main() {
-    let toolkit = Toolkit::builder().build().unwrap();
+    let toolkit = Toolkit::builder().without_asking_first().build().unwrap();
     let plugin = &toolkit.plugins()[0];
     assert_eq!((&*plugin.id, plugin.title, plugin.channel), ("my-plugin", Some("Mine"), Some("telegram")));
     assert_eq!(plugin.description, Some("Has everything."));

@@ -21,7 +21,8 @@ pub fn call_in(toolkit: &Toolkit, name: &str, arguments: &str) -> ToolResult {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime starts");
     runtime.block_on(async {
-        toolkit.toolbox(&Caller::new()).await.call(ToolCall::new("1", name, arguments)).await
+        let caller = Caller::new().with_channel("telegram");
+        toolkit.toolbox(&caller).await.call(ToolCall::new("1", name, arguments)).await
     })
 }
 

@@ -26,7 +26,7 @@ use std::collections::BTreeMap;
 /// one. An allow list names tools by their own names; an alias counts if a core crate gave it. By a group that is built in
 /// it means core tools, and those of plugins that the configuration lets join the group.
 ///
-/// ```
+/// ```standalone_crate
 /// use toolkit::prelude::*;
 /// use toolkit::{PolicySettings, ToolPolicy, ToolRules};
 ///

@@ -26,7 +26,8 @@ use serde_json::{Map, Value};
 ///     let times = args.optional::<usize>("times")?.unwrap_or(2);
 ///     Ok::<_, ToolError>(text.repeat(times))
 /// })?;
-/// let toolbox = Toolkit::empty().tool(tool).build()?.toolbox(&Caller::new()).await;
+/// let toolkit = Toolkit::empty().tool(tool).without_asking_first().build()?;
+/// let toolbox = toolkit.toolbox(&Caller::new()).await;
 /// assert_eq!(toolbox.call(ToolCall::new("1", "repeat", r#"{"text": "ab"}"#)).await.text(), "abab");
 /// # Ok(()) }
 /// ```

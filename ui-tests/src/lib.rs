@@ -1,7 +1,7 @@
 //! What the compile-pass cases share. The cases themselves stand in `pass/` and `fail/`, one file each, named after
 //! what they show; `tests/cases.rs` runs them.
 
-use toolkit::{Caller, Tool, ToolCall, ToolResult, Toolkit};
+use toolkit::{Caller, PolicySettings, Tool, ToolCall, ToolPolicy, ToolResult, ToolRules, Toolkit};
 
 /// Calls a tool of this process by its name, as a host would.
 ///
@@ -60,5 +60,9 @@ pub fn schema(name: &str) -> String {
 }
 
 fn toolkit() -> Toolkit {
-    Toolkit::builder().without_asking_first().build().unwrap_or_else(|error| panic!("{error}"))
+    // The optional ones too.
+    let mut settings = PolicySettings::default();
+    settings.tools = ToolRules::default().also_allow(["group:plugins"]);
+    let builder = Toolkit::builder().without_asking_first().policy(ToolPolicy::new(settings));
+    builder.build().unwrap_or_else(|error| panic!("{error}"))
 }

@@ -26,6 +26,7 @@ pub use verdict::{Explanation, LayerVerdict, PolicyRule, PolicyVerdict};
 use crate::caller::Caller;
 use crate::config::ConfigOrigin;
 use crate::diagnostic::Diagnostic;
+use crate::escape::{escape_line, escape_rest};
 use crate::guard::guard;
 use crate::link::Linked;
 use crate::tool::Tool;
@@ -198,10 +199,11 @@ impl From<Refusal> for LayerVerdict {
     }
 }
 
+/// In one line that is safe to show: names that somebody else chose may stand in it.
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "denied by {}: {}", self.layer, self.reason)?;
-        match &self.pointer {
+        write!(f, "denied by {}: {}", escape_rest(&self.layer), escape_rest(&self.reason))?;
+        match self.pointer.as_deref().map(escape_line) {
             Some(pointer) => write!(f, " (`{pointer}` in the configuration, which only the user can change)"),
             None => Ok(()),
         }

@@ -5,7 +5,7 @@ use crate::definitions::{find, print_json};
 use crate::exit::{Exit, Stop};
 use crate::options::Format;
 use std::fmt::Write as _;
-use toolkit::{Explanation, Toolbox, Toolkit};
+use toolkit::{Explanation, Toolbox, Toolkit, escape_line};
 
 /// Prints what each layer of the policy says of the tool, and the rule that made it.
 pub(crate) fn tool(
@@ -34,7 +34,7 @@ fn page(explanation: &Explanation, console: &Console<'_>) -> String {
     let mut text = match (explanation.exists, explanation.denied_by()) {
         (true, _) => format!("{name} is there for this caller.\n\n"),
         (false, Some(layer)) => {
-            format!("{name} is not there for this caller: denied by {}.\n\n", layer.layer)
+            format!("{name} is not there for this caller: denied by {}.\n\n", escape_line(&layer.layer))
         }
         (false, None) => format!("{name} is not there for this caller.\n\n"),
     };

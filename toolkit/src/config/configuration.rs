@@ -15,6 +15,7 @@ use crate::config::section::ConfigSection;
 use crate::config::settle::own_keys;
 use crate::config::trust::TrustedFile;
 use crate::diagnostic::{Diagnostic, Level};
+use crate::escape::escape_rest;
 use crate::guard::guard;
 use crate::name::nearest;
 use crate::permission::PermissionSettings;
@@ -277,14 +278,15 @@ impl Configuration {
         &self.0.ignored
     }
 
-    /// What a host should know: keys that are ignored, and why nothing is trusted. Each is told once.
+    /// What a host should know: keys that are ignored, and why nothing is trusted. Each is told once, in a line that is safe
+    /// to show.
     pub fn notes(&self) -> Vec<String> {
         let ignored = &self.0.ignored;
         let mut notes: Vec<String> = ignored.iter().take(MOST_TOLD).map(ToString::to_string).collect();
         if let Some(more) = ignored.len().checked_sub(MOST_TOLD).filter(|more| *more > 0) {
             notes.push(format!("{more} more keys are ignored until `toolkit trust`"));
         }
-        notes.extend(self.0.notes.iter().cloned());
+        notes.extend(self.0.notes.iter().map(|note| escape_rest(note).into_owned()));
         notes
     }
 

@@ -1,6 +1,7 @@
 //! Why a tool is there or not, layer by layer.
 
 use crate::config::ConfigOrigin;
+use crate::escape::{escape_line, escape_rest};
 use serde::{Serialize, Serializer};
 use std::fmt;
 
@@ -87,19 +88,22 @@ impl fmt::Display for PolicyVerdict {
     }
 }
 
-/// Where it was written if that is known, else where it stands.
+/// Where it was written if that is known, else where it stands; in one line that is safe to show.
 impl fmt::Display for PolicyRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pointer = escape_line(&self.pointer);
         match &self.origin {
-            Some(origin) => write!(f, "{} at {origin}", self.pointer),
-            None => f.write_str(&self.pointer),
+            Some(origin) => write!(f, "{pointer} at {}", escape_line(&origin.to_string())),
+            None => f.write_str(&pointer),
         }
     }
 }
 
+/// In one line that is safe to show: names that somebody else chose may stand in it.
 impl fmt::Display for LayerVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:<6}  {}: {}", self.verdict, self.layer, self.reason)?;
+        let (layer, reason) = (escape_rest(&self.layer), escape_rest(&self.reason));
+        write!(f, "{:<6}  {layer}: {reason}", self.verdict)?;
         match &self.rule {
             Some(rule) => write!(f, " ({rule})"),
             None => Ok(()),

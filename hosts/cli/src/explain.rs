@@ -26,12 +26,23 @@ pub(crate) fn tool(
             console.print(&text)?;
         }
     }
-    Ok(if explanation.exists { Exit::Success } else { Exit::Denied })
+    Ok(match (explanation.exists, explanation.denied_by()) {
+        (true, _) => Exit::Success,
+        (false, None) if !explanation.present => Exit::UnknownTool,
+        (false, _) => Exit::Denied,
+    })
 }
 
 fn page(explanation: &Explanation, console: &Console<'_>) -> String {
     let name = console.out_paint.bold(&explanation.tool);
     let mut text = match (explanation.exists, explanation.denied_by()) {
+        _ if !explanation.present => {
+            let judged = match explanation.denied_by() {
+                Some(layer) => format!("that name is denied by {}", escape_line(&layer.layer)),
+                None => "nothing in the policy denies that name".to_owned(),
+            };
+            format!("{name} is not linked into this program; for this caller {judged}.\n\n")
+        }
         (true, _) => format!("{name} is there for this caller.\n\n"),
         (false, Some(layer)) => {
             format!("{name} is not there for this caller: denied by {}.\n\n", escape_line(&layer.layer))

@@ -60,6 +60,8 @@ pub struct Explanation {
     pub tool: String,
     /// Whether it exists for the caller.
     pub exists: bool,
+    /// Whether there is a tool of this name at all, be it switched off. Otherwise the layers judge the name alone.
+    pub present: bool,
     /// What each layer says, in the order in which they are asked.
     pub layers: Vec<LayerVerdict>,
 }

@@ -2,6 +2,7 @@
 
 use super::Builder;
 use crate::config::{Configuration, LoopGuardSettings};
+use crate::link::Links;
 use crate::loop_guard::LoopGuard;
 use crate::permission::Permissions;
 use crate::policy::{Both, ToolPolicy};
@@ -9,13 +10,13 @@ use std::sync::Arc;
 
 /// What the configuration says of tools, of permissions, of the order of plugins and of repeated calls. What a program
 /// says besides holds too: a policy of its own stays, and both have to let a tool through; what its rules deny stays denied.
-pub(super) fn configure(builder: &mut Builder) {
+pub(super) fn configure(builder: &mut Builder, links: &Links) {
     let settings = &mut builder.settings;
     let configuration = settings.configuration.clone();
     if !configuration.is_loaded() {
         return;
     }
-    let configured = policy(&configuration);
+    let configured = policy(&configuration, links);
     settings.policy = Some(match settings.policy.take() {
         None => Arc::new(configured),
         Some(own) => Arc::new(Both(own, Arc::new(configured))),
@@ -26,9 +27,9 @@ pub(super) fn configure(builder: &mut Builder) {
     builder.prefer.extend(configuration.prefer());
 }
 
-fn policy(configuration: &Configuration) -> ToolPolicy {
+fn policy(configuration: &Configuration, links: &Links) -> ToolPolicy {
     let (settings, restrictions) = configuration.policy();
-    let policy = ToolPolicy::new(settings);
+    let policy = ToolPolicy::linked_by(links, settings);
     restrictions.into_iter().fold(policy, |policy, (file, settings)| policy.narrowed_by(file, settings))
 }
 

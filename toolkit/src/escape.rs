@@ -250,7 +250,7 @@ mod tests {
         }
         for (text, expected) in [
             (r"as it \u{41} is", r"as it \u{41} is"),
-            ("\u{1b}[2J \u{202e}\n\u{301}", r"\u{1b}[2J \u{202e}\u{a}\u{301}"),
+            ("\u{301}\u{1b}[2J \u{202e}\n", r"\u{301}\u{1b}[2J \u{202e}\u{a}"),
             ("\\\u{200b} Grüße", r"\\u{200b} Grüße"),
         ] {
             assert_eq!(escape_rest(text), expected, "{text:?}");

@@ -26,6 +26,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The most keys of an untrusted file that are told one by one.
@@ -58,6 +59,8 @@ pub(crate) struct Inner {
     pub(crate) restrictions: Vec<Restriction>,
     pub(crate) ignored: Vec<IgnoredKey>,
     pub(crate) files: Vec<WorkspaceFile>,
+    /// The user's own file, whether or not it is there, and those that were named.
+    pub(crate) own_files: Vec<PathBuf>,
     pub(crate) secrets: Vec<String>,
     pub(crate) notes: Vec<String>,
     pub(crate) schemas: Option<Arc<Schemas>>,
@@ -146,6 +149,11 @@ impl Configuration {
             return Some(false);
         }
         self.0.resolved.pointer(&join(["tools", "settings", tool, "autoExecute"]))?.as_bool()
+    }
+
+    /// The user's own file, whether or not it is there, and those that were named: what decides what is allowed.
+    pub(crate) fn own_files(&self) -> &[PathBuf] {
+        &self.0.own_files
     }
 
     /// Whether one was loaded at all.

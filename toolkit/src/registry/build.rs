@@ -1,7 +1,7 @@
 //! Puts a toolkit together of what a builder was given and what is linked, and tells everything that is wrong at once.
 
 use super::candidates::{Candidate, choose};
-use super::configured::configure;
+use super::configured::{configure, loop_guard_problems};
 use super::faults::{faults, missing_services};
 use super::origins::{Known, Origins};
 use super::register::Registry;
@@ -24,11 +24,13 @@ impl Builder {
     /// # Errors
     ///
     /// Everything that is wrong, at once: two tools of one name in one crate, a linked crate that brought no
-    /// tool, a service that nobody provides, a name or a default that is not valid.
+    /// tool, a service that nobody provides, a name or a default that is not valid, limits of the loop guard of which a later one
+    /// comes first.
     pub fn build(mut self) -> Result<Toolkit, BuildError> {
         let (mut problems, mut diagnostics) = (Vec::new(), Vec::new());
         let links = Links::collect(&self.first_lists, &mut diagnostics);
         configure(&mut self, &links);
+        problems.extend(loop_guard_problems(&self.settings.configuration, self.settings.hooks.loop_guard));
         let without_any = || Arc::new(ToolPolicy::linked_by(&links, PolicySettings::default())) as _;
         let policy = Arc::clone(self.settings.policy.get_or_insert_with(without_any));
         let linked: Vec<&'static ToolDef> = if self.linked {

@@ -52,7 +52,7 @@ async fn put(context: &ToolContext, tool: &Tool, arguments: &Arguments) -> Resul
     if let Some(shown) = shown(context, &Value::Object(arguments.members().clone())) {
         ask = ask.with_text("arguments", shown);
     }
-    context.ask_person(ask).await?;
+    context.ask_person(ask, "core").await?;
     note_asked(context, "core", kind, &title);
     Ok(())
 }

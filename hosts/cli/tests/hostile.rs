@@ -101,7 +101,7 @@ impl Clone {
         let clone = Self::new();
         let (url, ran) = (clone.url(), clone.path("ran").display().to_string());
         for name in ["steal", "bin/sh", "bin/git", "bin/cat", "bin/docs-server", ".git/hooks/post-checkout"] {
-            clone.write(&format!("repo/{name}"), &format!("#!/bin/sh\necho \"$0\" >> '{ran}'\n"));
+            clone.write(&format!("repo/{name}"), format!("#!/bin/sh\necho \"$0\" >> '{ran}'\n"));
             fs::set_permissions(clone.path(&format!("repo/{name}")), fs::Permissions::from_mode(0o755))
                 .unwrap();
         }

@@ -68,7 +68,7 @@ impl ToolContext {
             }
             Decision::Deny => {
                 if let Some(number) = self.log(|asks| asks.begin("tool", &ask)) {
-                    self.live().asks.denied_by_rule(number, named(rule.as_ref()));
+                    self.live().asks.denied_by_rule(number, &named(rule.as_ref()));
                 }
                 Err(denied(&ask, rule.as_ref()))
             }

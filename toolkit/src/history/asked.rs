@@ -153,10 +153,10 @@ impl AskLog {
     }
 
     /// Notes that a rule denied it.
-    pub(crate) fn denied_by_rule(&self, number: AskNumber, rule: String) {
+    pub(crate) fn denied_by_rule(&self, number: AskNumber, rule: &str) {
         self.end(number, |ask| {
             (ask.answer, ask.by) = (AskAnswer::Denied, Some("rule".to_owned()));
-            ask.reason = Some(copy(&rule));
+            ask.reason = Some(copy(rule));
         });
     }
 

@@ -84,7 +84,9 @@ fn add_asks(context: &ToolContext, recorded: &mut RecordedCall) {
     let Some(live) = context.live_if_made() else { return };
     let mut asks = live.asks.take();
     if let Some(redactor) = live.redactor() {
-        asks.iter_mut().for_each(|ask| ask.redact(redactor));
+        for ask in &mut asks {
+            ask.redact(redactor);
+        }
     }
     if !asks.is_empty() {
         recorded.asked(asks);

@@ -9,13 +9,6 @@ use crate::permission::{Decided, Decision};
 use crate::tool::Tool;
 use serde_json::Value;
 
-/// Whether nobody is asked before the tool runs where nothing is configured: it changes nothing, or its author said that
-/// it may run, or it asks by itself. It must never be true where `Permissions::before` asks.
-pub(super) fn runs_unasked(tool: &Tool) -> bool {
-    let says_so = tool.annotations().read_only_hint || tool.is_auto_execute() || tool.asks();
-    says_so && !tool.source().is_remote()
-}
-
 /// Asks, where it has to be asked.
 pub(super) async fn ask(context: &ToolContext, arguments: &Arguments) -> Result<(), ToolError> {
     let tool = context.tool();
@@ -56,7 +49,7 @@ async fn put(context: &ToolContext, tool: &Tool, arguments: &Arguments) -> Resul
     if let Some(shown) = shown(context, &Value::Object(arguments.members().clone())) {
         ask = ask.with_text("arguments", shown);
     }
-    context.ask_person(ask).await?;
+    context.ask_person(ask, "core").await?;
     note_asked(context, "core", kind, &title);
     Ok(())
 }

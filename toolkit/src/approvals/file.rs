@@ -122,7 +122,7 @@ pub(super) fn random_name() -> Result<String, String> {
 }
 
 /// Opens a file that is there and that nobody else can have written.
-fn open_own(path: &Path) -> Result<Option<File>, String> {
+pub(crate) fn open_own(path: &Path) -> Result<Option<File>, String> {
     let mut options = OpenOptions::new();
     options.read(true);
     own(&mut options);
@@ -140,7 +140,7 @@ fn open_own(path: &Path) -> Result<Option<File>, String> {
 }
 
 /// Whether there is a directory that nobody else can write to.
-pub(super) fn check_directory(path: &Path) -> Result<bool, String> {
+pub(crate) fn check_directory(path: &Path) -> Result<bool, String> {
     let refused = |what: &str| Err(format!("{} is not read: {what}", path.display()));
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),

@@ -55,6 +55,7 @@ pub(super) fn settle(
         ignored,
         files,
         own_files: options.own_files(),
+        data_dir: options.data_dir.clone(),
         secrets,
         notes,
         schemas: Some(schemas),

@@ -75,6 +75,11 @@ impl OwnDirs {
         self.config.push(path);
     }
 
+    /// Adds what remembers what was allowed.
+    pub(crate) fn keep(&mut self, directory: PathBuf) {
+        self.data.push(directory);
+    }
+
     /// As they are compared.
     fn folded(&self) -> Self {
         let both = |directories: &[PathBuf]| {

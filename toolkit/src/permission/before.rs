@@ -84,6 +84,11 @@ impl Permissions {
         self.decide_or(caller, &PermissionRequest::new(tool.kind, &patterns), default)
     }
 
+    /// Whether the configuration says that a tool must not run without a question, also one that asks by itself.
+    pub(crate) fn must_ask(&self, tool: &Tool) -> bool {
+        self.auto_executes(tool.name()) == Some(false)
+    }
+
     /// Whether the `autoExecute` of a tool is configured.
     pub(crate) fn says_of(&self, tool: &Tool) -> bool {
         self.auto_executes(tool.name()).is_some()

@@ -39,10 +39,10 @@ impl<'a, S: Subject> Known<'a, S> {
     fn of(policy: &'a ToolPolicy, tools: &'a [S]) -> Self {
         let registered = policy.registered();
         let mut groups: BTreeSet<String> = registered.built_in.iter().cloned().collect();
-        groups.insert(PLUGINS.to_owned());
+        groups.extend([PLUGINS, "mcp", "client"].map(str::to_owned));
         groups.extend(tools.iter().flat_map(Subject::groups).map(normalised));
         let plugins: BTreeSet<String> =
-            tools.iter().filter_map(|tool| tool.plugin_id()).map(normalised).collect();
+            tools.iter().filter_map(|tool| tool.plugin_id()).map(|id| normalised(&id)).collect();
         let mut names = plugins.clone();
         names.extend(
             tools.iter().flat_map(|tool| std::iter::once(tool.name()).chain(tool.aliases())).map(normalised),
@@ -232,7 +232,7 @@ impl<S: Subject> Lint<'_, S> {
         }
         let user = &known.policy.sources()[0];
         let is_named = |tool: &&S| {
-            normalised(tool.name()) == canonical || tool.plugin_id().is_some_and(|id| normalised(id) == name)
+            normalised(tool.name()) == canonical || tool.plugin_id().is_some_and(|id| normalised(&id) == name)
         };
         for tool in known.tools.iter().filter(is_named) {
             if tool.is_optional() && !user.opens(tool) {

@@ -12,12 +12,16 @@ use serde_json::Value;
 /// Asks, where it has to be asked.
 pub(super) async fn ask(context: &ToolContext, arguments: &Arguments) -> Result<(), ToolError> {
     let tool = context.tool();
-    // What it asks by itself is judged by what it is about; its name alone says nothing of that.
-    if tool.asks() {
-        return Ok(());
-    }
     let settings = &context.scope().toolkit.settings;
     let permissions = &settings.permissions;
+    // What it asks by itself is judged by what it is about; its name alone says nothing of that. A server's word that its
+    // tool asks is no more than a word.
+    if tool.asks() && !tool.source().is_remote() {
+        if let Some(decided) = permissions.denies_kind(tool.permission(), context.caller()) {
+            return Err(ToolError::denied(refusal(tool, &decided)));
+        }
+        return if permissions.must_ask(tool) { put(context, tool, arguments).await } else { Ok(()) };
+    }
     // With the tool's kind of permission, and its name as the pattern.
     let decided = permissions.before(tool, context.caller());
     let is_default = !decided.said && !permissions.says_of(tool);

@@ -11,7 +11,11 @@ use crate::escape::escape_line;
 use crate::name::nearest;
 use std::collections::BTreeSet;
 
-/// What is probably not as meant. None of it widens anything.
+/// The most that is told of one source. Somebody else may have written it, with thousands of names that nothing has, and
+/// what each of them may have meant takes a while to find.
+const MOST_TOLD: usize = 100;
+
+/// What is probably not as meant, at most 100 things of each source. None of it widens anything.
 pub(super) fn diagnostics<S: Subject>(policy: &ToolPolicy, tools: &[S]) -> Vec<Diagnostic> {
     let known = Known::of(policy, tools);
     policy
@@ -88,7 +92,16 @@ impl<S: Subject> Lint<'_, S> {
         self.switches();
         self.profiles();
         self.joining();
+        if self.is_full() {
+            let message = format!("there may be more that is not as meant: only {MOST_TOLD} things are told");
+            self.say(Level::Info, "", message);
+        }
         self.found
+    }
+
+    /// Whether nothing more is looked for.
+    fn is_full(&self) -> bool {
+        self.found.len() >= MOST_TOLD
     }
 
     fn say(&mut self, level: Level, pointer: &str, message: String) {
@@ -109,6 +122,9 @@ impl<S: Subject> Lint<'_, S> {
     fn layers(&mut self) {
         let source = self.source;
         for rules in source.layers() {
+            if self.is_full() {
+                return;
+            }
             if let Some(chosen) = rules.profile.as_ref().filter(|chosen| chosen.profiles.is_empty()) {
                 let pointer = format!("{}/profile", rules.pointer);
                 let near =
@@ -142,6 +158,9 @@ impl<S: Subject> Lint<'_, S> {
             }
             let mut knows_any = list.entries.is_empty();
             for (number, text) in (0..).zip(&list.entries) {
+                if self.is_full() {
+                    return;
+                }
                 let Some(pointer) = list.pointer(number) else { continue };
                 knows_any |= self.entry(list.kind, text, &pointer);
             }
@@ -244,6 +263,9 @@ impl<S: Subject> Lint<'_, S> {
             named.extend(pointers.map(|(name, pointer)| (name.to_string(), pointer, is_plugin)));
         }
         for (name, pointer, is_plugin) in named {
+            if self.is_full() {
+                return;
+            }
             let known = self.known;
             let (all, what) = if is_plugin { (&known.plugins, "plugin") } else { (&known.names, "tool") };
             if all.contains(&normalised(&name)) {
@@ -261,6 +283,9 @@ impl<S: Subject> Lint<'_, S> {
     /// Profiles that have the name of one that a core crate registered.
     fn profiles(&mut self) {
         for name in &self.source.profiles {
+            if self.is_full() {
+                return;
+            }
             if self.known.policy.registered().profiles.contains_key(&normalised(name)) {
                 let pointer = format!("/tools/profiles/{}", escaped(name));
                 let message = format!(
@@ -275,6 +300,9 @@ impl<S: Subject> Lint<'_, S> {
     fn joining(&mut self) {
         let source = self.source;
         for (plugin, groups) in &source.join_groups {
+            if self.is_full() {
+                return;
+            }
             let pointer = format!("/plugins/{}/joinGroups", escaped(plugin));
             if !self.known.plugins.contains(&normalised(plugin)) {
                 let near = nearest(plugin, self.known.plugins.iter().map(String::as_str));
@@ -282,7 +310,7 @@ impl<S: Subject> Lint<'_, S> {
                 let plugin = escape_line(plugin);
                 self.warn(&pointer, format!("there is no plugin `{plugin}` ({pointer}){advice}"));
             }
-            for group in groups {
+            for group in groups.iter().take(MOST_TOLD) {
                 let registered = self.known.policy.registered();
                 let is_built_in = match Entry::parse(group) {
                     Ok(Entry::Name(name) | Entry::Group(name)) => registered.built_in(&name).is_some(),

@@ -106,6 +106,8 @@ struct Pattern {
 pub(super) struct Lists {
     pub(super) all: Vec<List>,
     patterns: Vec<Pattern>,
+    /// The place of each text in `patterns`, of names and of groups, while lists are added.
+    places: HashMap<Box<str>, [Option<usize>; 2]>,
     /// Those for names.
     finder: Finder,
     /// The places of those for groups.
@@ -238,16 +240,20 @@ impl Lists {
     }
 
     fn add_pattern(&mut self, text: String, is_group: bool, hit: Hit) {
-        let same =
-            self.patterns.iter_mut().find(|pattern| *pattern.text == *text && pattern.is_group == is_group);
-        match same {
-            Some(pattern) => pattern.hits.push(hit),
-            None => self.patterns.push(Pattern { text: text.into(), is_group, hits: vec![hit] }),
+        let text: Box<str> = text.into();
+        let place = &mut self.places.entry(text.clone()).or_default()[usize::from(is_group)];
+        match *place {
+            Some(place) => self.patterns[place].hits.push(hit),
+            None => {
+                *place = Some(self.patterns.len());
+                self.patterns.push(Pattern { text, is_group, hits: vec![hit] });
+            }
         }
     }
 
     /// Makes the patterns ready, after the last list.
     pub(super) fn finish(mut self) -> Self {
+        self.places = HashMap::new();
         let (groups, names): (Vec<_>, Vec<_>) =
             self.patterns.iter().enumerate().partition(|(_, pattern)| pattern.is_group);
         self.finder = Finder::new(names.into_iter().map(|(place, pattern)| (place, &*pattern.text)));

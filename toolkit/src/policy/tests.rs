@@ -1,5 +1,6 @@
 //! Tests of the policy that is configured.
 
+mod asked;
 mod fixture;
 mod model;
 mod random;

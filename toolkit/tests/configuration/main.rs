@@ -4,6 +4,7 @@
 
 mod errors;
 mod hostile;
+mod narrowing;
 mod schema;
 mod sections;
 mod sources;

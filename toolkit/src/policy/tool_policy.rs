@@ -11,7 +11,6 @@ use super::words::absent;
 use super::{Policy, Refusal, lint};
 use crate::caller::Caller;
 use crate::diagnostic::Diagnostic;
-use crate::link::Links;
 use crate::tool::Tool;
 use std::collections::BTreeMap;
 
@@ -69,12 +68,6 @@ impl ToolPolicy {
     /// From what is configured, and from what the core crates of this process register.
     pub fn new(settings: PolicySettings) -> Self {
         Self::with(settings, Registered::linked().clone())
-    }
-
-    /// The same, by `link!` lists that a host has put in an order.
-    #[expect(dead_code, reason = "for hosts whose toolkit knows its lists")]
-    pub(crate) fn linked_by(links: &Links, settings: PolicySettings) -> Self {
-        Self::with(settings, Registered::by(links))
     }
 
     pub(super) fn with(settings: PolicySettings, registered: Registered) -> Self {

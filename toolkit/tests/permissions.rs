@@ -65,7 +65,15 @@ fn one_source() {
         // The strictest of several.
         ("exec", &["git status", "git log"], "allow by `git *`: allow (/permission/exec/0)"),
         ("exec", &["git status", "ls"], "ask"),
+        ("exec", &["ls", "git status"], "ask"),
         ("exec", &["ls", "git push"], "ask by `git push*`: ask (/permission/exec/1)"),
+        ("exec", &["git push", "ls"], "ask by `git push*`: ask (/permission/exec/1)"),
+        // Of two that are as strict the first.
+        (
+            "exec",
+            &["git push", "git push --force-with-lease"],
+            "ask by `git push*`: ask (/permission/exec/1)",
+        ),
         (
             "exec",
             &["git push", "git push --force", "ls"],
@@ -180,6 +188,19 @@ fn between_levels_the_stricter_wins() {
             Caller::new().with_agent("a/~b"),
             "ask by ask (/agents/a~1~0b/permission/exec)",
         ),
+        (
+            json!({ "agents": { "ada": { "exec": "ask" } } }),
+            json!({}),
+            ada(),
+            "ask by ask (/agents/ada/permission/exec)",
+        ),
+        // Of two that are as strict the first.
+        (
+            json!({ "permission": { "exec": "ask" }, "agents": { "ada": { "exec": "ask" } } }),
+            json!({ "channels": { "irc": { "exec": "ask" } } }),
+            ada(),
+            "ask by ask (/permission/exec)",
+        ),
         // So can what is not trusted.
         (json!({}), json!({ "permission": { "exec": "allow" } }), ada(), "ask"),
         (
@@ -220,6 +241,12 @@ fn between_levels_the_stricter_wins() {
             json!({}),
             ada(),
             "ask by ask (/permission/exec)",
+        ),
+        (
+            json!({ "permission": { "exec": "ask", "Exec": "ask" } }),
+            json!({}),
+            ada(),
+            "ask by ask (/permission/Exec)",
         ),
     ] {
         let permissions = Permissions::new([source(&sources)]).narrowed_by(source(&narrowing));
@@ -278,7 +305,11 @@ fn rules_that_say_something_else_than_they_seem_to() {
         "agents": { "kid": { "exec": "allow", "edit": "allow", "read": "ask" } },
         "channels": { "irc": { "message": [{ "match": "me", "do": "allow" }] } },
     }))])
-    .narrowed_by(source(&json!({ "permission": { "exec": "allow", "raed": "deny" } })));
+    // That what is not trusted allows nothing is meant.
+    .narrowed_by(source(&json!({
+        "permission": { "exec": "allow", "raed": "deny" },
+        "agents": { "kid": { "edit": "allow" } },
+    })));
     let said: Vec<String> = permissions.diagnostics(["deploy"]).iter().map(ToString::to_string).collect();
     assert_eq!(
         said,

@@ -87,6 +87,7 @@ fn an_allow_list_takes_names_and_what_the_host_says_of_groups() {
         (&["ru*"], &[]),
         (&["als*"], &[]),
         (&["group:*"], &["exec", "read", "write", "acme_files"]),
+        (&["group:f*"], &["read"]),
         (&["group:p*"], &[]),
         (&["group*"], &[]),
         (&["unknown"], &[]),
@@ -403,5 +404,16 @@ fn a_source_that_only_narrows_widens_nothing() {
         let mut expected = expected.to_vec();
         expected.sort_unstable();
         assert_eq!(found, expected, "{workspace:?}");
+    }
+}
+
+#[test]
+fn what_the_user_opens_a_source_that_only_narrows_need_not_open_again() {
+    let mut user = global(rules().also_allow(["extra"]));
+    user.enabled.insert("beta_off".to_owned(), true);
+    let policy = policy(user).narrowed_by("./toolkit.json5", PolicySettings::default());
+    let found = existing(&policy, &Caller::new().with_channel("telegram"), &things());
+    for name in ["extra", "beta_off", "beta_chat"] {
+        assert!(found.contains(&name.to_owned()), "{name}: {found:?}");
     }
 }

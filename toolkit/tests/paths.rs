@@ -26,6 +26,9 @@ impl Places {
             "outside/secret.txt",
             "outside/.env",
             "outside/.git/config",
+            "outside/bare/HEAD",
+            "outside/bare/objects/x",
+            "outside/bare/refs/x",
             "data/approvals.json",
             "inside/file",
             "inside/folder/deep",
@@ -42,6 +45,13 @@ impl Places {
             "inside/bare/config",
             "inside/worktree/HEAD",
             "inside/worktree/commondir",
+            "inside/headless/objects/x",
+            "inside/headless/refs/x",
+            "inside/headless/commondir",
+            "inside/half/HEAD",
+            "inside/half/objects/x",
+            "inside/other_half/HEAD",
+            "inside/other_half/refs/x",
             "inside/C:\\Users\\x",
             "inside/~x",
         ] {
@@ -202,6 +212,16 @@ async fn what_is_decided_without_any_rule() {
         ("bare/hooks/new", "allow bare/hooks/new", "protected bare/hooks/new"),
         ("worktree/config", "allow worktree/config", "protected worktree/config"),
         ("other/HEAD", "allow other/HEAD", "protected other/HEAD"),
+        // What looks like a repository in part only.
+        ("headless/config", "allow headless/config", "edit headless/config"),
+        ("half/config", "allow half/config", "edit half/config"),
+        ("other_half/config", "allow other_half/config", "edit other_half/config"),
+        // What is outside is not looked at.
+        (
+            "BASE/outside/bare/config",
+            "external_directory BASE/outside/bare/config",
+            "edit BASE/outside/bare/config",
+        ),
         (".vscode/settings.json", "allow .vscode/settings.json", "protected .vscode/settings.json"),
         (".github/workflows/ci.yml", "allow .github/workflows/ci.yml", "protected .github/workflows/ci.yml"),
         ("toolkit.json5", "allow toolkit.json5", "protected toolkit.json5"),
@@ -483,6 +503,13 @@ async fn what_is_asked_and_where_it_leads() {
             &["protected BASE/outside/.git/config"],
             Ok("BASE/outside/.git/config"),
         ),
+        (
+            json!({ "external_directory": "allow", "edit": "allow" }),
+            "BASE/outside/bare/hooks/new",
+            true,
+            &["protected BASE/outside/bare/hooks/new"],
+            Ok("BASE/outside/bare/hooks/new"),
+        ),
         (json!({}), "BASE/data/approvals.json", true, &[], Err(Denied)),
         (json!({ "read": "deny" }), "absent", false, &[], Err(Denied)),
     ] {
@@ -599,6 +626,15 @@ async fn a_workspace_in_the_data_directory_is_a_workspace() {
     }
     let toolbox = toolkit.toolbox(&Caller::new().with_workspace(&places.base)).await;
     assert!(call(&toolbox, "decide", "inside/file", true).await.unwrap().starts_with("deny inside/file: "));
+}
+
+#[tokio::test]
+async fn what_is_above_the_workspace_is_not_looked_at() {
+    let places = Places::new();
+    let toolkit = Toolkit::empty().tool(tool_ref!(decide)).build().unwrap();
+    let inside = places.base.join("inside/bare/objects");
+    let toolbox = toolkit.toolbox(&Caller::new().with_workspace(inside)).await;
+    assert_eq!(call(&toolbox, "decide", "y", true).await.unwrap(), "edit y");
 }
 
 /// Reads without asking.

@@ -87,3 +87,31 @@ proptest! {
         }
     }
 }
+
+/// What an agent or an untrusted file allows by name is not what everybody allows by name.
+#[test]
+fn only_what_everybody_is_allowed_by_name_stands_for_a_single_path() {
+    let rules = |kind: &str, pattern: &str| -> PermissionRules {
+        let entry = PermissionEntry { pattern: pattern.to_owned(), decision: Decision::Allow };
+        [(kind.to_owned(), PermissionRule::List(vec![entry]))].into()
+    };
+    for (kind, path, access) in [("read", ".env", Access::Read), ("edit", ".git/config", Access::Write)] {
+        let place = place(path, path);
+        let of_agent = PermissionSettings {
+            agents: [("kid".to_owned(), rules(kind, path))].into(),
+            ..PermissionSettings::default()
+        };
+        for (permissions, expected) in [
+            (Permissions::new([settings(rules(kind, path))]), Decision::Allow),
+            (Permissions::new([settings(rules(kind, "*"))]), Decision::Ask),
+            (Permissions::new([of_agent.clone()]), Decision::Ask),
+            (Permissions::default().narrowed_by(settings(rules(kind, path))), Decision::Ask),
+            (Permissions::default().narrowed_by(of_agent), Decision::Ask),
+        ] {
+            let caller = Caller::new().with_agent("kid");
+            let decided =
+                permissions.decide_path(&caller, &OwnDirs::default(), &place, access, Look::Inside).decision;
+            assert_eq!(strictness(&decided), expected, "{kind} {path}: {decided:?}");
+        }
+    }
+}

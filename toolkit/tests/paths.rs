@@ -9,7 +9,7 @@ use std::os::unix::fs::symlink;
 use toolkit::prelude::*;
 use toolkit::{
     Access, Answer, PathDecision, PendingAsk, PermissionSettings, Permissions, Question, ScriptedApprover,
-    ToolErrorKind, Toolbox, is_path_contained, sandbox_boundary, tool_ref,
+    ToolErrorKind, Toolbox, is_path_contained, protected_paths, sandbox_boundary, sensitive_paths, tool_ref,
 };
 
 /// `base/{inside,outside,data}`, with links of every shape.
@@ -74,6 +74,7 @@ impl Places {
             ("../outside/new", "dangling_outside"),
             ("circle", "circle"),
             ("../data", "to_data"),
+            ("folder", ".docker"),
         ] {
             symlink(target, inside.join(link)).expect("a place for the test");
         }
@@ -198,6 +199,12 @@ async fn what_is_decided_without_any_rule() {
         ("folder/new.pem", "sensitive folder/new.pem", "protected folder/new.pem"),
         ("harmless.txt", "sensitive harmless.txt .env", "protected harmless.txt .env"),
         (".env.local", "sensitive .env.local folder/deep", "protected .env.local folder/deep"),
+        // Named so as a whole only, not by any link on the way.
+        (
+            ".docker/config.json",
+            "sensitive .docker/config.json folder/config.json",
+            "protected .docker/config.json folder/config.json",
+        ),
         // Named so in the middle of the way only.
         ("chain_a", "sensitive chain_a folder/deep", "protected chain_a folder/deep"),
         ("plain.txt", "sensitive plain.txt BASE/outside/.env", "protected plain.txt BASE/outside/.env"),
@@ -234,6 +241,21 @@ async fn what_is_decided_without_any_rule() {
             let decided = call(&toolbox, "decide", &places.path(path), write).await.unwrap();
             let decided = decided.split(": ").next().unwrap();
             assert_eq!(decided, places.path(expected), "{path} {write}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_listed_as_guarded_is_asked_about() {
+    let places = Places::new();
+    let toolbox = places.toolbox(&json!({ "edit": "allow" }), ScriptedApprover::new([])).await;
+    let lists = [(sensitive_paths(), false, "sensitive"), (protected_paths(), true, "protected")];
+    for (guarded, write, kind) in lists {
+        assert!(guarded.len() > 2, "{kind}");
+        for pattern in guarded.iter().flat_map(|guarded| guarded.patterns) {
+            let path = pattern.trim_end_matches('/').replace('*', "x");
+            let decided = call(&toolbox, "decide", &path, write).await.unwrap();
+            assert!(decided.starts_with(kind), "{path}: {decided}");
         }
     }
 }

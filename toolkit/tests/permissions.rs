@@ -328,3 +328,23 @@ fn rules_that_say_something_else_than_they_seem_to() {
         ]
     );
 }
+
+#[test]
+fn an_allow_that_names_no_single_path_is_told() {
+    for (rule, is_told) in [
+        (json!("allow"), true),
+        (json!("ask"), false),
+        (json!("deny"), false),
+        (json!([{ "match": ".env*", "do": "allow" }]), true),
+        (json!([{ "match": ".env", "do": "deny" }, { "match": "*", "do": "allow" }]), true),
+        (json!([{ "match": ".env", "do": "allow" }]), false),
+        (json!([{ "match": "*", "do": "ask" }, { "match": "*.pem", "do": "deny" }]), false),
+        (json!([{ "match": "*", "do": "ask" }, { "match": ".env", "do": "allow" }]), false),
+    ] {
+        for (kind, is_single) in [("sensitive", true), ("protected", true), ("edit", false)] {
+            let permissions = Permissions::new([source(&json!({ "permission": { kind: rule } }))]);
+            let said = permissions.diagnostics([]);
+            assert_eq!(!said.is_empty(), is_told && is_single, "{kind} {rule}: {said:?}");
+        }
+    }
+}

@@ -3,6 +3,7 @@
 mod asked;
 mod fixture;
 mod model;
+mod names;
 mod random;
 mod rules;
 mod said;

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
+mod beside;
 mod errors;
 mod hostile;
 mod narrowing;

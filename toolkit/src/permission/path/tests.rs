@@ -115,3 +115,23 @@ fn only_what_everybody_is_allowed_by_name_stands_for_a_single_path() {
         }
     }
 }
+
+#[test]
+fn a_question_says_all_reasons_there_are() {
+    for (path, access, expected) in [
+        ("a.rs", Access::Write, ""),
+        (".env", Access::Read, "which may hold secrets of an environment"),
+        (
+            "/elsewhere/.env",
+            Access::Read,
+            "which may hold secrets of an environment, which is outside the workspace /no such workspace",
+        ),
+        ("/elsewhere/a.rs", Access::Read, "which is outside the workspace /no such workspace"),
+        (".git/config", Access::Write, "which is part of a version control system's own files"),
+    ] {
+        match decide(&Permissions::default(), &place(path, path), access) {
+            PathDecision::Ask { reason, .. } => assert_eq!(reason, expected, "{path}"),
+            other => panic!("{path}: {other:?}"),
+        }
+    }
+}

@@ -406,14 +406,3 @@ fn a_source_that_only_narrows_widens_nothing() {
         assert_eq!(found, expected, "{workspace:?}");
     }
 }
-
-#[test]
-fn what_the_user_opens_a_source_that_only_narrows_need_not_open_again() {
-    let mut user = global(rules().also_allow(["extra"]));
-    user.enabled.insert("beta_off".to_owned(), true);
-    let policy = policy(user).narrowed_by("./toolkit.json5", PolicySettings::default());
-    let found = existing(&policy, &Caller::new().with_channel("telegram"), &things());
-    for name in ["extra", "beta_off", "beta_chat"] {
-        assert!(found.contains(&name.to_owned()), "{name}: {found:?}");
-    }
-}

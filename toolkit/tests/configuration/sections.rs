@@ -204,6 +204,28 @@ fn gates_are_part_of_the_policy() {
 }
 
 #[test]
+fn a_switch_is_told_where_it_was_turned_off() {
+    let (own, section) = ("tools.settings.talk.enabled", "tools.talk.enabled");
+    for (flags, expected) in [
+        (&[(own, "false")][..], Some(own)),
+        (&[(section, "false")], Some(section)),
+        (&[("tools.settings.greet.enabled", "false"), (section, "false")], Some(section)),
+        (&[(own, "true"), (section, "false")], Some(section)),
+        (&[(own, "false"), (section, "true")], Some(own)),
+        // Of two the tool's own.
+        (&[(own, "false"), (section, "false")], Some(own)),
+        (&[(section, "true")], None),
+    ] {
+        let set = |options: LoadOptions, (key, value): &(&str, &str)| options.set(format!("{key}={value}"));
+        let policy = Configuration::load(flags.iter().fold(LoadOptions::new(), set)).unwrap().policy().0;
+        assert_eq!(policy.enabled.get("talk"), expected.map(|_| &false), "{flags:?}");
+        let Some(expected) = expected else { continue };
+        let origin = policy.origins.find("/tools/settings/talk/enabled").unwrap().to_string();
+        assert_eq!(origin, format!("--set {expected}"), "{flags:?}");
+    }
+}
+
+#[test]
 fn secrets_come_from_where_they_are_kept() {
     let place = Place::new();
     place.write("user/key.txt", "file-secret\n").write("user/two.txt", "two\nlines\r\n");

@@ -3,7 +3,7 @@
 use super::fixture::{Thing, existing, policy, things};
 use crate::caller::Caller;
 use crate::policy::data::{PolicyData, Registered};
-use crate::policy::{PolicySettings, ToolPolicy, ToolRules};
+use crate::policy::{PolicySettings, ToolPolicy, ToolRules, lint};
 
 fn rules() -> ToolRules {
     ToolRules::default()
@@ -97,5 +97,31 @@ fn what_the_user_opens_a_source_that_only_narrows_need_not_open_again() {
     let found = existing(&policy, &Caller::new().with_channel("telegram"), &things());
     for name in ["extra", "beta_off", "beta_chat"] {
         assert!(found.contains(&name.to_owned()), "{name}: {found:?}");
+    }
+}
+
+#[test]
+fn what_an_entry_does_not_allow_is_told_only_where_it_is_so() {
+    let alias = "it is an alias that a plugin gave to `draw`";
+    let stands = "and does not allow the tool";
+    for (name, others, expected) in [
+        // The name has no other meaning.
+        ("pen", vec![], Some(alias)),
+        ("pen", vec![Thing::of("beta", "look")], Some(alias)),
+        // It is a plugin's too, that of a tool which is not there, or another tool's own.
+        ("beta", vec![Thing::of("beta", "look")], None),
+        ("process", vec![], None),
+        ("pen", vec![Thing::of("beta", "pen")], None),
+        ("pen", vec![Thing::core("look").alias("pen")], None),
+        // It stands for a core tool, whether or not a tool of a plugin has the name itself.
+        ("sh", vec![Thing::core("exec")], None),
+        ("sh", vec![Thing::core("exec"), Thing::of("beta", "sh")], Some(stands)),
+    ] {
+        let mut things = vec![Thing::of("acme", "draw").alias(name)];
+        things.extend(others);
+        let said = lint::diagnostics(&policy(global(rules().allow([name]))), &things);
+        let said: Vec<&str> = said.iter().map(|diagnostic| diagnostic.message.as_str()).collect();
+        assert_eq!(said.len(), usize::from(expected.is_some()), "{name} {things:?}: {said:?}");
+        assert!(expected.is_none_or(|expected| said[0].contains(expected)), "{name} {things:?}: {said:?}");
     }
 }

@@ -28,8 +28,8 @@ struct ApplyPatch {
 /// A section like that of a tool for searches.
 #[toolkit::args]
 #[serde(rename_all = "camelCase")]
-struct SearchSettings {
-    base_url: Option<String>,
+pub(crate) struct SearchSettings {
+    pub(crate) base_url: Option<String>,
     api_key: Option<Secret>,
     /// In seconds.
     #[arg(default = 10, range(1..=600))]
@@ -46,8 +46,8 @@ struct TalkSettings {
 /// What the plugin takes.
 #[toolkit::args]
 #[serde(rename_all = "camelCase")]
-struct AcmeSettings {
-    endpoint: Option<String>,
+pub(crate) struct AcmeSettings {
+    pub(crate) endpoint: Option<String>,
     #[arg(default = 1, range(1..=9))]
     level: u8,
     key: Option<Secret>,
@@ -56,9 +56,9 @@ struct AcmeSettings {
 
 #[toolkit::args]
 #[serde(rename_all = "camelCase")]
-struct GreetSettings {
+pub(crate) struct GreetSettings {
     #[arg(default = "Hello", length(1..))]
-    word: String,
+    pub(crate) word: String,
 }
 
 toolkit::config_section!(

@@ -202,6 +202,10 @@ pub(super) struct Lock(#[expect(dead_code, reason = "it is released when it is c
 impl Lock {
     /// Waits for the lock of a directory, for some seconds.
     pub(super) fn take(directory: &Path) -> Result<Self, String> {
+        Self::take_within(directory, PATIENCE)
+    }
+
+    fn take_within(directory: &Path, patience: Duration) -> Result<Self, String> {
         let path: PathBuf = directory.join("lock");
         let cannot = |error: &dyn std::fmt::Display| format!("{} cannot be locked: {error}", path.display());
         let mut options = OpenOptions::new();
@@ -212,12 +216,15 @@ impl Lock {
         loop {
             match file.try_lock() {
                 Ok(()) => return Ok(Self(file)),
-                Err(TryLockError::WouldBlock) if since.elapsed() < PATIENCE => sleep(PAUSE),
+                Err(TryLockError::WouldBlock) if since.elapsed() < patience => sleep(PAUSE),
                 Err(TryLockError::WouldBlock) => {
-                    return Err(cannot(&format!("another process has held it for {} s", PATIENCE.as_secs())));
+                    return Err(cannot(&format!("another process has held it for {patience:?}")));
                 }
                 Err(TryLockError::Error(error)) => return Err(cannot(&error)),
             }
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

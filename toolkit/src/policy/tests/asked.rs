@@ -11,12 +11,17 @@ use crate::tool_def::ToolDef;
 use std::sync::Arc;
 
 fn tool(name: &'static str) -> Tool {
-    tool_of(ToolDef { name, ..ToolDef::BASE })
+    tool_with(name, |_| {})
 }
 
-fn tool_of(def: ToolDef) -> Tool {
-    Tool::new(Box::leak(Box::new(def)))
+fn tool_with(name: &'static str, change: impl FnOnce(&mut ToolDef)) -> Tool {
+    let mut def = Box::new(ToolDef { name, ..ToolDef::BASE });
+    change(&mut def);
+    Tool::new(Box::leak(def))
 }
+
+/// A tool that its author switched off.
+static OFF: ToolDef = ToolDef { name: "off", enabled: false, ..ToolDef::BASE };
 
 /// Lets certain tools through, and has nothing else of its own.
 #[derive(Debug)]
@@ -127,8 +132,7 @@ fn a_policy_that_fails_says_nothing_and_allows_nothing() {
     );
     assert!(policy::diagnostics(&Fails, &tools).is_empty());
     assert_eq!(policy::version(&Fails), None);
-    static DEF: ToolDef = ToolDef { name: "off", enabled: false, ..ToolDef::BASE };
-    assert!(!policy::switches_on(&Fails, &DEF));
+    assert!(!policy::switches_on(&Fails, &OFF));
 }
 
 #[test]
@@ -142,8 +146,7 @@ fn what_a_policy_says_is_what_counts_of_it() {
     );
     assert_eq!(policy::diagnostics(&says, &tools)[0].message, "of 2 tools");
     assert_eq!(policy::version(&says), Some(7));
-    static DEF: ToolDef = ToolDef { name: "off", enabled: false, ..ToolDef::BASE };
-    assert!(policy::switches_on(&says, &DEF));
+    assert!(policy::switches_on(&says, &OFF));
     // Whatever it explains, the check is what counts.
     let explained = policy::explain(Some(&says), &caller, &tools[0]);
     assert_eq!((explained.exists, explained.layers[0].layer.as_str()), (false, "one"));
@@ -234,14 +237,9 @@ fn either_of_two_policies_switches_on() {
 fn what_a_policy_looks_at_in_a_tool_is_what_the_tool_says() {
     let plain = tool("a");
     assert_eq!((plain.is_optional(), Subject::is_enabled(&plain)), (false, true));
-    let tool = tool_of(ToolDef {
-        name: "a",
-        aliases: &["b", "c"],
-        groups: &["g", "h"],
-        channel: Some("chat"),
-        optional: true,
-        enabled: false,
-        ..ToolDef::BASE
+    let tool = tool_with("a", |def| {
+        (def.aliases, def.groups, def.channel) = (&["b", "c"], &["g", "h"], Some("chat"));
+        (def.optional, def.enabled) = (true, false);
     });
     assert_eq!(Subject::name(&tool), "a");
     assert_eq!(Subject::aliases(&tool).collect::<Vec<_>>(), ["b", "c"]);
@@ -280,10 +278,8 @@ fn the_policy_that_is_configured_answers_for_tools() {
 
 #[test]
 fn a_tool_is_switched_on_by_its_name_where_nothing_switches_it_off() {
-    let (dark, other) = (
-        tool_of(ToolDef { name: "dark", aliases: &["dim"], enabled: false, ..ToolDef::BASE }),
-        tool("other"),
-    );
+    let dark = tool_with("dark", |def| (def.aliases, def.enabled) = (&["dim"], false));
+    let other = tool("other");
     for (switches, expected) in [
         (&[][..], false),
         (&[("dark", true)], true),

@@ -129,6 +129,19 @@ mod tests {
     }
 
     #[test]
+    fn the_memory_may_be_full_to_the_last_byte() {
+        let grounds = grounds();
+        let least =
+            size_of::<Deed>() + grounds.asker.tool.len() + grounds.asker.source.len() + grounds.kind.len();
+        for (more, expected) in [(0, 1), (1, 0)] {
+            let allowed = Allowed::default();
+            let pattern = "x".repeat(MOST_BYTES - least + more);
+            allowed.add(&grounds, &Ask::new("edit", "t").with_pattern(pattern));
+            assert_eq!(allowed.lock().all.len(), expected, "{more}");
+        }
+    }
+
+    #[test]
     fn what_must_be_the_same_counts_into_the_memory() {
         let long = || "x".repeat(MOST_BYTES / 4);
         let changes: [fn(&mut Grounds, String); 6] = [

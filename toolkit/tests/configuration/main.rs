@@ -2,8 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
+mod beside;
+mod elsewhere;
 mod errors;
 mod hostile;
+mod narrowing;
 mod schema;
 mod sections;
 mod sources;

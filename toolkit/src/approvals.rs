@@ -7,6 +7,7 @@ mod store;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use file::Lock;
 pub(crate) use memory::{Allowed, Memory};
 pub use store::{ApprovalError, ApprovalList, Approvals};
 

@@ -161,7 +161,7 @@ fn trust(
     }
     text.push_str(&changes(&lines(&before), &lines(&after)));
     console.print(&text)?;
-    if !is_decided && !ask()? {
+    if !is_decided && !ask(&text)? {
         return Err(Stop::Error { exit: Exit::Denied, message: "nothing is trusted".to_owned() });
     }
     for file in &files {
@@ -183,8 +183,9 @@ fn changes(before: &[Line], after: &[Line]) -> String {
     if text.is_empty() { "  nothing that is in effect\n".to_owned() } else { text }
 }
 
-/// Asks the person at the terminal, whatever standard input and output are.
-fn ask() -> Result<bool, Stop> {
+/// Asks the person at the terminal, whatever standard input and output are. `shown` is what they are to read first, where
+/// standard output does not show it to them.
+fn ask(shown: &str) -> Result<bool, Stop> {
     let none = || Stop::Error {
         exit: Exit::Denied,
         message: "there is no terminal to ask on; `--yes` trusts without asking".to_owned(),
@@ -193,9 +194,39 @@ fn ask() -> Result<bool, Stop> {
     if !terminal.is_terminal() {
         return Err(none());
     }
+    if !std::io::stdout().is_terminal() {
+        terminal.write_all(shown.as_bytes())?;
+    }
+    discard_typed()?;
     terminal.write_all(b"Trust it? [y/N] ")?;
     let mut answer = String::new();
     // Nobody types more.
     BufReader::new(terminal.take(1024)).read_line(&mut answer)?;
     Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}
+
+/// Lines that were typed before the question appeared do not answer it.
+#[cfg(unix)]
+fn discard_typed() -> std::io::Result<()> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    // The flag is that of this opening alone: the shell's own stays as it is.
+    let mut terminal =
+        OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open("/dev/tty")?;
+    let mut typed = [0; 4096];
+    // Bounded, should somebody write without end.
+    for _ in 0..1_000 {
+        match terminal.read(&mut typed) {
+            Ok(0) => break,
+            Ok(_) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => break,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn discard_typed() -> std::io::Result<()> {
+    Ok(())
 }

@@ -5,7 +5,7 @@ use data_encoding::BASE32_DNSSEC;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -196,13 +196,18 @@ fn own(options: &mut OpenOptions) {
     let _ = options;
 }
 
-/// Keeps other processes and threads from changing the files of a directory.
-pub(super) struct Lock(#[expect(dead_code, reason = "it is released when it is closed")] File);
+/// Keeps other processes and threads from changing what a file stands for.
+pub(crate) struct Lock(#[expect(dead_code, reason = "it is released when it is closed")] File);
 
 impl Lock {
     /// Waits for the lock of a directory, for some seconds.
     pub(super) fn take(directory: &Path) -> Result<Self, String> {
-        let path: PathBuf = directory.join("lock");
+        Self::at(&directory.join("lock"))
+    }
+
+    /// Waits for the lock that a file is, for some seconds. It stays there, empty: one that was removed would be another
+    /// for whoever has it open.
+    pub(crate) fn at(path: &Path) -> Result<Self, String> {
         let cannot = |error: &dyn std::fmt::Display| format!("{} cannot be locked: {error}", path.display());
         let mut options = OpenOptions::new();
         options.write(true).create(true);

@@ -54,6 +54,7 @@ pub(super) fn settle(
         restrictions,
         ignored,
         files,
+        own_files: options.own_files(),
         secrets,
         notes,
         schemas: Some(schemas),

@@ -1,5 +1,6 @@
 //! Which files of workspaces the user trusts: by where they stand and what stands in them.
 
+use crate::approvals::Lock;
 use crate::config::file::read_text;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -9,6 +10,10 @@ use std::path::{Path, PathBuf};
 
 /// The file within the data directory.
 const FILE: &str = "trust.json";
+/// What keeps two from changing it at once.
+const LOCK: &str = "trust.lock";
+/// What it is called while it is written.
+const UNFINISHED: &str = "trust.json.tmp";
 /// The most files that are remembered; the oldest are forgotten.
 const MOST_FILES: usize = 1_000;
 /// The most bytes of that file.
@@ -81,6 +86,7 @@ impl TrustStore {
     }
 
     /// Trusts a file with what it held; what it held before is trusted no more. The oldest of 1,000 files is forgotten.
+    /// Blocks, some seconds if another process is changing something.
     ///
     /// # Errors
     ///
@@ -89,6 +95,8 @@ impl TrustStore {
         if file.path.to_str().is_none() {
             return Err(format!("{}: a path that is not UTF-8 cannot be trusted", file.path.display()));
         }
+        self.make_directory()?;
+        let _lock = Lock::at(&self.beside(LOCK))?;
         let mut files = self.files()?;
         files.retain(|other| other.path != file.path);
         files.push(file.clone());
@@ -97,12 +105,16 @@ impl TrustStore {
         self.write(files)
     }
 
-    /// Trusts a file no more; false where it was not trusted.
+    /// Trusts a file no more; false where it was not trusted. Blocks, some seconds if another process is changing something.
     ///
     /// # Errors
     ///
     /// What is remembered cannot be read or written.
     pub fn revoke(&self, path: &Path) -> Result<bool, String> {
+        if self.files()?.iter().all(|file| file.path != path) {
+            return Ok(false);
+        }
+        let _lock = Lock::at(&self.beside(LOCK))?;
         let mut files = self.files()?;
         let count = files.len();
         files.retain(|file| file.path != path);
@@ -113,18 +125,11 @@ impl TrustStore {
         Ok(was_trusted)
     }
 
-    /// Whole or not at all: into another file first.
+    /// Whole or not at all: into another file first. To be done under the lock.
     fn write(&self, files: Vec<TrustedFile>) -> Result<(), String> {
-        let fault = |error: std::io::Error| format!("{} cannot be written: {error}", self.file.display());
-        let directory = self.file.parent().unwrap_or(Path::new("."));
-        let mut builder = DirBuilder::new();
-        builder.recursive(true);
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(directory).map_err(fault)?;
         let text = serde_json::to_string_pretty(&Stored { version: 1, files })
-            .map_err(|error| fault(error.into()))?;
-        let new = directory.join(format!("{FILE}.{}", std::process::id()));
+            .map_err(|error| self.unwritten(&error.into()))?;
+        let new = self.beside(UNFINISHED);
         let written = create(&new).and_then(|mut file| {
             file.write_all(text.as_bytes())?;
             file.sync_all()?;
@@ -133,13 +138,30 @@ impl TrustStore {
         written.map_err(|error| {
             // What is left of it is of no use to anybody.
             let _ = fs::remove_file(&new);
-            fault(error)
+            self.unwritten(&error)
         })
+    }
+
+    fn make_directory(&self) -> Result<(), String> {
+        let mut builder = DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        let directory = self.file.parent().unwrap_or(Path::new("."));
+        builder.create(directory).map_err(|error| self.unwritten(&error))
+    }
+
+    fn beside(&self, name: &str) -> PathBuf {
+        self.file.with_file_name(name)
+    }
+
+    fn unwritten(&self, error: &std::io::Error) -> String {
+        format!("{} cannot be written: {error}", self.file.display())
     }
 }
 
 fn create(path: &Path) -> std::io::Result<File> {
-    // Left behind by a process of the same number.
+    // Left behind by a process that crashed while it wrote.
     let _ = fs::remove_file(path);
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);

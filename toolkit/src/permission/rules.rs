@@ -97,6 +97,11 @@ impl Permissions {
         self
     }
 
+    /// Whether a kind of permission is about secrets, or what runs commands or lifts bounds.
+    pub(crate) fn is_guarded(kind: &str) -> bool {
+        SINGLE_PATHS.contains(&&*fold(kind))
+    }
+
     /// What is configured of a tool's `autoExecute`.
     pub(super) fn auto_executes(&self, tool: &str) -> Option<bool> {
         let configured = &self.0.auto_execute;

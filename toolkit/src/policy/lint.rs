@@ -218,8 +218,10 @@ impl<S: Subject> Lint<'_, S> {
         for tool in known.tools.iter().filter(is_named) {
             if tool.is_optional() && !user.opens(tool) {
                 let tool = tool.name();
+                let whose = if self.source.narrows.is_some() { " of a file that is trusted" } else { "" };
                 let message = format!(
-                    "`{name}` ({pointer}) does not open the optional tool `{tool}`: only `tools.allow` and `tools.alsoAllow` can"
+                    "`{name}` ({pointer}) does not open the optional tool `{tool}`: only `tools.allow` and \
+                     `tools.alsoAllow`{whose} can"
                 );
                 self.warn(pointer, message);
             }

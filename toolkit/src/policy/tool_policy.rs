@@ -71,8 +71,7 @@ impl ToolPolicy {
         Self::with(settings, Registered::linked().clone())
     }
 
-    /// The same, by `link!` lists that a host has put in an order.
-    #[expect(dead_code, reason = "for hosts whose toolkit knows its lists")]
+    /// The same, by `link!` lists that a host has put in an order: a list that goes first says itself which crates are core.
     pub(crate) fn linked_by(links: &Links, settings: PolicySettings) -> Self {
         Self::with(settings, Registered::by(links))
     }

@@ -19,7 +19,7 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 use tokio::runtime::{Builder as RuntimeBuilder, Runtime};
-use toolkit::{Builder, TerminalApprover, Toolbox, Toolkit};
+use toolkit::{Builder, Level, TerminalApprover, Toolbox, Toolkit};
 
 /// Runs the command with the tools that are linked into this process and the arguments that it was started with.
 ///
@@ -165,6 +165,13 @@ impl Cli {
             .enable_all()
             .build()
             .map_err(|error| Stop::cannot_start(format!("the runtime cannot start: {error}")))?;
+        if !matches!(options.request, Request::List { diagnostics: true, .. }) {
+            // What was to be denied and may be there is nothing to find out later.
+            let lost = toolkit.diagnostics().iter().filter(|said| said.concerns_deny());
+            for diagnostic in lost.filter(|said| said.level > Level::Info) {
+                console.note(&diagnostic.to_string());
+            }
+        }
         let toolbox = runtime.block_on(toolkit.toolbox(&options.caller));
         let exit = answer(options, &toolkit, &toolbox, &runtime, &command, console);
         // A blocking tool that was cancelled may still run: the process does not wait for it.
@@ -199,7 +206,7 @@ fn answer(
         Request::List { diagnostics: true, .. } => list::diagnostics(toolkit, toolbox, format, console)?,
         Request::List { group, .. } => list::tools(toolbox, group.as_deref(), format, console)?,
         Request::Describe { name } => describe::run(find(toolbox, &name)?, format, console)?,
-        Request::Explain { name } => return explain::tool(toolkit, toolbox, &name, format, console),
+        Request::Explain { name } => return explain::tool(toolbox, &name, format, console),
         Request::Schema { name: None } => definitions::all(toolbox, console)?,
         Request::Schema { name: Some(name) } => definitions::one(find(toolbox, &name)?, console)?,
         Request::Completions { shell } => completions::run(shell, command.get_name(), toolbox, console)?,

@@ -32,6 +32,13 @@ pub(super) enum Kind {
     Plugins,
 }
 
+impl Kind {
+    /// Whether its entries take tools away.
+    pub(super) fn denies(self) -> bool {
+        matches!(self, Self::Deny | Self::NamesOff | Self::Plugins)
+    }
+}
+
 /// A list as it was written.
 #[derive(Debug)]
 pub(super) struct List {
@@ -103,6 +110,8 @@ struct Pattern {
 pub(super) struct Lists {
     pub(super) all: Vec<List>,
     patterns: Vec<Pattern>,
+    /// The place of each in `patterns`, and whether it is one for groups.
+    pattern_places: HashMap<(Box<str>, bool), usize>,
     /// Those for names.
     finder: Finder,
     /// The places of those for groups.
@@ -112,6 +121,8 @@ pub(super) struct Lists {
     groups: HashMap<Box<str>, Vec<Hit>>,
     /// Of `group:plugins`.
     every_plugin: Vec<Hit>,
+    /// Of entries that deny and that nobody can read: what they were to deny may be any tool.
+    unreadable: Vec<Hit>,
     /// Groups in which a plugin's tools do not count by their own word, sorted.
     built_in: Vec<String>,
     /// The groups that plugins may join, by their ids.
@@ -139,7 +150,7 @@ impl Lists {
         }
     }
 
-    /// Adds a list. An entry that names nothing counts for nothing.
+    /// Adds a list. An entry that names nothing allows nothing; one that was to deny denies every tool.
     pub(super) fn add<'a>(
         &mut self,
         kind: Kind,
@@ -151,8 +162,10 @@ impl Lists {
         let entries: Box<[Box<str>]> = entries.into_iter().map(Into::into).collect();
         for (number, text) in entries.iter().enumerate() {
             let entry = u32::try_from(number).expect("a configuration has a bounded size");
-            if let Ok(parsed) = Entry::parse(text) {
-                self.add_entry(kind, list, entry, parsed, registered);
+            match Entry::parse(text) {
+                Ok(parsed) => self.add_entry(kind, list, entry, parsed, registered),
+                Err(_) if kind.denies() => self.deny_all(list, entry),
+                Err(_) => {}
             }
         }
         self.all.push(List { kind, place, entries });
@@ -235,16 +248,25 @@ impl Lists {
     }
 
     fn add_pattern(&mut self, text: String, is_group: bool, hit: Hit) {
-        let same =
-            self.patterns.iter_mut().find(|pattern| *pattern.text == *text && pattern.is_group == is_group);
-        match same {
-            Some(pattern) => pattern.hits.push(hit),
-            None => self.patterns.push(Pattern { text: text.into(), is_group, hits: vec![hit] }),
+        let text: Box<str> = text.into();
+        let new = self.patterns.len();
+        match *self.pattern_places.entry((text.clone(), is_group)).or_insert(new) {
+            place if place < new => self.patterns[place].hits.push(hit),
+            _ => self.patterns.push(Pattern { text, is_group, hits: vec![hit] }),
+        }
+    }
+
+    /// Lets an entry that denies, and of which nobody knows what, deny every tool.
+    fn deny_all(&mut self, list: ListId, entry: u32) {
+        // The first of a list is enough.
+        if self.unreadable.last().is_none_or(|hit| hit.list != list) {
+            self.unreadable.push(Hit { list, entry, needs: Needs::AnyName });
         }
     }
 
     /// Makes the patterns ready, after the last list.
     pub(super) fn finish(mut self) -> Self {
+        self.pattern_places = HashMap::new();
         let (groups, names): (Vec<_>, Vec<_>) =
             self.patterns.iter().enumerate().partition(|(_, pattern)| pattern.is_group);
         self.finder = Finder::new(names.into_iter().map(|(place, pattern)| (place, &*pattern.text)));
@@ -279,6 +301,7 @@ impl Lists {
                 }
             }
         };
+        by(&self.unreadable, false, marks);
         let name = key(subject.name());
         if let Some(hits) = self.names.get(&*name) {
             by(hits, false, marks);

@@ -4,6 +4,9 @@
 
 mod errors;
 mod hostile;
+mod limits;
+mod names;
+mod random;
 mod schema;
 mod sections;
 mod sources;

@@ -204,9 +204,9 @@ fn what_is_probably_not_as_meant_is_said() {
         (tools(rules().deny(["zzz*"])), vec![format!("info: no tool or plugin has a name like `zzz*` (/tools/deny/0){later}")]),
         (tools(rules().deny(["group:zzz*"])), vec![format!("info: no tool is in a group like `group:zzz*` (/tools/deny/0){later}")]),
         (tools(rules().deny(["", "group:", "r\u{1b}[2K"])), vec![
-            "warning: the entry `` (/tools/deny/0) is empty; it counts for nothing".to_owned(),
-            "warning: the entry `group:` (/tools/deny/1) names no group: it takes a name after `group:`; it counts for nothing".to_owned(),
-            "warning: the entry `r\\u{1b}[2K` (/tools/deny/2) has a control character in it; it counts for nothing".to_owned(),
+            "warning: the entry `` (/tools/deny/0) is empty, so it denies every tool".to_owned(),
+            "warning: the entry `group:` (/tools/deny/1) names no group: it takes a name after `group:`, so it denies every tool".to_owned(),
+            "warning: the entry `r\\u{1b}[2K` (/tools/deny/2) has a control character in it, so it denies every tool".to_owned(),
         ]),
         (tools(rules().allow([""; 0])), Vec::new()),
         (tools(rules().allow(["zzzz"])), vec![format!("warning: no tool or plugin has the name `zzzz` (/tools/allow/0){later}"), nothing]),

@@ -13,6 +13,8 @@ use std::collections::BTreeSet;
 
 /// The most that is said of one source; beyond that it is counted. As many again about lists that deny.
 const MOST_SAID: usize = 100;
+/// The longest message that is told whole, in bytes.
+const LONGEST: usize = 4_000;
 /// For how many names of one source the nearest is looked for: each costs a look at all names.
 const MOST_ADVISED: usize = 20;
 /// How many patterns of one source are looked at, each of which costs the same.
@@ -131,6 +133,8 @@ impl<'a, S: Subject> Lint<'a, S> {
         let count = &mut self.counts[usize::from(self.denies)];
         *count += 1;
         if *count <= MOST_SAID {
+            // Pointers stand in it, and names that a program hands over can be of any length.
+            let message = if message.len() > LONGEST { escape_line(&message).into_owned() } else { message };
             let said = self.diagnostic(level, message).with_concern(self.denies);
             let origin = self.source.origins.find(pointer);
             self.found.push(origin.into_iter().fold(said, Diagnostic::with_location));

@@ -22,8 +22,8 @@ fn files_above_the_workspace_are_counted_together() {
     let denies = |count: usize| format!("{{ tools: {{ deny: ['x'{}] }} }}", ",'x'".repeat(count - 1));
     let long_keys = {
         let key = "k".repeat(250);
-        let inner = (0..60).fold("[1]".to_owned(), |inner, _| format!("{{{key}: {inner}}}"));
-        format!("{{ plugins: {{ acme: {{ a: [{}] }} }} }}", format!("{inner},").repeat(2))
+        let inner = (0..58).fold("[1]".to_owned(), |inner, _| format!("{{{key}: {inner}}}"));
+        format!("{{ plugins: {{ other: {{ a: [{}] }} }} }}", format!("{inner},").repeat(4))
     };
     for (count, text, expected) in [
         (16, "{}".to_owned(), None),

@@ -10,11 +10,11 @@ fn one_that_nobody_can_read_stops_the_host_with_its_place() {
     for (text, expected) in [
         (
             "{ tools: { deny: ['read', '\\u200bread'] } }",
-            format!("1:27: /tools/deny/1: `\\u{{200b}}read` {hidden}"),
+            format!("1:27: tools.deny.1: `\\u{{200b}}read` {hidden}"),
         ),
         // A Cyrillic letter that looks like an "a".
-        ("{ tools: { deny: ['re\\u0430d'] } }", format!("1:19: /tools/deny/0: `re\u{430}d` {hidden}")),
-        ("{ tools: { deny: [''] } }", "1:19: /tools/deny/0: `` is empty".to_owned()),
+        ("{ tools: { deny: ['re\\u0430d'] } }", format!("1:19: tools.deny.0: `re\u{430}d` {hidden}")),
+        ("{ tools: { deny: [''] } }", "1:19: tools.deny.0: `` is empty".to_owned()),
         ("{ tools: { deny: ['group:'] } }", "`group:` names no group".to_owned()),
         ("{ tools: { allow: ['re\\nad'] } }", "`re\\u{a}ad` has a control character in it".to_owned()),
         ("{ tools: { alsoAllow: ['\\u00e9'] } }", hidden.to_owned()),

@@ -267,7 +267,7 @@ async fn fates(configuration: Configuration, caller: &Caller) -> [Fate; 3] {
 
 #[test]
 fn nothing_that_takes_away_makes_a_tool_appear_or_a_question_vanish() {
-    let cases = env::var("TOOLKIT_CONFIG_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(400_u64);
+    let cases = env::var("TOOLKIT_CONFIG_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(200_u64);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let place = Place::new();
     let (mut seen, mut stricter) = ([0_u64; 4], 0_u64);

@@ -21,7 +21,7 @@ mod words;
 pub(crate) use absent::explain_absent;
 pub(crate) use both::Both;
 pub use data::PolicyData;
-pub(crate) use entry::Entry;
+pub(crate) use entry::{Entry, folded, matches};
 pub use settings::{PolicySettings, ProfileRules, ToolRules};
 pub use tool_policy::ToolPolicy;
 pub use verdict::{Explanation, LayerVerdict, PolicyRule, PolicyVerdict};
@@ -145,6 +145,11 @@ pub(crate) fn explain(policy: Option<&dyn Policy>, caller: &Caller, tool: &Tool)
 /// What is probably not as meant.
 pub(crate) fn diagnostics(policy: &dyn Policy, tools: &[Tool]) -> Vec<Diagnostic> {
     guard("the policy", || policy.diagnostics(tools)).unwrap_or_default()
+}
+
+/// The core tool that lists mean by the name, also where none of it is linked.
+pub(crate) fn core_name(name: &str) -> Option<&'static str> {
+    data::Registered::linked().meant_by(&entry::normalised(name))
 }
 
 /// Whether a tool that is switched off by its author is switched on.

@@ -314,7 +314,7 @@ impl Builder {
         self
     }
 
-    /// Decides which tools exist for a caller. Without one, all do that are not optional: [`ToolPolicy::default`].
+    /// Decides which tools exist for a caller. Without one, all do that are not optional: [`ToolPolicy::default`](crate::ToolPolicy).
     #[must_use]
     pub fn policy(mut self, policy: impl Policy) -> Self {
         self.settings.policy = Some(Arc::new(policy));

@@ -288,3 +288,19 @@ async fn a_name_that_no_tool_has_is_judged_where_a_rule_knows_it() {
         assert_eq!(toolkit.explain(&Caller::new(), name), None, "{name}");
     }
 }
+
+/// A file that somebody else wrote must not take long to be looked through, nor fill a screen.
+#[tokio::test]
+async fn of_thousands_of_mistakes_the_first_are_told() {
+    let mut settings = PolicySettings::default();
+    settings.tools = ToolRules::default().deny((0..5_000).map(|number| format!("nothing_{number}")));
+    settings.agents.insert("kid".to_owned(), ToolRules::default().deny(["look"]).profile("nowhere"));
+    let toolkit = toolkit(ToolPolicy::new(settings));
+    let told = toolkit.diagnostics();
+    assert_eq!(told.len(), 102);
+    assert!(told[0].message.contains("no profile `nowhere`"), "{}", told[0]);
+    assert!(told[101].message.starts_with("4900 more like these of what is denied"), "{}", told[101]);
+    assert!(told[1..].iter().all(toolkit::Diagnostic::concerns_deny));
+    let toolbox = toolkit.toolbox(&kid()).await;
+    assert!(toolbox.tool("look").is_none(), "what is not told counts all the same");
+}

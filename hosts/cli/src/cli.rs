@@ -167,9 +167,16 @@ impl Cli {
             .map_err(|error| Stop::cannot_start(format!("the runtime cannot start: {error}")))?;
         if !matches!(options.request, Request::List { diagnostics: true, .. }) {
             // What was to be denied and may be there is nothing to find out later.
-            let lost = toolkit.diagnostics().iter().filter(|said| said.concerns_deny());
-            for diagnostic in lost.filter(|said| said.level > Level::Info) {
+            let lost =
+                toolkit.diagnostics().iter().filter(|said| said.concerns_deny() && said.level > Level::Info);
+            let lost: Vec<_> = lost.collect();
+            for diagnostic in lost.iter().take(MOST_TOLD) {
                 console.note(&diagnostic.to_string());
+            }
+            if let Some(more) = lost.len().checked_sub(MOST_TOLD).filter(|more| *more > 0) {
+                console.note(&format!(
+                    "warning: {more} more like these; `{program} list --diagnostics` tells them"
+                ));
             }
         }
         let toolbox = runtime.block_on(toolkit.toolbox(&options.caller));
@@ -179,6 +186,9 @@ impl Cli {
         exit
     }
 }
+
+/// The most warnings that are told without being asked for.
+const MOST_TOLD: usize = 20;
 
 /// Says how to call a tool, where the name of one stands in place of a subcommand.
 fn suggest_call(stop: Stop, toolkit: Option<&Toolkit>, program: &str) -> Stop {

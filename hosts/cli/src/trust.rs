@@ -8,6 +8,7 @@ use crate::options::Format;
 use clap::builder::ValueHint;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::{BufRead as _, BufReader, IsTerminal as _, Read as _, Write as _};
@@ -174,8 +175,11 @@ fn trust(
 fn changes(before: &[Line], after: &[Line]) -> String {
     let mut text = String::new();
     for (mark, lines, others) in [('-', before, after), ('+', after, before)] {
+        // Either may have thousands.
+        let others: BTreeSet<(&str, String)> =
+            others.iter().map(|other| (other.key.as_str(), other.value.to_string())).collect();
         for Line { key, value, .. } in lines {
-            if !others.iter().any(|other| other.key == *key && other.value == *value) {
+            if !others.contains(&(key.as_str(), value.to_string())) {
                 let _ = writeln!(text, "  {mark} {} = {}", escape_line(key), escape_line(&value.to_string()));
             }
         }

@@ -101,7 +101,7 @@ impl Clone {
         let clone = Self::new();
         let (url, ran) = (clone.url(), clone.path("ran").display().to_string());
         for name in ["steal", "bin/sh", "bin/git", "bin/cat", "bin/docs-server", ".git/hooks/post-checkout"] {
-            clone.write(&format!("repo/{name}"), &format!("#!/bin/sh\necho \"$0\" >> '{ran}'\n"));
+            clone.write(&format!("repo/{name}"), format!("#!/bin/sh\necho \"$0\" >> '{ran}'\n"));
             fs::set_permissions(clone.path(&format!("repo/{name}")), fs::Permissions::from_mode(0o755))
                 .unwrap();
         }
@@ -482,6 +482,61 @@ fn what_is_odd_but_right_is_taken_as_it_is() {
         let run = clone.run(&programs()[0], "repo", &["call", "read", "--file-path", "README.md"]);
         let error = run.fails(5);
         assert!(error.contains("deny list"), "{text}: {error}");
+        clone.nothing_happened();
+    }
+}
+
+/// As many rules as fit in a file, of the kinds that take longest to look at, keep nobody waiting: a run takes less than the
+/// 20 seconds after which it is stopped, also where the machine is busy, and says little.
+#[test]
+fn a_file_full_of_rules_keeps_nobody_waiting() {
+    let list =
+        |count: usize, each: &dyn Fn(usize) -> String| (0..count).map(each).collect::<Vec<_>>().join(",");
+    for (what, text) in [
+        (
+            "patterns",
+            format!("{{ tools: {{ deny: [{}] }} }}", list(19_000, &|n| format!("'{}{n}'", "*a".repeat(18)))),
+        ),
+        (
+            "patterns with one end",
+            format!("{{ tools: {{ deny: [{}] }} }}", list(19_000, &|n| format!("'*a{n}'"))),
+        ),
+        (
+            "names",
+            format!("{{ tools: {{ deny: [{}] }} }}", list(19_000, &|n| format!("'{}{n}'", "z".repeat(24)))),
+        ),
+        ("kinds", format!("{{ permission: {{ {} }} }}", list(18_000, &|n| format!("kindkind{n}: 'ask'")))),
+        (
+            "rules of a path",
+            format!(
+                "{{ permission: {{ read: [{}] }} }}",
+                list(6_000, &|n| format!("{{ match: '{}x{n}', do: 'ask' }}", "*a".repeat(8)))
+            ),
+        ),
+        (
+            "one long pattern",
+            format!("{{ permission: {{ read: [{{ match: '{}', do: 'ask' }}] }} }}", "*a".repeat(400_000)),
+        ),
+        (
+            "agents",
+            format!(
+                "{{ agents: {{ {} }} }}",
+                list(4_500, &|n| format!("x{n}: {{ tools: {{ deny: ['y{n}'] }} }}"))
+            ),
+        ),
+        ("servers", format!("{{ mcp: {{ {} }} }}", list(9_000, &|n| format!("s{n}: {{ command: 'x' }}")))),
+    ] {
+        let clone = Clone::new();
+        clone.write("repo/toolkit.json5", text);
+        for args in [&["list", "--diagnostics"][..], &["call", "read", "--file-path", "README.md"]] {
+            let run = clone.run(&programs()[0], "repo", args);
+            assert_eq!(run.code, 0, "{what} {args:?}: {run:?}");
+            assert!(
+                run.out.len() + run.err.len() < 40_000,
+                "{what} {args:?}: {}",
+                run.out.len() + run.err.len()
+            );
+        }
         clone.nothing_happened();
     }
 }

@@ -212,7 +212,7 @@ impl Lock {
         let mut options = OpenOptions::new();
         options.write(true).create(true);
         own(&mut options);
-        let file = options.open(&path).map_err(|error| cannot(&error))?;
+        let file = options.open(path).map_err(|error| cannot(&error))?;
         let since = Instant::now();
         loop {
             match file.try_lock() {

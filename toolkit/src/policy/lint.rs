@@ -22,7 +22,7 @@ const MOST_PATTERNS: usize = 500;
 /// How many names of its allow lists are looked at more closely, each of which costs a look at all tools.
 const MOST_ALLOWED: usize = 200;
 
-/// What is probably not as meant. None of it widens anything.
+/// What is probably not as meant, a bounded part of it. None of it widens anything.
 pub(super) fn diagnostics<S: Subject>(policy: &ToolPolicy, tools: &[S]) -> Vec<Diagnostic> {
     let known = Known::of(policy, tools);
     policy.sources().iter().flat_map(|source| Lint::of(source, &known).run()).collect()
@@ -42,10 +42,10 @@ impl<'a, S: Subject> Known<'a, S> {
     fn of(policy: &'a ToolPolicy, tools: &'a [S]) -> Self {
         let registered = policy.registered();
         let mut groups: BTreeSet<String> = registered.built_in.iter().cloned().collect();
-        groups.insert(PLUGINS.to_owned());
+        groups.extend([PLUGINS, "mcp", "client"].map(str::to_owned));
         groups.extend(tools.iter().flat_map(Subject::groups).map(normalised));
         let plugins: BTreeSet<String> =
-            tools.iter().filter_map(|tool| tool.plugin_id()).map(normalised).collect();
+            tools.iter().filter_map(|tool| tool.plugin_id()).map(|id| normalised(&id)).collect();
         let mut names = plugins.clone();
         names.extend(
             tools.iter().flat_map(|tool| std::iter::once(tool.name()).chain(tool.aliases())).map(normalised),
@@ -273,7 +273,7 @@ impl<'a, S: Subject> Lint<'a, S> {
         }
         let user = &known.policy.sources()[0];
         let is_named = |tool: &&S| {
-            normalised(tool.name()) == canonical || tool.plugin_id().is_some_and(|id| normalised(id) == name)
+            normalised(tool.name()) == canonical || tool.plugin_id().is_some_and(|id| normalised(&id) == name)
         };
         for tool in known.tools.iter().filter(is_named) {
             if tool.is_optional() && !user.opens(tool) {
@@ -345,7 +345,7 @@ impl<'a, S: Subject> Lint<'a, S> {
                 let plugin = escape_line(plugin);
                 self.warn(&pointer, format!("there is no plugin `{plugin}` ({pointer}){advice}"));
             }
-            for group in groups {
+            for group in groups.iter().take(MOST_TOLD) {
                 let registered = self.known.policy.registered();
                 let is_built_in = match Entry::parse(group) {
                     Ok(Entry::Name(name) | Entry::Group(name)) => registered.built_in(&name).is_some(),

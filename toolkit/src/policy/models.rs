@@ -1,6 +1,6 @@
 //! Which model a caller is, and what configuration names it by.
 
-use super::entry::{matches, normalised};
+use super::entry::{folded, matches};
 use crate::caller::Caller;
 
 /// The model of a caller, as configuration may name it. Every part in lower case.
@@ -18,7 +18,7 @@ pub(super) struct Model {
 
 impl Model {
     pub(super) fn of(caller: &Caller) -> Self {
-        let known = |text: &Option<String>| text.as_deref().map(normalised).filter(|text| !text.is_empty());
+        let known = |text: &Option<String>| text.as_deref().map(folded).filter(|text| !text.is_empty());
         let (said_provider, said_name) = (known(&caller.provider), known(&caller.model));
         let (provider, name) = match (said_provider.clone(), said_name.clone()) {
             (None, Some(name)) => match name.split_once('/') {
@@ -55,7 +55,7 @@ pub(super) struct ProviderKey(String);
 
 impl ProviderKey {
     pub(super) fn new(key: &str) -> Self {
-        Self(normalised(key))
+        Self(folded(key))
     }
 
     /// Whether it names the model. Of one whose provider nobody says, the name alone decides.
@@ -83,10 +83,8 @@ pub(super) struct ModelKey {
 impl ModelKey {
     pub(super) fn new(key: &str) -> Self {
         match key.split_once('/') {
-            Some((provider, name)) => {
-                Self { provider: Some(normalised(provider)), name: Some(normalised(name)) }
-            }
-            None => Self { provider: None, name: Some(normalised(key)) },
+            Some((provider, name)) => Self { provider: Some(folded(provider)), name: Some(folded(name)) },
+            None => Self { provider: None, name: Some(folded(key)) },
         }
     }
 

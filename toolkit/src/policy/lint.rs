@@ -345,7 +345,7 @@ impl<'a, S: Subject> Lint<'a, S> {
                 let plugin = escape_line(plugin);
                 self.warn(&pointer, format!("there is no plugin `{plugin}` ({pointer}){advice}"));
             }
-            for group in groups.iter().take(MOST_TOLD) {
+            for group in groups.iter().take(MOST_SAID) {
                 let registered = self.known.policy.registered();
                 let is_built_in = match Entry::parse(group) {
                     Ok(Entry::Name(name) | Entry::Group(name)) => registered.built_in(&name).is_some(),

@@ -48,7 +48,7 @@ impl View<'_> {
             }
             Ground::Unopened => {
                 let plugin = match subject.plugin_id() {
-                    Some(id) => format!(", `{}` or `group:plugins`", escape_line(id)),
+                    Some(id) => format!(", `{}` or `group:plugins`", escape_line(&id)),
                     None => String::new(),
                 };
                 (

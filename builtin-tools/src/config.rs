@@ -117,7 +117,7 @@ pub enum WebSearchProvider {
 pub struct WebFetchSettings {
     /// The only domains that are fetched from, with all that is below them. Without it all are, but the blocked ones.
     pub allowed_domains: Option<Vec<String>>,
-    /// Domains that are never fetched from, with all that is below them.
+    /// Domains that are never fetched from, with all that is below them. What several sources say counts together.
     #[arg(default)]
     pub blocked_domains: Vec<String>,
     /// How long a page is kept, in minutes, up to 10080 (a week); 0 keeps none.
@@ -143,7 +143,11 @@ toolkit::config_section!(
         .gates(&[ConfigGate::Models { tool: "apply_patch", key: "applyPatch.allowModels" }])
 );
 toolkit::config_section!(ConfigSection::at::<WebSearchSettings>("tools.web.search").tool("web_search"));
-toolkit::config_section!(ConfigSection::at::<WebFetchSettings>("tools.web.fetch").tool("web_fetch"));
+toolkit::config_section!(
+    ConfigSection::at::<WebFetchSettings>("tools.web.fetch")
+        .tool("web_fetch")
+        .gates(&[ConfigGate::Narrows { key: "blockedDomains" }])
+);
 toolkit::config_section!(
     ConfigSection::at::<MessageSettings>("tools.message")
         .tool("message")

@@ -90,3 +90,15 @@ fn absent_sections_have_their_defaults() {
     assert_eq!((search.cache_minutes, search.timeout_seconds, search.provider), (15, 10, None));
     assert_eq!(Value::Null, json!(search.api_key));
 }
+
+#[test]
+fn blocked_domains_of_all_sources_count_together() {
+    let program = json!({"tools": {"web": {"fetch": {"blockedDomains": ["a.example"], "allowedDomains": ["b.example"]}}}});
+    let options = LoadOptions::new()
+        .program(program)
+        .set("tools.web.fetch={ blockedDomains: ['c.example', 'a.example'], allowedDomains: ['d.example'] }");
+    let settings =
+        Configuration::load(options).unwrap().section::<WebFetchSettings>("tools.web.fetch").unwrap();
+    assert_eq!(settings.blocked_domains, ["a.example", "c.example"]);
+    assert_eq!(settings.allowed_domains.unwrap(), ["d.example"]);
+}

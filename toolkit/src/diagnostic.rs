@@ -20,6 +20,8 @@ pub struct Diagnostic {
     pub message: String,
     /// Where in the code or the configuration.
     pub location: Option<String>,
+    #[serde(skip)]
+    concerns_deny: bool,
 }
 
 /// How bad a [`Diagnostic`] is.
@@ -37,7 +39,24 @@ pub enum Level {
 impl Diagnostic {
     /// Something about a source: a crate, a file of the configuration.
     pub fn new(level: Level, source: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { level, source: source.into(), plugin_id: None, message: message.into(), location: None }
+        Self {
+            level,
+            source: source.into(),
+            plugin_id: None,
+            message: message.into(),
+            location: None,
+            concerns_deny: false,
+        }
+    }
+
+    /// Whether something that was to be taken away may be there all the same: a name in a list that denies is that of no
+    /// tool, say. A host tells such a warning without being asked.
+    pub fn concerns_deny(&self) -> bool {
+        self.concerns_deny
+    }
+
+    pub(crate) fn with_concern(self, concerns_deny: bool) -> Self {
+        Self { concerns_deny, ..self }
     }
 
     /// The plugin that it is about.

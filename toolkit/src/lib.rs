@@ -96,9 +96,10 @@ pub use ask::{
 pub use call::{CallArguments, ToolCall, ToolResult};
 pub use caller::Caller;
 pub use config::{
-    Config, ConfigError, ConfigGate, ConfigOrigin, ConfigOrigins, ConfigProblem, ConfigSection, ConfigSource,
-    Configuration, Configured, IgnoredKey, LoadOptions, LoopGuardSettings, McpCommand, McpOff,
-    McpServerSettings, McpUrl, Secret, ToolAgentSettings, TrustStore, TrustedFile, WorkspaceFile,
+    Config, ConfigError, ConfigGate, ConfigOrigin, ConfigOrigins, ConfigProblem, ConfigRestriction,
+    ConfigSection, ConfigSource, Configuration, Configured, IgnoredKey, LoadOptions, LoopGuardSettings,
+    McpCommand, McpOff, McpServerSettings, McpUrl, Secret, ToolAgentSettings, TrustStore, TrustedFile,
+    WorkspaceFile,
 };
 pub use content::{Bytes, Content, Resource, ResourceBody};
 pub use context::ToolContext;

@@ -108,5 +108,5 @@ pub(crate) fn id_of(location: &Location) -> String {
 pub(crate) fn is_valid_id(id: &str) -> bool {
     !id.is_empty()
         && id.len() <= 128
-        && id.chars().all(|char| char.is_alphanumeric() || matches!(char, '-' | '_' | '.'))
+        && id.chars().all(|char| char.is_ascii_alphanumeric() || matches!(char, '-' | '_' | '.'))
 }

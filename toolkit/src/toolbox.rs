@@ -4,6 +4,7 @@ mod at_once;
 mod batch;
 mod before;
 mod begin;
+mod explain;
 mod finish;
 mod options;
 mod own;
@@ -22,7 +23,7 @@ use crate::error::{ToolError, ToolErrorKind};
 use crate::escape::escape_line;
 use crate::events::Events;
 use crate::name::{MAX_NAME_BYTES, nearest};
-use crate::policy::{self, Explanation, LayerVerdict, Policy, PolicyVerdict};
+use crate::policy::{self, Policy};
 use crate::registry::{Inner, Tools};
 use crate::session::Session;
 use crate::tool::Tool;
@@ -155,24 +156,6 @@ impl Toolbox {
             )));
         }
         Ok(())
-    }
-
-    /// The tools that are not there for this caller, by name, and why.
-    pub fn denied(&self) -> Vec<Explanation> {
-        let Scope { toolkit, caller, tools, .. } = &*self.0;
-        let policy = toolkit.settings.policy.as_deref();
-        let denied = (0..tools.len()).filter(|place| !self.0.is_allowed(*place));
-        denied
-            .map(|place| {
-                let mut explanation = policy::explain(policy, caller, &tools[place]);
-                let why = self.0.own.as_ref().and_then(|own| own.why_left(&tools[place]));
-                if let Some(why) = why {
-                    explanation.exists = false;
-                    explanation.layers.push(LayerVerdict::new("this caller", PolicyVerdict::Denies, why));
-                }
-                explanation
-            })
-            .collect()
     }
 
     /// What was taken out since the toolbox was made is gone at once.

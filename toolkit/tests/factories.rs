@@ -126,6 +126,35 @@ async fn the_policy_decides_about_them_too() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn they_are_explained_where_they_are() {
+    let toolkit = toolkit();
+    let ada = toolkit.toolbox(&Caller::new().with_agent("ada")).await;
+    let nobody = toolkit.toolbox(&Caller::new()).await;
+    let said = |toolbox: &Toolbox, name: &str| {
+        let explained = toolbox.explain(name)?;
+        Some((explained.exists, explained.denied_by().map(|layer| layer.reason.clone())))
+    };
+    assert_eq!(said(&ada, "hello"), Some((true, None)));
+    assert_eq!(
+        said(&ada, "fixed_alias"),
+        Some((true, None)),
+        "a tool stands by the name that a factory wanted"
+    );
+    assert_eq!(said(&ada, "bye"), Some((false, Some("it is that one".to_owned()))));
+    assert_eq!(said(&nobody, "bye"), None);
+    assert_eq!(toolkit.explain(ada.caller(), "hello"), None);
+
+    // What came and went since then is not of this toolbox.
+    toolkit.register(says("later", "nothing").unwrap()).unwrap();
+    let (exists, why) = said(&ada, "later").unwrap();
+    assert!(!exists && why.unwrap().contains("after this toolbox was made"));
+    assert_eq!(said(&toolkit.toolbox(ada.caller()).await, "later"), Some((true, None)));
+    toolkit.unregister("fixed").unwrap();
+    let (exists, why) = said(&ada, "fixed").unwrap();
+    assert!(!exists && why.unwrap().contains("taken out of the toolkit"));
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_cannot_be_there_is_said_and_harms_nobody() {
     let ada = toolkit().toolbox(&Caller::new().with_agent("ada")).await;
     let mut expected = vec![

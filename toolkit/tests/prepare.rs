@@ -136,6 +136,7 @@ async fn what_cannot_be_prepared_is_left_out_and_the_others_are_unharmed() {
     ] {
         let toolbox = toolbox(agent).await;
         assert_eq!(names(&toolbox), there, "{agent}");
+        assert!(toolbox.explain("plain").unwrap().exists);
         let mut expected = vec![
             ("emptied", Level::Error, "the default of `count` does not fit"),
             ("failing", Level::Error, "invalid digit found in string"),
@@ -154,6 +155,11 @@ async fn what_cannot_be_prepared_is_left_out_and_the_others_are_unharmed() {
             assert_eq!(refused.kind(), ToolErrorKind::Denied);
             assert!(refused.message().contains(text), "{refused}");
             assert!(toolbox.tool(name).is_none() && toolbox.definition(name).is_err());
+            let explained = toolbox.explain(name).unwrap();
+            assert!(!explained.exists && explained.present, "{explained:?}");
+            let denies = explained.denied_by().unwrap();
+            assert!(denies.layer == "this caller" && denies.reason.contains(text), "{denies}");
+            assert!(toolbox.denied().contains(&explained));
         }
     }
 }

@@ -19,7 +19,7 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 use tokio::runtime::{Builder as RuntimeBuilder, Runtime};
-use toolkit::{Builder, TerminalApprover, Toolbox, Toolkit};
+use toolkit::{Builder, Level, TerminalApprover, Toolbox, Toolkit};
 
 /// Runs the command with the tools that are linked into this process and the arguments that it was started with.
 ///
@@ -165,6 +165,20 @@ impl Cli {
             .enable_all()
             .build()
             .map_err(|error| Stop::cannot_start(format!("the runtime cannot start: {error}")))?;
+        if !matches!(options.request, Request::List { diagnostics: true, .. }) {
+            // What was to be denied and may be there is nothing to find out later.
+            let lost =
+                toolkit.diagnostics().iter().filter(|said| said.concerns_deny() && said.level > Level::Info);
+            let lost: Vec<_> = lost.collect();
+            for diagnostic in lost.iter().take(MOST_TOLD) {
+                console.note(&diagnostic.to_string());
+            }
+            if let Some(more) = lost.len().checked_sub(MOST_TOLD).filter(|more| *more > 0) {
+                console.note(&format!(
+                    "warning: {more} more like these; `{program} list --diagnostics` tells them"
+                ));
+            }
+        }
         let toolbox = runtime.block_on(toolkit.toolbox(&options.caller));
         let exit = answer(options, &toolkit, &toolbox, &runtime, &command, console);
         // A blocking tool that was cancelled may still run: the process does not wait for it.
@@ -172,6 +186,9 @@ impl Cli {
         exit
     }
 }
+
+/// The most warnings that are told without being asked for.
+const MOST_TOLD: usize = 20;
 
 /// Says how to call a tool, where the name of one stands in place of a subcommand.
 fn suggest_call(stop: Stop, toolkit: Option<&Toolkit>, program: &str) -> Stop {
@@ -199,7 +216,7 @@ fn answer(
         Request::List { diagnostics: true, .. } => list::diagnostics(toolkit, toolbox, format, console)?,
         Request::List { group, .. } => list::tools(toolbox, group.as_deref(), format, console)?,
         Request::Describe { name } => describe::run(find(toolbox, &name)?, format, console)?,
-        Request::Explain { name } => return explain::tool(toolkit, toolbox, &name, format, console),
+        Request::Explain { name } => return explain::tool(toolbox, &name, format, console),
         Request::Schema { name: None } => definitions::all(toolbox, console)?,
         Request::Schema { name: Some(name) } => definitions::one(find(toolbox, &name)?, console)?,
         Request::Completions { shell } => completions::run(shell, command.get_name(), toolbox, console)?,

@@ -10,7 +10,9 @@ use std::fmt::Write as _;
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::{ErrorKind, Write as _};
 use std::path::Path;
-use toolkit::{Builder, Configuration, LoadOptions, PermissionSettings, escape_block, escape_line};
+use toolkit::{
+    Builder, ConfigOrigins, ConfigRestriction, Configuration, LoadOptions, PermissionSettings, escape_line,
+};
 
 /// What `init` writes.
 const TEMPLATE: &str = include_str!("config/toolkit.json5");
@@ -19,7 +21,7 @@ const TEMPLATE: &str = include_str!("config/toolkit.json5");
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ConfigRequest {
     Check,
-    Show { origins: bool },
+    Show,
     Schema,
     Init { force: bool },
 }
@@ -39,8 +41,9 @@ pub(crate) fn command() -> Command {
         )
         .subcommand(
             Command::new("show")
-                .about("Prints what is in effect; secrets are left out")
-                .arg(flag("origins", "One value a line, with where it was written")),
+                .about("Prints what is in effect, one value a line with where it was written; secrets are left out")
+                // As it is anyway.
+                .arg(flag("origins", "Says where each value was written").hide(true)),
         )
         .subcommand(Command::new("schema").about("Prints the JSON Schema of the configuration, for editors"))
         .subcommand(
@@ -54,7 +57,7 @@ pub(crate) fn command() -> Command {
 pub(crate) fn request(matches: &ArgMatches) -> Result<ConfigRequest, Stop> {
     match matches.subcommand() {
         Some(("check", _)) => Ok(ConfigRequest::Check),
-        Some(("show", matches)) => Ok(ConfigRequest::Show { origins: matches.get_flag("origins") }),
+        Some(("show", _)) => Ok(ConfigRequest::Show),
         Some(("schema", _)) => Ok(ConfigRequest::Schema),
         Some(("init", matches)) => Ok(ConfigRequest::Init { force: matches.get_flag("force") }),
         _ => Err(Stop::usage("a subcommand is missing; `config --help` lists them")),
@@ -83,7 +86,7 @@ pub(crate) fn run(
 ) -> Result<Exit, Stop> {
     match request {
         ConfigRequest::Check => check(toolkit, options, format, console),
-        ConfigRequest::Show { origins } => show(&load(options)?, origins, format, console),
+        ConfigRequest::Show => show(&load(options)?, format, console),
         ConfigRequest::Schema => {
             let schema = Configuration::schema().map_err(|error| Stop::cannot_start(error.to_string()))?;
             print_json(&schema, console).map(|()| Exit::Success)
@@ -110,6 +113,10 @@ fn check(
     for diagnostic in toolkit.diagnostics() {
         console.note(&diagnostic.to_string());
     }
+    // The first ones are among the diagnostics.
+    for ignored in configuration.ignored().iter().skip(Configuration::MOST_NOTED) {
+        console.note(&format!("warning: {ignored}"));
+    }
     let mut text = String::new();
     for file in files {
         let word = if file.is_trusted { "trusted" } else { "not trusted: it only takes away" };
@@ -119,57 +126,55 @@ fn check(
     console.print(&text).map(|()| Exit::Success)
 }
 
-fn show(
-    configuration: &Configuration,
-    origins: bool,
-    format: Format,
-    console: &mut Console<'_>,
-) -> Result<Exit, Stop> {
-    let (own, restrictions) = configuration.permissions();
+fn show(configuration: &Configuration, format: Format, console: &mut Console<'_>) -> Result<Exit, Stop> {
+    let (lines, narrowing) = (lines(configuration), narrowing(configuration));
     if format == Format::Json {
-        let all = |lines: Vec<Line>| {
-            lines.into_iter().map(|line| json!({"key": line.key, "value": line.value, "origin": line.origin}))
+        let origins = |lines: &[Line]| -> Value {
+            lines
+                .iter()
+                .map(|line| json!({"key": line.key, "value": line.value, "origin": line.origin}))
+                .collect()
         };
-        let mut answer = json!({
-            "configuration": configuration.document(),
-            "permissions": own.iter().map(permission_json).collect::<Vec<_>>(),
+        let restrictions = narrowing.iter().map(|(restriction, lines)| {
+            let ConfigRestriction { file, document, .. } = restriction;
+            json!({"file": file, "configuration": document, "origins": origins(lines)})
         });
-        if origins {
-            answer["origins"] = all(lines(configuration)).collect();
-        }
+        let answer = json!({
+            "configuration": configuration.document(),
+            "permissions": configuration.permissions().0.iter().map(permission_json).collect::<Vec<_>>(),
+            "origins": origins(&lines),
+            "restrictions": restrictions.collect::<Vec<_>>(),
+        });
         return print_json(&answer, console).map(|()| Exit::Success);
     }
     note(configuration, console);
     let mut text = String::new();
-    if origins {
-        for Line { key, value, origin } in lines(configuration) {
-            let _ = writeln!(
-                text,
-                "{} = {}  ({})",
-                escape_line(&key),
-                escape_line(&value.to_string()),
-                escape_line(&origin)
-            );
+    let mut add = |lines: &[Line], what: &str| {
+        for Line { key, value, origin } in lines {
+            let (key, value, origin) = (escape_line(key), value.to_string(), escape_line(origin));
+            let _ = writeln!(text, "{key} = {}  ({origin}{what})", escape_line(&value));
         }
-    } else {
-        let _ = writeln!(text, "{}", escape_block(&format!("{:#}", configuration.document())));
-        for settings in &own {
-            let _ = writeln!(
-                text,
-                "// of one source\n{}",
-                escape_block(&format!("{:#}", permission_json(settings)))
-            );
-        }
-        for (file, settings) in &restrictions {
-            let _ = writeln!(
-                text,
-                "// only what is stricter, of {}\n{}",
-                escape_line(file),
-                escape_block(&format!("{:#}", permission_json(settings)))
-            );
-        }
+    };
+    add(&lines, "");
+    for (_, lines) in &narrowing {
+        add(lines, ", only to take away");
+    }
+    if text.is_empty() {
+        console.note("Nothing is configured.");
     }
     console.print(&text).map(|()| Exit::Success)
+}
+
+/// What each file that is not trusted takes away, value by value.
+fn narrowing(configuration: &Configuration) -> Vec<(ConfigRestriction, Vec<Line>)> {
+    let each = configuration.restrictions().into_iter().map(|restriction| {
+        let mut lines = Vec::new();
+        add_lines(&restriction.document, &restriction.origins, &mut lines);
+        // What is left of an object of which nothing counts.
+        lines.retain(|line| !line.value.is_object());
+        (restriction, lines)
+    });
+    each.collect()
 }
 
 fn permission_json(settings: &PermissionSettings) -> Value {
@@ -193,21 +198,21 @@ pub(crate) struct Line {
     pub(crate) origin: String,
 }
 
-/// Every value that is in effect, permissions included, by its JSON pointer.
+/// Every value that is in effect, permissions included, by its JSON pointer; not what files that are not trusted take away.
 pub(crate) fn lines(configuration: &Configuration) -> Vec<Line> {
     let mut lines = Vec::new();
-    let origins = configuration.origins();
-    let mut add = |value: &Value, origins: &toolkit::ConfigOrigins| {
-        leaves(value, String::new(), &mut |key, value| {
-            let origin = origins.find(&key).map(ToString::to_string).unwrap_or_default();
-            lines.push(Line { key, value: value.clone(), origin });
-        });
-    };
-    add(&configuration.document(), origins);
+    add_lines(&configuration.document(), configuration.origins(), &mut lines);
     for settings in configuration.permissions().0 {
-        add(&permission_json(&settings), &settings.origins);
+        add_lines(&permission_json(&settings), &settings.origins, &mut lines);
     }
     lines
+}
+
+fn add_lines(value: &Value, origins: &ConfigOrigins, lines: &mut Vec<Line>) {
+    leaves(value, String::new(), &mut |key, value| {
+        let origin = origins.find(&key).map(ToString::to_string).unwrap_or_default();
+        lines.push(Line { key, value: value.clone(), origin });
+    });
 }
 
 fn leaves(value: &Value, pointer: String, found: &mut dyn FnMut(String, &Value)) {

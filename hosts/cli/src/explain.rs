@@ -5,17 +5,16 @@ use crate::definitions::{find, print_json};
 use crate::exit::{Exit, Stop};
 use crate::options::Format;
 use std::fmt::Write as _;
-use toolkit::{Explanation, Toolbox, Toolkit, escape_line};
+use toolkit::{Explanation, Toolbox, escape_line};
 
 /// Prints what each layer of the policy says of the tool, and the rule that made it.
 pub(crate) fn tool(
-    toolkit: &Toolkit,
     toolbox: &Toolbox,
     name: &str,
     format: Format,
     console: &mut Console<'_>,
 ) -> Result<Exit, Stop> {
-    let Some(explanation) = toolkit.explain(toolbox.caller(), name) else {
+    let Some(explanation) = toolbox.explain(name) else {
         find(toolbox, name)?;
         return Err(Stop::failed(format!("nothing is known of `{name}`; try again")));
     };

@@ -29,7 +29,21 @@ pub(crate) fn tools(
         return print_json(&serde_json::to_value(definitions)?, console);
     }
     if tools.is_empty() {
-        console.note("There are no tools: a program names the crates that bring them in `toolkit::link!`.");
+        let denied = toolbox.denied();
+        console.note(&match denied.as_slice() {
+            [] => "There are no tools: a program names the crates that bring them in `toolkit::link!`.".to_owned(),
+            [only] => format!(
+                "There are no tools for this caller: `{0}` is denied; `toolkit explain tool {0}` says by what.",
+                only.tool
+            ),
+            [first, ..] => {
+                let (count, first) = (denied.len(), &first.tool);
+                format!(
+                    "There are no tools for this caller: all {count} are denied; `toolkit explain tool {first}` says by what, \
+                     and so for each name."
+                )
+            }
+        });
     }
     let text = table(&tools, console);
     console.print(&text)

@@ -163,10 +163,11 @@ fn show_says_what_is_in_effect_and_where_it_stands() {
     user.write("named.json5", "{ mcp: { far: { url: 'https://x', headers: { Key: 'hunter2hunter2' } } } }");
     let args = ["--config", "../named.json5", "--set", "tools.deny=['b']", "config", "show"];
     let shown = user.run(&args).ok();
-    assert!(shown.contains("\"Key\": \"[redacted]\"") && !shown.contains("hunter2"), "{shown}");
-    let origins = user.run(&[&args[..], &["--origins"]].concat()).ok();
+    assert!(!shown.contains("hunter2"), "{shown}");
+    // As it is anyway.
+    assert_eq!(user.run(&[&args[..], &["--origins"]].concat()).ok(), shown);
     assert_eq!(
-        origins,
+        shown,
         "/tools/deny/0 = \"a\"  (user/toolkit.json5:1:19)\n\
          /tools/deny/1 = \"b\"  (--set tools.deny)\n\
          /mcp/far/url = \"https://x\"  (work/../named.json5:1:22)\n\
@@ -176,6 +177,96 @@ fn show_says_what_is_in_effect_and_where_it_stands() {
     let json = user.run(&[&args[..], &["-o", "json"]].concat()).json();
     assert_eq!(json["configuration"]["tools"]["deny"], json!(["a", "b"]));
     assert_eq!(json["permissions"], json!([{"permission": {"exec": "ask"}}]));
+    assert_eq!(
+        json["origins"][1],
+        json!({"key": "/tools/deny/1", "value": "b", "origin": "--set tools.deny"})
+    );
+    let run = User::new().run(&["config", "show"]);
+    assert_eq!(
+        (run.code, run.out.as_str(), run.err.as_str()),
+        (0, "", "Nothing is configured.\n"),
+        "{run:?}"
+    );
+}
+
+#[test]
+fn show_has_what_a_file_that_is_not_trusted_takes_away() {
+    let user = User::new();
+    user.write("user/toolkit.json5", "{ tools: { deny: ['greet'] } }");
+    user.write(
+        "work/toolkit.json5",
+        "{ tools: { deny: ['repeat'], settings: { say: { enabled: false, autoExecute: true } } },\n  \
+         permission: { edit: 'deny', exec: 'allow' }, mcp: { evil: { command: './steal' } } }",
+    );
+    assert_eq!(
+        user.run(&["config", "show"]).ok(),
+        "/tools/deny/0 = \"greet\"  (user/toolkit.json5:1:19)\n\
+         /tools/deny/0 = \"repeat\"  (work/toolkit.json5:1:19, only to take away)\n\
+         /tools/settings/say/enabled = false  (work/toolkit.json5:1:58, only to take away)\n\
+         /permission/edit = \"deny\"  (work/toolkit.json5:2:23, only to take away)\n"
+    );
+    let json = user.run(&["config", "show", "-o", "json"]).json();
+    let restriction = &json["restrictions"][0];
+    assert_eq!(restriction["file"], "work/toolkit.json5");
+    assert_eq!(restriction["configuration"]["tools"]["deny"], json!(["repeat"]));
+    assert_eq!(restriction["configuration"]["permission"], json!({"edit": "deny"}));
+    assert_eq!(
+        restriction["origins"][2],
+        json!({"key": "/permission/edit", "value": "deny", "origin": "work/toolkit.json5:2:23"})
+    );
+    assert_eq!(json["configuration"]["tools"]["deny"], json!(["greet"]));
+}
+
+#[test]
+fn a_deny_that_takes_nothing_away_is_told_by_every_command_once() {
+    let user = User::new();
+    user.write("user/toolkit.json5", "{ tools: { deny: ['graet', 'say', 'zz*'], allow: ['*', 'raepeat'] } }");
+    let line = "warning: no tool or plugin has the name `graet` (/tools/deny/0); did you mean `greet`?";
+    for args in [
+        &["list"][..],
+        &["list", "-o", "json"],
+        &["describe", "repeat"],
+        &["call", "repeat", "--text", "a"],
+        &["explain", "tool", "repeat"],
+        &["schema"],
+        &["permission", "list"],
+        &["list", "--diagnostics"],
+        &["config", "check"],
+    ] {
+        let run = user.run(args);
+        assert_eq!(run.code, 0, "{run:?}");
+        assert_eq!(format!("{}{}", run.out, run.err).matches(line).count(), 1, "{args:?}: {run:?}");
+    }
+    // What is not about a deny is among the diagnostics only.
+    assert!(!user.run(&["list"]).err.contains("raepeat"));
+    // One that nobody can read stops all of them.
+    user.write("user/toolkit.json5", "{ tools: { deny: ['\\u200bgreet'] } }");
+    let error = user.run(&["list"]).fails(6);
+    assert!(
+        error.contains("user/toolkit.json5:1:19: tools.deny.0: `\\u{200b}greet` has a character"),
+        "{error}"
+    );
+}
+
+#[test]
+fn where_all_tools_are_denied_it_is_said_where_to_look() {
+    let user = User::new();
+    let run = user.run(&["list", "--set", "tools.deny=['*']"]);
+    assert_eq!((run.code, run.out.as_str()), (0, ""), "{run:?}");
+    assert!(run.err.contains(" are denied; `toolkit explain tool ") && !run.err.contains("link!"), "{run:?}");
+}
+
+#[test]
+fn check_tells_every_key_that_is_ignored() {
+    let user = User::new();
+    let kinds: String = (0..70).map(|number| format!("kind{number}: 'allow',")).collect();
+    user.write("work/toolkit.json5", &format!("{{ permission: {{ {kinds} }} }}"));
+    let told = |args: &[&str]| {
+        let run = user.run(args);
+        (0..70).filter(|number| run.err.contains(&format!("`permission.kind{number}` at"))).count()
+    };
+    assert_eq!((told(&["list"]), told(&["config", "check"])), (50, 70));
+    assert!(user.run(&["list"]).err.contains("20 more keys are ignored until `toolkit trust`"));
 }
 
 #[test]

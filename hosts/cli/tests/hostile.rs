@@ -296,9 +296,18 @@ fn nothing_of_it_runs_and_each_thing_is_said_once() {
 
 #[test]
 fn names_that_are_shown_do_nothing_to_a_terminal() {
-    let clone = Clone::new();
     let odd = r"\u001b]0;owned\u0007\u001b[2J\nwarning: all is well\r\u202e\u2066";
-    let text = format!(
+    // Where any name will do.
+    let taken = format!(
+        r#"{{
+  mcp: {{ "{odd}": {{ command: "./{odd}" }} }},
+  tools: {{ deny: ["greet"], exec: {{ safeBins: ["{odd}"] }} }},
+  permission: {{ read: [{{ match: "{odd}", do: "deny" }}] }},
+  plugins: {{ "x": {{ "{odd}": 1 }} }},
+}}"#
+    );
+    // Where it stops the command.
+    let refused = format!(
         r#"{{
   mcp: {{ "{odd}": {{ command: "./{odd}" }} }},
   tools: {{ deny: ["{odd}", "group:{odd}"], allow: ["read", "{odd}"], profiles: {{ "{odd}": {{ allow: ["{odd}"] }} }} }},
@@ -307,7 +316,15 @@ fn names_that_are_shown_do_nothing_to_a_terminal() {
   plugins: {{ "x{odd}": {{ "{odd}": 1 }} }},
 }}"#
     );
-    clone.write("repo/toolkit.json5", text);
+    for (text, code) in [(taken, 0), (refused, 6)] {
+        let clone = Clone::new();
+        clone.write("repo/toolkit.json5", text);
+        names_do_nothing(&clone, code);
+    }
+}
+
+/// Runs everything that shows names, in a directory whose own name is no better.
+fn names_do_nothing(clone: &Clone, listing: i32) {
     let directory = "re\u{1b}[31m\npo";
     fs::rename(clone.path("repo"), clone.path(directory)).unwrap();
     for program in programs() {
@@ -331,8 +348,13 @@ fn names_that_are_shown_do_nothing_to_a_terminal() {
         ] {
             let run = clone.run(&program, directory, args);
             assert!(run.code != 124 && run.code >= 0, "{args:?}: {run:?}");
+            if args[0] == "list" {
+                assert_eq!(run.code, listing, "{run:?}");
+            }
             assert_plain(&run);
-            assert!(!format!("{}{}", run.out, run.err).contains("\nwarning: all is well"), "{run:?}");
+            let said = format!("{}{}", run.out, run.err);
+            assert!(!said.contains("\nwarning: all is well"), "{run:?}");
+            assert!(!said.contains(r"\\u{1b}"), "escaped twice: {run:?}");
         }
     }
 }

@@ -29,8 +29,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The most keys of an untrusted file that are told one by one.
-const MOST_TOLD: usize = 50;
+/// The most names of one kind that are told one by one.
+const MOST_TOLD: usize = Configuration::MOST_NOTED;
 
 /// What is configured: checked against the schema, merged, and with every section decoded once. Cheap to clone.
 ///
@@ -71,10 +71,24 @@ pub(crate) struct Inner {
 /// What counts of a file that is not trusted.
 pub(crate) struct Restriction {
     pub(crate) file: String,
+    /// What is left of the file.
+    pub(crate) document: Value,
     pub(crate) policy: PolicySettings,
     pub(crate) permissions: PermissionSettings,
     /// The tools that do not run without asking.
     pub(crate) asking: BTreeSet<String>,
+}
+
+/// What counts of a file that is not trusted: nothing but what takes away.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ConfigRestriction {
+    /// The file.
+    pub file: String,
+    /// What is left of what it says.
+    pub document: Value,
+    /// Where each value of it was written.
+    pub origins: ConfigOrigins,
 }
 
 /// A configuration file in a workspace, or above it.
@@ -98,6 +112,9 @@ impl fmt::Debug for Configuration {
 }
 
 impl Configuration {
+    /// The most ignored keys that [`notes`](Self::notes) tells one by one; [`ignored`](Self::ignored) has all.
+    pub const MOST_NOTED: usize = 50;
+
     /// Loads a configuration. Blocks.
     ///
     /// # Errors
@@ -138,7 +155,8 @@ impl Configuration {
     }
 
     /// What each source says of permissions, the later ones last, and what each file that is not trusted takes away, by its
-    /// path. They are not merged: the stricter counts.
+    /// path. They are not merged: a later source goes before an earlier one except over a deny, and what takes away only makes
+    /// it stricter.
     pub fn permissions(&self) -> (Vec<PermissionSettings>, Vec<(String, PermissionSettings)>) {
         let restrictions = self.0.restrictions.iter();
         let restrictions = restrictions.map(|each| (each.file.clone(), each.permissions.clone()));
@@ -283,6 +301,16 @@ impl Configuration {
         &self.0.origins
     }
 
+    /// What takes away besides: what is left of each file that is not trusted, permissions included.
+    pub fn restrictions(&self) -> Vec<ConfigRestriction> {
+        let restriction = |of: &Restriction| ConfigRestriction {
+            file: of.file.clone(),
+            document: of.document.clone(),
+            origins: of.policy.origins.clone(),
+        };
+        self.0.restrictions.iter().map(restriction).collect()
+    }
+
     /// The configuration files of the workspace and of what stands above it, the nearest last.
     pub fn workspace_files(&self) -> &[WorkspaceFile] {
         &self.0.files
@@ -299,7 +327,9 @@ impl Configuration {
         let ignored = &self.0.ignored;
         let mut notes: Vec<String> = ignored.iter().take(MOST_TOLD).map(ToString::to_string).collect();
         if let Some(more) = ignored.len().checked_sub(MOST_TOLD).filter(|more| *more > 0) {
-            notes.push(format!("{more} more keys are ignored until `toolkit trust`"));
+            notes.push(format!(
+                "{more} more keys are ignored until `toolkit trust`; `toolkit config check` tells each"
+            ));
         }
         notes.extend(self.0.notes.iter().map(|note| escape_rest(note).into_owned()));
         notes
@@ -310,10 +340,16 @@ impl Configuration {
         let mut diagnostics: Vec<Diagnostic> =
             self.notes().into_iter().map(|note| warning(note, None)).collect();
         let mut unknown = |pointer: &str, what: &str, names: &mut dyn Iterator<Item = &str>| {
-            let known: Vec<&str> = names.collect();
+            let known: BTreeSet<&str> = names.collect();
+            // To look for the nearest costs a look at all names, and a file can have many of its own.
+            let mut count = 0;
             let given = self.0.document.pointer(pointer).and_then(Value::as_object);
             for name in given.into_iter().flat_map(Map::keys).map(String::as_str) {
-                if known.contains(&name) || pointer == "/plugins" && name == "prefer" {
+                if known.contains(name) || pointer == "/plugins" && name == "prefer" {
+                    continue;
+                }
+                count += 1;
+                if count > MOST_TOLD {
                     continue;
                 }
                 let near = nearest(name, known.iter().copied());
@@ -324,6 +360,11 @@ impl Configuration {
                     format!("no {what} `{name}` is here, and its section counts for nothing yet{near}"),
                     origin,
                 ));
+            }
+            if count > MOST_TOLD {
+                let more = count - MOST_TOLD;
+                diagnostics
+                    .push(warning(format!("{more} more sections at {pointer} count for nothing yet"), None));
             }
         };
         unknown("/tools/settings", "tool", &mut tools.iter().copied());

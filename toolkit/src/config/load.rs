@@ -1,25 +1,25 @@
 //! From the sources to a configuration: read, check each, merge what is trusted, narrow what is not, check the whole.
 
-use crate::arguments::{Problem, check_document};
+use crate::arguments::Problem;
 use crate::config::configuration::{Configuration, Inner, Restriction, WorkspaceFile};
 use crate::config::error::{ConfigError, ConfigProblem};
 use crate::config::file::read_text;
 use crate::config::merge::Document;
+use crate::config::names::check_names;
 use crate::config::narrow::{IgnoredKey, narrow};
 use crate::config::options::{FILE, LoadOptions};
 use crate::config::origin::{ConfigOrigin, ConfigSource};
 use crate::config::parse::{self, Parsed, Places, parse};
-use crate::config::pointer::escape;
 use crate::config::rules::{permissions, policy, without_permissions};
 use crate::config::schema::{Schemas, schemas};
-use crate::config::settle::{is_resolved, settle};
+use crate::config::servers::check;
+use crate::config::settle::settle;
 use crate::config::trust::{TrustStore, TrustedFile};
 use crate::config::words::{is_key, of_environment, of_flag, of_program};
-use crate::link::Linked;
 use crate::permission::PermissionSettings;
-use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Loads a configuration.
 pub(super) fn load(options: &LoadOptions) -> Result<Configuration, ConfigError> {
@@ -48,10 +48,10 @@ pub(super) fn load(options: &LoadOptions) -> Result<Configuration, ConfigError> 
     };
     let mut notes = Vec::new();
     let trusted = trusted_files(options, &mut notes);
-    let mut sources = Sources::default();
+    let mut sources = Sources { narrowing: schemas.narrowing(), ..Sources::default() };
     for value in &options.program {
         let mut document = of_program(value);
-        let found = check_document(&schemas.partial, &mut document.value);
+        let found = check(&schemas.partial, &mut document.value);
         let origin = || Some(ConfigOrigin::new(ConfigSource::Program));
         problems.extend(found.iter().map(|problem| ConfigProblem::of(problem, origin())));
         sources.add(document, &mut problems);
@@ -61,7 +61,9 @@ pub(super) fn load(options: &LoadOptions) -> Result<Configuration, ConfigError> 
     for file in others {
         add_file(file, &trusted, &schemas, &mut sources, &mut problems);
     }
-    for document in of_environment(&options.environment, &schemas, &sources.merged.value, &mut problems) {
+    for document in
+        of_environment(&options.environment, &schemas, &sources.merged.value, &mut problems, &mut notes)
+    {
         sources.add(document, &mut problems);
     }
     for file in named {
@@ -84,6 +86,8 @@ pub(super) fn load(options: &LoadOptions) -> Result<Configuration, ConfigError> 
 pub(super) struct Sources {
     /// Of those that are trusted, without permissions.
     pub(super) merged: Document,
+    /// The pointers of lists that only take away.
+    narrowing: BTreeSet<String>,
     pub(super) permissions: Vec<PermissionSettings>,
     pub(super) restrictions: Vec<Restriction>,
     pub(super) ignored: Vec<IgnoredKey>,
@@ -102,7 +106,7 @@ impl Sources {
             Ok(settings) => self.permissions.push(settings),
             Err(problem) => problems.push(problem),
         }
-        self.merged.add(&without_permissions(document));
+        self.merged.add(&without_permissions(document), &self.narrowing);
     }
 }
 
@@ -138,16 +142,60 @@ fn read_files(options: &LoadOptions, problems: &mut Vec<ConfigProblem>) -> Vec<R
         wanted.extend(above.into_iter().map(|path| (path, Kind::Workspace)));
     }
     wanted.extend(options.files.iter().map(|path| (path.clone(), Kind::Named)));
-    wanted.into_iter().filter_map(|(path, kind)| read_file(path, kind, problems)).collect()
+    let mut found = Found::default();
+    wanted.into_iter().filter_map(|(path, kind)| read_file(path, kind, &mut found, problems)).collect()
 }
 
-fn read_file(path: PathBuf, kind: Kind, problems: &mut Vec<ConfigProblem>) -> Option<ReadFile> {
+/// The most `toolkit.json5` in a workspace and above it.
+const MOST_FILES: usize = 16;
+
+/// What was found in a workspace and above it so far: whoever makes directories could add a file in each.
+#[derive(Default)]
+struct Found {
+    files: usize,
+    bytes: usize,
+    values: usize,
+    pointer_bytes: usize,
+}
+
+impl Found {
+    /// Why these files are too much for one workspace. None of them is left out then: it may take away.
+    fn fault(&self) -> Option<String> {
+        let most = if self.files > MOST_FILES {
+            format!("{MOST_FILES} files")
+        } else if self.bytes > parse::MOST_BYTES {
+            format!("{} bytes together", parse::MOST_BYTES)
+        } else if self.values > parse::MOST_VALUES {
+            format!("{} values together", parse::MOST_VALUES)
+        } else if self.pointer_bytes > parse::MOST_POINTER_BYTES {
+            "as many values under long keys as are taken".to_owned()
+        } else {
+            return None;
+        };
+        Some(format!(
+            "with this one there are more than {most} named `{FILE}` in the workspace and above it, and each of them counts; \
+             remove some, or work in another directory"
+        ))
+    }
+}
+
+fn read_file(
+    path: PathBuf,
+    kind: Kind,
+    found: &mut Found,
+    problems: &mut Vec<ConfigProblem>,
+) -> Option<ReadFile> {
+    if found.fault().is_some() {
+        // It is told already.
+        return None;
+    }
     let path = std::path::absolute(&path).unwrap_or(path);
     let mut fault = |place: Option<parse::Place>, reason: &str| {
-        let mut origin = ConfigOrigin::new(ConfigSource::File(path.clone()));
-        if let Some(place) = place {
-            origin = ConfigOrigin::in_file(path.clone(), place.line, place.column);
-        }
+        let file = Arc::from(path.as_path());
+        let origin = match place {
+            Some(place) => ConfigOrigin::within(&file, place),
+            None => ConfigOrigin::new(ConfigSource::File(file)),
+        };
         problems.push(ConfigProblem::new(Some(origin), "", reason));
     };
     let text = match read_text(&path, parse::MOST_BYTES as u64) {
@@ -163,8 +211,24 @@ fn read_file(path: PathBuf, kind: Kind, problems: &mut Vec<ConfigProblem>) -> Op
             return None;
         }
     };
+    if kind == Kind::Workspace {
+        found.files += 1;
+        found.bytes += text.len();
+        if let Some(reason) = found.fault() {
+            fault(None, &reason);
+            return None;
+        }
+    }
     match parse(&text) {
         Ok(parsed) => {
+            if kind == Kind::Workspace {
+                found.values += parsed.places.iter().count();
+                found.pointer_bytes += parsed.places.pointer_bytes();
+                if let Some(reason) = found.fault() {
+                    fault(None, &reason);
+                    return None;
+                }
+            }
             let identity = TrustedFile::new(path.clone(), text.as_bytes());
             Some(ReadFile { path, kind, parsed, identity })
         }
@@ -201,7 +265,8 @@ fn add_file(
     problems: &mut Vec<ConfigProblem>,
 ) {
     let ReadFile { path, kind, parsed: Parsed { mut value, places }, identity } = file;
-    let found = check_document(&schemas.partial, &mut value);
+    let path: Arc<Path> = path.into();
+    let found = check(&schemas.partial, &mut value);
     let origins = origins(&path, &places);
     let document = Document { value, origins };
     let count = problems.len();
@@ -225,6 +290,7 @@ fn add_file(
     match (policy(&narrowed.document, &schemas.sections), permissions(&narrowed.document)) {
         (Ok(policy), Ok(permissions)) => sources.restrictions.push(Restriction {
             file: path.display().to_string(),
+            document: narrowed.document.value,
             policy,
             permissions,
             asking: narrowed.asking,
@@ -233,13 +299,13 @@ fn add_file(
     }
 }
 
-fn origins(path: &Path, places: &Places) -> BTreeMap<String, ConfigOrigin> {
-    let origin = |place: parse::Place| ConfigOrigin::in_file(path, place.line, place.column);
+fn origins(path: &Arc<Path>, places: &Places) -> BTreeMap<String, ConfigOrigin> {
+    let origin = |place: parse::Place| ConfigOrigin::within(path, place);
     places.iter().map(|(pointer, place)| (pointer.to_owned(), origin(place))).collect()
 }
 
 /// Where a problem stands: at the key, where that is what is wrong.
-fn place_of(problem: &Problem, path: &Path, places: &Places) -> ConfigOrigin {
+fn place_of(problem: &Problem, path: &Arc<Path>, places: &Places) -> ConfigOrigin {
     let is_key = ["the unknown `", "a second one: `", "the name `"]
         .iter()
         .any(|lead| problem.actual.starts_with(lead));
@@ -253,46 +319,7 @@ fn place_of(problem: &Problem, path: &Path, places: &Places) -> ConfigOrigin {
         }
     };
     match place {
-        Some(place) => ConfigOrigin::in_file(path, place.line, place.column),
-        None => ConfigOrigin::new(ConfigSource::File(path.to_owned())),
-    }
-}
-
-/// What no schema can say.
-fn check_names(document: &Document, problems: &mut Vec<ConfigProblem>) {
-    misplaced(&document.value, "", document, problems);
-    // Settings under another name of a tool would be nobody's.
-    let tools = document.value.pointer("/tools/settings").and_then(Value::as_object);
-    for name in tools.into_iter().flat_map(Map::keys) {
-        let is_name = inventory::iter::<Linked>().any(|Linked(def)| def.name == name);
-        let of = inventory::iter::<Linked>().find(|Linked(def)| def.aliases.contains(&name.as_str()));
-        if let (false, Some(Linked(def))) = (is_name, of) {
-            let pointer = format!("/tools/settings/{}", escape(name));
-            let message =
-                format!("expected the name of a tool, got another name of `{0}`; write `{0}`", def.name);
-            problems.push(ConfigProblem::new(document.origin(&pointer), pointer, message));
-        }
-    }
-}
-
-/// Nothing is replaced in rules: a name that is none would deny nothing.
-fn misplaced(value: &Value, pointer: &str, document: &Document, problems: &mut Vec<ConfigProblem>) {
-    match value {
-        Value::String(text) if text.contains("${env:") && !is_resolved(pointer) => {
-            let message =
-                "`${env:…}` is not replaced here: it stands in settings of tools, plugins and servers only";
-            problems.push(ConfigProblem::new(document.origin(pointer), pointer, message));
-        }
-        Value::Object(members) => {
-            for (name, member) in members {
-                misplaced(member, &format!("{pointer}/{}", escape(name)), document, problems);
-            }
-        }
-        Value::Array(items) => {
-            for (number, item) in items.iter().enumerate() {
-                misplaced(item, &format!("{pointer}/{number}"), document, problems);
-            }
-        }
-        _ => {}
+        Some(place) => ConfigOrigin::within(path, place),
+        None => ConfigOrigin::new(ConfigSource::File(Arc::clone(path))),
     }
 }

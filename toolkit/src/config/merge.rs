@@ -3,7 +3,7 @@
 use crate::config::origin::{ConfigOrigin, ConfigOrigins};
 use crate::config::pointer::escape;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A document, and where each of its values was written.
 #[derive(Debug, Clone, Default)]
@@ -12,23 +12,38 @@ pub(crate) struct Document {
     pub(crate) origins: BTreeMap<String, ConfigOrigin>,
 }
 
+/// A source that is added.
+struct Later<'a> {
+    document: &'a Document,
+    narrowing: &'a BTreeSet<String>,
+}
+
+impl Later<'_> {
+    /// Whether a list only takes away.
+    fn narrows(&self, pointer: &str) -> bool {
+        pointer.ends_with("/deny") || self.narrowing.contains(pointer)
+    }
+}
+
 impl Document {
-    /// Adds what a later source says: objects merge, lists named `deny` unite, everything else is replaced. A server of
-    /// `mcp` is replaced whole: one that is half of each source would send the secrets of one to the address of the other.
-    pub(crate) fn add(&mut self, later: &Self) {
+    /// Adds what a later source says: objects merge, lists that only take away unite, everything else is replaced. Such are
+    /// those named `deny`, and those at the pointers `narrowing`. A server of `mcp` is replaced whole: one that is half of
+    /// each source would send the secrets of one to the address of the other.
+    pub(crate) fn add(&mut self, later: &Self, narrowing: &BTreeSet<String>) {
         if self.value.is_null() {
             self.clone_from(later);
         } else {
             let mut value = std::mem::take(&mut self.value);
-            self.merge(&mut value, &later.value, "", later);
+            self.merge(&mut value, &later.value, "", &Later { document: later, narrowing });
             self.value = value;
         }
     }
 
-    fn merge(&mut self, into: &mut Value, from: &Value, pointer: &str, later: &Self) {
+    fn merge(&mut self, into: &mut Value, from: &Value, pointer: &str, later: &Later<'_>) {
+        let document = later.document;
         match (into, from) {
             (Value::Object(members), Value::Object(new)) if !is_server(pointer) => {
-                if let Some(origin) = later.origins.get(pointer) {
+                if let Some(origin) = document.origins.get(pointer) {
                     self.origins.entry(pointer.to_owned()).or_insert_with(|| origin.clone());
                 }
                 for (name, member) in new {
@@ -37,17 +52,17 @@ impl Document {
                         Some(known) => self.merge(known, member, &pointer, later),
                         None => {
                             members.insert(name.clone(), member.clone());
-                            self.copy_origins(&pointer, later, &pointer);
+                            self.copy_origins(&pointer, document, &pointer);
                         }
                     }
                 }
             }
-            (Value::Array(items), Value::Array(new)) if pointer.ends_with("/deny") => {
+            (Value::Array(items), Value::Array(new)) if later.narrows(pointer) => {
                 for (number, item) in new.iter().enumerate() {
                     if !items.contains(item) {
                         self.copy_origins(
                             &format!("{pointer}/{}", items.len()),
-                            later,
+                            document,
                             &format!("{pointer}/{number}"),
                         );
                         items.push(item.clone());
@@ -56,7 +71,7 @@ impl Document {
             }
             (into, from) => {
                 self.origins.retain(|known, _| !is_within(known, pointer));
-                self.copy_origins(pointer, later, pointer);
+                self.copy_origins(pointer, document, pointer);
                 into.clone_from(from);
             }
         }
@@ -122,6 +137,10 @@ mod tests {
         document
     }
 
+    fn narrowing() -> BTreeSet<String> {
+        BTreeSet::from(["/tools/web/blocked".to_owned()])
+    }
+
     #[test]
     fn objects_merge_denies_unite_and_the_rest_is_replaced() {
         for (first, second, expected) in [
@@ -134,6 +153,11 @@ mod tests {
                 json!({"tools": {"deny": ["a", "b"]}}),
                 json!({"tools": {"deny": ["b", "c"]}}),
                 json!({"tools": {"deny": ["a", "b", "c"]}}),
+            ),
+            (
+                json!({"tools": {"web": {"blocked": ["a", "b"], "allowed": ["a"]}}}),
+                json!({"tools": {"web": {"blocked": ["c", "a"], "allowed": ["b"]}}}),
+                json!({"tools": {"web": {"blocked": ["a", "b", "c"], "allowed": ["b"]}}}),
             ),
             (
                 json!({"tools": {"allow": ["a"]}}),
@@ -157,7 +181,7 @@ mod tests {
             ),
         ] {
             let mut merged = document("first", &first);
-            merged.add(&document("second", &second));
+            merged.add(&document("second", &second), &narrowing());
             assert_eq!(merged.value, expected, "{first} and {second}");
         }
     }
@@ -168,10 +192,13 @@ mod tests {
             "first",
             &json!({"tools": {"deny": ["a"], "allow": ["a", "b"]}, "mcp": {"s": {"command": "x"}}}),
         );
-        merged.add(&document(
-            "second",
-            &json!({"tools": {"deny": ["a", "c"], "allow": ["d"]}, "mcp": {"s": {"url": "y"}}}),
-        ));
+        merged.add(
+            &document(
+                "second",
+                &json!({"tools": {"deny": ["a", "c"], "allow": ["d"]}, "mcp": {"s": {"url": "y"}}}),
+            ),
+            &narrowing(),
+        );
         let origins = merged.shared_origins();
         for (pointer, expected) in [
             ("/tools", "first"),
@@ -212,7 +239,7 @@ mod tests {
         fn no_order_loses_a_deny(documents in documents().prop_shuffle()) {
             let mut merged = Document::default();
             for (number, value) in documents.iter().enumerate() {
-                merged.add(&document(&number.to_string(), value));
+                merged.add(&document(&number.to_string(), value), &narrowing());
             }
             for (number, value) in documents.iter().enumerate() {
                 let lists = value["agents"].as_object().into_iter().flatten()

@@ -2,7 +2,7 @@
 
 use crate::config::merge::Document;
 use crate::config::origin::ConfigOrigin;
-use crate::config::parse::Places;
+use crate::config::parse::{Place, Places};
 use crate::config::pointer::{dotted, escape, join};
 use crate::config::section::{ConfigGate, ConfigSection};
 use crate::escape::escape_line;
@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 
 /// A key in a file that nobody trusts yet, which does not count.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,7 +42,7 @@ pub(crate) struct Narrowed {
 pub(crate) fn narrow(
     document: &Document,
     places: &Places,
-    file: &Path,
+    file: &Arc<Path>,
     sections: &[ConfigSection],
 ) -> Narrowed {
     let mut narrower = Narrower { places, file, sections, narrowed: Narrowed::default() };
@@ -75,7 +76,7 @@ pub(crate) fn narrow(
 
 struct Narrower<'a> {
     places: &'a Places,
-    file: &'a Path,
+    file: &'a Arc<Path>,
     sections: &'a [ConfigSection],
     narrowed: Narrowed,
 }
@@ -91,10 +92,7 @@ impl Narrower<'_> {
             }
             _ => {
                 let place = self.places.key(pointer);
-                let origin = match place {
-                    Some(place) => ConfigOrigin::in_file(self.file, place.line, place.column),
-                    None => ConfigOrigin::in_file(self.file, 1, 1),
-                };
+                let origin = ConfigOrigin::within(self.file, place.unwrap_or(Place::START));
                 self.narrowed.ignored.push(IgnoredKey { pointer: pointer.to_owned(), origin });
             }
         }

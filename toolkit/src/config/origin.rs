@@ -1,8 +1,9 @@
 //! Where each value of a configuration was written.
 
+use crate::config::parse::Place;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Where each value of a configuration was written, by its JSON pointer (RFC 6901): `/tools/deny/0`. Cheap to clone.
@@ -26,7 +27,7 @@ pub struct ConfigOrigin {
 #[non_exhaustive]
 pub enum ConfigSource {
     /// A file.
-    File(PathBuf),
+    File(Arc<Path>),
     /// A variable of the environment, by its name.
     Environment(String),
     /// An option of the command line, as it was typed.
@@ -66,7 +67,13 @@ impl ConfigOrigin {
 
     /// A place in a file.
     pub fn in_file(file: impl Into<PathBuf>, line: u32, column: u32) -> Self {
-        Self { source: ConfigSource::File(file.into()), line: Some(line), column: Some(column) }
+        Self::within(&Arc::from(file.into()), Place { line, column })
+    }
+
+    /// A place in a file whose path is shared: a file has many places, and its path may be long.
+    pub(crate) fn within(file: &Arc<Path>, place: Place) -> Self {
+        let Place { line, column } = place;
+        Self { source: ConfigSource::File(Arc::clone(file)), line: Some(line), column: Some(column) }
     }
 }
 

@@ -25,7 +25,7 @@ pub(crate) const MOST_VALUES: usize = 20_000;
 pub(crate) const LONGEST_KEY: usize = 256;
 /// The most bytes of the pointers to all values of a document: many values under long keys would take far more memory
 /// than the document.
-const MOST_POINTER_BYTES: usize = 8 << 20;
+pub(crate) const MOST_POINTER_BYTES: usize = 8 << 20;
 
 /// Why a text is no document, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]

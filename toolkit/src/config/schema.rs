@@ -2,7 +2,7 @@
 
 use crate::config::core::{LoopGuardSettings, McpServerSettings, ToolAgentSettings};
 use crate::config::pointer::{dotted, steps};
-use crate::config::section::ConfigSection;
+use crate::config::section::{ConfigGate, ConfigSection};
 use crate::guard::guard;
 use crate::link::Linked;
 use crate::permission::PermissionRule;
@@ -10,6 +10,7 @@ use crate::policy::{ProfileRules, ToolRules};
 use crate::schema::{Compiled, compose, resolve};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 
 /// The keys of a tool's settings that every tool has.
@@ -37,6 +38,17 @@ impl Schemas {
         let compile =
             |schema| Compiled::new("the configuration", schema).map_err(|error| error.message().to_owned());
         Ok(Self { whole: compile(whole)?, partial: compile(partial)?, sections })
+    }
+}
+
+impl Schemas {
+    /// The pointers of lists in sections that only take away.
+    pub(crate) fn narrowing(&self) -> BTreeSet<String> {
+        let lists = self.sections.iter().flat_map(|section| {
+            let narrows = |gate: &&ConfigGate| matches!(gate, ConfigGate::Narrows { .. });
+            section.its_gates().iter().filter(narrows).map(|gate| gate.pointer(&section.pointer()))
+        });
+        lists.collect()
     }
 }
 
@@ -135,10 +147,11 @@ fn rules(generator: &mut SchemaGenerator, description: &str, more: Value) -> Val
 
 fn core(generator: &mut SchemaGenerator) -> Value {
     let plain = rules(generator, "Which tools there are.", json!({}));
-    let by_provider = map_of("Which tools there are, by provider or `provider/model`.", &plain);
+    let by_provider = map_of("Which tools there are, by provider, model or `provider/model`.", &plain);
     let permission = map_of(
         "Whether an action may go ahead, by its kind: `read`, `edit`, `exec`, `external_directory`, `web_fetch`, `message`, \
-         or any that a tool names. The stricter counts between sources.",
+         or any that a tool names. A later source of the user's own goes before an earlier one, except over `deny`; between \
+         everybody, an agent and a channel the stricter counts.",
         &of::<PermissionRule>(generator),
     );
     let of_agent = rules(generator, "Which tools there are for it.", json!({ "byProvider": by_provider }));
@@ -168,7 +181,8 @@ fn core(generator: &mut SchemaGenerator) -> Value {
             "permission": permission,
             "plugins": plugins(),
             "enableToolCalls": {
-                "type": "boolean", "default": true, "description": "Whether models can call tools at all.",
+                "type": "boolean", "default": true, "description":
+                    "Whether models can call tools at all. A plain value: what a later source says counts.",
             },
             "toolAgent": of::<ToolAgentSettings>(generator),
             "mcp": map_of("Servers of the Model Context Protocol, by name.", &of::<McpServerSettings>(generator)),
@@ -199,7 +213,8 @@ fn settings() -> Value {
 
 fn of_every_tool() -> Value {
     json!({
-        "enabled": {"type": "boolean", "default": true, "description": "Whether there is this tool."},
+        "enabled": {"type": "boolean", "default": true, "description":
+            "Whether there is this tool. A plain value: what a later source says counts; `deny` cannot be lifted."},
         "autoExecute": {
             "type": "boolean", "description": "Whether it runs without asking. Without it, the tool's author decides.",
         },
@@ -222,7 +237,8 @@ fn plugins() -> Value {
 
 fn of_every_plugin() -> Value {
     json!({
-        "enabled": {"type": "boolean", "default": true, "description": "Whether there are this plugin's tools."},
+        "enabled": {"type": "boolean", "default": true, "description":
+            "Whether there are this plugin's tools. A plain value: what a later source says counts; `deny` cannot be lifted."},
         "joinGroups": {
             "type": "array", "items": {"type": "string", "minLength": 1}, "uniqueItems": true,
             "description": "Built-in groups in which the plugin's tools count for allow lists too.",

@@ -49,7 +49,7 @@ enum Place {
     Crate(Location),
 }
 
-/// A key of a section that decides which tools there are.
+/// A key of a section that decides which tools there are, or what they may not do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConfigGate {
@@ -65,6 +65,11 @@ pub enum ConfigGate {
         /// The tool's name.
         tool: &'static str,
         /// The key within the section, with dots: `applyPatch.allowModels`.
+        key: &'static str,
+    },
+    /// A list that only takes away: what several sources say counts together, so that none loses what another blocks.
+    Narrows {
+        /// The key within the section, with dots: `blockedDomains`.
         key: &'static str,
     },
 }
@@ -153,7 +158,7 @@ impl ConfigSection {
 impl ConfigGate {
     /// Its pointer in the document, within the section at `section`.
     pub(crate) fn pointer(self, section: &str) -> String {
-        let (Self::Enabled { key, .. } | Self::Models { key, .. }) = self;
+        let (Self::Enabled { key, .. } | Self::Models { key, .. } | Self::Narrows { key }) = self;
         format!("{section}{}", join(key.split('.')))
     }
 }

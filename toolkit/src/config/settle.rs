@@ -1,6 +1,6 @@
 //! From what the sources say together to a configuration: checked as a whole, secrets in their places, sections decoded.
 
-use crate::arguments::{Problem, check_document};
+use crate::arguments::Problem;
 use crate::config::configuration::{Configuration, Inner};
 use crate::config::error::{ConfigError, ConfigProblem};
 use crate::config::load::Sources;
@@ -11,6 +11,7 @@ use crate::config::pointer::{dotted, escape, join};
 use crate::config::rules::policy;
 use crate::config::schema::{OF_EVERY_PLUGIN, OF_EVERY_TOOL, Schemas};
 use crate::config::secret::Resolver;
+use crate::config::servers::check;
 use crate::guard::guard;
 use crate::redact::Redactor;
 use serde_json::{Map, Value};
@@ -23,14 +24,13 @@ pub(super) fn settle(
     options: &LoadOptions,
     notes: Vec<String>,
 ) -> Result<Configuration, ConfigError> {
-    let Sources { mut merged, permissions, restrictions, ignored, files } = sources;
+    let Sources { mut merged, permissions, restrictions, ignored, files, .. } = sources;
     if merged.value.is_null() {
         merged.value = Value::Object(Map::new());
     }
     let origins = merged.shared_origins();
     let at = |problem: &Problem| ConfigProblem::of(problem, origins.find(&problem.pointer).cloned());
-    let mut problems: Vec<ConfigProblem> =
-        check_document(&schemas.whole, &mut merged.value).iter().map(at).collect();
+    let mut problems: Vec<ConfigProblem> = check(&schemas.whole, &mut merged.value).iter().map(at).collect();
     let (resolved, secrets) = if problems.is_empty() {
         resolve(&merged.value, &schemas, options, &origins, &mut problems)
     } else {
@@ -107,7 +107,7 @@ fn resolve(
     let redactor = secrets.iter().fold(Redactor::new(), Redactor::value);
     if !secrets.is_empty() {
         // What came from elsewhere has to fit too.
-        for problem in check_document(&schemas.whole, &mut resolved) {
+        for problem in check(&schemas.whole, &mut resolved) {
             let mut problem = ConfigProblem::of(&problem, origins.find(&problem.pointer).cloned());
             problem.message = redactor.redact(&problem.message).into_owned();
             problems.push(problem);

@@ -1,12 +1,12 @@
 //! What the environment and the command line say: one value each, at a path.
 
-use crate::arguments::check_document;
 use crate::config::error::ConfigProblem;
 use crate::config::merge::Document;
 use crate::config::origin::{ConfigOrigin, ConfigSource};
 use crate::config::parse::{Parsed, parse};
 use crate::config::pointer::{dotted, escape, steps};
 use crate::config::schema::Schemas;
+use crate::config::servers::check;
 use crate::name::nearest;
 use crate::schema::resolve;
 use serde_json::{Map, Value};
@@ -32,6 +32,7 @@ pub(crate) fn of_environment(
     schemas: &Schemas,
     known: &Value,
     problems: &mut Vec<ConfigProblem>,
+    notes: &mut Vec<String>,
 ) -> Vec<Document> {
     let mut documents = Vec::new();
     let mut said: BTreeMap<String, String> = BTreeMap::new();
@@ -44,13 +45,22 @@ pub(crate) fn of_environment(
         let origin = ConfigOrigin::new(ConfigSource::Environment(name.clone()));
         let names: Vec<&str> = path.split("__").collect();
         match one(&names, Spelling::Environment, value, &origin, schemas, known) {
-            Ok((pointer, document)) => match said.insert(pointer.clone(), name) {
-                None => documents.push(document),
-                Some(other) => {
-                    let message = format!("the variable `{other}` says it too; unset one of them");
-                    problems.push(ConfigProblem::new(Some(origin), pointer, message));
+            Ok(Said { pointer, document, guessed }) => {
+                notes.extend(guessed.map(|guessed| {
+                    let meant = guessed.replace('_', "-");
+                    format!(
+                        "${name} is taken to mean `{guessed}`, since no file has such a name: `{meant}` is another; write it \
+                         in a file, or with `--set`, if that is meant"
+                    )
+                }));
+                match said.insert(pointer.clone(), name) {
+                    None => documents.push(document),
+                    Some(other) => {
+                        let message = format!("the variable `{other}` says it too; unset one of them");
+                        problems.push(ConfigProblem::new(Some(origin), pointer, message));
+                    }
                 }
-            },
+            }
             Err(found) => problems.extend(found),
         }
     }
@@ -69,7 +79,7 @@ pub(crate) fn of_flag(flag: &str, schemas: &Schemas, known: &Value) -> Result<Do
     let names: Vec<String> =
         if key.starts_with('/') { steps(key).collect() } else { key.split('.').map(str::to_owned).collect() };
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    one(&names, Spelling::Exact, OsStr::new(value), &origin, schemas, known).map(|(_, document)| document)
+    one(&names, Spelling::Exact, OsStr::new(value), &origin, schemas, known).map(|said| said.document)
 }
 
 /// How the names of a path are written.
@@ -81,6 +91,14 @@ enum Spelling {
     Environment,
 }
 
+/// What one variable or option says.
+struct Said {
+    pointer: String,
+    document: Document,
+    /// A name in its path that may be spelled otherwise: a variable has neither `-` nor lower case.
+    guessed: Option<String>,
+}
+
 fn one(
     names: &[&str],
     spelling: Spelling,
@@ -88,10 +106,11 @@ fn one(
     origin: &ConfigOrigin,
     schemas: &Schemas,
     known: &Value,
-) -> Result<(String, Document), Vec<ConfigProblem>> {
+) -> Result<Said, Vec<ConfigProblem>> {
     let fault =
         |pointer: &str, message: String| vec![ConfigProblem::new(Some(origin.clone()), pointer, message)];
-    let keys = keys(names, spelling, &schemas.partial.schema, known).map_err(|message| fault("", message))?;
+    let (keys, guessed) =
+        keys(names, spelling, &schemas.partial.schema, known).map_err(|message| fault("", message))?;
     let pointer = keys.iter().fold(String::new(), |pointer, key| pointer + "/" + &escape(key));
     let Some(text) = value.to_str() else { return Err(fault(&pointer, "its value is not UTF-8".to_owned())) };
     // A text may look like a number, or be none: the first that fits is meant.
@@ -103,11 +122,11 @@ fn one(
             .iter()
             .rev()
             .fold(candidate, |value, key| Value::Object(Map::from_iter([(key.clone(), value)])));
-        let problems = check_document(&schemas.partial, &mut document);
+        let problems = check(&schemas.partial, &mut document);
         if problems.is_empty() {
             let mut origins = BTreeMap::new();
             add_origins(&document, String::new(), origin, &mut origins);
-            return Ok((pointer, Document { value: document, origins }));
+            return Ok(Said { pointer, document: Document { value: document, origins }, guessed });
         }
         if found.is_empty() {
             found = problems.iter().map(|problem| ConfigProblem::of(problem, Some(origin.clone()))).collect();
@@ -145,11 +164,17 @@ pub(crate) fn of_program(value: &Value) -> Document {
     Document { value: value.clone(), origins }
 }
 
-/// The keys that the names of a path mean.
-fn keys(names: &[&str], spelling: Spelling, root: &Value, known: &Value) -> Result<Vec<String>, String> {
+/// The keys that the names of a path mean, and which of them is the first that may be spelled otherwise.
+fn keys(
+    names: &[&str],
+    spelling: Spelling,
+    root: &Value,
+    known: &Value,
+) -> Result<(Vec<String>, Option<String>), String> {
     let fold = |name: &str| name.replace(['_', '-'], "").to_lowercase();
     let (mut schema, mut known) = (root, Some(known));
     let mut keys: Vec<String> = Vec::new();
+    let mut guessed = None;
     for name in names {
         schema = resolve(schema, root);
         let variants = schema.get("anyOf").and_then(Value::as_array).into_iter().flatten();
@@ -170,6 +195,12 @@ fn keys(names: &[&str], spelling: Spelling, root: &Value, known: &Value) -> Resu
                     Spelling::Exact => (*name).to_owned(),
                     Spelling::Environment => name.to_lowercase(),
                 };
+                // Names of tools and of kinds of permission have no `-`.
+                let has_dash = keys.last().is_none_or(|of| of != "settings" && of != "permission");
+                let is_guessed = written.is_none() && spelling == Spelling::Environment && name.contains('_');
+                if is_guessed && has_dash && guessed.is_none() {
+                    guessed = Some(new());
+                }
                 (written.unwrap_or_else(new), next)
             }
             (None, None) => {
@@ -196,7 +227,7 @@ fn keys(names: &[&str], spelling: Spelling, root: &Value, known: &Value) -> Resu
         keys.push(key);
         schema = next;
     }
-    Ok(keys)
+    Ok((keys, guessed))
 }
 
 /// What a schema says of keys that it does not name; nothing where it takes none.

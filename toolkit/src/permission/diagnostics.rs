@@ -30,13 +30,9 @@ impl Permissions {
             }
             let kind = rule.kind;
             let mut say = |level, message: String| {
-                diagnostics.push(Diagnostic {
-                    level,
-                    source: "configuration".to_owned(),
-                    plugin_id: None,
-                    message,
-                    location: rule.origin.map(|origin| escape_line(&origin.to_string()).into_owned()),
-                });
+                let said = Diagnostic::new(level, "configuration", message);
+                let place = rule.origin.map(|origin| escape_line(&origin.to_string()).into_owned());
+                diagnostics.push(place.into_iter().fold(said, Diagnostic::with_location));
             };
             let (shown, place) = (escape_line(kind), escape_line(rule.pointer));
             if kind.contains('*') {

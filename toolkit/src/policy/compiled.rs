@@ -3,13 +3,14 @@
 use super::data::Registered;
 use super::entry::{folded, matches};
 use super::lists::{Kind, ListId, Lists, Marks, Place, escaped};
-use super::models::{Model, ModelKey};
+use super::models::{Model, ModelKey, ProviderKey};
 use super::rules::{Compiler, Layer, Rules, Why};
 use super::settings::{PolicySettings, ProfileRules, ToolRules};
 use super::subject::Subject;
 use super::verdict::PolicyVerdict;
 use crate::caller::Caller;
 use crate::config::ConfigOrigins;
+use crate::escape::escape_line;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One source of configuration, made ready to be asked.
@@ -28,9 +29,9 @@ pub(super) struct Compiled {
     gates: Vec<Gate>,
     /// Layers that every caller has.
     common: Vec<Rules>,
-    by_provider: Vec<(ModelKey, Rules)>,
+    by_provider: Vec<(ProviderKey, Rules)>,
     agents: Vec<(String, Rules)>,
-    agents_by_provider: Vec<(String, ModelKey, Rules)>,
+    agents_by_provider: Vec<(String, ProviderKey, Rules)>,
     channels: Vec<(String, Rules)>,
     sandbox: Rules,
     subagents: Rules,
@@ -86,7 +87,7 @@ impl Compiled {
         let plugins_off = compiler.list(Kind::Plugins, Place::Members("/plugins/", "/enabled"), &plugins);
         let gates = settings.models.iter().map(|(tool, (models, pointer))| Gate {
             list: compiler.list(Kind::NamesOff, Place::Code, std::slice::from_ref(tool)),
-            models: models.iter().map(|model| ModelKey::of_model(model)).collect(),
+            models: models.iter().map(|model| ModelKey::new(model)).collect(),
             pointer: pointer.clone(),
         });
         let gates = gates.collect();
@@ -101,28 +102,32 @@ impl Compiled {
         let by_provider = settings.by_provider.iter().map(|(key, of)| {
             let pointer = format!("/tools/byProvider/{}", escaped(key));
             (
-                ModelKey::of_provider(key),
+                ProviderKey::new(key),
                 rules(Layer::Provider, format!("the rules of {}", model(key)), pointer, of),
             )
         });
         let by_provider = by_provider.collect();
         let agents = settings.agents.iter().map(|(id, of)| {
             let pointer = format!("/agents/{}/tools", escaped(id));
-            (folded(id), rules(Layer::Agent, format!("the rules of agent `{id}`"), pointer, of))
+            (
+                folded(id),
+                rules(Layer::Agent, format!("the rules of agent `{}`", escape_line(id)), pointer, of),
+            )
         });
         let agents = agents.collect();
         let mut agents_by_provider = Vec::new();
         for (id, by_provider) in &settings.agents_by_provider {
             for (key, of) in by_provider {
                 let pointer = format!("/agents/{}/tools/byProvider/{}", escaped(id), escaped(key));
-                let title = format!("the rules of agent `{id}` for {}", model(key));
+                let title = format!("the rules of agent `{}` for {}", escape_line(id), model(key));
                 let rules = rules(Layer::Agent, title, pointer, of);
-                agents_by_provider.push((folded(id), ModelKey::of_provider(key), rules));
+                agents_by_provider.push((folded(id), ProviderKey::new(key), rules));
             }
         }
         let channels = settings.channels.iter().map(|(name, of)| {
             let pointer = format!("/channels/{}/tools", escaped(name));
-            (folded(name), rules(Layer::Channel, format!("the rules of channel `{name}`"), pointer, of))
+            let title = format!("the rules of channel `{}`", escape_line(name));
+            (folded(name), rules(Layer::Channel, title, pointer, of))
         });
         let channels = channels.collect();
         let sandbox =
@@ -227,7 +232,7 @@ impl Compiled {
 /// `provider `openai`` or `model `openai/gpt-5``.
 fn model(key: &str) -> String {
     let what = if key.contains('/') { "model" } else { "provider" };
-    format!("{what} `{key}`")
+    format!("{what} `{}`", escape_line(key))
 }
 
 /// What of a source of configuration is about one caller.

@@ -46,7 +46,11 @@ impl Entry {
         if name.is_empty() {
             return Err("names no group: it takes a name after `group:`");
         }
-        let name = name.to_owned();
+        let mut name = name.to_owned();
+        while name.contains("**") {
+            // It is the same pattern, and many stars would take long to match.
+            name = name.replace("**", "*");
+        }
         Ok(match (is_group, name.contains('*')) {
             (false, false) => Self::Name(name),
             (true, false) => Self::Group(name),
@@ -114,6 +118,7 @@ mod tests {
             ("groups:fs", name("groups:fs")),
             ("*", Ok(Entry::NamePattern("*".to_owned()))),
             ("group*", Ok(Entry::NamePattern("group*".to_owned()))),
+            ("***a****b*****", Ok(Entry::NamePattern("*a*b*".to_owned()))),
             ("Web_*", Ok(Entry::NamePattern("web_*".to_owned()))),
             ("group:*", Ok(Entry::GroupPattern("*".to_owned()))),
             ("", Err("is empty")),

@@ -11,18 +11,21 @@ use crate::escape::escape_line;
 use crate::name::nearest;
 use std::collections::BTreeSet;
 
-/// The most that is told of one source. Somebody else may have written it, with thousands of names that nothing has, and
-/// what each of them may have meant takes a while to find.
-const MOST_TOLD: usize = 100;
+/// The most that is said of one source; beyond that it is counted. As many again about lists that deny.
+const MOST_SAID: usize = 100;
+/// The longest message that is told whole, in bytes.
+const LONGEST: usize = 4_000;
+/// For how many names of one source the nearest is looked for: each costs a look at all names.
+const MOST_ADVISED: usize = 20;
+/// How many patterns of one source are looked at, each of which costs the same.
+const MOST_PATTERNS: usize = 500;
+/// How many names of its allow lists are looked at more closely, each of which costs a look at all tools.
+const MOST_ALLOWED: usize = 200;
 
-/// What is probably not as meant, at most 100 things of each source. None of it widens anything.
+/// What is probably not as meant, a bounded part of it. None of it widens anything.
 pub(super) fn diagnostics<S: Subject>(policy: &ToolPolicy, tools: &[S]) -> Vec<Diagnostic> {
     let known = Known::of(policy, tools);
-    policy
-        .sources()
-        .iter()
-        .flat_map(|source| Lint { source, known: &known, found: Vec::new() }.run())
-        .collect()
+    policy.sources().iter().flat_map(|source| Lint::of(source, &known).run()).collect()
 }
 
 /// Every name that an entry can have.
@@ -52,18 +55,6 @@ impl<'a, S: Subject> Known<'a, S> {
         Self { policy, tools, names, plugins, groups }
     }
 
-    /// ": did you mean …?" where something is near.
-    fn advice(&self, entry: &Entry) -> String {
-        let (name, names, prefix) = match entry {
-            Entry::Group(name) => (name, &self.groups, "group:"),
-            Entry::Name(name) | Entry::NamePattern(name) | Entry::GroupPattern(name) => {
-                (name, &self.names, "")
-            }
-        };
-        let near = nearest(name, names.iter().map(String::as_str));
-        near.first().map(|near| format!("; did you mean `{prefix}{near}`?")).unwrap_or_default()
-    }
-
     /// The tool of a plugin that has the name only as an alias.
     fn aliased_by_plugin(&self, name: &str) -> Option<&S> {
         let is_own = |tool: &S| normalised(tool.name()) == name;
@@ -83,35 +74,71 @@ struct Lint<'a, S> {
     source: &'a Compiled,
     known: &'a Known<'a, S>,
     found: Vec<Diagnostic>,
+    /// Whether what is looked at is to take tools away.
+    denies: bool,
+    /// How much was found, and of it what is about lists that deny.
+    counts: [usize; 2],
+    advised: usize,
+    patterns: usize,
+    allowed: usize,
 }
 
-impl<S: Subject> Lint<'_, S> {
+impl<'a, S: Subject> Lint<'a, S> {
+    fn of(source: &'a Compiled, known: &'a Known<'a, S>) -> Self {
+        Self {
+            source,
+            known,
+            found: Vec::new(),
+            denies: false,
+            counts: [0; 2],
+            advised: 0,
+            patterns: 0,
+            allowed: 0,
+        }
+    }
+
     fn run(mut self) -> Vec<Diagnostic> {
         self.layers();
         self.lists();
         self.switches();
         self.profiles();
         self.joining();
-        if self.is_full() {
-            let message = format!("there may be more that is not as meant: only {MOST_TOLD} things are told");
-            self.say(Level::Info, "", message);
+        for denies in [false, true] {
+            let left_out = self.counts[usize::from(denies)].saturating_sub(MOST_SAID);
+            if left_out > 0 {
+                let of = if denies { " of what is denied" } else { "" };
+                let message =
+                    format!("{left_out} more like these{of}; correct those that are told, and look again");
+                self.found.push(self.diagnostic(Level::Warning, message).with_concern(denies));
+            }
         }
         self.found
     }
 
-    /// Whether nothing more is looked for.
-    fn is_full(&self) -> bool {
-        self.found.len() >= MOST_TOLD
+    fn diagnostic(&self, level: Level, message: String) -> Diagnostic {
+        Diagnostic::new(level, self.source.narrows.as_deref().unwrap_or("configuration"), message)
+    }
+
+    /// "; did you mean …?" where something is near.
+    fn advice<'n>(&mut self, name: &str, names: impl IntoIterator<Item = &'n String>) -> String {
+        self.advised += 1;
+        if self.advised > MOST_ADVISED {
+            return String::new();
+        }
+        let near = nearest(name, names.into_iter().map(String::as_str));
+        near.first().map(|near| format!("; did you mean `{}`?", escape_line(near))).unwrap_or_default()
     }
 
     fn say(&mut self, level: Level, pointer: &str, message: String) {
-        self.found.push(Diagnostic {
-            level,
-            source: self.source.narrows.clone().unwrap_or_else(|| "configuration".to_owned()),
-            plugin_id: None,
-            message,
-            location: self.source.origins.find(pointer).map(ToString::to_string),
-        });
+        let count = &mut self.counts[usize::from(self.denies)];
+        *count += 1;
+        if *count <= MOST_SAID {
+            // Pointers stand in it, and names that a program hands over can be of any length.
+            let message = if message.len() > LONGEST { escape_line(&message).into_owned() } else { message };
+            let said = self.diagnostic(level, message).with_concern(self.denies);
+            let origin = self.source.origins.find(pointer);
+            self.found.push(origin.into_iter().fold(said, Diagnostic::with_location));
+        }
     }
 
     fn warn(&mut self, pointer: &str, message: String) {
@@ -122,13 +149,11 @@ impl<S: Subject> Lint<'_, S> {
     fn layers(&mut self) {
         let source = self.source;
         for rules in source.layers() {
-            if self.is_full() {
-                return;
-            }
             if let Some(chosen) = rules.profile.as_ref().filter(|chosen| chosen.profiles.is_empty()) {
                 let pointer = format!("{}/profile", rules.pointer);
                 let near =
-                    chosen.near.as_ref().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+                    chosen.near.as_ref().map(|near| format!("; did you mean `{}`?", escape_line(near)));
+                let near = near.unwrap_or_default();
                 let name = escape_line(&chosen.name);
                 self.warn(
                     &pointer,
@@ -156,11 +181,9 @@ impl<S: Subject> Lint<'_, S> {
             if !matches!(list.kind, Kind::Deny | Kind::Allow) {
                 continue;
             }
+            self.denies = list.kind.denies();
             let mut knows_any = list.entries.is_empty();
             for (number, text) in (0..).zip(&list.entries) {
-                if self.is_full() {
-                    return;
-                }
                 let Some(pointer) = list.pointer(number) else { continue };
                 knows_any |= self.entry(list.kind, text, &pointer);
             }
@@ -169,6 +192,7 @@ impl<S: Subject> Lint<'_, S> {
                 self.warn(pointer, format!("`{pointer}` names nothing that there is, so it allows nothing"));
             }
         }
+        self.denies = false;
     }
 
     /// Whether an entry names something.
@@ -177,11 +201,18 @@ impl<S: Subject> Lint<'_, S> {
         let entry = match Entry::parse(text) {
             Ok(entry) => entry,
             Err(fault) => {
-                self.warn(pointer, format!("the entry `{shown}` ({pointer}) {fault}; it counts for nothing"));
+                let counts = if kind.denies() { "so it denies every tool" } else { "and allows nothing" };
+                self.warn(pointer, format!("the entry `{shown}` ({pointer}) {fault}, {counts}"));
                 return false;
             }
         };
         let known = self.known;
+        if matches!(entry, Entry::NamePattern(_) | Entry::GroupPattern(_)) {
+            self.patterns += 1;
+            if self.patterns > MOST_PATTERNS {
+                return true;
+            }
+        }
         let (is_known, level) = match &entry {
             Entry::Name(name) => (known.names.contains(name), Level::Warning),
             Entry::Group(name) => (known.groups.contains(name), Level::Warning),
@@ -199,7 +230,13 @@ impl<S: Subject> Lint<'_, S> {
                 Entry::NamePattern(_) => "no tool or plugin has a name like",
                 Entry::GroupPattern(_) => "no tool is in a group like",
             };
-            let advice = known.advice(&entry);
+            let advice = match &entry {
+                // With what it stands for: `group:` is a part of it.
+                Entry::Group(name) => self.advice(name, &known.groups).replace("mean `", "mean `group:"),
+                Entry::Name(name) | Entry::NamePattern(name) | Entry::GroupPattern(name) => {
+                    self.advice(name, &known.names)
+                }
+            };
             let later = "; it may belong to a server that is not connected yet";
             self.say(level, pointer, format!("{what} `{shown}` ({pointer}){advice}{later}"));
         }
@@ -212,6 +249,10 @@ impl<S: Subject> Lint<'_, S> {
     /// What an allow list names in a way that does not count.
     fn allowed(&mut self, name: &str, pointer: &str) {
         let known = self.known;
+        self.allowed += 1;
+        if self.allowed > MOST_ALLOWED {
+            return;
+        }
         if let Some(tool) = known.aliased_by_plugin(name) {
             let tool = tool.name();
             let message = format!(
@@ -250,8 +291,10 @@ impl<S: Subject> Lint<'_, S> {
     /// Tools and plugins that are switched, or that only certain models get.
     fn switches(&mut self) {
         let source = self.source;
-        let mut named: Vec<(String, String, bool)> =
-            source.gates().map(|(name, pointer)| (name.to_owned(), pointer.to_owned(), false)).collect();
+        let mut named: Vec<(String, String, bool, bool)> = source
+            .gates()
+            .map(|(name, pointer)| (name.to_owned(), pointer.to_owned(), false, true))
+            .collect();
         for list in &source.lists.all {
             let is_plugin = match list.kind {
                 Kind::Names | Kind::NamesOff => false,
@@ -260,32 +303,28 @@ impl<S: Subject> Lint<'_, S> {
             };
             let pointers =
                 (0..).zip(&list.entries).filter_map(|(number, name)| Some((name, list.pointer(number)?)));
-            named.extend(pointers.map(|(name, pointer)| (name.to_string(), pointer, is_plugin)));
+            let denies = list.kind.denies();
+            named.extend(pointers.map(|(name, pointer)| (name.to_string(), pointer, is_plugin, denies)));
         }
-        for (name, pointer, is_plugin) in named {
-            if self.is_full() {
-                return;
-            }
+        for (name, pointer, is_plugin, denies) in named {
             let known = self.known;
             let (all, what) = if is_plugin { (&known.plugins, "plugin") } else { (&known.names, "tool") };
             if all.contains(&normalised(&name)) {
                 continue;
             }
-            let near = nearest(&name, all.iter().map(String::as_str));
-            let advice = near.first().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+            let advice = self.advice(&name, all);
+            self.denies = denies;
             self.warn(
                 &pointer,
                 format!("no {what} has the name `{}` ({pointer}){advice}", escape_line(&name)),
             );
         }
+        self.denies = false;
     }
 
     /// Profiles that have the name of one that a core crate registered.
     fn profiles(&mut self) {
         for name in &self.source.profiles {
-            if self.is_full() {
-                return;
-            }
             if self.known.policy.registered().profiles.contains_key(&normalised(name)) {
                 let pointer = format!("/tools/profiles/{}", escaped(name));
                 let message = format!(
@@ -300,26 +339,20 @@ impl<S: Subject> Lint<'_, S> {
     fn joining(&mut self) {
         let source = self.source;
         for (plugin, groups) in &source.join_groups {
-            if self.is_full() {
-                return;
-            }
             let pointer = format!("/plugins/{}/joinGroups", escaped(plugin));
             if !self.known.plugins.contains(&normalised(plugin)) {
-                let near = nearest(plugin, self.known.plugins.iter().map(String::as_str));
-                let advice = near.first().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+                let advice = self.advice(plugin, &self.known.plugins);
                 let plugin = escape_line(plugin);
                 self.warn(&pointer, format!("there is no plugin `{plugin}` ({pointer}){advice}"));
             }
-            for group in groups.iter().take(MOST_TOLD) {
+            for group in groups.iter().take(MOST_SAID) {
                 let registered = self.known.policy.registered();
                 let is_built_in = match Entry::parse(group) {
                     Ok(Entry::Name(name) | Entry::Group(name)) => registered.built_in(&name).is_some(),
                     _ => false,
                 };
                 if !is_built_in {
-                    let near = nearest(group, registered.built_in.iter().map(String::as_str));
-                    let advice =
-                        near.first().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+                    let advice = self.advice(group, &registered.built_in);
                     let group = escape_line(group);
                     self.warn(
                         &pointer,

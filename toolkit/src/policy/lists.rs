@@ -35,6 +35,13 @@ pub(super) enum Kind {
     Plugins,
 }
 
+impl Kind {
+    /// Whether its entries take tools away.
+    pub(super) fn denies(self) -> bool {
+        matches!(self, Self::Deny | Self::NamesOff | Self::Plugins)
+    }
+}
+
 /// A list as it was written.
 #[derive(Debug)]
 pub(super) struct List {
@@ -117,6 +124,8 @@ pub(super) struct Lists {
     groups: HashMap<Box<str>, Vec<Hit>>,
     /// Of `group:plugins`.
     every_plugin: Vec<Hit>,
+    /// Of entries that deny and that nobody can read: what they were to deny may be any tool.
+    unreadable: Vec<Hit>,
     /// Groups in which a plugin's tools do not count by their own word, sorted.
     built_in: Vec<String>,
     /// The groups that plugins may join, by their ids.
@@ -144,7 +153,7 @@ impl Lists {
         }
     }
 
-    /// Adds a list. An entry that names nothing counts for nothing.
+    /// Adds a list. An entry that names nothing allows nothing; one that was to deny denies every tool.
     pub(super) fn add<'a>(
         &mut self,
         kind: Kind,
@@ -156,8 +165,10 @@ impl Lists {
         let entries: Box<[Box<str>]> = entries.into_iter().map(Into::into).collect();
         for (number, text) in entries.iter().enumerate() {
             let entry = u32::try_from(number).expect("a configuration has a bounded size");
-            if let Ok(parsed) = Entry::parse(text) {
-                self.add_entry(kind, list, entry, parsed, registered);
+            match Entry::parse(text) {
+                Ok(parsed) => self.add_entry(kind, list, entry, parsed, registered),
+                Err(_) if kind.denies() => self.deny_all(list, entry),
+                Err(_) => {}
             }
         }
         self.all.push(List { kind, place, entries });
@@ -251,6 +262,14 @@ impl Lists {
         }
     }
 
+    /// Lets an entry that denies, and of which nobody knows what, deny every tool.
+    fn deny_all(&mut self, list: ListId, entry: u32) {
+        // The first of a list is enough.
+        if self.unreadable.last().is_none_or(|hit| hit.list != list) {
+            self.unreadable.push(Hit { list, entry, needs: Needs::AnyName });
+        }
+    }
+
     /// Makes the patterns ready, after the last list.
     pub(super) fn finish(mut self) -> Self {
         self.places = HashMap::new();
@@ -288,6 +307,7 @@ impl Lists {
                 }
             }
         };
+        by(&self.unreadable, false, marks);
         let deny = |hits: &[Hit], marks: &mut Marks| {
             let denying = hits.iter().filter(|hit| hit.needs == Needs::AnyName);
             denying.for_each(|hit| marks.set(hit.list, hit.entry));

@@ -10,29 +10,70 @@ use crate::caller::Caller;
 pub(super) struct Model {
     provider: Option<String>,
     name: Option<String>,
+    /// All that rules which take away may name it by.
+    texts: Vec<String>,
+    /// Its name as the host says it, where no provider is said.
+    alone: Option<String>,
 }
 
 impl Model {
     pub(super) fn of(caller: &Caller) -> Self {
         let known = |text: &Option<String>| text.as_deref().map(folded).filter(|text| !text.is_empty());
-        let (provider, name) = (known(&caller.provider), known(&caller.model));
-        match (provider, name) {
+        let (said_provider, said_name) = (known(&caller.provider), known(&caller.model));
+        let (provider, name) = match (said_provider.clone(), said_name.clone()) {
             (None, Some(name)) => match name.split_once('/') {
-                Some((provider, name)) => {
-                    Self { provider: Some(provider.to_owned()), name: Some(name.to_owned()) }
-                }
-                None => Self { provider: None, name: Some(name) },
+                Some((provider, name)) => (Some(provider.to_owned()), Some(name.to_owned())),
+                None => (None, Some(name)),
             },
             (Some(provider), Some(name)) => {
                 let own = name.strip_prefix(&provider).and_then(|rest| rest.strip_prefix('/'));
-                Self { name: Some(own.map_or_else(|| name.clone(), str::to_owned)), provider: Some(provider) }
+                let own = own.map(str::to_owned);
+                (Some(provider), Some(own.unwrap_or(name)))
             }
-            (provider, None) => Self { provider, name: None },
+            (provider, None) => (provider, None),
+        };
+        let mut texts = Vec::new();
+        // Without its name `openai/*` names it, and `openai/gpt-5` does not.
+        texts.extend(provider.as_ref().map(|own| format!("{own}/{}", name.as_deref().unwrap_or_default())));
+        texts.extend(provider.iter().cloned());
+        // A router's models have names with a slash, of which people know the end.
+        for name in said_name.iter().chain(&name) {
+            let ends = name.match_indices('/').map(|(at, _)| &name[at + 1..]);
+            texts.extend(ends.chain([name.as_str()]).map(str::to_owned));
         }
+        let alone = said_name.filter(|_| said_provider.is_none());
+        Self { provider, name, texts, alone }
     }
 }
 
-/// What configuration names a provider or a model by, in lower case.
+/// What rules that take away are for: a provider, a model, or `provider/model`, in lower case.
+///
+/// It names too much rather than too little: a model that is meant must not get what is denied to it, however the host
+/// says which it is.
+#[derive(Debug)]
+pub(super) struct ProviderKey(String);
+
+impl ProviderKey {
+    pub(super) fn new(key: &str) -> Self {
+        Self(folded(key))
+    }
+
+    /// Whether it names the model. Of one whose provider nobody says, the name alone decides.
+    pub(super) fn names(&self, model: &Model) -> bool {
+        let Self(key) = self;
+        if !key.is_empty() && key.bytes().all(|byte| byte == b'*') {
+            return true;
+        }
+        let of_any_provider = || {
+            let ((_, of_key), name) = (key.split_once('/')?, model.alone.as_deref()?);
+            // A name with a slash of its own most probably begins with its provider.
+            Some(matches(of_key, name) && (of_key.contains('/') || !name.contains('/')))
+        };
+        model.texts.iter().any(|text| matches(key, text)) || of_any_provider() == Some(true)
+    }
+}
+
+/// What configuration opens a tool to: a model, or `provider/model`, in lower case.
 #[derive(Debug)]
 pub(super) struct ModelKey {
     provider: Option<String>,
@@ -40,16 +81,7 @@ pub(super) struct ModelKey {
 }
 
 impl ModelKey {
-    /// A provider, or `provider/model`.
-    pub(super) fn of_provider(key: &str) -> Self {
-        match key.split_once('/') {
-            Some((provider, name)) => Self { provider: Some(folded(provider)), name: Some(folded(name)) },
-            None => Self { provider: Some(folded(key)), name: None },
-        }
-    }
-
-    /// A model, or `provider/model`.
-    pub(super) fn of_model(key: &str) -> Self {
+    pub(super) fn new(key: &str) -> Self {
         match key.split_once('/') {
             Some((provider, name)) => Self { provider: Some(folded(provider)), name: Some(folded(name)) },
             None => Self { provider: None, name: Some(folded(key)) },
@@ -87,8 +119,8 @@ mod tests {
             ("openai", "", "gpt-5", false, false),
             ("openai", "", "", false, false),
             ("*", "openai", "", true, false),
-            ("*", "", "", false, false),
-            ("*", "", "gpt-5", false, true),
+            ("*", "", "", true, false),
+            ("*", "", "gpt-5", true, true),
             ("openai/gpt-5", "openai", "GPT-5", true, true),
             ("openai/gpt-5", "openai", "openai/gpt-5", true, true),
             ("openai/gpt-5", "", "openai/gpt-5", true, true),
@@ -97,18 +129,30 @@ mod tests {
             ("openai/gpt-5", "openai", "gpt-5-mini", false, false),
             ("openai/gpt-5*", "openai", "gpt-5-mini", true, true),
             ("openai/*", "openai", "gpt-5", true, true),
-            ("openai/*", "openai", "", false, false),
+            ("openai/*", "openai", "", true, false),
             ("*/gpt-5", "azure", "gpt-5", true, true),
-            ("gpt-5", "openai", "gpt-5", false, true),
-            ("gpt-5", "", "openai/gpt-5", false, true),
+            ("gpt-5", "openai", "gpt-5", true, true),
+            ("gpt-5", "", "gpt-5", true, true),
+            ("gpt-5", "", "openai/gpt-5", true, true),
+            ("gpt-5", "router", "openai/gpt-5", true, false),
+            ("gpt-*", "openai", "gpt-5", true, true),
+            ("gpt-5", "openai", "", false, false),
+            ("openai/gpt-5", "", "gpt-5", true, false),
+            ("openai/gpt-*", "", "gpt-5", true, false),
+            ("openai/gpt-4", "", "gpt-5", false, false),
+            ("openai/gpt-5", "router", "openai/gpt-5", true, false),
+            ("azure/gpt-5", "", "openai/gpt-5", false, false),
+            ("azure/*", "", "openai/gpt-5", false, false),
+            ("router/openai/gpt-5", "", "openai/gpt-5", true, false),
             ("router/meta/llama", "router", "meta/llama", true, true),
             ("router/meta/llama", "", "router/meta/llama", true, true),
+            ("llama", "router", "meta/llama", true, false),
             ("router/meta/llama", "router", "llama", false, false),
             ("", "openai", "gpt-5", false, false),
             ("/", "openai", "gpt-5", false, false),
         ] {
             let of = Model::of(&caller(provider, model));
-            let named = (ModelKey::of_provider(key).names(&of), ModelKey::of_model(key).names(&of));
+            let named = (ProviderKey::new(key).names(&of), ModelKey::new(key).names(&of));
             assert_eq!(named, (by_provider, by_model), "{key:?} for {provider:?} and {model:?}");
         }
     }

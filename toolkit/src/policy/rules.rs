@@ -152,11 +152,17 @@ pub(super) struct Compiler<'a> {
     pub(super) registered: &'a Registered,
     /// Profiles by name: all of one name hold.
     profiles: HashMap<String, Vec<Profile>>,
+    /// How many profiles that there aren't had their nearest name looked for.
+    looked_for: usize,
 }
+
+/// How many profiles that there aren't are told the nearest name: each costs a look at all.
+const MOST_LOOKED_FOR: usize = 20;
 
 impl<'a> Compiler<'a> {
     pub(super) fn new(registered: &'a Registered) -> Self {
-        let mut compiler = Self { lists: Lists::new(registered), registered, profiles: HashMap::new() };
+        let mut compiler =
+            Self { lists: Lists::new(registered), registered, profiles: HashMap::new(), looked_for: 0 };
         for (name, rules) in &registered.profiles {
             for rules in rules {
                 compiler.add_profile(name, rules, Kind::Profile, |_| Place::Code);
@@ -201,10 +207,14 @@ impl<'a> Compiler<'a> {
         Rules { layer, title, pointer, profile, also_allow, allow, deny }
     }
 
-    fn chosen(&self, name: &str) -> Chosen {
+    fn chosen(&mut self, name: &str) -> Chosen {
         let profiles = self.profiles.get(&normalised(name)).cloned().unwrap_or_default();
-        let names = || self.profiles.keys().map(String::as_str);
-        let near = profiles.is_empty().then(|| nearest(name, names()).first().map(|near| (*near).to_owned()));
-        Chosen { name: name.to_owned(), profiles, near: near.flatten() }
+        let mut near = None;
+        if profiles.is_empty() && self.looked_for < MOST_LOOKED_FOR {
+            self.looked_for += 1;
+            let names = self.profiles.keys().map(String::as_str);
+            near = nearest(name, names).first().map(|near| (*near).to_owned());
+        }
+        Chosen { name: name.to_owned(), profiles, near }
     }
 }

@@ -51,11 +51,11 @@ pub struct PolicySettings {
     pub tools: ToolRules,
     /// Profiles by name (`/tools/profiles/<name>`).
     pub profiles: BTreeMap<String, ProfileRules>,
-    /// By provider, or `provider/model` (`/tools/byProvider/<provider>`).
+    /// By provider, model or `provider/model` (`/tools/byProvider/<provider>`).
     pub by_provider: BTreeMap<String, ToolRules>,
     /// By agent (`/agents/<id>/tools`).
     pub agents: BTreeMap<String, ToolRules>,
-    /// By agent, then by provider or `provider/model` (`/agents/<id>/tools/byProvider/<provider>`).
+    /// By agent, then by provider, model or `provider/model` (`/agents/<id>/tools/byProvider/<provider>`).
     pub agents_by_provider: BTreeMap<String, BTreeMap<String, ToolRules>>,
     /// By channel (`/channels/<name>/tools`).
     pub channels: BTreeMap<String, ToolRules>,

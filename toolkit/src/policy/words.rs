@@ -1,11 +1,13 @@
 //! What the steps of a policy say, in words for people and models.
 
 use super::compiled::{Compiled, Ground, Step, View};
+use super::entry::Entry;
 use super::lists::{ListId, Marks};
 use super::rules::{Layer, Rules, Why};
 use super::subject::Subject;
 use super::verdict::{LayerVerdict, PolicyRule, PolicyVerdict};
 use crate::caller::Caller;
+use crate::escape::escape_line;
 
 impl View<'_> {
     /// What a step says, in words.
@@ -36,7 +38,7 @@ impl View<'_> {
             Ground::OtherChannel => (
                 format!(
                     "it is there only in sessions of the channel `{}`",
-                    subject.channel().unwrap_or_default()
+                    escape_line(subject.channel().unwrap_or_default())
                 ),
                 None,
             ),
@@ -46,7 +48,7 @@ impl View<'_> {
             }
             Ground::Unopened => {
                 let plugin = match subject.plugin_id() {
-                    Some(id) => format!(", `{id}` or `group:plugins`"),
+                    Some(id) => format!(", `{}` or `group:plugins`", escape_line(&id)),
                     None => String::new(),
                 };
                 (
@@ -67,7 +69,7 @@ impl View<'_> {
             Step::Layer(rules) => rules.title.clone(),
         };
         if let Some(source) = &self.compiled.narrows {
-            layer = format!("{layer} in {source}");
+            layer = format!("{layer} in {}", escape_line(source));
         }
         LayerVerdict { layer, verdict, reason, rule }
     }
@@ -76,7 +78,7 @@ impl View<'_> {
 /// A layer that has no rules for the caller, in words.
 pub(super) fn absent(layer: Layer, caller: &Caller) -> LayerVerdict {
     let named = |what: &str, name: &Option<String>| match name {
-        Some(name) => format!("there are no rules for {what} `{name}`"),
+        Some(name) => format!("there are no rules for {what} `{}`", escape_line(name)),
         None => format!("it is not known which {what} calls"),
     };
     let (layer, reason) = match layer {
@@ -121,12 +123,21 @@ impl Words<'_> {
         let of = &self.compiled.lists.all[list as usize];
         let Some(entry) = self.marks.entry(list) else { return (String::new(), None) };
         let text = &*of.entries[entry as usize];
-        (text.trim().to_owned(), of.pointer(entry).map(|pointer| self.rule_of(Some(text), pointer)))
+        (
+            escape_line(text.trim()).into_owned(),
+            of.pointer(entry).map(|pointer| self.rule_of(Some(text), pointer)),
+        )
+    }
+
+    /// Whether the entry of the list that decides names nothing.
+    fn is_unreadable(&self, list: ListId) -> bool {
+        let entries = &self.compiled.lists.all[list as usize].entries;
+        self.marks.entry(list).is_some_and(|entry| Entry::parse(&entries[entry as usize]).is_err())
     }
 
     fn layer(&self, rules: &Rules, why: Why) -> (String, Option<PolicyRule>) {
         let at = |key: &str| Some(self.rule(&format!("{}/{key}", rules.pointer)));
-        let profile = rules.profile.as_ref().map_or("", |chosen| chosen.name.trim());
+        let profile = escape_line(rules.profile.as_ref().map_or("", |chosen| chosen.name.trim()));
         // What is registered stands in no configuration: there the choice of the profile is the rule.
         let of_profile = |list, how: &str| {
             let (entry, rule) = self.entry(list);
@@ -141,6 +152,10 @@ impl Words<'_> {
                 ("there is none, and the default one, `full`, has every tool".to_owned(), None)
             }
             Why::NoRule => ("it says nothing of it".to_owned(), None),
+            Why::Denied(list) if self.is_unreadable(list) => {
+                let (entry, rule) = self.entry(list);
+                (format!("nobody can read `{entry}` in its deny list, so it denies every tool"), rule)
+            }
             Why::Denied(list) => with_entry(list, "deny"),
             Why::Allowed(list) => with_entry(list, "allow"),
             Why::AlsoAllowed(list) => with_entry(list, "`alsoAllow`"),
@@ -150,7 +165,8 @@ impl Words<'_> {
             Why::NotInProfile => (format!("the profile `{profile}` does not have it"), at("profile")),
             Why::NoSuchProfile => {
                 let near = rules.profile.as_ref().and_then(|chosen| chosen.near.as_deref());
-                let advice = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+                let advice =
+                    near.map(|near| format!("; did you mean `{}`?", escape_line(near))).unwrap_or_default();
                 (format!("there is no profile `{profile}`, so it allows nothing{advice}"), at("profile"))
             }
             Why::NotAllowed(list) => {

@@ -53,7 +53,29 @@ fn what_is_wrong_is_told_with_its_place() {
             "{ mcp: { a: { url: 'ftp://x' } } }",
             &["1:20: mcp.a.url: expected a string that matches the pattern"],
         ),
-        ("{ mcp: { a: { comand: 'x' } } }", &["1:13: mcp.a"]),
+        (
+            "{ mcp: { a: { comand: 'x', env: { KEY: 'hunter2hunter2' } } } }",
+            &[
+                "1:15: mcp.a.comand: expected one of the keys",
+                "got the unknown `comand`; did you mean `command`?",
+            ],
+        ),
+        ("{ mcp: { a: { ulr: 'https://x' } } }", &["1:15: mcp.a.ulr: ", "did you mean `url`?"]),
+        (
+            "{ mcp: { a: { env: { KEY: 'hunter2hunter2' } } } }",
+            &["1:13: mcp.a.command: expected a string", "got nothing"],
+        ),
+        (
+            "{ mcp: { a: { command: 'x', url: 'https://x', headers: { KEY: 'hunter2hunter2' } } } }",
+            &["1:13: mcp.a: expected a command or an address, got both `command` and `url`"],
+        ),
+        (
+            "{ mcp: { a: { timeoutMs: 5 }, 'b/c': {} } }",
+            &[
+                "1:13: mcp.a: expected an object with the key `command` or the key `url`, got an object with neither",
+                "1:38: mcp.b/c: expected an object with the key `command`",
+            ],
+        ),
         ("{ plugins: { prefer: 'a' } }", &["1:22: plugins.prefer: expected an array"]),
         (
             "{ tools: { settings: { Read: {} } } }",
@@ -72,6 +94,7 @@ fn what_is_wrong_is_told_with_its_place() {
         for part in expected {
             let part = part.replace("/tools/deny/1", "tools.deny.1");
             assert!(error.contains(&part), "{text}: {error}\nlacks {part}");
+            assert!(!error.contains("hunter2"), "{error}");
         }
     }
 }

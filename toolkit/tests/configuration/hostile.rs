@@ -171,7 +171,8 @@ fn many_keys_are_told_in_bounds() {
     let servers = servers.join(", ");
     place.write("work/toolkit.json5", &format!("{{ mcp: {{ {servers} }} }}"));
     let notes = place.load().notes();
-    assert_eq!((notes.len(), notes[50].as_str()), (51, "450 more keys are ignored until `toolkit trust`"));
+    let more = "450 more keys are ignored until `toolkit trust`; `toolkit config check` tells each";
+    assert_eq!((notes.len(), notes[50].as_str()), (51, more));
 }
 
 #[test]

@@ -89,6 +89,37 @@ fn variables_name_keys_without_case() {
     place.write("user/toolkit.json5", "{ agents: { BigOne: {} } }");
     let options = place.options().environment([("TOOLKIT_AGENTS__BIG_ONE__TOOLS__DENY", "['exec']")]);
     assert_eq!(Configuration::load(options).unwrap().policy().0.agents["BigOne"].deny, ["exec"]);
+    place.write("user/toolkit.json5", "{ agents: { 'big-one': { permission: { edit: 'ask' } } } }");
+    let options = place.options().environment([("TOOLKIT_AGENTS__BIG_ONE__TOOLS__DENY", "['exec']")]);
+    let configuration = Configuration::load(options).unwrap();
+    assert_eq!(configuration.policy().0.agents["big-one"].deny, ["exec"]);
+    assert!(configuration.notes().is_empty(), "{:?}", configuration.notes());
+}
+
+#[test]
+fn a_name_of_a_variable_that_no_file_spells_is_told() {
+    for (name, value, expected) in [
+        (
+            "TOOLKIT_AGENTS__MY_AGENT__TOOLS__DENY",
+            "['read']",
+            Some("`my_agent`, since no file has such a name: `my-agent` is"),
+        ),
+        ("TOOLKIT_CHANNELS__MY_OWN__TOOLS__DENY", "['read']", Some("`my_own`")),
+        ("TOOLKIT_TOOLS__BY_PROVIDER__GPT_5__DENY", "['read']", Some("`gpt_5`")),
+        ("TOOLKIT_AGENTS__KID__TOOLS__DENY", "['read']", None),
+        ("TOOLKIT_TOOLS__SETTINGS__WEB_SEARCH__ENABLED", "false", None),
+        ("TOOLKIT_PERMISSION__WEB_FETCH", "ask", None),
+    ] {
+        let configuration = Configuration::load(LoadOptions::new().environment([(name, value)])).unwrap();
+        let notes = configuration.notes();
+        assert_eq!(notes.len(), usize::from(expected.is_some()), "{name}: {notes:?}");
+        if let (Some(expected), [note]) = (expected, notes.as_slice()) {
+            assert!(
+                note.starts_with(&format!("${name} is taken to mean")) && note.contains(expected),
+                "{note}"
+            );
+        }
+    }
 }
 
 #[test]

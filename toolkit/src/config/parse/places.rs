@@ -10,7 +10,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    const START: Self = Self { line: 1, column: 1 };
+    pub(crate) const START: Self = Self { line: 1, column: 1 };
 
     pub(super) fn of(text: &str, offset: usize) -> Self {
         let mut cursor = Cursor { text, offset: 0, place: Self::START };
@@ -185,7 +185,7 @@ impl Places {
         self.0.iter().map(|(pointer, spot)| (pointer.as_str(), spot.value))
     }
 
-    pub(super) fn pointer_bytes(&self) -> usize {
+    pub(crate) fn pointer_bytes(&self) -> usize {
         self.0.iter().map(|(pointer, _)| pointer.len()).sum()
     }
 }

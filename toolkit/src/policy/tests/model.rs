@@ -67,10 +67,7 @@ fn lets(
             return false;
         }
     }
-    let of_model = |key: &str| match low(key).split_once('/') {
-        Some((key, name)) => is_like(key, provider.as_deref()) && is_like(name, model.as_deref()),
-        None => is_like(&low(key), provider.as_deref()),
-    };
+    let of_model = |key: &str| names_model(&low(key), caller);
     let is = |key: &str, known: &Option<String>| is_like(&low(key), known.as_deref().map(low).as_deref());
     let mut layers = vec![&source.tools];
     layers.extend(source.by_provider.iter().filter(|(key, _)| of_model(key)).map(|(_, rules)| rules));
@@ -122,20 +119,22 @@ fn layer_lets(
 
 fn denies(entry: &str, thing: &Thing) -> bool {
     let entry = low(entry);
+    if !is_entry(&entry) {
+        // Nobody knows what it was to deny.
+        return true;
+    }
     let Some(group) = group(&entry) else {
-        return is_entry(&entry)
-            && names(thing)
-                .iter()
-                .chain(&thing.plugin.as_deref().map(low))
-                .any(|name| is_like(&entry, Some(name)));
+        return names(thing)
+            .iter()
+            .chain(&thing.plugin.as_deref().map(low))
+            .any(|name| is_like(&entry, Some(name)));
     };
-    is_entry(&entry)
-        && (is_like(group, Some("plugins")) && thing.plugin.is_some()
-            || groups(thing).iter().any(|of| is_like(group, Some(of)))
-            || registered_groups().any(|(of, members)| {
-                is_like(group, Some(&of))
-                    && members.iter().any(|member| names(thing).contains(&(*member).to_owned()))
-            }))
+    is_like(group, Some("plugins")) && thing.plugin.is_some()
+        || groups(thing).iter().any(|of| is_like(group, Some(of)))
+        || registered_groups().any(|(of, members)| {
+            is_like(group, Some(&of))
+                && members.iter().any(|member| names(thing).contains(&(*member).to_owned()))
+        })
 }
 
 /// `by_code` for entries of a registered profile.
@@ -232,6 +231,27 @@ fn is_plain(entry: &str) -> bool {
 
 fn low(text: &str) -> String {
     text.trim().to_ascii_lowercase()
+}
+
+/// Whether rules that take away are for the model, by any way to say which it is.
+fn names_model(key: &str, caller: &Caller) -> bool {
+    let (provider, model) = self::model(caller);
+    let said = caller.model.as_deref().map(low);
+    let both = provider.as_ref().map(|of| format!("{of}/{}", model.clone().unwrap_or_default()));
+    let is_end = |name: &String| {
+        (0..name.len()).any(|at| (at == 0 || name[..at].ends_with('/')) && is_like(key, Some(&name[at..])))
+    };
+    let by_name_alone = match (key.split_once('/'), &said) {
+        (Some((_, of_key)), Some(name)) if caller.provider.is_none() => {
+            is_like(of_key, Some(name)) && (of_key.contains('/') || !name.contains('/'))
+        }
+        _ => false,
+    };
+    key == "*"
+        || is_like(key, provider.as_deref())
+        || is_like(key, both.as_deref())
+        || model.iter().chain(&said).any(is_end)
+        || by_name_alone
 }
 
 fn model(caller: &Caller) -> (Option<String>, Option<String>) {

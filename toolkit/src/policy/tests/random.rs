@@ -52,7 +52,8 @@ const PROFILES: [&str; 8] = ["minimal", "coding", "full", "wild", "team", " Team
 const NAMES: [&str; 8] = ["exec", "bash", "run", "read", "beta_off", "extra", "acme_files", "unknown"];
 const PLUGINS: [&str; 4] = ["acme", "beta", " READ", "unknown"];
 const AGENTS: [&str; 4] = ["kid", "Kid ", "k*", "other"];
-const PROVIDERS: [&str; 6] = ["openai", "openai/gpt-5", "OpenAI/*", "azure", "*", "*/gpt-5"];
+const PROVIDERS: [&str; 8] =
+    ["openai", "openai/gpt-5", "OpenAI/*", "azure", "*", "*/gpt-5", "GPT-5", "azure/gpt-*"];
 const CHANNELS: [&str; 3] = ["telegram", "Telegram", "slack"];
 
 /// Numbers at random, the same ones for the same seed.

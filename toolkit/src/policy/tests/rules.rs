@@ -61,8 +61,11 @@ fn a_deny_covers_every_name_and_group() {
         ("fs", &[]),
         ("group:read", &[]),
         ("unknown", &[]),
-        ("", &[]),
-        ("group:", &[]),
+        // Nobody can read it, so it may mean any of them.
+        ("", &PLAIN),
+        ("group:", &PLAIN),
+        ("\u{200b}read", &PLAIN),
+        ("re\u{430}d", &PLAIN),
     ] {
         assert_eq!(found(global(rules().deny([entry])), &Caller::new()), without(missing), "{entry:?}");
     }
@@ -210,6 +213,11 @@ fn each_layer_narrows_whom_it_is_about() {
         (by_provider("*"), model("azure", "gpt-4"), true),
         (by_provider("azure"), model("openai", "gpt-5"), false),
         (by_provider("openai"), Caller::new(), false),
+        (by_provider("gpt-5"), model("openai", "gpt-5"), true),
+        (by_provider("gpt-5"), Caller::new().with_model("gpt-5"), true),
+        (by_provider("gpt-4"), model("openai", "gpt-5"), false),
+        (by_provider("openai/gpt-5"), Caller::new().with_model("gpt-5"), true),
+        (by_provider("*"), Caller::new(), true),
         (by_agent("kid"), agent("kid"), true),
         (by_agent(" Kid"), agent("KID"), true),
         (by_agent("k*"), agent("kid"), true),

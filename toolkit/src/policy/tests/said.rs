@@ -204,9 +204,9 @@ fn what_is_probably_not_as_meant_is_said() {
         (tools(rules().deny(["zzz*"])), vec![format!("info: no tool or plugin has a name like `zzz*` (/tools/deny/0){later}")]),
         (tools(rules().deny(["group:zzz*"])), vec![format!("info: no tool is in a group like `group:zzz*` (/tools/deny/0){later}")]),
         (tools(rules().deny(["", "group:", "r\u{1b}[2K"])), vec![
-            "warning: the entry `` (/tools/deny/0) is empty; it counts for nothing".to_owned(),
-            "warning: the entry `group:` (/tools/deny/1) names no group: it takes a name after `group:`; it counts for nothing".to_owned(),
-            "warning: the entry `r\\u{1b}[2K` (/tools/deny/2) has a control character in it; it counts for nothing".to_owned(),
+            "warning: the entry `` (/tools/deny/0) is empty, so it denies every tool".to_owned(),
+            "warning: the entry `group:` (/tools/deny/1) names no group: it takes a name after `group:`, so it denies every tool".to_owned(),
+            "warning: the entry `r\\u{1b}[2K` (/tools/deny/2) has a control character in it, so it denies every tool".to_owned(),
         ]),
         (tools(rules().allow([""; 0])), Vec::new()),
         (tools(rules().allow(["zzzz"])), vec![format!("warning: no tool or plugin has the name `zzzz` (/tools/allow/0){later}"), nothing]),
@@ -278,4 +278,38 @@ fn a_warning_says_in_which_file() {
         ("./toolkit.json5", Some("toolkit.json5:2:5"))
     );
     assert_eq!(said.len(), 1);
+}
+
+#[test]
+fn names_that_somebody_else_chose_are_escaped_and_short() {
+    let odd = format!("\u{1b}[31mfull\n read is there for this caller.{}", "x".repeat(900_000));
+    let of = |deny: ToolRules| BTreeMap::from([(odd.clone(), deny)]);
+    let denying = || rules().deny([odd.as_str()]);
+    let plain = PolicySettings::default;
+    for settings in [
+        PolicySettings { tools: rules().profile(&odd), ..plain() },
+        PolicySettings { tools: denying(), ..plain() },
+        PolicySettings { agents: of(denying()), ..plain() },
+        PolicySettings { channels: of(denying()), ..plain() },
+        PolicySettings { by_provider: of(denying()), ..plain() },
+        PolicySettings { agents_by_provider: BTreeMap::from([(odd.clone(), of(denying()))]), ..plain() },
+        PolicySettings {
+            tools: rules().profile(&odd),
+            profiles: BTreeMap::from([(odd.clone(), ProfileRules { allow: None, deny: vec![odd.clone()] })]),
+            ..plain()
+        },
+    ] {
+        let caller =
+            Caller::new().with_agent(&odd).with_channel(&odd).with_provider(&odd).with_model("large");
+        let policy = policy(PolicySettings::default()).narrowed_by(&odd, settings);
+        let refusal = policy.refusal(&caller, &Thing::core("read")).expect("it is denied");
+        let mut said = vec![Refusal::from(refusal.clone()).to_string()];
+        for verdict in policy.verdicts(&caller, &Thing::core("read")).into_iter().chain([refusal]) {
+            said.extend([verdict.to_string(), verdict.layer, verdict.reason]);
+        }
+        said.extend(lint::diagnostics(&policy, &things()).iter().map(ToString::to_string));
+        for line in said {
+            assert!(!line.contains(char::is_control) && line.len() < 10_000, "{} {line:.2000}", line.len());
+        }
+    }
 }

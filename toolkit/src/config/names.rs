@@ -1,0 +1,190 @@
+//! What no schema can say of a document: names that nothing can have, and values that stand where they do nothing.
+//!
+//! A name that nobody can read is refused wherever it stands: in a list that denies it would deny nothing.
+
+use crate::config::error::ConfigProblem;
+use crate::config::merge::Document;
+use crate::config::pointer::escape;
+use crate::config::settle::is_resolved;
+use crate::escape::escape_line;
+use crate::link::Linked;
+use crate::policy::Entry;
+use serde_json::Value;
+
+/// The most that is told of one source.
+const MOST_TOLD: usize = 20;
+/// The longest name of an agent, a channel, a model, a profile or a kind of permission, in bytes.
+const LONGEST_NAME: usize = 256;
+/// How much of a name that is refused is repeated, in characters.
+const MOST_SHOWN: usize = 80;
+
+/// What no schema can say.
+pub(super) fn check_names(document: &Document, problems: &mut Vec<ConfigProblem>) {
+    let mut check = Check { document, problems: Vec::new() };
+    check.misplaced(&document.value, "");
+    check.settings();
+    check.tools(document.value.get("tools"), "/tools");
+    for (key, what) in [("agents", "an agent"), ("channels", "a channel")] {
+        check.members(document.value.get(key), &format!("/{key}"), |check, name, member, pointer| {
+            check.name(name, what, pointer);
+            check.rules(member.get("tools"), &format!("{pointer}/tools"));
+            check.kinds(member.get("permission"), &format!("{pointer}/permission"));
+        });
+    }
+    check.kinds(document.value.get("permission"), "/permission");
+    check.problems.truncate(MOST_TOLD);
+    problems.extend(check.problems);
+}
+
+struct Check<'a> {
+    document: &'a Document,
+    problems: Vec<ConfigProblem>,
+}
+
+impl<'a> Check<'a> {
+    fn say(&mut self, pointer: &str, message: impl Into<String>) {
+        // One more than is told, so that nothing needs to be counted.
+        if self.problems.len() <= MOST_TOLD {
+            self.problems.push(ConfigProblem::new(self.document.origin(pointer), pointer, message));
+        }
+    }
+
+    fn members(
+        &mut self,
+        object: Option<&'a Value>,
+        pointer: &str,
+        mut each: impl FnMut(&mut Self, &'a str, &'a Value, &str),
+    ) {
+        for (name, member) in object.and_then(Value::as_object).into_iter().flatten() {
+            each(self, name, member, &format!("{pointer}/{}", escape(name)));
+        }
+    }
+
+    /// Settings under another name of a tool would be nobody's.
+    fn settings(&mut self) {
+        let document = self.document;
+        let settings = document.value.pointer("/tools/settings");
+        self.members(settings, "/tools/settings", |check, name, _, pointer| {
+            let is_name = inventory::iter::<Linked>().any(|Linked(def)| def.name == name);
+            let of = inventory::iter::<Linked>().find(|Linked(def)| def.aliases.contains(&name));
+            if let (false, Some(Linked(def))) = (is_name, of) {
+                let tool = def.name;
+                check.say(
+                    pointer,
+                    format!("expected the name of a tool, got another name of `{tool}`; write `{tool}`"),
+                );
+            }
+            check.single(name, "a tool", pointer);
+        });
+        self.members(document.value.get("plugins"), "/plugins", |check, id, plugin, pointer| {
+            check.single(id, "a plugin", pointer);
+            check.entries(plugin.get("joinGroups"), &format!("{pointer}/joinGroups"));
+        });
+    }
+
+    /// The rules of `/tools`, and those that stand within it for some callers.
+    fn tools(&mut self, tools: Option<&'a Value>, pointer: &str) {
+        self.rules(tools, pointer);
+        for key in ["sandbox", "subagents"] {
+            self.rules(tools.and_then(|tools| tools.get(key)), &format!("{pointer}/{key}"));
+        }
+        let profiles = tools.and_then(|tools| tools.get("profiles"));
+        self.members(profiles, &format!("{pointer}/profiles"), |check, name, rules, pointer| {
+            check.name(name, "a profile", pointer);
+            check.rules(Some(rules), pointer);
+        });
+    }
+
+    fn rules(&mut self, rules: Option<&'a Value>, pointer: &str) {
+        let Some(rules) = rules else { return };
+        if let Some(profile) = rules.get("profile").and_then(Value::as_str) {
+            self.name(profile, "a profile", &format!("{pointer}/profile"));
+        }
+        for key in ["allow", "alsoAllow", "deny"] {
+            self.entries(rules.get(key), &format!("{pointer}/{key}"));
+        }
+        self.members(
+            rules.get("byProvider"),
+            &format!("{pointer}/byProvider"),
+            |check, key, rules, pointer| {
+                check.name(key, "a provider or model", pointer);
+                check.rules(Some(rules), pointer);
+            },
+        );
+    }
+
+    /// A list whose entries name tools, plugins or groups.
+    fn entries(&mut self, list: Option<&'a Value>, pointer: &str) {
+        for (number, entry) in list.and_then(Value::as_array).into_iter().flatten().enumerate() {
+            let Some(entry) = entry.as_str() else { continue };
+            if let Err(fault) = Entry::parse(entry) {
+                let message = format!(
+                    "`{}` {fault}; expected a tool by its name or alias, a plugin by its id, `group:<name>`, or one of \
+                     these with `*`",
+                    shown(entry)
+                );
+                self.say(&format!("{pointer}/{number}"), message);
+            }
+        }
+    }
+
+    /// The name of one tool or plugin.
+    fn single(&mut self, name: &str, what: &str, pointer: &str) {
+        let fault = match Entry::parse(name) {
+            Ok(Entry::Name(_)) => return,
+            Ok(Entry::NamePattern(_) | Entry::GroupPattern(_)) => "has a `*` in it, and stands for no other",
+            Ok(Entry::Group(_)) => "is a group",
+            Err(fault) => fault,
+        };
+        self.say(pointer, format!("expected the name of {what}, got `{}`, which {fault}", shown(name)));
+    }
+
+    /// A name of something else, which may be any text that can be seen.
+    fn name(&mut self, name: &str, what: &str, pointer: &str) {
+        let fault = if name.trim().is_empty() {
+            "is empty"
+        } else if name.len() > LONGEST_NAME {
+            "is longer than 256 bytes"
+        } else if escape_line(name) != name {
+            "has a character in it that cannot be seen"
+        } else {
+            return;
+        };
+        self.say(pointer, format!("expected the name of {what}, got `{}`, which {fault}", shown(name)));
+    }
+
+    fn kinds(&mut self, rules: Option<&'a Value>, pointer: &str) {
+        self.members(rules, pointer, |check, kind, _, pointer| {
+            check.name(kind, "a kind of permission", pointer);
+        });
+    }
+
+    /// Nothing is replaced in rules: a name that is none would deny nothing.
+    fn misplaced(&mut self, value: &'a Value, pointer: &str) {
+        match value {
+            Value::String(text) if text.contains("${env:") && !is_resolved(pointer) => self.say(
+                pointer,
+                "`${env:…}` is not replaced here: it stands in settings of tools, plugins and servers only",
+            ),
+            Value::Object(members) => {
+                for (name, member) in members {
+                    self.misplaced(member, &format!("{pointer}/{}", escape(name)));
+                }
+            }
+            Value::Array(items) => {
+                for (number, item) in items.iter().enumerate() {
+                    self.misplaced(item, &format!("{pointer}/{number}"));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The beginning of a name. What cannot be seen in it is shown where the problem is.
+fn shown(name: &str) -> String {
+    match name.char_indices().nth(MOST_SHOWN) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name.to_owned(),
+    }
+}

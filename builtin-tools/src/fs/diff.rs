@@ -49,7 +49,7 @@ pub(crate) fn diff_within(path: &str, old: Option<&[u8]>, new: Option<&[u8]>, mo
         }
     }
     let mut diff = Diff { text: String::new(), added, removed, is_cut: false };
-    if added + removed == 0 {
+    if added + removed == 0 && old.is_some() == new.is_some() {
         return diff;
     }
     let _ = write!(diff.text, "--- {from}\n+++ {to}\n");

@@ -5,6 +5,7 @@ mod keep;
 use super::diff::{Diff, diff};
 use keep::Kept;
 use serde_json::json;
+use std::fmt::Write as _;
 use toolkit::prelude::*;
 use toolkit::{Before, Expected, Proposal, Seen, Target};
 
@@ -131,10 +132,10 @@ fn output(target: &Target, draft: &Draft) -> ToolOutput {
         counted(bytes, "byte")
     );
     if !is_new {
-        text.push_str(&format!(" ({} added, {} removed)", diff.added, diff.removed));
+        let _ = write!(text, " ({} added, {} removed)", diff.added, diff.removed);
     }
     for note in &kept.notes {
-        text.push_str(&format!("\n({note})"));
+        let _ = write!(text, "\n({note})");
     }
     ToolOutput::text(text)
         .with_title(shown)

@@ -99,17 +99,17 @@ fn decode(data: &[u8], format: ImageFormat) -> image::ImageResult<DynamicImage> 
 
 /// Makes a picture smaller until it fits.
 fn shrink(picture: DynamicImage, format: ImageFormat, original: (u32, u32)) -> Option<Picture> {
-    let mut side = MAX_SIDE.min(original.0.max(original.1));
+    let mut most = MAX_SIDE.min(original.0.max(original.1));
     let mut picture = picture;
-    while side >= 16 {
-        if picture.width().max(picture.height()) > side {
-            picture = picture.resize(side, side, FilterType::Triangle);
+    while most >= 16 {
+        if picture.width().max(picture.height()) > most {
+            picture = picture.resize(most, most, FilterType::Triangle);
         }
-        let size = (picture.width(), picture.height());
         if let Some((data, mime_type)) = encode(&picture, format) {
+            let size = (picture.width(), picture.height());
             return Some(Picture { data, mime_type, original, size, is_changed: true });
         }
-        side = side * 3 / 4;
+        most = most * 3 / 4;
     }
     None
 }

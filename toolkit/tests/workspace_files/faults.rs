@@ -178,7 +178,7 @@ async fn what_another_hand_puts_there_meanwhile_stays() {
 async fn replace(places: &Places, version: &FileVersion) -> String {
     let toolkit = Toolkit::empty()
         .tool(toolkit::tool_ref!(replace_version))
-        .state(version.clone())
+        .service(version.clone())
         .approver(ScriptedApprover::always(Answer::allow()))
         .default_workspace(places.base.join("inside"))
         .build()

@@ -21,7 +21,7 @@ pub use seen::Seen;
 pub use target::{Before, Expected, FileContent, Proposal, Target};
 pub use version::FileVersion;
 
-#[cfg(any(test, feature = "testing"))]
+#[cfg(feature = "testing")]
 pub use fault::at_fault_points;
 
 use crate::context::ToolContext;

@@ -279,10 +279,10 @@ async fn pictures_are_told_by_content_and_made_small_enough() {
         ),
         (
             "heavy.png",
-            1_500,
-            1_500,
+            1_300,
+            1_300,
             Png,
-            "heavy.png: a PNG picture of 1500 × 1500 pixels, compressed more strongly to be shown",
+            "heavy.png: a PNG picture of 1300 × 1300 pixels, compressed more strongly to be shown",
             false,
         ),
     ] {

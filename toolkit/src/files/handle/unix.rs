@@ -14,6 +14,9 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// How often an open that another process disturbed is tried again.
 const TRIES: usize = 16;
+/// How many bytes an attribute of a file has on Linux, and the names of all of them together.
+#[cfg(target_os = "linux")]
+const MOST_ATTRIBUTE_BYTES: usize = 64 * 1024;
 /// How long it is waited before a lock is tried again.
 const LOCK_PAUSE: Duration = Duration::from_micros(200);
 
@@ -175,6 +178,35 @@ impl Dir {
         }
         Ok((entries, false))
     }
+
+    /// Gives `file` what else belongs to the one of this name: its list of who may do what, and what people noted of it.
+    /// What cannot be read or set is left out; a list that cannot be kept leaves the group nothing.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn give_attributes(&self, name: &OsStr, file: &File) {
+        const LIST: &[u8] = b"system.posix_acl_access";
+        let Ok(Any::File(of, metadata)) = self.open_file(Path::new(name)) else { return };
+        let mut buffer = vec![0; MOST_ATTRIBUTE_BYTES];
+        let Ok(length) = rustix::fs::flistxattr(&of, &mut buffer[..]) else { return };
+        let names = buffer[..length].to_vec();
+        for name in names.split(|byte| *byte == 0) {
+            let is_list = name == LIST;
+            if !is_list && !name.starts_with(b"user.") {
+                continue;
+            }
+            let copied = rustix::fs::fgetxattr(&of, name, &mut buffer[..]).and_then(|length| {
+                rustix::fs::fsetxattr(file, name, &buffer[..length], rustix::fs::XattrFlags::empty())
+            });
+            if is_list && copied.is_err() {
+                // With a list, what the mode says of the group is the most that anybody in the list may.
+                let _ = rustix::fs::fchmod(file, Mode::from_raw_mode(metadata.mode() & 0o7707));
+            }
+        }
+    }
+
+    /// Nothing is known of such attributes here.
+    #[cfg(not(target_os = "linux"))]
+    #[expect(clippy::unused_self, reason = "as where something is")]
+    pub(crate) fn give_attributes(&self, _name: &OsStr, _file: &File) {}
 
     /// Has what was made, renamed and removed here survive a power cut. What cannot be synced is left to the system.
     pub(crate) fn sync(&self) -> io::Result<()> {

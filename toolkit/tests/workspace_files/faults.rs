@@ -84,7 +84,7 @@ fn run_child(places: &Places, what: &str, at: usize) -> bool {
 /// What is left, without files that are not complete.
 fn left(places: &Places) -> Vec<String> {
     let mut names = places.names("inside");
-    names.retain(|name| !(name.starts_with(".toolkit-") && name.ends_with(".tmp")));
+    names.retain(|name| !(name.starts_with(".toolkit-") && name.split('.').next_back() == Some("tmp")));
     names
 }
 

@@ -88,9 +88,10 @@ async fn hold_both(ctx: &ToolContext, backwards: bool) -> Result<(), ToolError> 
     let one = workspace.target("one", |ask| ask).await?;
     let other = workspace.target("other", |ask| ask).await?;
     for _ in 0..200 {
-        let _lock = match backwards {
-            true => Target::lock_all([&other, &one, &other]).await,
-            false => Target::lock_all([&one, &other]).await,
+        let _lock = if backwards {
+            Target::lock_all([&other, &one, &other]).await
+        } else {
+            Target::lock_all([&one, &other]).await
         };
         tokio::task::yield_now().await;
     }

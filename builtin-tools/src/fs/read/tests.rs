@@ -341,7 +341,13 @@ async fn a_file_that_changes_meanwhile_is_no_panic() {
     });
     for offset in 0..300 {
         let text = fixture.text("f", offset * 300, Some(50)).await;
-        let is_known = ["error: line ", "error: f is a binary file", "error: f does not exist", "(the file is empty)", "  "];
+        let is_known = [
+            "error: line ",
+            "error: f is a binary file",
+            "error: f does not exist",
+            "(the file is empty)",
+            "  ",
+        ];
         assert!(is_known.iter().any(|begin| text.starts_with(begin)) || text.contains('→'), "{text}");
     }
     is_over.store(true, std::sync::atomic::Ordering::Relaxed);

@@ -253,7 +253,8 @@ fn picture(width: u32, height: u32, format: image::ImageFormat) -> Vec<u8> {
         // Noise, which does not compress.
         let seed =
             x.wrapping_mul(2_654_435_761).wrapping_add(y.wrapping_mul(40_503)).wrapping_mul(2_246_822_519);
-        image::Rgb([(seed >> 8) as u8, (seed >> 16) as u8, (seed >> 24) as u8])
+        let [red, green, blue, _] = seed.to_le_bytes();
+        image::Rgb([red, green, blue])
     });
     let mut data = std::io::Cursor::new(Vec::new());
     image::DynamicImage::from(pixels).write_to(&mut data, format).unwrap();

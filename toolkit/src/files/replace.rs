@@ -152,7 +152,7 @@ impl Target {
             (Expected::Version(version), Some(stat)) => {
                 // A time that changed need not mean another content.
                 let is_same_content = || {
-                    let content = self.read(u64::MAX).ok().flatten();
+                    let content = self.read(version.size()).ok().flatten();
                     content.is_some_and(|content| version.is_same(&content.version))
                 };
                 let is_same = version.looks_like(stat) || version.size() == stat.size && is_same_content();

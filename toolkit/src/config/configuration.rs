@@ -45,7 +45,7 @@ const MOST_TOLD: usize = Configuration::MOST_NOTED;
 /// # Ok::<(), toolkit::ConfigError>(())
 /// ```
 #[derive(Clone, Default)]
-pub struct Configuration(Arc<Inner>);
+pub struct Configuration(pub(super) Arc<Inner>);
 
 #[derive(Default)]
 pub(crate) struct Inner {
@@ -374,6 +374,8 @@ impl Configuration {
             .filter_map(|section| Some(section.pointer().strip_prefix("/plugins/")?.to_owned()))
             .collect();
         unknown("/plugins", "plugin", &mut plugins.iter().copied().chain(ids.iter().map(String::as_str)));
+        let misplaced = self.misplaced_directories().into_iter();
+        diagnostics.extend(misplaced.map(|(message, origin)| warning(message, origin)));
         diagnostics
     }
 }

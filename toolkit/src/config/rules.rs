@@ -76,7 +76,7 @@ pub(crate) fn policy(
                         settings.models.insert((*tool).to_owned(), (models, pointer));
                     }
                 }
-                ConfigGate::Narrows { .. } => {}
+                ConfigGate::Narrows { .. } | ConfigGate::Directories { .. } => {}
             }
         }
     }

@@ -14,7 +14,7 @@ use crate::escape::escape_line;
 use crate::output_store::default_data_dir;
 use crate::workspace::{Look, Place};
 use etcetera::BaseStrategy as _;
-use shown::shown;
+pub(crate) use shown::shown;
 use std::path::{Path, PathBuf};
 
 /// Whether a path may be used.
@@ -81,7 +81,7 @@ impl OwnDirs {
     }
 
     /// As they are compared.
-    fn folded(&self) -> Self {
+    pub(crate) fn folded(&self) -> Self {
         let both = |directories: &[PathBuf]| {
             let real = directories.iter().filter_map(|directory| directory.canonicalize().ok());
             directories.iter().cloned().chain(real).map(|directory| fold(&directory)).collect()
@@ -107,6 +107,18 @@ impl Permissions {
         access: Access,
         look: Look,
     ) -> DecidedPath {
+        self.decide_path_among(caller, &own.folded(), place, access, look)
+    }
+
+    /// The same, where the toolkit's own directories are as they are compared.
+    pub(crate) fn decide_path_among(
+        &self,
+        caller: &Caller,
+        folded: &OwnDirs,
+        place: &Place,
+        access: Access,
+        look: Look,
+    ) -> DecidedPath {
         let mut patterns = vec![shown(place.relative(&place.given))];
         let real = shown(place.relative(&place.real));
         if patterns[0] != real {
@@ -116,7 +128,7 @@ impl Permissions {
         let weigh = |kind: &str, default| {
             self.weigh(caller, &PermissionRequest::new(kind, &patterns).also(&also), default)
         };
-        let path = Weighing { place, access, look, own: own.folded(), weigh: &weigh };
+        let path = Weighing { place, access, look, own: folded, weigh: &weigh };
         let decision = match access {
             Access::Read => path.read(),
             Access::Write => path.write(),
@@ -130,7 +142,8 @@ struct Weighing<'a> {
     place: &'a Place,
     access: Access,
     look: Look,
-    own: OwnDirs,
+    /// As they are compared.
+    own: &'a OwnDirs,
     /// What the rules say of a kind, and whether they name this very path.
     weigh: &'a dyn Fn(&str, Decision) -> (Decided, bool),
 }
@@ -265,9 +278,8 @@ impl Weighing<'_> {
     /// Whether a directory above, of those that may be looked at, is a repository's own, whatever its name: a bare
     /// repository, or a worktree's.
     fn is_within_git_dir(&self) -> bool {
-        let Place { real, workspace, .. } = self.place;
-        let may_look = |directory: &&Path| self.look == Look::Everywhere || directory.starts_with(workspace);
-        real.ancestors().take_while(may_look).any(|directory| {
+        let may_look = |directory: &&Path| self.look == Look::Everywhere || self.place.holds(directory);
+        self.place.real.ancestors().take_while(may_look).any(|directory| {
             let has = |name: &str| directory.join(name).symlink_metadata().is_ok();
             has("HEAD") && (has("commondir") || has("objects") && has("refs"))
         })

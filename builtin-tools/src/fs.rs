@@ -1,9 +1,13 @@
 //! Files.
 
-#[allow(dead_code, reason = "used by the tools that change files")]
+mod apply_patch;
+mod content;
 mod diff;
 mod edit;
 mod fold;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod lines;
 mod nearest;
 mod read;
@@ -11,5 +15,5 @@ mod splice;
 #[allow(dead_code, reason = "used by the tools that change files")]
 mod text;
 
-pub use edit::edit;
+pub use edit::{Edit, edit};
 pub use read::read;

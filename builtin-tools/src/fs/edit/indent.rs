@@ -119,7 +119,7 @@ fn unit(pairs: impl Iterator<Item = (usize, usize)> + Clone) -> Option<(usize, i
     let more = |spaces: usize, tabs: usize| spaces.checked_signed_diff(tabs.checked_mul(unit)?);
     let shift = more(spaces, tabs)?;
     let follow = pairs.clone().all(|(spaces, tabs)| more(spaces, tabs) == Some(shift));
-    (follow && (1..=MOST_SPACES_A_TAB).contains(&unit)).then_some((unit, shift))
+    (follow && (2..=MOST_SPACES_A_TAB).contains(&unit)).then_some((unit, shift))
 }
 
 fn indent_of(line: &[u8]) -> &[u8] {

@@ -1,0 +1,49 @@
+//! What always holds of the engines, whatever they are given: for the property tests and for the fuzzer.
+
+use super::edit::{Problem, Replacement, plan};
+use super::fold::{self, Looseness};
+use super::splice::splice;
+
+/// Checks what `edit` makes of a file.
+///
+/// # Panics
+///
+/// Where it does not hold.
+pub fn check_edit(file: &[u8], old: &str, new: &str, all: bool) {
+    let plan = match plan(file, &[Replacement { old, new, all }]) {
+        Ok(plan) => plan,
+        Err(error) => {
+            let is_there = !old.is_empty() && memchr::memmem::find(file, old.as_bytes()).is_some();
+            let is_half = old.starts_with('\n') && !old.contains('\r');
+            let is_absent = matches!(error.problem, Problem::Miss(super::edit::Miss::Absent));
+            assert!(!(is_absent && is_there && !is_half), "a text that is there was not found");
+            return;
+        }
+    };
+    let part = &plan.parts[0];
+    assert!(all || part.count == 1, "several places were changed");
+    assert!(all || plan.splices.iter().all(|splice| {
+        part.first.start <= splice.range.start && splice.range.end <= part.first.end
+    }));
+    let mut at = 0;
+    for splice in &plan.splices {
+        assert!(at <= splice.range.start && splice.range.start <= splice.range.end, "splices are out of order");
+        at = splice.range.end;
+    }
+    // What stands in the first place is what was asked for.
+    let there = &file[part.first.clone()];
+    let seen = |text: &[u8], looseness| match looseness {
+        // Of a part of a line it is not known what the end of the line would be.
+        Looseness::Trailing | Looseness::Unicode => fold::fold(text, Looseness::Indentation),
+        looseness => fold::fold(text, looseness),
+    };
+    assert_eq!(seen(there, part.looseness), seen(old.as_bytes(), part.looseness), "another text was changed");
+    let most = 2 * old.len() + 128 * old.split_inclusive('\n').count();
+    assert!(there.len() <= most, "more was changed than was asked for");
+    let after = splice(file, &plan.splices);
+    let (start, end) = (plan.splices[0].range.start, file.len() - plan.splices[plan.splices.len() - 1].range.end);
+    assert!(after.starts_with(&file[..start]) && after.ends_with(&file[file.len() - end..]));
+    if let Ok(text) = std::str::from_utf8(file) {
+        assert!(std::str::from_utf8(&after).is_ok(), "{text:?} is no text any more");
+    }
+}

@@ -11,6 +11,7 @@ mod roots;
 mod seen;
 mod stale;
 mod target;
+mod together;
 mod version;
 
 pub use handle::{DirectoryEntry, FileKind};

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use toolkit::prelude::*;
 
 /// The content of a file, in UTF-8 but for bytes that are no text in a file of it.
+#[derive(Debug, Clone)]
 pub(super) struct Content<'a> {
     /// For a file in UTF-8 all of it; for others without the byte order mark.
     pub(super) bytes: Cow<'a, [u8]>,
@@ -39,6 +40,28 @@ impl<'a> Content<'a> {
                 ))),
             },
         }
+    }
+
+    /// Whatever it holds, without a look at it.
+    pub(super) fn verbatim(bytes: impl Into<Cow<'a, [u8]>>) -> Self {
+        Self { bytes: bytes.into(), form: None }
+    }
+
+    /// As text, if it is not yet.
+    ///
+    /// # Errors
+    ///
+    /// As [`of`](Self::of).
+    pub(super) fn into_text(self, path: &str) -> Result<Self, ToolError> {
+        match self {
+            Self { bytes: Cow::Borrowed(bytes), form: None } => Self::of(bytes, path),
+            text => Ok(text),
+        }
+    }
+
+    /// Another content of the same kind.
+    pub(super) fn with_bytes(self, bytes: Vec<u8>) -> Self {
+        Self { bytes: Cow::Owned(bytes), form: self.form }
     }
 
     /// A changed content as the file has it.

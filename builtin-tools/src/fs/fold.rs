@@ -22,9 +22,6 @@ pub(crate) enum Looseness {
 }
 
 impl Looseness {
-    /// All that overlook something.
-    pub(super) const LOOSER: [Self; 4] = [Self::Endings, Self::Trailing, Self::Unicode, Self::Indentation];
-
     /// What it overlooks.
     pub(super) fn words(self) -> &'static str {
         match self {
@@ -66,7 +63,7 @@ impl Piece {
 /// A text as `looseness` sees it.
 pub(super) fn fold(bytes: &[u8], looseness: Looseness) -> Vec<u8> {
     let mut folded = Vec::with_capacity(bytes.len() + 2);
-    pieces(bytes, 0, looseness, &mut |piece| {
+    pieces(bytes, 0, looseness, Endings::Any, &mut |piece| {
         match piece {
             Piece::Same(range) => folded.extend_from_slice(&bytes[range]),
             Piece::As(_, byte) => folded.push(byte),
@@ -93,7 +90,7 @@ pub(super) fn resolve(bytes: &[u8], looseness: Looseness, parts: &[Range<usize>]
     let mut part = parts.next();
     let mut start = None;
     let mut passed = 0;
-    pieces(bytes, mark(bytes), looseness, &mut |piece| {
+    pieces(bytes, mark(bytes), looseness, Endings::Any, &mut |piece| {
         let end = passed + piece.folded_len();
         while let Some(current) = part {
             if start.is_none() && current.start < end {
@@ -110,23 +107,32 @@ pub(super) fn resolve(bytes: &[u8], looseness: Looseness, parts: &[Range<usize>]
 }
 
 /// For each byte of the folded text the bytes behind it: for texts as short as what a call names.
-pub(super) fn dense(bytes: &[u8], looseness: Looseness) -> (Vec<u8>, Vec<Range<usize>>) {
-    let (mut folded, mut behind) = (Vec::with_capacity(bytes.len()), Vec::with_capacity(bytes.len()));
-    pieces(bytes, 0, looseness, &mut |piece| {
-        for offset in 0..piece.folded_len() {
-            behind.push(piece.original(offset));
-        }
-        match piece {
-            Piece::Same(range) => folded.extend_from_slice(&bytes[range]),
-            Piece::As(_, byte) => folded.push(byte),
-        }
+pub(super) fn dense(bytes: &[u8], looseness: Looseness, endings: Endings) -> Vec<Range<usize>> {
+    let mut behind = Vec::with_capacity(bytes.len());
+    pieces(bytes, 0, looseness, endings, &mut |piece| {
+        behind.extend((0..piece.folded_len()).map(|offset| piece.original(offset)));
         true
     });
-    (folded, behind)
+    behind
+}
+
+/// What ends the lines of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Endings {
+    /// LF, or CRLF.
+    Any,
+    /// LF: what were CRLF is so by now, and a carriage return before one belongs to the line.
+    Plain,
 }
 
 /// Goes through the parts of a text in order from `start`, the beginning of a line, until `take` says that it is enough.
-fn pieces(bytes: &[u8], mut start: usize, looseness: Looseness, take: &mut impl FnMut(Piece) -> bool) {
+fn pieces(
+    bytes: &[u8],
+    mut start: usize,
+    looseness: Looseness,
+    endings: Endings,
+    take: &mut impl FnMut(Piece) -> bool,
+) {
     if looseness == Looseness::Exact {
         take(Piece::Same(start..bytes.len()));
         return;
@@ -135,7 +141,7 @@ fn pieces(bytes: &[u8], mut start: usize, looseness: Looseness, take: &mut impl 
         let newline = memchr::memchr(b'\n', &bytes[start..]).map(|length| start + length);
         let next = newline.map_or(bytes.len(), |at| at + 1);
         let end = match newline {
-            Some(at) if at > start && bytes[at - 1] == b'\r' => at - 1,
+            Some(at) if endings == Endings::Any && at > start && bytes[at - 1] == b'\r' => at - 1,
             Some(at) => at,
             None => bytes.len(),
         };
@@ -239,7 +245,7 @@ pub(super) fn with_plain_endings(text: &str) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use Looseness::{Endings, Exact, Indentation, Trailing, Unicode};
+    use Looseness::{Exact, Indentation, Trailing, Unicode};
 
     fn folded(text: &str, looseness: Looseness) -> String {
         String::from_utf8(fold(text.as_bytes(), looseness)).unwrap()
@@ -250,7 +256,7 @@ mod tests {
         let text = "\ta \t\r\n\r\n  “b”\u{2014}c\u{A0}d \u{3000}\ne\r";
         for (looseness, expected) in [
             (Exact, text),
-            (Endings, "\ta \t\n\n  “b”\u{2014}c\u{A0}d \u{3000}\ne\r"),
+            (Looseness::Endings, "\ta \t\n\n  “b”\u{2014}c\u{A0}d \u{3000}\ne\r"),
             (Trailing, "\ta\n\n  “b”\u{2014}c\u{A0}d \u{3000}\ne\r"),
             (Unicode, "\ta\n\n  \"b\"-c d\ne\r"),
             (Indentation, "a\n\n\"b\"-c d\ne\r"),
@@ -287,7 +293,8 @@ mod tests {
     fn places_are_mapped_back() {
         let bytes = "a \r\n“b”\t\n  c".as_bytes();
         // a, LF, ", b, ", LF, c
-        let (folded, behind) = dense(bytes, Indentation);
+        let folded = fold(bytes, Indentation);
+        let behind = dense(bytes, Indentation, Endings::Any);
         assert_eq!(folded, b"a\n\"b\"\nc");
         assert_eq!(behind, [0..1, 2..4, 4..7, 7..8, 8..11, 12..13, 15..16]);
         for start in 0..folded.len() {

@@ -1,5 +1,6 @@
 //! What always holds of the engines, whatever they are given: for the property tests and for the fuzzer.
 
+use super::apply_patch::{Action, apply, parse};
 use super::edit::{Problem, Replacement, plan};
 use super::fold::{self, Looseness};
 use super::splice::splice;
@@ -45,5 +46,36 @@ pub fn check_edit(file: &[u8], old: &str, new: &str, all: bool) {
     assert!(after.starts_with(&file[..start]) && after.ends_with(&file[file.len() - end..]));
     if let Ok(text) = std::str::from_utf8(file) {
         assert!(std::str::from_utf8(&after).is_ok(), "{text:?} is no text any more");
+    }
+}
+
+/// Checks what a patch makes of a file.
+///
+/// # Panics
+///
+/// Where it does not hold.
+pub fn check_patch(file: &[u8], patch: &str) {
+    let Ok(parsed) = parse(patch) else { return };
+    let count = patch.split('\n').count();
+    for change in &parsed.changes {
+        assert!(change.line >= 1 && change.line <= count && !change.path.is_empty());
+        let (Action::Delete(hunks) | Action::Update { hunks, .. }) = &change.action else { continue };
+        let Ok(patched) = apply(file, hunks) else { continue };
+        let mut at = 0;
+        for splice in &patched.splices {
+            assert!(at <= splice.range.start && splice.range.start <= splice.range.end, "splices are out of order");
+            at = splice.range.end;
+            // Whole lines go and come, but for the end of the file.
+            let is_start = splice.range.start == 0
+                || file[splice.range.start - 1] == b'\n'
+                || splice.range.start == file.len()
+                || splice.range.start == fold::mark(file);
+            assert!(is_start, "a part of a line was changed");
+            assert!(splice.range.end == file.len() || splice.text.is_empty() || splice.text.ends_with(b"\n"));
+        }
+        let after = splice(file, &patched.splices);
+        if std::str::from_utf8(file).is_ok() {
+            assert!(std::str::from_utf8(&after).is_ok(), "what was text is none any more");
+        }
     }
 }

@@ -20,10 +20,10 @@ use std::path::{Path, PathBuf};
 pub struct Proposal {
     pub(super) workspace: Workspace,
     /// The path that was given, or what it was repaired to.
-    path: PathBuf,
-    repaired: Option<Repaired>,
-    granted: Vec<Granted>,
-    weighed: Weighed,
+    pub(super) path: PathBuf,
+    pub(super) repaired: Option<Repaired>,
+    pub(super) granted: Vec<Granted>,
+    pub(super) weighed: Weighed,
 }
 
 /// What stands where a file is to be written, as far as that may be known before a person is asked.
@@ -251,7 +251,7 @@ pub struct Target {
 
 impl Target {
     /// Holds the place that was decided about; `None` where a link stands by now.
-    fn bind(
+    pub(super) fn bind(
         workspace: Workspace,
         place: Place,
         repaired: Option<Repaired>,

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// How loosely the lines of a patch are compared with those of the file. Each also overlooks what those before it do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -137,22 +138,19 @@ impl Index {
 
 /// A block of lines that is looked for.
 pub(super) struct Block<'a> {
-    level: Level,
+    index: Arc<Index>,
     seen: Vec<Cow<'a, [u8]>>,
-    /// The line of it that the fewest lines of the file are like, and those.
-    rarest: (usize, Vec<u32>),
+    /// The line of it that the fewest lines of the file are like, and where it is in the block.
+    rarest: (usize, &'a str),
 }
 
 impl<'a> Block<'a> {
     /// Of texts that the index has.
-    pub(super) fn of(texts: &[&'a str], index: &Index) -> Self {
+    pub(super) fn of(texts: &[&'a str], index: Arc<Index>) -> Self {
         let rarest = texts.iter().enumerate().min_by_key(|(_, text)| index.places(text).len());
-        let rarest = rarest.map_or((0, Vec::new()), |(at, text)| (at, index.places(text).to_vec()));
-        Self {
-            level: index.level,
-            seen: texts.iter().map(|text| index.level.see(text.as_bytes())).collect(),
-            rarest,
-        }
+        let rarest = rarest.map_or((0, ""), |(at, text)| (at, *text));
+        let seen = texts.iter().map(|text| index.level.see(text.as_bytes())).collect();
+        Self { index, seen, rarest }
     }
 
     /// Whether it stands at a line.
@@ -160,7 +158,7 @@ impl<'a> Block<'a> {
         at.checked_add(self.seen.len()).is_some_and(|end| end <= lines.count())
             && self.seen.iter().enumerate().all(|(offset, seen)| {
                 budget.spend(1 + seen.len() / 64);
-                *seen == self.level.see(lines.text(at + offset))
+                *seen == self.index.level.see(lines.text(at + offset))
             })
     }
 
@@ -172,7 +170,8 @@ impl<'a> Block<'a> {
         most: usize,
         budget: &mut Budget,
     ) -> Vec<usize> {
-        let (offset, candidates) = &self.rarest;
+        let (offset, text) = self.rarest;
+        let candidates = self.index.places(text);
         let from = candidates.partition_point(|&line| (line as usize) < range.start + offset);
         let mut places = Vec::new();
         for &line in &candidates[from..] {
@@ -194,7 +193,7 @@ pub(super) struct Budget(usize);
 impl Budget {
     /// For a few seconds.
     pub(super) fn new() -> Self {
-        Self(100_000_000)
+        Self(20_000_000)
     }
 
     pub(super) fn spend(&mut self, steps: usize) {

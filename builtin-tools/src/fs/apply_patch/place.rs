@@ -8,6 +8,7 @@
 use super::lines::{Block, Budget, Index, Level, Lines};
 use super::patch::{Hunk, Sign};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The most places that are named.
 const MOST_NAMED: usize = 10;
@@ -49,7 +50,7 @@ pub(super) struct Placer<'f, 'h> {
     lines: &'f Lines<'f>,
     hunks: &'h [Hunk<'h>],
     /// One for each level, made when it is needed.
-    indexes: [Option<Index>; Level::ALL.len()],
+    indexes: [Option<Arc<Index>>; Level::ALL.len()],
     budget: Budget,
 }
 
@@ -217,9 +218,9 @@ impl<'f, 'h> Placer<'f, 'h> {
         line
     }
 
-    fn index(&mut self, level: Level) -> &Index {
+    fn index(&mut self, level: Level) -> Arc<Index> {
         let wanted = self.hunks.iter().flat_map(|hunk| hunk.old().chain(hunk.anchors.iter().copied()));
-        self.indexes[level as usize].get_or_insert_with(|| Index::of(self.lines, level, wanted))
+        Arc::clone(self.indexes[level as usize].get_or_insert_with(|| Arc::new(Index::of(self.lines, level, wanted))))
     }
 }
 

@@ -202,9 +202,9 @@ impl<'a> Reader<'a> {
 }
 
 impl Names {
-    fn into_change(self, hunks: Vec<Hunk<'_>>) -> Result<Change<'_>, String> {
+    fn into_change<'a>(self, hunks: Vec<Hunk<'a>>) -> Result<Change<'a>, String> {
         let line = self.line;
-        let change = |path: String, or_path: Option<String>, action: Action<'_>| Change { line, path, or_path, action };
+        let change = |path: String, or_path: Option<String>, action: Action<'a>| Change { line, path, or_path, action };
         let is_git = self.git.is_some();
         let (old, new) = match (self.old, self.new) {
             (None, None) => match (self.from.clone().zip(self.to.clone()), &self.git) {

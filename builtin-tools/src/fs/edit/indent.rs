@@ -81,9 +81,9 @@ impl Reindent {
             },
             Self::ToTabs { spaces, more } => {
                 let columns = indent.len().checked_add_signed(-more).filter(|_| only(b' '))?;
-                let mut turned = vec![b'\t'; columns / spaces];
-                turned.resize(columns / spaces + columns % spaces, b' ');
-                Some(turned)
+                let (tabs, rest) = (columns / spaces, columns % spaces);
+                // What is less than one tab deep is at no depth that the file has.
+                (tabs > 0 || rest == 0).then(|| [vec![b'\t'; tabs], vec![b' '; rest]].concat())
             }
             Self::ToSpaces { spaces, more } => {
                 let columns = (indent.len() * spaces).checked_add_signed(*more).filter(|_| only(b'\t'))?;

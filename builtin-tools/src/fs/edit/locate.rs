@@ -116,7 +116,9 @@ fn indented(file: &[u8], old: &str) -> Result<Located, Miss> {
     needle.append(&mut fold::fold(old.as_bytes(), looseness));
     end_with_newline(&mut needle);
     seen.append(&mut fold::fold_file(file, looseness));
-    end_with_newline(&mut seen);
+    if !old.ends_with('\n') {
+        end_with_newline(&mut seen);
+    }
     let finder = Finder::new(&needle);
     let (mut budget, mut from) = (MOST_COMPARED, 0);
     let (mut lines, mut ranges, mut reindent) = (Vec::new(), Vec::new(), None);

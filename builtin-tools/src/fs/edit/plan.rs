@@ -100,7 +100,16 @@ pub(crate) fn plan(file: &[u8], replacements: &[Replacement<'_>]) -> Result<Plan
         if replacement.old == replacement.new {
             return Err(wrong(Problem::Identical));
         }
-        let found = locate(file, replacement.old, replacement.all).map_err(|miss| wrong(Problem::Miss(miss)))?;
+        let open;
+        let (found, replacement) = match locate(file, replacement.old, replacement.all) {
+            Ok(found) => (found, replacement),
+            Err(miss) => {
+                open = open_ended(file, replacement);
+                let found = open.as_ref().and_then(|open| at_end(file, open));
+                let Some((found, open)) = found.zip(open.as_ref()) else { return Err(wrong(Problem::Miss(miss))) };
+                (found, open)
+            }
+        };
         // A line feed can become a whole line ending, and new lines are indented by no more than the file is.
         let indentation = found.reindent.as_ref().map_or(0, |_| replacement.new.lines().count() * 128);
         let more = found.ranges.len().saturating_mul(replacement.new.len() * 2 + indentation);
@@ -129,6 +138,21 @@ pub(crate) fn plan(file: &[u8], replacements: &[Replacement<'_>]) -> Result<Plan
         return Err(PlanError { index: 0, problem: Problem::NothingChanges });
     }
     Ok(Plan { splices, parts })
+}
+
+/// A replacement of lines without the line ending that its last line has and the last line of the file has not.
+fn open_ended<'a>(file: &[u8], replacement: &Replacement<'a>) -> Option<Replacement<'a>> {
+    let without = |text: &'a str| text.strip_suffix("\r\n").or_else(|| text.strip_suffix('\n'));
+    let old = without(replacement.old).filter(|old| !old.trim().is_empty() && !file.ends_with(b"\n"))?;
+    Some(Replacement { old, new: without(replacement.new).unwrap_or(replacement.new), all: false })
+}
+
+/// The only place of a text, if that is the end of the file.
+fn at_end(file: &[u8], replacement: &Replacement<'_>) -> Option<Located> {
+    let mut found = locate(file, replacement.old, false).ok()?;
+    let end = found.ranges.last()?.end;
+    found.looseness = found.looseness.max(Looseness::Endings);
+    file[end..].iter().all(|byte| matches!(byte, b' ' | b'\t')).then_some(found)
 }
 
 fn part(file: &[u8], found: &Located) -> Part {

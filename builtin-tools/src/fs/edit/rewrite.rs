@@ -1,6 +1,6 @@
 //! What is replaced in a place that was found: what the new text changes, and nothing else of it.
 //!
-//! Where the place is the exact text, all of it goes and the new text comes. Else the old text and the new one are
+//! Where the places are the exact text, all of it goes and the new text comes. Else the old text and the new one are
 //! compared, and what is the same in both stays as the file has it, with its line endings, quotes and white space.
 //!
 //! New lines end as those that they replace: the first as the first, and so on, further ones as the last. Where no line
@@ -33,7 +33,7 @@ pub(super) fn rewrite(
         let whole = |range: &Range<usize>| (range.start, Splice::new(range.clone(), replacement.new));
         return Ok(found.ranges.iter().map(whole).collect());
     }
-    let is_plain = found.looseness == Looseness::Exact && old == replacement.old;
+    let is_plain = old == replacement.old && found.ranges.iter().all(|range| &file[range.clone()] == old.as_bytes());
     let changes = match &found.reindent {
         _ if is_plain => vec![Change { gone: 0..old.len(), come: 0..new.len() }],
         None => changed_lines(&old, &new).iter().map(|change| change.trimmed(&old, &new)).collect(),
@@ -144,8 +144,8 @@ impl Place {
     fn folded(old: &str, file: &[u8], range: &Range<usize>, looseness: Looseness) -> Self {
         // The old text has plain endings by now.
         let looseness = looseness.max(Looseness::Endings);
-        let (_, asked) = fold::dense(old.as_bytes(), looseness);
-        let (_, there) = fold::dense(&file[range.clone()], looseness);
+        let asked = fold::dense(old.as_bytes(), looseness, fold::Endings::Plain);
+        let there = fold::dense(&file[range.clone()], looseness, fold::Endings::Any);
         Self::Folded { start: range.start, asked: asked.into_iter().map(|asked| asked.start).collect(), there }
     }
 

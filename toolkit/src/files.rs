@@ -75,7 +75,8 @@ impl Workspace {
     fn roots(&self) -> Result<&Roots, ToolError> {
         let open = || {
             let scope = self.ctx.scope();
-            Roots::open(scope.caller.workspace_dir(), &scope.toolkit.settings.further_dirs)
+            let settings = &scope.toolkit.settings;
+            Roots::open(scope.caller.workspace_dir(), &settings.further_dirs, settings.own_dirs.folded())
         };
         self.roots.get_or_init(open).as_ref().map_err(Clone::clone)
     }

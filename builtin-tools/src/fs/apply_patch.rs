@@ -3,12 +3,401 @@
 mod begin;
 mod hunks;
 mod lines;
+mod make;
+mod outcome;
 mod patch;
 mod place;
 mod unified;
 
+#[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use hunks::apply;
 pub(crate) use patch::{Action, Patch, parse};
+
+use super::content::Content;
+use super::diff::{Diff, diff_within};
+use super::edit::{MOST_BYTES, check_readable, check_seen};
+use super::progress::Meter;
+use outcome::{Fate, Known, Outcome, work_out};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::path::PathBuf;
+use std::sync::Arc;
+use toolkit::prelude::*;
+use toolkit::{Before, FileVersion, Progress, Proposal, Refused, Seen, Target, Workspace};
+
+/// How many bytes the diffs of all files have at most.
+const MOST_DIFF_BYTES: usize = 1 << 20;
+/// How many bytes the diff of a file may have, however many others there are.
+const LEAST_DIFF_BYTES: usize = 2 << 10;
+/// How many notes on looser matches the model gets.
+const MOST_NOTES: usize = 20;
+
+/// Changes, makes, moves and deletes files as a patch says, all of them or none.
+///
+/// The patch is either of this form:
+///
+/// ```text
+/// *** Begin Patch
+/// *** Update File: path/to/file.py
+/// @@ class Shop
+///      def total(self):
+/// -        return 0
+/// +        return sum(self.prices)
+/// *** Add File: path/to/new.txt
+/// +Each line of the new file.
+/// *** Delete File: path/to/old.txt
+/// *** End Patch
+/// ```
+///
+/// or a unified diff. Lines that stay begin with a space, those that go with `-`, new ones with `+`. About three lines that
+/// stay before and after a change say where it belongs; where they are in several places, a line `@@` names the function or
+/// class around it. `*** Move to: path` after `*** Update File` moves a file, `*** End of File` ends a hunk at its end.
+///
+/// # How hunks are placed
+///
+/// The old lines of a hunk have to be in one place of the file: exactly, or else without counting line endings, white space
+/// at the ends of lines, white space at both ends, and at last typographic quotes, dashes and spaces. What stays keeps all
+/// of its bytes. New lines end as those that they replace, and the file keeps its last line ending, or has none, as before,
+/// unless a unified diff says otherwise or the old lines are there byte for byte.
+///
+/// Everything is worked out before the first file is written. Each file is then written at once; should one fail, those
+/// before it are brought back.
+///
+/// # Errors
+///
+/// When the patch cannot be read, saying which line; when a hunk is nowhere or in several places, saying what is there;
+/// when a file is there or is not, other than the patch says; when something else changed a file since the session last
+/// read it, or since the person was asked; when any of the files may not be written.
+#[tool(name = "apply_patch", group = ["fs", "coding"], title = "Apply a patch", permission = "edit", destructive, asks)]
+pub async fn apply_patch(
+    ctx: &ToolContext,
+    /// The patch, from `*** Begin Patch` to `*** End Patch`, or a unified diff.
+    #[arg(alias = "patch", length(1..))]
+    input: String,
+) -> Result<ToolOutput, ToolError> {
+    let input: Arc<str> = input.into();
+    let named = ctx.blocking({
+        let input = Arc::clone(&input);
+        move |_| read(&input).map(|patch| names(&patch))
+    });
+    let workspace = ctx.workspace();
+    let (proposals, places, notes) = propose(ctx, &workspace, named.await?).await?;
+    let places = Arc::new(places);
+    let question = match proposals.iter().any(Proposal::is_asked) {
+        true => question(ctx, &workspace, &proposals, &input, &places).await?,
+        false => Question::default(),
+    };
+    let targets = workspace.ask_all(proposals, |ask| match &question.diffs {
+        Some(diffs) => diffs.iter().fold(ask, |ask, (path, diff)| ask.with_diff(path, diff)),
+        None => ask.with_text("the patch", &*input),
+    });
+    let targets = targets.await?;
+    let lock = Target::lock_all(&targets).await;
+    let meter = Meter::new(ctx);
+    let made = ctx.blocking(move |cancel| {
+        let _until_written = lock;
+        let look = Look::now(&workspace, &targets)?;
+        question.check(&look, &workspace, &targets)?;
+        let outcome = work_out(&read(&input)?, &look.known, |name| places.get(name).copied())
+            .map_err(|error| question.changed_since(&look, error))?;
+        let changes = changes(&outcome, &look.known);
+        question.check_changes(&look, &changes)?;
+        if cancel.is_cancelled() {
+            return Err(ToolError::aborted("the call was cancelled"));
+        }
+        let (mut meter, total) = (meter, outcome.files.len());
+        make::make(&targets, &look.known, &look.versions, &outcome, |done, path| {
+            #[expect(clippy::cast_precision_loss, reason = "there are hundreds of files at most")]
+            meter.tell(|| Progress::new(done as f64).with_total(total as f64).with_message(path));
+        })?;
+        Ok(output(&outcome, &changes, &look.known, &targets))
+    });
+    let output = made.await?;
+    Ok(notes.into_iter().fold(output, |output, note| output.with_content(format!("({note})"))))
+}
+
+fn read(input: &str) -> Result<Patch<'_>, ToolError> {
+    parse(input).map_err(|error| ToolError::failed(format!("patch line {}: {}", error.line, error.problem)))
+}
+
+/// A name in a patch.
+struct Name {
+    path: String,
+    /// Whether something has to be there at first.
+    has_to_exist: bool,
+}
+
+/// All names in a patch, each once.
+fn names(patch: &Patch<'_>) -> Vec<Name> {
+    let mut names: Vec<Name> = Vec::new();
+    let mut add = |path: &str, has_to_exist: bool| {
+        if !names.iter().any(|name| name.path == path) {
+            names.push(Name { path: path.to_owned(), has_to_exist });
+        }
+    };
+    for change in &patch.changes {
+        let has_to_exist = !matches!(change.action, Action::Add(_)) && change.or_path.is_none();
+        add(&change.path, has_to_exist);
+        if let Some(path) = &change.or_path {
+            add(path, false);
+        }
+        if let Action::Update { to: Some(to), .. } = &change.action {
+            add(to, false);
+        }
+    }
+    names
+}
+
+/// The places of names in the list of files.
+type Places = HashMap<String, usize>;
+
+/// Looks at where the files are to be written, each once, by whatever names; also says what was repaired.
+async fn propose(
+    ctx: &ToolContext,
+    workspace: &Workspace,
+    names: Vec<Name>,
+) -> Result<(Vec<Proposal>, Places, Vec<String>), ToolError> {
+    let (mut proposals, mut places, mut notes): (Vec<Proposal>, Places, Vec<String>) = Default::default();
+    let mut by_path: HashMap<PathBuf, usize> = HashMap::new();
+    for Name { path, has_to_exist } in names {
+        let proposal = match has_to_exist {
+            true => workspace.propose_existing(&path).await?,
+            false => workspace.propose(&path).await?,
+        };
+        check_readable(ctx, &proposal)?;
+        notes.extend(proposal.repaired().map(|repaired| repaired.note()));
+        let place = *by_path.entry(proposal.path().to_owned()).or_insert(proposals.len());
+        if place == proposals.len() {
+            proposals.push(proposal);
+        }
+        places.insert(path, place);
+    }
+    Ok((proposals, places, notes))
+}
+
+/// What a person is asked, and what has to be so still when they have answered.
+#[derive(Default)]
+struct Question {
+    /// The diffs of all files; `None` where a file may not be looked at before it is allowed.
+    diffs: Option<Vec<(PathBuf, String)>>,
+    asked: Option<Asked>,
+}
+
+struct Asked {
+    versions: Vec<Option<FileVersion>>,
+    /// By what the change is known again; `None` if the diff does not have all of it.
+    change: Option<u64>,
+    hasher: RandomState,
+}
+
+async fn question(
+    ctx: &ToolContext,
+    workspace: &Workspace,
+    proposals: &[Proposal],
+    input: &Arc<str>,
+    places: &Arc<Places>,
+) -> Result<Question, ToolError> {
+    let mut look = Look::default();
+    for proposal in proposals {
+        let most = look.room();
+        let content = match proposal.before(most).await? {
+            Before::File(content) => Some(content),
+            Before::Absent => None,
+            _ => return Ok(Question::default()),
+        };
+        let shown = proposal.shown();
+        if let Some(content) = &content {
+            check_seen(workspace, proposal.path(), &shown, &content.version)?;
+        }
+        look.versions.push(content.as_ref().map(|content| content.version.clone()));
+        look.known.push(Known { shown, content: content.map(|content| content.bytes), is_readable: true });
+    }
+    let paths: Vec<PathBuf> = proposals.iter().map(|proposal| proposal.path().to_owned()).collect();
+    let (input, places) = (Arc::clone(input), Arc::clone(places));
+    let drafted = ctx.blocking(move |_| {
+        let outcome = work_out(&read(&input)?, &look.known, |name| places.get(name).copied())?;
+        let changes = changes(&outcome, &look.known);
+        let hasher = RandomState::new();
+        let asked = Asked { versions: look.versions, change: known_again(&changes, &hasher), hasher };
+        let at = outcome.files.iter().map(|(at, _)| paths[*at].clone());
+        let diffs = at.zip(changes.into_iter().map(|change| change.text)).collect();
+        Ok(Question { diffs: Some(diffs), asked: Some(asked) })
+    });
+    drafted.await
+}
+
+impl Question {
+    /// Whether a file is another version than the one that was asked about.
+    fn is_other(&self, look: &Look) -> bool {
+        self.asked.as_ref().is_some_and(|asked| (0..look.versions.len()).any(|at| asked.differs(look, at)))
+    }
+
+    /// Refuses files that another hand changed since the session has seen them, or since it was asked.
+    fn check(&self, look: &Look, workspace: &Workspace, targets: &[Target]) -> Result<(), ToolError> {
+        for (at, target) in targets.iter().enumerate() {
+            let seen = match &look.versions[at] {
+                Some(version) => check_seen(workspace, target.path(), target.shown(), version)?,
+                None => Seen::Never,
+            };
+            // What this session made of it meanwhile is no other hand.
+            if seen != Seen::Same && self.asked.as_ref().is_some_and(|asked| asked.differs(look, at)) {
+                return Err(ToolError::failed(format!(
+                    "{} was changed by something else while the person was asked; nothing was changed. Read it again, then \
+                     make a patch of what it has now",
+                    target.shown()
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses another change than the one that was allowed.
+    fn check_changes(&self, look: &Look, changes: &[Diff]) -> Result<(), ToolError> {
+        let is_same = |asked: &Asked| {
+            let now = known_again(changes, &asked.hasher);
+            now.is_some() && now == asked.change
+        };
+        if self.is_other(look) && !self.asked.as_ref().is_none_or(is_same) {
+            return Err(meanwhile(""));
+        }
+        Ok(())
+    }
+
+    fn changed_since(&self, look: &Look, error: ToolError) -> ToolError {
+        if self.is_other(look) { meanwhile(&format!(": {error}")) } else { error }
+    }
+}
+
+impl Asked {
+    fn differs(&self, look: &Look, at: usize) -> bool {
+        match (&self.versions[at], &look.versions[at]) {
+            (None, None) => false,
+            (Some(asked), Some(now)) => !asked.is_same(now),
+            _ => true,
+        }
+    }
+}
+
+fn meanwhile(why: &str) -> ToolError {
+    ToolError::failed(format!(
+        "other calls of this session changed the same places of these files meanwhile; nothing was changed. Read them again\
+         {why}"
+    ))
+}
+
+/// The files as they are.
+#[derive(Default)]
+struct Look {
+    known: Vec<Known>,
+    versions: Vec<Option<FileVersion>>,
+}
+
+impl Look {
+    fn now(workspace: &Workspace, targets: &[Target]) -> Result<Self, ToolError> {
+        let mut look = Self::default();
+        for target in targets {
+            let content = target.read(look.room())?;
+            look.versions.push(content.as_ref().map(|content| content.version.clone()));
+            // Leave to write is none to read.
+            let is_readable = !matches!(workspace.try_open(target.path()), Err(Refused::NeedsLeave));
+            let content = content.map(|content| content.bytes);
+            look.known.push(Known { shown: target.shown().to_owned(), content, is_readable });
+        }
+        Ok(look)
+    }
+
+    /// How many bytes the next file may have.
+    fn room(&self) -> u64 {
+        let taken: usize = self.known.iter().filter_map(|file| file.content.as_ref()).map(Vec::len).sum();
+        MOST_BYTES.saturating_sub(taken) as u64
+    }
+}
+
+/// What changes in each file.
+fn changes(outcome: &Outcome, known: &[Known]) -> Vec<Diff> {
+    let mut left = MOST_DIFF_BYTES;
+    let mut changes = Vec::with_capacity(outcome.files.len());
+    for (at, fate) in &outcome.files {
+        let before = |at: usize| known[at].content.as_deref();
+        let (old, new) = match fate {
+            Fate::Added(new) => (None, Some(new)),
+            Fate::Changed(new) => (before(*at), Some(new)),
+            Fate::Deleted => (before(*at), None),
+            Fate::Moved { from, content } => (before(*from), Some(content)),
+        };
+        let text = |bytes| Content::of(bytes, "").map_or(bytes.into(), |content| content.bytes);
+        let (old, new) = (old.map(text), new.map(|new| text(new)));
+        let diff = diff_within(&known[*at].shown, old.as_deref(), new.as_deref(), left.max(LEAST_DIFF_BYTES));
+        left = left.saturating_sub(diff.text.len());
+        changes.push(diff);
+    }
+    changes
+}
+
+/// What goes and what comes, wherever it is.
+fn known_again(changes: &[Diff], hasher: &RandomState) -> Option<u64> {
+    let mut hash = hasher.build_hasher();
+    for change in changes {
+        if change.is_cut {
+            return None;
+        }
+        for line in change.text.lines().filter(|line| !line.starts_with("@@")) {
+            hash.write(line.as_bytes());
+            hash.write_u8(b'\n');
+        }
+    }
+    Some(hash.finish())
+}
+
+fn output(outcome: &Outcome, changes: &[Diff], known: &[Known], targets: &[Target]) -> ToolOutput {
+    let count = outcome.files.len();
+    let mut text = format!("patched {count} {}:", if count == 1 { "file" } else { "files" });
+    let (mut files, mut additions, mut deletions) = (Vec::new(), 0, 0);
+    let mut output = ToolOutput::default();
+    for ((at, fate), change) in outcome.files.iter().zip(changes) {
+        let shown = targets[*at].shown();
+        let (status, from) = match fate {
+            Fate::Added(_) => ("A", None),
+            Fate::Changed(_) => ("M", None),
+            Fate::Deleted => ("D", None),
+            Fate::Moved { from, .. } => ("R", Some(*from)),
+        };
+        let _ = match from {
+            Some(from) => write!(text, "\n{status} {} -> {shown}", targets[from].shown()),
+            None => write!(text, "\n{status} {shown}"),
+        };
+        (additions, deletions) = (additions + change.added, deletions + change.removed);
+        let mut file = json!({
+            "status": status, "filePath": shown, "additions": change.added, "deletions": change.removed,
+        });
+        if let Some(from) = from {
+            file["from"] = Value::from(targets[from].shown());
+            output.files_modified.push(targets[from].path().to_owned());
+        }
+        // A diff quotes lines that nobody asked to see.
+        if known[*at].is_readable && from.is_none_or(|from| known[from].is_readable) {
+            file["diff"] = Value::from(change.text.clone());
+            file["diffTruncated"] = Value::from(change.is_cut);
+        }
+        files.push(file);
+        output.files_modified.push(targets[*at].path().to_owned());
+    }
+    for note in outcome.notes.iter().take(MOST_NOTES) {
+        let _ = write!(text, "\n({note})");
+    }
+    if outcome.notes.len() > MOST_NOTES {
+        let _ = write!(text, "\n({} more hunks were found in a looser form)", outcome.notes.len() - MOST_NOTES);
+    }
+    output
+        .with_content(text)
+        .with_title(format!("Patched {count} {} (+{additions} -{deletions})", if count == 1 { "file" } else { "files" }))
+        .with_metadata("files", count)
+        .with_metadata("additions", additions)
+        .with_metadata("deletions", deletions)
+        .with_details(json!({ "files": files, "additions": additions, "deletions": deletions }))
+}
 
 #[cfg(test)]
 mod tests;

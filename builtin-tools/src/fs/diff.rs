@@ -49,7 +49,7 @@ pub(crate) fn diff_within(path: &str, old: Option<&[u8]>, new: Option<&[u8]>, mo
         }
     }
     let mut diff = Diff { text: String::new(), added, removed, is_cut: false };
-    if added + removed == 0 {
+    if added + removed == 0 && old.is_some() == new.is_some() {
         return diff;
     }
     let _ = write!(diff.text, "--- {from}\n+++ {to}\n");
@@ -122,34 +122,12 @@ impl<'a> Lines<'a> {
                 DiffOp::Equal { .. } => (' ', &self.old[op.old_range()]),
                 _ => ('-', &self.old[op.old_range()]),
             };
-            self.write_lines(diff, sign, lines, most_bytes);
+            write_lines(diff, sign, lines, most_bytes);
             if !matches!(op, DiffOp::Equal { .. }) {
-                self.write_lines(diff, '+', &self.new[op.new_range()], most_bytes);
+                write_lines(diff, '+', &self.new[op.new_range()], most_bytes);
             }
             if diff.is_cut {
                 return;
-            }
-        }
-    }
-
-    fn write_lines(&self, diff: &mut Diff, sign: char, lines: &[&[u8]], most_bytes: usize) {
-        for line in lines {
-            if diff.is_cut {
-                return;
-            }
-            if diff.text.len() + line.len() > most_bytes {
-                diff.is_cut = true;
-                let Diff { added, removed, .. } = diff;
-                let rest = format!(
-                    "[… the rest of the diff is left out; in all {added} lines are new and {removed} gone]\n"
-                );
-                diff.text.push_str(&rest);
-                return;
-            }
-            diff.text.push(sign);
-            diff.text.push_str(&String::from_utf8_lossy(line));
-            if !line.ends_with(b"\n") {
-                diff.text.push_str("\n\\ No newline at end of file\n");
             }
         }
     }
@@ -162,6 +140,29 @@ impl<'a> Lines<'a> {
             // Where nothing is, the line before is named.
             0 => format!("{start},0"),
             count => format!("{},{count}", start + 1),
+        }
+    }
+}
+
+/// Adds lines with a sign before each, as long as there is room.
+fn write_lines(diff: &mut Diff, sign: char, lines: &[&[u8]], most_bytes: usize) {
+    for line in lines {
+        if diff.is_cut {
+            return;
+        }
+        if diff.text.len() + line.len() > most_bytes {
+            diff.is_cut = true;
+            let Diff { added, removed, .. } = diff;
+            let rest = format!(
+                "[… the rest of the diff is left out; in all {added} lines are new and {removed} gone]\n"
+            );
+            diff.text.push_str(&rest);
+            return;
+        }
+        diff.text.push(sign);
+        diff.text.push_str(&String::from_utf8_lossy(line));
+        if !line.ends_with(b"\n") {
+            diff.text.push_str("\n\\ No newline at end of file\n");
         }
     }
 }

@@ -64,7 +64,7 @@ pub struct Edit {
 ///
 /// When the text is not in one place, saying where it is or what is like it; when another hand changed the file since the
 /// session last read it, or since the person was asked; when nothing would change; when it is not allowed.
-#[tool(name = "edit", group = ["fs", "coding"], title = "Edit a file", asks)]
+#[tool(name = "edit", group = ["fs", "coding"], title = "Edit a file", permission = "edit", asks)]
 pub async fn edit(
     ctx: &ToolContext,
     /// Path of the file, absolute or relative to the workspace.
@@ -312,18 +312,23 @@ impl Made {
             .iter()
             .map(|part| json!({ "count": part.count, "line": part.line, "overlooked": part.looseness.words() }))
             .collect();
-        let mut details = json!({ "path": shown, "added": added, "removed": removed, "replacements": replacements });
+        let mut details = json!({
+            "filePath": shown,
+            "created": false,
+            "additions": added,
+            "deletions": removed,
+            "replacements": replacements,
+        });
         // A diff quotes lines that nobody asked to see.
         if !self.is_hidden {
             details["diff"] = Value::from(diff.text.clone());
-            details["diffCut"] = Value::from(diff.is_cut);
+            details["diffTruncated"] = Value::from(diff.is_cut);
         }
         ToolOutput::text(text)
             .with_details(details)
             .with_title(format!("Edited {shown} (+{added} -{removed})"))
-            .with_metadata("path", shown.clone())
-            .with_metadata("added", added)
-            .with_metadata("removed", removed)
+            .with_metadata("additions", added)
+            .with_metadata("deletions", removed)
             .with_file_modified(self.path)
     }
 }
@@ -360,11 +365,17 @@ async fn create(
     let (path, bytes) = made.await?;
     let Diff { text: diff, added, is_cut, .. } = change;
     Ok(ToolOutput::text(format!("created {shown} ({added} lines, {bytes} bytes)"))
-        .with_details(json!({ "path": shown, "added": added, "removed": 0, "diff": diff, "diffCut": is_cut }))
+        .with_details(json!({
+            "filePath": shown,
+            "created": true,
+            "additions": added,
+            "deletions": 0,
+            "diff": diff,
+            "diffTruncated": is_cut,
+        }))
         .with_title(format!("Created {shown} (+{added})"))
-        .with_metadata("path", shown.clone())
-        .with_metadata("added", added)
-        .with_metadata("removed", 0)
+        .with_metadata("additions", added)
+        .with_metadata("deletions", 0)
         .with_file_modified(path))
 }
 

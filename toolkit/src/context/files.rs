@@ -5,7 +5,7 @@ use super::leave::{Asked, MOST_LOOKS, Weighed, denied, restless};
 use crate::ask::{Access, Ask};
 use crate::error::{ToolError, ToolErrorKind};
 use crate::guard::{guard, panicked};
-use crate::permission::{DecidedPath, PathDecision};
+use crate::permission::{DecidedPath, FoldedDirs, PathDecision};
 use crate::toolbox::Scope;
 use crate::workspace::{self, Look, Obstacle, Place};
 use std::path::{Component, Path, PathBuf};
@@ -205,9 +205,9 @@ impl ToolContext {
     }
 
     /// What is decided of reading at a place that is known.
-    pub(crate) fn decide_reading(&self, place: &Place) -> PathDecision {
+    pub(crate) fn decide_reading(&self, place: &Place, own: &FoldedDirs) -> PathDecision {
         let scope = self.scope();
-        let (permissions, own) = (&scope.toolkit.settings.permissions, &scope.toolkit.settings.own_dirs);
+        let permissions = &scope.toolkit.settings.permissions;
         permissions.decide_path(&scope.caller, own, place, Access::Read, Look::Inside).decision
     }
 
@@ -252,7 +252,7 @@ impl Scope {
         let settings = &self.toolkit.settings;
         let place = workspace::find(self.caller.workspace_dir(), &settings.further_dirs, path, look)?;
         let decided =
-            settings.permissions.decide_path(&self.caller, &settings.own_dirs, &place, access, look);
+            settings.permissions.decide_path(&self.caller, &settings.own_dirs.folded(), &place, access, look);
         Ok((decided, place))
     }
 

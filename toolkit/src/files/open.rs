@@ -35,8 +35,7 @@ impl Workspace {
                     granted.push(asked.granted);
                 }
                 Weighed::OwnOutput(path) => {
-                    let workspace = self.clone();
-                    return self.ctx.blocking(move |_| workspace.open_own_output(&path)).await;
+                    return self.ctx.blocking(move |_| open_own_output(&path)).await;
                 }
                 Weighed::Allowed(seen) => {
                     let place = seen.1;
@@ -130,15 +129,8 @@ impl Workspace {
     /// Whether a real path within the workspace may be read without a question.
     pub(super) fn needs_no_leave(&self, real: &Path) -> bool {
         let Ok(roots) = self.roots() else { return false };
-        let place = Place {
-            real: real.to_owned(),
-            given: real.to_owned(),
-            links: Vec::new(),
-            workspace: roots.workspace().real.clone(),
-            further: roots.further().map(|root| root.real.clone()).collect(),
-            obstacle: None,
-        };
-        place.is_inside() && self.ctx.decide_reading(&place) == PathDecision::Allow
+        let place = roots.place(real);
+        place.is_inside() && self.ctx.decide_reading(&place, roots.own()) == PathDecision::Allow
     }
 
     /// Where a path leads, if that is within the workspace and may be read without a question.
@@ -171,23 +163,23 @@ impl Workspace {
             }
         }))
     }
+}
 
-    /// A whole output of this session. Its directory may stand behind links, which whoever runs the program made.
-    fn open_own_output(&self, path: &Path) -> Result<Opened, ToolError> {
-        let shown = super::opened::shown(path);
-        let open = || {
-            let name = path.file_name().ok_or(ErrorKind::NotFound)?;
-            let directory = path.parent().ok_or(ErrorKind::NotFound)?.canonicalize()?;
-            let any = Dir::open_root(&directory)?.open_any(Path::new(name))?;
-            Ok::<_, io::Error>((any, directory.join(name)))
-        };
-        match open().map_err(|error| cannot("open", &shown, &error))? {
-            (Any::File(file, metadata), real) => {
-                let place = OpenedPlace { real, shown, repaired: None };
-                Ok(Opened::File(OpenedFile { file, metadata, place }))
-            }
-            _ => Err(ToolError::not_found(format!("{shown} does not exist"))),
+/// A whole output of this session. Its directory may stand behind links, which whoever runs the program made.
+fn open_own_output(path: &Path) -> Result<Opened, ToolError> {
+    let shown = super::opened::shown(path);
+    let open = || {
+        let name = path.file_name().ok_or(ErrorKind::NotFound)?;
+        let directory = path.parent().ok_or(ErrorKind::NotFound)?.canonicalize()?;
+        let any = Dir::open_root(&directory)?.open_any(Path::new(name))?;
+        Ok::<_, io::Error>((any, directory.join(name)))
+    };
+    match open().map_err(|error| cannot("open", &shown, &error))? {
+        (Any::File(file, metadata), real) => {
+            let place = OpenedPlace { real, shown, repaired: None };
+            Ok(Opened::File(OpenedFile { file, metadata, place }))
         }
+        _ => Err(ToolError::not_found(format!("{shown} does not exist"))),
     }
 }
 

@@ -106,13 +106,15 @@ impl Workspace {
         };
         let Some(Obstacle::Absent(absent)) = place.obstacle.clone() else { return Ok(proposal) };
         // Whether it is there may be told only where it may be read.
-        if !self.clone().is_known(place.clone()).await? {
-            return Ok(proposal);
-        }
         let (workspace, path, place) = (self.clone(), given.to_owned(), place.clone());
-        let find = move |_: &_| Ok(workspace.repair(&path, &place, absent));
-        let found = self.ctx.blocking(find).await??;
-        self.propose_at(found.used.clone(), Some(found)).await
+        let find = move |_: &_| {
+            let is_known = workspace.needs_no_leave(&place.real);
+            is_known.then(|| workspace.repair(&path, &place, absent)).transpose()
+        };
+        match self.ctx.blocking(find).await? {
+            Some(found) => self.propose_at(found.used.clone(), Some(found)).await,
+            None => Ok(proposal),
+        }
     }
 
     /// Looks where a file is to be written, and has it allowed: `show` completes the question with the change.
@@ -131,11 +133,6 @@ impl Workspace {
     async fn propose_at(&self, path: PathBuf, repaired: Option<Repaired>) -> Result<Proposal, ToolError> {
         let weighed = self.ctx.weigh_path(&path, Access::Write, &[]).await?;
         Ok(Proposal { workspace: self.clone(), path, repaired, granted: Vec::new(), weighed })
-    }
-
-    async fn is_known(self, place: Place) -> Result<bool, ToolError> {
-        let ctx = self.ctx.clone();
-        ctx.blocking(move |_| Ok(self.needs_no_leave(&place.real))).await
     }
 }
 

@@ -75,15 +75,19 @@ impl OwnDirs {
         self.config.push(path);
     }
 
-    /// As they are compared.
-    fn folded(&self) -> Self {
+    /// As they are compared: by all their names.
+    pub(crate) fn folded(&self) -> FoldedDirs {
         let both = |directories: &[PathBuf]| {
             let real = directories.iter().filter_map(|directory| directory.canonicalize().ok());
             directories.iter().cloned().chain(real).map(|directory| fold(&directory)).collect()
         };
-        Self { config: both(&self.config), data: both(&self.data) }
+        FoldedDirs(Self { config: both(&self.config), data: both(&self.data) })
     }
 }
+
+/// Directories of the toolkit's own, as they are compared.
+#[derive(Debug, Clone)]
+pub(crate) struct FoldedDirs(OwnDirs);
 
 impl DecidedPath {
     /// A path that is allowed whatever it is matched by.
@@ -97,7 +101,7 @@ impl Permissions {
     pub(crate) fn decide_path(
         &self,
         caller: &Caller,
-        own: &OwnDirs,
+        own: &FoldedDirs,
         place: &Place,
         access: Access,
         look: Look,
@@ -109,7 +113,7 @@ impl Permissions {
         }
         let weigh =
             |kind: &str, default| self.weigh(caller, &PermissionRequest::new(kind, &patterns), default);
-        let path = Weighing { place, access, look, own: own.folded(), weigh: &weigh };
+        let path = Weighing { place, access, look, own: &own.0, weigh: &weigh };
         let decision = match access {
             Access::Read => path.read(),
             Access::Write => path.write(),
@@ -123,7 +127,7 @@ struct Weighing<'a> {
     place: &'a Place,
     access: Access,
     look: Look,
-    own: OwnDirs,
+    own: &'a OwnDirs,
     /// What the rules say of a kind, and whether they name this very path.
     weigh: &'a dyn Fn(&str, Decision) -> (Decided, bool),
 }

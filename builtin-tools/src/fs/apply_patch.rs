@@ -388,11 +388,15 @@ fn output(outcome: &Outcome, changes: &[Diff], known: &[Known], targets: &[Targe
         let _ = write!(text, "\n({note})");
     }
     if outcome.notes.len() > MOST_NOTES {
-        let _ = write!(text, "\n({} more hunks were found in a looser form)", outcome.notes.len() - MOST_NOTES);
+        let _ =
+            write!(text, "\n({} more hunks were found in a looser form)", outcome.notes.len() - MOST_NOTES);
     }
     output
         .with_content(text)
-        .with_title(format!("Patched {count} {} (+{additions} -{deletions})", if count == 1 { "file" } else { "files" }))
+        .with_title(format!(
+            "Patched {count} {} (+{additions} -{deletions})",
+            if count == 1 { "file" } else { "files" }
+        ))
         .with_metadata("files", count)
         .with_metadata("additions", additions)
         .with_metadata("deletions", deletions)

@@ -26,7 +26,9 @@ impl<'a> Content<'a> {
             return Ok(as_it_is);
         }
         match text::kind(bytes, true) {
-            Kind::Binary => Err(ToolError::failed(format!("{path} is a binary file, and this tool changes text"))),
+            Kind::Binary => {
+                Err(ToolError::failed(format!("{path} is a binary file, and this tool changes text")))
+            }
             Kind::Damaged => Ok(as_it_is),
             Kind::Text(form) if form.encoding == UTF_8 => Ok(as_it_is),
             Kind::Text(form) => match text::decode(bytes) {

@@ -21,8 +21,8 @@ use std::hash::{BuildHasher, RandomState};
 use std::path::PathBuf;
 use toolkit::prelude::*;
 use toolkit::{
-    Access, Before, Expected, FileVersion, PathDecision, Proposal, Refused, Repaired, Seen, Target, ToolErrorKind,
-    Workspace,
+    Access, Before, Expected, FileVersion, PathDecision, Proposal, Refused, Repaired, Seen, Target,
+    ToolErrorKind, Workspace,
 };
 
 /// The most edits in one call.
@@ -126,7 +126,9 @@ fn wanted(
         }
         (None, None, Some(edits)) => Ok(edits),
         (_, _, Some(_)) => wrong("give either `old_string` and `new_string`, or `edits`, not both"),
-        (Some(_), None, None) => wrong("`new_string` is missing: the text that comes in place of `old_string`"),
+        (Some(_), None, None) => {
+            wrong("`new_string` is missing: the text that comes in place of `old_string`")
+        }
         (None, _, None) => wrong("`old_string` and `new_string` are missing, or `edits` instead of both"),
     }
 }
@@ -187,15 +189,21 @@ fn as_asked(edits: &[Edit]) -> String {
 /// Refuses a file that must not be read: an edit tells what is in it.
 pub(super) fn check_readable(ctx: &ToolContext, proposal: &Proposal) -> Result<(), ToolError> {
     match ctx.decide_path(proposal.path(), Access::Read)?.decision {
-        PathDecision::Deny { reason, .. } => {
-            Err(ToolError::denied(format!("{} must not be read, so it cannot be edited: {reason}", proposal.shown())))
-        }
+        PathDecision::Deny { reason, .. } => Err(ToolError::denied(format!(
+            "{} must not be read, so it cannot be edited: {reason}",
+            proposal.shown()
+        ))),
         _ => Ok(()),
     }
 }
 
 /// Refuses a file that another hand changed since the session has seen it.
-pub(super) fn check_seen(workspace: &Workspace, path: &Path, shown: &str, now: &FileVersion) -> Result<Seen, ToolError> {
+pub(super) fn check_seen(
+    workspace: &Workspace,
+    path: &Path,
+    shown: &str,
+    now: &FileVersion,
+) -> Result<Seen, ToolError> {
     match workspace.seen(path, now) {
         Seen::Changed => Err(ToolError::failed(format!(
             "{shown} was changed by something else since it was last read here; nothing was done. Read it again, then \
@@ -303,7 +311,8 @@ impl Made {
             _ => format!("{count} places"),
         };
         let (added, removed) = (diff.added, diff.removed);
-        let repaired = self.repaired.as_ref().map_or(String::new(), |repaired| format!("\n{}", repaired.note()));
+        let repaired =
+            self.repaired.as_ref().map_or(String::new(), |repaired| format!("\n{}", repaired.note()));
         let text = format!(
             "edited {shown}: replaced {places} (+{added} -{removed} lines){}{repaired}",
             words::report(parts)

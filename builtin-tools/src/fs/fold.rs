@@ -269,9 +269,12 @@ mod tests {
 
     #[test]
     fn the_typographic_characters() {
-        for (plain, typographic) in
-            [("'", "‘’‚‛′"), ("\"", "“”„‟″"), ("-", "‐‑‒–—―−"), (" ", "\u{A0}\u{2000}\u{2009}\u{202F}\u{205F}\u{3000}")]
-        {
+        for (plain, typographic) in [
+            ("'", "‘’‚‛′"),
+            ("\"", "“”„‟″"),
+            ("-", "‐‑‒–—―−"),
+            (" ", "\u{A0}\u{2000}\u{2009}\u{202F}\u{205F}\u{3000}"),
+        ] {
             for character in typographic.chars() {
                 let text = format!("x{character}y");
                 assert_eq!(folded(&text, Unicode), format!("x{plain}y"), "{character:?}");

@@ -23,12 +23,18 @@ pub fn check_edit(file: &[u8], old: &str, new: &str, all: bool) {
     };
     let part = &plan.parts[0];
     assert!(all || part.count == 1, "several places were changed");
-    assert!(all || plan.splices.iter().all(|splice| {
-        part.first.start <= splice.range.start && splice.range.end <= part.first.end
-    }));
+    assert!(
+        all || plan
+            .splices
+            .iter()
+            .all(|splice| { part.first.start <= splice.range.start && splice.range.end <= part.first.end })
+    );
     let mut at = 0;
     for splice in &plan.splices {
-        assert!(at <= splice.range.start && splice.range.start <= splice.range.end, "splices are out of order");
+        assert!(
+            at <= splice.range.start && splice.range.start <= splice.range.end,
+            "splices are out of order"
+        );
         at = splice.range.end;
     }
     // What stands in the first place is what was asked for.
@@ -40,14 +46,18 @@ pub fn check_edit(file: &[u8], old: &str, new: &str, all: bool) {
     };
     // A last line may have no ending where one was asked for.
     let is_open = old.ends_with('\n') && !there.ends_with(b"\n");
-    assert!(!is_open || file[part.first.end..].trim_ascii().is_empty(), "a line ending was overlooked within the file");
+    assert!(
+        !is_open || file[part.first.end..].trim_ascii().is_empty(),
+        "a line ending was overlooked within the file"
+    );
     let mut asked = seen(old.as_bytes(), part.looseness);
     asked.truncate(asked.len() - usize::from(is_open));
     assert_eq!(seen(there, part.looseness), asked, "another text was changed");
     let most = 2 * old.len() + 128 * old.split_inclusive('\n').count();
     assert!(there.len() <= most, "more was changed than was asked for");
     let after = splice(file, &plan.splices);
-    let (start, end) = (plan.splices[0].range.start, file.len() - plan.splices[plan.splices.len() - 1].range.end);
+    let (start, end) =
+        (plan.splices[0].range.start, file.len() - plan.splices[plan.splices.len() - 1].range.end);
     assert!(after.starts_with(&file[..start]) && after.ends_with(&file[file.len() - end..]));
     if let Ok(text) = std::str::from_utf8(file) {
         assert!(std::str::from_utf8(&after).is_ok(), "{text:?} is no text any more");
@@ -68,7 +78,10 @@ pub fn check_patch(file: &[u8], patch: &str) {
         let Ok(patched) = apply(file, hunks) else { continue };
         let mut at = 0;
         for splice in &patched.splices {
-            assert!(at <= splice.range.start && splice.range.start <= splice.range.end, "splices are out of order");
+            assert!(
+                at <= splice.range.start && splice.range.start <= splice.range.end,
+                "splices are out of order"
+            );
             at = splice.range.end;
             // Whole lines go and come, but for the end of the file.
             let is_start = splice.range.start == 0

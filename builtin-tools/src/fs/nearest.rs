@@ -51,7 +51,9 @@ fn by_equal_lines(file: &[u8], asked: &[&str]) -> Option<usize> {
         if line.len() > MOST_COMPARED * 8 || weight(line) == 0 {
             continue;
         }
-        for first in wanted.get(&key(line)).into_iter().flatten().filter_map(|index| number.checked_sub(*index)) {
+        for first in
+            wanted.get(&key(line)).into_iter().flatten().filter_map(|index| number.checked_sub(*index))
+        {
             let is_full = places.len() >= MOST_PLACES;
             match places.entry(first) {
                 Entry::Occupied(mut place) => *place.get_mut() += weight(line),
@@ -62,7 +64,8 @@ fn by_equal_lines(file: &[u8], asked: &[&str]) -> Option<usize> {
             }
         }
     }
-    let (first, shared) = places.into_iter().max_by_key(|&(first, weight)| (weight, std::cmp::Reverse(first)))?;
+    let (first, shared) =
+        places.into_iter().max_by_key(|&(first, weight)| (weight, std::cmp::Reverse(first)))?;
     (shared * 4 >= whole).then_some(first)
 }
 
@@ -75,9 +78,10 @@ fn weight(line: &[u8]) -> usize {
 fn by_likeness(file: &[u8], asked: &[&str]) -> Option<usize> {
     let folded: Vec<Vec<u8>> =
         asked.iter().map(|line| fold::fold(line.as_bytes(), Looseness::Indentation)).collect();
-    let (index, longest) = folded.iter().enumerate().max_by_key(|(index, line)| {
-        (line.len().min(MOST_COMPARED), std::cmp::Reverse(*index))
-    })?;
+    let (index, longest) = folded
+        .iter()
+        .enumerate()
+        .max_by_key(|(index, line)| (line.len().min(MOST_COMPARED), std::cmp::Reverse(*index)))?;
     let wanted = &longest[..longest.len().min(MOST_COMPARED)];
     let mut pairs = vec![false; 1 << 16];
     let pair = |pair: &[u8]| usize::from(pair[0]) << 8 | usize::from(pair[1]);
@@ -114,8 +118,9 @@ fn describe(file: &[u8], first: usize, asked: &[&str]) -> String {
         line if line == last => format!("the nearest text is on line {line}"),
         line => format!("the nearest text is on lines {line} to {last}"),
     };
-    let differ: Vec<usize> =
-        (0..asked.len()).filter(|&index| there.get(index).is_none_or(|line| *line != asked[index].as_bytes())).collect();
+    let differ: Vec<usize> = (0..asked.len())
+        .filter(|&index| there.get(index).is_none_or(|line| *line != asked[index].as_bytes()))
+        .collect();
     if differ.is_empty() {
         text.push_str(", and differs in its line endings only");
     }
@@ -153,11 +158,12 @@ fn difference(there: &[u8], asked: &str) -> String {
 
 fn indentation(line: &[u8]) -> String {
     let indent = &line[..fold::indentation(line)];
-    let counted = |byte: u8, one: &str, many: &str| match indent.iter().filter(|&&other| other == byte).count() {
-        0 => None,
-        1 => Some(format!("1 {one}")),
-        count => Some(format!("{count} {many}")),
-    };
+    let counted =
+        |byte: u8, one: &str, many: &str| match indent.iter().filter(|&&other| other == byte).count() {
+            0 => None,
+            1 => Some(format!("1 {one}")),
+            count => Some(format!("{count} {many}")),
+        };
     match (counted(b'\t', "tab", "tabs"), counted(b' ', "space", "spaces")) {
         (None, None) => "none".to_owned(),
         (Some(tabs), Some(spaces)) => format!("{tabs} and {spaces}"),

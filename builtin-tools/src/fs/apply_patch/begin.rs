@@ -51,10 +51,14 @@ impl<'a> Header<'a> {
 
 /// Reads the changes from `lines`, of which the one at `begin` is the first of the patch.
 pub(super) fn parse<'a>(lines: &[&'a str], begin: usize) -> Result<Vec<Change<'a>>, PatchError> {
-    let end = lines.iter().rposition(|line| line.trim() == END).filter(|end| *end > begin).ok_or_else(|| {
-        let line = lines.len();
-        PatchError::new(line, "the patch does not end with `*** End Patch`: it may be cut off; send all of it")
-    })?;
+    let end =
+        lines.iter().rposition(|line| line.trim() == END).filter(|end| *end > begin).ok_or_else(|| {
+            let line = lines.len();
+            PatchError::new(
+                line,
+                "the patch does not end with `*** End Patch`: it may be cut off; send all of it",
+            )
+        })?;
     for (index, line) in lines.iter().enumerate() {
         if index < begin && !is_before(line) || index > end && !is_after(line) {
             let side = if index < begin { "before `*** Begin Patch`" } else { "after `*** End Patch`" };
@@ -87,7 +91,8 @@ fn is_before(line: &str) -> bool {
 /// Whether a line may stand after it: the end of a here-document, of a quotation, of a code block.
 fn is_after(line: &str) -> bool {
     let line = line.trim();
-    let is_word = line.len() <= 40 && line.chars().all(|character| character.is_alphanumeric() || character == '_');
+    let is_word =
+        line.len() <= 40 && line.chars().all(|character| character.is_alphanumeric() || character == '_');
     line.starts_with("```") || is_word || line.chars().all(|character| "'\"`)]};".contains(character))
 }
 
@@ -179,7 +184,8 @@ impl<'a> Reader<'_, 'a> {
     }
 
     fn updated(&mut self) -> Result<Action<'a>, PatchError> {
-        let to = self.line().and_then(|line| line.trim().strip_prefix(MOVE)).map(|path| path.trim().to_owned());
+        let to =
+            self.line().and_then(|line| line.trim().strip_prefix(MOVE)).map(|path| path.trim().to_owned());
         if let Some(path) = &to {
             if path.is_empty() {
                 return Err(self.wrong("the path is missing"));
@@ -217,7 +223,9 @@ impl<'a> Reader<'_, 'a> {
             }
             self.at += 1;
         }
-        while let Some(line) = self.line().filter(|line| !line.starts_with("@@") && Header::of(line).is_none()) {
+        while let Some(line) =
+            self.line().filter(|line| !line.starts_with("@@") && Header::of(line).is_none())
+        {
             if line.trim_end() == END_OF_FILE {
                 hunk.at_end = true;
                 self.at += 1;

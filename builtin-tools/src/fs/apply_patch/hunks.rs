@@ -96,7 +96,13 @@ impl<'a> Run<'a> {
         self.gone.drain(..start);
         self.come.drain(..start);
         self.at += start;
-        let end = self.gone.iter().rev().zip(self.come.iter().rev()).take_while(|(gone, come)| gone == come).count();
+        let end = self
+            .gone
+            .iter()
+            .rev()
+            .zip(self.come.iter().rev())
+            .take_while(|(gone, come)| gone == come)
+            .count();
         self.gone.truncate(self.gone.len() - end);
         self.come.truncate(self.come.len() - end);
         self
@@ -106,8 +112,8 @@ impl<'a> Run<'a> {
         let is_said = hunk.old_is_open || hunk.new_is_open;
         let run = if is_said { self } else { self.trimmed() };
         let (start, end) = (lines.start(run.at), lines.start(run.at + run.gone.len()));
-        let is_verbatim =
-            placed.level == Level::Exact || hunk.old().next().is_none() && run.come.iter().any(|line| line.ends_with('\r'));
+        let is_verbatim = placed.level == Level::Exact
+            || hunk.old().next().is_none() && run.come.iter().any(|line| line.ends_with('\r'));
         // New lines after one that has no ending give it one.
         let follows_open = start == lines.bytes.len() && run.at > 0 && lines.ending(run.at - 1).is_none();
         let ending_of = |index: usize| -> &'static [u8] {

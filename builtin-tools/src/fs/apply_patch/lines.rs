@@ -24,7 +24,8 @@ pub(crate) enum Level {
 
 impl Level {
     /// The strictest first.
-    pub(super) const ALL: [Self; 5] = [Self::Exact, Self::Endings, Self::Trailing, Self::Trimmed, Self::Unicode];
+    pub(super) const ALL: [Self; 5] =
+        [Self::Exact, Self::Endings, Self::Trailing, Self::Trimmed, Self::Unicode];
 
     /// What it overlooks.
     pub(crate) fn words(self) -> &'static str {
@@ -119,7 +120,8 @@ impl Index {
     pub(super) fn of<'w>(lines: &Lines<'_>, level: Level, wanted: impl Iterator<Item = &'w str>) -> Self {
         let hasher = RandomState::new();
         let key = |line: &[u8]| hasher.hash_one(&*level.see(line));
-        let mut places: HashMap<u64, Vec<u32>> = wanted.map(|text| (key(text.as_bytes()), Vec::new())).collect();
+        let mut places: HashMap<u64, Vec<u32>> =
+            wanted.map(|text| (key(text.as_bytes()), Vec::new())).collect();
         let numbers = 0_u32..;
         for (number, line) in numbers.zip(0..lines.count()) {
             if let Some(places) = places.get_mut(&key(lines.text(line))) {

@@ -115,7 +115,10 @@ impl Files<'_> {
         if left.is_empty() {
             let _ = match count {
                 0 => write!(text, "\nnothing was changed"),
-                _ => write!(text, "\nwhat the patch had changed before was taken back: all files are as they were"),
+                _ => write!(
+                    text,
+                    "\nwhat the patch had changed before was taken back: all files are as they were"
+                ),
             };
         } else {
             let _ = write!(text, "\nof what the patch had changed before, this could not be taken back:");

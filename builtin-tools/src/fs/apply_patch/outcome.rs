@@ -83,7 +83,8 @@ pub(super) fn work_out(
     }
     for (index, state) in states.iter().enumerate().filter(|(_, state)| state.is_touched) {
         let before = known[index].content.as_deref();
-        let after = state.content.as_ref().map(|content| content.encode(content.bytes.to_vec(), &known[index].shown));
+        let after =
+            state.content.as_ref().map(|content| content.encode(content.bytes.to_vec(), &known[index].shown));
         let is_moved_away = || {
             let mut others = states.iter().enumerate().filter(|(other, _)| *other != index);
             others.any(|(other, state)| state.from == Some(index) && known[other].content.is_none())
@@ -118,11 +119,15 @@ fn step(
 ) -> Result<(), ToolError> {
     let Known { shown, is_readable, .. } = &known[at];
     let line = change.line;
-    let wrong = |problem: String| Err(ToolError::failed(format!("patch line {line}: {problem}; nothing was changed")));
+    let wrong = |problem: String| {
+        Err(ToolError::failed(format!("patch line {line}: {problem}; nothing was changed")))
+    };
     match &change.action {
         Action::Add(content) => {
             if states[at].content.is_some() {
-                return wrong(format!("{shown} is there already; use `*** Update File` to change it, or delete it first"));
+                return wrong(format!(
+                    "{shown} is there already; use `*** Update File` to change it, or delete it first"
+                ));
             }
             let content = Content::verbatim(Cow::Owned(content.clone().into_bytes()));
             states[at] = State { content: Some(content), from: None, is_touched: true };
@@ -141,18 +146,26 @@ fn step(
         }
         Action::Update { is_copy, hunks, .. } => {
             let Some(content) = states[at].content.take() else {
-                return wrong(format!("{shown} does not exist, so it cannot be updated; use `*** Add File` to make it"));
+                return wrong(format!(
+                    "{shown} does not exist, so it cannot be updated; use `*** Add File` to make it"
+                ));
             };
             let kept = is_copy.then(|| content.clone());
             let (content, loose) = patched(content, hunks, shown, *is_readable)?;
             notes.extend(loose.into_iter().map(|(hunk, line, level)| {
-                format!("hunk {hunk} of {shown} was found on line {line} where {} do not count", level.words())
+                format!(
+                    "hunk {hunk} of {shown} was found on line {line} where {} do not count",
+                    level.words()
+                )
             }));
             let from = states[at].from.take();
             match to.filter(|to| *to != at) {
                 None => states[at] = State { content: Some(content), from, is_touched: true },
                 Some(to) if states[to].content.is_some() => {
-                    return wrong(format!("{} is there already, so {shown} cannot be moved there", known[to].shown));
+                    return wrong(format!(
+                        "{} is there already, so {shown} cannot be moved there",
+                        known[to].shown
+                    ));
                 }
                 Some(to) => {
                     states[at] = State { content: kept, from: None, is_touched: true };
@@ -181,7 +194,9 @@ fn patched<'a>(
     })?;
     let bytes = splice(&content.bytes, &patched.splices);
     if bytes.len() > MOST_BYTES {
-        return Err(ToolError::failed(format!("{shown} would get larger than a file can be here, {MOST_BYTES} bytes")));
+        return Err(ToolError::failed(format!(
+            "{shown} would get larger than a file can be here, {MOST_BYTES} bytes"
+        )));
     }
     Ok((content.with_bytes(bytes), patched.loose))
 }
@@ -195,7 +210,8 @@ fn explain(error: &NotApplied, hunks: &[Hunk<'_>], shown: &str, content: Option<
         Misplaced::Absent => {
             let old: Vec<&str> = hunk.old().collect();
             let near = match content {
-                None => "what the file has instead is not shown, since reading it needs to be asked for".to_owned(),
+                None => "what the file has instead is not shown, since reading it needs to be asked for"
+                    .to_owned(),
                 Some(content) => nearest(content, &old.join("\n"))
                     .unwrap_or_else(|| "no text in the file is like it; read the file again".to_owned()),
             };

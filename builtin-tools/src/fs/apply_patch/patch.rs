@@ -171,7 +171,10 @@ pub(crate) fn parse(input: &str) -> Result<Patch<'_>, PatchError> {
         Action::Delete(hunks) | Action::Update { hunks, .. } => hunks.len(),
     };
     if changes.len() > MOST_CHANGES || changes.iter().map(hunks).sum::<usize>() > MOST_HUNKS {
-        return Err(PatchError::new(1, "the patch has more than 500 files or 100,000 hunks; make several of it"));
+        return Err(PatchError::new(
+            1,
+            "the patch has more than 500 files or 100,000 hunks; make several of it",
+        ));
     }
     Ok(Patch { changes })
 }

@@ -164,7 +164,8 @@ impl<'f, 'h> Placer<'f, 'h> {
         match (&inside[..], &anchors[..]) {
             (&[at], _) => Some(at),
             (&[], &[anchor]) => {
-                let after = block.places(self.lines, anchor.max(from)..self.lines.count(), 2, &mut self.budget);
+                let after =
+                    block.places(self.lines, anchor.max(from)..self.lines.count(), 2, &mut self.budget);
                 <[usize; 1]>::try_from(after).ok().map(|[at]| at)
             }
             _ => None,
@@ -177,7 +178,8 @@ impl<'f, 'h> Placer<'f, 'h> {
         let mut found: Vec<usize> = Vec::new();
         for anchor in &hunk.anchors {
             let places = self.lines_of(anchor);
-            found = places.into_iter().filter(|line| blocks.iter().any(|block| block.contains(line))).collect();
+            found =
+                places.into_iter().filter(|line| blocks.iter().any(|block| block.contains(line))).collect();
             if found.is_empty() {
                 return None;
             }
@@ -209,7 +211,9 @@ impl<'f, 'h> Placer<'f, 'h> {
         while line < self.lines.count() && !self.budget.is_spent() {
             let text = self.lines.text(line);
             let word = text.get(depth(text)).copied().unwrap_or(b' ');
-            if depth(text) <= begun && (word.is_ascii_alphanumeric() || matches!(word, b'_' | b'@' | b'#' | b'[' | b'<')) {
+            if depth(text) <= begun
+                && (word.is_ascii_alphanumeric() || matches!(word, b'_' | b'@' | b'#' | b'[' | b'<'))
+            {
                 break;
             }
             self.budget.spend(1);
@@ -220,7 +224,10 @@ impl<'f, 'h> Placer<'f, 'h> {
 
     fn index(&mut self, level: Level) -> Arc<Index> {
         let wanted = self.hunks.iter().flat_map(|hunk| hunk.old().chain(hunk.anchors.iter().copied()));
-        Arc::clone(self.indexes[level as usize].get_or_insert_with(|| Arc::new(Index::of(self.lines, level, wanted))))
+        Arc::clone(
+            self.indexes[level as usize]
+                .get_or_insert_with(|| Arc::new(Index::of(self.lines, level, wanted))),
+        )
     }
 }
 

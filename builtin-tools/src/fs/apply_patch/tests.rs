@@ -7,7 +7,8 @@ fn patched(file: &str, patch: &str) -> Result<String, String> {
     let patch = parse(patch).map_err(|error| format!("line {}: {}", error.line, error.problem))?;
     let [change] = &patch.changes[..] else { return Err(format!("{} changes", patch.changes.len())) };
     let Action::Update { hunks, .. } = &change.action else { return Err(format!("{:?}", change.action)) };
-    let patched = apply(file.as_bytes(), hunks).map_err(|error| format!("hunk {}: {:?}", error.hunk + 1, error.why))?;
+    let patched =
+        apply(file.as_bytes(), hunks).map_err(|error| format!("hunk {}: {:?}", error.hunk + 1, error.why))?;
     Ok(String::from_utf8(splice(file.as_bytes(), &patched.splices)).unwrap())
 }
 
@@ -47,18 +48,38 @@ fn hunks_go_where_they_belong() {
         ("a \nb\na\t\nb\n", "@@\n a\n-b\n+x", Err("hunk 1: Ambiguous { level: Trailing, lines: [1, 3] }")),
         ("a\nb\na\nb\n", "@@\n a\n-b\n+x\n*** End of File", Ok("a\nb\na\nx\n")),
         ("a\nb\nc\n", "@@\n a\n-b\n+x\n*** End of File", Ok("a\nx\nc\n")),
-        ("a\nb\nc\nb\n", "@@\n-a\n+x\n b\n@@\n-b\n+y", Err("hunk 2: Ambiguous { level: Exact, lines: [2, 4] }")),
+        (
+            "a\nb\nc\nb\n",
+            "@@\n-a\n+x\n b\n@@\n-b\n+y",
+            Err("hunk 2: Ambiguous { level: Exact, lines: [2, 4] }"),
+        ),
         ("a\nb\nz\na\nb\n", "@@\n-z\n+x\n@@\n-a\n+y", Ok("a\nb\nx\ny\nb\n")),
         // Blocks.
-        ("def f():\n    x\n    y\ndef g():\n    x\n    y\n", "@@ def g():\n     x\n-    y\n+    z",
-         Ok("def f():\n    x\n    y\ndef g():\n    x\n    z\n")),
-        ("def f():\n    x\n    y\ndef g():\n    x\n    y\n", "@@ def f\n     x\n-    y\n+    z",
-         Ok("def f():\n    x\n    z\ndef g():\n    x\n    y\n")),
-        ("class A:\n  def f():\n    x\nclass B:\n  def f():\n    x\n", "@@ class B:\n@@   def f():\n-    x\n+    y",
-         Ok("class A:\n  def f():\n    x\nclass B:\n  def f():\n    y\n")),
-        ("def f():\n    x\n    y\n    x\n", "@@ def f():\n-    x\n+    z",
-         Err("hunk 1: Ambiguous { level: Exact, lines: [2, 4] }")),
-        ("def f():\n    x\ndef g():\n    x\n", "@@ def f():\n def f():\n-    x\n+    z", Ok("def f():\n    z\ndef g():\n    x\n")),
+        (
+            "def f():\n    x\n    y\ndef g():\n    x\n    y\n",
+            "@@ def g():\n     x\n-    y\n+    z",
+            Ok("def f():\n    x\n    y\ndef g():\n    x\n    z\n"),
+        ),
+        (
+            "def f():\n    x\n    y\ndef g():\n    x\n    y\n",
+            "@@ def f\n     x\n-    y\n+    z",
+            Ok("def f():\n    x\n    z\ndef g():\n    x\n    y\n"),
+        ),
+        (
+            "class A:\n  def f():\n    x\nclass B:\n  def f():\n    x\n",
+            "@@ class B:\n@@   def f():\n-    x\n+    y",
+            Ok("class A:\n  def f():\n    x\nclass B:\n  def f():\n    y\n"),
+        ),
+        (
+            "def f():\n    x\n    y\n    x\n",
+            "@@ def f():\n-    x\n+    z",
+            Err("hunk 1: Ambiguous { level: Exact, lines: [2, 4] }"),
+        ),
+        (
+            "def f():\n    x\ndef g():\n    x\n",
+            "@@ def f():\n def f():\n-    x\n+    z",
+            Ok("def f():\n    z\ndef g():\n    x\n"),
+        ),
         ("a\nb\nc\n", "@@ b\n+x", Ok("a\nb\nx\nc\n")),
         ("a\nb\nb\n", "@@ b\n+x", Err("hunk 1: Ambiguous { level: Trimmed, lines: [2, 3] }")),
         ("a\n", "@@ b\n+x", Err("hunk 1: NoAnchor")),
@@ -74,7 +95,11 @@ fn hunks_go_where_they_belong() {
         ("a\n\nb\n", "@@\n-a\n+x\n\n", Ok("x\n\nb\n")),
         ("a\nb\n", "@@\n-a\n+x\n\n@@\n-b\n+y", Ok("x\ny\n")),
     ] {
-        assert_eq!(patched(file, &begin(hunks)).as_deref().map_err(String::as_str), expected, "{hunks}\nin {file:?}");
+        assert_eq!(
+            patched(file, &begin(hunks)).as_deref().map_err(String::as_str),
+            expected,
+            "{hunks}\nin {file:?}"
+        );
     }
 }
 
@@ -83,26 +108,51 @@ fn unified_diffs() {
     for (file, patch, expected) in [
         ("a\nb\nc\n", "--- a/f\n+++ b/f\n@@ -1,3 +1,3 @@\n a\n-b\n+x\n c\n", Ok("a\nx\nc\n")),
         ("b\nb\nb\n", "--- a/f\n+++ b/f\n@@ -2 +2 @@\n-b\n+x\n", Ok("b\nx\nb\n")),
-        ("b\nb\nb\n", "--- a/f\n+++ b/f\n@@ -9 +9 @@\n-b\n+x\n", Err("hunk 1: Ambiguous { level: Exact, lines: [1, 2, 3] }")),
-        ("a\nb", "--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+b\n", Ok("a\nb\n")),
-        ("a\nb\n", "--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n a\n-b\n+b\n\\ No newline at end of file\n", Ok("a\nb")),
+        (
+            "b\nb\nb\n",
+            "--- a/f\n+++ b/f\n@@ -9 +9 @@\n-b\n+x\n",
+            Err("hunk 1: Ambiguous { level: Exact, lines: [1, 2, 3] }"),
+        ),
+        (
+            "a\nb",
+            "--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+b\n",
+            Ok("a\nb\n"),
+        ),
+        (
+            "a\nb\n",
+            "--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n a\n-b\n+b\n\\ No newline at end of file\n",
+            Ok("a\nb"),
+        ),
         ("a\nb\n", "--- f.orig\t2026-01-01\n+++ f\t2026-01-02\n@@ -1,2 +1 @@\n-a\n b\n", Ok("b\n")),
         ("a\n", "--- f\n+++ f\n@@ -1,0 +2,2 @@\n+b\n+c\n", Ok("a\nb\nc\n")),
         ("a\nb\n", "--- f\n+++ f\n@@ -1,0 +2 @@\n+x\n", Ok("a\nx\nb\n")),
         ("a\r\nb\n", "--- f\n+++ f\n@@ -1,2 +1,2 @@\n-a\r\n+a\n b\n", Ok("a\nb\n")),
         ("a\r\nb\r\n", "--- f\r\n+++ f\r\n@@ -1,2 +1,2 @@\r\n-a\r\n+x\r\n b\r\n", Ok("x\r\nb\r\n")),
         // Lines that look like those of the format.
-        ("-- a\n++ b\nc\n", "--- f\n+++ f\n@@ -1,3 +1,3 @@\n--- a\n+++ b\n+x\n ++ b\n-c\n", Ok("++ b\nx\n++ b\n")),
+        (
+            "-- a\n++ b\nc\n",
+            "--- f\n+++ f\n@@ -1,3 +1,3 @@\n--- a\n+++ b\n+x\n ++ b\n-c\n",
+            Ok("++ b\nx\n++ b\n"),
+        ),
         // Numbers that are wrong, with nothing cut off.
         ("a\nb\n", "--- f\n+++ f\n@@ -1,9 +1,9 @@\n-a\n+x\n@@ -2 +2 @@\n-b\n+y\n", Ok("x\ny\n")),
         ("a\nb\nc\nd\n", "--- f\n+++ f\n@@ -1 +1 @@\n-a\n+x\n b\n-c\n+y\n", Ok("x\nb\ny\nd\n")),
         ("a\nb\n", "--- f\n+++ f\n@@ -1,3 +1,3 @@\n-a\n+x\n b\n", Ok("x\nb\n")),
-        ("a\nb\n", "--- f\n+++ f\n@@ -1,2 +1,9 @@\n-a\n+x\n b\n",
-         Err("line 7: the patch ends within a hunk, of which 0 old and 7 new lines are missing; send all of it, or correct \
-              the numbers of the line with @@")),
+        (
+            "a\nb\n",
+            "--- f\n+++ f\n@@ -1,2 +1,9 @@\n-a\n+x\n b\n",
+            Err(
+                "line 7: the patch ends within a hunk, of which 0 old and 7 new lines are missing; send all of it, or correct \
+              the numbers of the line with @@",
+            ),
+        ),
         ("a\nb\n", "*** Begin Patch\n--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+x\n*** End Patch", Ok("x\nb\n")),
-        ("a\n", "From 1234\nSubject: x\n\n---\n f | 2 +-\n\ndiff --git a/f b/f\nindex 1..2 100644\n--- a/f\n+++ b/f\n\
-                 @@ -1 +1 @@ section\n-a\n+x\n-- \n2.39.2\n\n", Ok("x\n")),
+        (
+            "a\n",
+            "From 1234\nSubject: x\n\n---\n f | 2 +-\n\ndiff --git a/f b/f\nindex 1..2 100644\n--- a/f\n+++ b/f\n\
+                 @@ -1 +1 @@ section\n-a\n+x\n-- \n2.39.2\n\n",
+            Ok("x\n"),
+        ),
     ] {
         assert_eq!(patched(file, patch).as_deref().map_err(String::as_str), expected, "{patch}\nin {file:?}");
     }
@@ -112,31 +162,52 @@ fn unified_diffs() {
 fn what_is_no_patch_says_why() {
     for (patch, expected) in [
         ("", "line 1: this is no patch: it has neither"),
-        ("*** Begin Patch\n*** Update File: f\n@@\n-a\n+b\n", "line 5: the patch does not end with `*** End Patch`"),
+        (
+            "*** Begin Patch\n*** Update File: f\n@@\n-a\n+b\n",
+            "line 5: the patch does not end with `*** End Patch`",
+        ),
         ("*** Begin Patch\n*** End Patch", "line 1: the patch changes no file"),
         ("please:\n*** Begin Patch\n*** Delete File: f\n*** End Patch", "line 1: this line stands before"),
-        ("*** Begin Patch\n*** Delete File: f\n*** End Patch\nand more words", "line 4: this line stands after"),
+        (
+            "*** Begin Patch\n*** Delete File: f\n*** End Patch\nand more words",
+            "line 4: this line stands after",
+        ),
         ("*** Begin Patch\nf\n*** End Patch", "line 2: here should stand"),
         ("*** Begin Patch\n*** Add File:\n+x\n*** End Patch", "line 2: the path is missing"),
-        ("*** Begin Patch\n*** Add File: f\nx\n*** End Patch", "line 3: each line of a file that is added begins with `+`"),
+        (
+            "*** Begin Patch\n*** Add File: f\nx\n*** End Patch",
+            "line 3: each line of a file that is added begins with `+`",
+        ),
         ("*** Begin Patch\n*** Delete File: f\n-x\n*** End Patch", "line 3: nothing follows"),
-        ("*** Begin Patch\n*** Update File: f\n*** End Patch", "line 3: the file that is to be updated has no lines"),
+        (
+            "*** Begin Patch\n*** Update File: f\n*** End Patch",
+            "line 3: the file that is to be updated has no lines",
+        ),
         ("*** Begin Patch\n*** Update File: f\n@@\n*** End Patch", "line 4: the hunk has no lines"),
-        ("*** Begin Patch\n*** Update File: f\n@@\n-a\nb\n*** End Patch", "line 5: each line of a hunk begins"),
+        (
+            "*** Begin Patch\n*** Update File: f\n@@\n-a\nb\n*** End Patch",
+            "line 5: each line of a hunk begins",
+        ),
         ("diff --git a/f b/f\nBinary files a/f and b/f differ\n", "line 2: a binary file cannot be patched"),
-        ("diff --git a/f b/f\nold mode 100644\nnew mode 100755\n", "line 1: the file has no lines to change; modes"),
+        (
+            "diff --git a/f b/f\nold mode 100644\nnew mode 100755\n",
+            "line 1: the file has no lines to change; modes",
+        ),
         ("--- /dev/null\n+++ /dev/null\n@@ -1 +1 @@\n-a\n+b\n", "line 1: neither name"),
         ("--- a/f\n+++ b/f\n@@ -1 +1 @@\n", "line 4: the hunk has no lines"),
         ("--- a/f\n+++ b/f\n@@ -1,2 +1 @@\n", "line 4: the patch ends within a hunk"),
     ] {
-        let error = parse(patch).map_err(|error| format!("line {}: {}", error.line, error.problem)).unwrap_err();
+        let error =
+            parse(patch).map_err(|error| format!("line {}: {}", error.line, error.problem)).unwrap_err();
         assert!(error.starts_with(expected), "{patch}\n{error}");
     }
 }
 
 #[test]
 fn what_stands_around_a_patch_is_passed_over() {
-    let plain = parse("*** Begin Patch\n*** Update File: f\n@@ x\n a\n-b\n+c\n*** Add File: g\n+d\n*** End Patch").unwrap();
+    let plain =
+        parse("*** Begin Patch\n*** Update File: f\n@@ x\n a\n-b\n+c\n*** Add File: g\n+d\n*** End Patch")
+            .unwrap();
     let changes = |patch: &Patch<'_>| {
         let mut changes = patch.changes.clone();
         for change in &mut changes {
@@ -168,7 +239,10 @@ fn the_names_of_unified_diffs() {
         ("--- x.orig\t2026\n+++ x\t2026\n", "update x or x.orig"),
         ("--- i/x\n+++ w/x\n", "update x"),
         ("--- \"a/\\303\\266\\t\"\n+++ \"b/\\303\\266\\t\"\n", "update ö\t"),
-        ("diff --git a/x b/y\nsimilarity index 90%\nrename from x\nrename to y\n--- a/x\n+++ b/y\n", "move x to y"),
+        (
+            "diff --git a/x b/y\nsimilarity index 90%\nrename from x\nrename to y\n--- a/x\n+++ b/y\n",
+            "move x to y",
+        ),
         ("diff --git a/x b/y\ncopy from x\ncopy to y\n--- a/x\n+++ b/y\n", "copy x to y"),
         ("--- a/x\n+++ /dev/null\n", "delete x"),
     ] {
@@ -187,7 +261,10 @@ fn the_names_of_unified_diffs() {
         assert_eq!(told, expected, "{names}");
     }
     for (patch, expected) in [
-        ("--- /dev/null\n+++ b/x\n@@ -0,0 +1,2 @@\n+a\n+b\n\\ No newline at end of file\n", Action::Add("a\nb".to_owned())),
+        (
+            "--- /dev/null\n+++ b/x\n@@ -0,0 +1,2 @@\n+a\n+b\n\\ No newline at end of file\n",
+            Action::Add("a\nb".to_owned()),
+        ),
         ("diff --git a/x b/x\nnew file mode 100644\nindex 0..1\n", Action::Add(String::new())),
         ("diff --git a/x b/x\ndeleted file mode 100644\nindex 0..1\n", Action::Delete(Vec::new())),
         (
@@ -206,7 +283,8 @@ fn large_and_repetitive_files_take_no_time() {
     let long = format!("@@\n{}-x\n+y", " }\n".repeat(20_000));
     let many = "@@\n-}\n+y\n".repeat(10_000);
     let anchors = "@@ }\n@@ }\n@@ }\n-}\n+y\n".repeat(2_000);
-    let alternating: String = (0..100_000).map(|number| if number % 1_000 == 999 { "b\n" } else { "a\n" }).collect();
+    let alternating: String =
+        (0..100_000).map(|number| if number % 1_000 == 999 { "b\n" } else { "a\n" }).collect();
     let nearly = format!("@@\n{} b\n-b\n+c", " a\n".repeat(900));
     for (file, hunks) in [(&file, &long), (&file, &many), (&file, &anchors), (&alternating, &nearly)] {
         assert!(patched(file, &begin(hunks)).is_err());
@@ -216,7 +294,13 @@ fn large_and_repetitive_files_take_no_time() {
 
 /// Lines of few kinds with every mix of endings.
 fn content() -> impl Strategy<Value = String> {
-    let line = prop_oneof!["[ab]{0,2}", "[ \t]{0,2}[ab“-][ \t]{0,2}", Just("\\ No newline".to_owned()), Just("-- a".to_owned()), Just("++ b".to_owned())];
+    let line = prop_oneof![
+        "[ab]{0,2}",
+        "[ \t]{0,2}[ab“-][ \t]{0,2}",
+        Just("\\ No newline".to_owned()),
+        Just("-- a".to_owned()),
+        Just("++ b".to_owned())
+    ];
     let ending = prop_oneof![4 => Just("\n"), 3 => Just("\r\n"), 1 => Just("\r"), 1 => Just("\r\r\n")];
     (proptest::collection::vec((line, ending), 0..14), "[ab]{0,1}").prop_map(|(lines, last)| {
         let text: String = lines.into_iter().flat_map(|(line, ending)| [line, ending.to_owned()]).collect();

@@ -149,7 +149,8 @@ impl<'a> Reader<'a> {
     }
 
     fn whole_name(&self, name: &str) -> Result<String, PatchError> {
-        let name = unquoted(name.trim_end()).ok_or_else(|| self.wrong("this name is not quoted as git does"))?;
+        let name =
+            unquoted(name.trim_end()).ok_or_else(|| self.wrong("this name is not quoted as git does"))?;
         Ok(name.into_owned())
     }
 
@@ -164,7 +165,8 @@ impl<'a> Reader<'a> {
     }
 
     fn hunk(&mut self, header: HunkHeader) -> Result<Hunk<'a>, PatchError> {
-        let mut hunk = Hunk { line: self.before + self.at + 1, at: Some(header.old_start), ..Hunk::default() };
+        let mut hunk =
+            Hunk { line: self.before + self.at + 1, at: Some(header.old_start), ..Hunk::default() };
         self.at += 1;
         let (mut old, mut new) = (header.old_count, header.new_count);
         while let Some(&line) = self.lines.get(self.at) {
@@ -204,14 +206,20 @@ impl<'a> Reader<'a> {
 impl Names {
     fn into_change<'a>(self, hunks: Vec<Hunk<'a>>) -> Result<Change<'a>, String> {
         let line = self.line;
-        let change = |path: String, or_path: Option<String>, action: Action<'a>| Change { line, path, or_path, action };
+        let change = |path: String, or_path: Option<String>, action: Action<'a>| Change {
+            line,
+            path,
+            or_path,
+            action,
+        };
         let is_git = self.git.is_some();
         let (old, new) = match (self.old, self.new) {
             (None, None) => match (self.from.clone().zip(self.to.clone()), &self.git) {
                 (Some((from, to)), _) => (Some(from), Some(to)),
                 (None, Some(git)) => {
                     let name = halves(git).ok_or("the names of this file cannot be told apart")?;
-                    let (old, new) = ((!self.is_new).then(|| name.clone()), (!self.is_deleted).then_some(name));
+                    let (old, new) =
+                        ((!self.is_new).then(|| name.clone()), (!self.is_deleted).then_some(name));
                     (old, new)
                 }
                 (None, None) => return Err("neither name is one of a file".to_owned()),
@@ -277,5 +285,9 @@ fn without_prefixes((old, new): (Option<String>, Option<String>)) -> (Option<Str
     let fits = |rest: &Option<String>, name: &Option<String>| rest.is_some() || name.is_none();
     // The same letter on both sides is a directory of that name.
     let is_directory = old == new;
-    if fits(&old_rest, &old) && fits(&new_rest, &new) && !is_directory { (old_rest, new_rest) } else { (old, new) }
+    if fits(&old_rest, &old) && fits(&new_rest, &new) && !is_directory {
+        (old_rest, new_rest)
+    } else {
+        (old, new)
+    }
 }

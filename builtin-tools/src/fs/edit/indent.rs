@@ -35,7 +35,8 @@ impl Reindent {
             let mut all = pairs.iter().flat_map(pick).peekable();
             all.peek().is_some() && all.all(|one| one == byte)
         };
-        let (asked, there) = (|pair: &(&[u8], &[u8])| pair.0.to_vec(), |pair: &(&[u8], &[u8])| pair.1.to_vec());
+        let (asked, there) =
+            (|pair: &(&[u8], &[u8])| pair.0.to_vec(), |pair: &(&[u8], &[u8])| pair.1.to_vec());
         let length = |pair: &(&[u8], &[u8])| (pair.0.len(), pair.1.len());
         if is_of(asked, b' ') && is_of(there, b'\t') {
             let (spaces, more) = unit(pairs.iter().map(length))?;
@@ -95,7 +96,8 @@ impl Reindent {
 
 fn begin(pairs: &[(&[u8], &[u8])]) -> Option<Reindent> {
     let &(first_asked, first_there) = pairs.first()?;
-    let shared = |one: &[u8], other: &[u8]| one.iter().zip(other).take_while(|(one, other)| one == other).count();
+    let shared =
+        |one: &[u8], other: &[u8]| one.iter().zip(other).take_while(|(one, other)| one == other).count();
     let length = pairs.iter().map(|(asked, _)| shared(asked, first_asked)).min()?;
     let (from, rest) = first_asked.split_at(length);
     let to = first_there.strip_suffix(rest)?;

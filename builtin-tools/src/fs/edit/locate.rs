@@ -168,7 +168,8 @@ impl<'a> LineStarts<'a> {
     /// Goes to a line, counted from 1.
     fn of(&mut self, line: usize) -> &Self {
         while self.line < line {
-            self.at += memchr::memchr(b'\n', &self.file[self.at..]).map_or(self.file.len() - self.at, |at| at + 1);
+            self.at +=
+                memchr::memchr(b'\n', &self.file[self.at..]).map_or(self.file.len() - self.at, |at| at + 1);
             self.line += 1;
         }
         self
@@ -230,4 +231,3 @@ fn search(
     lines.dedup();
     Err(Places { count: apart.max(2), lines })
 }
-

@@ -106,7 +106,9 @@ pub(crate) fn plan(file: &[u8], replacements: &[Replacement<'_>]) -> Result<Plan
             Err(miss) => {
                 open = open_ended(file, replacement);
                 let found = open.as_ref().and_then(|open| at_end(file, open));
-                let Some((found, open)) = found.zip(open.as_ref()) else { return Err(wrong(Problem::Miss(miss))) };
+                let Some((found, open)) = found.zip(open.as_ref()) else {
+                    return Err(wrong(Problem::Miss(miss)));
+                };
                 (found, open)
             }
         };
@@ -118,9 +120,8 @@ pub(crate) fn plan(file: &[u8], replacements: &[Replacement<'_>]) -> Result<Plan
             return Err(wrong(Problem::TooLarge));
         }
         let part = part(file, &found);
-        let rewritten = rewrite(file, replacement, &found).map_err(|NotIndented(new_line)| {
-            wrong(Problem::NotIndented { line: part.line, new_line })
-        })?;
+        let rewritten = rewrite(file, replacement, &found)
+            .map_err(|NotIndented(new_line)| wrong(Problem::NotIndented { line: part.line, new_line }))?;
         splices.extend(rewritten);
         parts.push(part);
         places.extend(found.ranges.into_iter().map(|range| (range, index)));

@@ -33,7 +33,8 @@ pub(super) fn rewrite(
         let whole = |range: &Range<usize>| (range.start, Splice::new(range.clone(), replacement.new));
         return Ok(found.ranges.iter().map(whole).collect());
     }
-    let is_plain = old == replacement.old && found.ranges.iter().all(|range| &file[range.clone()] == old.as_bytes());
+    let is_plain =
+        old == replacement.old && found.ranges.iter().all(|range| &file[range.clone()] == old.as_bytes());
     let changes = match &found.reindent {
         _ if is_plain => vec![Change { gone: 0..old.len(), come: 0..new.len() }],
         None => changed_lines(&old, &new).iter().map(|change| change.trimmed(&old, &new)).collect(),
@@ -83,8 +84,12 @@ impl Change {
     /// Without what is the same at both ends.
     fn trimmed(&self, old: &str, new: &str) -> Self {
         let (gone, come) = (&old[self.gone.clone()], &new[self.come.clone()]);
-        let start: usize =
-            gone.chars().zip(come.chars()).take_while(|(one, other)| one == other).map(|(one, _)| one.len_utf8()).sum();
+        let start: usize = gone
+            .chars()
+            .zip(come.chars())
+            .take_while(|(one, other)| one == other)
+            .map(|(one, _)| one.len_utf8())
+            .sum();
         let rest = gone[start..].chars().rev().zip(come[start..].chars().rev());
         let end: usize = rest.take_while(|(one, other)| one == other).map(|(one, _)| one.len_utf8()).sum();
         Self {
@@ -146,7 +151,11 @@ impl Place {
         let looseness = looseness.max(Looseness::Endings);
         let asked = fold::dense(old.as_bytes(), looseness, fold::Endings::Plain);
         let there = fold::dense(&file[range.clone()], looseness, fold::Endings::Any);
-        Self::Folded { start: range.start, asked: asked.into_iter().map(|asked| asked.start).collect(), there }
+        Self::Folded {
+            start: range.start,
+            asked: asked.into_iter().map(|asked| asked.start).collect(),
+            there,
+        }
     }
 
     fn lines(old: &str, file: &[u8], range: &Range<usize>) -> Self {
@@ -168,7 +177,8 @@ impl Place {
                 let index = |at: usize| asked.partition_point(|&asked| asked < at);
                 let (from, to) = (index(part.start), index(part.end));
                 let after = from.checked_sub(1).map_or(0, |before| there[before].end);
-                let (from, to) = if from < to { (there[from].start, there[to - 1].end) } else { (after, after) };
+                let (from, to) =
+                    if from < to { (there[from].start, there[to - 1].end) } else { (after, after) };
                 start + from..start + to
             }
             Self::Lines { asked, there } => {

@@ -63,8 +63,13 @@ fn texts_are_found_and_the_rest_stays() {
         ("‘a’\n‘b’\n‘c’\n", "'a'\n'b'\n'c'", "'x'\n'b'\n'y'", "‘x’\n‘b’\n‘y’\n", "Unicode 1 1"),
         // Indentation.
         ("  if a:\n    b\n", "if a:\n  b", "if a:\n  c\n  d", "  if a:\n    c\n    d\n", "Indentation 1 1"),
-        ("fn f() {\n\ta();\n\tb();\n}\n", "    a();\n    b();\n", "    a();\n    if x {\n        c();\n    }\n",
-         "fn f() {\n\ta();\n\tif x {\n\t\tc();\n\t}\n}\n", "Indentation 1 2"),
+        (
+            "fn f() {\n\ta();\n\tb();\n}\n",
+            "    a();\n    b();\n",
+            "    a();\n    if x {\n        c();\n    }\n",
+            "fn f() {\n\ta();\n\tif x {\n\t\tc();\n\t}\n}\n",
+            "Indentation 1 2",
+        ),
         ("    a\r\n    b\r\n", "a\nb", "a\nx\n\ny", "    a\r\n    x\r\n\r\n    y\r\n", "Indentation 1 1"),
         ("\u{FEFF}  a\n  b\n", "a\nb\n", "c\nb\n", "\u{FEFF}  c\n  b\n", "Indentation 1 1"),
         ("  a \n  b", "a\nb", "a\nc", "  a \n  c", "Indentation 1 1"),
@@ -84,11 +89,29 @@ fn what_is_not_in_one_place_changes_nothing() {
         ("a", "a", "a", false, "0 Identical"),
         ("aaa", "aa", "b", false, "0 Miss(Several { looseness: Exact, count: 2, lines: [1] })"),
         ("x\nx\ny\nx", "x", "b", false, "0 Miss(Several { looseness: Exact, count: 3, lines: [1, 2, 4] })"),
-        ("x\r\ny\r\nx\r\ny", "x\ny", "b", false, "0 Miss(Several { looseness: Endings, count: 2, lines: [1, 3] })"),
+        (
+            "x\r\ny\r\nx\r\ny",
+            "x\ny",
+            "b",
+            false,
+            "0 Miss(Several { looseness: Endings, count: 2, lines: [1, 3] })",
+        ),
         // One of several is not chosen because it is nearer, and all are not taken by a looser form.
-        ("a \nb\na\t\nb", "a\nb", "c", true, "0 Miss(Several { looseness: Trailing, count: 2, lines: [1, 3] })"),
+        (
+            "a \nb\na\t\nb",
+            "a\nb",
+            "c",
+            true,
+            "0 Miss(Several { looseness: Trailing, count: 2, lines: [1, 3] })",
+        ),
         ("‘a’ ’a‘", "'a'", "b", true, "0 Miss(Several { looseness: Unicode, count: 2, lines: [1] })"),
-        ("   a\n  a", "\ta", "b", false, "0 Miss(Several { looseness: Indentation, count: 2, lines: [1, 2] })"),
+        (
+            "   a\n  a",
+            "\ta",
+            "b",
+            false,
+            "0 Miss(Several { looseness: Indentation, count: 2, lines: [1, 2] })",
+        ),
         // White space that was asked for is not overlooked within a line.
         ("food", "foo ", "bar ", false, "0 Miss(Absent)"),
         ("foo\nx", "foo \nxy", "", false, "0 Miss(Absent)"),
@@ -109,7 +132,11 @@ fn what_is_not_in_one_place_changes_nothing() {
         ("a", "\n", "", false, "0 Miss(Absent)"),
         ("Hello", "hello", "", false, "0 Miss(Absent)"),
     ] {
-        assert_eq!(edited(file.as_bytes(), &[(old, new, all)]), Err(expected.to_owned()), "{old:?} in {file:?}");
+        assert_eq!(
+            edited(file.as_bytes(), &[(old, new, all)]),
+            Err(expected.to_owned()),
+            "{old:?} in {file:?}"
+        );
     }
 }
 

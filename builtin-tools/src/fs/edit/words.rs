@@ -20,7 +20,9 @@ impl Named {
     fn of(index: usize, count: usize) -> Self {
         match count {
             1 => Self { old: "old_string".to_owned(), new: "new_string".to_owned() },
-            _ => Self { old: format!("edits[{index}].old_string"), new: format!("edits[{index}].new_string") },
+            _ => {
+                Self { old: format!("edits[{index}].old_string"), new: format!("edits[{index}].new_string") }
+            }
         }
     }
 }
@@ -56,7 +58,9 @@ pub(super) fn explain(
              another tool"
         ),
         Problem::NothingChanges => {
-            format!("{path} has what {new} says already, but for white space or the like; nothing would change")
+            format!(
+                "{path} has what {new} says already, but for white space or the like; nothing would change"
+            )
         }
     }
 }
@@ -70,10 +74,14 @@ fn absent(
 ) -> String {
     let mut text = format!("{old_name} is not in {path}, nor is it in a looser form; nothing was changed");
     if is_numbered(replacement.old) {
-        let _ = write!(text, "\nits lines begin with line numbers as `read` shows them, which the file does not have");
+        let _ = write!(
+            text,
+            "\nits lines begin with line numbers as `read` shows them, which the file does not have"
+        );
     }
     let Some(content) = content else {
-        let _ = write!(text, "\nwhat the file has instead is not shown, since reading it needs to be asked for");
+        let _ =
+            write!(text, "\nwhat the file has instead is not shown, since reading it needs to be asked for");
         return text;
     };
     if content.is_empty() {

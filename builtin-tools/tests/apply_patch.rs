@@ -19,7 +19,9 @@ fn toolbox() -> TestToolbox {
 }
 
 fn rules(rules: &Value) -> Permissions {
-    Permissions::new([serde_json::from_value::<PermissionSettings>(rules.clone()).unwrap()])
+    let mut settings = PermissionSettings::default();
+    settings.everybody = serde_json::from_value(rules.clone()).unwrap();
+    Permissions::new([settings])
 }
 
 async fn patch(toolbox: &TestToolbox, body: &str) -> TestCall {
@@ -78,12 +80,12 @@ async fn nothing_changes_unless_all_of_it_can() {
     for (rest, expected) in [
         (
             "*** Update File: b\n@@\n-z\n+q\n",
-            "hunk 1 of b (patch line 6): its old lines are not in the file; nothing was changed\nno text in the file is like \
+            "hunk 1 of b (patch line 7): its old lines are not in the file; nothing was changed\nno text in the file is like \
              it; read the file again",
         ),
         (
             "*** Update File: b\n@@\n x\n-y\n+q\n",
-            "hunk 1 of b (patch line 6): its old lines are in several places, on lines 1, 3; nothing was changed",
+            "hunk 1 of b (patch line 7): its old lines are in several places, on lines 1, 3; nothing was changed",
         ),
         ("*** Update File: nowhere\n@@\n-z\n+q\n", "nowhere does not exist"),
         ("*** Delete File: nowhere\n", "nowhere does not exist"),
@@ -133,7 +135,9 @@ async fn changes_follow_one_another() {
 
 #[tokio::test]
 async fn each_path_is_decided_on_its_own() {
-    let permissions = json!({ "edit": { "*": "ask", "free/**": "allow", "never": "deny" } });
+    let permissions = json!({ "edit": [
+        { "match": "*", "do": "ask" }, { "match": "free/*", "do": "allow" }, { "match": "never", "do": "deny" },
+    ] });
     let toolbox = toolbox().build(|builder| builder.permissions(rules(&permissions)));
     let toolbox =
         toolbox.file("free/a", "x\n").file("b", "x\n").file("never", "x\n").file(".git/config", "x\n");

@@ -20,7 +20,9 @@ fn toolbox() -> TestToolbox {
 }
 
 fn allowing(rules: &Value) -> Permissions {
-    Permissions::new([serde_json::from_value::<PermissionSettings>(rules.clone()).unwrap()])
+    let mut settings = PermissionSettings::default();
+    settings.everybody = serde_json::from_value(rules.clone()).unwrap();
+    Permissions::new([settings])
 }
 
 async fn edit(toolbox: &TestToolbox, path: &str, old: &str, new: &str) -> TestCall {
@@ -141,7 +143,8 @@ async fn what_is_wrong_is_said() {
              it; read the file again",
         ),
         (
-            json!({ "file_path": "a", "old_string": "x", "new_string": "y", "edits": [] }),
+            json!({ "file_path": "a", "old_string": "x", "new_string": "y",
+                    "edits": [{ "old_string": "x", "new_string": "y" }] }),
             "give either `old_string` and `new_string`, or `edits`, not both",
         ),
         (
@@ -312,7 +315,10 @@ async fn what_may_not_be_read_is_not_quoted() {
     assert!(!format!("{output:?}").contains("hidden"), "{output:?}");
     assert_eq!(diff_shown(&made), "@@ @@\n-KEY=\n+NEW=\n");
     let denied = TestToolbox::new(toolkit::tool_ref!(builtin_tools::fs::edit))
-        .build(|builder| builder.permissions(allowing(&json!({ "read": { "a": "deny" }, "edit": "allow" }))))
+        .build(|builder| {
+            builder
+                .permissions(allowing(&json!({ "read": [{ "match": "a", "do": "deny" }], "edit": "allow" })))
+        })
         .file("a", "one");
     let call = edit(&denied, "a", "one", "two").await;
     call.expect_error(ToolErrorKind::Denied);

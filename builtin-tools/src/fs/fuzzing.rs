@@ -5,6 +5,32 @@ use super::edit::{Problem, Replacement, plan};
 use super::fold::{self, Looseness};
 use super::splice::splice;
 
+/// Checks an input of a file, an old text and a new one, with bytes of zero between them.
+///
+/// # Panics
+///
+/// Where something does not hold.
+pub fn edit(input: &[u8]) {
+    let mut parts = input.splitn(3, |&byte| byte == 0);
+    let (Some(file), Some(old), Some(new)) = (parts.next(), parts.next(), parts.next()) else { return };
+    let (Ok(old), Ok(new)) = (std::str::from_utf8(old), std::str::from_utf8(new)) else { return };
+    check_edit(file, old, new, false);
+    check_edit(file, old, new, true);
+}
+
+/// Checks an input of a file and a patch, with a byte of zero between them.
+///
+/// # Panics
+///
+/// Where something does not hold.
+pub fn patch(input: &[u8]) {
+    let mut parts = input.splitn(2, |&byte| byte == 0);
+    let (Some(file), Some(patch)) = (parts.next(), parts.next()) else { return };
+    if let Ok(patch) = std::str::from_utf8(patch) {
+        check_patch(file, patch);
+    }
+}
+
 /// Checks what `edit` makes of a file.
 ///
 /// # Panics
@@ -95,5 +121,29 @@ pub fn check_patch(file: &[u8], patch: &str) {
         if std::str::from_utf8(file).is_ok() {
             assert!(std::str::from_utf8(&after).is_ok(), "what was text is none any more");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    /// Each file of seeds in `folder`.
+    fn replay(folder: &str, check: fn(&[u8])) {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/seeds").join(folder);
+        let mut count = 0;
+        for seed in std::fs::read_dir(folder).unwrap() {
+            check(&std::fs::read(seed.unwrap().path()).unwrap());
+            count += 1;
+        }
+        assert!(count >= 10, "{count} seeds");
+    }
+
+    #[test]
+    fn the_seeds_of_edit() {
+        replay("edit", super::edit);
+    }
+
+    #[test]
+    fn the_seeds_of_patch() {
+        replay("patch", super::patch);
     }
 }

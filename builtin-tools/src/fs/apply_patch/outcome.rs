@@ -95,7 +95,10 @@ pub(super) fn work_out(
             (Some(_), None) => Fate::Deleted,
             (Some(before), Some(after)) if before == after => continue,
             (Some(_), Some(after)) => Fate::Changed(after),
-            (None, Some(content)) => match state.from.filter(|&from| states[from].content.is_none()) {
+            (None, Some(content)) => match state
+                .from
+                .filter(|&from| states[from].content.is_none() && known[from].content.is_some())
+            {
                 Some(from) => Fate::Moved { from, content },
                 None => Fate::Added(content),
             },

@@ -100,7 +100,7 @@ async fn nothing_changes_unless_all_of_it_can() {
             "hunk 1 of a (patch line 7): its old lines are not in the file",
         ),
         ("*** Update File: binary\n@@\n-a\n+b\n", "binary is a binary file"),
-        ("what\n", "patch line 5: each line of a hunk begins with a space"),
+        ("what\n", "patch line 6: each line of a hunk begins with a space"),
     ] {
         let call = patch(&toolbox, &format!("{first}{rest}")).await;
         assert!(call.result.outcome.is_err(), "{rest}");

@@ -34,15 +34,16 @@ const FILES: [(&str, Option<&str>, Option<&str>); 6] = [
     ("d", Some("old d\n"), None),
 ];
 
-async fn apply(inside: &Path) -> ToolResult {
+async fn apply(base: &Path, patch: &str) -> ToolResult {
     let toolkit = Toolkit::empty()
         .tool(toolkit::tool_ref!(builtin_tools::fs::apply_patch))
         .approver(ScriptedApprover::always(Answer::allow()))
-        .default_workspace(inside)
+        .default_workspace(base.join("inside"))
+        .data_dir(base.join("data"))
         .build()
         .unwrap();
     let toolbox = toolkit.toolbox(&Caller::new()).await;
-    toolbox.call(ToolCall::new("1", "apply_patch", json!({ "input": PATCH }))).await
+    toolbox.call(ToolCall::new("1", "apply_patch", json!({ "input": patch }))).await
 }
 
 /// What the child does; nothing where this is no child.
@@ -51,30 +52,31 @@ async fn child() {
     let Ok(at) = std::env::var(AT) else { return };
     let at: usize = at.parse().unwrap();
     let what = std::env::var(WHAT).unwrap();
-    let inside = std::env::var(WHERE).unwrap();
-    let (passed, place) = (AtomicUsize::new(0), inside.clone());
+    let base = std::env::var(WHERE).unwrap();
+    let (passed, place) = (AtomicUsize::new(0), base.clone());
     at_fault_points(move |_step| {
         if passed.fetch_add(1, Ordering::SeqCst) + 1 == at {
             match &*what {
                 "die" => std::process::abort(),
                 // Another hand makes it fail from here on.
                 _ => {
-                    fs::write(Path::new(&place).join("e"), "another hand\n").unwrap();
-                    fs::write(Path::new(&place).join("d"), "another hand\n").unwrap();
+                    fs::write(Path::new(&place).join("inside/e"), "another hand\n").unwrap();
+                    fs::write(Path::new(&place).join("inside/d"), "another hand\n").unwrap();
                 }
             }
         }
     });
-    let result = apply(Path::new(&inside)).await;
+    let result = apply(Path::new(&base), PATCH).await;
     println!("RESULT {}", json!(result.text()));
 }
 
 /// A workspace after the child, whether it died, and what it said.
 fn run_child(what: &str, at: usize) -> (tempfile::TempDir, bool, String) {
     let directory = tempfile::tempdir().unwrap();
+    fs::create_dir(directory.path().join("inside")).unwrap();
     for (path, before, _) in FILES {
         if let Some(before) = before {
-            fs::write(directory.path().join(path), before).unwrap();
+            fs::write(directory.path().join("inside").join(path), before).unwrap();
         }
     }
     let output = Command::new(std::env::current_exe().unwrap())
@@ -96,12 +98,12 @@ fn run_child(what: &str, at: usize) -> (tempfile::TempDir, bool, String) {
 }
 
 fn content(directory: &tempfile::TempDir, path: &str) -> Option<String> {
-    fs::read_to_string(directory.path().join(path)).ok()
+    fs::read_to_string(directory.path().join("inside").join(path)).ok()
 }
 
-#[test]
-fn killed_at_any_step_each_file_is_old_or_new() {
-    let mut died = 0;
+#[tokio::test]
+async fn killed_at_any_step_each_file_is_old_or_new() {
+    let (mut died, mut mixed) = (0, 0);
     for at in 1..MOST_STEPS {
         let (directory, is_dead, _) = run_child("die", at);
         if !is_dead {
@@ -119,8 +121,28 @@ fn killed_at_any_step_each_file_is_old_or_new() {
             );
         }
         assert!(moved.0.is_some() != moved.1.is_some(), "{moved:?}");
+        // The next patch says what the one that was interrupted left, once.
+        let is = |side: fn(&(&str, Option<&'static str>, Option<&'static str>)) -> Option<&'static str>| {
+            FILES.iter().all(|file| content(&directory, file.0).as_deref() == side(file))
+        };
+        let is_mixed = !is(|file| file.1) && !is(|file| file.2);
+        let next = "*** Begin Patch\n*** Add File: next\n+x\n*** End Patch";
+        let said = apply(directory.path(), next).await.text();
+        assert_eq!(said.contains("an earlier patch was interrupted"), is_mixed, "{at}: {said}");
+        for (path, before, after) in FILES.iter().filter(|_| is_mixed) {
+            let now = content(&directory, path);
+            let is_old = said.contains(&format!("\n{path} is as it was before that patch"));
+            let is_new = said.contains(&format!("\n{path} is as that patch makes it"));
+            assert_eq!(
+                (is_old, is_new),
+                (now.as_deref() == *before, now.as_deref() == *after),
+                "{at} {path}: {said}"
+            );
+        }
+        mixed += usize::from(is_mixed);
+        assert!(!apply(directory.path(), PATCH).await.text().contains("interrupted"));
     }
-    assert!((20..MOST_STEPS - 1).contains(&died), "{died} steps");
+    assert!((20..MOST_STEPS - 1).contains(&died) && mixed > 10, "{died} steps, {mixed} of them in between");
 }
 
 #[test]

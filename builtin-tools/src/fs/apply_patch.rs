@@ -26,7 +26,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use toolkit::prelude::*;
-use toolkit::{Progress, Proposal, Target, Workspace};
+use toolkit::{Interrupted, Left, Progress, Proposal, Target, Workspace};
 
 /// How many bytes the diffs of all files have at most.
 const MOST_DIFF_BYTES: usize = 1 << 20;
@@ -78,7 +78,38 @@ pub async fn apply_patch(
     #[arg(alias = "patch", length(1..))]
     input: String,
 ) -> Result<ToolOutput, ToolError> {
-    let input: Arc<str> = input.into();
+    let workspace = ctx.workspace();
+    let interrupted = ctx.blocking(move |_| Ok(workspace.interrupted())).await?;
+    let notes: Vec<String> = interrupted.iter().map(note).collect();
+    match patch_files(ctx, input.into()).await {
+        Ok(output) => {
+            Ok(notes.into_iter().fold(output, |output, note| output.with_content(format!("({note})"))))
+        }
+        Err(error) if notes.is_empty() => Err(error),
+        Err(error) => {
+            let text = format!("{error}\n({})", notes.join(")\n("));
+            Err(error.with_message(text))
+        }
+    }
+}
+
+/// What a patch left whose process died.
+fn note(interrupted: &Interrupted) -> String {
+    let mut text =
+        "an earlier patch was interrupted when its process ended; read these files before going on:"
+            .to_owned();
+    for (path, left) in &interrupted.files {
+        let what = match left {
+            Left::Old => "is as it was before that patch",
+            Left::New => "is as that patch makes it",
+            _ => "is neither as it was nor as that patch makes it, or must not be looked at",
+        };
+        let _ = write!(text, "\n{path} {what}");
+    }
+    text
+}
+
+async fn patch_files(ctx: &ToolContext, input: Arc<str>) -> Result<ToolOutput, ToolError> {
     let named = ctx.blocking({
         let input = Arc::clone(&input);
         move |_| read(&input).map(|patch| names(&patch))
@@ -109,6 +140,8 @@ pub async fn apply_patch(
             return Err(ToolError::aborted("the call was cancelled"));
         }
         let (mut meter, total) = (meter, outcome.files.len());
+        let _until_made = workspace
+            .begin_together(outcome.contents(&look.known).map(|(at, old, new)| (&targets[at], old, new)));
         make::make(&targets, &look.known, &look.versions, &outcome, |done, path| {
             #[expect(clippy::cast_precision_loss, reason = "there are hundreds of files at most")]
             meter.tell(|| Progress::new(done as f64).with_total(total as f64).with_message(path));
@@ -128,24 +161,26 @@ struct Name {
     path: String,
     /// Whether something has to be there at first.
     has_to_exist: bool,
+    /// Whether what is there at first matters.
+    is_read: bool,
 }
 
 /// All names in a patch, each once.
 fn names(patch: &Patch<'_>) -> Vec<Name> {
     let mut names: Vec<Name> = Vec::new();
-    let mut add = |path: &str, has_to_exist: bool| {
+    let mut add = |path: &str, has_to_exist: bool, is_read: bool| {
         if !names.iter().any(|name| name.path == path) {
-            names.push(Name { path: path.to_owned(), has_to_exist });
+            names.push(Name { path: path.to_owned(), has_to_exist, is_read });
         }
     };
     for change in &patch.changes {
-        let has_to_exist = !matches!(change.action, Action::Add(_)) && change.or_path.is_none();
-        add(&change.path, has_to_exist);
+        let is_read = !matches!(change.action, Action::Add(_));
+        add(&change.path, is_read && change.or_path.is_none(), is_read);
         if let Some(path) = &change.or_path {
-            add(path, false);
+            add(path, false, true);
         }
         if let Action::Update { to: Some(to), .. } = &change.action {
-            add(to, false);
+            add(to, false, false);
         }
     }
     names
@@ -162,12 +197,14 @@ async fn propose(
 ) -> Result<(Vec<Proposal>, Places, Vec<String>), ToolError> {
     let (mut proposals, mut places, mut notes): (Vec<Proposal>, Places, Vec<String>) = Default::default();
     let mut by_path: HashMap<PathBuf, usize> = HashMap::new();
-    for Name { path, has_to_exist } in names {
+    for Name { path, has_to_exist, is_read } in names {
         let proposal = match has_to_exist {
             true => workspace.propose_existing(&path).await?,
             false => workspace.propose(&path).await?,
         };
-        check_readable(ctx, &proposal)?;
+        if is_read {
+            check_readable(ctx, &proposal)?;
+        }
         notes.extend(proposal.repaired().map(|repaired| repaired.note()));
         let place = *by_path.entry(proposal.path().to_owned()).or_insert(proposals.len());
         if place == proposals.len() {

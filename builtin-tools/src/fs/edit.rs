@@ -92,7 +92,7 @@ pub async fn edit(
     check_readable(ctx, &proposal)?;
     let (change, asked) = match proposal.is_asked() {
         true => draft_for_question(ctx, &workspace, &proposal, &edits).await?,
-        false => (String::new(), None),
+        false => (as_asked(&edits), None),
     };
     let shown = proposal.shown();
     let target = proposal.ask(|ask| ask.with_diff(&shown, &change)).await?;

@@ -89,19 +89,19 @@ fn together(asked: &[&Asked]) -> Ask {
     };
     let kind = &strictest.ask.kind;
     let title = format!("write {} files: {}{more} (permission.{kind})", asked.len(), named.join(", "));
-    let mut ask = Ask::new(kind, title);
+    let mut whole = Ask::new(kind, title);
     for one in asked {
         // The title of a question of its own says what is special about a path.
         if one.ask.title.contains(", which") {
-            ask = ask.with_text("one of them", &one.ask.title);
+            whole = whole.with_text("one of them", &one.ask.title);
         }
-        ask.details.extend(one.ask.details.iter().cloned());
-        ask.at_most = ask.at_most.min(one.ask.at_most);
+        whole.details.extend(one.ask.details.iter().cloned());
+        whole.at_most = whole.at_most.min(one.ask.at_most);
         for pattern in &one.ask.patterns {
-            if !ask.patterns.contains(pattern) {
-                ask.patterns.push(pattern.clone());
+            if !whole.patterns.contains(pattern) {
+                whole.patterns.push(pattern.clone());
             }
         }
     }
-    ask
+    whole
 }

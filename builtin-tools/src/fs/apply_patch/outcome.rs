@@ -44,6 +44,24 @@ pub(super) enum Fate {
     Moved { from: usize, content: Vec<u8> },
 }
 
+impl Outcome {
+    /// Each file that something becomes of, with its content before and after.
+    pub(super) fn contents<'a>(
+        &'a self,
+        known: &'a [Known],
+    ) -> impl Iterator<Item = (usize, Option<&'a [u8]>, Option<&'a [u8]>)> {
+        self.files.iter().flat_map(|(at, fate)| {
+            let before = |at: usize| known[at].content.as_deref();
+            let (after, from) = match fate {
+                Fate::Added(after) | Fate::Changed(after) => (Some(&after[..]), None),
+                Fate::Deleted => (None, None),
+                Fate::Moved { from, content } => (Some(&content[..]), Some((*from, before(*from), None))),
+            };
+            std::iter::once((*at, before(*at), after)).chain(from)
+        })
+    }
+}
+
 /// A file as it is at a point of the patch.
 struct State<'a> {
     content: Option<Content<'a>>,

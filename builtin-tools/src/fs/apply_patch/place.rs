@@ -61,18 +61,16 @@ impl<'f, 'h> Placer<'f, 'h> {
 
     /// The place of a hunk, where those before it end before the line `from`.
     pub(super) fn place(&mut self, hunk: &Hunk<'_>, from: usize) -> Result<Placed, Misplaced> {
-        if hunk.old().next().is_none() {
+        let old = hunk.old().count();
+        if old == 0 {
             return self.place_new_lines(hunk, from);
         }
-        let found = self.place_lines(hunk, from, false)?;
-        let found = match found {
-            None if hunk.padding > 0 => {
-                let hunk = hunk.without_padding();
-                match hunk.old().next() {
-                    None => Some(self.place_new_lines(&hunk, from)?),
-                    Some(_) => self.place_lines(&hunk, from, true)?,
-                }
-            }
+        // Where all old lines may be none, they are.
+        if old == hunk.padding {
+            return self.place_new_lines(&hunk.without_padding(), from);
+        }
+        let found = match self.place_lines(hunk, from, false)? {
+            None if hunk.padding > 0 => self.place_lines(&hunk.without_padding(), from, true)?,
             found => found,
         };
         match found {

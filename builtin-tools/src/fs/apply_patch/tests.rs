@@ -94,6 +94,7 @@ fn hunks_go_where_they_belong() {
         ("a\nb\n", "@@\n-a\n+x\n\n", Ok("x\nb\n")),
         ("a\n\nb\n", "@@\n-a\n+x\n\n", Ok("x\n\nb\n")),
         ("a\nb\n", "@@\n-a\n+x\n\n@@\n-b\n+y", Ok("x\ny\n")),
+        ("a\n\nb\n", "@@\n+x\n\n", Ok("a\n\nb\nx\n")),
     ] {
         assert_eq!(
             patched(file, &begin(hunks)).as_deref().map_err(String::as_str),

@@ -51,7 +51,7 @@ pub(crate) enum Miss {
 /// What overlooks more than line endings must be in one place, even where all are asked for.
 pub(super) fn locate(file: &[u8], old: &str, all: bool) -> Result<Located, Miss> {
     // In a file of mixed endings, those with the other ending are meant as well by all.
-    let begins_exact = !(all && old.contains('\n')) || old.contains('\r');
+    let begins_exact = !(all && old.contains('\n')) || old.contains('\r') || old.starts_with('\u{FEFF}');
     let found = if begins_exact { exact(file, old, all)? } else { Vec::new() };
     if !found.is_empty() {
         return Ok(Located { looseness: Looseness::Exact, ranges: found, reindent: None });

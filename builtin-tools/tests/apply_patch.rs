@@ -6,7 +6,6 @@
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use toolkit::prelude::*;
 use toolkit::testing::{TestCall, TestToolbox};
 use toolkit::{
     Answer, AskDetail, PermissionSettings, Permissions, Question, ScriptedApprover, ToolErrorKind,

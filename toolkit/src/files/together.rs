@@ -81,8 +81,8 @@ fn together(asked: &[&Asked]) -> Ask {
     if asked.len() == 1 {
         return strictest.ask.clone();
     }
-    let names = asked.iter().filter_map(|one| one.granted.patterns.first()).take(MOST_NAMED);
-    let named: Vec<&str> = names.map(String::as_str).collect();
+    let first = asked.iter().filter_map(|one| one.granted.patterns.first()).take(MOST_NAMED);
+    let named: Vec<&str> = first.map(String::as_str).collect();
     let more = match asked.len() - named.len() {
         0 => String::new(),
         more => format!(" and {more} more"),

@@ -1,6 +1,7 @@
 //! `apply_patch`, called as a model calls it.
 
 #![cfg(all(feature = "fs", unix))]
+#![allow(clippy::format_collect, reason = "texts of a test are short")]
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
 use serde_json::{Value, json};

@@ -26,7 +26,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use toolkit::prelude::*;
-use toolkit::{Interrupted, Left, Progress, Proposal, Target, Workspace};
+use toolkit::{Interrupted, Left, Progress, Proposal, Repaired, Target, Workspace};
 
 /// How many bytes the diffs of all files have at most.
 const MOST_DIFF_BYTES: usize = 1 << 20;
@@ -117,9 +117,10 @@ async fn patch_files(ctx: &ToolContext, input: Arc<str>) -> Result<ToolOutput, T
     let workspace = ctx.workspace();
     let (proposals, places, notes) = propose(ctx, &workspace, named.await?).await?;
     let places = Arc::new(places);
-    let question = match proposals.iter().any(Proposal::is_asked) {
-        true => question(ctx, &workspace, &proposals, &input, &places).await?,
-        false => Question::default(),
+    let question = if proposals.iter().any(Proposal::is_asked) {
+        question(ctx, &workspace, &proposals, &input, &places).await?
+    } else {
+        Question::default()
     };
     let targets = workspace.ask_all(proposals, |ask| match &question.diffs {
         Some(diffs) => diffs.iter().fold(ask, |ask, (path, diff)| ask.with_diff(path, diff)),
@@ -130,23 +131,23 @@ async fn patch_files(ctx: &ToolContext, input: Arc<str>) -> Result<ToolOutput, T
     let meter = Meter::new(ctx);
     let made = ctx.blocking(move |cancel| {
         let _until_written = lock;
-        let look = Look::now(&workspace, &targets)?;
-        question.check(&look, &workspace, &targets)?;
-        let outcome = work_out(&read(&input)?, &look.known, |name| places.get(name).copied())
-            .map_err(|error| question.changed_since(&look, error))?;
-        let changes = changes(&outcome, &look.known);
-        question.check_changes(&look, &changes)?;
+        let seen = Look::now(&workspace, &targets)?;
+        question.check(&seen, &workspace, &targets)?;
+        let outcome = work_out(&read(&input)?, &seen.known, |name| places.get(name).copied())
+            .map_err(|error| question.changed_since(&seen, error))?;
+        let changes = changes(&outcome, &seen.known);
+        question.check_changes(&seen, &changes)?;
         if cancel.is_cancelled() {
             return Err(ToolError::aborted("the call was cancelled"));
         }
         let (mut meter, total) = (meter, outcome.files.len());
         let _until_made = workspace
-            .begin_together(outcome.contents(&look.known).map(|(at, old, new)| (&targets[at], old, new)));
-        make::make(&targets, &look.known, &look.versions, &outcome, |done, path| {
+            .begin_together(outcome.contents(&seen.known).map(|(at, old, new)| (&targets[at], old, new)));
+        make::make(&targets, &seen.known, &seen.versions, &outcome, |done, path| {
             #[expect(clippy::cast_precision_loss, reason = "there are hundreds of files at most")]
             meter.tell(|| Progress::new(done as f64).with_total(total as f64).with_message(path));
         })?;
-        Ok(output(&outcome, &changes, &look.known, &targets))
+        Ok(output(&outcome, &changes, &seen.known, &targets))
     });
     let output = made.await?;
     Ok(notes.into_iter().fold(output, |output, note| output.with_content(format!("({note})"))))
@@ -198,14 +199,15 @@ async fn propose(
     let (mut proposals, mut places, mut notes): (Vec<Proposal>, Places, Vec<String>) = Default::default();
     let mut by_path: HashMap<PathBuf, usize> = HashMap::new();
     for Name { path, has_to_exist, is_read } in names {
-        let proposal = match has_to_exist {
-            true => workspace.propose_existing(&path).await?,
-            false => workspace.propose(&path).await?,
+        let proposal = if has_to_exist {
+            workspace.propose_existing(&path).await?
+        } else {
+            workspace.propose(&path).await?
         };
         if is_read {
             check_readable(ctx, &proposal)?;
         }
-        notes.extend(proposal.repaired().map(|repaired| repaired.note()));
+        notes.extend(proposal.repaired().map(Repaired::note));
         let place = *by_path.entry(proposal.path().to_owned()).or_insert(proposals.len());
         if place == proposals.len() {
             proposals.push(proposal);

@@ -90,9 +90,10 @@ pub async fn edit(
     }
     let proposal = workspace.propose_existing(file_path).await?;
     check_readable(ctx, &proposal)?;
-    let (change, asked) = match proposal.is_asked() {
-        true => draft_for_question(ctx, &workspace, &proposal, &edits).await?,
-        false => (as_asked(&edits), None),
+    let (change, asked) = if proposal.is_asked() {
+        draft_for_question(ctx, &workspace, &proposal, &edits).await?
+    } else {
+        (as_asked(&edits), None)
     };
     let shown = proposal.shown();
     let target = proposal.ask(|ask| ask.with_diff(&shown, &change)).await?;

@@ -158,12 +158,11 @@ fn difference(there: &[u8], asked: &str) -> String {
 
 fn indentation(line: &[u8]) -> String {
     let indent = &line[..fold::indentation(line)];
-    let counted =
-        |byte: u8, one: &str, many: &str| match indent.iter().filter(|&&other| other == byte).count() {
-            0 => None,
-            1 => Some(format!("1 {one}")),
-            count => Some(format!("{count} {many}")),
-        };
+    let counted = |byte: u8, one: &str, many: &str| match memchr::memchr_iter(byte, indent).count() {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        count => Some(format!("{count} {many}")),
+    };
     match (counted(b'\t', "tab", "tabs"), counted(b' ', "space", "spaces")) {
         (None, None) => "none".to_owned(),
         (Some(tabs), Some(spaces)) => format!("{tabs} and {spaces}"),

@@ -21,15 +21,15 @@ impl Splice {
 pub(crate) fn splice(original: &[u8], splices: &[Splice]) -> Vec<u8> {
     let gone: usize = splices.iter().map(|splice| splice.range.len()).sum();
     let come: usize = splices.iter().map(|splice| splice.text.len()).sum();
-    let mut spliced = Vec::with_capacity(original.len() - gone + come);
+    let mut after = Vec::with_capacity(original.len() - gone + come);
     let mut at = 0;
     for splice in splices {
-        spliced.extend_from_slice(&original[at..splice.range.start]);
-        spliced.extend_from_slice(&splice.text);
+        after.extend_from_slice(&original[at..splice.range.start]);
+        after.extend_from_slice(&splice.text);
         at = splice.range.end;
     }
-    spliced.extend_from_slice(&original[at..]);
-    spliced
+    after.extend_from_slice(&original[at..]);
+    after
 }
 
 /// Numbers of lines, for places that are asked for in order.

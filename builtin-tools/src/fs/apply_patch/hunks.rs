@@ -31,12 +31,12 @@ pub(crate) fn apply(file: &[u8], hunks: &[Hunk<'_>]) -> Result<Patched, NotAppli
     // Who does not know of the byte order mark leaves it.
     let knows_mark = hunks.iter().flat_map(|hunk| &hunk.lines).any(|line| line.text.starts_with('\u{FEFF}'));
     let lines = Lines::of(file, if knows_mark { 0 } else { fold::mark(file) });
-    let mut placer = Placer::new(&lines, hunks);
+    let mut search = Placer::new(&lines, hunks);
     let mut splices: Vec<Splice> = Vec::new();
     let mut loose = Vec::new();
     let mut from = 0;
     for (index, hunk) in hunks.iter().enumerate() {
-        let placed = placer.place(hunk, from).map_err(|why| NotApplied { hunk: index, why })?;
+        let placed = search.place(hunk, from).map_err(|why| NotApplied { hunk: index, why })?;
         if placed.level > Level::Endings {
             loose.push((index + 1, placed.at + 1, placed.level));
         }

@@ -199,13 +199,16 @@ fn step(
     Ok(())
 }
 
+/// Hunks that are in the file in a looser form only: their numbers, the lines, and how.
+type Loose = Vec<(usize, usize, Level)>;
+
 /// A content with hunks applied.
 fn patched<'a>(
     content: Content<'a>,
     hunks: &[Hunk<'_>],
     shown: &str,
     is_readable: bool,
-) -> Result<(Content<'a>, Vec<(usize, usize, Level)>), ToolError> {
+) -> Result<(Content<'a>, Loose), ToolError> {
     if hunks.is_empty() {
         return Ok((content, Vec::new()));
     }

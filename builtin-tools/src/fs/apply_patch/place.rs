@@ -113,18 +113,18 @@ impl<'f, 'h> Placer<'f, 'h> {
                 break;
             }
             let block = Block::of(&old, self.index(level));
-            let placed = |at| Ok(Some(Placed { at, level, is_without_padding }));
+            let found_at = |at| Ok(Some(Placed { at, level, is_without_padding }));
             let is_at = |placer: &mut Self, at: usize| block.is_at(placer.lines, at, &mut placer.budget);
             if let Some(at) = hunk.at.and_then(|line| line.checked_sub(1))
                 && at >= from
                 && is_at(self, at)
             {
-                return placed(at);
+                return found_at(at);
             }
             if let Some(at) = count.checked_sub(old.len()).filter(|_| hunk.at_end)
                 && is_at(self, at)
             {
-                return placed(at);
+                return found_at(at);
             }
             let mut places = block.places(self.lines, from..count, MOST_NAMED, &mut self.budget);
             if places.is_empty() {
@@ -136,10 +136,10 @@ impl<'f, 'h> Placer<'f, 'h> {
             }
             match places[..] {
                 [] => {}
-                [at] => return placed(at),
+                [at] => return found_at(at),
                 _ => {
                     return match self.anchored(hunk, &block, from) {
-                        Some(at) => placed(at),
+                        Some(at) => found_at(at),
                         None => Err(ambiguous(level, &places)),
                     };
                 }
@@ -172,7 +172,7 @@ impl<'f, 'h> Placer<'f, 'h> {
 
     /// The lines that the last of a hunk's names is about, within the blocks of those before it if that is to be had.
     fn anchors(&mut self, hunk: &Hunk<'_>) -> Option<Vec<usize>> {
-        let mut blocks: Vec<Range<usize>> = vec![0..self.lines.count()];
+        let mut blocks: Vec<Range<usize>> = Vec::from([0..self.lines.count()]);
         let mut found: Vec<usize> = Vec::new();
         for anchor in &hunk.anchors {
             let places = self.lines_of(anchor);

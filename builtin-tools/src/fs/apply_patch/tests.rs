@@ -1,3 +1,5 @@
+#![allow(clippy::format_collect, clippy::format_push_string, reason = "texts of a test are short")]
+
 use super::*;
 use crate::fs::splice::splice;
 use proptest::prelude::*;
@@ -214,7 +216,9 @@ fn what_stands_around_a_patch_is_passed_over() {
         for change in &mut changes {
             change.line = 0;
             if let Action::Update { hunks, .. } = &mut change.action {
-                hunks.iter_mut().for_each(|hunk| hunk.line = 0);
+                for hunk in hunks {
+                    hunk.line = 0;
+                }
             }
         }
         format!("{changes:?}")
@@ -247,17 +251,17 @@ fn the_names_of_unified_diffs() {
         ("diff --git a/x b/y\ncopy from x\ncopy to y\n--- a/x\n+++ b/y\n", "copy x to y"),
         ("--- a/x\n+++ /dev/null\n", "delete x"),
     ] {
-        let patch = format!("{names}{hunk}");
-        let patch = parse(&patch).unwrap();
+        let text = format!("{names}{hunk}");
+        let patch = parse(&text).unwrap();
         let change = &patch.changes[0];
-        let path = &change.path;
+        let name = &change.path;
         let told = match (&change.action, &change.or_path) {
-            (Action::Update { to: None, .. }, None) => format!("update {path}"),
-            (Action::Update { to: None, .. }, Some(other)) => format!("update {path} or {other}"),
-            (Action::Update { to: Some(to), is_copy: false, .. }, _) => format!("move {path} to {to}"),
-            (Action::Update { to: Some(to), is_copy: true, .. }, _) => format!("copy {path} to {to}"),
-            (Action::Add(content), _) => format!("add {path} {content:?}"),
-            (Action::Delete(_), _) => format!("delete {path}"),
+            (Action::Update { to: None, .. }, None) => format!("update {name}"),
+            (Action::Update { to: None, .. }, Some(other)) => format!("update {name} or {other}"),
+            (Action::Update { to: Some(to), is_copy: false, .. }, _) => format!("move {name} to {to}"),
+            (Action::Update { to: Some(to), is_copy: true, .. }, _) => format!("copy {name} to {to}"),
+            (Action::Add(content), _) => format!("add {name} {content:?}"),
+            (Action::Delete(_), _) => format!("delete {name}"),
         };
         assert_eq!(told, expected, "{names}");
     }
@@ -341,7 +345,7 @@ fn unified(old: &str, new: &str, context: usize) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2_000))]
+    #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
     fn a_unified_diff_makes_the_one_of_the_other(old in content(), new in content(), context in 1_usize..4) {

@@ -5,6 +5,9 @@ use crate::fs::fold::indentation;
 /// The most spaces that stand for a tab.
 const MOST_SPACES_A_TAB: usize = 8;
 
+/// The indentation of a line that was asked for, and of that in the file.
+type Pair<'a> = (&'a [u8], &'a [u8]);
+
 /// A rule that turns the indentation of each line that was asked for into that of the line in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Reindent {
@@ -27,23 +30,23 @@ impl Reindent {
     pub(super) fn between(old: &str, file: &[u8]) -> Option<Self> {
         let lines = old.split('\n').zip(file.split(|&byte| byte == b'\n'));
         let has_text = |line: &&str| !line.trim().is_empty();
-        let pairs: Vec<(&[u8], &[u8])> = lines
+        let pairs: Vec<Pair<'_>> = lines
             .filter(|(old, _)| has_text(old))
             .map(|(old, file)| (indent_of(old.as_bytes()), indent_of(file)))
             .collect();
-        let is_of = |pick: fn(&(&[u8], &[u8])) -> Vec<u8>, byte: u8| {
+        let is_of = |pick: fn(&Pair<'_>) -> Vec<u8>, byte: u8| {
             let mut all = pairs.iter().flat_map(pick).peekable();
             all.peek().is_some() && all.all(|one| one == byte)
         };
-        let (asked, there) =
-            (|pair: &(&[u8], &[u8])| pair.0.to_vec(), |pair: &(&[u8], &[u8])| pair.1.to_vec());
-        let length = |pair: &(&[u8], &[u8])| (pair.0.len(), pair.1.len());
+        let (asked, there) = (|pair: &Pair<'_>| pair.0.to_vec(), |pair: &Pair<'_>| pair.1.to_vec());
+        let length = |pair: &Pair<'_>| (pair.0.len(), pair.1.len());
         if is_of(asked, b' ') && is_of(there, b'\t') {
-            let (spaces, more) = unit(pairs.iter().map(length))?;
+            let (spaces, more) = unit(&pairs.iter().map(length).collect::<Vec<_>>())?;
             return Some(Self::ToTabs { spaces, more });
         }
         if is_of(asked, b'\t') && is_of(there, b' ') {
-            let (spaces, more) = unit(pairs.iter().map(length).map(|(tabs, spaces)| (spaces, tabs)))?;
+            let (spaces, more) =
+                unit(&pairs.iter().map(length).map(|(tabs, spaces)| (spaces, tabs)).collect::<Vec<_>>())?;
             return Some(Self::ToSpaces { spaces, more });
         }
         begin(&pairs)
@@ -94,25 +97,25 @@ impl Reindent {
     }
 }
 
-fn begin(pairs: &[(&[u8], &[u8])]) -> Option<Reindent> {
+fn begin(pairs: &[Pair<'_>]) -> Option<Reindent> {
     let &(first_asked, first_there) = pairs.first()?;
     let shared =
         |one: &[u8], other: &[u8]| one.iter().zip(other).take_while(|(one, other)| one == other).count();
     let length = pairs.iter().map(|(asked, _)| shared(asked, first_asked)).min()?;
     let (from, rest) = first_asked.split_at(length);
     let to = first_there.strip_suffix(rest)?;
-    let follows = |(asked, there): &(&[u8], &[u8])| there.strip_prefix(to) == Some(&asked[length..]);
+    let follows = |(asked, there): &Pair<'_>| there.strip_prefix(to) == Some(&asked[length..]);
     let is_mixed = pairs.iter().any(|(_, there)| there.contains(&b' ') && there.contains(&b'\t'));
     pairs.iter().all(follows).then(|| Reindent::Begin { from: from.to_vec(), to: to.to_vec(), is_mixed })
 }
 
 /// How many spaces stand for a tab, and how many are more in each line, if that is the same for all pairs of a number of
 /// spaces and one of tabs. Where all lines are at one depth, nothing is more.
-fn unit(pairs: impl Iterator<Item = (usize, usize)> + Clone) -> Option<(usize, isize)> {
-    let (spaces, tabs) = pairs.clone().next()?;
-    let other = pairs.clone().find(|pair| pair.1 != tabs);
+fn unit(pairs: &[(usize, usize)]) -> Option<(usize, isize)> {
+    let &(spaces, tabs) = pairs.first()?;
+    let other = pairs.iter().find(|pair| pair.1 != tabs);
     let unit = match other {
-        Some((other_spaces, other_tabs)) => {
+        Some(&(other_spaces, other_tabs)) => {
             let (wide, deep) = (spaces.abs_diff(other_spaces), tabs.abs_diff(other_tabs));
             ((spaces < other_spaces) == (tabs < other_tabs) && wide % deep == 0).then_some(wide / deep)?
         }
@@ -120,7 +123,7 @@ fn unit(pairs: impl Iterator<Item = (usize, usize)> + Clone) -> Option<(usize, i
     };
     let more = |spaces: usize, tabs: usize| spaces.checked_signed_diff(tabs.checked_mul(unit)?);
     let shift = more(spaces, tabs)?;
-    let follow = pairs.clone().all(|(spaces, tabs)| more(spaces, tabs) == Some(shift));
+    let follow = pairs.iter().all(|&(spaces, tabs)| more(spaces, tabs) == Some(shift));
     (follow && (2..=MOST_SPACES_A_TAB).contains(&unit)).then_some((unit, shift))
 }
 

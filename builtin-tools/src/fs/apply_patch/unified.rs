@@ -278,7 +278,8 @@ fn halves(names: &str) -> Option<String> {
 fn without_prefixes((old, new): (Option<String>, Option<String>)) -> (Option<String>, Option<String>) {
     let stripped = |name: &Option<String>, prefixes: &[&str]| {
         let name = name.as_ref()?;
-        prefixes.iter().find_map(|prefix| name.strip_prefix(prefix)).map(str::to_owned)
+        let rest = prefixes.iter().find_map(|prefix| name.strip_prefix(prefix));
+        rest.filter(|rest| !rest.is_empty()).map(str::to_owned)
     };
     let (old_rest, new_rest) =
         (stripped(&old, &["a/", "i/", "c/", "o/", "w/"]), stripped(&new, &["b/", "w/", "i/", "c/", "o/"]));

@@ -114,7 +114,10 @@ fn indented(file: &[u8], old: &str) -> Result<Located, Miss> {
     let looseness = Looseness::Indentation;
     let (mut needle, mut seen) = (vec![b'\n'], vec![b'\n']);
     needle.append(&mut fold::fold(old.as_bytes(), looseness));
-    end_with_newline(&mut needle);
+    // Also where the last line is blank: then a blank line is asked for.
+    if !old.ends_with('\n') {
+        needle.push(b'\n');
+    }
     seen.append(&mut fold::fold_file(file, looseness));
     if !old.ends_with('\n') {
         end_with_newline(&mut seen);

@@ -132,6 +132,7 @@ fn what_is_not_in_one_place_changes_nothing() {
         ("hello world", "helo world", "", false, "0 Miss(Absent)"),
         ("ab\na", "a\n", "", false, "0 Miss(Absent)"),
         ("a", "\n", "", false, "0 Miss(Absent)"),
+        ("    a\n        b\n", "\ta\n\t    ", "", false, "0 Miss(Absent)"),
         ("Hello", "hello", "", false, "0 Miss(Absent)"),
     ] {
         assert_eq!(

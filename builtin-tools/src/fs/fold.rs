@@ -303,7 +303,8 @@ mod tests {
         for start in 0..folded.len() {
             for end in start + 1..=folded.len() {
                 let found = resolve(bytes, Indentation, std::slice::from_ref(&(start..end)));
-                assert_eq!(found, [behind[start].start..behind[end - 1].end], "{start}..{end}");
+                let expected = behind[start].start..behind[end - 1].end;
+                assert_eq!(found, std::slice::from_ref(&expected), "{start}..{end}");
             }
         }
         let each: Vec<Range<usize>> = (0..folded.len()).map(|at| at..at + 1).collect();

@@ -172,7 +172,7 @@ impl<'f, 'h> Placer<'f, 'h> {
 
     /// The lines that the last of a hunk's names is about, within the blocks of those before it if that is to be had.
     fn anchors(&mut self, hunk: &Hunk<'_>) -> Option<Vec<usize>> {
-        let mut blocks: Vec<Range<usize>> = Vec::from([0..self.lines.count()]);
+        let mut blocks: Vec<Range<usize>> = std::iter::once(0..self.lines.count()).collect();
         let mut found: Vec<usize> = Vec::new();
         for anchor in &hunk.anchors {
             let places = self.lines_of(anchor);

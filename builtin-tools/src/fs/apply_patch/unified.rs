@@ -151,6 +151,9 @@ impl<'a> Reader<'a> {
     fn whole_name(&self, name: &str) -> Result<String, PatchError> {
         let name =
             unquoted(name.trim_end()).ok_or_else(|| self.wrong("this name is not quoted as git does"))?;
+        if name.is_empty() {
+            return Err(self.wrong("the path is missing"));
+        }
         Ok(name.into_owned())
     }
 
@@ -158,9 +161,6 @@ impl<'a> Reader<'a> {
     fn file_name(&self, name: &str) -> Result<Option<String>, PatchError> {
         let name = if name.starts_with('"') { name } else { name.split('\t').next().unwrap_or(name) };
         let name = self.whole_name(name)?;
-        if name.is_empty() {
-            return Err(self.wrong("the path is missing"));
-        }
         Ok(Some(name).filter(|name| name != "/dev/null"))
     }
 

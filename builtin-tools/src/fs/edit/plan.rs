@@ -144,7 +144,9 @@ pub(crate) fn plan(file: &[u8], replacements: &[Replacement<'_>]) -> Result<Plan
 /// A replacement of lines without the line ending that its last line has and the last line of the file has not.
 fn open_ended<'a>(file: &[u8], replacement: &Replacement<'a>) -> Option<Replacement<'a>> {
     let without = |text: &'a str| text.strip_suffix("\r\n").or_else(|| text.strip_suffix('\n'));
-    let old = without(replacement.old).filter(|old| !old.trim().is_empty() && !file.ends_with(b"\n"))?;
+    // A last line without text says too little of where it is.
+    let has_last_line = |old: &&str| old.rsplit('\n').next().is_some_and(|line| !line.trim().is_empty());
+    let old = without(replacement.old).filter(has_last_line).filter(|_| !file.ends_with(b"\n"))?;
     Some(Replacement { old, new: without(replacement.new).unwrap_or(replacement.new), all: false })
 }
 

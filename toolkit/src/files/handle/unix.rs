@@ -385,11 +385,7 @@ mod tests {
             };
             let flags = OFlags::RDONLY | OFlags::NONBLOCK;
             let at = Path::new(if path.is_empty() { "." } else { path });
-            assert_eq!(
-                told(dir.open_stepwise(at, flags | OFlags::CLOEXEC, Mode::empty())),
-                expected,
-                "{path}"
-            );
+            assert_eq!(told(dir.open_stepwise(at, flags | OFlags::CLOEXEC, Mode::empty())), expected, "{path}");
             // A path that goes up stays within in one call, and is refused all the same where it is made of names.
             if path != "a/../a" {
                 assert_eq!(told(dir.open(Path::new(path), flags, Mode::empty())), expected, "{path}");

@@ -24,7 +24,7 @@ pub use target::{Before, Expected, FileContent, Proposal, Target};
 pub use unfinished::{Interrupted, Left, Unfinished};
 pub use version::FileVersion;
 
-#[cfg(any(test, feature = "testing"))]
+#[cfg(feature = "testing")]
 pub use fault::at_fault_points;
 
 use crate::context::ToolContext;

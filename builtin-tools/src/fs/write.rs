@@ -7,7 +7,7 @@ use keep::Kept;
 use serde_json::json;
 use std::fmt::Write as _;
 use toolkit::prelude::*;
-use toolkit::{Before, Expected, Proposal, Seen, Target};
+use toolkit::{Before, Expected, FileContent, Proposal, Seen, Target, Workspace};
 
 /// The largest file that is replaced, in bytes.
 const MAX_BYTES: u64 = 256 << 20;
@@ -61,7 +61,7 @@ pub async fn write(
     let lock = target.lock().await;
     let written = ctx.blocking(move |_| {
         let _until_written = lock;
-        write_to(&target, &content, draft, expected.as_ref())
+        write_to(&workspace, &target, &content, draft, expected)
     });
     let output = written.await?;
     Ok(match repaired {
@@ -96,27 +96,36 @@ impl Draft {
     }
 }
 
+/// Writes it, now that the file is nobody else's.
 fn write_to(
+    workspace: &Workspace,
     target: &Target,
     content: &str,
     draft: Option<Draft>,
-    expected: Option<&Expected>,
+    expected: Option<Expected>,
 ) -> Result<ToolOutput, ToolError> {
-    let shown = target.shown();
+    let now = target.read(MAX_BYTES)?;
+    // What was not known before the question, or what the session itself did since.
+    let is_own = |now: &Option<FileContent>| {
+        now.as_ref().is_some_and(|now| workspace.seen(target.path(), &now.version) == Seen::Same)
+    };
     let (draft, expected) = match (draft, expected) {
-        (Some(draft), Some(expected)) => (draft, expected.clone()),
-        // Now that it may be known.
+        (Some(draft), Some(expected)) if is_as(&expected, now.as_ref()) || !is_own(&now) => (draft, expected),
         _ => {
-            let old = target.read(MAX_BYTES)?;
-            let expected = match &old {
-                Some(old) => Expected::Version(old.version.clone()),
-                None => Expected::Absent,
-            };
-            (Draft::new(shown, old.as_ref().map(|old| &*old.bytes), content), expected)
+            let draft = Draft::new(target.shown(), now.as_ref().map(|now| &*now.bytes), content);
+            (draft, now.map_or(Expected::Absent, |now| Expected::Version(now.version)))
         }
     };
     target.write(&draft.kept.bytes, &expected)?;
     Ok(output(target, &draft))
+}
+
+fn is_as(expected: &Expected, now: Option<&FileContent>) -> bool {
+    match (expected, now) {
+        (Expected::Absent, None) => true,
+        (Expected::Version(version), Some(now)) => version.is_same(&now.version),
+        _ => false,
+    }
 }
 
 fn output(target: &Target, draft: &Draft) -> ToolOutput {

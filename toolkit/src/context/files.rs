@@ -5,7 +5,7 @@ use super::leave::{Asked, MOST_LOOKS, Weighed, denied, restless};
 use crate::ask::{Access, Ask};
 use crate::error::{ToolError, ToolErrorKind};
 use crate::guard::{guard, panicked};
-use crate::permission::{DecidedPath, FoldedDirs, PathDecision};
+use crate::permission::{DecidedPath, OwnDirs, PathDecision};
 use crate::toolbox::Scope;
 use crate::workspace::{self, Look, Obstacle, Place};
 use std::path::{Component, Path, PathBuf};
@@ -205,10 +205,11 @@ impl ToolContext {
     }
 
     /// What is decided of reading at a place that is known.
-    pub(crate) fn decide_reading(&self, place: &Place, own: &FoldedDirs) -> PathDecision {
+    /// Its own directories are as they are compared.
+    pub(crate) fn decide_reading(&self, place: &Place, own: &OwnDirs) -> PathDecision {
         let scope = self.scope();
         let permissions = &scope.toolkit.settings.permissions;
-        permissions.decide_path(&scope.caller, own, place, Access::Read, Look::Inside).decision
+        permissions.decide_path_among(&scope.caller, own, place, Access::Read, Look::Inside).decision
     }
 
     /// Looks where blocking is allowed, if that is to be had.
@@ -252,7 +253,7 @@ impl Scope {
         let settings = &self.toolkit.settings;
         let place = workspace::find(self.caller.workspace_dir(), &settings.further_dirs, path, look)?;
         let decided =
-            settings.permissions.decide_path(&self.caller, &settings.own_dirs.folded(), &place, access, look);
+            settings.permissions.decide_path(&self.caller, &settings.own_dirs, &place, access, look);
         Ok((decided, place))
     }
 

@@ -24,7 +24,11 @@ impl Workspace {
     /// As [`ToolContext::check_file_access`](crate::ToolContext::check_file_access). `NotFound` names up to three similar
     /// names, of those that need no leave. Pipes, sockets and devices are refused.
     pub async fn open(&self, path: impl AsRef<Path>) -> Result<Opened, ToolError> {
-        let given = path.as_ref();
+        Ok(self.open_asking(path.as_ref()).await?.0)
+    }
+
+    /// The same, and whether leave had to be asked for.
+    pub(super) async fn open_asking(&self, given: &Path) -> Result<(Opened, bool), ToolError> {
         let mut path = repair::literal(given);
         let mut repaired: Option<Repaired> = None;
         let mut granted = Vec::new();
@@ -35,7 +39,9 @@ impl Workspace {
                     granted.push(asked.granted);
                 }
                 Weighed::OwnOutput(path) => {
-                    return self.ctx.blocking(move |_| open_own_output(&path)).await;
+                    let workspace = self.clone();
+                    let opened = self.ctx.blocking(move |_| workspace.open_own_output(&path)).await?;
+                    return Ok((opened, false));
                 }
                 Weighed::Allowed(seen) => {
                     let place = seen.1;
@@ -44,7 +50,7 @@ impl Workspace {
                             let (workspace, repaired) = (self.clone(), repaired.clone());
                             let open = move |_: &_| workspace.open_place(&place, repaired);
                             match self.ctx.blocking(open).await? {
-                                Some(opened) => return Ok(opened),
+                                Some(opened) => return Ok((opened, !granted.is_empty())),
                                 None => continue,
                             }
                         }
@@ -163,23 +169,23 @@ impl Workspace {
             }
         }))
     }
-}
 
-/// A whole output of this session. Its directory may stand behind links, which whoever runs the program made.
-fn open_own_output(path: &Path) -> Result<Opened, ToolError> {
-    let shown = super::opened::shown(path);
-    let open = || {
-        let name = path.file_name().ok_or(ErrorKind::NotFound)?;
-        let directory = path.parent().ok_or(ErrorKind::NotFound)?.canonicalize()?;
-        let any = Dir::open_root(&directory)?.open_any(Path::new(name))?;
-        Ok::<_, io::Error>((any, directory.join(name)))
-    };
-    match open().map_err(|error| cannot("open", &shown, &error))? {
-        (Any::File(file, metadata), real) => {
-            let place = OpenedPlace { real, shown, repaired: None };
-            Ok(Opened::File(OpenedFile { file, metadata, place }))
+    /// A whole output of this session. Its directory may stand behind links, which whoever runs the program made.
+    fn open_own_output(&self, path: &Path) -> Result<Opened, ToolError> {
+        let shown = self.shown(path);
+        let open = || {
+            let name = path.file_name().ok_or(ErrorKind::NotFound)?;
+            let directory = path.parent().ok_or(ErrorKind::NotFound)?.canonicalize()?;
+            let any = Dir::open_root(&directory)?.open_any(Path::new(name))?;
+            Ok::<_, io::Error>((any, directory.join(name)))
+        };
+        match open().map_err(|error| cannot("open", &shown, &error))? {
+            (Any::File(file, metadata), real) => {
+                let place = OpenedPlace { real, shown, repaired: None };
+                Ok(Opened::File(OpenedFile { file, metadata, place }))
+            }
+            _ => Err(ToolError::not_found(format!("{shown} does not exist"))),
         }
-        _ => Err(ToolError::not_found(format!("{shown} does not exist"))),
     }
 }
 

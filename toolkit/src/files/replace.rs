@@ -42,8 +42,8 @@ impl Target {
     /// Writes the whole file: whoever opens it sees the old content or the new one, also where the process or the system
     /// dies meanwhile. Directories that are missing are made. Blocks.
     ///
-    /// Mode, owner and group of a file that is replaced are kept, the latter two as far as the process may; set-user-id
-    /// goes where the owner cannot be kept. A file with several names keeps its old content under the others. The
+    /// Mode, owner, group, access list and user attributes of a file that is replaced are kept, all but the first as far as
+    /// the process may; set-user-id goes where the owner cannot be kept. A file with several names keeps its old content under the others. The
     /// session has seen what is written here.
     ///
     /// # Errors
@@ -57,7 +57,7 @@ impl Target {
         for _ in 0..TRIES {
             let existing = self.check(&dir, expected)?;
             let mut new = Temporary::create(&dir, existing.is_none()).map_err(|error| refused(&error))?;
-            let filled = new.fill(content, existing.as_ref());
+            let filled = new.fill(content, existing.as_ref().map(|stat| (stat, &*self.name)));
             match filled.and_then(|()| self.put(&mut new, existing.as_ref())) {
                 Ok(Put::Done) => {}
                 Ok(Put::Changed) if matches!(expected, Expected::Any) => continue,
@@ -152,7 +152,7 @@ impl Target {
             (Expected::Version(version), Some(stat)) => {
                 // A time that changed need not mean another content.
                 let is_same_content = || {
-                    let content = self.read(u64::MAX).ok().flatten();
+                    let content = self.read(version.size()).ok().flatten();
                     content.is_some_and(|content| version.is_same(&content.version))
                 };
                 let is_same = version.looks_like(stat) || version.size() == stat.size && is_same_content();
@@ -264,11 +264,12 @@ impl<'a> Temporary<'a> {
         Err(ErrorKind::AlreadyExists.into())
     }
 
-    fn fill(&mut self, content: &[u8], replaces: Option<&Stat>) -> io::Result<()> {
+    fn fill(&mut self, content: &[u8], replaces: Option<(&Stat, &OsStr)>) -> io::Result<()> {
         fault::point("write");
         self.file.write_all(content)?;
-        if let Some(replaces) = replaces {
+        if let Some((replaces, name)) = replaces {
             handle::owner_and_mode(&self.file, replaces)?;
+            self.dir.give_attributes(name, &self.file);
         }
         fault::point("sync");
         self.file.sync_all()

@@ -2,7 +2,7 @@
 
 use super::handle::Dir;
 use crate::error::ToolError;
-use crate::permission::FoldedDirs;
+use crate::permission::OwnDirs;
 use crate::workspace::Place;
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -11,10 +11,8 @@ use std::path::{Component, Path, PathBuf};
 pub(super) struct Roots {
     /// The workspace first.
     all: Vec<Root>,
-    /// The real paths of all but the first.
-    further: Vec<PathBuf>,
-    /// What of the toolkit's own may be among them.
-    own: FoldedDirs,
+    /// What of the toolkit's own may be among them, as it is compared.
+    own: OwnDirs,
 }
 
 #[derive(Debug)]
@@ -28,22 +26,25 @@ pub(super) struct Root {
 
 impl Roots {
     /// Opens the workspace, and of the others those that are there.
-    pub(super) fn open(workspace: &Path, further: &[PathBuf], own: FoldedDirs) -> Result<Self, ToolError> {
+    pub(super) fn open(workspace: &Path, further: &[PathBuf], own: OwnDirs) -> Result<Self, ToolError> {
         let workspace = Root::open(workspace).map_err(|error| {
             ToolError::unavailable(format!("the workspace `{}` cannot be used: {error}", workspace.display()))
         })?;
         let further = further.iter().filter_map(|directory| Root::open(directory).ok());
-        let all: Vec<Root> = [workspace].into_iter().chain(further).collect();
-        let further = all[1..].iter().map(|root| root.real.clone()).collect();
-        Ok(Self { all, further, own })
+        Ok(Self { all: [workspace].into_iter().chain(further).collect(), own })
     }
 
     pub(super) fn workspace(&self) -> &Root {
         &self.all[0]
     }
 
-    /// What of the toolkit's own may be among them.
-    pub(super) fn own(&self) -> &FoldedDirs {
+    /// The others that count as within it.
+    pub(super) fn further(&self) -> impl Iterator<Item = &Root> {
+        self.all[1..].iter()
+    }
+
+    /// What of the toolkit's own may be among them, as it is compared.
+    pub(super) fn own(&self) -> &OwnDirs {
         &self.own
     }
 
@@ -54,7 +55,7 @@ impl Roots {
             given: real.to_owned(),
             links: Vec::new(),
             workspace: self.workspace().real.clone(),
-            further: self.further.clone(),
+            further: self.further().map(|root| root.real.clone()).collect(),
             obstacle: None,
         }
     }

@@ -86,7 +86,9 @@ impl Workspace {
         if !proposal.is_absent() || !repair::is_elsewhere(given) {
             return Ok(proposal);
         }
-        let Some(used) = repair::translated(given) else { return Ok(proposal) };
+        let Some(used) = repair::translated(given).filter(|used| used != given) else {
+            return Ok(proposal);
+        };
         let repaired = Repaired { given: given.to_owned(), used: used.clone() };
         self.propose_at(used, Some(repaired)).await
     }

@@ -75,19 +75,15 @@ impl OwnDirs {
         self.config.push(path);
     }
 
-    /// As they are compared: by all their names.
-    pub(crate) fn folded(&self) -> FoldedDirs {
+    /// As they are compared.
+    pub(crate) fn folded(&self) -> Self {
         let both = |directories: &[PathBuf]| {
             let real = directories.iter().filter_map(|directory| directory.canonicalize().ok());
             directories.iter().cloned().chain(real).map(|directory| fold(&directory)).collect()
         };
-        FoldedDirs(Self { config: both(&self.config), data: both(&self.data) })
+        Self { config: both(&self.config), data: both(&self.data) }
     }
 }
-
-/// Directories of the toolkit's own, as they are compared.
-#[derive(Debug, Clone)]
-pub(crate) struct FoldedDirs(OwnDirs);
 
 impl DecidedPath {
     /// A path that is allowed whatever it is matched by.
@@ -101,7 +97,19 @@ impl Permissions {
     pub(crate) fn decide_path(
         &self,
         caller: &Caller,
-        own: &FoldedDirs,
+        own: &OwnDirs,
+        place: &Place,
+        access: Access,
+        look: Look,
+    ) -> DecidedPath {
+        self.decide_path_among(caller, &own.folded(), place, access, look)
+    }
+
+    /// The same, where the toolkit's own directories are as they are compared.
+    pub(crate) fn decide_path_among(
+        &self,
+        caller: &Caller,
+        folded: &OwnDirs,
         place: &Place,
         access: Access,
         look: Look,
@@ -113,7 +121,7 @@ impl Permissions {
         }
         let weigh =
             |kind: &str, default| self.weigh(caller, &PermissionRequest::new(kind, &patterns), default);
-        let path = Weighing { place, access, look, own: &own.0, weigh: &weigh };
+        let path = Weighing { place, access, look, own: folded, weigh: &weigh };
         let decision = match access {
             Access::Read => path.read(),
             Access::Write => path.write(),
@@ -127,6 +135,7 @@ struct Weighing<'a> {
     place: &'a Place,
     access: Access,
     look: Look,
+    /// As they are compared.
     own: &'a OwnDirs,
     /// What the rules say of a kind, and whether they name this very path.
     weigh: &'a dyn Fn(&str, Decision) -> (Decided, bool),

@@ -84,7 +84,7 @@ fn run_child(places: &Places, what: &str, at: usize) -> bool {
 /// What is left, without files that are not complete.
 fn left(places: &Places) -> Vec<String> {
     let mut names = places.names("inside");
-    names.retain(|name| !(name.starts_with(".toolkit-") && name.ends_with(".tmp")));
+    names.retain(|name| !(name.starts_with(".toolkit-") && name.split('.').next_back() == Some("tmp")));
     names
 }
 
@@ -178,7 +178,7 @@ async fn what_another_hand_puts_there_meanwhile_stays() {
 async fn replace(places: &Places, version: &FileVersion) -> String {
     let toolkit = Toolkit::empty()
         .tool(toolkit::tool_ref!(replace_version))
-        .state(version.clone())
+        .service(version.clone())
         .approver(ScriptedApprover::always(Answer::allow()))
         .default_workspace(places.base.join("inside"))
         .build()

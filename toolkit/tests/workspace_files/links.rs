@@ -3,6 +3,7 @@
 use crate::{Places, asked, content};
 use serde_json::json;
 use std::fs;
+use toolkit::prelude::*;
 use toolkit::{Answer, FileKind, Opened, Refused};
 
 fn places() -> Places {
@@ -174,4 +175,39 @@ async fn a_directory_is_listed_and_its_files_opened_by_handle() {
     for name in ["secret", "../../outside/secret", "..", ".", ""] {
         assert!(directory.try_open(name.as_ref()).is_err(), "{name}");
     }
+}
+
+/// Counts aloud, for longer than a model listens.
+#[tool(read_only)]
+async fn count() -> String {
+    (1..=5_000).flat_map(|number: u32| [number.to_string(), "\n".to_owned()]).collect()
+}
+
+#[tokio::test]
+async fn a_session_opens_its_own_whole_outputs_and_no_other_does() {
+    let places = places();
+    // Whoever runs the program may have put a link above them.
+    fs::create_dir(places.path("outside/data")).unwrap();
+    places.link("outside/data", "data");
+    let toolkit = Toolkit::empty()
+        .tool(toolkit::tool_ref!(count))
+        .tool(toolkit::tool_ref!(crate::open))
+        .data_dir(places.base.join("data"))
+        .default_workspace(places.base.join("inside"))
+        .build()
+        .unwrap();
+    let own = toolkit.toolbox(&Caller::new().with_session("own")).await;
+    let counted = own.call(ToolCall::new("1", "count", "{}")).await;
+    let kept = counted.output().unwrap().metadata["truncation"]["kept"]["path"].clone();
+    let open = |toolbox: toolkit::Toolbox, path: serde_json::Value| async move {
+        toolbox.call(ToolCall::new("2", "open", json!({ "path": path }))).await.text()
+    };
+    let text = open(own.clone(), kept.clone()).await;
+    assert!(text.starts_with("1\n2\n3\n"), "{text:.200}");
+    let above = std::path::Path::new(kept.as_str().unwrap()).parent().unwrap();
+    for path in [above.join("other.txt"), above.to_owned(), above.join("../other/1.txt")] {
+        assert!(open(own.clone(), json!(path)).await.starts_with("denied: "), "{}", path.display());
+    }
+    let other = toolkit.toolbox(&Caller::new().with_session("other")).await;
+    assert!(open(other, kept).await.starts_with("denied: "));
 }

@@ -88,9 +88,10 @@ async fn hold_both(ctx: &ToolContext, backwards: bool) -> Result<(), ToolError> 
     let one = workspace.target("one", |ask| ask).await?;
     let other = workspace.target("other", |ask| ask).await?;
     for _ in 0..200 {
-        let _lock = match backwards {
-            true => Target::lock_all([&other, &one, &other]).await,
-            false => Target::lock_all([&one, &other]).await,
+        let _lock = if backwards {
+            Target::lock_all([&other, &one, &other]).await
+        } else {
+            Target::lock_all([&one, &other]).await
         };
         tokio::task::yield_now().await;
     }
@@ -142,4 +143,31 @@ async fn a_session_knows_what_it_saw_last() {
     assert_eq!(places.workspace().seen(&path, &now(&workspace)), Seen::Never);
     workspace.forget(&path);
     assert_eq!(workspace.seen(&path, &now(&workspace)), Seen::Never);
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn what_belongs_to_a_file_is_kept() {
+    use rustix::fs::{XattrFlags, getxattr, setxattr};
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
+    let places = Places::new();
+    places.write("inside/file", "old");
+    let path = places.base.join("inside/file");
+    // Only root may give a file away, and not every file system has attributes; what cannot be set is not looked for.
+    let is_given = chown(&path, Some(12_345), Some(54_321)).is_ok();
+    let is_noted = setxattr(&path, "user.note", b"text", XattrFlags::empty()).is_ok();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o4_754)).unwrap();
+    let arguments = serde_json::json!({ "path": "file", "text": "new" });
+    let (text, _) = crate::asked(&places, "put", arguments, [Answer::allow()], |builder| builder).await;
+    assert_eq!((text.as_str(), places.read("inside/file").as_str()), ("file", "new"));
+    let metadata = std::fs::metadata(&path).unwrap();
+    assert_eq!(metadata.mode() & 0o7_777, 0o4_754);
+    if is_given {
+        assert_eq!((metadata.uid(), metadata.gid()), (12_345, 54_321));
+    }
+    if is_noted {
+        let mut buffer = [0; 16];
+        let length = getxattr(&path, "user.note", &mut buffer[..]).unwrap();
+        assert_eq!(&buffer[..length], b"text");
+    }
 }

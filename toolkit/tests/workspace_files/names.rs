@@ -4,7 +4,6 @@ use crate::{Places, asked, content};
 use serde_json::json;
 use std::path::Path;
 use toolkit::Answer;
-use toolkit::prelude::*;
 
 #[tokio::test]
 async fn one_repair_is_used_and_said() {
@@ -125,14 +124,17 @@ async fn home_is_understood_and_asked_about() {
 async fn a_file_to_be_made_has_just_the_name_that_was_given() {
     let places = Places::new();
     places.write("inside/a\u{a0}b", "other");
-    for (path, expected) in
-        [("a b", "a b"), ("@types/new", "@types/new"), ("./~/new", "~/new"), ("..foo", "..foo")]
-    {
+    for (path, expected) in [
+        ("a b", "a b"),
+        ("@types/new", "@types/new"),
+        ("./~/new", "~/new"),
+        ("..foo", "..foo"),
+        ("file://elsewhere/new", "file:/elsewhere/new"),
+    ] {
         let arguments = json!({ "path": path, "text": "new" });
         let (text, _) = asked(&places, "put", arguments, [Answer::allow()], |builder| builder).await;
         assert_eq!(text, expected);
         assert_eq!(places.read(&format!("inside/{expected}")), "new");
     }
     assert_eq!(places.read("inside/a\u{a0}b"), "other");
-    let _ = ToolError::failed("");
 }

@@ -167,7 +167,7 @@ async fn nothing_outside_is_touched() {
         // Paths are looked at before anything is watched, so that only the operations are seen.
         let watch = Watch::new(&[&outside, &outside.join("file"), &places.base.join("outside")]);
         let (swapped, is_over) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
-        let swapper = std::thread::spawn({
+        let thread = std::thread::spawn({
             let (inside, swapped, is_over) = (inside.clone(), Arc::clone(&swapped), Arc::clone(&is_over));
             move || swap(&inside, swaps, &swapped, &is_over)
         });
@@ -184,7 +184,7 @@ async fn nothing_outside_is_touched() {
             *told.entry(text).or_insert(0) += 1;
         }
         is_over.store(true, Ordering::Relaxed);
-        swapper.join().unwrap();
+        thread.join().unwrap();
         assert_eq!(watch.seen(), <[String; 0]>::default(), "{operation}");
         assert_eq!(places.names("outside/dir"), ["file", "from", "gone"], "{operation}");
         for file in ["file", "from", "gone"] {

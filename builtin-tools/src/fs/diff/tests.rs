@@ -1,5 +1,6 @@
 use super::*;
 use proptest::prelude::*;
+use std::ops::RangeInclusive;
 
 #[test]
 fn texts() {
@@ -27,9 +28,14 @@ fn texts() {
     }
 }
 
+/// A line for each number.
+fn numbered(numbers: RangeInclusive<usize>, before: &str) -> String {
+    numbers.flat_map(|number| [before.to_owned(), number.to_string(), "\n".to_owned()]).collect()
+}
+
 #[test]
 fn two_changes_far_apart_are_two_hunks() {
-    let old: String = (1..=100).map(|number| format!("{number}\n")).collect();
+    let old = numbered(1..=100, "");
     let new = old.replace("\n10\n", "\nten\n").replace("\n90\n", "\nninety\n");
     let made = diff("f", Some(old.as_bytes()), Some(new.as_bytes()));
     assert_eq!((made.added, made.removed), (2, 2));
@@ -52,7 +58,9 @@ fn a_long_diff_is_cut_and_says_so() {
 #[test]
 fn what_has_nothing_in_common_takes_no_longer_than_allowed() {
     let lines = |seed: u64| -> String {
-        (0..300_000_u64).map(|number| format!("{}\n", (number * 7_919 + seed) % 1_000)).collect()
+        (0..300_000_u64)
+            .flat_map(|number| [((number * 7_919 + seed) % 1_000).to_string(), "\n".to_owned()])
+            .collect()
     };
     let (old, new) = (lines(1), lines(500));
     let start = Instant::now();
@@ -113,7 +121,7 @@ proptest! {
 
     #[test]
     fn also_where_one_line_changes_in_a_long_text(lines in 1_usize..3_000, at in 0_usize..3_000, with in "[ab\\n]{0,5}") {
-        let old: String = (0..lines).map(|number| format!("line {number}\n")).collect();
+        let old = numbered(0..=lines, "line ");
         let at = at % old.len();
         let new = format!("{}{with}{}", &old[..at], &old[at..]);
         let made = diff("f", Some(old.as_bytes()), Some(new.as_bytes()));

@@ -158,3 +158,43 @@ async fn another_hand_is_noticed() {
     toolbox.call_tool("read", json!({ "file_path": "f" })).await.expect_ok();
     call(&toolbox, "f", "four\n").await.expect_ok();
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_many_writes_at_once_each_lands_whole() {
+    const WRITERS: usize = 64;
+    let content = |writer: usize| format!("{writer}\n").repeat(1_000);
+    for sessions in [1, WRITERS] {
+        let workspace = tempfile::tempdir().unwrap();
+        let toolkit = Toolkit::empty()
+            .tool(toolkit::tool_ref!(write))
+            .approver(ScriptedApprover::always(Answer::allow()))
+            .default_workspace(workspace.path())
+            .build()
+            .unwrap();
+        let mut calls = Vec::new();
+        for writer in 0..WRITERS {
+            let session = (writer % sessions).to_string();
+            let toolbox = toolkit.toolbox(&Caller::new().with_session(session)).await;
+            let arguments = json!({ "file_path": "f", "content": content(writer) });
+            calls.push(tokio::spawn(async move {
+                toolbox.call(ToolCall::new("1", "write", arguments)).await.error().map(ToString::to_string)
+            }));
+        }
+        let mut landed = 0;
+        for call in calls {
+            match call.await.unwrap() {
+                None => landed += 1,
+                // Another session's is no own one, and nobody overwrites it unseen.
+                Some(error) => assert!(
+                    sessions > 1
+                        && (error.contains("changed by something else") || error.contains("exists by now")),
+                    "{error}"
+                ),
+            }
+        }
+        assert!(if sessions == 1 { landed == WRITERS } else { landed > 0 }, "{sessions}: {landed}");
+        let left = fs::read_to_string(workspace.path().join("f")).unwrap();
+        assert!((0..WRITERS).any(|writer| left == content(writer)));
+        assert_eq!(fs::read_dir(workspace.path()).unwrap().count(), 1);
+    }
+}

@@ -105,6 +105,10 @@ impl Dir {
         Ok((entries, false))
     }
 
+    /// Nothing is known of such attributes here.
+    #[expect(clippy::unused_self, reason = "as where something is")]
+    pub(crate) fn give_attributes(&self, _name: &OsStr, _file: &File) {}
+
     /// There is nothing to be synced of a directory here.
     #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as where there is")]
     pub(crate) fn sync(&self) -> io::Result<()> {

@@ -14,6 +14,9 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// How often an open that another process disturbed is tried again.
 const TRIES: usize = 16;
+/// How many bytes an attribute of a file has on Linux, and the names of all of them together.
+#[cfg(target_os = "linux")]
+const MOST_ATTRIBUTE_BYTES: usize = 64 * 1024;
 /// How long it is waited before a lock is tried again.
 const LOCK_PAUSE: Duration = Duration::from_micros(200);
 
@@ -175,6 +178,35 @@ impl Dir {
         }
         Ok((entries, false))
     }
+
+    /// Gives `file` what else belongs to the one of this name: its list of who may do what, and what people noted of it.
+    /// What cannot be read or set is left out; a list that cannot be kept leaves the group nothing.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn give_attributes(&self, name: &OsStr, file: &File) {
+        const LIST: &[u8] = b"system.posix_acl_access";
+        let Ok(Any::File(of, metadata)) = self.open_file(Path::new(name)) else { return };
+        let mut buffer = vec![0; MOST_ATTRIBUTE_BYTES];
+        let Ok(length) = rustix::fs::flistxattr(&of, &mut buffer[..]) else { return };
+        let names = buffer[..length].to_vec();
+        for name in names.split(|byte| *byte == 0) {
+            let is_list = name == LIST;
+            if !is_list && !name.starts_with(b"user.") {
+                continue;
+            }
+            let copied = rustix::fs::fgetxattr(&of, name, &mut buffer[..]).and_then(|length| {
+                rustix::fs::fsetxattr(file, name, &buffer[..length], rustix::fs::XattrFlags::empty())
+            });
+            if is_list && copied.is_err() {
+                // With a list, what the mode says of the group is the most that anybody in the list may.
+                let _ = rustix::fs::fchmod(file, Mode::from_raw_mode(metadata.mode() & 0o7707));
+            }
+        }
+    }
+
+    /// Nothing is known of such attributes here.
+    #[cfg(not(target_os = "linux"))]
+    #[expect(clippy::unused_self, reason = "as where something is")]
+    pub(crate) fn give_attributes(&self, _name: &OsStr, _file: &File) {}
 
     /// Has what was made, renamed and removed here survive a power cut. What cannot be synced is left to the system.
     pub(crate) fn sync(&self) -> io::Result<()> {
@@ -343,53 +375,4 @@ fn time(seconds: i64, nanoseconds: u32) -> Option<SystemTime> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::os::unix::fs::symlink;
-
-    /// In one call and step by step the same is opened, and the same refused.
-    #[test]
-    fn no_link_is_followed_either_way() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = |name: &str| directory.path().join(name);
-        std::fs::create_dir_all(path("a/b")).unwrap();
-        std::fs::write(path("a/b/file"), "").unwrap();
-        symlink("a", path("to_a")).unwrap();
-        symlink("b/file", path("a/to_file")).unwrap();
-        symlink("/", path("a/to_root")).unwrap();
-        symlink("absent", path("dangling")).unwrap();
-        symlink("circle", path("circle")).unwrap();
-        let dir = Dir::open_root(directory.path()).unwrap();
-        let raced = Err("raced");
-        for (path, expected) in [
-            ("a/b/file", Ok(())),
-            ("a", Ok(())),
-            ("", Ok(())),
-            (".", Ok(())),
-            ("./a/./b", Ok(())),
-            ("to_a", raced),
-            ("to_a/b/file", raced),
-            ("a/to_file", raced),
-            ("a/to_root/etc", raced),
-            ("dangling", raced),
-            ("circle", raced),
-            ("absent", Err("refused")),
-            ("a/b/file/x", Err("refused")),
-            ("a/../a", Err("refused")),
-            ("/etc", Err("refused")),
-        ] {
-            let told = |opened: io::Result<OwnedFd>| match opened {
-                Ok(_) => Ok(()),
-                Err(error) if is_raced(&error) => raced,
-                Err(_) => Err("refused"),
-            };
-            let flags = OFlags::RDONLY | OFlags::NONBLOCK;
-            let at = Path::new(if path.is_empty() { "." } else { path });
-            assert_eq!(told(dir.open_stepwise(at, flags | OFlags::CLOEXEC, Mode::empty())), expected, "{path}");
-            // A path that goes up stays within in one call, and is refused all the same where it is made of names.
-            if path != "a/../a" {
-                assert_eq!(told(dir.open(Path::new(path), flags, Mode::empty())), expected, "{path}");
-            }
-        }
-    }
-}
+mod tests;

@@ -33,9 +33,7 @@ fn place(given: &str, real: &str) -> Place {
 }
 
 fn decide(permissions: &Permissions, place: &Place, access: Access) -> PathDecision {
-    permissions
-        .decide_path(&Caller::new(), &OwnDirs::default().folded(), place, access, Look::Inside)
-        .decision
+    permissions.decide_path(&Caller::new(), &OwnDirs::default(), place, access, Look::Inside).decision
 }
 
 fn strictness(decision: &PathDecision) -> Decision {
@@ -82,7 +80,7 @@ proptest! {
         let permissions = Permissions::new(sources.into_iter().map(settings));
         let place = place(given, real);
         let decided =
-            permissions.decide_path(&Caller::new(), &OwnDirs::default().folded(), &place, access, Look::Inside);
+            permissions.decide_path(&Caller::new(), &OwnDirs::default(), &place, access, Look::Inside);
         if let PathDecision::Ask { kind, .. } = &decided.decision {
             let again = permissions.decide(&Caller::new(), &PermissionRequest::new(kind, &decided.patterns));
             prop_assert_eq!(again.decision, Decision::Ask, "{:?}", decided);

@@ -11,6 +11,8 @@ mod roots;
 mod seen;
 mod stale;
 mod target;
+mod together;
+mod unfinished;
 mod version;
 
 pub use handle::{DirectoryEntry, FileKind};
@@ -19,6 +21,7 @@ pub use opened::{Opened, OpenedDirectory, OpenedFile, Refused, Repaired};
 pub use replace::Written;
 pub use seen::Seen;
 pub use target::{Before, Expected, FileContent, Proposal, Target};
+pub use unfinished::{Interrupted, Left, Unfinished};
 pub use version::FileVersion;
 
 #[cfg(feature = "testing")]

@@ -111,8 +111,9 @@ pub use error::{IntoToolError, Retry, ToolError, ToolErrorKind};
 pub use escape::{MAX_BLOCK_CHARS, MAX_BLOCK_LINES, MAX_LINE_CHARS, escape_block, escape_line};
 pub use events::{AllowedBy, CallEvent, Event, Events, Progress};
 pub use files::{
-    Before, DirectoryEntry, Expected, FileContent, FileKind, FileLock, FileVersion, Opened, OpenedDirectory,
-    OpenedFile, Proposal, Refused, Repaired, Seen, Target, Workspace, Written,
+    Before, DirectoryEntry, Expected, FileContent, FileKind, FileLock, FileVersion, Interrupted, Left,
+    Opened, OpenedDirectory, OpenedFile, Proposal, Refused, Repaired, Seen, Target, Unfinished, Workspace,
+    Written,
 };
 pub use history::{
     AskAnswer, CallStatus, CorruptLine, History, HistoryEntry, HistoryItem, HistoryQuery, HistoryReader,

@@ -63,6 +63,11 @@ impl OutputStore {
         }
     }
 
+    /// The directory in which that of the outputs is.
+    pub(crate) fn data_dir(&self) -> Option<&Path> {
+        self.root.as_deref()?.parent()
+    }
+
     /// A new, empty file for one output. Blocks.
     pub(crate) fn create(&self, session: Option<&str>) -> Result<OutputFile, String> {
         let (Some(root), Some(directory)) = (&self.root, self.session_dir(session)) else {

@@ -57,6 +57,6 @@ impl FileVersion {
 }
 
 /// A content as 64 bits. Nobody gains by two contents that have the same: who can write the file can write it again.
-fn hash(content: &[u8]) -> u64 {
+pub(super) fn hash(content: &[u8]) -> u64 {
     FixedState::with_seed(0x746f_6f6c_6b69_7431).hash_one(content)
 }

@@ -1,0 +1,294 @@
+//! `apply_patch`: many changes of many files at once.
+
+mod begin;
+mod hunks;
+mod lines;
+mod make;
+mod outcome;
+mod patch;
+mod place;
+mod question;
+mod unified;
+
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) use hunks::apply;
+pub(crate) use patch::{Action, Patch, parse};
+
+use super::content::Content;
+use super::diff::{Diff, diff_within};
+use super::edit::check_readable;
+use super::progress::Meter;
+use outcome::{Fate, Known, Outcome, work_out};
+use question::{Look, Question, question};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+use toolkit::prelude::*;
+use toolkit::{Interrupted, Left, Progress, Proposal, Repaired, Target, Workspace};
+
+/// How many bytes the diffs of all files have at most.
+const MOST_DIFF_BYTES: usize = 1 << 20;
+/// How many bytes the diff of a file may have, however many others there are.
+const LEAST_DIFF_BYTES: usize = 2 << 10;
+/// How many notes on looser matches the model gets.
+const MOST_NOTES: usize = 20;
+
+/// Changes, makes, moves and deletes files as a patch says, all of them or none.
+///
+/// The patch is either of this form:
+///
+/// ```text
+/// *** Begin Patch
+/// *** Update File: path/to/file.py
+/// @@ class Shop
+///      def total(self):
+/// -        return 0
+/// +        return sum(self.prices)
+/// *** Add File: path/to/new.txt
+/// +Each line of the new file.
+/// *** Delete File: path/to/old.txt
+/// *** End Patch
+/// ```
+///
+/// or a unified diff. Lines that stay begin with a space, those that go with `-`, new ones with `+`. About three lines that
+/// stay before and after a change say where it belongs; where they are in several places, a line `@@` names the function or
+/// class around it. `*** Move to: path` after `*** Update File` moves a file, `*** End of File` ends a hunk at its end.
+///
+/// # How hunks are placed
+///
+/// The old lines of a hunk have to be in one place of the file: exactly, or else without counting line endings, white space
+/// at the ends of lines, white space at both ends, and at last typographic quotes, dashes and spaces. What stays keeps all
+/// of its bytes. New lines end as those that they replace, and the file keeps its last line ending, or has none, as before,
+/// unless a unified diff says otherwise or the old lines are there byte for byte.
+///
+/// Everything is worked out before the first file is written. Each file is then written at once; should one fail, those
+/// before it are brought back.
+///
+/// # Errors
+///
+/// When the patch cannot be read, saying which line; when a hunk is nowhere or in several places, saying what is there;
+/// when a file is there or is not, other than the patch says; when something else changed a file since the session last
+/// read it, or since the person was asked; when any of the files may not be written.
+#[tool(name = "apply_patch", group = ["fs", "coding"], title = "Apply a patch", permission = "edit", destructive, asks)]
+pub async fn apply_patch(
+    ctx: &ToolContext,
+    /// The patch, from `*** Begin Patch` to `*** End Patch`, or a unified diff.
+    #[arg(alias = "patch", length(1..))]
+    input: String,
+) -> Result<ToolOutput, ToolError> {
+    let workspace = ctx.workspace();
+    let interrupted = ctx.blocking(move |_| Ok(workspace.interrupted())).await?;
+    let notes: Vec<String> = interrupted.iter().map(note).collect();
+    match patch_files(ctx, input.into()).await {
+        Ok(output) => {
+            Ok(notes.into_iter().fold(output, |output, note| output.with_content(format!("({note})"))))
+        }
+        Err(error) if notes.is_empty() => Err(error),
+        Err(error) => {
+            let text = format!("{error}\n({})", notes.join(")\n("));
+            Err(error.with_message(text))
+        }
+    }
+}
+
+/// What a patch left whose process died.
+fn note(interrupted: &Interrupted) -> String {
+    let mut text =
+        "an earlier patch was interrupted when its process ended; read these files before going on:"
+            .to_owned();
+    for (path, left) in &interrupted.files {
+        let what = match left {
+            Left::Old => "is as it was before that patch",
+            Left::New => "is as that patch makes it",
+            _ => "is neither as it was nor as that patch makes it, or must not be looked at",
+        };
+        let _ = write!(text, "\n{path} {what}");
+    }
+    text
+}
+
+async fn patch_files(ctx: &ToolContext, input: Arc<str>) -> Result<ToolOutput, ToolError> {
+    let named = ctx.blocking({
+        let input = Arc::clone(&input);
+        move |_| read(&input).map(|patch| names(&patch))
+    });
+    let workspace = ctx.workspace();
+    let (proposals, places, notes) = propose(ctx, &workspace, named.await?).await?;
+    let places = Arc::new(places);
+    let question = if proposals.iter().any(Proposal::is_asked) {
+        question(ctx, &workspace, &proposals, &input, &places).await?
+    } else {
+        Question::default()
+    };
+    let targets = workspace.ask_all(proposals, |ask| match &question.diffs {
+        Some(diffs) => diffs.iter().fold(ask, |ask, (path, diff)| ask.with_diff(path, diff)),
+        None => ask.with_text("the patch", &*input),
+    });
+    let targets = targets.await?;
+    let lock = Target::lock_all(&targets).await;
+    let meter = Meter::new(ctx);
+    let made = ctx.blocking(move |cancel| {
+        let _until_written = lock;
+        let seen = Look::now(&workspace, &targets)?;
+        question.check(&seen, &workspace, &targets)?;
+        let outcome = work_out(&read(&input)?, &seen.known, |name| places.get(name).copied())
+            .map_err(|error| question.changed_since(&seen, error))?;
+        let changes = changes(&outcome, &seen.known);
+        question.check_changes(&seen, &changes)?;
+        if cancel.is_cancelled() {
+            return Err(ToolError::aborted("the call was cancelled"));
+        }
+        let (mut meter, total) = (meter, outcome.files.len());
+        let _until_made = workspace
+            .begin_together(outcome.contents(&seen.known).map(|(at, old, new)| (&targets[at], old, new)));
+        make::make(&targets, &seen.known, &seen.versions, &outcome, |done, path| {
+            #[expect(clippy::cast_precision_loss, reason = "there are hundreds of files at most")]
+            meter.tell(|| Progress::new(done as f64).with_total(total as f64).with_message(path));
+        })?;
+        Ok(output(&outcome, &changes, &seen.known, &targets))
+    });
+    let output = made.await?;
+    Ok(notes.into_iter().fold(output, |output, note| output.with_content(format!("({note})"))))
+}
+
+fn read(input: &str) -> Result<Patch<'_>, ToolError> {
+    parse(input).map_err(|error| ToolError::failed(format!("patch line {}: {}", error.line, error.problem)))
+}
+
+/// A name in a patch.
+struct Name {
+    path: String,
+    /// Whether something has to be there at first.
+    has_to_exist: bool,
+    /// Whether what is there at first matters.
+    is_read: bool,
+}
+
+/// All names in a patch, each once.
+fn names(patch: &Patch<'_>) -> Vec<Name> {
+    let mut names: Vec<Name> = Vec::new();
+    let mut add = |path: &str, has_to_exist: bool, is_read: bool| {
+        if !names.iter().any(|name| name.path == path) {
+            names.push(Name { path: path.to_owned(), has_to_exist, is_read });
+        }
+    };
+    for change in &patch.changes {
+        let is_read = !matches!(change.action, Action::Add(_));
+        add(&change.path, is_read && change.or_path.is_none(), is_read);
+        if let Some(path) = &change.or_path {
+            add(path, false, true);
+        }
+        if let Action::Update { to: Some(to), .. } = &change.action {
+            add(to, false, false);
+        }
+    }
+    names
+}
+
+/// The places of names in the list of files.
+type Places = HashMap<String, usize>;
+
+/// Looks at where the files are to be written, each once, by whatever names; also says what was repaired.
+async fn propose(
+    ctx: &ToolContext,
+    workspace: &Workspace,
+    names: Vec<Name>,
+) -> Result<(Vec<Proposal>, Places, Vec<String>), ToolError> {
+    let (mut proposals, mut places, mut notes): (Vec<Proposal>, Places, Vec<String>) = Default::default();
+    let mut by_path: HashMap<PathBuf, usize> = HashMap::new();
+    for Name { path, has_to_exist, is_read } in names {
+        let proposal = if has_to_exist {
+            workspace.propose_existing(&path).await?
+        } else {
+            workspace.propose(&path).await?
+        };
+        if is_read {
+            check_readable(ctx, &proposal)?;
+        }
+        notes.extend(proposal.repaired().map(Repaired::note));
+        let place = *by_path.entry(proposal.path().to_owned()).or_insert(proposals.len());
+        if place == proposals.len() {
+            proposals.push(proposal);
+        }
+        places.insert(path, place);
+    }
+    Ok((proposals, places, notes))
+}
+
+/// What changes in each file.
+fn changes(outcome: &Outcome, known: &[Known]) -> Vec<Diff> {
+    let mut left = MOST_DIFF_BYTES;
+    let mut changes = Vec::with_capacity(outcome.files.len());
+    for (at, fate) in &outcome.files {
+        let before = |at: usize| known[at].content.as_deref();
+        let (old, new) = match fate {
+            Fate::Added(new) => (None, Some(new)),
+            Fate::Changed(new) => (before(*at), Some(new)),
+            Fate::Deleted => (before(*at), None),
+            Fate::Moved { from, content } => (before(*from), Some(content)),
+        };
+        let text = |bytes| Content::of(bytes, "").map_or(bytes.into(), |content| content.bytes);
+        let (old, new) = (old.map(text), new.map(|new| text(new)));
+        let diff = diff_within(&known[*at].shown, old.as_deref(), new.as_deref(), left.max(LEAST_DIFF_BYTES));
+        left = left.saturating_sub(diff.text.len());
+        changes.push(diff);
+    }
+    changes
+}
+
+fn output(outcome: &Outcome, changes: &[Diff], known: &[Known], targets: &[Target]) -> ToolOutput {
+    let count = outcome.files.len();
+    let mut text = format!("patched {count} {}:", if count == 1 { "file" } else { "files" });
+    let (mut files, mut additions, mut deletions) = (Vec::new(), 0, 0);
+    let mut output = ToolOutput::default();
+    for ((at, fate), change) in outcome.files.iter().zip(changes) {
+        let shown = targets[*at].shown();
+        let (status, from) = match fate {
+            Fate::Added(_) => ("A", None),
+            Fate::Changed(_) => ("M", None),
+            Fate::Deleted => ("D", None),
+            Fate::Moved { from, .. } => ("R", Some(*from)),
+        };
+        let _ = match from {
+            Some(from) => write!(text, "\n{status} {} -> {shown}", targets[from].shown()),
+            None => write!(text, "\n{status} {shown}"),
+        };
+        (additions, deletions) = (additions + change.added, deletions + change.removed);
+        let mut file = json!({
+            "status": status, "filePath": shown, "additions": change.added, "deletions": change.removed,
+        });
+        if let Some(from) = from {
+            file["from"] = Value::from(targets[from].shown());
+            output.files_modified.push(targets[from].path().to_owned());
+        }
+        // A diff quotes lines that nobody asked to see.
+        if known[*at].is_readable && from.is_none_or(|from| known[from].is_readable) {
+            file["diff"] = Value::from(change.text.clone());
+            file["diffTruncated"] = Value::from(change.is_cut);
+        }
+        files.push(file);
+        output.files_modified.push(targets[*at].path().to_owned());
+    }
+    for note in outcome.notes.iter().take(MOST_NOTES) {
+        let _ = write!(text, "\n({note})");
+    }
+    if outcome.notes.len() > MOST_NOTES {
+        let _ =
+            write!(text, "\n({} more hunks were found in a looser form)", outcome.notes.len() - MOST_NOTES);
+    }
+    output
+        .with_content(text)
+        .with_title(format!(
+            "Patched {count} {} (+{additions} -{deletions})",
+            if count == 1 { "file" } else { "files" }
+        ))
+        .with_metadata("files", count)
+        .with_metadata("additions", additions)
+        .with_metadata("deletions", deletions)
+        .with_details(json!({ "files": files, "additions": additions, "deletions": deletions }))
+}
+
+#[cfg(test)]
+mod tests;

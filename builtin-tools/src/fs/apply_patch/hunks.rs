@@ -1,0 +1,149 @@
+//! The hunks of one file, as parts of it that are replaced.
+//!
+//! Lines that stay keep every byte. Where a hunk is in the file byte for byte, new lines are as the patch has them, with
+//! their carriage returns; else, and where it has no old lines and no carriage return, they end as those that they replace
+//! or stand next to. The last line has an ending afterwards if it had one before, unless the patch says otherwise.
+
+use super::lines::{Level, Lines};
+use super::patch::{Hunk, HunkLine, Sign, without_return};
+use super::place::{Misplaced, Placed, Placer, changed_until};
+use crate::fs::fold;
+use crate::fs::splice::Splice;
+
+/// What becomes of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Patched {
+    /// The parts that are replaced, in order.
+    pub(crate) splices: Vec<Splice>,
+    /// The hunks that are in the file in a looser form only: their number counted from 1, the line in the file, and how.
+    pub(crate) loose: Vec<(usize, usize, Level)>,
+}
+
+/// A hunk, counted from 0, that cannot be applied, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NotApplied {
+    pub(crate) hunk: usize,
+    pub(crate) why: Misplaced,
+}
+
+/// What the hunks make of a file of less than 4 GiB.
+pub(crate) fn apply(file: &[u8], hunks: &[Hunk<'_>]) -> Result<Patched, NotApplied> {
+    // Who does not know of the byte order mark leaves it.
+    let knows_mark = hunks.iter().flat_map(|hunk| &hunk.lines).any(|line| line.text.starts_with('\u{FEFF}'));
+    let lines = Lines::of(file, if knows_mark { 0 } else { fold::mark(file) });
+    let mut search = Placer::new(&lines, hunks);
+    let mut splices: Vec<Splice> = Vec::new();
+    let mut loose = Vec::new();
+    let mut from = 0;
+    for (index, hunk) in hunks.iter().enumerate() {
+        let placed = search.place(hunk, from).map_err(|why| NotApplied { hunk: index, why })?;
+        if placed.level > Level::Endings {
+            loose.push((index + 1, placed.at + 1, placed.level));
+        }
+        let shortened;
+        let hunk = if placed.is_without_padding && hunk.padding > 0 {
+            shortened = hunk.without_padding();
+            &shortened
+        } else {
+            hunk
+        };
+        splices.extend(Run::all(hunk, placed.at).into_iter().map(|run| run.splice(&lines, hunk, &placed)));
+        from = from.max(changed_until(hunk, placed.at));
+    }
+    splices.sort_by_key(|splice| (splice.range.start, splice.range.end));
+    if splices.windows(2).any(|pair| pair[0].range.end > pair[1].range.start) {
+        return Err(NotApplied { hunk: hunks.len() - 1, why: Misplaced::Overlaps });
+    }
+    splices.retain(|splice| file[splice.range.clone()] != splice.text);
+    Ok(Patched { splices, loose })
+}
+
+/// Lines next to each other, of which some go and some come.
+struct Run<'a> {
+    /// The first that goes, or before which the new ones come.
+    at: usize,
+    gone: Vec<&'a str>,
+    come: Vec<&'a str>,
+}
+
+impl<'a> Run<'a> {
+    fn all(hunk: &Hunk<'a>, at: usize) -> Vec<Self> {
+        let mut runs = Vec::new();
+        let mut line = at;
+        let mut run = Self { at, gone: Vec::new(), come: Vec::new() };
+        for HunkLine { sign, text } in &hunk.lines {
+            match sign {
+                Sign::Keep => {
+                    line += 1;
+                    let next = Self { at: line, gone: Vec::new(), come: Vec::new() };
+                    runs.push(std::mem::replace(&mut run, next));
+                }
+                Sign::Gone => {
+                    line += 1;
+                    run.gone.push(text);
+                }
+                Sign::Come => run.come.push(text),
+            }
+        }
+        runs.push(run);
+        runs.retain(|run| !run.gone.is_empty() || !run.come.is_empty());
+        runs
+    }
+
+    /// Without the lines that it takes away and brings back, at both ends.
+    fn trimmed(mut self) -> Self {
+        let start = self.gone.iter().zip(&self.come).take_while(|(gone, come)| gone == come).count();
+        self.gone.drain(..start);
+        self.come.drain(..start);
+        self.at += start;
+        let end = self
+            .gone
+            .iter()
+            .rev()
+            .zip(self.come.iter().rev())
+            .take_while(|(gone, come)| gone == come)
+            .count();
+        self.gone.truncate(self.gone.len() - end);
+        self.come.truncate(self.come.len() - end);
+        self
+    }
+
+    fn splice(self, lines: &Lines<'_>, hunk: &Hunk<'_>, placed: &Placed) -> Splice {
+        let is_said = hunk.old_is_open || hunk.new_is_open;
+        let run = if is_said { self } else { self.trimmed() };
+        let (start, end) = (lines.start(run.at), lines.start(run.at + run.gone.len()));
+        let is_verbatim = placed.level == Level::Exact
+            || hunk.old().next().is_none() && run.come.iter().any(|line| line.ends_with('\r'));
+        // New lines after one that has no ending give it one.
+        let follows_open = start == lines.bytes.len() && run.at > 0 && lines.ending(run.at - 1).is_none();
+        let ending_of = |index: usize| -> &'static [u8] {
+            let replaced = run.gone.len().checked_sub(1).map(|last| run.at + last.min(index));
+            let before = run.at.checked_sub(1);
+            let after = (run.at + run.gone.len() < lines.count()).then_some(run.at + run.gone.len());
+            let known = [replaced, before, after].into_iter().flatten().find_map(|line| lines.ending(line));
+            known.or_else(|| run.at.checked_sub(2).and_then(|line| lines.ending(line))).unwrap_or(b"\n")
+        };
+        let mut text = Vec::new();
+        if follows_open && !run.come.is_empty() {
+            text.extend_from_slice(ending_of(0));
+        }
+        for (index, line) in run.come.iter().enumerate() {
+            if is_verbatim {
+                text.extend_from_slice(line.as_bytes());
+                text.push(b'\n');
+            } else {
+                text.extend_from_slice(without_return(line).as_bytes());
+                text.extend_from_slice(ending_of(index));
+            }
+        }
+        let was_open = lines.count() > 0 && lines.ending(lines.count() - 1).is_none();
+        let is_open = if is_said { hunk.new_is_open } else { was_open };
+        if end == lines.bytes.len() && is_open && !run.come.is_empty() {
+            text.pop();
+            if !is_verbatim && text.last() == Some(&b'\r') {
+                text.pop();
+            }
+        }
+        Splice::new(start..end, text)
+    }
+}

@@ -1,0 +1,132 @@
+//! A patch that was worked out, put into the files: all of it or nothing.
+
+use super::outcome::{Fate, Known, Outcome};
+use std::fmt::Write as _;
+use toolkit::prelude::*;
+use toolkit::{Expected, FileVersion, Target};
+
+/// How a file was before, and what it takes to bring it back.
+enum Done {
+    /// Something was written where a file was, or nothing.
+    Written { at: usize, version: FileVersion },
+    /// A file was removed.
+    Removed { at: usize },
+    /// A file got the place of another.
+    Moved { from: usize, to: usize },
+}
+
+/// Writes each file, one after the other; `tell` gets how many are done, before each. Blocks.
+///
+/// # Errors
+///
+/// The first failure; then what was written before is as it was, or the error says what is not.
+pub(super) fn make(
+    targets: &[Target],
+    known: &[Known],
+    versions: &[Option<FileVersion>],
+    outcome: &Outcome,
+    mut tell: impl FnMut(usize, &str),
+) -> Result<(), ToolError> {
+    let mut files = Files { targets, known, versions, done: Vec::new() };
+    // What is only to be found in the old files goes last.
+    let (last, first): (Vec<_>, Vec<_>) = outcome.files.iter().partition(|(_, fate)| *fate == Fate::Deleted);
+    for (count, (at, fate)) in first.into_iter().chain(last).enumerate() {
+        tell(count, targets[*at].shown());
+        files.make(*at, fate).map_err(|error| files.undo(error))?;
+    }
+    Ok(())
+}
+
+struct Files<'a> {
+    targets: &'a [Target],
+    known: &'a [Known],
+    versions: &'a [Option<FileVersion>],
+    done: Vec<Done>,
+}
+
+impl Files<'_> {
+    fn expected(&self, at: usize) -> Expected {
+        self.versions[at].clone().map_or(Expected::Absent, Expected::Version)
+    }
+
+    fn make(&mut self, at: usize, fate: &Fate) -> Result<(), ToolError> {
+        match fate {
+            Fate::Added(content) | Fate::Changed(content) => self.write(at, content, &self.expected(at)),
+            Fate::Deleted => {
+                self.targets[at].remove(&self.expected(at))?;
+                self.done.push(Done::Removed { at });
+                Ok(())
+            }
+            Fate::Moved { from, content } => {
+                let expected = self.expected(*from);
+                if self.targets[*from].rename_to(&self.targets[at], &expected).is_ok() {
+                    self.done.push(Done::Moved { from: *from, to: at });
+                    let is_same = self.known[*from].content.as_ref() == Some(content);
+                    return if is_same { Ok(()) } else { self.write(at, content, &expected) };
+                }
+                // They may be on different file systems.
+                self.write(at, content, &Expected::Absent)?;
+                self.targets[*from].remove(&expected)?;
+                self.done.push(Done::Removed { at: *from });
+                Ok(())
+            }
+        }
+    }
+
+    fn write(&mut self, at: usize, content: &[u8], expected: &Expected) -> Result<(), ToolError> {
+        let written = self.targets[at].write(content, expected)?;
+        self.done.push(Done::Written { at, version: written.version });
+        Ok(())
+    }
+
+    /// Brings back what was changed, the last first, and says what came of it.
+    fn undo(&mut self, error: ToolError) -> ToolError {
+        let mut left = Vec::new();
+        let count = self.done.len();
+        while let Some(done) = self.done.pop() {
+            // What is written into a place that a file was moved to has the file's old content again before it goes back.
+            let from = self.done.iter().rev().find_map(|before| match (before, &done) {
+                (Done::Moved { from, to }, Done::Written { at, .. }) if to == at => Some(*from),
+                _ => None,
+            });
+            let (at, outcome) = match &done {
+                Done::Written { at, version } => {
+                    let now = Expected::Version(version.clone());
+                    let before = self.known[from.unwrap_or(*at)].content.as_ref();
+                    let outcome = match before {
+                        Some(before) => self.targets[*at].write(before, &now).map(|_| ()),
+                        None => self.targets[*at].remove(&now),
+                    };
+                    (*at, outcome)
+                }
+                Done::Removed { at } => {
+                    let content = self.known[*at].content.as_deref().unwrap_or_default();
+                    (*at, self.targets[*at].write(content, &Expected::Absent).map(|_| ()))
+                }
+                Done::Moved { from, to } => {
+                    (*to, self.targets[*to].rename_to(&self.targets[*from], &self.expected(*from)))
+                }
+            };
+            if let Err(error) = outcome {
+                left.push((at, error));
+            }
+        }
+        let mut text = error.to_string();
+        if left.is_empty() {
+            let _ = match count {
+                0 => write!(text, "\nnothing was changed"),
+                _ => write!(
+                    text,
+                    "\nwhat the patch had changed before was taken back: all files are as they were"
+                ),
+            };
+        } else {
+            let _ = write!(text, "\nof what the patch had changed before, this could not be taken back:");
+            for (at, error) in left {
+                let _ = write!(text, "\n{}: {error}", self.targets[at].shown());
+            }
+            text.push_str("\nall other files are as they were; read these before going on");
+        }
+        error.with_message(text)
+    }
+}

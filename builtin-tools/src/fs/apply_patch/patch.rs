@@ -1,0 +1,185 @@
+//! What a patch says, whichever format it is written in.
+
+/// A patch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Patch<'a> {
+    /// In the order in which they are made.
+    pub(crate) changes: Vec<Change<'a>>,
+}
+
+/// The change of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Change<'a> {
+    /// The line of the patch on which it begins, counted from 1.
+    pub(crate) line: usize,
+    /// The file.
+    pub(crate) path: String,
+    /// Another name that the patch gives it, for where nothing is under the first.
+    pub(crate) or_path: Option<String>,
+    /// What becomes of it.
+    pub(crate) action: Action<'a>,
+}
+
+/// What becomes of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Action<'a> {
+    /// It is made.
+    Add(String),
+    /// It is removed; it has to be as the hunks say, where there are any.
+    Delete(Vec<Hunk<'a>>),
+    /// It is changed.
+    Update {
+        /// Where it goes, if it goes elsewhere.
+        to: Option<String>,
+        /// Whether it stays as well where it is.
+        is_copy: bool,
+        /// What changes in it.
+        hunks: Vec<Hunk<'a>>,
+    },
+}
+
+/// Lines of a file that change, with lines around them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Hunk<'a> {
+    /// The line of the patch on which it begins, counted from 1.
+    pub(crate) line: usize,
+    /// Lines that stand somewhere before it, the outermost first.
+    pub(crate) anchors: Vec<&'a str>,
+    /// The first line of the file that it is about, where the patch says so: counted from 1, and the line before it where
+    /// it has no old lines.
+    pub(crate) at: Option<usize>,
+    /// The lines, old and new.
+    pub(crate) lines: Vec<HunkLine<'a>>,
+    /// How many empty lines at the end may belong to the patch rather than to the file.
+    pub(crate) padding: usize,
+    /// Whether it is said to be at the end of the file.
+    pub(crate) at_end: bool,
+    /// Whether the last of the old lines is said to have no line ending.
+    pub(crate) old_is_open: bool,
+    /// Whether the last of the new lines is said to have none.
+    pub(crate) new_is_open: bool,
+}
+
+/// A line of a hunk, without its ending.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct HunkLine<'a> {
+    /// What becomes of it.
+    pub(crate) sign: Sign,
+    /// The text; a carriage return at its end belongs to it.
+    pub(crate) text: &'a str,
+}
+
+/// What becomes of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sign {
+    /// It stays.
+    Keep,
+    /// It goes.
+    Gone,
+    /// It comes.
+    Come,
+}
+
+impl<'a> Hunk<'a> {
+    /// The lines that the file has now.
+    pub(crate) fn old(&self) -> impl Iterator<Item = &'a str> {
+        self.lines.iter().filter(|line| line.sign != Sign::Come).map(|line| line.text)
+    }
+
+    /// Without the empty lines at its end that may belong to the patch.
+    pub(crate) fn without_padding(&self) -> Self {
+        let mut hunk = self.clone();
+        hunk.lines.truncate(self.lines.len() - self.padding);
+        hunk.padding = 0;
+        hunk
+    }
+
+    /// Adds the line that begins with a sign; `None` if none does.
+    pub(crate) fn push(&mut self, line: &'a str) -> Option<Sign> {
+        let (sign, text) = match line.as_bytes().first() {
+            None => (Sign::Keep, ""),
+            Some(b' ') => (Sign::Keep, &line[1..]),
+            Some(b'-') => (Sign::Gone, &line[1..]),
+            Some(b'+') => (Sign::Come, &line[1..]),
+            _ => return None,
+        };
+        self.padding = if line.is_empty() { self.padding + 1 } else { 0 };
+        self.lines.push(HunkLine { sign, text });
+        Some(sign)
+    }
+
+    /// Notes that the line before has no line ending.
+    pub(crate) fn leave_open(&mut self) {
+        match self.lines.last().map(|line| line.sign) {
+            Some(Sign::Keep) => (self.old_is_open, self.new_is_open) = (true, true),
+            Some(Sign::Gone) => self.old_is_open = true,
+            Some(Sign::Come) => self.new_is_open = true,
+            None => {}
+        }
+    }
+}
+
+/// Why a patch cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PatchError {
+    /// The line of the patch, counted from 1.
+    pub(crate) line: usize,
+    /// What is wrong with it, and what to do.
+    pub(crate) problem: String,
+}
+
+impl PatchError {
+    pub(super) fn new(line: usize, problem: impl Into<String>) -> Self {
+        Self { line, problem: problem.into() }
+    }
+}
+
+/// The most bytes of a patch.
+const MOST_BYTES: usize = 32 << 20;
+/// The most files of a patch.
+const MOST_CHANGES: usize = 500;
+/// The most hunks of a patch.
+const MOST_HUNKS: usize = 100_000;
+
+/// Reads a patch.
+///
+/// # Errors
+///
+/// Where it is in no format that is understood, or too large.
+pub(crate) fn parse(input: &str) -> Result<Patch<'_>, PatchError> {
+    if input.len() > MOST_BYTES {
+        return Err(PatchError::new(1, "the patch has more than 32 MiB; make several of it"));
+    }
+    let lines: Vec<&str> = input.strip_suffix('\n').unwrap_or(input).split('\n').collect();
+    let begin = lines.iter().position(|line| line.trim() == super::begin::BEGIN);
+    let changes = match begin {
+        Some(begin) => super::begin::parse(&lines, begin)?,
+        None if super::unified::is_unified(&lines) => super::unified::parse(&lines, 0)?,
+        None => {
+            return Err(PatchError::new(
+                1,
+                "this is no patch: it has neither a line `*** Begin Patch` nor the lines `--- a/path` and `+++ b/path` \
+                 of a unified diff",
+            ));
+        }
+    };
+    if changes.is_empty() {
+        return Err(PatchError::new(begin.unwrap_or(0) + 1, "the patch changes no file"));
+    }
+    let hunks = |change: &Change<'_>| match &change.action {
+        Action::Add(_) => 0,
+        Action::Delete(hunks) | Action::Update { hunks, .. } => hunks.len(),
+    };
+    if changes.len() > MOST_CHANGES || changes.iter().map(hunks).sum::<usize>() > MOST_HUNKS {
+        return Err(PatchError::new(
+            1,
+            "the patch has more than 500 files or 100,000 hunks; make several of it",
+        ));
+    }
+    Ok(Patch { changes })
+}
+
+/// A line without the carriage return at its end.
+pub(super) fn without_return(line: &str) -> &str {
+    line.strip_suffix('\r').unwrap_or(line)
+}

@@ -1,0 +1,246 @@
+//! Where the hunks of a patch belong in a file.
+//!
+//! A hunk belongs where its old lines are: exactly, or, where they are nowhere, with more and more overlooked. Where they
+//! are in several places, these decide, in this order, and nothing else does: the number of the line that the patch
+//! states, if they are right there; `*** End of File`, if they are there; that a hunk comes after the one before it; and the
+//! blocks that begin with the lines named after `@@`. What is left in several places is an error.
+
+use super::lines::{Block, Budget, Index, Level, Lines};
+use super::patch::{Hunk, Sign};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The most places that are named.
+const MOST_NAMED: usize = 10;
+/// The most blocks that are looked into.
+const MOST_BLOCKS: usize = 1_000;
+
+/// Where a hunk belongs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Placed {
+    /// The first of its lines in the file, counted from 0.
+    pub(super) at: usize,
+    pub(super) level: Level,
+    /// Whether the empty lines at its end are none of the file's.
+    pub(super) is_without_padding: bool,
+}
+
+/// Why a hunk has no place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Misplaced {
+    /// Its old lines are nowhere.
+    Absent,
+    /// They are in several places.
+    Ambiguous {
+        /// How loosely they were compared.
+        level: Level,
+        /// The first lines of the first few, counted from 1.
+        lines: Vec<usize>,
+    },
+    /// It has no old lines, and the line that it names is nowhere, or in several places.
+    NoAnchor,
+    /// The file has too many lines that are alike.
+    TooAlike,
+    /// It changes the same lines as the one before.
+    Overlaps,
+}
+
+/// Finds the places of the hunks of one file.
+pub(super) struct Placer<'f, 'h> {
+    lines: &'f Lines<'f>,
+    hunks: &'h [Hunk<'h>],
+    /// One for each level, made when it is needed.
+    indexes: [Option<Arc<Index>>; Level::ALL.len()],
+    budget: Budget,
+}
+
+impl<'f, 'h> Placer<'f, 'h> {
+    pub(super) fn new(lines: &'f Lines<'f>, hunks: &'h [Hunk<'h>]) -> Self {
+        Self { lines, hunks, indexes: Default::default(), budget: Budget::new() }
+    }
+
+    /// The place of a hunk, where those before it end before the line `from`.
+    pub(super) fn place(&mut self, hunk: &Hunk<'_>, from: usize) -> Result<Placed, Misplaced> {
+        let old = hunk.old().count();
+        if old == 0 {
+            return self.place_new_lines(hunk, from);
+        }
+        // Where all old lines may be none, they are.
+        if old == hunk.padding {
+            return self.place_new_lines(&hunk.without_padding(), from);
+        }
+        let found = match self.place_lines(hunk, from, false)? {
+            None if hunk.padding > 0 => self.place_lines(&hunk.without_padding(), from, true)?,
+            found => found,
+        };
+        match found {
+            Some(placed) => Ok(placed),
+            None if self.budget.is_spent() => Err(Misplaced::TooAlike),
+            None => Err(Misplaced::Absent),
+        }
+    }
+
+    /// Lines that come where none go or stay around them.
+    fn place_new_lines(&mut self, hunk: &Hunk<'_>, from: usize) -> Result<Placed, Misplaced> {
+        let at = |at| Placed { at, level: Level::Endings, is_without_padding: hunk.padding == 0 };
+        let count = self.lines.count();
+        if let Some(line) = hunk.at.filter(|line| *line <= count) {
+            return Ok(at(line));
+        }
+        if hunk.anchors.is_empty() || hunk.at_end {
+            return Ok(at(count));
+        }
+        let anchors = self.anchors(hunk).ok_or(Misplaced::NoAnchor)?;
+        let after: Vec<usize> = anchors.iter().copied().filter(|&anchor| anchor + 1 >= from).collect();
+        match after[..] {
+            [anchor] => Ok(at(anchor + 1)),
+            [] => Err(Misplaced::NoAnchor),
+            _ => Err(ambiguous(Level::Trimmed, &after)),
+        }
+    }
+
+    fn place_lines(
+        &mut self,
+        hunk: &Hunk<'_>,
+        from: usize,
+        is_without_padding: bool,
+    ) -> Result<Option<Placed>, Misplaced> {
+        let old: Vec<&str> = hunk.old().collect();
+        let count = self.lines.count();
+        for level in Level::ALL {
+            // Lines without text are everywhere, if only what is in them does not count.
+            if level > Level::Endings && old.iter().all(|line| line.trim().is_empty()) {
+                break;
+            }
+            let block = Block::of(&old, self.index(level));
+            let found_at = |at| Ok(Some(Placed { at, level, is_without_padding }));
+            let is_at = |placer: &mut Self, at: usize| block.is_at(placer.lines, at, &mut placer.budget);
+            if let Some(at) = hunk.at.and_then(|line| line.checked_sub(1))
+                && at >= from
+                && is_at(self, at)
+            {
+                return found_at(at);
+            }
+            if let Some(at) = count.checked_sub(old.len()).filter(|_| hunk.at_end)
+                && is_at(self, at)
+            {
+                return found_at(at);
+            }
+            let mut places = block.places(self.lines, from..count, MOST_NAMED, &mut self.budget);
+            if places.is_empty() {
+                // Some hunks come in another order.
+                places = block.places(self.lines, 0..from, MOST_NAMED, &mut self.budget);
+            }
+            if self.budget.is_spent() {
+                return Err(Misplaced::TooAlike);
+            }
+            match places[..] {
+                [] => {}
+                [at] => return found_at(at),
+                _ => {
+                    return match self.anchored(hunk, &block, from) {
+                        Some(at) => found_at(at),
+                        None => Err(ambiguous(level, &places)),
+                    };
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The one place in the blocks that begin with what the hunk names; else the one after the only line of that text.
+    fn anchored(&mut self, hunk: &Hunk<'_>, block: &Block<'_>, from: usize) -> Option<usize> {
+        let anchors = self.anchors(hunk)?;
+        let mut inside = Vec::new();
+        for &anchor in &anchors {
+            // The line may be the first of the hunk as well.
+            let range = anchor.max(from)..self.block_end(anchor);
+            inside.extend(block.places(self.lines, range, 2, &mut self.budget));
+        }
+        inside.sort_unstable();
+        inside.dedup();
+        match (&inside[..], &anchors[..]) {
+            (&[at], _) => Some(at),
+            (&[], &[anchor]) => {
+                let after =
+                    block.places(self.lines, anchor.max(from)..self.lines.count(), 2, &mut self.budget);
+                <[usize; 1]>::try_from(after).ok().map(|[at]| at)
+            }
+            _ => None,
+        }
+    }
+
+    /// The lines that the last of a hunk's names is about, within the blocks of those before it if that is to be had.
+    fn anchors(&mut self, hunk: &Hunk<'_>) -> Option<Vec<usize>> {
+        let mut blocks: Vec<Range<usize>> = std::iter::once(0..self.lines.count()).collect();
+        let mut found: Vec<usize> = Vec::new();
+        for anchor in &hunk.anchors {
+            let places = self.lines_of(anchor);
+            found =
+                places.into_iter().filter(|line| blocks.iter().any(|block| block.contains(line))).collect();
+            if found.is_empty() {
+                return None;
+            }
+            blocks = found.iter().map(|&line| line + 1..self.block_end(line)).collect();
+        }
+        (!found.is_empty()).then_some(found)
+    }
+
+    /// The lines with this text, or else those that begin with it.
+    fn lines_of(&mut self, anchor: &str) -> Vec<usize> {
+        for level in [Level::Trimmed, Level::Unicode] {
+            let index = self.index(level);
+            let block = Block::of(&[anchor], index);
+            let lines = block.places(self.lines, 0..self.lines.count(), MOST_BLOCKS, &mut self.budget);
+            if !lines.is_empty() {
+                return lines;
+            }
+        }
+        let begins = |line: &usize| Level::Trimmed.see(self.lines.text(*line)).starts_with(anchor.as_bytes());
+        self.budget.spend(self.lines.count());
+        (0..self.lines.count()).filter(begins).take(MOST_BLOCKS).collect()
+    }
+
+    /// Where the block that begins with a line ends: at the next line that is indented no more and begins with a word.
+    fn block_end(&mut self, first: usize) -> usize {
+        let depth = |line: &[u8]| line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        let begun = depth(self.lines.text(first));
+        let mut line = first + 1;
+        while line < self.lines.count() && !self.budget.is_spent() {
+            let text = self.lines.text(line);
+            let word = text.get(depth(text)).copied().unwrap_or(b' ');
+            if depth(text) <= begun
+                && (word.is_ascii_alphanumeric() || matches!(word, b'_' | b'@' | b'#' | b'[' | b'<'))
+            {
+                break;
+            }
+            self.budget.spend(1);
+            line += 1;
+        }
+        line
+    }
+
+    fn index(&mut self, level: Level) -> Arc<Index> {
+        let wanted = self.hunks.iter().flat_map(|hunk| hunk.old().chain(hunk.anchors.iter().copied()));
+        Arc::clone(
+            self.indexes[level as usize]
+                .get_or_insert_with(|| Arc::new(Index::of(self.lines, level, wanted))),
+        )
+    }
+}
+
+fn ambiguous(level: Level, places: &[usize]) -> Misplaced {
+    Misplaced::Ambiguous { level, lines: places.iter().take(MOST_NAMED).map(|at| at + 1).collect() }
+}
+
+/// Where the lines end that a hunk changes, if it is at a line: what comes after may belong to the next hunk too.
+pub(super) fn changed_until(hunk: &Hunk<'_>, at: usize) -> usize {
+    let (mut line, mut end) = (at, at);
+    for hunk_line in &hunk.lines {
+        line += usize::from(hunk_line.sign != Sign::Come);
+        if hunk_line.sign != Sign::Keep {
+            end = line;
+        }
+    }
+    end
+}

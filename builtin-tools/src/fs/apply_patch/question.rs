@@ -1,0 +1,171 @@
+//! What a person is asked about a patch, and what has to be so still when they have answered.
+
+use super::outcome::{Known, work_out};
+use super::{Places, changes, read};
+use crate::fs::diff::Diff;
+use crate::fs::edit::{MOST_BYTES, check_seen};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::path::PathBuf;
+use std::sync::Arc;
+use toolkit::prelude::*;
+use toolkit::{Before, FileVersion, Proposal, Refused, Seen, Target, Workspace};
+
+/// What a person is asked, and what has to be so still when they have answered.
+#[derive(Default)]
+pub(super) struct Question {
+    /// The diffs of all files; `None` where a file may not be looked at before it is allowed.
+    pub(super) diffs: Option<Vec<(PathBuf, String)>>,
+    asked: Option<Asked>,
+}
+
+struct Asked {
+    versions: Vec<Option<FileVersion>>,
+    /// By what the change is known again; `None` if the diff does not have all of it.
+    change: Option<u64>,
+    hasher: RandomState,
+}
+
+/// What to ask about the files that are proposed.
+pub(super) async fn question(
+    ctx: &ToolContext,
+    workspace: &Workspace,
+    proposals: &[Proposal],
+    input: &Arc<str>,
+    places: &Arc<Places>,
+) -> Result<Question, ToolError> {
+    let mut look = Look::default();
+    for proposal in proposals {
+        let most = look.room();
+        let content = match proposal.before(most).await? {
+            Before::File(content) => Some(content),
+            Before::Absent => None,
+            _ => return Ok(Question::default()),
+        };
+        let shown = proposal.shown();
+        if let Some(content) = &content {
+            check_seen(workspace, proposal.path(), &shown, &content.version)?;
+        }
+        look.versions.push(content.as_ref().map(|content| content.version.clone()));
+        look.known.push(Known { shown, content: content.map(|content| content.bytes), is_readable: true });
+    }
+    let paths: Vec<PathBuf> = proposals.iter().map(|proposal| proposal.path().to_owned()).collect();
+    let (input, places) = (Arc::clone(input), Arc::clone(places));
+    let drafted = ctx.blocking(move |_| {
+        let outcome = work_out(&read(&input)?, &look.known, |name| places.get(name).copied())?;
+        let changes = changes(&outcome, &look.known);
+        let hasher = RandomState::new();
+        let asked = Asked { versions: look.versions, change: known_again(&changes, &hasher), hasher };
+        let at = outcome.files.iter().map(|(at, _)| paths[*at].clone());
+        let diffs = at.zip(changes.into_iter().map(|change| change.text)).collect();
+        Ok(Question { diffs: Some(diffs), asked: Some(asked) })
+    });
+    drafted.await
+}
+
+impl Question {
+    /// Whether a file is another version than the one that was asked about.
+    fn is_other(&self, look: &Look) -> bool {
+        self.asked.as_ref().is_some_and(|asked| (0..look.versions.len()).any(|at| asked.differs(look, at)))
+    }
+
+    /// Refuses files that another hand changed since the session has seen them, or since it was asked.
+    pub(super) fn check(
+        &self,
+        look: &Look,
+        workspace: &Workspace,
+        targets: &[Target],
+    ) -> Result<(), ToolError> {
+        for (at, target) in targets.iter().enumerate() {
+            let seen = match &look.versions[at] {
+                Some(version) => check_seen(workspace, target.path(), target.shown(), version)?,
+                None => Seen::Never,
+            };
+            // What this session made of it meanwhile is no other hand.
+            if seen != Seen::Same && self.asked.as_ref().is_some_and(|asked| asked.differs(look, at)) {
+                return Err(ToolError::failed(format!(
+                    "{} was changed by something else while the person was asked; nothing was changed. Read it again, then \
+                     make a patch of what it has now",
+                    target.shown()
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses another change than the one that was allowed.
+    pub(super) fn check_changes(&self, look: &Look, changes: &[Diff]) -> Result<(), ToolError> {
+        let is_same = |asked: &Asked| {
+            let now = known_again(changes, &asked.hasher);
+            now.is_some() && now == asked.change
+        };
+        if self.is_other(look) && !self.asked.as_ref().is_none_or(is_same) {
+            return Err(meanwhile(""));
+        }
+        Ok(())
+    }
+
+    /// Why the patch cannot be applied, where other calls may have done something about it.
+    pub(super) fn changed_since(&self, look: &Look, error: ToolError) -> ToolError {
+        if self.is_other(look) { meanwhile(&format!(": {error}")) } else { error }
+    }
+}
+
+impl Asked {
+    fn differs(&self, look: &Look, at: usize) -> bool {
+        match (&self.versions[at], &look.versions[at]) {
+            (None, None) => false,
+            (Some(asked), Some(now)) => !asked.is_same(now),
+            _ => true,
+        }
+    }
+}
+
+fn meanwhile(why: &str) -> ToolError {
+    ToolError::failed(format!(
+        "other calls of this session changed the same places of these files meanwhile; nothing was changed. Read them again\
+         {why}"
+    ))
+}
+
+/// The files as they are.
+#[derive(Default)]
+pub(super) struct Look {
+    pub(super) known: Vec<Known>,
+    pub(super) versions: Vec<Option<FileVersion>>,
+}
+
+impl Look {
+    pub(super) fn now(workspace: &Workspace, targets: &[Target]) -> Result<Self, ToolError> {
+        let mut look = Self::default();
+        for target in targets {
+            let content = target.read(look.room())?;
+            look.versions.push(content.as_ref().map(|content| content.version.clone()));
+            // Leave to write is none to read.
+            let is_readable = !matches!(workspace.try_open(target.path()), Err(Refused::NeedsLeave));
+            let content = content.map(|content| content.bytes);
+            look.known.push(Known { shown: target.shown().to_owned(), content, is_readable });
+        }
+        Ok(look)
+    }
+
+    /// How many bytes the next file may have.
+    fn room(&self) -> u64 {
+        let taken: usize = self.known.iter().filter_map(|file| file.content.as_ref()).map(Vec::len).sum();
+        MOST_BYTES.saturating_sub(taken) as u64
+    }
+}
+
+/// What goes and what comes, wherever it is.
+fn known_again(changes: &[Diff], hasher: &RandomState) -> Option<u64> {
+    let mut hash = hasher.build_hasher();
+    for change in changes {
+        if change.is_cut {
+            return None;
+        }
+        for line in change.text.lines().filter(|line| !line.starts_with("@@")) {
+            hash.write(line.as_bytes());
+            hash.write_u8(b'\n');
+        }
+    }
+    Some(hash.finish())
+}

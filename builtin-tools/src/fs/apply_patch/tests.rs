@@ -1,0 +1,388 @@
+#![allow(clippy::format_collect, clippy::format_push_string, reason = "texts of a test are short")]
+
+use super::*;
+use crate::fs::splice::splice;
+use proptest::prelude::*;
+
+/// The file after the hunks of the only change of a patch, or what is wrong.
+fn patched(file: &str, patch: &str) -> Result<String, String> {
+    let patch = parse(patch).map_err(|error| format!("line {}: {}", error.line, error.problem))?;
+    let [change] = &patch.changes[..] else { return Err(format!("{} changes", patch.changes.len())) };
+    let Action::Update { hunks, .. } = &change.action else { return Err(format!("{:?}", change.action)) };
+    let patched =
+        apply(file.as_bytes(), hunks).map_err(|error| format!("hunk {}: {:?}", error.hunk + 1, error.why))?;
+    Ok(String::from_utf8(splice(file.as_bytes(), &patched.splices)).unwrap())
+}
+
+fn begin(hunks: &str) -> String {
+    format!("*** Begin Patch\n*** Update File: f\n{hunks}\n*** End Patch\n")
+}
+
+#[test]
+fn hunks_go_where_they_belong() {
+    for (file, hunks, expected) in [
+        ("a\nb\nc\n", "@@\n a\n-b\n+x\n c", Ok("a\nx\nc\n")),
+        ("a\nb\nc\n", " a\n-b\n+x", Ok("a\nx\nc\n")),
+        ("a\nb\n", "@@\n-a\n+x\n@@\n-b\n+y", Ok("x\ny\n")),
+        // Sharing a line, and in another order.
+        ("a\nb\nc\n", "@@\n-a\n+x\n b\n@@\n b\n-c\n+y", Ok("x\nb\ny\n")),
+        ("a\nb\nc\n", "@@\n-c\n+y\n@@\n-a\n+x", Ok("x\nb\ny\n")),
+        // Endings and the last one stay.
+        ("a\r\nb\r\nc\r\n", "@@\n a\n-b\n+x\n+y\n c", Ok("a\r\nx\r\ny\r\nc\r\n")),
+        ("a\nb\r\nc\n", "@@\n a\n-b\n+x\n c", Ok("a\nx\r\nc\n")),
+        ("a\nb", "@@\n a\n-b\n+x", Ok("a\nx")),
+        ("a\nb", "@@\n a\n b\n+x", Ok("a\nb\nx")),
+        ("a\r\nb", "@@\n a\n b\n+x", Ok("a\r\nb\r\nx")),
+        ("a\nb", "@@\n a\n-b", Ok("a\n")),
+        ("a", "@@\n-a\n+x\n+y", Ok("x\ny")),
+        ("", "@@\n+x\n+y", Ok("x\ny\n")),
+        ("a\n", "@@\n+x", Ok("a\nx\n")),
+        ("a", "@@\n+x", Ok("a\nx")),
+        ("\u{FEFF}a\nb\n", "@@\n-a\n+x\n b", Ok("\u{FEFF}x\nb\n")),
+        ("\u{FEFF}a\nb\n", "@@\n+x\n a", Ok("\u{FEFF}x\na\nb\n")),
+        // Looser forms; what stays keeps its bytes.
+        ("a  \nb\n", "@@\n a\n-b\n+x", Ok("a  \nx\n")),
+        ("\ta\n\tb\n", "@@\n     a\n-    b\n+\tx", Ok("\ta\n\tx\n")),
+        ("say “a”\nb\n", "@@\n say \"a\"\n-b\n+x", Ok("say “a”\nx\n")),
+        ("“a” \nb\nc\n", "@@\n-\"a\"\n-b\n+\"a\"\n+x\n c", Ok("“a” \nx\nc\n")),
+        // Several places.
+        ("a\nb\na\nb\n", "@@\n a\n-b\n+x", Err("hunk 1: Ambiguous { level: Exact, lines: [1, 3] }")),
+        ("a \nb\na\t\nb\n", "@@\n a\n-b\n+x", Err("hunk 1: Ambiguous { level: Trailing, lines: [1, 3] }")),
+        ("a\nb\na\nb\n", "@@\n a\n-b\n+x\n*** End of File", Ok("a\nb\na\nx\n")),
+        ("a\nb\nc\n", "@@\n a\n-b\n+x\n*** End of File", Ok("a\nx\nc\n")),
+        (
+            "a\nb\nc\nb\n",
+            "@@\n-a\n+x\n b\n@@\n-b\n+y",
+            Err("hunk 2: Ambiguous { level: Exact, lines: [2, 4] }"),
+        ),
+        ("a\nb\nz\na\nb\n", "@@\n-z\n+x\n@@\n-a\n+y", Ok("a\nb\nx\ny\nb\n")),
+        // Blocks.
+        (
+            "def f():\n    x\n    y\ndef g():\n    x\n    y\n",
+            "@@ def g():\n     x\n-    y\n+    z",
+            Ok("def f():\n    x\n    y\ndef g():\n    x\n    z\n"),
+        ),
+        (
+            "def f():\n    x\n    y\ndef g():\n    x\n    y\n",
+            "@@ def f\n     x\n-    y\n+    z",
+            Ok("def f():\n    x\n    z\ndef g():\n    x\n    y\n"),
+        ),
+        (
+            "class A:\n  def f():\n    x\nclass B:\n  def f():\n    x\n",
+            "@@ class B:\n@@   def f():\n-    x\n+    y",
+            Ok("class A:\n  def f():\n    x\nclass B:\n  def f():\n    y\n"),
+        ),
+        (
+            "def f():\n    x\n    y\n    x\n",
+            "@@ def f():\n-    x\n+    z",
+            Err("hunk 1: Ambiguous { level: Exact, lines: [2, 4] }"),
+        ),
+        (
+            "def f():\n    x\ndef g():\n    x\n",
+            "@@ def f():\n def f():\n-    x\n+    z",
+            Ok("def f():\n    z\ndef g():\n    x\n"),
+        ),
+        ("a\nb\nc\n", "@@ b\n+x", Ok("a\nb\nx\nc\n")),
+        ("a\nb\nb\n", "@@ b\n+x", Err("hunk 1: Ambiguous { level: Trimmed, lines: [2, 3] }")),
+        ("a\n", "@@ b\n+x", Err("hunk 1: NoAnchor")),
+        ("a\nb\n", "@@ nowhere\n-b\n+x", Ok("a\nx\n")),
+        ("a\nb\na\nb\n", "@@ -3,2 +3,2 @@\n a\n-b\n+x", Ok("a\nb\na\nx\n")),
+        // Nowhere.
+        ("a\nb\n", "@@\n-c\n+x", Err("hunk 1: Absent")),
+        ("", "@@\n-c\n+x", Err("hunk 1: Absent")),
+        ("a\nb\n", "@@\n-a\n+x\n@@\n-a\n+y", Err("hunk 2: Overlaps")),
+        // Empty lines may be the file's or the patch's.
+        ("a\n\nb\n", "@@\n-a\n+x\n\n b", Ok("x\n\nb\n")),
+        ("a\nb\n", "@@\n-a\n+x\n\n", Ok("x\nb\n")),
+        ("a\n\nb\n", "@@\n-a\n+x\n\n", Ok("x\n\nb\n")),
+        ("a\nb\n", "@@\n-a\n+x\n\n@@\n-b\n+y", Ok("x\ny\n")),
+        ("a\n\nb\n", "@@\n+x\n\n", Ok("a\n\nb\nx\n")),
+    ] {
+        assert_eq!(
+            patched(file, &begin(hunks)).as_deref().map_err(String::as_str),
+            expected,
+            "{hunks}\nin {file:?}"
+        );
+    }
+}
+
+#[test]
+fn unified_diffs() {
+    for (file, patch, expected) in [
+        ("a\nb\nc\n", "--- a/f\n+++ b/f\n@@ -1,3 +1,3 @@\n a\n-b\n+x\n c\n", Ok("a\nx\nc\n")),
+        ("b\nb\nb\n", "--- a/f\n+++ b/f\n@@ -2 +2 @@\n-b\n+x\n", Ok("b\nx\nb\n")),
+        (
+            "b\nb\nb\n",
+            "--- a/f\n+++ b/f\n@@ -9 +9 @@\n-b\n+x\n",
+            Err("hunk 1: Ambiguous { level: Exact, lines: [1, 2, 3] }"),
+        ),
+        (
+            "a\nb",
+            "--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+b\n",
+            Ok("a\nb\n"),
+        ),
+        (
+            "a\nb\n",
+            "--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n a\n-b\n+b\n\\ No newline at end of file\n",
+            Ok("a\nb"),
+        ),
+        ("a\nb\n", "--- f.orig\t2026-01-01\n+++ f\t2026-01-02\n@@ -1,2 +1 @@\n-a\n b\n", Ok("b\n")),
+        ("a\n", "--- f\n+++ f\n@@ -1,0 +2,2 @@\n+b\n+c\n", Ok("a\nb\nc\n")),
+        ("a\nb\n", "--- f\n+++ f\n@@ -1,0 +2 @@\n+x\n", Ok("a\nx\nb\n")),
+        ("a\r\nb\n", "--- f\n+++ f\n@@ -1,2 +1,2 @@\n-a\r\n+a\n b\n", Ok("a\nb\n")),
+        ("a\r\nb\r\n", "--- f\r\n+++ f\r\n@@ -1,2 +1,2 @@\r\n-a\r\n+x\r\n b\r\n", Ok("x\r\nb\r\n")),
+        // Lines that look like those of the format.
+        (
+            "-- a\n++ b\nc\n",
+            "--- f\n+++ f\n@@ -1,3 +1,3 @@\n--- a\n+++ b\n+x\n ++ b\n-c\n",
+            Ok("++ b\nx\n++ b\n"),
+        ),
+        // Numbers that are wrong, with nothing cut off.
+        ("a\nb\n", "--- f\n+++ f\n@@ -1,9 +1,9 @@\n-a\n+x\n@@ -2 +2 @@\n-b\n+y\n", Ok("x\ny\n")),
+        ("a\nb\nc\nd\n", "--- f\n+++ f\n@@ -1 +1 @@\n-a\n+x\n b\n-c\n+y\n", Ok("x\nb\ny\nd\n")),
+        ("a\nb\n", "--- f\n+++ f\n@@ -1,3 +1,3 @@\n-a\n+x\n b\n", Ok("x\nb\n")),
+        (
+            "a\nb\n",
+            "--- f\n+++ f\n@@ -1,2 +1,9 @@\n-a\n+x\n b\n",
+            Err(
+                "line 7: the patch ends within a hunk, of which 0 old and 7 new lines are missing; send all of it, or correct \
+              the numbers of the line with @@",
+            ),
+        ),
+        ("a\nb\n", "*** Begin Patch\n--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+x\n*** End Patch", Ok("x\nb\n")),
+        (
+            "a\n",
+            "From 1234\nSubject: x\n\n---\n f | 2 +-\n\ndiff --git a/f b/f\nindex 1..2 100644\n--- a/f\n+++ b/f\n\
+                 @@ -1 +1 @@ section\n-a\n+x\n-- \n2.39.2\n\n",
+            Ok("x\n"),
+        ),
+    ] {
+        assert_eq!(patched(file, patch).as_deref().map_err(String::as_str), expected, "{patch}\nin {file:?}");
+    }
+}
+
+#[test]
+fn what_is_no_patch_says_why() {
+    for (patch, expected) in [
+        ("", "line 1: this is no patch: it has neither"),
+        (
+            "*** Begin Patch\n*** Update File: f\n@@\n-a\n+b\n",
+            "line 5: the patch does not end with `*** End Patch`",
+        ),
+        ("*** Begin Patch\n*** End Patch", "line 1: the patch changes no file"),
+        ("please:\n*** Begin Patch\n*** Delete File: f\n*** End Patch", "line 1: this line stands before"),
+        (
+            "*** Begin Patch\n*** Delete File: f\n*** End Patch\nand more words",
+            "line 4: this line stands after",
+        ),
+        ("*** Begin Patch\nf\n*** End Patch", "line 2: here should stand"),
+        ("*** Begin Patch\n*** Add File:\n+x\n*** End Patch", "line 2: the path is missing"),
+        (
+            "*** Begin Patch\n*** Add File: f\nx\n*** End Patch",
+            "line 3: each line of a file that is added begins with `+`",
+        ),
+        ("*** Begin Patch\n*** Delete File: f\n-x\n*** End Patch", "line 3: nothing follows"),
+        (
+            "*** Begin Patch\n*** Update File: f\n*** End Patch",
+            "line 3: the file that is to be updated has no lines",
+        ),
+        ("*** Begin Patch\n*** Update File: f\n@@\n*** End Patch", "line 4: the hunk has no lines"),
+        (
+            "*** Begin Patch\n*** Update File: f\n@@\n-a\nb\n*** End Patch",
+            "line 5: each line of a hunk begins",
+        ),
+        ("diff --git a/f b/f\nBinary files a/f and b/f differ\n", "line 2: a binary file cannot be patched"),
+        (
+            "diff --git a/f b/f\nold mode 100644\nnew mode 100755\n",
+            "line 1: the file has no lines to change; modes",
+        ),
+        ("--- /dev/null\n+++ /dev/null\n@@ -1 +1 @@\n-a\n+b\n", "line 1: neither name"),
+        ("--- a/f\n+++ b/f\n@@ -1 +1 @@\n", "line 4: the hunk has no lines"),
+        ("--- a/f\n+++ b/f\n@@ -1,2 +1 @@\n", "line 4: the patch ends within a hunk"),
+    ] {
+        let error =
+            parse(patch).map_err(|error| format!("line {}: {}", error.line, error.problem)).unwrap_err();
+        assert!(error.starts_with(expected), "{patch}\n{error}");
+    }
+}
+
+#[test]
+fn what_stands_around_a_patch_is_passed_over() {
+    let plain =
+        parse("*** Begin Patch\n*** Update File: f\n@@ x\n a\n-b\n+c\n*** Add File: g\n+d\n*** End Patch")
+            .unwrap();
+    let changes = |patch: &Patch<'_>| {
+        let mut changes = patch.changes.clone();
+        for change in &mut changes {
+            change.line = 0;
+            if let Action::Update { hunks, .. } = &mut change.action {
+                for hunk in hunks {
+                    hunk.line = 0;
+                }
+            }
+        }
+        format!("{changes:?}")
+    };
+    for patch in [
+        "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: f\n@@ x\n a\n-b\n+c\n*** Add File: g\n+d\n*** End Patch\nEOF\n",
+        "```diff\n*** Begin Patch\n*** Update File: f\n@@ x\n a\n-b\n+c\n*** Add File: g\n+d\n*** End Patch\n```",
+        "cat <<EOF | apply_patch\n*** Begin Patch  \n*** Update File:  f \n@@ x @@\n a\n-b\n+c\n*** Add File: g\n+d\n\n*** End Patch \nEOF\n'\n\n",
+        "\n  *** Begin Patch\n  *** Update File: f\n\n  @@ x\n   a\n  -b\n  +c\n  *** Add File: g\n  +d\n  *** End Patch\n",
+        "*** Begin Patch\r\n*** Update File: f\r\n@@ x\r\n a\r\n-b\r\n+c\r\n*** Add File: g\r\n+d\r\n*** End Patch\r\n",
+    ] {
+        assert_eq!(changes(&parse(patch).unwrap()), changes(&plain), "{patch}");
+    }
+}
+
+#[test]
+fn the_names_of_unified_diffs() {
+    let hunk = "@@ -1 +1 @@\n-a\n+b\n";
+    for (names, expected) in [
+        ("--- a/x y\n+++ b/x y\n", "update x y"),
+        ("--- x\n+++ x\n", "update x"),
+        ("--- a/x\n+++ a/x\n", "update a/x"),
+        ("--- x.orig\t2026\n+++ x\t2026\n", "update x or x.orig"),
+        ("--- i/x\n+++ w/x\n", "update x"),
+        ("--- \"a/\\303\\266\\t\"\n+++ \"b/\\303\\266\\t\"\n", "update ö\t"),
+        (
+            "diff --git a/x b/y\nsimilarity index 90%\nrename from x\nrename to y\n--- a/x\n+++ b/y\n",
+            "move x to y",
+        ),
+        ("diff --git a/x b/y\ncopy from x\ncopy to y\n--- a/x\n+++ b/y\n", "copy x to y"),
+        ("--- a/x\n+++ /dev/null\n", "delete x"),
+    ] {
+        let text = format!("{names}{hunk}");
+        let patch = parse(&text).unwrap();
+        let change = &patch.changes[0];
+        let name = &change.path;
+        let told = match (&change.action, &change.or_path) {
+            (Action::Update { to: None, .. }, None) => format!("update {name}"),
+            (Action::Update { to: None, .. }, Some(other)) => format!("update {name} or {other}"),
+            (Action::Update { to: Some(to), is_copy: false, .. }, _) => format!("move {name} to {to}"),
+            (Action::Update { to: Some(to), is_copy: true, .. }, _) => format!("copy {name} to {to}"),
+            (Action::Add(content), _) => format!("add {name} {content:?}"),
+            (Action::Delete(_), _) => format!("delete {name}"),
+        };
+        assert_eq!(told, expected, "{names}");
+    }
+    for (patch, expected) in [
+        (
+            "--- /dev/null\n+++ b/x\n@@ -0,0 +1,2 @@\n+a\n+b\n\\ No newline at end of file\n",
+            Action::Add("a\nb".to_owned()),
+        ),
+        ("diff --git a/x b/x\nnew file mode 100644\nindex 0..1\n", Action::Add(String::new())),
+        ("diff --git a/x b/x\ndeleted file mode 100644\nindex 0..1\n", Action::Delete(Vec::new())),
+        (
+            "diff --git a/x b/y\nsimilarity index 100%\nrename from x\nrename to y\n",
+            Action::Update { to: Some("y".to_owned()), is_copy: false, hunks: Vec::new() },
+        ),
+    ] {
+        assert_eq!(parse(patch).unwrap().changes[0].action, expected, "{patch}");
+    }
+}
+
+#[test]
+fn large_and_repetitive_files_take_no_time() {
+    let started = std::time::Instant::now();
+    let file = "}\n".repeat(100_000);
+    let long = format!("@@\n{}-x\n+y", " }\n".repeat(20_000));
+    let many = "@@\n-}\n+y\n".repeat(10_000);
+    let anchors = "@@ }\n@@ }\n@@ }\n-}\n+y\n".repeat(2_000);
+    let alternating: String =
+        (0..100_000).map(|number| if number % 1_000 == 999 { "b\n" } else { "a\n" }).collect();
+    let nearly = format!("@@\n{} b\n-b\n+c", " a\n".repeat(900));
+    for (file, hunks) in [(&file, &long), (&file, &many), (&file, &anchors), (&alternating, &nearly)] {
+        assert!(patched(file, &begin(hunks)).is_err());
+    }
+    assert!(started.elapsed().as_secs() < 40, "{:?}", started.elapsed());
+}
+
+/// Lines of few kinds with every mix of endings.
+fn content() -> impl Strategy<Value = String> {
+    let line = prop_oneof![
+        "[ab]{0,2}",
+        "[ \t]{0,2}[ab“-][ \t]{0,2}",
+        Just("\\ No newline".to_owned()),
+        Just("-- a".to_owned()),
+        Just("++ b".to_owned())
+    ];
+    let ending = prop_oneof![4 => Just("\n"), 3 => Just("\r\n"), 1 => Just("\r"), 1 => Just("\r\r\n")];
+    (proptest::collection::vec((line, ending), 0..14), "[ab]{0,1}").prop_map(|(lines, last)| {
+        let text: String = lines.into_iter().flat_map(|(line, ending)| [line, ending.to_owned()]).collect();
+        text + &last
+    })
+}
+
+/// A unified diff with so many lines of context.
+fn unified(old: &str, new: &str, context: usize) -> String {
+    let split = |text: &str| text.split_inclusive('\n').map(str::to_owned).collect::<Vec<_>>();
+    let (old, new) = (split(old), split(new));
+    let mut text = "--- a/f\n+++ b/f\n".to_owned();
+    let operations = similar::capture_diff_slices(similar::Algorithm::Myers, &old, &new);
+    for group in similar::group_diff_ops(operations, context) {
+        let (first, last) = (group[0], group[group.len() - 1]);
+        let numbers = |range: std::ops::Range<usize>| match range.len() {
+            0 => format!("{},0", range.start),
+            count => format!("{},{count}", range.start + 1),
+        };
+        let (before, after) =
+            (first.old_range().start..last.old_range().end, first.new_range().start..last.new_range().end);
+        text += &format!("@@ -{} +{} @@\n", numbers(before), numbers(after));
+        for operation in group {
+            let is_equal = operation.tag() == similar::DiffTag::Equal;
+            let gone = old[operation.old_range()].iter().map(|line| (if is_equal { ' ' } else { '-' }, line));
+            let come = new[operation.new_range()].iter().filter(|_| !is_equal).map(|line| ('+', line));
+            for (sign, line) in gone.chain(come) {
+                text.push(sign);
+                text += line;
+                if !line.ends_with('\n') {
+                    text += "\n\\ No newline at end of file\n";
+                }
+            }
+        }
+    }
+    text
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    #[test]
+    fn a_unified_diff_makes_the_one_of_the_other(old in content(), new in content(), context in 1_usize..4) {
+        prop_assume!(old != new);
+        let patch = unified(&old, &new, context);
+        prop_assert_eq!(patched(&old, &patch), Ok(new), "{}", patch);
+    }
+
+    /// Of whole files, since a hunk without numbers has to be in one place.
+    #[test]
+    fn a_patch_makes_the_one_of_the_other(old in content(), new in content()) {
+        prop_assume!(old != new && !old.is_empty());
+        let unified = unified(&old, &new, 1_000);
+        let (_, hunk) = unified.split_once("@@\n").unwrap();
+        prop_assert_eq!(patched(&old, &begin(&format!("@@\n{}", hunk.strip_suffix('\n').unwrap()))), Ok(new), "{}", hunk);
+    }
+
+    /// Without knowing of the file's endings, all lines that stay keep theirs.
+    #[test]
+    fn endings_are_kept(lines in proptest::collection::vec(("[a-z]{1,8}", any::<bool>()), 1..8), at in 0_usize..8, is_open: bool) {
+        let at = at % lines.len();
+        let file: String = lines.iter().map(|(line, crlf)| format!("{line}{}", if *crlf { "\r\n" } else { "\n" })).collect();
+        let file = if is_open { file.trim_end().to_owned() } else { file };
+        let hunk: String = lines.iter().enumerate().map(|(index, (line, _))| match index {
+            _ if index == at => format!("-{line}\n+NEW\n"),
+            _ => format!(" {line}\n"),
+        }).collect();
+        let mut parts: Vec<&str> = file.split_inclusive('\n').collect();
+        let changed = parts[at].replacen(&lines[at].0, "NEW", 1);
+        parts[at] = &changed;
+        prop_assert_eq!(patched(&file, &begin(&format!("@@\n{}", hunk.trim_end()))), Ok(parts.concat()));
+    }
+
+    #[test]
+    fn no_input_is_too_much(patch in "(\\*\\*\\* (Begin Patch|End Patch|Update File: a|Add File: b|Move to: c|End of File)\n|@@( -1,2 \\+1,3 @@)?\n|[ +-][ab]{0,2}\r?\n|\n|--- a\n\\+\\+\\+ b\n|diff --git a/x b/x\n|\\\\ No newline at end of file\n){0,14}", file in content()) {
+        crate::fs::fuzzing::check_patch(file.as_bytes(), &patch);
+        let whole = format!("*** Begin Patch\n*** Update File: f\n{patch}*** End Patch\n");
+        crate::fs::fuzzing::check_patch(file.as_bytes(), &whole);
+    }
+}

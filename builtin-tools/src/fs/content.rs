@@ -1,0 +1,112 @@
+//! The content of a file as text in UTF-8, whatever it is written in, and back.
+
+use super::text::{self, Form, Kind};
+use encoding_rs::UTF_8;
+use std::borrow::Cow;
+use toolkit::prelude::*;
+
+/// The content of a file, in UTF-8 but for bytes that are no text in a file of it.
+#[derive(Debug, Clone)]
+pub(super) struct Content<'a> {
+    /// For a file in UTF-8 all of it; for others without the byte order mark.
+    pub(super) bytes: Cow<'a, [u8]>,
+    /// What it is written in, if that is not UTF-8.
+    form: Option<Form>,
+}
+
+impl<'a> Content<'a> {
+    /// Of the file that is shown as `path`.
+    ///
+    /// # Errors
+    ///
+    /// When it is no text, or a change of it could not keep the other bytes.
+    pub(super) fn of(bytes: &'a [u8], path: &str) -> Result<Self, ToolError> {
+        let as_it_is = Self { bytes: Cow::Borrowed(bytes), form: None };
+        if std::str::from_utf8(bytes).is_ok() && memchr::memchr(0, bytes).is_none() {
+            return Ok(as_it_is);
+        }
+        match text::kind(bytes, true) {
+            Kind::Binary => {
+                Err(ToolError::failed(format!("{path} is a binary file, and this tool changes text")))
+            }
+            Kind::Damaged => Ok(as_it_is),
+            Kind::Text(form) if form.encoding == UTF_8 => Ok(as_it_is),
+            Kind::Text(form) => match text::decode(bytes) {
+                Some(decoded) => {
+                    let bytes = Cow::Owned(decoded.text.into_owned().into_bytes());
+                    Ok(Self { bytes, form: Some(decoded.form) })
+                }
+                None => Err(ToolError::failed(format!(
+                    "{path} seems to be written in {}, with bytes that are none of it; a change could not keep them",
+                    form.name()
+                ))),
+            },
+        }
+    }
+
+    /// Whatever it holds, without a look at it.
+    pub(super) fn verbatim(bytes: impl Into<Cow<'a, [u8]>>) -> Self {
+        Self { bytes: bytes.into(), form: None }
+    }
+
+    /// As text, if it is not yet.
+    ///
+    /// # Errors
+    ///
+    /// As [`of`](Self::of).
+    pub(super) fn into_text(self, path: &str) -> Result<Self, ToolError> {
+        match self {
+            Self { bytes: Cow::Borrowed(bytes), form: None } => Self::of(bytes, path),
+            text => Ok(text),
+        }
+    }
+
+    /// Another content of the same kind.
+    pub(super) fn with_bytes(self, bytes: Vec<u8>) -> Self {
+        Self { bytes: Cow::Owned(bytes), form: self.form }
+    }
+
+    /// A changed content as the file has it.
+    ///
+    /// # Errors
+    ///
+    /// When a character cannot be written in what the file is written in.
+    pub(super) fn encode(&self, changed: Vec<u8>, path: &str) -> Result<Vec<u8>, ToolError> {
+        let Some(form) = self.form else { return Ok(changed) };
+        let text = std::str::from_utf8(&changed).ok();
+        text.and_then(|text| form.encode(text)).ok_or_else(|| {
+            ToolError::failed(format!(
+                "{path} is written in {}, and the new text has a character that it does not have; use others, or ask \
+                 the person whether to write the file anew in UTF-8",
+                form.name()
+            ))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use encoding_rs::WINDOWS_1252;
+
+    #[test]
+    fn other_encodings_come_back_and_stay() {
+        let utf16 = Form { encoding: encoding_rs::UTF_16LE, has_mark: true }.encode("größe\r\n").unwrap();
+        let latin = WINDOWS_1252.encode("größe\r\n").0.into_owned();
+        for bytes in [utf16, latin] {
+            let content = Content::of(&bytes, "x").unwrap();
+            assert_eq!(&*content.bytes, "größe\r\n".as_bytes());
+            assert_eq!(content.encode(content.bytes.to_vec(), "x").unwrap(), bytes);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_kept_is_refused() {
+        let latin = WINDOWS_1252.encode("größe").0.into_owned();
+        let content = Content::of(&latin, "x").unwrap();
+        let error = content.encode("größe→".into(), "x").unwrap_err().to_string();
+        assert!(error.contains("x is written in windows-1252"), "{error}");
+        let error = Content::of(b"a\0b", "x").err().unwrap().to_string();
+        assert!(error.contains("binary file"), "{error}");
+    }
+}

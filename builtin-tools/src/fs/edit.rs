@@ -1,0 +1,393 @@
+//! `edit`: parts of a text file replaced.
+
+mod indent;
+mod locate;
+mod plan;
+mod rewrite;
+mod words;
+
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) use locate::Miss;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) use plan::Problem;
+pub(crate) use plan::{MOST_BYTES, Replacement, plan};
+
+use super::content::Content;
+use super::diff::{Diff, diff};
+use super::splice::{Splice, splice};
+use plan::Part;
+use serde_json::{Value, json};
+use std::hash::{BuildHasher, RandomState};
+use std::path::PathBuf;
+use toolkit::prelude::*;
+use toolkit::{
+    Access, Before, Expected, FileVersion, PathDecision, Proposal, Refused, Repaired, Seen, Target,
+    ToolErrorKind, Workspace,
+};
+
+/// The most edits in one call.
+const MOST_EDITS: usize = 1_000;
+
+/// A replacement.
+#[toolkit::args]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edit {
+    /// The text to replace, as it stands in the file.
+    #[arg(length(1..))]
+    pub old_string: String,
+    /// The text that comes in its place.
+    pub new_string: String,
+    /// Whether it is replaced in all places where it stands.
+    #[arg(default)]
+    pub replace_all: bool,
+}
+
+/// Replaces text in a file: `old_string` by `new_string`, or several such `edits` at once.
+///
+/// `old_string` must stand in the file in exactly one place, with its indentation; add lines around it where it stands in
+/// several, or set `replace_all`. All `edits` are found in the file as it is now, and either all are made or none. Line
+/// endings, and all that is not replaced, stay as they are. With an empty `old_string` a new file is created.
+///
+/// # How text is found
+///
+/// The exact text counts first. Where it is nowhere, it is looked for in looser forms, one after the other: with other line
+/// endings, other white space at the ends of lines, typographic quotes, dashes or spaces for plain ones, and last with all
+/// of its lines indented in another way by one rule; new lines are then indented alike. A looser form has to be in one
+/// place, with no more than twice the bytes and 128 more for each line, and the answer says which it was. Then only what
+/// differs between `old_string` and `new_string` is replaced.
+///
+/// New lines end as those that they replace; of several endings the first as the first, and so on, further ones as the
+/// last. Where no ending is replaced, they end as the line they are put into. A file in another encoding stays in it; one
+/// with bytes that are none of its encoding keeps them.
+///
+/// # Errors
+///
+/// When the text is not in one place, saying where it is or what is like it; when another hand changed the file since the
+/// session last read it, or since the person was asked; when nothing would change; when it is not allowed.
+#[tool(name = "edit", group = ["fs", "coding"], title = "Edit a file", permission = "edit", asks)]
+pub async fn edit(
+    ctx: &ToolContext,
+    /// Path of the file, absolute or relative to the workspace.
+    #[arg(alias = "path", length(1..), example = "src/main.rs")]
+    file_path: &Path,
+    /// The text to replace, as it stands in the file. Empty to create a file.
+    old_string: Option<String>,
+    /// The text that comes in its place.
+    new_string: Option<String>,
+    /// Whether it is replaced in all places where it stands.
+    #[arg(default)]
+    replace_all: bool,
+    /// Several replacements instead of one.
+    #[arg(length(1..=1000))]
+    edits: Option<Vec<Edit>>,
+) -> Result<ToolOutput, ToolError> {
+    let edits = wanted(old_string, new_string, replace_all, edits)?;
+    let workspace = ctx.workspace();
+    if let [Edit { old_string, new_string, .. }] = &edits[..]
+        && old_string.is_empty()
+    {
+        return create(ctx, &workspace, file_path, new_string.clone()).await;
+    }
+    let proposal = workspace.propose_existing(file_path).await?;
+    check_readable(ctx, &proposal)?;
+    let (change, asked) = if proposal.is_asked() {
+        draft_for_question(ctx, &workspace, &proposal, &edits).await?
+    } else {
+        (as_asked(&edits), None)
+    };
+    let shown = proposal.shown();
+    let target = proposal.ask(|ask| ask.with_diff(&shown, &change)).await?;
+    let lock = target.lock().await;
+    let made = ctx.blocking(move |cancel| {
+        let _lock = lock;
+        let made = make(&workspace, &target, &edits, asked.as_ref())?;
+        if cancel.is_cancelled() {
+            return Err(ToolError::aborted("the call was cancelled"));
+        }
+        made.write(&target)
+    });
+    Ok(made.await?.into_output())
+}
+
+/// The replacements that are asked for.
+fn wanted(
+    old: Option<String>,
+    new: Option<String>,
+    replace_all: bool,
+    edits: Option<Vec<Edit>>,
+) -> Result<Vec<Edit>, ToolError> {
+    let wrong = |text: &str| Err(ToolError::new(ToolErrorKind::InvalidArguments, text));
+    match (old, new, edits) {
+        (Some(old_string), Some(new_string), None) => Ok(vec![Edit { old_string, new_string, replace_all }]),
+        (None, None, Some(_)) if replace_all => {
+            wrong("`replace_all` belongs into each of `edits` that it is meant for, not beside them")
+        }
+        (None, None, Some(edits)) if edits.is_empty() || edits.len() > MOST_EDITS => {
+            wrong("`edits` has from 1 to 1,000 replacements")
+        }
+        (None, None, Some(edits)) => Ok(edits),
+        (_, _, Some(_)) => wrong("give either `old_string` and `new_string`, or `edits`, not both"),
+        (Some(_), None, None) => {
+            wrong("`new_string` is missing: the text that comes in place of `old_string`")
+        }
+        (None, _, None) => wrong("`old_string` and `new_string` are missing, or `edits` instead of both"),
+    }
+}
+
+/// What a person was asked about.
+struct AskedAbout {
+    version: FileVersion,
+    change: u64,
+    hasher: RandomState,
+}
+
+/// The change as it is shown to a person, and by what it is known again. The content is not kept while they think.
+async fn draft_for_question(
+    ctx: &ToolContext,
+    workspace: &Workspace,
+    proposal: &Proposal,
+    edits: &[Edit],
+) -> Result<(String, Option<AskedAbout>), ToolError> {
+    let shown = proposal.shown();
+    match proposal.before(MOST_BYTES as u64).await? {
+        Before::File(content) => {
+            let (workspace, path, edits) = (workspace.clone(), proposal.path().to_owned(), edits.to_vec());
+            let draft = ctx.blocking(move |_| {
+                check_seen(&workspace, &path, &shown, &content.version)?;
+                let draft = Draft::of(&content.bytes, &shown, &edits, false)?;
+                let hasher = RandomState::new();
+                let change = draft.change(&hasher);
+                Ok((draft.diff.text, Some(AskedAbout { version: content.version, change, hasher })))
+            });
+            draft.await
+        }
+        Before::Absent => Err(is_absent(&shown)),
+        // What is there is not looked at before it is allowed: the person sees what was asked for.
+        _ => Ok((as_asked(edits), None)),
+    }
+}
+
+fn is_absent(shown: &str) -> ToolError {
+    ToolError::not_found(format!("{shown} does not exist; an empty `old_string` creates it, or `write` does"))
+}
+
+/// The edits as they were asked for, in the form of a diff.
+fn as_asked(edits: &[Edit]) -> String {
+    let mut diff = String::new();
+    for edit in edits {
+        diff.push_str(if edit.replace_all { "@@ in all places @@\n" } else { "@@ @@\n" });
+        for (sign, text) in [('-', &edit.old_string), ('+', &edit.new_string)] {
+            for line in text.lines() {
+                diff.push(sign);
+                diff.push_str(line);
+                diff.push('\n');
+            }
+        }
+    }
+    diff
+}
+
+/// Refuses a file that must not be read: an edit tells what is in it.
+pub(super) fn check_readable(ctx: &ToolContext, proposal: &Proposal) -> Result<(), ToolError> {
+    match ctx.decide_path(proposal.path(), Access::Read)?.decision {
+        PathDecision::Deny { reason, .. } => Err(ToolError::denied(format!(
+            "{} must not be read, so it cannot be edited: {reason}",
+            proposal.shown()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a file that another hand changed since the session has seen it.
+pub(super) fn check_seen(
+    workspace: &Workspace,
+    path: &Path,
+    shown: &str,
+    now: &FileVersion,
+) -> Result<Seen, ToolError> {
+    match workspace.seen(path, now) {
+        Seen::Changed => Err(ToolError::failed(format!(
+            "{shown} was changed by something else since it was last read here; nothing was done. Read it again, then \
+             edit what it has now"
+        ))),
+        seen => Ok(seen),
+    }
+}
+
+/// A change that is ready to be made.
+struct Draft {
+    diff: Diff,
+    parts: Vec<Part>,
+    splices: Vec<Splice>,
+    /// What goes, one after the other.
+    gone: Vec<Vec<u8>>,
+    after: Vec<u8>,
+}
+
+impl Draft {
+    /// Of a content, shown as `path`. If it is hidden, no error quotes it.
+    fn of(bytes: &[u8], path: &str, edits: &[Edit], is_hidden: bool) -> Result<Self, ToolError> {
+        let content = Content::of(bytes, path)?;
+        let replacements: Vec<Replacement<'_>> = edits
+            .iter()
+            .map(|edit| Replacement { old: &edit.old_string, new: &edit.new_string, all: edit.replace_all })
+            .collect();
+        let plan = plan(&content.bytes, &replacements).map_err(|error| {
+            let readable = (!is_hidden).then_some(&*content.bytes);
+            ToolError::failed(words::explain(path, readable, &replacements, &error))
+        })?;
+        let after = splice(&content.bytes, &plan.splices);
+        let diff = diff(path, Some(&content.bytes), Some(&after));
+        let gone = plan.splices.iter().map(|splice| content.bytes[splice.range.clone()].to_vec()).collect();
+        let after = content.encode(after, path)?;
+        Ok(Self { diff, parts: plan.parts, splices: plan.splices, gone, after })
+    }
+
+    /// What goes and what comes, wherever it is.
+    fn change(&self, hasher: &RandomState) -> u64 {
+        let come: Vec<&[u8]> = self.splices.iter().map(|splice| &splice.text[..]).collect();
+        hasher.hash_one((&self.gone, come))
+    }
+}
+
+/// What is about to be written, and what is told of it.
+struct Made {
+    draft: Draft,
+    version: FileVersion,
+    is_hidden: bool,
+    shown: String,
+    path: PathBuf,
+    repaired: Option<Repaired>,
+}
+
+/// Works the change out anew, on the file as it is once nobody else in this process changes it.
+fn make(
+    workspace: &Workspace,
+    target: &Target,
+    edits: &[Edit],
+    asked: Option<&AskedAbout>,
+) -> Result<Made, ToolError> {
+    let shown = target.shown().to_owned();
+    let content = target.read(MOST_BYTES as u64)?.ok_or_else(|| is_absent(&shown))?;
+    // Leave to write is none to read.
+    let is_hidden = matches!(workspace.try_open(target.path()), Err(Refused::NeedsLeave));
+    let seen = check_seen(workspace, target.path(), &shown, &content.version)?;
+    let is_other = asked.is_some_and(|asked| !asked.version.is_same(&content.version));
+    // What this session made of it meanwhile is no other hand.
+    if is_other && seen != Seen::Same {
+        return Err(ToolError::failed(format!(
+            "{shown} was changed by something else while the person was asked; nothing was done. Read it again, then edit \
+             what it has now"
+        )));
+    }
+    let overlaps = |why: &str| {
+        ToolError::failed(format!(
+            "another edit of this session changed {shown} in the same place meanwhile; nothing was done. Read it again\
+             {why}"
+        ))
+    };
+    let draft = Draft::of(&content.bytes, &shown, edits, is_hidden)
+        .map_err(|error| if is_other { overlaps(&format!(": {error}")) } else { error })?;
+    if let Some(asked) = asked
+        && is_other
+        && draft.change(&asked.hasher) != asked.change
+    {
+        return Err(overlaps(""));
+    }
+    let (path, repaired) = (target.path().to_owned(), target.repaired().cloned());
+    Ok(Made { draft, version: content.version, is_hidden, shown, path, repaired })
+}
+
+impl Made {
+    fn write(self, target: &Target) -> Result<Self, ToolError> {
+        target.write(&self.draft.after, &Expected::Version(self.version.clone()))?;
+        Ok(self)
+    }
+
+    fn into_output(self) -> ToolOutput {
+        let Self { draft: Draft { diff, parts, .. }, shown, .. } = &self;
+        let count: usize = parts.iter().map(|part| part.count).sum();
+        let places = match &parts[..] {
+            [Part { count: 1, line, .. }] => format!("1 place, on line {line}"),
+            _ => format!("{count} places"),
+        };
+        let (added, removed) = (diff.added, diff.removed);
+        let repaired =
+            self.repaired.as_ref().map_or(String::new(), |repaired| format!("\n{}", repaired.note()));
+        let text = format!(
+            "edited {shown}: replaced {places} (+{added} -{removed} lines){}{repaired}",
+            words::report(parts)
+        );
+        let replacements: Vec<Value> = parts
+            .iter()
+            .map(|part| json!({ "count": part.count, "line": part.line, "overlooked": part.looseness.words() }))
+            .collect();
+        let mut details = json!({
+            "filePath": shown,
+            "created": false,
+            "additions": added,
+            "deletions": removed,
+            "replacements": replacements,
+        });
+        // A diff quotes lines that nobody asked to see.
+        if !self.is_hidden {
+            details["diff"] = Value::from(diff.text.clone());
+            details["diffTruncated"] = Value::from(diff.is_cut);
+        }
+        ToolOutput::text(text)
+            .with_details(details)
+            .with_title(format!("Edited {shown} (+{added} -{removed})"))
+            .with_metadata("additions", added)
+            .with_metadata("deletions", removed)
+            .with_file_modified(self.path)
+    }
+}
+
+/// Makes a file where none is.
+async fn create(
+    ctx: &ToolContext,
+    workspace: &Workspace,
+    file_path: &Path,
+    content: String,
+) -> Result<ToolOutput, ToolError> {
+    let exists = |shown: &str| {
+        ToolError::failed(format!(
+            "`old_string` is empty, and {shown} is there: name the text to replace, or use `write` to replace the whole \
+             file"
+        ))
+    };
+    let proposal = workspace.propose(file_path).await?;
+    let shown = proposal.shown();
+    if matches!(proposal.before(MOST_BYTES as u64).await?, Before::File(_)) {
+        return Err(exists(&shown));
+    }
+    let change = diff(&shown, None, Some(content.as_bytes()));
+    let target = proposal.ask(|ask| ask.with_diff(&shown, &change.text)).await?;
+    let lock = target.lock().await;
+    let made = ctx.blocking(move |_| {
+        let _lock = lock;
+        if target.read(MOST_BYTES as u64)?.is_some() {
+            return Err(exists(target.shown()));
+        }
+        target.write(content.as_bytes(), &Expected::Absent)?;
+        Ok((target.path().to_owned(), content.len()))
+    });
+    let (path, bytes) = made.await?;
+    let Diff { text: diff, added, is_cut, .. } = change;
+    Ok(ToolOutput::text(format!("created {shown} ({added} lines, {bytes} bytes)"))
+        .with_details(json!({
+            "filePath": shown,
+            "created": true,
+            "additions": added,
+            "deletions": 0,
+            "diff": diff,
+            "diffTruncated": is_cut,
+        }))
+        .with_title(format!("Created {shown} (+{added})"))
+        .with_metadata("additions", added)
+        .with_metadata("deletions", 0)
+        .with_file_modified(path))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,175 @@
+//! The rule by which lines are indented in another way than they were asked for, and new lines indented alike.
+
+use crate::fs::fold::indentation;
+
+/// The most spaces that stand for a tab.
+const MOST_SPACES_A_TAB: usize = 8;
+
+/// The indentation of a line that was asked for, and of that in the file.
+type Pair<'a> = (&'a [u8], &'a [u8]);
+
+/// A rule that turns the indentation of each line that was asked for into that of the line in the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Reindent {
+    /// Lines begin with `to` where `from` was asked for. What comes after it is the same.
+    Begin {
+        from: Vec<u8>,
+        to: Vec<u8>,
+        /// Whether spaces come after tabs, or tabs after spaces, in the lines there are.
+        is_mixed: bool,
+    },
+    /// Spaces were asked for where the file has tabs: so many for a tab, and so many more in each line.
+    ToTabs { spaces: usize, more: isize },
+    /// Tabs were asked for where the file has spaces: so many for a tab, and so many more in each line.
+    ToSpaces { spaces: usize, more: isize },
+}
+
+impl Reindent {
+    /// The one rule that all lines follow; those without text don't count. `file` has as many lines as `old`, and they
+    /// are the same but for white space at both ends.
+    pub(super) fn between(old: &str, file: &[u8]) -> Option<Self> {
+        let lines = old.split('\n').zip(file.split(|&byte| byte == b'\n'));
+        let has_text = |line: &&str| !line.trim().is_empty();
+        let pairs: Vec<Pair<'_>> = lines
+            .filter(|(old, _)| has_text(old))
+            .map(|(old, file)| (indent_of(old.as_bytes()), indent_of(file)))
+            .collect();
+        let is_of = |pick: fn(&Pair<'_>) -> Vec<u8>, byte: u8| {
+            let mut all = pairs.iter().flat_map(pick).peekable();
+            all.peek().is_some() && all.all(|one| one == byte)
+        };
+        let (asked, there) = (|pair: &Pair<'_>| pair.0.to_vec(), |pair: &Pair<'_>| pair.1.to_vec());
+        let length = |pair: &Pair<'_>| (pair.0.len(), pair.1.len());
+        if is_of(asked, b' ') && is_of(there, b'\t') {
+            let (spaces, more) = unit(&pairs.iter().map(length).collect::<Vec<_>>())?;
+            return Some(Self::ToTabs { spaces, more });
+        }
+        if is_of(asked, b'\t') && is_of(there, b' ') {
+            let (spaces, more) =
+                unit(&pairs.iter().map(length).map(|(tabs, spaces)| (spaces, tabs)).collect::<Vec<_>>())?;
+            return Some(Self::ToSpaces { spaces, more });
+        }
+        begin(&pairs)
+    }
+
+    /// Appends a new line, indented alike. `false` where the rule does not say how.
+    #[must_use]
+    pub(super) fn indent(&self, line: &str, into: &mut Vec<u8>) -> bool {
+        let (indent, text) = line.as_bytes().split_at(indentation(line.as_bytes()));
+        if text.iter().all(|byte| matches!(byte, b'\r' | b'\n')) {
+            into.extend_from_slice(line.as_bytes());
+            return true;
+        }
+        let Some(mut indent) = self.turn(indent) else { return false };
+        into.append(&mut indent);
+        into.extend_from_slice(text);
+        true
+    }
+
+    fn turn(&self, indent: &[u8]) -> Option<Vec<u8>> {
+        let only = |byte: u8| indent.iter().all(|&one| one == byte);
+        match self {
+            Self::Begin { from, to, is_mixed } => match indent.strip_prefix(&from[..]) {
+                Some(rest) => {
+                    let mixes = |one: u8, other: u8| to.contains(&one) && rest.contains(&other);
+                    let is_clear = *is_mixed || !(mixes(b'\t', b' ') || mixes(b' ', b'\t'));
+                    is_clear.then(|| [to, rest].concat())
+                }
+                None => {
+                    // A line that is further to the left than all that were asked for.
+                    let byte = *from.first()?;
+                    let is_alike = only(byte) && from.iter().chain(to).all(|&one| one == byte);
+                    let length = (to.len() + indent.len()).checked_sub(from.len())?;
+                    is_alike.then(|| vec![byte; length])
+                }
+            },
+            Self::ToTabs { spaces, more } => {
+                let columns = indent.len().checked_add_signed(-more).filter(|_| only(b' '))?;
+                let (tabs, rest) = (columns / spaces, columns % spaces);
+                // What is less than one tab deep is at no depth that the file has.
+                (tabs > 0 || rest == 0).then(|| [vec![b'\t'; tabs], vec![b' '; rest]].concat())
+            }
+            Self::ToSpaces { spaces, more } => {
+                let columns = (indent.len() * spaces).checked_add_signed(*more).filter(|_| only(b'\t'))?;
+                Some(vec![b' '; columns])
+            }
+        }
+    }
+}
+
+fn begin(pairs: &[Pair<'_>]) -> Option<Reindent> {
+    let &(first_asked, first_there) = pairs.first()?;
+    let shared =
+        |one: &[u8], other: &[u8]| one.iter().zip(other).take_while(|(one, other)| one == other).count();
+    let length = pairs.iter().map(|(asked, _)| shared(asked, first_asked)).min()?;
+    let (from, rest) = first_asked.split_at(length);
+    let to = first_there.strip_suffix(rest)?;
+    let follows = |(asked, there): &Pair<'_>| there.strip_prefix(to) == Some(&asked[length..]);
+    let is_mixed = pairs.iter().any(|(_, there)| there.contains(&b' ') && there.contains(&b'\t'));
+    pairs.iter().all(follows).then(|| Reindent::Begin { from: from.to_vec(), to: to.to_vec(), is_mixed })
+}
+
+/// How many spaces stand for a tab, and how many are more in each line, if that is the same for all pairs of a number of
+/// spaces and one of tabs. Where all lines are at one depth, nothing is more.
+fn unit(pairs: &[(usize, usize)]) -> Option<(usize, isize)> {
+    let &(spaces, tabs) = pairs.first()?;
+    let other = pairs.iter().find(|pair| pair.1 != tabs);
+    let unit = match other {
+        Some(&(other_spaces, other_tabs)) => {
+            let (wide, deep) = (spaces.abs_diff(other_spaces), tabs.abs_diff(other_tabs));
+            ((spaces < other_spaces) == (tabs < other_tabs) && wide % deep == 0).then_some(wide / deep)?
+        }
+        None => (tabs > 0 && spaces % tabs == 0).then(|| spaces / tabs)?,
+    };
+    let more = |spaces: usize, tabs: usize| spaces.checked_signed_diff(tabs.checked_mul(unit)?);
+    let shift = more(spaces, tabs)?;
+    let follow = pairs.iter().all(|&(spaces, tabs)| more(spaces, tabs) == Some(shift));
+    (follow && (2..=MOST_SPACES_A_TAB).contains(&unit)).then_some((unit, shift))
+}
+
+fn indent_of(line: &[u8]) -> &[u8] {
+    &line[..indentation(line)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `new` indented by the rule between the two others; what went wrong if it could not be.
+    fn turned(old: &str, file: &str, new: &str) -> String {
+        let Some(rule) = Reindent::between(old, file.as_bytes()) else { return "no rule".to_owned() };
+        let mut text = Vec::new();
+        for line in new.split_inclusive('\n') {
+            if !rule.indent(line, &mut text) {
+                return format!("not {line:?}");
+            }
+        }
+        String::from_utf8(text).unwrap()
+    }
+
+    #[test]
+    fn new_lines_are_indented_alike() {
+        for (old, file, new, expected) in [
+            ("a\n  b\n", "    a\n      b\n", "x\n\n    y\n", "    x\n\n        y\n"),
+            ("    a\n      b", "a\n  b", "    x\n  y", "not \"  y\""),
+            ("    a\n      b", "  a\n    b", "    x\n  y\n      z", "  x\ny\n    z"),
+            ("  a\n  b", "\ta\n\tb", "  x\n    y", "\tx\n\t\ty"),
+            ("a\n    b\n        c", "\ta\n\t\tb\n\t\t\tc", "a\n    x\n          y", "\ta\n\t\tx\n\t\t\t  y"),
+            ("    a\n        b", "a\n\tb", "    x\n            y", "x\n\t\ty"),
+            ("\ta\n\t\tb", "  a\n    b", "\tx\n\t\t\ty", "  x\n      y"),
+            ("\ta\n\t\tb", "    a\n        b", "  x", "not \"  x\""),
+            ("\ta", "   a", "\tx\n\t\ty", "   x\n      y"),
+            ("\ta\n  b", "\t\ta\n\t  b", "\tx", "\t\tx"),
+            // Several rules, or none.
+            ("a\n  b", "  a\n   b", "", "no rule"),
+            ("  a\n    b", "\ta\n\t\t\tb", "", "no rule"),
+            ("  a\n    b\n", "\t\ta\n\tb\n", "", "no rule"),
+            ("         a", "\ta", "", "no rule"),
+            // How wide a tab is was never said.
+            ("a", "\ta", "a\n    b", "not \"    b\""),
+            ("a\n b", "\ta\n\t b", "a\n   b", "\ta\n\t   b"),
+        ] {
+            assert_eq!(turned(old, file, new), expected, "{old:?} in {file:?}");
+        }
+    }
+}

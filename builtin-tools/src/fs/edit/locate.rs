@@ -1,0 +1,236 @@
+//! Where a text stands in a file.
+//!
+//! The exact text is looked for first, then looser forms of it, one after the other, until one is there. What stands in
+//! several places is never chosen among, and a looser form is taken within bounds only: it has as many lines as was asked
+//! for, and at most twice the bytes and 128 more for each line.
+
+use super::indent::Reindent;
+use crate::fs::fold::{self, Looseness};
+use crate::fs::splice::LineNumbers;
+use memchr::memmem::Finder;
+use std::ops::Range;
+
+/// The most lines that are named where a text stands in several places.
+const MOST_NAMED: usize = 10;
+/// A looser match has at most so many times the bytes that were asked for, and [`MOST_MORE_A_LINE`] more a line.
+const MOST_TIMES: usize = 2;
+/// See [`MOST_TIMES`].
+const MOST_MORE_A_LINE: usize = 128;
+/// How many bytes are compared at most to find the places whose indentation follows one rule: as much as reading a large
+/// file. A text of many equal lines in a file of many more could take hours otherwise.
+const MOST_COMPARED: usize = 64 << 20;
+
+/// Where a text stands.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Located {
+    pub(super) looseness: Looseness,
+    /// The bytes in the file: one range, or several where all were asked for.
+    pub(super) ranges: Vec<Range<usize>>,
+    /// The rule that the indentation follows, if it was overlooked.
+    pub(super) reindent: Option<Reindent>,
+}
+
+/// Why there is no place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Miss {
+    /// The text is nowhere.
+    Absent,
+    /// It is in several places.
+    Several {
+        /// How loosely it was compared.
+        looseness: Looseness,
+        /// In how many places it is, without overlaps.
+        count: usize,
+        /// On which lines the first few begin.
+        lines: Vec<usize>,
+    },
+}
+
+/// Looks for `old`, which is not empty; for all of its places if `all` says so.
+///
+/// What overlooks more than line endings must be in one place, even where all are asked for.
+pub(super) fn locate(file: &[u8], old: &str, all: bool) -> Result<Located, Miss> {
+    // In a file of mixed endings, those with the other ending are meant as well by all.
+    let begins_exact = !(all && old.contains('\n')) || old.contains('\r') || old.starts_with('\u{FEFF}');
+    let found = if begins_exact { exact(file, old, all)? } else { Vec::new() };
+    if !found.is_empty() {
+        return Ok(Located { looseness: Looseness::Exact, ranges: found, reindent: None });
+    }
+    for looseness in [Looseness::Endings, Looseness::Trailing, Looseness::Unicode] {
+        // White space alone is in every file.
+        if looseness > Looseness::Endings && old.trim().is_empty() {
+            return Err(Miss::Absent);
+        }
+        let ranges = folded(file, old, all, looseness)?;
+        if ranges.iter().any(|range| !is_within_bounds(range, old)) {
+            return Err(Miss::Absent);
+        }
+        if !ranges.is_empty() {
+            let is_exact = ranges.iter().all(|range| &file[range.clone()] == old.as_bytes());
+            let looseness = if is_exact { Looseness::Exact } else { looseness };
+            return Ok(Located { looseness, ranges, reindent: None });
+        }
+    }
+    indented(file, old)
+}
+
+fn is_within_bounds(range: &Range<usize>, old: &str) -> bool {
+    range.len() <= MOST_TIMES * old.len() + MOST_MORE_A_LINE * old.split_inclusive('\n').count()
+}
+
+/// The places of the exact text.
+fn exact(file: &[u8], old: &str, all: bool) -> Result<Vec<Range<usize>>, Miss> {
+    // A line feed that a carriage return stands before is the second half of a line ending.
+    let takes_halves = !old.starts_with('\n') || old.contains('\r');
+    let is_place = |at: usize| takes_halves || at == 0 || file[at - 1] != b'\r';
+    search(file, old.as_bytes(), all, is_place).map_err(|found| found.into_miss(Looseness::Exact))
+}
+
+/// The places of a looser form.
+fn folded(file: &[u8], old: &str, all: bool, looseness: Looseness) -> Result<Vec<Range<usize>>, Miss> {
+    let (mut needle, mut seen) = (fold::fold(old.as_bytes(), looseness), fold::fold_file(file, looseness));
+    let length = needle.len();
+    // White space that was asked for at the end of a line is only overlooked at the end of one.
+    let last = old.rsplit('\n').next().unwrap_or(old).as_bytes();
+    let typographic = looseness >= Looseness::Unicode;
+    if looseness >= Looseness::Trailing && fold::trim_end(last, typographic).len() < last.len() {
+        needle.push(b'\n');
+        end_with_newline(&mut seen);
+    }
+    let all = all && looseness == Looseness::Endings;
+    let found = search(&seen, &needle, all, |_| true).map_err(|found| found.into_miss(looseness))?;
+    let parts: Vec<Range<usize>> = found.iter().map(|range| range.start..range.start + length).collect();
+    Ok(fold::resolve(file, looseness, &parts))
+}
+
+fn end_with_newline(text: &mut Vec<u8>) {
+    if text.last() != Some(&b'\n') {
+        text.push(b'\n');
+    }
+}
+
+/// The one place of whole lines whose indentation is another by one rule.
+fn indented(file: &[u8], old: &str) -> Result<Located, Miss> {
+    let looseness = Looseness::Indentation;
+    let (mut needle, mut seen) = (vec![b'\n'], vec![b'\n']);
+    needle.append(&mut fold::fold(old.as_bytes(), looseness));
+    // Also where the last line is blank: then a blank line is asked for.
+    if !old.ends_with('\n') {
+        needle.push(b'\n');
+    }
+    seen.append(&mut fold::fold_file(file, looseness));
+    if !old.ends_with('\n') {
+        end_with_newline(&mut seen);
+    }
+    let finder = Finder::new(&needle);
+    let (mut budget, mut from) = (MOST_COMPARED, 0);
+    let (mut lines, mut ranges, mut reindent) = (Vec::new(), Vec::new(), None);
+    let mut seen_lines = LineNumbers::new(&seen);
+    let mut starts = LineStarts::new(file);
+    while let Some(at) = finder.find(&seen[from..]).map(|at| from + at) {
+        // It begins with the line feed before it.
+        let line = seen_lines.of(at);
+        let range = starts.of(line).lines(old);
+        let cost = needle.len() + range.len();
+        let Some(left) = budget.checked_sub(cost) else { return Err(Miss::Absent) };
+        budget = left;
+        if is_within_bounds(&range, old)
+            && let Some(rule) = Reindent::between(old, &file[range.clone()])
+        {
+            lines.push(line);
+            ranges.push(range);
+            reindent = Some(rule);
+        }
+        if lines.len() > MOST_NAMED {
+            break;
+        }
+        from = at + 1;
+    }
+    match ranges.len() {
+        0 => Err(Miss::Absent),
+        1 => Ok(Located { looseness, ranges, reindent }),
+        count => {
+            lines.truncate(MOST_NAMED);
+            Err(Miss::Several { looseness, count, lines })
+        }
+    }
+}
+
+/// Beginnings of lines, for lines that are asked for in order.
+struct LineStarts<'a> {
+    file: &'a [u8],
+    at: usize,
+    line: usize,
+}
+
+impl<'a> LineStarts<'a> {
+    fn new(file: &'a [u8]) -> Self {
+        Self { file, at: fold::mark(file), line: 1 }
+    }
+
+    /// Goes to a line, counted from 1.
+    fn of(&mut self, line: usize) -> &Self {
+        while self.line < line {
+            self.at +=
+                memchr::memchr(b'\n', &self.file[self.at..]).map_or(self.file.len() - self.at, |at| at + 1);
+            self.line += 1;
+        }
+        self
+    }
+
+    /// As many lines from here as `old` has, without the ending of the last if that has none.
+    fn lines(&self, old: &str) -> Range<usize> {
+        let mut end = self.at;
+        let (mut ending, lines) = (0, old.split_inclusive('\n').count());
+        for _ in 0..lines {
+            let rest = &self.file[end..];
+            let line = &rest[..memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at + 1)];
+            end += line.len();
+            ending = if line.ends_with(b"\r\n") { 2 } else { usize::from(line.ends_with(b"\n")) };
+        }
+        self.at..if old.ends_with('\n') { end } else { end - ending }
+    }
+}
+
+/// Several places where one was looked for.
+struct Places {
+    count: usize,
+    lines: Vec<usize>,
+}
+
+impl Places {
+    fn into_miss(self, looseness: Looseness) -> Miss {
+        Miss::Several { looseness, count: self.count, lines: self.lines }
+    }
+}
+
+/// All places of `needle` without overlaps, or the only one; none if it is nowhere.
+fn search(
+    bytes: &[u8],
+    needle: &[u8],
+    all: bool,
+    is_place: impl Fn(usize) -> bool,
+) -> Result<Vec<Range<usize>>, Places> {
+    let finder = Finder::new(needle);
+    let next = |mut from: usize| loop {
+        let at = from + finder.find(bytes.get(from..)?)?;
+        if is_place(at) {
+            return Some(at);
+        }
+        from = at + 1;
+    };
+    if all {
+        let places = std::iter::successors(next(0), |at| next(at + needle.len()));
+        return Ok(places.map(|at| at..at + needle.len()).collect());
+    }
+    // Two that overlap are two places as well.
+    let first: Vec<usize> = std::iter::successors(next(0), |at| next(at + 1)).take(MOST_NAMED).collect();
+    if let [] | [_] = first[..] {
+        return Ok(first.into_iter().map(|at| at..at + needle.len()).collect());
+    }
+    let apart = std::iter::successors(next(0), |at| next(at + needle.len())).count();
+    let mut numbers = LineNumbers::new(bytes);
+    let mut lines: Vec<usize> = first.iter().map(|&at| numbers.of(at)).collect();
+    lines.dedup();
+    Err(Places { count: apart.max(2), lines })
+}

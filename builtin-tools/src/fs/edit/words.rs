@@ -1,0 +1,158 @@
+//! Why nothing changed, in words for the model.
+
+use super::locate::Miss;
+use super::plan::{Part, PlanError, Problem, Replacement};
+use crate::fs::fold::{self, Looseness};
+use crate::fs::nearest::nearest;
+use crate::fs::splice::LineNumbers;
+use std::fmt::Write as _;
+
+/// How many of the replacements with a looser match are named.
+const MOST_NAMED: usize = 10;
+
+/// The arguments that a replacement came by.
+struct Named {
+    old: String,
+    new: String,
+}
+
+impl Named {
+    fn of(index: usize, count: usize) -> Self {
+        match count {
+            1 => Self { old: "old_string".to_owned(), new: "new_string".to_owned() },
+            _ => {
+                Self { old: format!("edits[{index}].old_string"), new: format!("edits[{index}].new_string") }
+            }
+        }
+    }
+}
+
+/// Why nothing changed in the file `path`; with a part of its `content` where that helps and may be read.
+pub(super) fn explain(
+    path: &str,
+    content: Option<&[u8]>,
+    replacements: &[Replacement<'_>],
+    error: &PlanError,
+) -> String {
+    let Named { old, new } = Named::of(error.index, replacements.len());
+    let replacement = &replacements[error.index];
+    match &error.problem {
+        Problem::Empty => format!(
+            "{old} is empty, and {path} is there: name the text to replace, or use `write` to replace the whole file"
+        ),
+        Problem::Identical => format!("{old} and {new} are identical, so nothing would change"),
+        Problem::Miss(Miss::Absent) => absent(path, content, replacement, &old, &new),
+        Problem::Miss(Miss::Several { looseness, count, lines }) => {
+            several(path, *looseness, *count, lines, replacement.all, &old)
+        }
+        Problem::NotIndented { line, new_line } => format!(
+            "{old} is in {path} on line {line}, but indented in another way, and line {new_line} of {new} cannot be \
+             indented alike; copy the indentation of the file, tabs or spaces, into both"
+        ),
+        Problem::Overlaps { other, line } => {
+            let other = Named::of(*other, replacements.len()).old;
+            format!("{other} and {old} share text on line {line} of {path}; make one edit of the two")
+        }
+        Problem::TooLarge => format!(
+            "{path} would get too large, or too many places would change, for one edit; replace less at once, or use \
+             another tool"
+        ),
+        Problem::NothingChanges => {
+            format!(
+                "{path} has what {new} says already, but for white space or the like; nothing would change"
+            )
+        }
+    }
+}
+
+fn absent(
+    path: &str,
+    content: Option<&[u8]>,
+    replacement: &Replacement<'_>,
+    old_name: &str,
+    new_name: &str,
+) -> String {
+    let mut text = format!("{old_name} is not in {path}, nor is it in a looser form; nothing was changed");
+    if is_numbered(replacement.old) {
+        let _ = write!(
+            text,
+            "\nits lines begin with line numbers as `read` shows them, which the file does not have"
+        );
+    }
+    let Some(content) = content else {
+        let _ =
+            write!(text, "\nwhat the file has instead is not shown, since reading it needs to be asked for");
+        return text;
+    };
+    if content.is_empty() {
+        let _ = write!(text, "\nthe file is empty");
+        return text;
+    }
+    let new = replacement.new;
+    let is_telling = new.trim().len() > 3 && !replacement.old.contains(new);
+    if is_telling && let Some(at) = memchr::memmem::find(content, fold::with_plain_endings(new).as_bytes()) {
+        let line = LineNumbers::new(content).of(at);
+        let _ = write!(text, "\n{new_name} is there already, on line {line}: was this edit made before?");
+    }
+    match nearest(content, replacement.old) {
+        Some(nearest) => {
+            let _ = write!(text, "\n{nearest}");
+        }
+        None => text.push_str("\nno text in the file is like it; read the file again"),
+    }
+    text
+}
+
+/// Whether all lines begin as `read` shows them.
+fn is_numbered(text: &str) -> bool {
+    let is_numbered = |line: &str| {
+        line.split_once(['→', '\t']).is_some_and(|(number, _)| {
+            let number = number.trim_start();
+            !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+        })
+    };
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty()).peekable();
+    lines.peek().is_some() && lines.all(is_numbered)
+}
+
+fn several(path: &str, looseness: Looseness, count: usize, lines: &[usize], all: bool, old: &str) -> String {
+    let shown: Vec<String> = lines.iter().map(usize::to_string).collect();
+    let more = if count > lines.len() && lines.len() >= MOST_NAMED { ", …" } else { "" };
+    let on = match lines {
+        [line] => format!("on line {line}"),
+        _ => format!("on lines {}{more}", shown.join(", ")),
+    };
+    let how = match looseness {
+        Looseness::Exact => String::new(),
+        looseness => format!(", where {} do not count", looseness.words()),
+    };
+    let what_to_do = if all {
+        "to replace all of them, give each with its exact text"
+    } else if looseness > Looseness::Endings {
+        "give the exact text, with more of the lines around it, until it is in one place"
+    } else {
+        "add lines around it until it is in one place, or set `replace_all`"
+    };
+    format!("{old} is in {count} places of {path}{how}: {on}; {what_to_do}")
+}
+
+/// What became of the replacements, for the model: where, and what was overlooked.
+pub(super) fn report(parts: &[Part]) -> String {
+    let mut text = String::new();
+    let loose = parts.iter().enumerate().filter(|(_, part)| part.looseness != Looseness::Exact);
+    for (index, part) in loose.clone().take(MOST_NAMED) {
+        let Named { old, .. } = Named::of(index, parts.len());
+        let _ = write!(
+            text,
+            "\n{old} is not in the file as it was given; found on line {} where {} do not count, and only what is new \
+             was changed",
+            part.line,
+            part.looseness.words()
+        );
+    }
+    let more = loose.count().saturating_sub(MOST_NAMED);
+    if more > 0 {
+        let _ = write!(text, "\n{more} more were found in a looser form");
+    }
+    text
+}

@@ -1,0 +1,149 @@
+//! What always holds of the engines, whatever they are given: for the property tests and for the fuzzer.
+
+use super::apply_patch::{Action, apply, parse};
+use super::edit::{Problem, Replacement, plan};
+use super::fold::{self, Looseness};
+use super::splice::splice;
+
+/// Checks an input of a file, an old text and a new one, with bytes of zero between them.
+///
+/// # Panics
+///
+/// Where something does not hold.
+pub fn edit(input: &[u8]) {
+    let mut parts = input.splitn(3, |&byte| byte == 0);
+    let (Some(file), Some(old), Some(new)) = (parts.next(), parts.next(), parts.next()) else { return };
+    let (Ok(old), Ok(new)) = (std::str::from_utf8(old), std::str::from_utf8(new)) else { return };
+    check_edit(file, old, new, false);
+    check_edit(file, old, new, true);
+}
+
+/// Checks an input of a file and a patch, with a byte of zero between them.
+///
+/// # Panics
+///
+/// Where something does not hold.
+pub fn patch(input: &[u8]) {
+    let mut parts = input.splitn(2, |&byte| byte == 0);
+    let (Some(file), Some(patch)) = (parts.next(), parts.next()) else { return };
+    if let Ok(patch) = std::str::from_utf8(patch) {
+        check_patch(file, patch);
+    }
+}
+
+/// Checks what `edit` makes of a file.
+///
+/// # Panics
+///
+/// Where it does not hold.
+pub fn check_edit(file: &[u8], old: &str, new: &str, all: bool) {
+    let plan = match plan(file, &[Replacement { old, new, all }]) {
+        Ok(plan) => plan,
+        Err(error) => {
+            let is_there = !old.is_empty() && memchr::memmem::find(file, old.as_bytes()).is_some();
+            let is_half = old.starts_with('\n') && !old.contains('\r');
+            let is_absent = matches!(error.problem, Problem::Miss(super::edit::Miss::Absent));
+            assert!(!(is_absent && is_there && !is_half), "a text that is there was not found");
+            return;
+        }
+    };
+    let part = &plan.parts[0];
+    assert!(all || part.count == 1, "several places were changed");
+    assert!(
+        all || plan
+            .splices
+            .iter()
+            .all(|splice| { part.first.start <= splice.range.start && splice.range.end <= part.first.end })
+    );
+    let mut at = 0;
+    for splice in &plan.splices {
+        assert!(
+            at <= splice.range.start && splice.range.start <= splice.range.end,
+            "splices are out of order"
+        );
+        at = splice.range.end;
+    }
+    // What stands in the first place is what was asked for.
+    let there = &file[part.first.clone()];
+    let seen = |text: &[u8], looseness| match looseness {
+        // Of a part of a line it is not known what the end of the line would be.
+        Looseness::Trailing | Looseness::Unicode => fold::fold(text, Looseness::Indentation),
+        looseness => fold::fold(text, looseness),
+    };
+    // A last line may have no ending where one was asked for.
+    let is_open = old.ends_with('\n') && !there.ends_with(b"\n");
+    assert!(
+        !is_open || file[part.first.end..].trim_ascii().is_empty(),
+        "a line ending was overlooked within the file"
+    );
+    let mut asked = seen(old.as_bytes(), part.looseness);
+    asked.truncate(asked.len() - usize::from(is_open));
+    assert_eq!(seen(there, part.looseness), asked, "another text was changed");
+    let most = 2 * old.len() + 128 * old.split_inclusive('\n').count();
+    assert!(there.len() <= most, "more was changed than was asked for");
+    let after = splice(file, &plan.splices);
+    let (start, end) =
+        (plan.splices[0].range.start, file.len() - plan.splices[plan.splices.len() - 1].range.end);
+    assert!(after.starts_with(&file[..start]) && after.ends_with(&file[file.len() - end..]));
+    if let Ok(text) = std::str::from_utf8(file) {
+        assert!(std::str::from_utf8(&after).is_ok(), "{text:?} is no text any more");
+    }
+}
+
+/// Checks what a patch makes of a file.
+///
+/// # Panics
+///
+/// Where it does not hold.
+pub fn check_patch(file: &[u8], patch: &str) {
+    let Ok(parsed) = parse(patch) else { return };
+    let count = patch.split('\n').count();
+    for change in &parsed.changes {
+        assert!(change.line >= 1 && change.line <= count && !change.path.is_empty());
+        let (Action::Delete(hunks) | Action::Update { hunks, .. }) = &change.action else { continue };
+        let Ok(patched) = apply(file, hunks) else { continue };
+        let mut at = 0;
+        for splice in &patched.splices {
+            assert!(
+                at <= splice.range.start && splice.range.start <= splice.range.end,
+                "splices are out of order"
+            );
+            at = splice.range.end;
+            // Whole lines go and come, but for the end of the file.
+            let is_start = splice.range.start == 0
+                || file[splice.range.start - 1] == b'\n'
+                || splice.range.start == file.len()
+                || splice.range.start == fold::mark(file);
+            assert!(is_start, "a part of a line was changed");
+            assert!(splice.range.end == file.len() || splice.text.is_empty() || splice.text.ends_with(b"\n"));
+        }
+        let after = splice(file, &patched.splices);
+        if std::str::from_utf8(file).is_ok() {
+            assert!(std::str::from_utf8(&after).is_ok(), "what was text is none any more");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    /// Each file of seeds in `folder`.
+    fn replay(folder: &str, check: fn(&[u8])) {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/seeds").join(folder);
+        let mut count = 0;
+        for seed in std::fs::read_dir(folder).unwrap() {
+            check(&std::fs::read(seed.unwrap().path()).unwrap());
+            count += 1;
+        }
+        assert!(count >= 10, "{count} seeds");
+    }
+
+    #[test]
+    fn the_seeds_of_edit() {
+        replay("edit", super::edit);
+    }
+
+    #[test]
+    fn the_seeds_of_patch() {
+        replay("patch", super::patch);
+    }
+}

@@ -1,0 +1,180 @@
+//! The text of a file that is most like one which was not found, and what differs, in words.
+//!
+//! It is for the model to read, so it must not be made for a file that may not be read.
+
+use super::fold::{self, Looseness};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::fmt::Write as _;
+use std::hash::{BuildHasher, RandomState};
+
+/// The most lines of the text that are looked for.
+const MOST_ASKED: usize = 2_000;
+/// In how many of its own lines a line that is repeated is looked for.
+const MOST_REPEATED: usize = 4;
+/// The most places that are weighed against each other.
+const MOST_PLACES: usize = 100_000;
+/// How many bytes of a line are compared with another.
+const MOST_COMPARED: usize = 400;
+/// Of what is shared by two lines at least so much, in hundredths, for one to be near the other.
+const LEAST_SHARED: usize = 50;
+/// How many lines are shown that differ.
+const MOST_SHOWN: usize = 4;
+/// How many characters of a line are shown.
+const MOST_CHARACTERS: usize = 160;
+
+/// Where the text is that is most like `asked`, and in what lines it differs; `None` where nothing is like it.
+pub(super) fn nearest(file: &[u8], asked: &str) -> Option<String> {
+    let asked: Vec<&str> = asked.lines().take(MOST_ASKED).collect();
+    let first = by_equal_lines(file, &asked).or_else(|| by_likeness(file, &asked))?;
+    Some(describe(file, first, &asked))
+}
+
+/// The line, counted from 0, where most of the lines of `asked` are in their places, if those are a good part of it.
+fn by_equal_lines(file: &[u8], asked: &[&str]) -> Option<usize> {
+    let hasher = RandomState::new();
+    let key = |line: &[u8]| hasher.hash_one(&fold::fold(line, Looseness::Indentation)[..]);
+    let mut wanted: HashMap<u64, Vec<usize>> = HashMap::new();
+    let mut whole = 0;
+    for (index, line) in asked.iter().enumerate() {
+        if weight(line.as_bytes()) > 0 {
+            let indexes = wanted.entry(key(line.as_bytes())).or_default();
+            if indexes.len() < MOST_REPEATED {
+                indexes.push(index);
+            }
+            whole += weight(line.as_bytes());
+        }
+    }
+    let mut places: HashMap<usize, usize> = HashMap::new();
+    for (number, line) in lines(file).enumerate() {
+        // What is longer than all that was asked for cannot be equal.
+        if line.len() > MOST_COMPARED * 8 || weight(line) == 0 {
+            continue;
+        }
+        for first in
+            wanted.get(&key(line)).into_iter().flatten().filter_map(|index| number.checked_sub(*index))
+        {
+            let is_full = places.len() >= MOST_PLACES;
+            match places.entry(first) {
+                Entry::Occupied(mut place) => *place.get_mut() += weight(line),
+                Entry::Vacant(_) if is_full => {}
+                Entry::Vacant(place) => {
+                    place.insert(weight(line));
+                }
+            }
+        }
+    }
+    let (first, shared) =
+        places.into_iter().max_by_key(|&(first, weight)| (weight, std::cmp::Reverse(first)))?;
+    (shared * 4 >= whole).then_some(first)
+}
+
+/// What a line says of its place: a closing bracket says little.
+fn weight(line: &[u8]) -> usize {
+    line.iter().filter(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii()).take(40).count()
+}
+
+/// The place of the longest line, by the line that shares most pairs of characters with it.
+fn by_likeness(file: &[u8], asked: &[&str]) -> Option<usize> {
+    let folded: Vec<Vec<u8>> =
+        asked.iter().map(|line| fold::fold(line.as_bytes(), Looseness::Indentation)).collect();
+    let (index, longest) = folded
+        .iter()
+        .enumerate()
+        .max_by_key(|(index, line)| (line.len().min(MOST_COMPARED), std::cmp::Reverse(*index)))?;
+    let wanted = &longest[..longest.len().min(MOST_COMPARED)];
+    let mut pairs = vec![false; 1 << 16];
+    let pair = |pair: &[u8]| usize::from(pair[0]) << 8 | usize::from(pair[1]);
+    wanted.windows(2).for_each(|two| pairs[pair(two)] = true);
+    let mut best: Option<(usize, usize)> = None;
+    for (number, line) in lines(file).enumerate() {
+        let line = line.trim_ascii();
+        let line = &line[..line.len().min(MOST_COMPARED)];
+        let all = wanted.len().saturating_sub(1).max(line.len().saturating_sub(1));
+        let shared = line.windows(2).filter(|two| pairs[pair(two)]).count();
+        if all > 0 && shared * 100 >= all * LEAST_SHARED {
+            let score = shared * 1_000 / all;
+            if best.is_none_or(|(_, other)| score > other) {
+                best = Some((number, score));
+            }
+        }
+    }
+    best.map(|(number, _)| number.saturating_sub(index))
+}
+
+/// The lines of a file without their endings and without its byte order mark.
+fn lines(file: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let text = &file[fold::mark(file)..];
+    text.split_inclusive(|&byte| byte == b'\n').map(|line| {
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        line.strip_suffix(b"\r").unwrap_or(line)
+    })
+}
+
+fn describe(file: &[u8], first: usize, asked: &[&str]) -> String {
+    let there: Vec<&[u8]> = lines(file).skip(first).take(asked.len()).collect();
+    let last = first + there.len().max(1);
+    let mut text = match first + 1 {
+        line if line == last => format!("the nearest text is on line {line}"),
+        line => format!("the nearest text is on lines {line} to {last}"),
+    };
+    let differ: Vec<usize> = (0..asked.len())
+        .filter(|&index| there.get(index).is_none_or(|line| *line != asked[index].as_bytes()))
+        .collect();
+    if differ.is_empty() {
+        text.push_str(", and differs in its line endings only");
+    }
+    for &index in differ.iter().take(MOST_SHOWN) {
+        let _ = match there.get(index) {
+            Some(line) => {
+                let how = difference(line, asked[index]);
+                write!(text, "\nline {} differs{how}:\n  there: {}\n", first + index + 1, shown(line))
+            }
+            None => writeln!(text, "\nthe file ends before line {}:", first + index + 1),
+        };
+        let _ = write!(text, "  asked: {}", shown(asked[index].as_bytes()));
+    }
+    if differ.len() > MOST_SHOWN {
+        let _ = write!(text, "\n{} more lines differ", differ.len() - MOST_SHOWN);
+    }
+    text
+}
+
+/// In what two lines differ, where it is hard to see.
+fn difference(there: &[u8], asked: &str) -> String {
+    let same = |looseness| fold::fold(there, looseness) == fold::fold(asked.as_bytes(), looseness);
+    if same(Looseness::Trailing) {
+        return " in white space at its end".to_owned();
+    }
+    if same(Looseness::Unicode) {
+        return " in typographic quotes, dashes or spaces".to_owned();
+    }
+    if same(Looseness::Indentation) {
+        let (there, asked) = (indentation(there), indentation(asked.as_bytes()));
+        return format!(" in indentation ({there} there, {asked} asked)");
+    }
+    String::new()
+}
+
+fn indentation(line: &[u8]) -> String {
+    let indent = &line[..fold::indentation(line)];
+    let counted = |byte: u8, one: &str, many: &str| match memchr::memchr_iter(byte, indent).count() {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        count => Some(format!("{count} {many}")),
+    };
+    match (counted(b'\t', "tab", "tabs"), counted(b' ', "space", "spaces")) {
+        (None, None) => "none".to_owned(),
+        (Some(tabs), Some(spaces)) => format!("{tabs} and {spaces}"),
+        (Some(one), None) | (None, Some(one)) => one,
+    }
+}
+
+/// A line as it is, cut.
+fn shown(line: &[u8]) -> String {
+    let line = String::from_utf8_lossy(&line[..line.len().min(MOST_CHARACTERS * 4)]);
+    match line.char_indices().nth(MOST_CHARACTERS) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.into_owned(),
+    }
+}

@@ -1,0 +1,220 @@
+//! `apply_patch`, called as a model calls it.
+
+#![cfg(all(feature = "fs", unix))]
+#![allow(clippy::format_collect, reason = "texts of a test are short")]
+#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
+
+use serde_json::{Value, json};
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use toolkit::testing::{TestCall, TestToolbox};
+use toolkit::{
+    Answer, AskDetail, PermissionSettings, Permissions, Question, ScriptedApprover, ToolErrorKind,
+};
+
+fn toolbox() -> TestToolbox {
+    TestToolbox::new(toolkit::tool_ref!(builtin_tools::fs::apply_patch))
+        .tool(toolkit::tool_ref!(builtin_tools::fs::read))
+        .approve(ScriptedApprover::always(Answer::allow()))
+}
+
+fn rules(rules: &Value) -> Permissions {
+    let mut settings = PermissionSettings::default();
+    settings.everybody = serde_json::from_value(rules.clone()).unwrap();
+    Permissions::new([settings])
+}
+
+async fn patch(toolbox: &TestToolbox, body: &str) -> TestCall {
+    toolbox.call(json!({ "input": format!("*** Begin Patch\n{body}*** End Patch\n") })).await
+}
+
+#[tokio::test]
+async fn many_files_change_with_one_question() {
+    let toolbox = toolbox()
+        .file("src/a.rs", "one\ntwo\nthree\n")
+        .file("old.txt", "gone\n")
+        .file("run.sh", "#!/bin/sh\necho a\n")
+        .file("same", "kept\n");
+    let root = toolbox.workspace().path().canonicalize().unwrap();
+    fs::set_permissions(root.join("run.sh"), fs::Permissions::from_mode(0o755)).unwrap();
+    let call = patch(
+        &toolbox,
+        "*** Update File: src/a.rs\n@@\n one\n-two\n+2\n*** Add File: new/b\n+x\n*** Delete File: old.txt\n\
+         *** Update File: run.sh\n*** Move to: bin/run.sh\n@@\n-echo a\n+echo b\n*** Update File: same\n*** Move to: other\n",
+    )
+    .await;
+    assert_eq!(
+        call.text(),
+        "patched 5 files:\nM src/a.rs\nA new/b\nD old.txt\nR run.sh -> bin/run.sh\nR same -> other"
+    );
+    assert_eq!(call.file("src/a.rs"), "one\n2\nthree\n");
+    assert_eq!(call.file("new/b"), "x\n");
+    assert_eq!(call.file("bin/run.sh"), "#!/bin/sh\necho b\n");
+    assert_eq!(call.file("other"), "kept\n");
+    assert!(["old.txt", "run.sh", "same"].iter().all(|path| !root.join(path).exists()));
+    assert_eq!(fs::metadata(root.join("bin/run.sh")).unwrap().permissions().mode() & 0o777, 0o755);
+    assert_eq!(call.asks.len(), 1);
+    let Question::Approve(ask) = call.asks[0].question() else { panic!("no question") };
+    assert_eq!(ask.kind, "edit");
+    assert_eq!(ask.title, "write 7 files: src/a.rs, new/b, old.txt and 4 more (permission.edit)");
+    assert_eq!(ask.patterns, ["src/a.rs", "new/b", "old.txt", "run.sh", "bin/run.sh", "same", "other"]);
+    let diffs = ask.details.iter().filter(|detail| matches!(detail, AskDetail::Diff { .. })).count();
+    assert_eq!(diffs, 5);
+    let details = call.details();
+    assert_eq!(
+        details["files"][0]["diff"],
+        "--- a/src/a.rs\n+++ b/src/a.rs\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n"
+    );
+    assert_eq!((&details["additions"], &details["deletions"]), (&json!(3), &json!(3)));
+    let paths: Vec<_> = ["src/a.rs", "new/b", "old.txt", "run.sh", "bin/run.sh", "same", "other"]
+        .map(|path| root.join(path))
+        .into();
+    assert_eq!(call.expect_ok().files_modified, paths);
+}
+
+#[tokio::test]
+async fn nothing_changes_unless_all_of_it_can() {
+    let toolbox =
+        toolbox().file("a", "one\ntwo\n").file("b", "x\ny\nx\ny\n").file("d/c", "").file("binary", b"a\0");
+    let first = "*** Update File: a\n@@\n-one\n+1\n";
+    for (rest, expected) in [
+        (
+            "*** Update File: b\n@@\n-z\n+q\n",
+            "hunk 1 of b (patch line 7): its old lines are not in the file; nothing was changed\nno text in the file is like \
+             it; read the file again",
+        ),
+        (
+            "*** Update File: b\n@@\n x\n-y\n+q\n",
+            "hunk 1 of b (patch line 7): its old lines are in several places, on lines 1, 3; nothing was changed",
+        ),
+        ("*** Update File: nowhere\n@@\n-z\n+q\n", "nowhere does not exist"),
+        ("*** Delete File: nowhere\n", "nowhere does not exist"),
+        ("*** Delete File: d\n", "d is a directory; name a file in it"),
+        ("*** Add File: b\n+q\n", "patch line 6: b is there already; use `*** Update File` to change it"),
+        (
+            "*** Update File: b\n*** Move to: a\n",
+            "patch line 6: a is there already, so b cannot be moved there",
+        ),
+        (
+            "*** Update File: a\n@@\n-one\n+2\n",
+            "hunk 1 of a (patch line 7): its old lines are not in the file",
+        ),
+        ("*** Update File: binary\n@@\n-a\n+b\n", "binary is a binary file"),
+        ("what\n", "patch line 6: each line of a hunk begins with a space"),
+    ] {
+        let call = patch(&toolbox, &format!("{first}{rest}")).await;
+        assert!(call.result.outcome.is_err(), "{rest}");
+        let text = call.text();
+        assert!(text.contains(expected), "{rest}\n{text}");
+        assert_eq!(call.file("a"), "one\ntwo\n", "{rest}");
+        assert_eq!(call.asks.len(), 0, "{rest}");
+    }
+    let call = patch(&toolbox, "*** Update File: a\n@@\n-one\n+one\n").await;
+    assert!(call.text().contains("nothing would change"), "{}", call.text());
+}
+
+#[tokio::test]
+async fn changes_follow_one_another() {
+    let toolbox = toolbox().file("a", "one\n").file("b", "two\n");
+    for (body, text) in [
+        ("*** Update File: a\n@@\n-one\n+1\n*** Update File: ./a\n@@\n-1\n+uno\n", "patched 1 file:\nM a"),
+        ("*** Delete File: a\n*** Add File: a\n+anew\n", "patched 1 file:\nM a"),
+        (
+            "*** Update File: a\n*** Move to: c\n*** Update File: c\n@@\n-anew\n+moved\n",
+            "patched 1 file:\nR a -> c",
+        ),
+        ("*** Delete File: b\n*** Update File: c\n*** Move to: b\n", "patched 2 files:\nM b\nD c"),
+        ("*** Add File: n\n+x\n*** Update File: n\n*** Move to: m\n", "patched 1 file:\nA m"),
+    ] {
+        let call = patch(&toolbox, body).await;
+        assert_eq!(call.text(), text, "{body}");
+    }
+    assert_eq!(toolbox.workspace().read("b"), "moved\n");
+    assert_eq!(toolbox.workspace().read("m"), "x\n");
+}
+
+#[tokio::test]
+async fn each_path_is_decided_on_its_own() {
+    let permissions = json!({ "edit": [
+        { "match": "*", "do": "ask" }, { "match": "free/*", "do": "allow" }, { "match": "never", "do": "deny" },
+    ] });
+    let toolbox = toolbox().build(|builder| builder.permissions(rules(&permissions)));
+    let toolbox =
+        toolbox.file("free/a", "x\n").file("b", "x\n").file("never", "x\n").file(".git/config", "x\n");
+    let update = |path: &str| format!("*** Update File: {path}\n@@\n-x\n+y\n");
+    let call = patch(&toolbox, &(update("free/a") + &update("never"))).await;
+    call.expect_error(ToolErrorKind::Denied);
+    assert_eq!((call.file("free/a"), call.asks.len()), ("x\n".to_owned(), 0));
+    let call = patch(&toolbox, &(update("free/a") + &update("b") + &update(".git/config"))).await;
+    call.expect_ok();
+    let Question::Approve(ask) = call.asks[0].question() else { panic!("no question") };
+    assert_eq!(call.asks.len(), 1);
+    assert_eq!(
+        (ask.kind.as_str(), &ask.patterns[..]),
+        ("protected", &["b".to_owned(), ".git/config".to_owned()][..])
+    );
+    assert_eq!(call.file(".git/config"), "y\n");
+    assert_eq!(patch(&toolbox, "*** Update File: free/a\n@@\n-y\n+z\n").await.asks.len(), 0);
+}
+
+#[tokio::test]
+async fn what_may_not_be_read_is_not_quoted() {
+    let toolbox = toolbox().file(".env", "KEY=hidden\nOTHER=1\n").file("a", "x\n");
+    let missed = patch(&toolbox, "*** Update File: .env\n@@\n-KEX=hidde\n+y\n").await;
+    let told = format!("{}{}", missed.text(), missed.asks[0].to_text());
+    assert!(missed.result.outcome.is_err() && !told.contains("hidden"), "{told}");
+    let made =
+        patch(&toolbox, "*** Update File: .env\n@@\n-OTHER=1\n+OTHER=2\n*** Update File: a\n@@\n-x\n+y\n")
+            .await;
+    assert_eq!(made.file(".env"), "KEY=hidden\nOTHER=2\n");
+    assert!(!format!("{:?}", made.expect_ok()).contains("hidden"));
+    assert!(!made.asks[0].to_text().contains("hidden"));
+}
+
+#[tokio::test]
+async fn what_another_hand_changed_is_read_again_first() {
+    let toolbox = toolbox().file("a", "one\n").file("b", "x\n");
+    let root = toolbox.workspace().path().to_owned();
+    toolbox.call_tool("read", json!({ "file_path": "b" })).await.expect_ok();
+    fs::write(root.join("b"), "x\ny\n").unwrap();
+    let call = patch(&toolbox, "*** Update File: a\n@@\n-one\n+1\n*** Update File: b\n@@\n-x\n+z\n").await;
+    assert!(
+        call.text().contains("b was changed by something else since it was last read here"),
+        "{}",
+        call.text()
+    );
+    assert_eq!(call.file("a"), "one\n");
+    let changed = root.join("a");
+    let toolbox = TestToolbox::new(toolkit::tool_ref!(builtin_tools::fs::apply_patch))
+        .file("a", "one\n")
+        .file("b", "x\n");
+    let changed = if changed.exists() { toolbox.workspace().path().join("a") } else { changed };
+    let meanwhile = ScriptedApprover::new([]).with_rule(
+        move |_| {
+            fs::write(&changed, "one\ntwo\n").unwrap();
+            true
+        },
+        Answer::allow(),
+    );
+    let toolbox = toolbox.approve(meanwhile);
+    let call = patch(&toolbox, "*** Update File: b\n@@\n-x\n+z\n*** Update File: a\n@@\n-one\n+1\n").await;
+    assert!(
+        call.text().starts_with("a was changed by something else while the person was asked"),
+        "{}",
+        call.text()
+    );
+    assert_eq!((call.file("a"), call.file("b")), ("one\ntwo\n".to_owned(), "x\n".to_owned()));
+}
+
+#[tokio::test]
+async fn other_formats_and_names() {
+    let toolbox = toolbox().file("a", "one\r\ntwo\r\n");
+    let call = toolbox.call(json!({ "patch": "--- a/a\n+++ b/a\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n" })).await;
+    assert_eq!((call.text().as_str(), call.file("a").as_str()), ("patched 1 file:\nM a", "one\r\n2\r\n"));
+    let call = patch(&toolbox, "*** Update File: @a\n@@\n-one \n+1\n").await;
+    assert_eq!(
+        call.text(),
+        "patched 1 file:\nM a\n(hunk 1 of a was found on line 1 where white space at the ends of lines do not count)\n\
+         (there is no `@a`; this is `a`)"
+    );
+}

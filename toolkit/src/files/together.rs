@@ -1,0 +1,107 @@
+//! Several files that are to be written together, and asked about at once.
+
+use super::Workspace;
+use super::target::{Proposal, Target};
+use crate::ask::{Access, Ask};
+use crate::context::leave::{Asked, MOST_LOOKS, PROTECTED, Weighed, denied, restless};
+use crate::error::ToolError;
+use std::path::Path;
+
+/// How many paths a title names.
+const MOST_NAMED: usize = 3;
+
+impl Workspace {
+    /// Has several files allowed with one question, where any is asked about; `show` completes it with the changes.
+    /// Targets come in the order of the proposals.
+    ///
+    /// What is decided of each path counts for it alone, so one that is denied denies all. The question is of the
+    /// strictest kind that any of its paths needs leave for, and names the patterns of all that do.
+    ///
+    /// # Errors
+    ///
+    /// As [`Proposal::ask`].
+    pub async fn ask_all(
+        &self,
+        mut proposals: Vec<Proposal>,
+        show: impl Fn(Ask) -> Ask + Send + Sync,
+    ) -> Result<Vec<Target>, ToolError> {
+        for _ in 0..2 * MOST_LOOKS {
+            let mut asked: Vec<&Asked> = Vec::new();
+            for proposal in &proposals {
+                match &proposal.weighed {
+                    Weighed::OwnOutput(path) => {
+                        let why = "it is a whole output, which no tool may change";
+                        return Err(denied(path, Access::Write, why));
+                    }
+                    Weighed::Asks(one) => asked.push(one),
+                    Weighed::Allowed(_) => {}
+                }
+            }
+            if asked.is_empty() {
+                let mut targets = Vec::with_capacity(proposals.len());
+                for proposal in &proposals {
+                    targets.extend(proposal.bind().await?);
+                }
+                if targets.len() == proposals.len() {
+                    return Ok(targets);
+                }
+            } else {
+                let ask = together(&asked);
+                self.ctx.ask(show(ask)).await?;
+            }
+            for proposal in &mut proposals {
+                proposal.look_again().await?;
+            }
+        }
+        Err(restless(proposals.first().map_or(Path::new("."), Proposal::path)))
+    }
+}
+
+impl Proposal {
+    /// The place that was allowed; `None` where a link stands by now.
+    async fn bind(&self) -> Result<Option<Target>, ToolError> {
+        let Weighed::Allowed(seen) = &self.weighed else { return Ok(None) };
+        let (workspace, place, repaired) = (self.workspace.clone(), seen.1.clone(), self.repaired.clone());
+        self.workspace.ctx.blocking(move |_| Target::bind(workspace, place, repaired)).await
+    }
+
+    /// What was asked is granted by now. Somebody may have taken their time over it: what was there may be elsewhere.
+    async fn look_again(&mut self) -> Result<(), ToolError> {
+        if let Weighed::Asks(asked) = &self.weighed {
+            self.granted.push(asked.granted.clone());
+        }
+        self.weighed = self.workspace.ctx.weigh_path(&self.path, Access::Write, &self.granted).await?;
+        Ok(())
+    }
+}
+
+/// One question of one or several.
+fn together(asked: &[&Asked]) -> Ask {
+    let strictest = asked.iter().find(|one| one.ask.kind == PROTECTED).unwrap_or(&asked[0]);
+    if asked.len() == 1 {
+        return strictest.ask.clone();
+    }
+    let first = asked.iter().filter_map(|one| one.granted.patterns.first()).take(MOST_NAMED);
+    let named: Vec<&str> = first.map(String::as_str).collect();
+    let more = match asked.len() - named.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let kind = &strictest.ask.kind;
+    let title = format!("write {} files: {}{more} (permission.{kind})", asked.len(), named.join(", "));
+    let mut whole = Ask::new(kind, title);
+    for one in asked {
+        // The title of a question of its own says what is special about a path.
+        if one.ask.title.contains(", which") {
+            whole = whole.with_text("one of them", &one.ask.title);
+        }
+        whole.details.extend(one.ask.details.iter().cloned());
+        whole.at_most = whole.at_most.min(one.ask.at_most);
+        for pattern in &one.ask.patterns {
+            if !whole.patterns.contains(pattern) {
+                whole.patterns.push(pattern.clone());
+            }
+        }
+    }
+    whole
+}

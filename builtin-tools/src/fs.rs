@@ -1,6 +1,12 @@
 //! Files.
 
+mod glob;
+mod grep;
 mod lines;
+mod place;
 mod read;
+mod walk;
 
+pub use glob::glob;
+pub use grep::{GrepOutput, grep};
 pub use read::read;

@@ -2,7 +2,8 @@
 
 mod asking;
 mod config;
-mod files;
+pub(crate) mod files;
+pub(crate) mod leave;
 mod nested;
 
 use crate::call::ToolResult;

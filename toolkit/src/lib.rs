@@ -45,6 +45,7 @@ mod diagnostic;
 mod error;
 mod escape;
 mod events;
+mod files;
 mod gate;
 mod guard;
 mod history;
@@ -108,6 +109,10 @@ pub use diagnostic::{Diagnostic, Level};
 pub use error::{IntoToolError, Retry, ToolError, ToolErrorKind};
 pub use escape::{MAX_BLOCK_CHARS, MAX_BLOCK_LINES, MAX_LINE_CHARS, escape_block, escape_line};
 pub use events::{AllowedBy, CallEvent, Event, Events, Progress};
+pub use files::{
+    Before, DirectoryEntry, Expected, FileContent, FileKind, FileLock, FileVersion, Opened, OpenedDirectory,
+    OpenedFile, Proposal, Refused, Repaired, Seen, Target, Workspace, Written,
+};
 pub use history::{
     CallStatus, CorruptLine, History, HistoryEntry, HistoryItem, HistoryQuery, HistoryReader, JsonlHistory,
     JsonlOptions, JsonlStatus, MemoryHistory, Record, RecordedCall, RecordedCaller, RecordedContent,

@@ -9,7 +9,7 @@ mod rules;
 mod settings;
 
 pub use decided::{Decided, DecidedRule, PermissionRequest};
-pub(crate) use path::OwnDirs;
 pub use path::{DecidedPath, GuardedPaths, PathDecision, protected_paths, sensitive_paths};
+pub(crate) use path::{OwnDirs, shown as shown_path};
 pub use rules::Permissions;
 pub use settings::{Decision, PermissionEntry, PermissionRule, PermissionRules, PermissionSettings};

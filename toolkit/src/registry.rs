@@ -358,6 +358,16 @@ impl Builder {
         self
     }
 
+    /// Counts further directories as within every caller's workspace: what is in them is read without a question, and
+    /// written with that of an edit. Paths in them are still named whole.
+    ///
+    /// Paths are absolute; what is not there holds nothing. Called again, it adds to them.
+    #[must_use]
+    pub fn further_directories(mut self, directories: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
+        self.settings.further_dirs.extend(directories.into_iter().map(Into::into));
+        self
+    }
+
     /// The workspace of callers that name none; the process's working directory without one.
     #[must_use]
     pub fn default_workspace(mut self, directory: impl Into<PathBuf>) -> Self {

@@ -32,6 +32,8 @@ pub(crate) struct Settings {
     pub(crate) permissions: Permissions,
     pub(crate) own_dirs: OwnDirs,
     pub(crate) workspace: Option<PathBuf>,
+    /// What counts as within the workspace.
+    pub(crate) further_dirs: Vec<PathBuf>,
     pub(crate) repairing: Repairing,
     pub(crate) limits: OutputLimits,
     pub(crate) outputs: OutputStore,
@@ -79,6 +81,7 @@ impl Default for Settings {
             permissions: Permissions::default(),
             own_dirs: OwnDirs::default(),
             workspace: None,
+            further_dirs: Vec::new(),
             repairing: Repairing::On,
             limits: OutputLimits::default(),
             outputs: OutputStore::default(),

@@ -153,6 +153,7 @@ mod place;
 mod snapshot;
 mod toolbox;
 
+pub use crate::files::at_fault_points;
 pub use call::TestCall;
 pub use compatibility::{Change, Severity, compatibility};
 pub use place::TestWorkspace;

@@ -22,6 +22,8 @@ pub(crate) struct Place {
     pub(crate) links: Vec<PathBuf>,
     /// The real path of the boundary.
     pub(crate) workspace: PathBuf,
+    /// The real paths of the directories that count as within it.
+    pub(crate) further: Vec<PathBuf>,
     /// What stands in the way of using it. It says what is there, so it is not for who may not know.
     pub(crate) obstacle: Option<Obstacle>,
 }
@@ -46,7 +48,12 @@ pub(crate) enum Look {
 
 impl Place {
     pub(crate) fn is_inside(&self) -> bool {
-        self.real.starts_with(&self.workspace)
+        self.holds(&self.real)
+    }
+
+    /// Whether a real path is within the boundary or a directory that counts so.
+    pub(crate) fn holds(&self, real: &Path) -> bool {
+        real.starts_with(&self.workspace) || self.further.iter().any(|directory| real.starts_with(directory))
     }
 
     /// The path within the boundary, or the whole one outside it.
@@ -59,12 +66,18 @@ impl Place {
     }
 }
 
-/// Follows a path from the directory `boundary`, one component at a time.
+/// Follows a path from the directory `boundary`, one component at a time. The directories `further` count as within it;
+/// one that is not there holds nothing.
 ///
 /// # Errors
 ///
 /// When it can be no path, or the boundary is not there.
-pub(crate) fn find(boundary: &Path, path: &Path, look: Look) -> Result<Place, ToolError> {
+pub(crate) fn find(
+    boundary: &Path,
+    further: &[PathBuf],
+    path: &Path,
+    look: Look,
+) -> Result<Place, ToolError> {
     check_form(path)?;
     let workspace = boundary.canonicalize().map_err(|error| {
         ToolError::unavailable(format!("the workspace `{}` cannot be used: {error}", boundary.display()))
@@ -72,7 +85,8 @@ pub(crate) fn find(boundary: &Path, path: &Path, look: Look) -> Result<Place, To
     // A path may name the workspace as the host does, or as it really is.
     let absolute = std::path::absolute(boundary).unwrap_or_else(|_| workspace.clone());
     let within = [&workspace, &absolute].into_iter().find_map(|root| path.strip_prefix(root).ok());
-    Ok(walk(path, within.unwrap_or(path), workspace, look))
+    let further = further.iter().filter_map(|directory| directory.canonicalize().ok()).collect();
+    Ok(walk(path, within.unwrap_or(path), workspace, further, look))
 }
 
 fn check_form(path: &Path) -> Result<(), ToolError> {
@@ -96,12 +110,13 @@ fn check_form(path: &Path) -> Result<(), ToolError> {
 }
 
 /// Follows a path. Where it does not look, nothing depends on what is there.
-fn walk(path: &Path, from: &Path, workspace: PathBuf, look: Look) -> Place {
+fn walk(path: &Path, from: &Path, workspace: PathBuf, further: Vec<PathBuf>, look: Look) -> Place {
     let given = steps(from).fold(workspace.clone(), |mut given, step| {
         step.take(&mut given);
         given
     });
-    let mut place = Place { real: workspace.clone(), given, links: Vec::new(), workspace, obstacle: None };
+    let real = workspace.clone();
+    let mut place = Place { real, given, links: Vec::new(), workspace, further, obstacle: None };
     let mut rest: VecDeque<Step> = steps(from).collect();
     while let Some(step) = rest.pop_front() {
         let goes_up = matches!(step, Step::Up);
@@ -199,7 +214,7 @@ fn cannot_use(path: &Path, error: &io::Error) -> ToolError {
 /// assert!(!is_path_contained(&root, "../etc/passwd"));
 /// ```
 pub fn is_path_contained(root: impl AsRef<Path>, path: impl AsRef<Path>) -> bool {
-    let place = find(root.as_ref(), path.as_ref(), Look::Inside);
+    let place = find(root.as_ref(), &[], path.as_ref(), Look::Inside);
     place.is_ok_and(|place| place.is_inside() && !matches!(place.obstacle, Some(Obstacle::Unusable(_))))
 }
 
@@ -251,7 +266,7 @@ mod tests {
 
     /// The place within the boundary, or what is told of it.
     fn kind(boundary: &Path, path: &str) -> Result<PathBuf, ToolErrorKind> {
-        let place = find(boundary, Path::new(path), Look::Inside).map_err(|error| error.kind())?;
+        let place = find(boundary, &[], Path::new(path), Look::Inside).map_err(|error| error.kind())?;
         match (place.is_inside(), place.obstacle) {
             (false, None) => Err(ToolErrorKind::Denied),
             (_, None) => Ok(place.real),

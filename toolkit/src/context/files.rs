@@ -1,7 +1,8 @@
 //! What a tool may do with a path.
 
 use super::ToolContext;
-use crate::ask::{Access, AllowScope, Ask};
+use super::leave::{Asked, MOST_LOOKS, Weighed, denied, restless};
+use crate::ask::{Access, Ask};
 use crate::error::{ToolError, ToolErrorKind};
 use crate::guard::{guard, panicked};
 use crate::permission::{DecidedPath, PathDecision};
@@ -11,11 +12,6 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
-
-/// How often it is looked anew where a path leads, after a question or outside the workspace.
-const MOST_LOOKS: u32 = 8;
-/// The kind of permission to write what runs commands or lifts bounds.
-const PROTECTED: &str = "protected";
 
 impl ToolContext {
     /// The real place of a path, once it may be used for `access`; asks a person where that is needed.
@@ -79,38 +75,20 @@ impl ToolContext {
         show: impl Fn(Ask, &Path) -> Ask + Send + Sync,
     ) -> Result<PathBuf, ToolError> {
         let path = path.as_ref();
-        let (mut from, mut look) = (path.to_owned(), Look::Inside);
-        let mut granted: Option<(String, Vec<String>)> = None;
+        let mut granted = Vec::new();
         for _ in 0..MOST_LOOKS {
-            let (decided, place) = match self.look_elsewhere(from.clone(), access, look).await? {
-                Looked::OwnOutput(path) => return Ok(path),
-                Looked::At(seen) => *seen,
-            };
-            match &decided.decision {
-                PathDecision::Allow => {}
-                PathDecision::Deny { reason } => return Err(denied(path, access, reason)),
-                PathDecision::Ask { kind, reason } => {
-                    let is_granted = granted.as_ref().is_some_and(|(of_kind, patterns)| {
-                        of_kind == kind && decided.patterns.iter().all(|pattern| patterns.contains(pattern))
-                    });
-                    if !is_granted {
-                        let ask = question(&decided, kind, reason, access);
-                        self.ask(show(ask, &decided.path)).await?;
-                        // Somebody may have taken their time over it: what was there may be elsewhere now.
-                        granted = Some((kind.clone(), decided.patterns));
-                        continue;
-                    }
+            match self.weigh_path(path, access, &granted).await? {
+                Weighed::OwnOutput(path) => return Ok(path),
+                Weighed::Allowed(seen) => return usable(seen.1, access),
+                Weighed::Asks(asked) => {
+                    let Asked { ask, granted: grant, place } = *asked;
+                    self.ask(show(ask, &place.real)).await?;
+                    // Somebody may have taken their time over it: what was there may be elsewhere now.
+                    granted.push(grant);
                 }
             }
-            if place.is_inside() || look == Look::Everywhere {
-                return usable(place, access);
-            }
-            (from, look) = (place.real, Look::Everywhere);
         }
-        Err(ToolError::failed(format!(
-            "{} leads elsewhere each time it is looked at; something else is changing it",
-            path.display()
-        )))
+        Err(restless(path))
     }
 
     /// What [`check_file_access`](Self::check_file_access) would do with a path, without asking. Blocks for as long as
@@ -216,8 +194,30 @@ impl ToolContext {
         outcome.or_else(|error| self.check_cancelled().and(Err(error)))
     }
 
+    /// Looks where a path leads, and decides. Blocks.
+    pub(crate) fn look_at(
+        &self,
+        path: &Path,
+        access: Access,
+        look: Look,
+    ) -> Result<(DecidedPath, Place), ToolError> {
+        self.scope().look_at(path, access, look)
+    }
+
+    /// What is decided of reading at a place that is known.
+    pub(crate) fn decide_reading(&self, place: &Place) -> PathDecision {
+        let scope = self.scope();
+        let (permissions, own) = (&scope.toolkit.settings.permissions, &scope.toolkit.settings.own_dirs);
+        permissions.decide_path(&scope.caller, own, place, Access::Read, Look::Inside).decision
+    }
+
     /// Looks where blocking is allowed, if that is to be had.
-    async fn look_elsewhere(&self, path: PathBuf, access: Access, look: Look) -> Result<Looked, ToolError> {
+    pub(super) async fn look_elsewhere(
+        &self,
+        path: PathBuf,
+        access: Access,
+        look: Look,
+    ) -> Result<Looked, ToolError> {
         let (scope, session) = (Arc::clone(self.scope()), self.gated_session_id().to_owned());
         if Handle::try_current().is_err() {
             return scope.look(&session, &path, access, look);
@@ -227,23 +227,33 @@ impl ToolContext {
 }
 
 /// What was seen of a path.
-enum Looked {
+pub(crate) enum Looked {
     OwnOutput(PathBuf),
     At(Box<(DecidedPath, Place)>),
 }
 
 impl Scope {
-    fn look(&self, session: &str, path: &Path, access: Access, look: Look) -> Result<Looked, ToolError> {
+    pub(crate) fn look(
+        &self,
+        session: &str,
+        path: &Path,
+        access: Access,
+        look: Look,
+    ) -> Result<Looked, ToolError> {
         if access == Access::Read
             && let Some(path) = self.own_output(session, path)
         {
             return Ok(Looked::OwnOutput(path));
         }
-        let place = workspace::find(self.caller.workspace_dir(), path, look)?;
+        Ok(Looked::At(Box::new(self.look_at(path, access, look)?)))
+    }
+
+    fn look_at(&self, path: &Path, access: Access, look: Look) -> Result<(DecidedPath, Place), ToolError> {
         let settings = &self.toolkit.settings;
+        let place = workspace::find(self.caller.workspace_dir(), &settings.further_dirs, path, look)?;
         let decided =
             settings.permissions.decide_path(&self.caller, &settings.own_dirs, &place, access, look);
-        Ok(Looked::At(Box::new((decided, place))))
+        Ok((decided, place))
     }
 
     /// The path, if it is a whole output of this very session.
@@ -257,34 +267,8 @@ impl Scope {
     }
 }
 
-fn question(decided: &DecidedPath, kind: &str, reason: &str, access: Access) -> Ask {
-    let verb = match access {
-        Access::Read => "read",
-        Access::Write => "write",
-    };
-    let named = decided.patterns.first().map_or("", String::as_str);
-    // Who cannot be asked has to know which setting answers.
-    let why = if reason.is_empty() { String::new() } else { format!(", {reason}") };
-    let title = format!("{verb} {named}{why} (permission.{kind})");
-    let ask = Ask::new(kind, title).with_path(&decided.path, access);
-    // What runs commands or lifts bounds is asked again in each session, whatever was answered before.
-    let ask = if kind == PROTECTED { ask.at_most(AllowScope::Session) } else { ask };
-    decided.patterns.iter().fold(ask, Ask::with_pattern)
-}
-
-fn denied(path: &Path, access: Access, reason: &str) -> ToolError {
-    let verb = match access {
-        Access::Read => "read",
-        Access::Write => "written",
-    };
-    let path = path.display();
-    ToolError::denied(format!(
-        "{path} must not be {verb}: {reason}. Do without it, or ask the person what they want"
-    ))
-}
-
 /// The real path, if nothing stands in the way.
-fn usable(place: Place, access: Access) -> Result<PathBuf, ToolError> {
+pub(crate) fn usable(place: Place, access: Access) -> Result<PathBuf, ToolError> {
     match place.obstacle {
         None => Ok(place.real),
         Some(Obstacle::Absent(_)) if access == Access::Write => Ok(place.real),

@@ -14,7 +14,7 @@ use crate::escape::escape_line;
 use crate::output_store::default_data_dir;
 use crate::workspace::{Look, Place};
 use etcetera::BaseStrategy as _;
-use shown::shown;
+pub(crate) use shown::shown;
 use std::path::{Path, PathBuf};
 
 /// Whether a path may be used.
@@ -259,9 +259,8 @@ impl Weighing<'_> {
 
     /// Whether a directory above is a repository's own, whatever its name: a bare repository, or a worktree's.
     fn is_within_git_dir(&self) -> bool {
-        let Place { real, workspace, .. } = self.place;
-        let may_look = |directory: &&Path| self.look == Look::Everywhere || directory.starts_with(workspace);
-        real.ancestors().take_while(may_look).any(|directory| {
+        let may_look = |directory: &&Path| self.look == Look::Everywhere || self.place.holds(directory);
+        self.place.real.ancestors().take_while(may_look).any(|directory| {
             let has = |name: &str| directory.join(name).symlink_metadata().is_ok();
             has("HEAD") && (has("commondir") || has("objects") && has("refs"))
         })

@@ -1,0 +1,322 @@
+//! On Unix: by file descriptor.
+
+use super::{Any, DirectoryEntry, FileKind, Stat};
+use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, Uid};
+use rustix::io::Errno;
+use std::ffi::{CString, OsStr, OsString};
+use std::fs::{File, Metadata};
+use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Component, Path};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// How often an open that another process disturbed is tried again.
+const TRIES: usize = 16;
+
+/// An open directory.
+#[derive(Debug)]
+pub(crate) struct Dir(OwnedFd);
+
+impl Dir {
+    /// The directory at `path`, whatever links lead there: for places that whoever runs the program chose.
+    pub(crate) fn open_root(path: &Path) -> io::Result<Self> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        match rustix::fs::open(path, flags, Mode::empty()) {
+            Ok(fd) => Ok(Self(fd)),
+            // Where names may be used but not listed.
+            #[cfg(target_os = "linux")]
+            Err(Errno::ACCESS) => Ok(Self(rustix::fs::open(path, flags | OFlags::PATH, Mode::empty())?)),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The directory at `path` below this one; no link is followed.
+    pub(crate) fn open_dir(&self, path: &Path) -> io::Result<Self> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+        match self.open(path, flags, Mode::empty()) {
+            #[cfg(target_os = "linux")]
+            Err(error) if error.raw_os_error() == Some(Errno::ACCESS.raw_os_error()) => {
+                self.open(path, flags | OFlags::PATH, Mode::empty()).map(Self)
+            }
+            opened => opened.map(Self),
+        }
+    }
+
+    /// What is at `path` below this directory, for reading; no link is followed, and nothing is waited for.
+    pub(crate) fn open_file(&self, path: &Path) -> io::Result<Any> {
+        // A pipe would wait for a writer, and a terminal could become the process's own.
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let file = File::from(self.open(path, flags, Mode::empty())?);
+        let metadata = file.metadata()?;
+        Ok(match kind(FileType::from_raw_mode(metadata.mode() as rustix::fs::RawMode)) {
+            FileKind::File => Any::File(file, metadata),
+            FileKind::Directory => Any::Directory(Self(file.into())),
+            FileKind::Link | FileKind::Special => Any::Special,
+        })
+    }
+
+    /// The same, but looks first: to open a device can do something by itself.
+    pub(crate) fn open_any(&self, path: &Path) -> io::Result<Any> {
+        #[cfg(target_os = "linux")]
+        {
+            let found = self.open(path, OFlags::PATH, Mode::empty())?;
+            let stat = rustix::fs::fstat(&found)?;
+            match kind(FileType::from_raw_mode(stat.st_mode)) {
+                FileKind::Special => return Ok(Any::Special),
+                FileKind::Link => return Err(Errno::LOOP.into()),
+                FileKind::File | FileKind::Directory => {}
+            }
+        }
+        self.open_file(path)
+    }
+
+    /// A new file of this name, which only its owner may use until it gets another mode; or, where it is `shared`, who
+    /// may by the process's mask.
+    pub(crate) fn create(&self, name: &OsStr, shared: bool) -> io::Result<File> {
+        let mode = if shared { 0o666 } else { 0o600 };
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        Ok(File::from(rustix::fs::openat(&self.0, name, flags, Mode::from_raw_mode(mode))?))
+    }
+
+    pub(crate) fn make_dir(&self, name: &OsStr) -> io::Result<()> {
+        Ok(rustix::fs::mkdirat(&self.0, name, Mode::from_raw_mode(0o777))?)
+    }
+
+    pub(crate) fn remove(&self, name: &OsStr) -> io::Result<()> {
+        Ok(rustix::fs::unlinkat(&self.0, name, AtFlags::empty())?)
+    }
+
+    /// Renames, replacing what is there.
+    pub(crate) fn rename(&self, from: &OsStr, to_dir: &Self, to: &OsStr) -> io::Result<()> {
+        Ok(rustix::fs::renameat(&self.0, from, &to_dir.0, to)?)
+    }
+
+    /// Renames; fails where anything stands under the new name, be it a link that leads nowhere.
+    pub(crate) fn rename_new(&self, from: &OsStr, to_dir: &Self, to: &OsStr) -> io::Result<()> {
+        #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+        {
+            let flags = rustix::fs::RenameFlags::NOREPLACE;
+            match rustix::fs::renameat_with(&self.0, from, &to_dir.0, to, flags) {
+                Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
+                done => return Ok(done?),
+            }
+        }
+        // A second name is made where there is none, and then the first goes.
+        rustix::fs::linkat(&self.0, from, &to_dir.0, to, AtFlags::empty())?;
+        self.remove(from)
+    }
+
+    /// Gives two names in this directory each other's file at once. `Unsupported` where the file system cannot.
+    pub(crate) fn exchange(&self, one: &OsStr, other: &OsStr) -> io::Result<()> {
+        #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+        {
+            let flags = rustix::fs::RenameFlags::EXCHANGE;
+            match rustix::fs::renameat_with(&self.0, one, &self.0, other, flags) {
+                Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => Err(io::ErrorKind::Unsupported.into()),
+                done => Ok(done?),
+            }
+        }
+        #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
+        {
+            let _ = (one, other);
+            Err(io::ErrorKind::Unsupported.into())
+        }
+    }
+
+    /// What stands under a name; a link is not followed.
+    pub(crate) fn stat(&self, name: &OsStr) -> io::Result<Stat> {
+        let stat = rustix::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        #[allow(clippy::unnecessary_cast, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        #[allow(clippy::cast_lossless, reason = "the widths of these fields differ between systems")]
+        Ok(Stat {
+            kind: kind(FileType::from_raw_mode(stat.st_mode)),
+            size: stat.st_size as u64,
+            modified: time(stat.st_mtime as i64, stat.st_mtime_nsec as u32),
+            changed: time(stat.st_ctime as i64, stat.st_ctime_nsec as u32),
+            identity: Some((stat.st_dev as u64, stat.st_ino as u64)),
+            names: stat.st_nlink as u64,
+            owner: Some((stat.st_uid, stat.st_gid)),
+            mode: stat.st_mode as u32 & 0o7777,
+        })
+    }
+
+    /// Whether the process may write to what stands under a name.
+    pub(crate) fn is_writable(&self, name: &OsStr) -> bool {
+        use rustix::fs::Access;
+        match rustix::fs::accessat(&self.0, name, Access::WRITE_OK, AtFlags::EACCESS) {
+            Err(Errno::ACCESS | Errno::ROFS | Errno::PERM) => false,
+            // Where it cannot be said, writing will tell.
+            _ => true,
+        }
+    }
+
+    /// Up to `most` names, in no order, and whether there are more.
+    pub(crate) fn entries(&self, most: usize) -> io::Result<(Vec<DirectoryEntry>, bool)> {
+        let mut entries = Vec::new();
+        for entry in rustix::fs::Dir::read_from(&self.0)? {
+            let entry = entry?;
+            let name = entry.file_name().to_bytes();
+            if matches!(name, b"." | b"..") {
+                continue;
+            }
+            if entries.len() == most {
+                return Ok((entries, true));
+            }
+            let name = OsString::from_vec(name.to_vec());
+            let kind = match entry.file_type() {
+                FileType::Unknown => self.stat(&name).map_or(FileKind::Special, |stat| stat.kind),
+                known => kind(known),
+            };
+            entries.push(DirectoryEntry { name, kind });
+        }
+        Ok((entries, false))
+    }
+
+    /// Has what was made, renamed and removed here survive a power cut. What cannot be synced is left to the system.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        match rustix::fs::fsync(&self.0) {
+            Err(Errno::BADF | Errno::INVAL | Errno::NOTSUP | Errno::ROFS) => Ok(()),
+            done => Ok(done?),
+        }
+    }
+
+    pub(crate) fn try_clone(&self) -> io::Result<Self> {
+        Ok(Self(self.0.try_clone()?))
+    }
+
+    /// The same for the same directory, as long as it lives.
+    pub(crate) fn identity(&self) -> Option<(u64, u64)> {
+        let stat = rustix::fs::fstat(&self.0).ok()?;
+        #[allow(clippy::unnecessary_cast, reason = "the widths of these fields differ between systems")]
+        Some((stat.st_dev as u64, stat.st_ino as u64))
+    }
+
+    /// Opens without following any link.
+    fn open(&self, path: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
+        let flags = flags | OFlags::CLOEXEC;
+        let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+        #[cfg(target_os = "linux")]
+        if let Some(opened) = self.open_at_once(path, flags, mode) {
+            return opened;
+        }
+        self.open_stepwise(path, flags, mode)
+    }
+
+    /// In one system call; `None` where there is none for it.
+    #[cfg(target_os = "linux")]
+    fn open_at_once(&self, path: &Path, flags: OFlags, mode: Mode) -> Option<io::Result<OwnedFd>> {
+        use rustix::fs::ResolveFlags;
+        use std::sync::atomic::{AtomicBool, Ordering};
+        static IS_ABSENT: AtomicBool = AtomicBool::new(false);
+        if IS_ABSENT.load(Ordering::Relaxed) {
+            return None;
+        }
+        let path = CString::new(path.as_os_str().as_bytes()).ok()?;
+        let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS | ResolveFlags::BENEATH;
+        for _ in 0..TRIES {
+            match rustix::fs::openat2(&self.0, path.as_c_str(), flags, mode, resolve) {
+                // Older kernels, and sandboxes that do not let it through.
+                Err(Errno::NOSYS | Errno::PERM) => {
+                    IS_ABSENT.store(true, Ordering::Relaxed);
+                    return None;
+                }
+                Err(Errno::AGAIN | Errno::INTR) => {}
+                opened => return Some(opened.map_err(io::Error::from)),
+            }
+        }
+        Some(Err(Errno::LOOP.into()))
+    }
+
+    /// One directory after the other.
+    pub(super) fn open_stepwise(&self, path: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
+        let mut names: Vec<&OsStr> = Vec::new();
+        for component in path.components() {
+            match component {
+                Component::CurDir => {}
+                Component::Normal(name) => names.push(name),
+                _ => return Err(Errno::XDEV.into()),
+            }
+        }
+        let last = names.pop().unwrap_or(OsStr::new("."));
+        let through = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        #[cfg(target_os = "linux")]
+        let through = through | OFlags::PATH;
+        let mut above: Option<OwnedFd> = None;
+        for name in names {
+            let from = above.as_ref().unwrap_or(&self.0);
+            above = match rustix::fs::openat(from, name, through, Mode::empty()) {
+                Ok(next) => Some(next),
+                Err(error) => return Err(told_apart(from, name, error)),
+            };
+        }
+        let from = above.as_ref().unwrap_or(&self.0);
+        rustix::fs::openat(from, last, flags | OFlags::NOFOLLOW, mode)
+            .map_err(|error| told_apart(from, last, error))
+    }
+}
+
+/// Systems differ in what they say of a link that is not followed.
+fn told_apart(from: &OwnedFd, name: &OsStr, error: Errno) -> io::Error {
+    if matches!(error, Errno::NOTDIR | Errno::MLINK)
+        && rustix::fs::statat(from.as_fd(), name, AtFlags::SYMLINK_NOFOLLOW)
+            .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Symlink)
+    {
+        return Errno::LOOP.into();
+    }
+    error.into()
+}
+
+/// Whether an open met a link where none was a moment ago.
+pub(crate) fn is_raced(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(Errno::LOOP.raw_os_error())
+}
+
+/// The same for the same file, as long as it lives.
+pub(crate) fn identity(metadata: &Metadata) -> Option<(u64, u64)> {
+    Some((metadata.dev(), metadata.ino()))
+}
+
+/// Gives `file` owner, group and mode of the one that it replaces, as far as the process may.
+pub(crate) fn owner_and_mode(file: &File, of: &Stat) -> io::Result<()> {
+    let mut mode = of.mode;
+    if let Some((owner, group)) = of.owner {
+        let is_kept = |file: &Metadata| (file.uid(), file.gid()) == (owner, group);
+        if !is_kept(&file.metadata()?) {
+            let _ = rustix::fs::fchown(file, Some(Uid::from_raw(owner)), Some(Gid::from_raw(group)));
+            // Under another owner it would lend out the rights of whoever runs this.
+            if !is_kept(&file.metadata()?) {
+                mode &= 0o1777;
+            }
+        }
+    }
+    #[allow(clippy::useless_conversion, clippy::cast_possible_truncation)]
+    #[allow(clippy::unnecessary_cast, reason = "the width of a mode differs between systems")]
+    Ok(rustix::fs::fchmod(file, Mode::from_raw_mode(mode as rustix::fs::RawMode))?)
+}
+
+/// Locks a file for as long as it is open, unless another process has; whether it is locked.
+pub(crate) fn try_lock(file: &File) -> bool {
+    rustix::fs::flock(file, rustix::fs::FlockOperation::NonBlockingLockExclusive).is_ok()
+}
+
+/// Whose rights the process has.
+#[allow(clippy::unnecessary_wraps, reason = "not every system has users by number")]
+pub(crate) fn user() -> Option<u32> {
+    Some(rustix::process::geteuid().as_raw())
+}
+
+fn kind(kind: FileType) -> FileKind {
+    match kind {
+        FileType::RegularFile => FileKind::File,
+        FileType::Directory => FileKind::Directory,
+        FileType::Symlink => FileKind::Link,
+        _ => FileKind::Special,
+    }
+}
+
+fn time(seconds: i64, nanoseconds: u32) -> Option<SystemTime> {
+    let since = Duration::new(u64::try_from(seconds).ok()?, nanoseconds);
+    UNIX_EPOCH.checked_add(since)
+}

@@ -1,0 +1,59 @@
+//! One writer of a file at a time, whichever session or toolkit of the process it belongs to.
+
+use super::target::Target;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
+use tokio::sync::OwnedMutexGuard;
+
+type Lock = tokio::sync::Mutex<()>;
+
+/// By real path. Of the process, since two toolkits may have the same workspace.
+static LOCKS: LazyLock<Mutex<Table>> = LazyLock::new(Mutex::default);
+
+#[derive(Default)]
+struct Table {
+    locks: HashMap<PathBuf, Weak<Lock>>,
+    /// How many there may be before it is worth looking for those that nobody holds.
+    full: usize,
+}
+
+/// Leave to change files: nobody else in this process has it for any of them. Dropped, it is given back.
+#[derive(Debug)]
+#[must_use]
+pub struct FileLock(#[expect(dead_code, reason = "held, not looked at")] Vec<OwnedMutexGuard<()>>);
+
+impl Target {
+    /// Waits until nobody else in this process changes the file. Do not hold it while a person is asked.
+    pub async fn lock(&self) -> FileLock {
+        Self::lock_all([self]).await
+    }
+
+    /// The same for several files at once; in an order by which nobody waits for each other.
+    pub async fn lock_all<'a>(targets: impl IntoIterator<Item = &'a Self>) -> FileLock {
+        let mut paths: Vec<&Path> = targets.into_iter().map(Self::path).collect();
+        paths.sort_unstable();
+        paths.dedup();
+        let mut held = Vec::with_capacity(paths.len());
+        for path in paths {
+            let lock = LOCKS.lock().unwrap_or_else(PoisonError::into_inner).get(path);
+            held.push(lock.lock_owned().await);
+        }
+        FileLock(held)
+    }
+}
+
+impl Table {
+    fn get(&mut self, path: &Path) -> Arc<Lock> {
+        if let Some(lock) = self.locks.get(path).and_then(Weak::upgrade) {
+            return lock;
+        }
+        if self.locks.len() >= self.full {
+            self.locks.retain(|_, lock| lock.strong_count() > 0);
+            self.full = (self.locks.len() * 2).max(256);
+        }
+        let lock = Arc::new(Lock::default());
+        self.locks.insert(path.to_owned(), Arc::downgrade(&lock));
+        lock
+    }
+}

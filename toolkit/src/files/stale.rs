@@ -1,0 +1,71 @@
+//! What writers that were killed left behind.
+
+use super::handle::{self, Any, Dir, FileKind};
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+/// How old a file has to be before it can be what somebody left behind.
+const OLD: Duration = Duration::from_hours(1);
+/// How often a directory is looked through.
+const EVERY: Duration = Duration::from_hours(1);
+/// How many names of a directory are looked at.
+const MOST_NAMES: usize = 10_000;
+/// How many directories are remembered to have been looked through.
+const MOST_DIRECTORIES: usize = 1_000;
+
+const BEFORE: &str = ".toolkit-";
+const AFTER: &str = ".tmp";
+const DIGITS: usize = 16;
+
+/// The name of a file that is not complete yet, or was replaced just now.
+pub(super) fn name(random: u64) -> String {
+    format!("{BEFORE}{random:016x}{AFTER}")
+}
+
+fn is_name(name: &OsStr) -> bool {
+    let digits =
+        name.to_str().and_then(|name| name.strip_prefix(BEFORE)).and_then(|name| name.strip_suffix(AFTER));
+    digits.is_some_and(|digits| {
+        digits.len() == DIGITS && digits.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
+    })
+}
+
+/// Removes what writers that were killed left in a directory, unless that was looked for within the hour. Only files of
+/// just such a name, of this user, an hour old, that no living writer has.
+pub(super) fn remove_old(dir: &Dir) {
+    static LOOKED: Mutex<Option<HashMap<(u64, u64), Instant>>> = Mutex::new(None);
+    let Some(identity) = dir.identity() else { return };
+    {
+        let mut looked = LOOKED.lock().unwrap_or_else(PoisonError::into_inner);
+        let looked = looked.get_or_insert_default();
+        if looked.get(&identity).is_some_and(|at| at.elapsed() < EVERY) {
+            return;
+        }
+        if looked.len() >= MOST_DIRECTORIES {
+            looked.clear();
+        }
+        looked.insert(identity, Instant::now());
+    }
+    remove_older(dir, SystemTime::now().checked_sub(OLD));
+}
+
+fn remove_older(dir: &Dir, than: Option<SystemTime>) {
+    let Ok((entries, _)) = dir.entries(MOST_NAMES) else { return };
+    for entry in entries.iter().filter(|entry| entry.kind == FileKind::File && is_name(&entry.name)) {
+        let Ok(stat) = dir.stat(&entry.name) else { continue };
+        // The name is what changed last: a file that was replaced has the time of its content still.
+        let is_old = stat.changed.is_some_and(|changed| Some(changed) < than);
+        let is_ours = stat.owner.is_some_and(|(owner, _)| Some(owner) == handle::user());
+        if !is_old || !is_ours || stat.names != 1 {
+            continue;
+        }
+        if let Ok(Any::File(file, _)) = dir.open_file(Path::new(&entry.name))
+            && handle::try_lock(&file)
+        {
+            let _ = dir.remove(&entry.name);
+        }
+    }
+}

@@ -11,6 +11,7 @@ mod roots;
 mod seen;
 mod stale;
 mod target;
+mod tree;
 mod version;
 
 pub use handle::{DirectoryEntry, FileKind};
@@ -19,6 +20,7 @@ pub use opened::{Opened, OpenedDirectory, OpenedFile, Refused, Repaired};
 pub use replace::Written;
 pub use seen::Seen;
 pub use target::{Before, Expected, FileContent, Proposal, Target};
+pub use tree::OpenedTree;
 pub use version::FileVersion;
 
 #[cfg(any(test, feature = "testing"))]

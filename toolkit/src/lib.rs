@@ -111,7 +111,7 @@ pub use escape::{MAX_BLOCK_CHARS, MAX_BLOCK_LINES, MAX_LINE_CHARS, escape_block,
 pub use events::{AllowedBy, CallEvent, Event, Events, Progress};
 pub use files::{
     Before, DirectoryEntry, Expected, FileContent, FileKind, FileLock, FileVersion, Opened, OpenedDirectory,
-    OpenedFile, Proposal, Refused, Repaired, Seen, Target, Workspace, Written,
+    OpenedFile, OpenedTree, Proposal, Refused, Repaired, Seen, Target, Workspace, Written,
 };
 pub use history::{
     CallStatus, CorruptLine, History, HistoryEntry, HistoryItem, HistoryQuery, HistoryReader, JsonlHistory,

@@ -67,9 +67,10 @@ pub async fn glob(
     let pattern = pattern.to_owned();
     let mut progress = place.progress(ctx, "files looked at");
     ctx.blocking(move |cancel| {
-        let tree = Tree::new(filter, &place.doors, cancel);
+        let mut tree = Tree::new(filter, place.doors.clone(), cancel);
+        let root = tree.root(&place.real);
         let mut run = Run { tree: &tree, cancel, progress: &mut progress };
-        let (newest, skipped) = run.all(tree.root(&place.real), offset + limit + SPARE);
+        let (newest, skipped) = run.all(root, offset + limit + SPARE);
         if cancel.is_cancelled() {
             return Err(ToolError::aborted("the call was cancelled"));
         }
@@ -124,6 +125,7 @@ impl<'a> Answer<'a> {
         hidden: bool,
     ) -> Self {
         let mut total = newest.count();
+        let mut doors = place.doors.clone();
         let (mut files, mut bytes, mut passed, mut has_more) = (Vec::new(), 0, 0, false);
         for file in newest.into_sorted() {
             let is_full = files.len() == limit || bytes > MOST_BYTES;
@@ -131,7 +133,7 @@ impl<'a> Answer<'a> {
                 has_more = true;
                 break;
             }
-            if !place.doors.may_name(&file.path) {
+            if !doors.may_name(&file.path) {
                 skipped.refused += 1;
                 total -= 1;
             } else if passed < offset {

@@ -126,12 +126,11 @@ pub async fn grep(
     let mut progress = place.progress(ctx, "files searched");
     ctx.blocking(move |cancel| {
         let mut page = Page::new(query.depth, wanted);
-        let doors = &place.doors;
-        let mut run = Run { query: &query, doors, cancel, progress: &mut progress };
+        let mut run = Run { query: &query, doors: place.doors.clone(), cancel, progress: &mut progress };
         let (files, skipped) = if place.is_dir {
-            let tree = Tree::new(filter, doors, cancel);
+            let mut tree = Tree::new(filter, place.doors.clone(), cancel);
             let root = tree.root(&place.real);
-            run.tree(&tree, root, &mut page)
+            run.tree(tree, root, &mut page)
         } else {
             (1, run.file(&place.real, &mut page))
         };

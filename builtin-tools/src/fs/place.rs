@@ -3,7 +3,7 @@
 use super::walk::Doors;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use toolkit::{Access, Progress, ToolContext, ToolError, escape_line};
+use toolkit::{Progress, Repaired, ToolContext, ToolError};
 
 /// How long nothing is said of how far a call got, and how often then.
 const QUIET: Duration = Duration::from_millis(500);
@@ -13,39 +13,28 @@ pub(super) struct Place {
     /// Its real path.
     pub(super) real: PathBuf,
     pub(super) is_dir: bool,
-    /// Opens what is below it.
+    /// Opens it and what is below it.
     pub(super) doors: Doors,
+    /// What to say of how its path was understood.
+    repaired: Option<String>,
 }
 
 impl Place {
     /// Finds it, and asks where that is needed. Without a path, it is the workspace.
     pub(super) async fn of(ctx: &ToolContext, path: Option<&Path>) -> Result<Self, ToolError> {
-        let path = path.unwrap_or(Path::new("."));
-        let real = ctx.check_file_access(path, Access::Read).await?;
-        let named = path.to_owned();
-        let boundary = ctx.boundary()?;
-        ctx.blocking(move |_| {
-            let cannot = |error: std::io::Error| {
-                ToolError::failed(format!("cannot search {}: {error}", named.display()))
-            };
-            let kind = real.metadata().map_err(cannot)?;
-            if !kind.is_dir() && !kind.is_file() {
-                return Err(ToolError::failed(format!(
-                    "{} is neither a file nor a directory but a pipe, a socket or a device",
-                    named.display()
-                )));
-            }
-            let doors = Doors::new(boundary.canonicalize().map_err(cannot)?);
-            Ok(Self { real, is_dir: kind.is_dir(), doors })
+        let workspace = ctx.workspace();
+        let tree = workspace.open_tree(path.unwrap_or(Path::new("."))).await?;
+        Ok(Self {
+            real: tree.path().to_owned(),
+            is_dir: tree.is_dir(),
+            repaired: tree.repaired().map(Repaired::note),
+            doors: Doors::new(tree, workspace),
         })
-        .await
     }
 
-    /// A path below it as it is shown: relative to the workspace within it, else absolute.
+    /// A path at or below it as it is shown: relative to the workspace within it, else absolute.
     pub(super) fn shown(&self, path: &Path) -> String {
-        let within = path.strip_prefix(self.doors.workspace()).unwrap_or(path);
-        let within = if within.as_os_str().is_empty() { Path::new(".") } else { within };
-        escape_line(&within.to_string_lossy()).into_owned()
+        self.doors.shown(path)
     }
 
     /// Tells those who watch how many there were so far, once it takes longer.
@@ -64,7 +53,7 @@ impl Place {
 
 /// What was passed over, in words, one line each.
 pub(super) fn notes(place: &Place, skipped: &super::grep::Skipped) -> Vec<String> {
-    let mut notes = Vec::new();
+    let mut notes: Vec<String> = place.repaired.iter().map(|repaired| format!("({repaired})")).collect();
     let several = |count: u64| if count == 1 { "place" } else { "places" };
     if skipped.refused > 0 {
         let count = skipped.refused;

@@ -1,7 +1,7 @@
 //! Which files lie below a directory, as ripgrep would list them: what ignore files name is left out, and what is hidden.
 //!
-//! Directories are listed by path, since a walk that is raced can only come upon other names; what is opened or shown of
-//! them goes through [`Doors`], which decides by handle. Symbolic links are not followed.
+//! Directories are listed and files opened through [`Doors`], by handle, so that nothing that changes meanwhile leads a walk
+//! elsewhere. Symbolic links are not followed.
 
 mod doors;
 mod rules;
@@ -14,16 +14,12 @@ use ignore::overrides::{Override, OverrideBuilder};
 use ignore::types::{FileTypeDef, Types, TypesBuilder};
 use rules::{Names, Rules};
 use std::ffi::OsString;
-use std::io;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use toolkit::{CancellationToken, ToolError, ToolErrorKind, escape_line, nearest};
+use toolkit::{CancellationToken, FileKind, ToolError, ToolErrorKind, escape_line, nearest};
 
 /// The most entries of one directory. They have to be held together to be sorted.
 const MOST_ENTRIES: usize = 1_000_000;
-/// After how many entries it is looked whether anybody still waits.
-const ENTRIES_A_LOOK: usize = 1_024;
 
 /// What of a tree is wanted. None of it brings back what is ignored or hidden.
 #[derive(Clone)]
@@ -131,36 +127,37 @@ pub(super) enum Entry {
     Refused,
 }
 
-/// A tree to walk.
+/// A tree to walk. Each thread takes a clone.
+#[derive(Clone)]
 pub(super) struct Tree<'a> {
     filter: Filter,
-    doors: &'a Doors,
+    doors: Doors,
     cancel: &'a CancellationToken,
 }
 
 impl<'a> Tree<'a> {
-    pub(super) fn new(filter: Filter, doors: &'a Doors, cancel: &'a CancellationToken) -> Self {
+    pub(super) fn new(filter: Filter, doors: Doors, cancel: &'a CancellationToken) -> Self {
         Self { filter, doors, cancel }
     }
 
     /// The directory at which the walk begins, whatever its name.
-    pub(super) fn root(&self, path: &Path) -> Directory {
-        Directory { path: path.to_owned(), rules: Rules::above(path, self.doors) }
+    pub(super) fn root(&mut self, path: &Path) -> Directory {
+        Directory { path: path.to_owned(), rules: Rules::above(path, &mut self.doors) }
     }
 
     /// What is in a directory and wanted.
-    pub(super) fn list(&self, directory: &Directory) -> Listing {
+    pub(super) fn list(&mut self, directory: &Directory) -> Listing {
         let Some((names, is_incomplete)) = self.names(&directory.path) else {
             return Listing { entries: Vec::new(), is_incomplete: true };
         };
         let found = Names::among(names.iter().map(|(name, _)| name.as_os_str()));
-        let rules = Rules::below(&directory.rules, &directory.path, found, self.doors);
+        let rules = Rules::below(&directory.rules, &directory.path, found, &mut self.doors);
         let mut entries = Vec::with_capacity(names.len());
         for (name, kind) in names {
             let is_dir = kind == Kind::Directory;
             let path = directory.path.join(&name);
             let verdict = rules.matched(&path, is_dir);
-            let is_hidden = name.as_bytes().first() == Some(&b'.') && !self.filter.hidden;
+            let is_hidden = name.as_encoded_bytes().first() == Some(&b'.') && !self.filter.hidden;
             if verdict.is_ignore()
                 || is_hidden && !verdict.is_whitelist()
                 || !self.filter.takes(&path, is_dir)
@@ -169,7 +166,7 @@ impl<'a> Tree<'a> {
             }
             entries.push(match kind {
                 Kind::File => Entry::File(path),
-                Kind::Directory if self.doors.may_enter(&path) => {
+                Kind::Directory if self.doors.may_name(&path) => {
                     Entry::Directory(Directory { path, rules: Arc::clone(&rules) })
                 }
                 Kind::Directory => Entry::Refused,
@@ -179,30 +176,16 @@ impl<'a> Tree<'a> {
     }
 
     /// The names in a directory, sorted, and whether some are missing; `None` where there is nothing to be had.
-    fn names(&self, path: &Path) -> Option<(Vec<(OsString, Kind)>, bool)> {
-        let mut names = Vec::new();
-        let mut is_incomplete = false;
-        for (number, entry) in std::fs::read_dir(path).ok()?.enumerate() {
-            if number % ENTRIES_A_LOOK == 0 && self.cancel.is_cancelled() {
-                return None;
-            }
-            if number == MOST_ENTRIES {
-                is_incomplete = true;
-                break;
-            }
-            match entry.and_then(|entry| Ok((entry.file_name(), Kind::of(entry.file_type()?)))) {
-                Ok((name, Some(kind))) => names.push((name, kind)),
-                Ok((_, None)) => {}
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(_) => is_incomplete = true,
-            }
-        }
+    fn names(&mut self, path: &Path) -> Option<(Vec<(OsString, Kind)>, bool)> {
+        let (entries, is_incomplete) = self.doors.entries(path, MOST_ENTRIES).ok()?;
+        let mut names: Vec<(OsString, Kind)> =
+            entries.into_iter().filter_map(|entry| Some((entry.name, Kind::of(entry.kind)?))).collect();
         names.sort_unstable_by(|one, other| one.0.cmp(&other.0));
         Some((names, is_incomplete))
     }
 
     /// Every step below a directory, sorted by path.
-    pub(super) fn steps(&'a self, root: Directory) -> Steps<'a> {
+    pub(super) fn steps(self, root: Directory) -> Steps<'a> {
         Steps { tree: self, next: Some(root), levels: Vec::new() }
     }
 }
@@ -215,20 +198,18 @@ enum Kind {
 
 impl Kind {
     /// `None` for what is neither: links, pipes, sockets, devices.
-    fn of(kind: std::fs::FileType) -> Option<Self> {
-        if kind.is_dir() {
-            Some(Self::Directory)
-        } else if kind.is_file() {
-            Some(Self::File)
-        } else {
-            None
+    fn of(kind: FileKind) -> Option<Self> {
+        match kind {
+            FileKind::Directory => Some(Self::Directory),
+            FileKind::File => Some(Self::File),
+            _ => None,
         }
     }
 }
 
 /// The steps of a walk, in the order of their paths.
 pub(super) struct Steps<'a> {
-    tree: &'a Tree<'a>,
+    tree: Tree<'a>,
     /// A directory that is to be listed next.
     next: Option<Directory>,
     /// What is left of each directory on the way.

@@ -24,7 +24,11 @@ impl Workspace {
     /// As [`ToolContext::check_file_access`](crate::ToolContext::check_file_access). `NotFound` names up to three similar
     /// names, of those that need no leave. Pipes, sockets and devices are refused.
     pub async fn open(&self, path: impl AsRef<Path>) -> Result<Opened, ToolError> {
-        let given = path.as_ref();
+        Ok(self.open_asking(path.as_ref()).await?.0)
+    }
+
+    /// The same, and whether leave had to be asked for.
+    pub(super) async fn open_asking(&self, given: &Path) -> Result<(Opened, bool), ToolError> {
         let mut path = repair::literal(given);
         let mut repaired: Option<Repaired> = None;
         let mut granted = Vec::new();
@@ -36,7 +40,8 @@ impl Workspace {
                 }
                 Weighed::OwnOutput(path) => {
                     let workspace = self.clone();
-                    return self.ctx.blocking(move |_| workspace.open_own_output(&path)).await;
+                    let opened = self.ctx.blocking(move |_| workspace.open_own_output(&path)).await?;
+                    return Ok((opened, false));
                 }
                 Weighed::Allowed(seen) => {
                     let place = seen.1;
@@ -45,7 +50,7 @@ impl Workspace {
                             let (workspace, repaired) = (self.clone(), repaired.clone());
                             let open = move |_: &_| workspace.open_place(&place, repaired);
                             match self.ctx.blocking(open).await? {
-                                Some(opened) => return Ok(opened),
+                                Some(opened) => return Ok((opened, !granted.is_empty())),
                                 None => continue,
                             }
                         }

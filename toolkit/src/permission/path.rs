@@ -3,6 +3,7 @@
 mod guarded;
 mod shown;
 
+pub(crate) use guarded::is_suspect;
 pub use guarded::{GuardedPaths, protected_paths, sensitive_paths};
 
 use super::decided::{Decided, PermissionRequest};
@@ -76,7 +77,7 @@ impl OwnDirs {
     }
 
     /// As they are compared.
-    fn folded(&self) -> Self {
+    pub(crate) fn folded(&self) -> Self {
         let both = |directories: &[PathBuf]| {
             let real = directories.iter().filter_map(|directory| directory.canonicalize().ok());
             directories.iter().cloned().chain(real).map(|directory| fold(&directory)).collect()
@@ -102,6 +103,18 @@ impl Permissions {
         access: Access,
         look: Look,
     ) -> DecidedPath {
+        self.decide_path_among(caller, &own.folded(), place, access, look)
+    }
+
+    /// The same, where the toolkit's own directories are as they are compared.
+    pub(crate) fn decide_path_among(
+        &self,
+        caller: &Caller,
+        folded: &OwnDirs,
+        place: &Place,
+        access: Access,
+        look: Look,
+    ) -> DecidedPath {
         let mut patterns = vec![shown(place.relative(&place.given))];
         let real = shown(place.relative(&place.real));
         if patterns[0] != real {
@@ -109,12 +122,30 @@ impl Permissions {
         }
         let weigh =
             |kind: &str, default| self.weigh(caller, &PermissionRequest::new(kind, &patterns), default);
-        let path = Weighing { place, access, look, own: own.folded(), weigh: &weigh };
+        let path = Weighing { place, access, look, own: folded, weigh: &weigh };
         let decision = match access {
             Access::Read => path.read(),
             Access::Write => path.write(),
         };
         DecidedPath { path: place.real.clone(), patterns, decision }
+    }
+
+    /// Whether a rule says anything of reading paths.
+    pub(crate) fn says_of_reading(&self) -> bool {
+        let mut says = false;
+        self.each_rule(|rule| {
+            says |=
+                rule.kind.contains('*') || matches!(rule.kind, "read" | "sensitive" | "external_directory");
+        });
+        says
+    }
+}
+
+impl OwnDirs {
+    /// Whether something below a directory may be in one of them, as they are compared.
+    pub(crate) fn may_hold(&self, directory: &Path) -> bool {
+        let directory = fold(directory);
+        self.data.iter().any(|own| own.starts_with(&directory) || directory.starts_with(own))
     }
 }
 
@@ -123,7 +154,8 @@ struct Weighing<'a> {
     place: &'a Place,
     access: Access,
     look: Look,
-    own: OwnDirs,
+    /// As they are compared.
+    own: &'a OwnDirs,
     /// What the rules say of a kind, and whether they name this very path.
     weigh: &'a dyn Fn(&str, Decision) -> (Decided, bool),
 }

@@ -50,9 +50,12 @@ impl Run<'_> {
         thread::scope(|scope| {
             let shared = &shared;
             let walkers: Vec<_> = (1..threads)
-                .map(|_| scope.spawn(move || walk(tree, shared, most, cancel, &mut |_| {})))
+                .map(|_| {
+                    let tree = tree.clone();
+                    scope.spawn(move || walk(tree, shared, most, cancel, &mut |_| {}))
+                })
                 .collect();
-            let (found, passed) = walk(tree, shared, most, cancel, self.progress);
+            let (found, passed) = walk(tree.clone(), shared, most, cancel, self.progress);
             newest.join(found);
             skipped.join(passed);
             for walker in walkers {
@@ -86,7 +89,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 fn walk(
-    tree: &Tree<'_>,
+    mut tree: Tree<'_>,
     shared: &Shared,
     most: usize,
     cancel: &CancellationToken,

@@ -86,7 +86,7 @@ struct Shared {
 /// A search that somebody waits for.
 pub(super) struct Run<'a> {
     pub(super) query: &'a Query,
-    pub(super) doors: &'a Doors,
+    pub(super) doors: Doors,
     pub(super) cancel: &'a CancellationToken,
     /// Is told now and then how many files were searched.
     pub(super) progress: &'a mut dyn FnMut(u64),
@@ -96,8 +96,10 @@ impl Run<'_> {
     /// Searches one file.
     pub(super) fn file(&mut self, path: &Path, page: &mut Page) -> Skipped {
         let mut skipped = Skipped::default();
-        let is_over = || self.cancel.is_cancelled();
-        let came = came(&mut Search::new(self.query), self.doors, path.to_owned(), page.wanted(), &is_over);
+        let cancel = self.cancel;
+        let is_over = || cancel.is_cancelled();
+        let came =
+            came(&mut Search::new(self.query), &mut self.doors, path.to_owned(), page.wanted(), &is_over);
         if let Some(came) = came {
             self.add(came, page, &mut skipped);
         }
@@ -105,13 +107,13 @@ impl Run<'_> {
     }
 
     /// Searches the files of a tree, sorted by path, until the page is full. Says how many were searched.
-    pub(super) fn tree(&mut self, tree: &Tree<'_>, root: Directory, page: &mut Page) -> (u64, Skipped) {
+    pub(super) fn tree(&mut self, tree: Tree<'_>, root: Directory, page: &mut Page) -> (u64, Skipped) {
         let shared = Shared {
             is_over: AtomicBool::new(false),
             room: Mutex::new(MOST_BATCHES),
             more_room: Condvar::new(),
         };
-        let (query, doors, cancel, wanted) = (self.query, self.doors, self.cancel, page.wanted());
+        let (query, cancel, wanted) = (self.query, self.cancel, page.wanted());
         let (jobs, next_job) = sync_channel::<Batch<Step>>(MOST_BATCHES);
         let (done, next_done) = channel::<Batch<Came>>();
         let next_job = Mutex::new(next_job);
@@ -124,12 +126,13 @@ impl Run<'_> {
             });
             for _ in 0..threads() {
                 let done = done.clone();
+                let mut doors = self.doors.clone();
                 scope.spawn(move || {
                     let _ends = EndsOnPanic(shared);
                     let mut search = Search::new(query);
                     while let Some(batch) = next(next_job) {
                         if is_over()
-                            || done.send(searched(&mut search, doors, batch, wanted, &is_over)).is_err()
+                            || done.send(searched(&mut search, &mut doors, batch, wanted, &is_over)).is_err()
                         {
                             break;
                         }
@@ -176,10 +179,10 @@ impl Run<'_> {
     }
 
     /// Adds what one step came to; false once the page is full.
-    fn add(&self, came: Came, page: &mut Page, skipped: &mut Skipped) -> bool {
+    fn add(&mut self, came: Came, page: &mut Page, skipped: &mut Skipped) -> bool {
         match came {
             Came::Found(path, found) => {
-                let (query, doors, cancel) = (self.query, self.doors, self.cancel);
+                let (query, cancel, doors) = (self.query, self.cancel, &mut self.doors);
                 let file = path.clone();
                 page.add(path, found, move |wanted| {
                     let opened = doors.open(&file).ok()?;
@@ -229,7 +232,7 @@ fn next<T>(receiver: &Mutex<Receiver<T>>) -> Option<T> {
 
 /// Walks a tree, as far ahead of the search as there is room.
 fn walk(
-    tree: &Tree<'_>,
+    tree: Tree<'_>,
     root: Directory,
     shared: &Shared,
     jobs: &SyncSender<Batch<Step>>,
@@ -262,7 +265,7 @@ fn begin(shared: &Shared, is_over: &dyn Fn() -> bool) -> bool {
 
 fn searched(
     search: &mut Search<'_>,
-    doors: &Doors,
+    doors: &mut Doors,
     batch: Batch<Step>,
     wanted: Wanted,
     is_over: &dyn Fn() -> bool,
@@ -283,7 +286,7 @@ fn searched(
 /// What a file comes to; `None` where there is nothing to tell of it.
 fn came(
     search: &mut Search<'_>,
-    doors: &Doors,
+    doors: &mut Doors,
     path: PathBuf,
     wanted: Wanted,
     is_over: &dyn Fn() -> bool,

@@ -63,17 +63,16 @@ impl Names {
 }
 
 /// From where ignore files are read.
-#[derive(Clone, Copy)]
 enum From<'a> {
-    /// Out of a directory that is walked: what is in it may be somebody else's.
-    Tree(&'a Doors),
+    /// Out of the workspace or what is walked: what is in it may be somebody else's.
+    Tree(&'a mut Doors),
     /// Out of a directory above the one that is walked. Whoever owns that decides what is in it anyway.
     Above,
 }
 
 impl Rules {
     /// What holds for a directory because of those above it.
-    pub(super) fn above(path: &Path, doors: &Doors) -> Arc<Self> {
+    pub(super) fn above(path: &Path, doors: &mut Doors) -> Arc<Self> {
         let mut rules = Arc::new(Self {
             above: None,
             files: std::array::from_fn(|_| Gitignore::empty()),
@@ -84,34 +83,32 @@ impl Rules {
         let mut directories: Vec<&Path> = path.ancestors().skip(1).collect();
         directories.reverse();
         for directory in directories {
-            let from = if doors.is_inside(directory) { From::Tree(doors) } else { From::Above };
-            rules = Self::new(&rules, directory, Names::ALL, from);
+            let mut from = if doors.is_inside(directory) { From::Tree(doors) } else { From::Above };
+            rules = Self::new(&rules, directory, Names::ALL, &mut from);
         }
         rules
     }
 
     /// What holds within a directory in which `names` are.
-    pub(super) fn below(above: &Arc<Self>, directory: &Path, names: Names, doors: &Doors) -> Arc<Self> {
-        Self::new(above, directory, names, From::Tree(doors))
+    pub(super) fn below(above: &Arc<Self>, directory: &Path, names: Names, doors: &mut Doors) -> Arc<Self> {
+        Self::new(above, directory, names, &mut From::Tree(doors))
     }
 
-    fn new(above: &Arc<Self>, directory: &Path, names: Names, from: From<'_>) -> Arc<Self> {
+    fn new(above: &Arc<Self>, directory: &Path, names: Names, from: &mut From<'_>) -> Arc<Self> {
         if !names.any() {
             return Arc::clone(above);
         }
         let git = if names.git { Git::at(directory, from) } else { None };
         let is_repository = git.is_some() || names.jj && directory.join(".jj").exists();
-        let of = |is_there: bool, file: &str| match is_there {
+        let mut of = |is_there: bool, file: &str| match is_there {
             true => parse(directory, &directory.join(file), from),
             false => Gitignore::empty(),
         };
+        let [rgignore, ignore, gitignore] =
+            [of(names.rgignore, ".rgignore"), of(names.ignore, ".ignore"), of(names.gitignore, ".gitignore")];
         let exclude = git.and_then(|git| git.exclude);
-        let files = [
-            of(names.rgignore, ".rgignore"),
-            of(names.ignore, ".ignore"),
-            of(names.gitignore, ".gitignore"),
-            exclude.map_or_else(Gitignore::empty, |file| parse(directory, &file, from)),
-        ];
+        let exclude = exclude.map_or_else(Gitignore::empty, |file| parse(directory, &file, from));
+        let files = [rgignore, ignore, gitignore, exclude];
         if !is_repository && files.iter().all(Gitignore::is_empty) {
             return Arc::clone(above);
         }
@@ -157,13 +154,13 @@ struct Git {
 
 impl Git {
     /// As ripgrep finds it: a directory, or a file that says where that of a worktree is.
-    fn at(directory: &Path, from: From<'_>) -> Option<Self> {
+    fn at(directory: &Path, from: &mut From<'_>) -> Option<Self> {
         let git = directory.join(".git");
         let is_file = git.metadata().ok()?.is_file();
         if !is_file {
             return Some(Self { exclude: Some(git.join("info/exclude")) });
         }
-        let exclude = || {
+        let mut exclude = || {
             let line = first_line(&git, from)?;
             let there = PathBuf::from(line.strip_prefix("gitdir: ")?);
             let common = first_line(&there.join("commondir"), from)?;
@@ -174,15 +171,15 @@ impl Git {
     }
 }
 
-fn open(path: &Path, from: From<'_>) -> Option<File> {
+fn open(path: &Path, from: &mut From<'_>) -> Option<File> {
     match from {
-        From::Tree(doors) => doors.open(path).ok(),
+        From::Tree(doors) => doors.open_rules(path),
         // A pipe would be waited for.
         From::Above => path.metadata().ok()?.is_file().then(|| File::open(path).ok())?,
     }
 }
 
-fn first_line(path: &Path, from: From<'_>) -> Option<String> {
+fn first_line(path: &Path, from: &mut From<'_>) -> Option<String> {
     let mut text = Vec::new();
     open(path, from)?.take(MOST_BYTES_OF_A_LINE).read_to_end(&mut text).ok()?;
     let line = text.split(|byte| *byte == b'\n').next()?;
@@ -191,7 +188,7 @@ fn first_line(path: &Path, from: From<'_>) -> Option<String> {
 }
 
 /// The patterns of an ignore file, relative to a directory. What is no pattern is passed over.
-fn parse(directory: &Path, file: &Path, from: From<'_>) -> Gitignore {
+fn parse(directory: &Path, file: &Path, from: &mut From<'_>) -> Gitignore {
     let Some(opened) = open(file, from) else { return Gitignore::empty() };
     parse_opened(directory, file, opened)
 }
@@ -214,5 +211,5 @@ fn parse_opened(directory: &Path, file: &Path, opened: File) -> Gitignore {
 /// What the user told git to ignore everywhere.
 fn global(workspace: &Path) -> Gitignore {
     let Some(file) = gitconfig_excludes_path() else { return Gitignore::empty() };
-    parse(workspace, &file, From::Above)
+    parse(workspace, &file, &mut From::Above)
 }

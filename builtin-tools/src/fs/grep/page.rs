@@ -87,6 +87,10 @@ impl Page {
             found.matches.drain(..).skip(usize::try_from(from).unwrap_or(usize::MAX)).collect::<Vec<_>>();
         let mut shown = Vec::new();
         while from < end {
+            if self.count == self.take {
+                self.has_more = true;
+                break;
+            }
             if held.is_empty() {
                 let Some(mut more) = again(Wanted { skip: from, take: self.take - self.count }) else {
                     break;

@@ -95,6 +95,9 @@ fn problem(pattern: &str, reading: Reading, error: &str) -> String {
     } else {
         ""
     };
+    // What compiles it has put something around it by then.
+    let own = regex_syntax::parse(pattern).err().map(|error| error.to_string());
+    let error = own.as_deref().unwrap_or(error);
     format!(
         "the pattern is no regular expression: {}{dialect}. To search for it as plain text, set `literal` to true{alternative}",
         error.trim_end()

@@ -34,6 +34,7 @@ use crate::redact::Redactor;
 use crate::service::{self, FactoryDef, Incomplete};
 use crate::session::Sessions;
 use crate::settings::Settings;
+use crate::skills::{self, LinkedSkills};
 use crate::state::{Service, Services};
 use crate::tool::Tool;
 use crate::tool_def::ToolDef;
@@ -41,7 +42,8 @@ use crate::toolbox::Toolbox;
 use candidates::{Candidate, choose};
 use configured::configure;
 use faults::{faults, missing_services};
-use origins::{Known, Origins};
+use origins::Known;
+pub(crate) use origins::Origins;
 use register::Registry;
 use std::fmt;
 use std::path::PathBuf;
@@ -75,6 +77,8 @@ pub(crate) struct Inner {
     diagnostics: Vec<Diagnostic>,
     /// What makes tools for each caller.
     pub(crate) factories: Vec<&'static FactoryDef>,
+    /// What linked crates bring of skills, each with the channel to whose sessions they belong.
+    pub(crate) skills: Vec<(&'static LinkedSkills, Option<&'static str>)>,
     /// Whether any service is made at its first use.
     pub(crate) makes_services: bool,
 }
@@ -470,6 +474,7 @@ impl Builder {
             let core = origins.is_core_crate(def.location.crate_name());
             (!core, origins.rank(&def.location), def.location.module, def.location.line)
         });
+        let skills = if self.linked { skills::linked(&origins) } else { Vec::new() };
         let makes_services = services.has_lazy();
         Ok(Toolkit(Arc::new(Inner {
             registry,
@@ -478,6 +483,7 @@ impl Builder {
             settings,
             diagnostics,
             factories,
+            skills,
             makes_services,
             ..Inner::default()
         })))

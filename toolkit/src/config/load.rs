@@ -33,7 +33,7 @@ pub(super) fn load(options: &LoadOptions) -> Result<Configuration, ConfigError> 
         && !options.environment.keys().any(|name| is_key(name))
     {
         // Most starts: the schema need not be made.
-        return Ok(Configuration::default());
+        return Ok(Configuration::of_nothing(options));
     }
     let schemas = match schemas(&options.sections) {
         Ok(schemas) => schemas,

@@ -207,9 +207,9 @@ impl Sink for Collecting<'_> {
             self.found.count = 1;
             return Ok(false);
         }
-        if self.query.depth != Depth::Which {
-            self.found.count += 1;
-            return Ok(self.query.depth == Depth::HowMany);
+        if self.query.depth == Depth::Whether {
+            self.found.count = 1;
+            return Ok(false);
         }
         let first = self.number(matched.line_number());
         if let Some((last, was_match)) = self.last
@@ -228,6 +228,10 @@ impl Sink for Collecting<'_> {
             }
         }
         self.found.count += 1;
+        if self.query.depth == Depth::HowMany {
+            self.last = Some((first, true));
+            return Ok(true);
+        }
         if self.found.count > self.wanted.skip.saturating_add(self.wanted.take) {
             return Ok(false);
         }

@@ -122,7 +122,8 @@ impl Query {
         let mut builder = SearcherBuilder::new();
         builder
             .multi_line(self.multiline)
-            .line_number(self.depth == Depth::Which)
+            // Without numbers, two pieces of one line could not be told from two lines.
+            .line_number(self.depth != Depth::Whether)
             .before_context(self.before)
             .after_context(self.after)
             // What is searched is decoded before, so that long lines can be broken as text.

@@ -5,6 +5,7 @@ use super::file::{Failure, Found, Search, Wanted};
 use super::page::Page;
 use super::query::Query;
 use crate::fs::walk::{Directory, Doors, Refused, Step, Tree};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};

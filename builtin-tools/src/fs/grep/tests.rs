@@ -183,3 +183,63 @@ async fn metadata_is_for_interfaces() {
     assert_eq!(call.expect_ok().title.as_deref(), Some("Found 1 file"));
     assert_eq!(call.details()["results"], json!([{ "path": "b" }]));
 }
+
+#[tokio::test]
+async fn a_line_of_any_length_is_searched_in_pieces() {
+    // The match lies where one piece ends and the next begins.
+    for at in [(1 << 20) - 3, (1 << 20) - 70_000, 1 << 20, 3 << 20] {
+        let mut line = vec![b'x'; 5 << 20];
+        line[at..at + 6].copy_from_slice(b"needle");
+        let mut content = b"first needle\n".to_vec();
+        content.extend(line);
+        content.extend(b"\nlast needle\n");
+        let toolbox = toolbox().file("long", content);
+        let call = toolbox.call(json!({ "pattern": "needle", "context": 1 })).await;
+        let lines = &call.details()["results"][0]["lines"];
+        let numbers: Vec<_> =
+            lines.as_array().unwrap().iter().map(|line| line["number"].as_u64().unwrap()).collect();
+        assert_eq!(numbers, [1, 2, 3], "{at}");
+        assert_eq!(call.details()["count"], 3, "{at}");
+        assert!(lines[1]["text"].as_str().unwrap().contains("xneedlex"), "{at}");
+        assert!(call.text().contains("were searched in pieces"), "{at}");
+        let call = toolbox.call(json!({ "pattern": "needle", "output_mode": "count" })).await;
+        assert!(call.text().starts_with("long:3\n"), "{}", call.text());
+    }
+}
+
+#[tokio::test]
+async fn what_is_too_large_for_several_lines_is_said() {
+    let toolbox = toolbox().file("big", vec![b'x'; (32 << 20) + 1]).file("small", "a\nb\n");
+    let call = toolbox.call(json!({ "pattern": "a\nb", "multiline": true })).await;
+    assert_eq!(
+        call.text(),
+        "small:1:a\nsmall:2:b\n(1 file of more than 32 MiB not searched, which is too much for `multiline`: big)\n"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_search_ends_soon_after_it_is_cancelled() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = std::fs::File::create(directory.path().join("endless")).unwrap();
+    // It has holes, and so takes no room; to read it takes minutes.
+    file.set_len(1 << 40).unwrap();
+    let caller = toolkit::Caller::new().with_workspace(directory.path());
+    let toolkit = toolkit::Toolkit::empty().tool(toolkit::tool_ref!(grep)).build().unwrap();
+    let mut events = toolkit.events();
+    let toolbox = toolkit.toolbox(&caller).await;
+    for arguments in [json!({ "pattern": "x" }), json!({ "pattern": "x", "path": "endless" })] {
+        let token = toolkit::CancellationToken::new();
+        let call = toolkit::ToolCall::new("1", "grep", arguments.to_string());
+        let running = tokio::spawn({
+            let (toolbox, token) = (toolbox.clone(), token.clone());
+            async move { toolbox.call_with(call, token).await }
+        });
+        // Past half a second it tells how far it is.
+        while !matches!(events.next().await.unwrap().event, toolkit::Event::Progress(_)) {}
+        let start = std::time::Instant::now();
+        token.cancel();
+        let result = running.await.unwrap();
+        assert!(result.outcome.is_err());
+        assert!(start.elapsed() < std::time::Duration::from_millis(50), "{:?}", start.elapsed());
+    }
+}

@@ -98,7 +98,11 @@ impl Run<'_> {
     pub(super) fn file(&mut self, path: &Path, page: &mut Page) -> Skipped {
         let mut skipped = Skipped::default();
         let cancel = self.cancel;
-        let is_over = || cancel.is_cancelled();
+        let progress = RefCell::new(&mut *self.progress);
+        let is_over = || {
+            (progress.borrow_mut())(0);
+            cancel.is_cancelled()
+        };
         let came =
             came(&mut Search::new(self.query), &mut self.doors, path.to_owned(), page.wanted(), &is_over);
         if let Some(came) = came {

@@ -33,7 +33,8 @@ pub struct ExecSettings {
     pub enable_sandbox: bool,
     /// The directory that commands run in. Without one, the workspace.
     pub default_working_directory: Option<String>,
-    /// Directories beside the workspace that commands may use without asking.
+    /// Directories beside the workspace that commands and the file tools may use as they may use the workspace, absolute
+    /// or from `~` on.
     #[arg(default)]
     pub allowed_directories: Vec<String>,
     /// Whether a person is asked about a command that may destroy something. What is not asked then is denied where it
@@ -137,11 +138,10 @@ pub struct MessageSettings {
     pub enabled: bool,
 }
 
-toolkit::config_section!(
-    ConfigSection::at::<ExecSettings>("tools.exec")
-        .tool("exec")
-        .gates(&[ConfigGate::Models { tool: "apply_patch", key: "applyPatch.allowModels" }])
-);
+toolkit::config_section!(ConfigSection::at::<ExecSettings>("tools.exec").tool("exec").gates(&[
+    ConfigGate::Models { tool: "apply_patch", key: "applyPatch.allowModels" },
+    ConfigGate::Directories { key: "allowedDirectories" },
+]));
 toolkit::config_section!(ConfigSection::at::<WebSearchSettings>("tools.web.search").tool("web_search"));
 toolkit::config_section!(ConfigSection::at::<WebFetchSettings>("tools.web.fetch").tool("web_fetch"));
 toolkit::config_section!(

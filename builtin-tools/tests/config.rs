@@ -90,3 +90,32 @@ fn absent_sections_have_their_defaults() {
     assert_eq!((search.cache_minutes, search.timeout_seconds, search.provider), (15, 10, None));
     assert_eq!(Value::Null, json!(search.api_key));
 }
+
+#[cfg(all(feature = "fs", unix))]
+#[tokio::test]
+async fn allowed_directories_count_as_within_the_workspace() {
+    use toolkit::prelude::*;
+    let (workspace, further) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    std::fs::write(further.path().join("notes"), "text").unwrap();
+    let path = further.path().join("notes");
+    for (directories, expected) in [
+        (vec![further.path().to_str().unwrap()], "     1→text\n"),
+        (vec!["relative", further.path().to_str().unwrap()], "     1→text\n"),
+        (vec![], "not allowed: read "),
+    ] {
+        let program = json!({"tools": {"exec": {"allowedDirectories": directories}}});
+        let configuration = Configuration::load(LoadOptions::new().program(program)).unwrap();
+        let toolkit = Toolkit::empty()
+            .tool(toolkit::tool_ref!(builtin_tools::fs::read))
+            .configuration(configuration)
+            .default_workspace(workspace.path())
+            .build()
+            .unwrap();
+        let told: Vec<String> = toolkit.diagnostics().iter().map(ToString::to_string).collect();
+        let is_told = told.iter().any(|text| text.contains("the directory `relative` counts for nothing"));
+        assert_eq!(is_told, directories.contains(&"relative"), "{told:?}");
+        let toolbox = toolkit.toolbox(&Caller::new()).await;
+        let text = toolbox.call(ToolCall::new("1", "read", json!({ "file_path": path }))).await.text();
+        assert!(text.starts_with(expected), "{directories:?}: {text}");
+    }
+}

@@ -11,6 +11,7 @@
 
 mod configuration;
 mod core;
+mod directories;
 mod error;
 mod file;
 mod load;

@@ -23,7 +23,7 @@ pub use target::{Before, Expected, FileContent, Proposal, Target};
 pub use tree::OpenedTree;
 pub use version::FileVersion;
 
-#[cfg(any(test, feature = "testing"))]
+#[cfg(feature = "testing")]
 pub use fault::at_fault_points;
 
 use crate::context::ToolContext;
@@ -76,7 +76,8 @@ impl Workspace {
     fn roots(&self) -> Result<&Roots, ToolError> {
         let open = || {
             let scope = self.ctx.scope();
-            Roots::open(scope.caller.workspace_dir(), &scope.toolkit.settings.further_dirs)
+            let settings = &scope.toolkit.settings;
+            Roots::open(scope.caller.workspace_dir(), &settings.further_dirs, settings.own_dirs.folded())
         };
         self.roots.get_or_init(open).as_ref().map_err(Clone::clone)
     }

@@ -1,12 +1,9 @@
 //! Where a search begins, and how what is below it is named.
 
+use super::progress::Meter;
 use super::walk::Doors;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 use toolkit::{Progress, Repaired, ToolContext, ToolError};
-
-/// How long nothing is said of how far a call got, and how often then.
-const QUIET: Duration = Duration::from_millis(500);
 
 /// A file or directory to search.
 pub(super) struct Place {
@@ -39,14 +36,12 @@ impl Place {
 
     /// Tells those who watch how many there were so far, once it takes longer.
     pub(super) fn progress(&self, ctx: &ToolContext, what: &'static str) -> impl FnMut(u64) + Send + use<> {
-        let ctx = ctx.clone();
-        let mut last = Instant::now();
+        let mut meter = Meter::new(ctx);
         move |count| {
-            if last.elapsed() >= QUIET {
-                last = Instant::now();
+            meter.tell(|| {
                 #[expect(clippy::cast_precision_loss, reason = "no tree has so many files")]
-                ctx.progress(Progress::new(count as f64).with_message(format!("{count} {what}")));
-            }
+                Progress::new(count as f64).with_message(format!("{count} {what}"))
+            });
         }
     }
 }

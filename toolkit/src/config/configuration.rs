@@ -44,7 +44,7 @@ const MOST_TOLD: usize = 50;
 /// # Ok::<(), toolkit::ConfigError>(())
 /// ```
 #[derive(Clone, Default)]
-pub struct Configuration(Arc<Inner>);
+pub struct Configuration(pub(super) Arc<Inner>);
 
 #[derive(Default)]
 pub(crate) struct Inner {
@@ -337,6 +337,8 @@ impl Configuration {
             .filter_map(|section| Some(section.pointer().strip_prefix("/plugins/")?.to_owned()))
             .collect();
         unknown("/plugins", "plugin", &mut plugins.iter().copied().chain(ids.iter().map(String::as_str)));
+        let misplaced = self.misplaced_directories().into_iter();
+        diagnostics.extend(misplaced.map(|(message, origin)| warning(message, origin)));
         diagnostics
     }
 }

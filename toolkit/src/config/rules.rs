@@ -76,6 +76,7 @@ pub(crate) fn policy(
                         settings.models.insert((*tool).to_owned(), (models, pointer));
                     }
                 }
+                ConfigGate::Directories { .. } => {}
             }
         }
     }

@@ -49,7 +49,8 @@ enum Place {
     Crate(Location),
 }
 
-/// A key of a section that decides which tools there are.
+/// A key of a section that decides something beyond the section: which tools there are, or what counts as within the
+/// workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConfigGate {
@@ -65,6 +66,12 @@ pub enum ConfigGate {
         /// The tool's name.
         tool: &'static str,
         /// The key within the section, with dots: `applyPatch.allowModels`.
+        key: &'static str,
+    },
+    /// A list of directories, absolute or from `~` on: they count as within the workspace, for all tools. See
+    /// [`Builder::further_directories`](crate::Builder::further_directories).
+    Directories {
+        /// The key within the section, with dots: `allowedDirectories`.
         key: &'static str,
     },
 }
@@ -153,7 +160,7 @@ impl ConfigSection {
 impl ConfigGate {
     /// Its pointer in the document, within the section at `section`.
     pub(crate) fn pointer(self, section: &str) -> String {
-        let (Self::Enabled { key, .. } | Self::Models { key, .. }) = self;
+        let (Self::Enabled { key, .. } | Self::Models { key, .. } | Self::Directories { key }) = self;
         format!("{section}{}", join(key.split('.')))
     }
 }

@@ -5,7 +5,7 @@ use super::leave::{Asked, MOST_LOOKS, Weighed, denied, restless};
 use crate::ask::{Access, Ask};
 use crate::error::{ToolError, ToolErrorKind};
 use crate::guard::{guard, panicked};
-use crate::permission::{DecidedPath, PathDecision};
+use crate::permission::{DecidedPath, OwnDirs, PathDecision};
 use crate::toolbox::Scope;
 use crate::workspace::{self, Look, Obstacle, Place};
 use std::path::{Component, Path, PathBuf};
@@ -205,10 +205,11 @@ impl ToolContext {
     }
 
     /// What is decided of reading at a place that is known.
-    pub(crate) fn decide_reading(&self, place: &Place) -> PathDecision {
+    /// Its own directories are as they are compared.
+    pub(crate) fn decide_reading(&self, place: &Place, own: &OwnDirs) -> PathDecision {
         let scope = self.scope();
-        let (permissions, own) = (&scope.toolkit.settings.permissions, &scope.toolkit.settings.own_dirs);
-        permissions.decide_path(&scope.caller, own, place, Access::Read, Look::Inside).decision
+        let permissions = &scope.toolkit.settings.permissions;
+        permissions.decide_path_among(&scope.caller, own, place, Access::Read, Look::Inside).decision
     }
 
     /// Looks where blocking is allowed, if that is to be had.

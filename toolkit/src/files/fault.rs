@@ -1,16 +1,16 @@
 //! The places in a change of a file where the process may die, for tests that let it.
 
 /// Passed right before the step of this name.
-#[cfg(not(any(test, feature = "testing")))]
+#[cfg(not(feature = "testing"))]
 pub(super) fn point(_step: &'static str) {}
 
-#[cfg(any(test, feature = "testing"))]
+#[cfg(feature = "testing")]
 pub(super) use hooked::point;
 
-#[cfg(any(test, feature = "testing"))]
+#[cfg(feature = "testing")]
 pub use hooked::at_fault_points;
 
-#[cfg(any(test, feature = "testing"))]
+#[cfg(feature = "testing")]
 mod hooked {
     use std::sync::{Arc, Mutex, PoisonError};
 

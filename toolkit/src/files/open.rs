@@ -135,15 +135,8 @@ impl Workspace {
     /// Whether a real path within the workspace may be read without a question.
     pub(super) fn needs_no_leave(&self, real: &Path) -> bool {
         let Ok(roots) = self.roots() else { return false };
-        let place = Place {
-            real: real.to_owned(),
-            given: real.to_owned(),
-            links: Vec::new(),
-            workspace: roots.workspace().real.clone(),
-            further: roots.further().map(|root| root.real.clone()).collect(),
-            obstacle: None,
-        };
-        place.is_inside() && self.ctx.decide_reading(&place) == PathDecision::Allow
+        let place = roots.place(real);
+        place.is_inside() && self.ctx.decide_reading(&place, roots.own()) == PathDecision::Allow
     }
 
     /// Where a path leads, if that is within the workspace and may be read without a question.
@@ -179,7 +172,7 @@ impl Workspace {
 
     /// A whole output of this session. Its directory may stand behind links, which whoever runs the program made.
     fn open_own_output(&self, path: &Path) -> Result<Opened, ToolError> {
-        let shown = super::opened::shown(path);
+        let shown = self.shown(path);
         let open = || {
             let name = path.file_name().ok_or(ErrorKind::NotFound)?;
             let directory = path.parent().ok_or(ErrorKind::NotFound)?.canonicalize()?;

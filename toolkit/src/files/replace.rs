@@ -10,9 +10,13 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, ErrorKind, Write as _};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// How often a name that is taken, or a file that comes and goes, is met with a further try.
 const TRIES: usize = 16;
+/// How long it is waited for another process that puts a file in the same directory. It takes microseconds; after this,
+/// whoever holds the lock is no such process.
+const LOCK_TIME: Duration = Duration::from_secs(2);
 
 /// A file that was written.
 #[derive(Debug, Clone)]
@@ -53,9 +57,8 @@ impl Target {
         for _ in 0..TRIES {
             let existing = self.check(&dir, expected)?;
             let mut new = Temporary::create(&dir, existing.is_none()).map_err(|error| refused(&error))?;
-            let put =
-                new.fill(content, existing.as_ref()).and_then(|()| self.put(&mut new, existing.as_ref()));
-            match put {
+            let filled = new.fill(content, existing.as_ref());
+            match filled.and_then(|()| self.put(&mut new, existing.as_ref())) {
                 Ok(Put::Done) => {}
                 Ok(Put::Changed) if matches!(expected, Expected::Any) => continue,
                 Ok(Put::Changed) => return Err(self.changed()),
@@ -79,6 +82,7 @@ impl Target {
     pub fn remove(&self, expected: &Expected) -> Result<(), ToolError> {
         let refused = |error: &io::Error| self.refused(error);
         let Some(dir) = self.parent().map_err(|error| refused(&error))? else { return Err(self.absent()) };
+        let _until_removed = dir.lock(LOCK_TIME);
         let Some(existing) = self.check(&dir, expected)? else { return Err(self.absent()) };
         let name = temporary_name().map_err(|error| refused(&error))?;
         // Under a name of its own it can be seen whether it is the one that was meant.
@@ -104,8 +108,9 @@ impl Target {
     pub fn rename_to(&self, to: &Self, expected: &Expected) -> Result<(), ToolError> {
         let refused = |error: &io::Error| self.refused(error);
         let Some(dir) = self.parent().map_err(|error| refused(&error))? else { return Err(self.absent()) };
-        let Some(existing) = self.check(&dir, expected)? else { return Err(self.absent()) };
         let to_dir = to.made_parent().map_err(|error| to.refused(&error))?;
+        let _until_renamed = dir.lock(LOCK_TIME);
+        let Some(existing) = self.check(&dir, expected)? else { return Err(self.absent()) };
         fault::point("rename");
         dir.rename_new(&self.name, &to_dir, &to.name).map_err(|error| match error.kind() {
             ErrorKind::AlreadyExists => to.changed(),
@@ -146,8 +151,11 @@ impl Target {
             }
             (Expected::Version(version), Some(stat)) => {
                 // A time that changed need not mean another content.
-                let is_same = version.looks_like(stat)
-                    || self.read(version.size())?.is_some_and(|content| version.is_same(&content.version));
+                let is_same_content = || {
+                    let content = self.read(u64::MAX).ok().flatten();
+                    content.is_some_and(|content| version.is_same(&content.version))
+                };
+                let is_same = version.looks_like(stat) || version.size() == stat.size && is_same_content();
                 if is_same { Ok(existing) } else { Err(self.changed()) }
             }
         }
@@ -156,6 +164,8 @@ impl Target {
     /// Puts a file that is complete in its place.
     fn put(&self, new: &mut Temporary<'_>, existing: Option<&Stat>) -> io::Result<Put> {
         let dir = new.dir;
+        // Between the look and the change, no other process of this toolkit has its own.
+        let _until_put = dir.lock(LOCK_TIME);
         let Some(existing) = existing else {
             fault::point("give it its name");
             return match dir.rename_new(&new.name, dir, &self.name) {
@@ -167,33 +177,25 @@ impl Target {
                 Err(error) => Err(error),
             };
         };
+        if !is_there(dir, &self.name, existing)? {
+            return Ok(Put::Changed);
+        }
         fault::point("exchange");
         match dir.exchange(&new.name, &self.name) {
             Ok(()) => {}
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Put::Changed),
             Err(error) if error.kind() == ErrorKind::Unsupported => {
                 // As close as it gets where the two cannot change places.
-                return match dir.stat(&self.name) {
-                    Ok(now) if is_same_file(&now, existing) => {
-                        dir.rename(&new.name, dir, &self.name)?;
-                        new.is_there = false;
-                        Ok(Put::Done)
-                    }
-                    Ok(_) => Ok(Put::Changed),
-                    Err(error) if error.kind() == ErrorKind::NotFound => Ok(Put::Changed),
-                    Err(error) => Err(error),
-                };
+                dir.rename(&new.name, dir, &self.name)?;
+                new.is_there = false;
+                return Ok(Put::Done);
             }
             Err(error) => return Err(error),
         }
-        // What was replaced has the other name now, and can still go back.
         fault::point("look at what was replaced");
-        if !dir.stat(&new.name).is_ok_and(|old| is_same_file(&old, existing)) {
-            dir.exchange(&new.name, &self.name)?;
-            return Ok(Put::Changed);
-        }
+        let put = new.keep_or_give_back(&self.name, existing)?;
         fault::point("remove what was replaced");
-        Ok(Put::Done)
+        Ok(put)
     }
 
     fn refused(&self, error: &io::Error) -> ToolError {
@@ -227,7 +229,16 @@ enum Put {
     Changed,
 }
 
-/// Whether a name leads to the file that it led to, in the same state.
+/// Whether a file stands under a name in the state that it was in.
+fn is_there(dir: &Dir, name: &OsStr, before: &Stat) -> io::Result<bool> {
+    match dir.stat(name) {
+        Ok(now) => Ok(is_same_file(&now, before)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether it is the same file in the same state.
 fn is_same_file(now: &Stat, before: &Stat) -> bool {
     now.kind == before.kind
         && now.identity == before.identity
@@ -261,6 +272,50 @@ impl<'a> Temporary<'a> {
         }
         fault::point("sync");
         self.file.sync_all()
+    }
+}
+
+impl Temporary<'_> {
+    /// After this file and the one under `name` changed places: what was there is gone with the temporary name if it is
+    /// what was expected; else it gets its name back.
+    ///
+    /// Whatever else comes out is another's, of a moment ago, and never removed.
+    fn keep_or_give_back(&mut self, name: &OsStr, expected: &Stat) -> io::Result<Put> {
+        let own = handle::identity(&self.file.metadata()?);
+        self.is_there = false;
+        if is_there(self.dir, &self.name, expected)? {
+            self.is_there = true;
+            return Ok(Put::Done);
+        }
+        for _ in 0..TRIES {
+            let held = self.dir.stat(&self.name)?;
+            match self.dir.exchange(&self.name, name) {
+                Ok(()) => {}
+                // What was put there was removed meanwhile, and the name is free.
+                Err(error) if error.kind() == ErrorKind::NotFound => {
+                    return match self.dir.rename_new(&self.name, self.dir, name) {
+                        Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
+                        done => done.map(|()| Put::Changed),
+                    };
+                }
+                Err(error) => return Err(error),
+            }
+            if self.dir.stat(&self.name)?.identity == own {
+                self.is_there = true;
+                return Ok(Put::Changed);
+            }
+            // Somebody put a newer one there than the one that was given back: that one stays, and what it was put in
+            // the place of is what came back.
+            self.dir.exchange(&self.name, name)?;
+            if self.dir.stat(&self.name)?.identity == held.identity {
+                self.is_there = true;
+                return Ok(Put::Changed);
+            }
+        }
+        Err(io::Error::other(format!(
+            "something else keeps changing it; a version of it is in {}",
+            self.name.display()
+        )))
     }
 }
 

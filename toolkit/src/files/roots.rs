@@ -2,6 +2,8 @@
 
 use super::handle::Dir;
 use crate::error::ToolError;
+use crate::permission::OwnDirs;
+use crate::workspace::Place;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
@@ -9,6 +11,8 @@ use std::path::{Component, Path, PathBuf};
 pub(super) struct Roots {
     /// The workspace first.
     all: Vec<Root>,
+    /// What of the toolkit's own may be among them, as it is compared.
+    own: OwnDirs,
 }
 
 #[derive(Debug)]
@@ -22,12 +26,12 @@ pub(super) struct Root {
 
 impl Roots {
     /// Opens the workspace, and of the others those that are there.
-    pub(super) fn open(workspace: &Path, further: &[PathBuf]) -> Result<Self, ToolError> {
+    pub(super) fn open(workspace: &Path, further: &[PathBuf], own: OwnDirs) -> Result<Self, ToolError> {
         let workspace = Root::open(workspace).map_err(|error| {
             ToolError::unavailable(format!("the workspace `{}` cannot be used: {error}", workspace.display()))
         })?;
         let further = further.iter().filter_map(|directory| Root::open(directory).ok());
-        Ok(Self { all: [workspace].into_iter().chain(further).collect() })
+        Ok(Self { all: [workspace].into_iter().chain(further).collect(), own })
     }
 
     pub(super) fn workspace(&self) -> &Root {
@@ -37,6 +41,23 @@ impl Roots {
     /// The others that count as within it.
     pub(super) fn further(&self) -> impl Iterator<Item = &Root> {
         self.all[1..].iter()
+    }
+
+    /// What of the toolkit's own may be among them, as it is compared.
+    pub(super) fn own(&self) -> &OwnDirs {
+        &self.own
+    }
+
+    /// A real path, on which no link is, as a place.
+    pub(super) fn place(&self, real: &Path) -> Place {
+        Place {
+            real: real.to_owned(),
+            given: real.to_owned(),
+            links: Vec::new(),
+            workspace: self.workspace().real.clone(),
+            further: self.further().map(|root| root.real.clone()).collect(),
+            obstacle: None,
+        }
     }
 
     /// The directory that holds a real path, and the way from there.

@@ -69,3 +69,42 @@ fn remove_older(dir: &Dir, than: Option<SystemTime>) {
         }
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn only_what_was_left_behind_is_removed() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = |name: &str| directory.path().join(name);
+        let (dead, alive, linked) = (name(1), name(u64::MAX), name(2));
+        let others = [
+            ".toolkit-1.tmp",
+            ".toolkit-000000000000000G.tmp",
+            ".toolkit-00000000000000AB.tmp",
+            "x.toolkit-0000000000000001.tmp",
+            ".toolkit-0000000000000001.tmp.x",
+        ];
+        for name in [&*dead, &*alive, &*linked].into_iter().chain(others) {
+            fs::write(path(name), "text").unwrap();
+        }
+        fs::hard_link(path(&linked), path("other name")).unwrap();
+        fs::create_dir(path(&name(3))).unwrap();
+        std::os::unix::fs::symlink(&dead, path(&name(4))).unwrap();
+        let held = fs::File::open(path(&alive)).unwrap();
+        assert!(handle::try_lock(&held));
+
+        let dir = Dir::open_root(directory.path()).unwrap();
+        // None is an hour old.
+        remove_older(&dir, SystemTime::now().checked_sub(OLD));
+        assert!(path(&dead).exists());
+        remove_older(&dir, SystemTime::now().checked_add(OLD));
+        assert!(!path(&dead).exists());
+        for name in [&*alive, &*linked, &name(3)].into_iter().chain(others) {
+            assert!(path(name).exists(), "{name}");
+        }
+        assert!(fs::symlink_metadata(path(&name(4))).is_ok());
+    }
+}

@@ -20,10 +20,10 @@ use std::path::{Path, PathBuf};
 pub struct Proposal {
     pub(super) workspace: Workspace,
     /// The path that was given, or what it was repaired to.
-    path: PathBuf,
-    repaired: Option<Repaired>,
-    granted: Vec<Granted>,
-    weighed: Weighed,
+    pub(super) path: PathBuf,
+    pub(super) repaired: Option<Repaired>,
+    pub(super) granted: Vec<Granted>,
+    pub(super) weighed: Weighed,
 }
 
 /// What stands where a file is to be written, as far as that may be known before a person is asked.
@@ -106,13 +106,15 @@ impl Workspace {
         };
         let Some(Obstacle::Absent(absent)) = place.obstacle.clone() else { return Ok(proposal) };
         // Whether it is there may be told only where it may be read.
-        if !self.clone().is_known(place.clone()).await? {
-            return Ok(proposal);
-        }
         let (workspace, path, place) = (self.clone(), given.to_owned(), place.clone());
-        let find = move |_: &_| Ok(workspace.repair(&path, &place, absent));
-        let found = self.ctx.blocking(find).await??;
-        self.propose_at(found.used.clone(), Some(found)).await
+        let find = move |_: &_| {
+            let is_known = workspace.needs_no_leave(&place.real);
+            is_known.then(|| workspace.repair(&path, &place, absent)).transpose()
+        };
+        match self.ctx.blocking(find).await? {
+            Some(found) => self.propose_at(found.used.clone(), Some(found)).await,
+            None => Ok(proposal),
+        }
     }
 
     /// Looks where a file is to be written, and has it allowed: `show` completes the question with the change.
@@ -131,11 +133,6 @@ impl Workspace {
     async fn propose_at(&self, path: PathBuf, repaired: Option<Repaired>) -> Result<Proposal, ToolError> {
         let weighed = self.ctx.weigh_path(&path, Access::Write, &[]).await?;
         Ok(Proposal { workspace: self.clone(), path, repaired, granted: Vec::new(), weighed })
-    }
-
-    async fn is_known(self, place: Place) -> Result<bool, ToolError> {
-        let ctx = self.ctx.clone();
-        ctx.blocking(move |_| Ok(self.needs_no_leave(&place.real))).await
     }
 }
 
@@ -251,7 +248,7 @@ pub struct Target {
 
 impl Target {
     /// Holds the place that was decided about; `None` where a link stands by now.
-    fn bind(
+    pub(super) fn bind(
         workspace: Workspace,
         place: Place,
         repaired: Option<Repaired>,

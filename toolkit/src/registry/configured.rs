@@ -7,7 +7,7 @@ use crate::permission::Permissions;
 use crate::policy::{Both, ToolPolicy};
 use std::sync::Arc;
 
-/// What the configuration says of tools, of permissions, of the order of plugins and of repeated calls. What a program
+/// What the configuration says of tools, of permissions, of directories, of the order of plugins and of repeated calls. What a program
 /// says besides holds too: a policy of its own stays, and both have to let a tool through; what its rules deny stays denied.
 pub(super) fn configure(builder: &mut Builder) {
     let settings = &mut builder.settings;
@@ -20,6 +20,7 @@ pub(super) fn configure(builder: &mut Builder) {
         None => Arc::new(configured),
         Some(own) => Arc::new(Both(own, Arc::new(configured))),
     });
+    settings.further_dirs.extend(configuration.further_directories());
     settings.permissions = permissions(&configuration, std::mem::take(&mut settings.permissions));
     let guard = settings.hooks.loop_guard;
     settings.hooks.loop_guard = loop_guard(&configuration.loop_guard(), guard);

@@ -111,6 +111,12 @@ impl Dir {
         Ok(())
     }
 
+    /// Directories cannot be locked here.
+    #[expect(clippy::unused_self, reason = "as where they can")]
+    pub(crate) fn lock(&self, _most: std::time::Duration) -> Option<File> {
+        None
+    }
+
     #[expect(clippy::unnecessary_wraps, reason = "as where it can fail")]
     pub(crate) fn try_clone(&self) -> io::Result<Self> {
         Ok(Self(self.0.clone()))

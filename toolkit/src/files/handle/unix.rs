@@ -10,10 +10,12 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// How often an open that another process disturbed is tried again.
 const TRIES: usize = 16;
+/// How long it is waited before a lock is tried again.
+const LOCK_PAUSE: Duration = Duration::from_micros(200);
 
 /// An open directory.
 #[derive(Debug)]
@@ -182,6 +184,24 @@ impl Dir {
         }
     }
 
+    /// Keeps others who lock it out for as long as what is returned lives, waiting so long for them at most. `None` where
+    /// it cannot be locked.
+    pub(crate) fn lock(&self, most: Duration) -> Option<File> {
+        // Opened anew: a lock belongs to what was opened, and clones share that.
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+        let dir = File::from(self.open(Path::new("."), flags, Mode::empty()).ok()?);
+        let until = Instant::now() + most;
+        loop {
+            match rustix::fs::flock(&dir, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Some(dir),
+                Err(Errno::WOULDBLOCK | Errno::INTR) if Instant::now() < until => {
+                    std::thread::sleep(LOCK_PAUSE);
+                }
+                Err(_) => return None,
+            }
+        }
+    }
+
     pub(crate) fn try_clone(&self) -> io::Result<Self> {
         Ok(Self(self.0.try_clone()?))
     }
@@ -274,6 +294,7 @@ pub(crate) fn is_raced(error: &io::Error) -> bool {
 }
 
 /// The same for the same file, as long as it lives.
+#[expect(clippy::unnecessary_wraps, reason = "not every system tells one")]
 pub(crate) fn identity(metadata: &Metadata) -> Option<(u64, u64)> {
     Some((metadata.dev(), metadata.ino()))
 }
@@ -319,4 +340,60 @@ fn kind(kind: FileType) -> FileKind {
 fn time(seconds: i64, nanoseconds: u32) -> Option<SystemTime> {
     let since = Duration::new(u64::try_from(seconds).ok()?, nanoseconds);
     UNIX_EPOCH.checked_add(since)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    /// In one call and step by step the same is opened, and the same refused.
+    #[test]
+    fn no_link_is_followed_either_way() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = |name: &str| directory.path().join(name);
+        std::fs::create_dir_all(path("a/b")).unwrap();
+        std::fs::write(path("a/b/file"), "").unwrap();
+        symlink("a", path("to_a")).unwrap();
+        symlink("b/file", path("a/to_file")).unwrap();
+        symlink("/", path("a/to_root")).unwrap();
+        symlink("absent", path("dangling")).unwrap();
+        symlink("circle", path("circle")).unwrap();
+        let dir = Dir::open_root(directory.path()).unwrap();
+        let raced = Err("raced");
+        for (path, expected) in [
+            ("a/b/file", Ok(())),
+            ("a", Ok(())),
+            ("", Ok(())),
+            (".", Ok(())),
+            ("./a/./b", Ok(())),
+            ("to_a", raced),
+            ("to_a/b/file", raced),
+            ("a/to_file", raced),
+            ("a/to_root/etc", raced),
+            ("dangling", raced),
+            ("circle", raced),
+            ("absent", Err("refused")),
+            ("a/b/file/x", Err("refused")),
+            ("a/../a", Err("refused")),
+            ("/etc", Err("refused")),
+        ] {
+            let told = |opened: io::Result<OwnedFd>| match opened {
+                Ok(_) => Ok(()),
+                Err(error) if is_raced(&error) => raced,
+                Err(_) => Err("refused"),
+            };
+            let flags = OFlags::RDONLY | OFlags::NONBLOCK;
+            let at = Path::new(if path.is_empty() { "." } else { path });
+            assert_eq!(
+                told(dir.open_stepwise(at, flags | OFlags::CLOEXEC, Mode::empty())),
+                expected,
+                "{path}"
+            );
+            // A path that goes up stays within in one call, and is refused all the same where it is made of names.
+            if path != "a/../a" {
+                assert_eq!(told(dir.open(Path::new(path), flags, Mode::empty())), expected, "{path}");
+            }
+        }
+    }
 }

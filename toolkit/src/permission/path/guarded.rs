@@ -1,6 +1,9 @@
 //! Which paths are asked about whatever else is allowed.
 
+mod index;
+
 use crate::permission::matching::matches;
+use index::Index;
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::path::{Component, Path};
@@ -140,10 +143,13 @@ const PROTECTED: &[GuardedPaths] = guarded! {
 
 /// What sensitive paths of this name hold, if it is one.
 pub(super) fn sensitive(path: &Path) -> Option<&'static str> {
+    static INDEX: LazyLock<Index> = LazyLock::new(|| Index::new(SENSITIVE));
     let parts = parts(path);
-    let is_harmless = || HARMLESS.iter().any(|pattern| describes(pattern, &parts));
-    let mut found = SENSITIVE.iter().filter(|guarded| guarded.describes(&parts));
-    found.find(|guarded| guarded.what != ENVIRONMENT || !is_harmless()).map(|guarded| guarded.what)
+    let mut found = INDEX.first(&parts, |_| true)?;
+    if found.what == ENVIRONMENT && HARMLESS.iter().any(|pattern| describes(pattern, &parts)) {
+        found = INDEX.first(&parts, |guarded| guarded.what != ENVIRONMENT)?;
+    }
+    Some(found.what)
 }
 
 /// Whether a part of a path is one that ends the name of sensitive paths. A path without such a part is none of them; one
@@ -182,14 +188,8 @@ impl Suspects {
 
 /// What protected paths of this name are, if it is one.
 pub(super) fn protected(path: &Path) -> Option<&'static str> {
-    let parts = parts(path);
-    PROTECTED.iter().find(|guarded| guarded.describes(&parts)).map(|guarded| guarded.what)
-}
-
-impl GuardedPaths {
-    fn describes(&self, parts: &[String]) -> bool {
-        self.patterns.iter().any(|pattern| describes(pattern, parts))
-    }
+    static INDEX: LazyLock<Index> = LazyLock::new(|| Index::new(PROTECTED));
+    INDEX.first(&parts(path), |_| true).map(|guarded| guarded.what)
 }
 
 /// The parts of a path as they are compared.
@@ -250,6 +250,29 @@ mod tests {
                         pattern.ends_with('/'),
                         "{below}"
                     );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_index_finds_what_a_look_at_each_pattern_finds() {
+        let slow = |all: &'static [GuardedPaths], path: &str| {
+            let parts = parts(Path::new(path));
+            let is_harmless = HARMLESS.iter().any(|pattern| describes(pattern, &parts));
+            let fits =
+                |guarded: &&GuardedPaths| guarded.patterns.iter().any(|pattern| describes(pattern, &parts));
+            let mut found = all.iter().filter(fits);
+            found.find(|guarded| guarded.what != ENVIRONMENT || !is_harmless).map(|guarded| guarded.what)
+        };
+        let patterns = SENSITIVE.iter().chain(PROTECTED).flat_map(|guarded| guarded.patterns).chain(HARMLESS);
+        let names: Vec<String> =
+            patterns.map(|pattern| pattern.replace('*', "x").trim_matches('/').to_owned()).collect();
+        for (index, one) in names.iter().enumerate() {
+            for other in names.iter().skip(index % 7).step_by(7) {
+                for path in [format!("/{one}"), format!("/w/{one}/{other}"), format!("/{one}/x/{other}/y")] {
+                    assert_eq!(sensitive(Path::new(&path)), slow(SENSITIVE, &path), "{path}");
+                    assert_eq!(protected(Path::new(&path)), slow(PROTECTED, &path), "{path}");
                 }
             }
         }

@@ -1,0 +1,122 @@
+use super::*;
+use proptest::prelude::*;
+
+#[test]
+fn texts() {
+    for (old, new, expected) in [
+        (Some("a\n"), Some("a\n"), ""),
+        (None, Some("a\nb\n"), "--- /dev/null\n+++ b/f\n@@ -0,0 +1,2 @@\n+a\n+b\n"),
+        (Some("a\n"), None, "--- a/f\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n"),
+        (Some("a\n"), Some("b\n"), "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n"),
+        (Some("a"), Some("a\n"), "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+a\n"),
+        (
+            Some("1\n2\n3\n4\n5\n6\n7\n8\n9\n"),
+            Some("1\n2\n3\n4\nx\n6\n7\n8\n9\n"),
+            "--- a/f\n+++ b/f\n@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+x\n 6\n 7\n 8\n",
+        ),
+        (Some("a\r\nb\n"), Some("a\nb\n"), "--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n-a\r\n+a\n b\n"),
+        (Some("b\n"), Some("a\nb\n"), "--- a/f\n+++ b/f\n@@ -1 +1,2 @@\n+a\n b\n"),
+        (
+            Some("a\nb"),
+            Some("a\nb\nc"),
+            "--- a/f\n+++ b/f\n@@ -1,2 +1,3 @@\n a\n-b\n\\ No newline at end of file\n+b\n+c\n\\ No newline at end of file\n",
+        ),
+    ] {
+        let made = diff("f", old.map(str::as_bytes), new.map(str::as_bytes));
+        assert_eq!(made.text, expected, "{old:?} {new:?}");
+    }
+}
+
+#[test]
+fn two_changes_far_apart_are_two_hunks() {
+    let old: String = (1..=100).map(|number| format!("{number}\n")).collect();
+    let new = old.replace("\n10\n", "\nten\n").replace("\n90\n", "\nninety\n");
+    let made = diff("f", Some(old.as_bytes()), Some(new.as_bytes()));
+    assert_eq!((made.added, made.removed), (2, 2));
+    let hunks: Vec<&str> = made.text.lines().filter(|line| line.starts_with("@@")).collect();
+    assert_eq!(hunks, ["@@ -7,7 +7,7 @@", "@@ -87,7 +87,7 @@"]);
+}
+
+#[test]
+fn a_long_diff_is_cut_and_says_so() {
+    let new = "x\n".repeat(1_000);
+    let made = diff_within("f", None, Some(new.as_bytes()), 100);
+    assert!(made.is_cut && made.text.len() < 200, "{}", made.text);
+    assert!(
+        made.text.ends_with("[… the rest of the diff is left out; in all 1000 lines are new and 0 gone]\n"),
+        "{}",
+        made.text
+    );
+}
+
+#[test]
+fn what_has_nothing_in_common_takes_no_longer_than_allowed() {
+    let lines = |seed: u64| -> String {
+        (0..300_000_u64).map(|number| format!("{}\n", (number * 7_919 + seed) % 1_000)).collect()
+    };
+    let (old, new) = (lines(1), lines(500));
+    let start = Instant::now();
+    let made = diff("f", Some(old.as_bytes()), Some(new.as_bytes()));
+    assert!(made.is_cut);
+    // The limit of time is for the search; the rest is in proportion to the size. Debug builds are slow.
+    assert!(start.elapsed() < TIME * 20, "{:?}", start.elapsed());
+}
+
+/// Applies a diff that is not cut, strictly.
+fn apply(old: &[u8], diff: &str) -> Vec<u8> {
+    let old = split(old);
+    let mut new: Vec<u8> = Vec::new();
+    let mut at = 0;
+    let lines: Vec<&str> = diff.split_inclusive('\n').collect();
+    for (index, line) in lines.iter().enumerate() {
+        if let Some(numbers) = line.strip_prefix("@@ -") {
+            let number = numbers.split_once(' ').unwrap().0;
+            let (start, count) = number.split_once(',').unwrap_or((number, "1"));
+            let start: usize = start.parse().unwrap();
+            let until = if count == "0" { start } else { start - 1 };
+            old[at..until].iter().for_each(|line| new.extend_from_slice(line));
+            at = until;
+            continue;
+        }
+        let has_end = !lines.get(index + 1).is_some_and(|next| next.starts_with('\\'));
+        let text = if has_end { &line[1..] } else { line[1..].strip_suffix('\n').unwrap() };
+        match line.as_bytes()[0] {
+            b' ' => {
+                assert_eq!(old[at], text.as_bytes());
+                new.extend_from_slice(text.as_bytes());
+                at += 1;
+            }
+            b'-' if line.starts_with("--- ") && at == 0 => {}
+            b'+' if line.starts_with("+++ ") && at == 0 && new.is_empty() => {}
+            b'-' => {
+                assert_eq!(old[at], text.as_bytes());
+                at += 1;
+            }
+            b'+' => new.extend_from_slice(text.as_bytes()),
+            _ => {}
+        }
+    }
+    old[at..].iter().for_each(|line| new.extend_from_slice(line));
+    new
+}
+
+proptest! {
+    #[test]
+    fn applied_to_the_old_it_gives_the_new(
+        old in "([ab\\r]{0,2}\\n){0,30}[ab]{0,2}",
+        new in "([ab\\r]{0,2}\\n){0,30}[ab]{0,2}",
+    ) {
+        let made = diff("f", Some(old.as_bytes()), Some(new.as_bytes()));
+        prop_assert_eq!(made.text.is_empty(), old == new);
+        prop_assert_eq!(apply(old.as_bytes(), &made.text), new.as_bytes());
+    }
+
+    #[test]
+    fn also_where_one_line_changes_in_a_long_text(lines in 1_usize..3_000, at in 0_usize..3_000, with in "[ab\\n]{0,5}") {
+        let old: String = (0..lines).map(|number| format!("line {number}\n")).collect();
+        let at = at % old.len();
+        let new = format!("{}{with}{}", &old[..at], &old[at..]);
+        let made = diff("f", Some(old.as_bytes()), Some(new.as_bytes()));
+        prop_assert_eq!(apply(old.as_bytes(), &made.text), new.as_bytes());
+    }
+}

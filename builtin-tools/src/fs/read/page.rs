@@ -1,0 +1,89 @@
+//! A page of a text: so many lines from one of them on, numbered.
+
+use super::lines::{self, Ending, Line};
+use std::fmt::Write as _;
+use std::io::{self, BufRead};
+
+/// The most lines that one call returns.
+pub(super) const MAX_LINES: u64 = 2_000;
+/// The most bytes that one call returns, line numbers included.
+pub(super) const MAX_BYTES: usize = 50 * 1024;
+/// The most characters of one line.
+pub(super) const MAX_LINE_CHARACTERS: usize = 2_000;
+/// No character takes more bytes in UTF-8.
+const BYTES_A_CHARACTER: usize = 4;
+
+/// What one call returns of a text.
+#[derive(Debug, Default)]
+pub(super) struct Page {
+    /// The lines, each with its number.
+    pub(super) text: String,
+    /// How many lines are in `text`.
+    pub(super) count: u64,
+    /// How many lines the file has, where the end was seen.
+    pub(super) total: Option<u64>,
+    /// How many lines were cut.
+    pub(super) cut: u64,
+    /// How many lines are not valid UTF-8.
+    pub(super) invalid: u64,
+    /// How many lines end with `\n` alone.
+    lf: u64,
+    /// How many lines end with `\r\n`.
+    crlf: u64,
+}
+
+/// Reads `limit` lines from line `offset` on, counted from 1, or as many as one call returns.
+pub(super) fn page(
+    reader: &mut impl BufRead,
+    offset: u64,
+    limit: u64,
+    check: &mut impl FnMut() -> io::Result<()>,
+) -> io::Result<Page> {
+    let skipped = lines::skip(reader, offset - 1, check)?;
+    let mut page = Page::default();
+    loop {
+        if page.count == limit {
+            if reader.fill_buf()?.is_empty() {
+                page.total = Some(skipped + page.count);
+            }
+            return Ok(page);
+        }
+        let Some(line) = lines::next(reader, MAX_LINE_CHARACTERS * BYTES_A_CHARACTER, check)? else {
+            page.total = Some(skipped + page.count);
+            return Ok(page);
+        };
+        let (text, was_cut) = render(offset + page.count, &line);
+        // The first line always fits: a line is at most 2,000 characters.
+        if page.text.len() + text.len() > MAX_BYTES && page.count > 0 {
+            return Ok(page);
+        }
+        page.text.push_str(&text);
+        page.count += 1;
+        page.cut += u64::from(was_cut);
+        page.invalid += u64::from(!line.is_utf8());
+        page.lf += u64::from(line.ending == Ending::Lf);
+        page.crlf += u64::from(line.ending == Ending::CrLf);
+    }
+}
+
+impl Page {
+    /// The endings of the lines that are shown.
+    pub(super) fn endings(&self) -> &'static str {
+        match (self.lf, self.crlf) {
+            (0, 0) => "none",
+            (_, 0) => "LF",
+            (0, _) => "CRLF",
+            _ => "mixed",
+        }
+    }
+}
+
+fn render(number: u64, line: &Line) -> (String, bool) {
+    let (text, missing) = line.text(MAX_LINE_CHARACTERS);
+    let mut rendered = format!("{number:>6}→{text}");
+    if missing > 0 {
+        let _ = write!(rendered, "… [{missing} more characters in this line]");
+    }
+    rendered.push('\n');
+    (rendered, missing > 0)
+}

@@ -1,0 +1,138 @@
+//! Pictures, at a size that models take.
+
+use image::codecs::jpeg::JpegEncoder;
+use image::imageops::FilterType;
+use image::{DynamicImage, ImageDecoder as _, ImageFormat, ImageReader, Limits};
+use std::fs::File;
+use std::io::{self, Cursor, Read as _, Seek as _};
+use toolkit::prelude::*;
+
+/// The most pixels a side.
+pub(super) const MAX_SIDE: u32 = 2_000;
+/// The most bytes.
+pub(super) const MAX_BYTES: usize = 5_000_000;
+/// The most bytes of a file that is looked at.
+const MAX_FILE_BYTES: u64 = 64 << 20;
+/// The most pixels a side that are decoded.
+const MAX_DECODED_SIDE: u32 = 30_000;
+/// The most bytes that decoding may take.
+const MAX_DECODED_BYTES: u64 = 256 << 20;
+/// With how little quality a picture is tried before it is made smaller.
+const QUALITIES: [u8; 3] = [85, 70, 50];
+
+/// A picture as it is handed over.
+#[derive(Debug)]
+pub(super) struct Picture {
+    pub(super) data: Vec<u8>,
+    pub(super) mime_type: &'static str,
+    /// Width and height of the file.
+    pub(super) original: (u32, u32),
+    /// Width and height as they are now.
+    pub(super) size: (u32, u32),
+    /// Whether it is not the file itself any more.
+    pub(super) is_changed: bool,
+}
+
+/// The format of a picture, by how its file begins.
+pub(super) fn format(sample: &[u8]) -> Option<ImageFormat> {
+    match infer::get(sample)?.mime_type() {
+        "image/png" => Some(ImageFormat::Png),
+        "image/jpeg" => Some(ImageFormat::Jpeg),
+        "image/gif" => Some(ImageFormat::Gif),
+        "image/webp" => Some(ImageFormat::WebP),
+        _ => None,
+    }
+}
+
+/// Reads a picture and makes it small enough.
+pub(super) fn read(shown: &str, mut file: File, format: ImageFormat) -> Result<Picture, ToolError> {
+    let cannot = |error: &io::Error| ToolError::failed(format!("cannot read {shown}: {error}"));
+    file.rewind().map_err(|error| cannot(&error))?;
+    let mut data = Vec::new();
+    file.take(MAX_FILE_BYTES + 1).read_to_end(&mut data).map_err(|error| cannot(&error))?;
+    if data.len() as u64 > MAX_FILE_BYTES {
+        return Err(ToolError::failed(format!(
+            "{shown} is a picture of more than {MAX_FILE_BYTES} bytes; make it smaller with another program first"
+        )));
+    }
+    let picture = decode(&data, format).map_err(|error| {
+        let name = name(format);
+        ToolError::failed(format!("{shown} looks like a {name} picture, but cannot be shown: {error}"))
+    })?;
+    let original = (picture.width(), picture.height());
+    if original.0.max(original.1) <= MAX_SIDE && data.len() <= MAX_BYTES {
+        let mime_type = format.to_mime_type();
+        return Ok(Picture { data, mime_type, original, size: original, is_changed: false });
+    }
+    drop(data);
+    shrink(picture, format, original).ok_or_else(|| {
+        ToolError::failed(format!("{shown} cannot be made smaller than {MAX_BYTES} bytes; show a part of it"))
+    })
+}
+
+/// What to call a format.
+pub(super) fn name(format: ImageFormat) -> &'static str {
+    match format {
+        ImageFormat::Png => "PNG",
+        ImageFormat::Jpeg => "JPEG",
+        ImageFormat::Gif => "GIF",
+        _ => "WebP",
+    }
+}
+
+/// The picture, the right way up, within limits of memory: a small file can hold a huge one.
+fn decode(data: &[u8], format: ImageFormat) -> image::ImageResult<DynamicImage> {
+    let mut limits = Limits::default();
+    limits.max_image_width = Some(MAX_DECODED_SIDE);
+    limits.max_image_height = Some(MAX_DECODED_SIDE);
+    limits.max_alloc = Some(MAX_DECODED_BYTES);
+    let mut reader = ImageReader::with_format(Cursor::new(data), format);
+    reader.limits(limits.clone());
+    let mut decoder = reader.into_decoder()?;
+    // What the picture itself takes is not counted by all decoders.
+    limits.reserve(decoder.total_bytes())?;
+    let orientation = decoder.orientation()?;
+    let mut picture = DynamicImage::from_decoder(decoder)?;
+    picture.apply_orientation(orientation);
+    Ok(picture)
+}
+
+/// Makes a picture smaller until it fits.
+fn shrink(picture: DynamicImage, format: ImageFormat, original: (u32, u32)) -> Option<Picture> {
+    let mut most = MAX_SIDE.min(original.0.max(original.1));
+    let mut picture = picture;
+    while most >= 16 {
+        if picture.width().max(picture.height()) > most {
+            picture = picture.resize(most, most, FilterType::Triangle);
+        }
+        if let Some((data, mime_type)) = encode(&picture, format) {
+            let size = (picture.width(), picture.height());
+            return Some(Picture { data, mime_type, original, size, is_changed: true });
+        }
+        most = most * 3 / 4;
+    }
+    None
+}
+
+/// The picture in few enough bytes: without loss where it was so before or has transparent parts, if that fits.
+fn encode(picture: &DynamicImage, format: ImageFormat) -> Option<(Vec<u8>, &'static str)> {
+    let fits = |data: &Vec<u8>| data.len() <= MAX_BYTES;
+    let has_alpha = picture.color().has_alpha();
+    if format != ImageFormat::Jpeg {
+        let mut data = Cursor::new(Vec::new());
+        let is_encoded = picture.write_to(&mut data, ImageFormat::Png).is_ok();
+        let data = Some(data.into_inner()).filter(|data| is_encoded && fits(data));
+        if let Some(data) = data {
+            return Some((data, "image/png"));
+        }
+        if has_alpha {
+            return None;
+        }
+    }
+    let picture = picture.to_rgb8();
+    QUALITIES.into_iter().find_map(|quality| {
+        let mut data = Vec::new();
+        JpegEncoder::new_with_quality(&mut data, quality).encode_image(&picture).ok()?;
+        fits(&data).then_some((data, "image/jpeg"))
+    })
+}

@@ -1,0 +1,78 @@
+use super::*;
+use encoding_rs::{SHIFT_JIS, WINDOWS_1252};
+use proptest::prelude::*;
+
+const fn form(encoding: &'static Encoding, has_mark: bool) -> Kind {
+    Kind::Text(Form { encoding, has_mark })
+}
+
+#[test]
+fn what_a_file_holds() {
+    let japanese = SHIFT_JIS.encode("日本語のテキストです。これは長い文章です。").0.into_owned();
+    for (bytes, expected) in [
+        (&b""[..], form(UTF_8, false)),
+        (b"text\n", form(UTF_8, false)),
+        ("größe 🦀".as_bytes(), form(UTF_8, false)),
+        (b"\x1b[31mred\x1b[0m\n", form(UTF_8, false)),
+        (b"\xEF\xBB\xBFtext", form(UTF_8, true)),
+        (b"\xFF\xFEa\0\n\0", form(UTF_16LE, true)),
+        (b"\xFE\xFF\0a\0\n", form(UTF_16BE, true)),
+        (b"\xFF\xFE\0\0a\0\0\0", Kind::Binary),
+        (b"a\0b", Kind::Binary),
+        (b"\x01\x02\x03\x04\x05ab", Kind::Binary),
+        (b"caf\xE9 et th\xE9\n", form(WINDOWS_1252, false)),
+        (&japanese, form(SHIFT_JIS, false)),
+        ("größe über älter \u{ff}".as_bytes(), form(UTF_8, false)),
+        (b"gr\xC3\xB6\xC3\x9Fe und \xFF", Kind::Damaged),
+        (b"\xEF\xBB\xBFa\xFF", Kind::Damaged),
+        (b"\x80\x81\x02\x03\x04\x05", Kind::Binary),
+    ] {
+        assert_eq!(kind(bytes, true), expected, "{bytes:?}");
+    }
+}
+
+#[test]
+fn a_sample_may_end_within_a_character() {
+    assert_eq!(kind(b"gr\xC3", false), Kind::Text(Form::PLAIN));
+    assert_ne!(kind(b"gr\xC3", true), Kind::Text(Form::PLAIN));
+}
+
+#[test]
+fn endings() {
+    for (text, lf, crlf, cr, name, usual) in [
+        ("", 0, 0, 0, "none", "\n"),
+        ("a", 0, 0, 0, "none", "\n"),
+        ("a\nb\n", 2, 0, 0, "LF", "\n"),
+        ("a\r\nb\r\n", 0, 2, 0, "CRLF", "\r\n"),
+        ("a\r\nb\nc\r\n", 1, 2, 0, "mixed", "\r\n"),
+        ("a\r\nb\n", 1, 1, 0, "mixed", "\n"),
+        ("a\rb\r\r\n\n\r", 1, 1, 3, "mixed", "\n"),
+    ] {
+        let endings = Endings::of(text.as_bytes());
+        assert_eq!(endings, Endings { lf, crlf, cr }, "{text:?}");
+        assert_eq!((endings.name(), endings.usual()), (name, usual), "{text:?}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_is_decoded_gives_back_each_byte(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        if let Some(decoded) = decode(&bytes) {
+            prop_assert_eq!(decoded.form.encode(&decoded.text), Some(bytes));
+        }
+    }
+
+    #[test]
+    fn text_is_decoded_in_each_form(text in "[a-zäß日\\r\\n]{0,50}", which in 0_usize..4) {
+        let form: Form = [
+            Form::PLAIN,
+            Form { encoding: UTF_8, has_mark: true },
+            Form { encoding: UTF_16LE, has_mark: true },
+            Form { encoding: UTF_16BE, has_mark: true },
+        ][which];
+        let bytes = form.encode(&text).unwrap();
+        let decoded = decode(&bytes).unwrap();
+        prop_assert_eq!(decoded.text, text);
+        prop_assert_eq!(decoded.form, form);
+    }
+}

@@ -1,0 +1,152 @@
+//! What of a file's form outlives that its content is replaced: the encoding, the byte order mark, the line endings.
+
+use crate::fs::diff::{same_lines, split};
+use crate::fs::text::{self, Endings, Form};
+use std::borrow::Cow;
+
+/// A content as it is written.
+#[derive(Debug)]
+pub(super) struct Kept {
+    pub(super) bytes: Vec<u8>,
+    pub(super) lines: usize,
+    pub(super) form: Form,
+    /// What to call the line endings.
+    pub(super) endings: &'static str,
+    /// What was kept or could not be, for the model.
+    pub(super) notes: Vec<String>,
+}
+
+impl Kept {
+    /// The content in the form of the file that it replaces.
+    ///
+    /// The byte order mark and the encoding are kept unless the content begins with a mark itself. Line endings are kept
+    /// unless the content has a carriage return anywhere: then it is taken to mean what it says. A file in which both
+    /// kinds stand keeps them on the lines that stay, and new lines get the kind that most lines have.
+    pub(super) fn new(old: Option<&[u8]>, content: &str) -> Self {
+        let old = old.filter(|old| !old.is_empty()).and_then(text::decode);
+        let (own_mark, text) = match content.strip_prefix('\u{feff}') {
+            Some(text) => (true, text),
+            None => (false, content),
+        };
+        let mut notes = Vec::new();
+        let mut text = Cow::Borrowed(text);
+        let mut form = Form { has_mark: own_mark, ..Form::PLAIN };
+        if let Some(old) = &old {
+            form = Form { has_mark: old.form.has_mark || own_mark, ..old.form };
+            if !text.contains('\r') {
+                text = with_endings_of(&old.text, text);
+            }
+            if matches!(text, Cow::Owned(_)) {
+                notes.push(format!("line endings kept: {}", Endings::of(old.text.as_bytes()).name()));
+            }
+        }
+        let lines = split(text.as_bytes()).len();
+        let endings = Endings::of(text.as_bytes()).name();
+        let bytes = form.encode(&text).unwrap_or_else(|| {
+            notes.push(format!(
+                "the file was in the encoding {}, which lacks some of these characters; it is in UTF-8 now",
+                form.name()
+            ));
+            form = Form { has_mark: own_mark, ..Form::PLAIN };
+            [form.mark(), text.as_bytes()].concat()
+        });
+        if form != Form::PLAIN && !own_mark {
+            let mark = if form.has_mark { " with a byte order mark" } else { "" };
+            notes.push(format!("encoding kept: {}{mark}", form.name()));
+        }
+        Self { bytes, lines, form, endings, notes }
+    }
+}
+
+/// A text of which each line ends with `\n`, with the line endings of another.
+fn with_endings_of<'a>(old: &str, text: Cow<'a, str>) -> Cow<'a, str> {
+    let endings = Endings::of(old.as_bytes());
+    if endings.crlf == 0 || text.is_empty() {
+        return text;
+    }
+    if endings.lf == 0 {
+        return Cow::Owned(text.replace('\n', "\r\n"));
+    }
+    let (old, new) = (split(old.as_bytes()), split(text.as_bytes()));
+    let usual = endings.usual().as_bytes();
+    let mut ends: Vec<&[u8]> = vec![usual; new.len()];
+    for (from, to) in same_lines(&old, &new, without_ending) {
+        for (from, to) in from.zip(to) {
+            if old[from].ends_with(b"\n") {
+                ends[to] = &old[from][without_ending(old[from]).len()..];
+            }
+        }
+    }
+    let mut bytes = Vec::with_capacity(text.len() + new.len());
+    for (line, end) in new.iter().zip(ends) {
+        bytes.extend_from_slice(without_ending(line));
+        if line.ends_with(b"\n") {
+            bytes.extend_from_slice(end);
+        }
+    }
+    String::from_utf8(bytes).map_or(text, Cow::Owned)
+}
+
+fn without_ending(line: &[u8]) -> &[u8] {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use encoding_rs::{UTF_16LE, WINDOWS_1252};
+
+    fn utf_16(text: &str) -> Vec<u8> {
+        Form { encoding: UTF_16LE, has_mark: true }.encode(text).unwrap()
+    }
+
+    #[test]
+    fn what_is_kept() {
+        let latin = WINDOWS_1252.encode("über größer\n").0.into_owned();
+        for (old, content, expected) in [
+            (&b"a\n"[..], "b\n", &b"b\n"[..]),
+            (b"a\r\n", "b\nc\n", b"b\r\nc\r\n"),
+            (b"a\r\n", "b\nc", b"b\r\nc"),
+            // It has endings of its own.
+            (b"a\r\n", "b\r\nc\n", b"b\r\nc\n"),
+            (b"a\n", "b\r\n", b"b\r\n"),
+            // Lines that stay keep theirs, new ones get that of most.
+            (b"a\r\nb\nc\r\n", "a\nb\nx\nc\n", b"a\r\nb\nx\r\nc\r\n"),
+            (b"a\r\nb\n", "b\nx\na\n", b"b\nx\na\n"),
+            (b"\xEF\xBB\xBFa\n", "b\n", b"\xEF\xBB\xBFb\n"),
+            (b"\xEF\xBB\xBFa\n", "\u{feff}b\n", b"\xEF\xBB\xBFb\n"),
+            (b"a\n", "\u{feff}b\n", b"\xEF\xBB\xBFb\n"),
+            (b"", "b\n", b"b\n"),
+            (b"\xEF\xBB\xBFa\r\n", "", b"\xEF\xBB\xBF"),
+            (&utf_16("a\r\n"), "b\n", &utf_16("b\r\n")),
+            (&utf_16("a\n"), "\u{feff}b\n", &utf_16("b\n")),
+            (&latin, "ä\n", b"\xE4\n"),
+            (&latin, "日\n", "日\n".as_bytes()),
+            // No text: there is nothing to keep.
+            (b"a\0\r\n", "b\n", b"b\n"),
+        ] {
+            let kept = Kept::new(Some(old), content);
+            assert_eq!(kept.bytes, expected, "{old:?} {content:?}");
+        }
+        assert_eq!(Kept::new(None, "a\nb").bytes, b"a\nb");
+    }
+
+    #[test]
+    fn it_says_what_was_kept() {
+        for (old, content, expected) in [
+            (&b"a\n"[..], "b\n", &[][..]),
+            (b"a\r\n", "b\n", &["line endings kept: CRLF"]),
+            (b"\xEF\xBB\xBFa\n", "b\n", &["encoding kept: UTF-8 with a byte order mark"]),
+            (
+                b"\xE4 \xF6\n",
+                "\u{65e5}\n",
+                &[
+                    "the file was in the encoding windows-1252, which lacks some of these characters; it is in UTF-8 now",
+                ],
+            ),
+        ] {
+            assert_eq!(Kept::new(Some(old), content).notes, expected, "{old:?}");
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Directories that the configuration counts as within the workspace.
+
+use crate::config::configuration::Configuration;
+use crate::config::pointer::join;
+use crate::config::section::ConfigGate;
+use crate::escape::escape_line;
+use std::path::{Path, PathBuf};
+
+impl Configuration {
+    /// The directories that count as within the workspace.
+    pub(crate) fn further_directories(&self) -> Vec<PathBuf> {
+        self.directories().filter_map(|(_, text)| directory(text)).collect()
+    }
+
+    /// Those that count for nothing, in words, and where each was written.
+    pub(super) fn misplaced_directories(&self) -> Vec<(String, Option<String>)> {
+        let misplaced = self.directories().filter(|(_, text)| directory(text).is_none());
+        misplaced
+            .map(|(pointer, text)| {
+                let shown = escape_line(text);
+                let message = format!(
+                    "the directory `{shown}` counts for nothing: it is neither absolute nor begins with `~/`, and from \
+                     where it counts would depend on who asks"
+                );
+                (message, self.origins().find(&pointer).map(ToString::to_string))
+            })
+            .collect()
+    }
+
+    /// What is configured, each with its pointer.
+    fn directories(&self) -> impl Iterator<Item = (String, &str)> {
+        let sections = self.0.schemas.as_ref().map_or(&[][..], |schemas| &schemas.sections);
+        let pointers = sections.iter().flat_map(|section| {
+            let gates = section.its_gates().iter();
+            let lists = gates.filter(|gate| matches!(gate, ConfigGate::Directories { .. }));
+            lists.map(|gate| gate.pointer(&section.pointer()))
+        });
+        pointers.flat_map(|pointer| {
+            let list = self.0.document.pointer(&pointer).and_then(|list| list.as_array());
+            let texts = list.into_iter().flatten().enumerate();
+            texts.filter_map(move |(place, text)| {
+                Some((format!("{pointer}{}", join([&*place.to_string()])), text.as_str()?))
+            })
+        })
+    }
+}
+
+fn directory(text: &str) -> Option<PathBuf> {
+    let path = Path::new(text);
+    match path.strip_prefix("~") {
+        Ok(below) => Some(etcetera::home_dir().ok()?.join(below)),
+        Err(_) => path.is_absolute().then(|| path.to_owned()),
+    }
+}

@@ -1,0 +1,196 @@
+//! A process that dies at each step of a change leaves the old file or the new one.
+
+use crate::Places;
+use std::fs;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use toolkit::prelude::*;
+use toolkit::testing::at_fault_points;
+use toolkit::{Answer, Expected, FileVersion, ScriptedApprover};
+
+/// In the child: at which step it dies, what it does, and where.
+const AT: &str = "TOOLKIT_TEST_FAULT_AT";
+const WHAT: &str = "TOOLKIT_TEST_FAULT_WHAT";
+const WHERE: &str = "TOOLKIT_TEST_FAULT_WHERE";
+
+/// More than there are steps in any change.
+const MOST_STEPS: usize = 40;
+
+const OLD: &str = "the old content\n";
+
+fn new() -> String {
+    "the new content\n".repeat(10_000)
+}
+
+/// Changes `file`.
+#[tool(permission = "edit", asks)]
+async fn change(ctx: &ToolContext, what: &str) -> Result<String, ToolError> {
+    let workspace = ctx.workspace();
+    let path = if what == "make" { "some/new/file" } else { "file" };
+    let target = workspace.target(path, |ask| ask).await?;
+    let to = workspace.target("moved", |ask| ask).await?;
+    let what = what.to_owned();
+    ctx.blocking(move |_| {
+        match &*what {
+            "remove" => target.remove(&Expected::Any)?,
+            "rename" => target.rename_to(&to, &Expected::Any)?,
+            _ => drop(target.write(new().as_bytes(), &Expected::Any)?),
+        }
+        Ok("done".to_owned())
+    })
+    .await
+}
+
+async fn change_in(inside: PathBuf, what: &str) -> String {
+    let toolkit = Toolkit::empty()
+        .tool(toolkit::tool_ref!(change))
+        .approver(ScriptedApprover::always(Answer::allow()))
+        .default_workspace(inside)
+        .build()
+        .unwrap();
+    let toolbox = toolkit.toolbox(&Caller::new()).await;
+    toolbox.call(ToolCall::new("1", "change", serde_json::json!({ "what": what }))).await.text()
+}
+
+/// What the child does; nothing where this is no child.
+#[tokio::test]
+async fn child() {
+    let Ok(at) = std::env::var(AT) else { return };
+    let at: usize = at.parse().unwrap();
+    let passed = AtomicUsize::new(0);
+    at_fault_points(move |_step| {
+        if passed.fetch_add(1, Ordering::SeqCst) + 1 == at {
+            std::process::abort();
+        }
+    });
+    let what = std::env::var(WHAT).unwrap();
+    let text = change_in(std::env::var(WHERE).unwrap().into(), &what).await;
+    assert_eq!(text, "done");
+}
+
+/// Whether the child died.
+fn run_child(places: &Places, what: &str, at: usize) -> bool {
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "faults::child"])
+        .envs([(AT, at.to_string()), (WHAT, what.to_owned()), (WHERE, places.path("inside"))])
+        .output()
+        .unwrap();
+    let is_dead = output.status.signal().is_some();
+    assert!(is_dead || output.status.success(), "{what} {at}: {output:?}");
+    is_dead
+}
+
+/// What is left, without files that are not complete.
+fn left(places: &Places) -> Vec<String> {
+    let mut names = places.names("inside");
+    names.retain(|name| !(name.starts_with(".toolkit-") && name.ends_with(".tmp")));
+    names
+}
+
+#[tokio::test]
+async fn a_file_is_old_or_new() {
+    for (what, steps) in [("replace", 7), ("make", 6), ("remove", 2), ("rename", 1)] {
+        let mut died = 0;
+        for at in 1..MOST_STEPS {
+            let places = Places::new();
+            places.write("inside/file", OLD);
+            if !run_child(&places, what, at) {
+                break;
+            }
+            died += 1;
+            let read = |path: &str| fs::read_to_string(places.base.join("inside").join(path)).ok();
+            let file = read("file");
+            match what {
+                "replace" => {
+                    assert!(file.as_deref() == Some(OLD) || file == Some(new()), "{at}");
+                    assert_eq!(left(&places), ["file"], "{at}");
+                }
+                "make" => {
+                    assert_eq!(file.as_deref(), Some(OLD), "{at}");
+                    let made = read("some/new/file");
+                    assert!(made.is_none() || made == Some(new()), "{at}");
+                }
+                // What has no name any more may be left under one of its own.
+                "remove" => assert!(file.is_none() || file.as_deref() == Some(OLD), "{at}"),
+                _ => {
+                    let moved = read("moved");
+                    assert_ne!(file.is_some(), moved.is_some(), "{at}");
+                    assert_eq!(file.or(moved).as_deref(), Some(OLD), "{at}");
+                }
+            }
+            // The next one works, whatever is left of this.
+            if what == "replace" || what == "make" {
+                assert_eq!(change_in(places.base.join("inside"), what).await, "done", "{what} {at}");
+                let path = if what == "make" { "some/new/file" } else { "file" };
+                assert_eq!(read(path), Some(new()), "{at}");
+            }
+        }
+        assert!(died >= steps && died < MOST_STEPS, "{what}: {died} steps");
+    }
+}
+
+/// Puts a file in the place of another, as editors do.
+fn put_by_another_hand(path: &std::path::Path, content: &str) {
+    let beside = path.with_extension("beside");
+    fs::write(&beside, content).unwrap();
+    fs::rename(beside, path).unwrap();
+}
+
+#[tokio::test]
+async fn what_another_hand_puts_there_meanwhile_stays() {
+    /// The step before which something happens, and what the other hand writes then.
+    type Doings = &'static [(&'static str, &'static str)];
+    let cases: [(Doings, &str, &str); 5] = [
+        (&[("write", "another")], "f was changed by something else meanwhile", "another"),
+        (&[("exchange", "another")], "f was changed by something else meanwhile", "another"),
+        (
+            &[("exchange", "another"), ("look at what was replaced", "the latest")],
+            "f was changed by something else meanwhile",
+            "the latest",
+        ),
+        (&[("look at what was replaced", "the latest")], "done", "the latest"),
+        (&[("create", "another")], "f was changed by something else meanwhile", "another"),
+    ];
+    for (doings, expected, left) in cases {
+        let places = Places::new();
+        places.write("inside/f", OLD);
+        let path = places.base.join("inside/f");
+        let workspace = places.workspace();
+        let version = workspace.try_open("f").unwrap().version();
+        at_fault_points({
+            let path = path.clone();
+            move |step| {
+                for (_, content) in doings.iter().filter(|(at, _)| *at == step) {
+                    put_by_another_hand(&path, content);
+                }
+            }
+        });
+        let text = replace(&places, &version).await;
+        at_fault_points(|_| {});
+        assert!(text.starts_with(expected), "{doings:?}: {text}");
+        assert_eq!(places.read("inside/f"), left, "{doings:?}");
+        assert_eq!(places.names("inside"), ["f"], "{doings:?}");
+    }
+}
+
+/// Replaces `f` if it is still what it was.
+async fn replace(places: &Places, version: &FileVersion) -> String {
+    let toolkit = Toolkit::empty()
+        .tool(toolkit::tool_ref!(replace_version))
+        .service(version.clone())
+        .approver(ScriptedApprover::always(Answer::allow()))
+        .default_workspace(places.base.join("inside"))
+        .build()
+        .unwrap();
+    let toolbox = toolkit.toolbox(&Caller::new()).await;
+    toolbox.call(ToolCall::new("1", "replace_version", "{}")).await.text()
+}
+
+/// Replaces `f`.
+#[tool(permission = "edit", asks)]
+async fn replace_version(ctx: &ToolContext, version: State<FileVersion>) -> Result<String, ToolError> {
+    let target = ctx.workspace().target("f", |ask| ask).await?;
+    let expected = Expected::Version((*version).clone());
+    ctx.blocking(move |_| target.write(b"new", &expected).map(|_| "done".to_owned())).await
+}

@@ -31,8 +31,8 @@ async fn a_tree_is_opened_without_further_questions_and_never_left() {
         ("absent.pem", "it needs to be asked for"),
         ("link/canary", "it does not exist"),
         ("file", "it does not exist"),
-        ("../d", "it does not exist"),
-        ("../../outside/canary", "it does not exist"),
+        ("../d", "it needs to be asked for"),
+        ("../../outside/canary", "it needs to be asked for"),
         (".ssh", "it needs to be asked for"),
         (".", "it is not a regular file but a directory"),
     ] {

@@ -4,13 +4,13 @@ use super::Workspace;
 use super::handle::{Any, Dir, DirectoryEntry, FileKind};
 use super::opened::{Opened, Refused, Repaired};
 use crate::ask::Access;
-use crate::error::{ToolError, ToolErrorKind};
+use crate::error::ToolError;
 use crate::permission::{OwnDirs, PathDecision, is_suspect};
 use crate::workspace::{Look, Place};
 use std::fmt;
 use std::fs::File;
 use std::io::{self, ErrorKind};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 impl Workspace {
@@ -144,7 +144,9 @@ impl OpenedTree {
             _ => {
                 let is_close = !real.starts_with(&inner.real)
                     || inner.own.may_hold(parent)
-                    || parent.components().any(|part| is_suspect(part.as_os_str()));
+                    || parent
+                        .components()
+                        .any(|part| part == Component::ParentDir || is_suspect(part.as_os_str()));
                 self.parent = Some((parent.to_owned(), is_close));
                 is_close
             }
@@ -167,7 +169,9 @@ impl OpenedTree {
         let permissions = &scope.toolkit.settings.permissions;
         let decided =
             permissions.decide_path_among(&scope.caller, &inner.own, &place, Access::Read, Look::Inside);
-        real.starts_with(&inner.real) && decided.decision == PathDecision::Allow
+        // A real path goes down only.
+        let is_real = !real.components().any(|part| part == Component::ParentDir);
+        is_real && real.starts_with(&inner.real) && decided.decision == PathDecision::Allow
     }
 
     /// Opens a regular file at a real path below the beginning. Blocks, for a moment.
@@ -211,21 +215,5 @@ impl OpenedTree {
             (Start::Directory(dir), Ok(within)) => Ok((dir, within)),
             _ => Err(ErrorKind::NotFound.into()),
         }
-    }
-
-    /// The same tree where it is a directory.
-    ///
-    /// # Errors
-    ///
-    /// `InvalidArguments` where it is a file, saying that a directory is wanted.
-    pub fn expect_dir(self) -> Result<Self, ToolError> {
-        if self.is_dir() {
-            return Ok(self);
-        }
-        let shown = self.shown(&self.inner.real);
-        Err(ToolError::new(
-            ToolErrorKind::InvalidArguments,
-            format!("{shown} is a file; name the directory to search, or leave it out for the workspace"),
-        ))
     }
 }

@@ -4,6 +4,7 @@
 mod command;
 mod compile;
 mod dispatch;
+mod files;
 mod machine;
 mod results;
 mod statistics;
@@ -24,6 +25,10 @@ benchmarks:
   dispatch   what a call of a tool takes and allocates, and what 1,000 tools and long outputs cost
                --rounds N     repetitions, of which the median counts (15)
                --only A,B     only the calls of these contenders
+  files      what the file tools cost, beside programs that do the same work
+               --rounds N     repetitions, of which the median counts (15)
+               --only A,B     only these groups: search
+               --cold         empty the caches of the system before each run, as root
 
 A run with other than the default options writes target/RESULTS.md and leaves RESULTS.md alone.";
 
@@ -32,6 +37,7 @@ fn main() -> ExitCode {
     let outcome = match arguments.next().as_deref() {
         Some("compile") => compile::Options::parse(arguments).and_then(|options| compile::run(&options)),
         Some("dispatch") => dispatch::Options::parse(arguments).and_then(|options| dispatch::run(&options)),
+        Some("files") => files::Options::parse(arguments).and_then(|options| files::run(&options)),
         Some("--help" | "-h") => {
             println!("{USAGE}");
             Ok(())

@@ -8,15 +8,23 @@ mod fold;
 #[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
 pub mod fuzzing;
+mod glob;
+mod grep;
 mod nearest;
+mod place;
 mod progress;
 mod read;
+mod skill;
 mod splice;
 #[allow(dead_code, reason = "used by the tools that change files")]
 mod text;
+mod walk;
 mod write;
 
 pub use apply_patch::apply_patch;
 pub use edit::{Edit, edit};
+pub use glob::glob;
+pub use grep::{GrepOutput, grep};
 pub use read::read;
+pub use skill::skill;
 pub use write::write;

@@ -10,7 +10,7 @@
 //!
 //! | feature | tools |
 //! |---|---|
-//! | `fs` | [`read`](fs::read), [`write`](fs::write), [`edit`](fs::edit()), [`apply_patch`](fs::apply_patch()) |
+//! | `fs` | [`read`](fs::read), [`write`](fs::write), [`edit`](fs::edit()), [`apply_patch`](fs::apply_patch()), [`glob`](fs::glob()), [`grep`](fs::grep()), [`skill`](fs::skill()) |
 //!
 //! What can be configured of the tools is in [`config`], whichever of them are switched on. Whatever the features, this
 //! crate also registers what lists of a configuration can use:
@@ -32,7 +32,8 @@
 //! # Reserved names
 //!
 //! Where this crate is core, as above, no plugin, server or client can have a tool of one of these names, nor an alias; and no
-//! plugin can have one as its id. That holds for tools that are switched off too: `apply_patch`, `edit`, `read`, `write`.
+//! plugin can have one as its id. That holds for tools that are switched off too: `apply_patch`, `edit`, `glob`, `grep`,
+//! `read`, `skill`, `write`. No server or client can have a tool of any other name in the groups above either.
 
 pub mod config;
 #[cfg(feature = "fs")]

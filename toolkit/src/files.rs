@@ -12,6 +12,7 @@ mod seen;
 mod stale;
 mod target;
 mod together;
+mod tree;
 mod unfinished;
 mod version;
 
@@ -21,6 +22,7 @@ pub use opened::{Opened, OpenedDirectory, OpenedFile, Refused, Repaired};
 pub use replace::Written;
 pub use seen::Seen;
 pub use target::{Before, Expected, FileContent, Proposal, Target};
+pub use tree::OpenedTree;
 pub use unfinished::{Interrupted, Left, Unfinished};
 pub use version::FileVersion;
 

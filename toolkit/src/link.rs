@@ -4,6 +4,7 @@
 //! [`link!`](crate::link) mentions crates, keeps their order and lets the start-up check that each brought something.
 
 use crate::diagnostic::{Diagnostic, Level};
+use crate::skills::LinkedSkills;
 use crate::tool_def::ToolDef;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -130,6 +131,7 @@ pub(crate) fn silent_crates() -> Vec<String> {
     let mut silent: Vec<String> = inventory::iter::<Link>()
         .filter(|link| {
             !inventory::iter::<Linked>().any(|Linked(def)| def.location.crate_name() == link.crate_name)
+                && !inventory::iter::<LinkedSkills>().any(|skills| skills.crate_name() == link.crate_name)
                 // A program and a library of one package share a name: only a list elsewhere says that there is one.
                 && !inventory::iter::<Link>().any(|other| {
                     other.list() == link.crate_name && (other.module, other.file) != (link.module, link.file)

@@ -275,6 +275,41 @@ macro_rules! policy_data {
     };
 }
 
+/// Registers skills that a crate brings: texts, each a whole `SKILL.md`, or directories that hold a directory with a `SKILL.md`
+/// for each.
+///
+/// ```
+/// toolkit::skills! {
+///     texts: ["---\nname: review\ndescription: How to review a change\n---\nRead it twice."],
+/// }
+/// toolkit::skills! {
+///     directories: ["/usr/share/acme/skills"],
+/// }
+/// # fn main() {}
+/// ```
+///
+/// A text of the crate's own is `include_str!("../skills/review/SKILL.md")`. They count after the workspace's and the user's, and
+/// only where the crate's tools would be there for everybody: not of a plugin that is blocked or `optional`, and in the
+/// sessions of its channel alone.
+#[macro_export]
+macro_rules! skills {
+    (texts: [$($text:expr),* $(,)?] $(,)?) => {
+        $crate::skills! { [$($text),*] [] }
+    };
+    (directories: [$($directory:expr),* $(,)?] $(,)?) => {
+        $crate::skills! { [] [$($directory),*] }
+    };
+    ([$($text:expr),*] [$($directory:expr),*]) => {
+        $crate::__private::inventory::submit! {
+            $crate::__private::LinkedSkills {
+                module: ::core::module_path!(),
+                texts: &[$($text),*],
+                directories: &[$($directory),*],
+            }
+        }
+    };
+}
+
 /// The [`Tool`](crate::Tool) of a function with `#[tool]`, for tests and for hosts that register tools by hand.
 ///
 /// It works through re-exports and takes no name of its own.

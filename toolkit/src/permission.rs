@@ -10,6 +10,6 @@ mod settings;
 
 pub use decided::{Decided, DecidedRule, PermissionRequest};
 pub use path::{DecidedPath, GuardedPaths, PathDecision, protected_paths, sensitive_paths};
-pub(crate) use path::{OwnDirs, shown as shown_path};
+pub(crate) use path::{OwnDirs, is_suspect, shown as shown_path};
 pub use rules::Permissions;
 pub use settings::{Decision, PermissionEntry, PermissionRule, PermissionRules, PermissionSettings};

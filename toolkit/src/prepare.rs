@@ -5,13 +5,18 @@ mod placeholders;
 
 pub(crate) use placeholders::{fill, has_placeholder};
 
+use crate::diagnostic::Level;
 use crate::error::{IntoToolError, ToolError};
+use crate::registry::Inner;
 use crate::state::{Service, Services, State};
 use crate::tool::Tool;
 use crate::{Caller, schema};
 use serde_json::{Map, Value};
 use std::pin::Pin;
 use std::sync::Arc;
+
+/// The most that one preparation can say.
+const MOST_SAID: usize = 100;
 
 /// Makes a tool ready for a caller: what `#[tool(prepare = path)]` makes of the function at that path.
 pub type PrepareFn = for<'a> fn(&'a Caller, &'a mut Preparation) -> Preparing<'a>;
@@ -63,6 +68,8 @@ pub struct Preparation {
     is_narrowed: bool,
     hidden: Option<String>,
     services: Services,
+    toolkit: Option<Arc<Inner>>,
+    said: Vec<(Level, String)>,
 }
 
 /// What came of a preparation.
@@ -74,6 +81,8 @@ pub(crate) struct Prepared {
     pub(crate) schema: Option<Value>,
     /// Why the tool is not there, if it is not.
     pub(crate) hidden: Option<String>,
+    /// What a host should know.
+    pub(crate) said: Vec<(Level, String)>,
 }
 
 impl Preparation {
@@ -90,6 +99,8 @@ impl Preparation {
             is_narrowed: false,
             hidden: None,
             services: tool.services().clone(),
+            toolkit: None,
+            said: Vec::new(),
         })
     }
 
@@ -188,6 +199,13 @@ impl Preparation {
         self.hidden = Some(reason.into());
     }
 
+    /// Tells the host what it should know, in the [diagnostics](crate::Toolbox::diagnostics) of the toolbox. At most 100 a tool.
+    pub fn diagnose(&mut self, level: Level, message: impl Into<String>) {
+        if self.said.len() < MOST_SAID {
+            self.said.push((level, message.into()));
+        }
+    }
+
     /// A service of the host.
     pub fn service<T: ?Sized + Service>(&self) -> Option<Arc<T>> {
         self.services.get()
@@ -213,6 +231,15 @@ impl Preparation {
         ))
     }
 
+    pub(crate) fn with_toolkit(mut self, toolkit: &Arc<Inner>) -> Self {
+        self.toolkit = Some(Arc::clone(toolkit));
+        self
+    }
+
+    pub(crate) fn toolkit(&self) -> Option<&Inner> {
+        self.toolkit.as_deref()
+    }
+
     pub(crate) fn with_services(mut self, services: &Services) -> Self {
         if self.services.is_empty() {
             self.services = services.clone();
@@ -231,6 +258,7 @@ impl Preparation {
             description: self.description,
             schema: self.is_narrowed.then_some(self.schema),
             hidden: self.hidden,
+            said: self.said,
         }
     }
 }

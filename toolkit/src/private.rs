@@ -17,6 +17,7 @@ pub use crate::service::{
     AnyService, FactoryDef, LinkedFactory, LinkedMaker, MakerDef, Making, MakingFuture, NeedOf, Products,
     ServiceOf, need_of, products, service_of,
 };
+pub use crate::skills::LinkedSkills;
 pub use crate::state::{Service, State};
 pub use crate::tool::Tool;
 pub use crate::tool_def::{BoxFuture, Input, Keep, Location, Run, ServiceDef, ToolDef, Truncate};

@@ -36,10 +36,11 @@ use crate::redact::Redactor;
 use crate::service::FactoryDef;
 use crate::session::Sessions;
 use crate::settings::Settings;
+use crate::skills::LinkedSkills;
 use crate::state::{Service, Services};
 use crate::tool::Tool;
 use crate::toolbox::Toolbox;
-use origins::Origins;
+pub(crate) use origins::Origins;
 use register::Registry;
 use std::fmt;
 use std::path::PathBuf;
@@ -73,6 +74,8 @@ pub(crate) struct Inner {
     diagnostics: Vec<Diagnostic>,
     /// What makes tools for each caller.
     pub(crate) factories: Vec<&'static FactoryDef>,
+    /// What linked crates bring of skills, each with the channel to whose sessions they belong.
+    pub(crate) skills: Vec<(&'static LinkedSkills, Option<&'static str>)>,
     /// Whether any service is made at its first use.
     pub(crate) makes_services: bool,
 }

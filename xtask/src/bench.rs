@@ -1,5 +1,6 @@
 //! `cargo xtask bench`: the runner in `bench/`, a workspace of its own with its own lock file.
 
+use crate::provision;
 use crate::suggest;
 use crate::workspace::{Result, Workspace};
 
@@ -11,6 +12,7 @@ struct Bench {
 const BENCHES: &[Bench] = &[
     Bench { name: "compile", summary: "what a tool costs to compile, beside other libraries" },
     Bench { name: "dispatch", summary: "what a call of a tool costs, beside other libraries" },
+    Bench { name: "files", summary: "what the file tools cost, beside programs that do the same work" },
 ];
 
 /// Runs the named benchmark; the arguments after the name are the benchmark's own.
@@ -23,6 +25,7 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result {
         let names = BENCHES.iter().map(|bench| bench.name);
         return Err(format!("{}\n\n{}", suggest::unknown("benchmark", name, names), listing()).into());
     }
+    provision::ensure(workspace, provision::FOR_BENCHES)?;
     let mut words = vec!["cargo", "run", "--release", "--manifest-path", "bench/Cargo.toml", "--"];
     words.extend(args.iter().map(String::as_str));
     workspace.run(&words)

@@ -36,7 +36,18 @@ pub(crate) const FOR_TESTS: &[Tool] = &[
             TOOLS,
         ]),
     },
+    RIPGREP,
 ];
+
+/// What the benchmarks need.
+pub(crate) const FOR_BENCHES: &[Tool] = &[RIPGREP];
+
+/// Of the version whose crates the tools `grep` and `glob` are built on: Debian's is years older.
+const RIPGREP: Tool = Tool {
+    name: "ripgrep",
+    probe: &["rg", "--version"],
+    install: Install::Locally(&["cargo", "install", "ripgrep@15.2.0", "--locked", "--root", TOOLS]),
+};
 
 /// What the dependency check needs.
 pub(crate) const FOR_DENY: &[Tool] = &[Tool {

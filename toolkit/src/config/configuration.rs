@@ -6,7 +6,7 @@ use crate::config::core::{LoopGuardSettings, McpServerSettings, ToolAgentSetting
 use crate::config::error::{ConfigError, ConfigProblem};
 use crate::config::load::load;
 use crate::config::narrow::IgnoredKey;
-use crate::config::options::LoadOptions;
+use crate::config::options::{FILE, LoadOptions};
 use crate::config::origin::ConfigOrigins;
 use crate::config::pointer::{dotted, join};
 use crate::config::schema::{Schemas, schemas};
@@ -66,6 +66,8 @@ pub(crate) struct Inner {
     pub(crate) secrets: Vec<String>,
     pub(crate) notes: Vec<String>,
     pub(crate) schemas: Option<Arc<Schemas>>,
+    /// The directory of the user's own file.
+    pub(crate) user_dir: Option<PathBuf>,
 }
 
 /// What counts of a file that is not trusted.
@@ -127,6 +129,16 @@ impl Configuration {
     )]
     pub fn load(options: LoadOptions) -> Result<Self, ConfigError> {
         load(&options)
+    }
+
+    /// Where nothing is configured.
+    pub(super) fn of_nothing(options: &LoadOptions) -> Self {
+        Self::new(Inner {
+            own_files: options.own_files(),
+            data_dir: options.data_dir.clone(),
+            user_dir: options.user_dir(),
+            ..Inner::default()
+        })
     }
 
     pub(crate) fn new(inner: Inner) -> Self {
@@ -314,6 +326,19 @@ impl Configuration {
     /// The configuration files of the workspace and of what stands above it, the nearest last.
     pub fn workspace_files(&self) -> &[WorkspaceFile] {
         &self.0.files
+    }
+
+    /// Whether the user trusts a workspace: a `toolkit.json5` stands right in it, and is trusted with what it holds. Blocks, for
+    /// a moment.
+    pub fn trusts_workspace(&self, workspace: &Path) -> bool {
+        let Ok(place) = workspace.canonicalize().map(|real| real.join(FILE)) else { return false };
+        self.0.files.iter().any(|file| file.is_trusted && file.file.path == place)
+    }
+
+    /// The directory where the user keeps their own configuration, whether or not it is there; `None` where none was loaded
+    /// from one.
+    pub fn user_dir(&self) -> Option<&Path> {
+        self.0.user_dir.as_deref()
     }
 
     /// The keys of untrusted files that do not count, in the order of the files.

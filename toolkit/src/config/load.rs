@@ -1,7 +1,7 @@
 //! From the sources to a configuration: read, check each, merge what is trusted, narrow what is not, check the whole.
 
 use crate::arguments::Problem;
-use crate::config::configuration::{Configuration, Inner, Restriction, WorkspaceFile};
+use crate::config::configuration::{Configuration, Restriction, WorkspaceFile};
 use crate::config::error::{ConfigError, ConfigProblem};
 use crate::config::file::read_text;
 use crate::config::merge::Document;
@@ -33,11 +33,7 @@ pub(super) fn load(options: &LoadOptions) -> Result<Configuration, ConfigError> 
         && !options.environment.keys().any(|name| is_key(name))
     {
         // Most starts: the schema need not be made.
-        return Ok(Configuration::new(Inner {
-            own_files: options.own_files(),
-            data_dir: options.data_dir.clone(),
-            ..Inner::default()
-        }));
+        return Ok(Configuration::of_nothing(options));
     }
     let schemas = match schemas(&options.sections) {
         Ok(schemas) => schemas,

@@ -162,6 +162,11 @@ impl LoadOptions {
         files.map(|file| std::path::absolute(file).unwrap_or_else(|_| file.clone())).collect()
     }
 
+    /// The directory of the user's own file.
+    pub(super) fn user_dir(&self) -> Option<PathBuf> {
+        Some(self.user_file.as_deref()?.parent()?.to_owned())
+    }
+
     /// Where the user's own file is, whether or not it is there.
     pub fn user_file_path(&self) -> Option<&Path> {
         self.user_file.as_deref()

@@ -59,6 +59,7 @@ pub(super) fn settle(
         secrets,
         notes,
         schemas: Some(schemas),
+        user_dir: options.user_dir(),
     }))
 }
 

@@ -47,7 +47,7 @@ impl Workspace {
                 }
             } else {
                 let ask = together(&asked);
-                self.ctx.ask(show(ask)).await?;
+                self.ctx.ask_person(show(ask), "tool").await?;
             }
             for proposal in &mut proposals {
                 proposal.look_again().await?;

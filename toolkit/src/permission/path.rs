@@ -3,6 +3,7 @@
 mod guarded;
 mod shown;
 
+pub(crate) use guarded::is_suspect;
 pub use guarded::{GuardedPaths, protected_paths, sensitive_paths};
 
 use super::decided::{Decided, PermissionRequest};
@@ -134,6 +135,24 @@ impl Permissions {
             Access::Write => path.write(),
         };
         DecidedPath { path: place.real.clone(), patterns, decision }
+    }
+
+    /// Whether a rule says anything of reading paths.
+    pub(crate) fn says_of_reading(&self) -> bool {
+        let mut says = false;
+        self.each_rule(|rule| {
+            says |=
+                rule.kind.contains('*') || matches!(rule.kind, "read" | "sensitive" | "external_directory");
+        });
+        says
+    }
+}
+
+impl OwnDirs {
+    /// Whether something below a directory may be in one of them, as they are compared.
+    pub(crate) fn may_hold(&self, directory: &Path) -> bool {
+        let directory = fold(directory);
+        self.data.iter().any(|own| own.starts_with(&directory) || directory.starts_with(own))
     }
 }
 

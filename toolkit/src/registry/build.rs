@@ -13,6 +13,7 @@ use crate::output_store::{OutputStore, default_data_dir};
 use crate::plugin::LinkedPlugin;
 use crate::policy::{self, PolicySettings, ToolPolicy};
 use crate::service::{self, Incomplete};
+use crate::skills;
 use crate::tool::Tool;
 use crate::tool_def::ToolDef;
 use std::fmt;
@@ -110,6 +111,7 @@ impl Builder {
             let core = origins.is_core_crate(def.location.crate_name());
             (!core, origins.rank(&def.location), def.location.module, def.location.line)
         });
+        let skills = if linked { skills::linked(&origins) } else { Vec::new() };
         let makes_services = services.has_lazy();
         Ok(Toolkit(Arc::new(Inner {
             registry,
@@ -118,6 +120,7 @@ impl Builder {
             settings,
             diagnostics,
             factories,
+            skills,
             makes_services,
             ..Inner::default()
         })))

@@ -173,7 +173,7 @@ impl Origins {
             && self.links.is_core(tool.crate_name())
     }
 
-    pub(super) fn is_core_crate(&self, crate_name: &str) -> bool {
+    pub(crate) fn is_core_crate(&self, crate_name: &str) -> bool {
         self.links.is_core(crate_name)
     }
 
@@ -194,6 +194,11 @@ impl Origins {
     /// The plugins, by crate.
     pub(super) fn plugins(&self) -> &[Plugin] {
         &self.plugins
+    }
+
+    /// The plugin that a crate is, if it is one.
+    pub(crate) fn plugin_of_crate(&self, crate_name: &str) -> Option<&Plugin> {
+        self.by_crate.get(crate_name).map(|place| &self.plugins[*place])
     }
 
     /// Whose a tool is that is written there.

@@ -59,11 +59,15 @@ impl Own {
         self.left.get(tool.name()).map(String::as_str)
     }
 
+    /// What a preparation has to say.
+    fn say(&mut self, tool: &Tool, said: &[(Level, String)]) {
+        for (level, message) in said {
+            self.diagnostics.push(of_tool(tool, *level, message.clone()));
+        }
+    }
+
     fn leave(&mut self, level: Level, tool: &Tool, why: String) {
-        let message = format!("the tool `{}` is left out: {why}", tool.name());
-        let diagnostic = Diagnostic::new(level, tool.source().to_string(), message);
-        let diagnostic = tool.location().into_iter().fold(diagnostic, Diagnostic::with_location);
-        self.diagnostics.push(tool.plugin_id().into_iter().fold(diagnostic, Diagnostic::with_plugin));
+        self.diagnostics.push(of_tool(tool, level, format!("the tool `{}` is left out: {why}", tool.name())));
         self.left.insert(tool.name().into(), why);
     }
 
@@ -110,6 +114,9 @@ impl Toolbox {
         let mut own = Own::default();
         let mut made: Vec<Tool> = self.tools().filter_map(|tool| filled(tool, caller)).collect();
         for ((tool, _), result) in preparing.into_iter().zip(&mut results) {
+            if let Ok(Made::Ready(prepared)) = &result {
+                own.say(tool, &prepared.said);
+            }
             match result.and_then(|result| result.ready(tool)) {
                 Ok(Ok(ready)) => made.push(ready),
                 Ok(Err(why)) => {
@@ -161,9 +168,16 @@ impl Toolbox {
         let description = fill(tool.description(), caller).into_owned();
         let mut preparation =
             Preparation::new(tool)?.with_services(&toolkit.services).with_description(description);
+        preparation = preparation.with_toolkit(toolkit);
         prepare(caller, &mut preparation).await?;
         Ok(Made::Ready(preparation.finish()))
     }
+}
+
+fn of_tool(tool: &Tool, level: Level, message: String) -> Diagnostic {
+    let diagnostic = Diagnostic::new(level, tool.source().to_string(), message);
+    let diagnostic = tool.location().into_iter().fold(diagnostic, Diagnostic::with_location);
+    tool.plugin_id().into_iter().fold(diagnostic, Diagnostic::with_plugin)
 }
 
 /// The tool with its placeholders filled in, if that is all there is to do.

@@ -4,6 +4,8 @@ mod index;
 
 use crate::permission::matching::matches;
 use index::Index;
+use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::path::{Component, Path};
 use std::sync::LazyLock;
 
@@ -150,6 +152,40 @@ pub(super) fn sensitive(path: &Path) -> Option<&'static str> {
     Some(found.what)
 }
 
+/// Whether a part of a path is one that ends the name of sensitive paths. A path without such a part is none of them; one
+/// with such a part need not be.
+pub(crate) fn is_suspect(part: &OsStr) -> bool {
+    static SUSPECTS: LazyLock<Suspects> = LazyLock::new(Suspects::new);
+    let text = part.to_string_lossy();
+    let is_folded = text.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase()) && !cfg!(windows);
+    if is_folded {
+        return SUSPECTS.hold(&text);
+    }
+    parts(Path::new(part)).iter().any(|part| SUSPECTS.hold(part))
+}
+
+/// The last parts of the names of sensitive paths.
+struct Suspects {
+    exact: HashSet<&'static str>,
+    patterns: Vec<&'static str>,
+}
+
+impl Suspects {
+    fn new() -> Self {
+        let all = SENSITIVE.iter().flat_map(|guarded| guarded.patterns);
+        let ends = all.map(|pattern| {
+            let pattern = pattern.trim_matches('/');
+            pattern.rsplit('/').next().unwrap_or(pattern)
+        });
+        let (patterns, exact) = ends.partition::<Vec<_>, _>(|end| end.contains('*'));
+        Self { exact: exact.into_iter().collect(), patterns }
+    }
+
+    fn hold(&self, part: &str) -> bool {
+        self.exact.contains(part) || self.patterns.iter().any(|pattern| matches(pattern, part))
+    }
+}
+
 /// What protected paths of this name are, if it is one.
 pub(super) fn protected(path: &Path) -> Option<&'static str> {
     static INDEX: LazyLock<Index> = LazyLock::new(|| Index::new(PROTECTED));
@@ -288,6 +324,27 @@ mod tests {
         }
         // What lies in a directory of secrets is none the more harmless by its name.
         assert!(sensitive(Path::new("/home/u/.ssh/.env.example")).is_some());
+    }
+
+    #[test]
+    fn every_sensitive_path_has_a_suspect_part() {
+        for guarded in SENSITIVE {
+            for pattern in guarded.patterns {
+                for (fill, below) in [("x", ""), ("", "/below"), ("Ä", "/and/below")] {
+                    let path = format!("/w/{}{below}", pattern.replace('*', fill).trim_matches('/'));
+                    for path in [path.to_uppercase(), path] {
+                        let has_suspect =
+                            Path::new(&path).components().any(|part| is_suspect(part.as_os_str()));
+                        assert!(has_suspect, "{path}");
+                    }
+                }
+            }
+        }
+        assert!(
+            !["src", "lib.rs", "Cargo.toml", "größe", "README.md"]
+                .iter()
+                .any(|part| is_suspect(OsStr::new(part)))
+        );
     }
 
     #[test]

@@ -1,0 +1,199 @@
+//! `glob`: the files whose names a pattern describes, newest first.
+
+mod newest;
+mod run;
+#[cfg(test)]
+mod tests;
+
+use super::grep::Skipped;
+use super::place::{Place, notes};
+use super::walk::{Filter, Tree};
+use newest::{Newest, Stamped};
+use run::Run;
+use serde_json::json;
+use std::time::UNIX_EPOCH;
+use toolkit::ToolErrorKind;
+use toolkit::prelude::*;
+
+/// How many files one call returns unless it is told otherwise.
+const FILES: usize = 100;
+/// The most files of one call.
+const MOST_FILES: usize = 1_000;
+/// The most files that are passed over.
+const MOST_PASSED: usize = 100_000;
+/// How many files may be left out that a person would have to be asked about before fewer are returned than there are.
+const SPARE: usize = 1_000;
+/// The most text of names, in bytes.
+const MOST_BYTES: usize = 48 * 1024;
+
+/// Finds files by the pattern of their names, the newest first. What ignore files such as `.gitignore` name is left out,
+/// and so is what is hidden, unless `hidden` is set.
+///
+/// # Errors
+///
+/// When the pattern is none, nothing is at the path, or reading it is not allowed.
+#[tool(name = "glob", group = ["fs", "coding"], title = "Find files", read_only, asks)]
+pub async fn glob(
+    ctx: &ToolContext,
+    /// Pattern of the names, such as `**/*.rs`, `src/**/*.{ts,tsx}` or `Cargo.toml`. Without a `/` it is about the name
+    /// alone, in whichever directory; with one it is relative to `path`.
+    #[arg(length(1..=1_000), example = "src/**/*.rs")]
+    pattern: &str,
+    /// Directory to search, absolute or relative to the workspace; the workspace where it is left out.
+    #[arg(length(1..), example = "src")]
+    path: Option<&Path>,
+    /// Whether to find hidden files too: those with a name that begins with a dot, or in such a directory.
+    #[arg(default)]
+    hidden: bool,
+    /// How many files to return, at most 1000.
+    #[arg(default = 100, range(1..=1_000))]
+    limit: usize,
+    /// How many files to pass over, to go on where an earlier call ended.
+    #[arg(default, range(..=100_000))]
+    offset: usize,
+) -> Result<ToolOutput, ToolError> {
+    // Called directly, nobody has checked these.
+    let limit = if limit == 0 { FILES } else { limit.min(MOST_FILES) };
+    let offset = offset.min(MOST_PASSED);
+    let place = Place::of(ctx, path).await?;
+    if !place.is_dir {
+        let shown = place.shown(&place.real);
+        return Err(ToolError::new(
+            ToolErrorKind::InvalidArguments,
+            format!("{shown} is a file; name the directory to search, or leave `path` out for the workspace"),
+        ));
+    }
+    let filter = Filter::new(hidden).with_glob(&place.real, &relative(pattern, &place)?)?;
+    let pattern = pattern.to_owned();
+    let mut progress = place.progress(ctx, "files looked at");
+    ctx.blocking(move |cancel| {
+        let mut tree = Tree::new(filter, place.doors.clone(), cancel);
+        let root = tree.root(&place.real);
+        let mut run = Run { tree: &tree, cancel, progress: &mut progress };
+        let (newest, skipped) = run.all(root, offset + limit + SPARE);
+        if cancel.is_cancelled() {
+            return Err(ToolError::aborted("the call was cancelled"));
+        }
+        Ok(Answer::new(pattern, &place, newest, skipped, offset, limit, hidden).output())
+    })
+    .await
+}
+
+/// The pattern relative to the directory that is searched: a model may have written the whole path.
+fn relative(pattern: &str, place: &Place) -> Result<String, ToolError> {
+    let (mark, bare) = match pattern.strip_prefix('!') {
+        Some(bare) => ("!", bare),
+        None => ("", pattern),
+    };
+    let bare = bare.strip_prefix("./").unwrap_or(bare);
+    let root = place.real.to_string_lossy();
+    let within = bare.strip_prefix(&*root).and_then(|within| within.strip_prefix('/'));
+    if within.is_none() && (bare == ".." || bare.starts_with("../")) {
+        return Err(ToolError::new(
+            ToolErrorKind::InvalidArguments,
+            "the pattern leads out of the directory that is searched; name that directory as `path`",
+        ));
+    }
+    // One that was whole stays bound to the directory, though no `/` is left in it.
+    Ok(match within {
+        Some(within) => format!("{mark}/{within}"),
+        None => format!("{mark}{bare}"),
+    })
+}
+
+/// What was found.
+struct Answer<'a> {
+    pattern: String,
+    place: &'a Place,
+    files: Vec<Stamped>,
+    /// How many there are in all, but for those that were left out.
+    total: u64,
+    skipped: Skipped,
+    offset: usize,
+    has_more: bool,
+    hidden: bool,
+}
+
+impl<'a> Answer<'a> {
+    fn new(
+        pattern: String,
+        place: &'a Place,
+        newest: Newest,
+        mut skipped: Skipped,
+        offset: usize,
+        limit: usize,
+        hidden: bool,
+    ) -> Self {
+        let mut total = newest.count();
+        let mut doors = place.doors.clone();
+        let (mut files, mut bytes, mut passed, mut has_more) = (Vec::new(), 0, 0, false);
+        for file in newest.into_sorted() {
+            let is_full = files.len() == limit || bytes > MOST_BYTES;
+            if is_full {
+                has_more = true;
+                break;
+            }
+            if !doors.may_name(&file.path) {
+                skipped.refused += 1;
+                total -= 1;
+            } else if passed < offset {
+                passed += 1;
+            } else {
+                bytes += place.shown(&file.path).len() + 1;
+                files.push(file);
+            }
+        }
+        has_more |= total > (passed + files.len()) as u64;
+        Self { pattern, place, files, total, skipped, offset, has_more, hidden }
+    }
+
+    fn output(self) -> ToolOutput {
+        let Self { pattern, place, files, total, skipped, offset, has_more, hidden } = self;
+        let mut text = String::new();
+        let mut results = Vec::with_capacity(files.len());
+        for file in &files {
+            let path = place.shown(&file.path);
+            text.push_str(&path);
+            text.push('\n');
+            let modified = file.modified.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+            results.push(json!({ "path": path, "modified": modified }));
+        }
+        let mut said = Vec::new();
+        let end = offset + files.len();
+        if files.is_empty() && offset > 0 {
+            said.push(format!("(no files from offset {offset} on; there are {total})"));
+        } else if files.is_empty() {
+            let left = if hidden { "what is ignored" } else { "what is hidden or ignored" };
+            said.push(format!("(no files found, {left} left out)"));
+        } else if has_more {
+            let first = offset + 1;
+            said.push(format!(
+                "(files {first} to {end} of {total}: continue with offset {end}, or narrow the pattern)"
+            ));
+        }
+        said.extend(notes(place, &skipped));
+        for note in said {
+            text.push_str(&note);
+            text.push('\n');
+        }
+        let search_path = place.shown(&place.real);
+        let files_word = if total == 1 { "file" } else { "files" };
+        let details = json!({
+            "pattern": pattern,
+            "searchPath": search_path,
+            "files": results,
+            "count": total,
+            "truncated": has_more,
+            "nextOffset": has_more.then_some(end),
+            "leftOut": skipped.refused,
+            "unreadable": skipped.unreadable,
+        });
+        ToolOutput::text(text)
+            .with_title(format!("Found {total} {files_word}"))
+            .with_metadata("pattern", pattern)
+            .with_metadata("searchPath", search_path)
+            .with_metadata("count", total)
+            .with_metadata("truncated", has_more)
+            .with_details(details)
+    }
+}

@@ -1,0 +1,154 @@
+//! A walk by several threads, each of which takes a directory after the other.
+
+use super::newest::{Newest, Stamped};
+use crate::fs::grep::Skipped;
+use crate::fs::walk::{Directory, Entry, Tree};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, SystemTime};
+use toolkit::CancellationToken;
+
+/// The most threads that walk.
+const MOST_THREADS: usize = 8;
+/// How long a thread waits before it looks whether anybody still wants it to.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// A walk that somebody waits for.
+pub(super) struct Run<'a> {
+    pub(super) tree: &'a Tree<'a>,
+    pub(super) cancel: &'a CancellationToken,
+    /// Is told now and then how many files were looked at.
+    pub(super) progress: &'a mut (dyn FnMut(u64) + Send),
+}
+
+/// The directories that are to be listed.
+struct Todo {
+    directories: Vec<Directory>,
+    /// How many are being listed: more may come of them.
+    under_way: usize,
+    is_over: bool,
+}
+
+struct Shared {
+    todo: Mutex<Todo>,
+    changed: Condvar,
+    files: AtomicU64,
+}
+
+impl Run<'_> {
+    /// The newest files below a directory, and what was passed over.
+    pub(super) fn all(&mut self, root: Directory, most: usize) -> (Newest, Skipped) {
+        let shared = Shared {
+            todo: Mutex::new(Todo { directories: vec![root], under_way: 0, is_over: false }),
+            changed: Condvar::new(),
+            files: AtomicU64::new(0),
+        };
+        let (tree, cancel) = (self.tree, self.cancel);
+        let threads = thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
+        let (mut newest, mut skipped) = (Newest::new(most), Skipped::default());
+        thread::scope(|scope| {
+            let shared = &shared;
+            let walkers: Vec<_> = (1..threads)
+                .map(|_| {
+                    let tree = tree.clone();
+                    scope.spawn(move || walk(tree, shared, most, cancel, &mut |_| {}))
+                })
+                .collect();
+            let (found, passed) = walk(tree.clone(), shared, most, cancel, self.progress);
+            newest.join(found);
+            skipped.join(passed);
+            for walker in walkers {
+                match walker.join() {
+                    Ok((found, passed)) => {
+                        newest.join(found);
+                        skipped.join(passed);
+                    }
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+        });
+        (newest, skipped)
+    }
+}
+
+/// Ends a walk whose thread panicked: nobody else would know that its directory is done.
+struct EndsOnPanic<'a>(&'a Shared);
+
+impl Drop for EndsOnPanic<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            lock(&self.0.todo).is_over = true;
+            self.0.changed.notify_all();
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn walk(
+    mut tree: Tree<'_>,
+    shared: &Shared,
+    most: usize,
+    cancel: &CancellationToken,
+    progress: &mut dyn FnMut(u64),
+) -> (Newest, Skipped) {
+    let _ends = EndsOnPanic(shared);
+    let (mut newest, mut skipped) = (Newest::new(most), Skipped::default());
+    while let Some(directory) = next(shared, cancel) {
+        let listing = tree.list(&directory);
+        let (mut below, mut files) = (Vec::new(), 0);
+        if listing.is_incomplete {
+            skipped.unreadable(directory.path().to_owned());
+        }
+        for entry in listing.entries {
+            match entry {
+                Entry::Directory(directory) => below.push(directory),
+                Entry::Refused => skipped.refused += 1,
+                Entry::File(path) => {
+                    files += 1;
+                    // One that is gone by now is none.
+                    if let Ok(metadata) = path.symlink_metadata()
+                        && metadata.is_file()
+                    {
+                        newest.add(Stamped::new(path, metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH)));
+                    }
+                }
+            }
+        }
+        done(shared, below);
+        progress(shared.files.fetch_add(files, Ordering::Relaxed) + files);
+    }
+    (newest, skipped)
+}
+
+/// The next directory; `None` once all are done, or nobody waits any more.
+fn next(shared: &Shared, cancel: &CancellationToken) -> Option<Directory> {
+    let mut todo = lock(&shared.todo);
+    loop {
+        if todo.is_over || cancel.is_cancelled() {
+            return None;
+        }
+        if let Some(directory) = todo.directories.pop() {
+            todo.under_way += 1;
+            return Some(directory);
+        }
+        if todo.under_way == 0 {
+            return None;
+        }
+        todo = shared.changed.wait_timeout(todo, LOOK).unwrap_or_else(PoisonError::into_inner).0;
+    }
+}
+
+/// Adds what came of a directory.
+fn done(shared: &Shared, below: Vec<Directory>) {
+    let mut todo = lock(&shared.todo);
+    todo.under_way -= 1;
+    let is_end = todo.under_way == 0 && todo.directories.is_empty() && below.is_empty();
+    if !below.is_empty() || is_end {
+        todo.directories.extend(below);
+        shared.changed.notify_all();
+    }
+}

@@ -1,0 +1,300 @@
+//! The search of one file.
+
+use super::pieces::Pieces;
+use super::query::{Depth, MOST_BYTES_AT_ONCE, Query};
+use super::shown;
+use encoding_rs_io::DecodeReaderBytesBuilder;
+use grep_matcher::Matcher as _;
+use grep_searcher::{Searcher, Sink, SinkContext, SinkContextKind, SinkFinish, SinkMatch};
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, Read};
+
+/// How much text of one file is held while others are searched.
+const MOST_BYTES_HELD: usize = 64 * 1024;
+/// The most lines that are shown of one match that goes over several.
+const MOST_LINES_OF_A_MATCH: usize = 50;
+
+/// Which of a file's matches are wanted.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wanted {
+    /// How many are passed over at its beginning.
+    pub(super) skip: u64,
+    /// How many then are wanted.
+    pub(super) take: u64,
+}
+
+/// What is in a file.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// How many matches were counted. Counting stops at one more than is wanted.
+    pub(super) count: u64,
+    /// The wanted ones, as far as they are held, with the lines around them.
+    pub(super) matches: Vec<Match>,
+    /// Whether the file is binary: its matches are not shown.
+    pub(super) is_binary: bool,
+    /// Whether lines were so long that they were searched in pieces.
+    pub(super) has_pieces: bool,
+}
+
+/// A match, with the lines around it that no other match has.
+#[derive(Debug, Default)]
+pub(super) struct Match {
+    pub(super) lines: Vec<Line>,
+}
+
+/// A line to show.
+#[derive(Debug)]
+pub(super) struct Line {
+    pub(super) number: u64,
+    pub(super) is_match: bool,
+    /// Whether lines are missing between it and the one before.
+    pub(super) after_gap: bool,
+    pub(super) text: String,
+}
+
+/// Why a file was not searched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Failure {
+    /// It cannot be read.
+    Unreadable,
+    /// It is larger than what is searched for matches of several lines.
+    TooLarge,
+    /// Nobody waits for it any more.
+    Stopped,
+}
+
+/// A file that is read for as long as somebody waits.
+struct Watched<'a> {
+    file: File,
+    is_over: &'a dyn Fn() -> bool,
+}
+
+impl Read for Watched<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        // An error of the kind `Interrupted` would be tried again.
+        if (self.is_over)() { Err(io::Error::other("the call is over")) } else { self.file.read(buffer) }
+    }
+}
+
+/// Buffers that are used for one file after the other.
+pub(super) struct Search<'a> {
+    query: &'a Query,
+    searcher: Searcher,
+    decoded: Vec<u8>,
+}
+
+impl<'a> Search<'a> {
+    pub(super) fn new(query: &'a Query) -> Self {
+        Self { query, searcher: query.searcher(), decoded: vec![0; 8 * 1024] }
+    }
+
+    /// Searches a file from its beginning.
+    pub(super) fn file(
+        &mut self,
+        file: File,
+        wanted: Wanted,
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<Found, Failure> {
+        let query = self.query;
+        let is_whole = self.searcher.multi_line_with_matcher(&query.matcher);
+        let limit = MOST_BYTES_AT_ONCE as u64;
+        if is_whole && file.metadata().is_ok_and(|metadata| metadata.len() > limit) {
+            return Err(Failure::TooLarge);
+        }
+        let failed = |_: io::Error| if is_over() { Failure::Stopped } else { Failure::Unreadable };
+        let decoder = DecodeReaderBytesBuilder::new()
+            .utf8_passthru(true)
+            .strip_bom(true)
+            .bom_override(true)
+            .bom_sniffing(true)
+            .build_with_buffer(Watched { file, is_over }, &mut self.decoded)
+            .map_err(failed)?;
+        let breaks = RefCell::new(Vec::new());
+        let mut collecting = Collecting::new(query, wanted, &breaks);
+        let searched = if is_whole {
+            self.searcher.search_reader(&query.matcher, decoder, &mut collecting)
+        } else {
+            let pieces = Pieces::new(decoder, &breaks);
+            self.searcher.search_reader(&query.matcher, pieces, &mut collecting)
+        };
+        searched.map_err(failed)?;
+        let mut found = collecting.end();
+        found.has_pieces = !breaks.borrow().is_empty();
+        Ok(found)
+    }
+}
+
+/// Collects what a search comes upon.
+struct Collecting<'a> {
+    query: &'a Query,
+    wanted: Wanted,
+    breaks: &'a RefCell<Vec<u64>>,
+    found: Found,
+    /// The lines that come before the next match, if it is shown.
+    before: VecDeque<Line>,
+    /// How much text is held.
+    held: usize,
+    /// The last line that was seen of the file, and whether it held a match.
+    last: Option<(u64, bool)>,
+    after_gap: bool,
+    /// Whether the last match is held, so that the lines after it are.
+    is_holding: bool,
+}
+
+impl<'a> Collecting<'a> {
+    fn new(query: &'a Query, wanted: Wanted, breaks: &'a RefCell<Vec<u64>>) -> Self {
+        Self {
+            query,
+            wanted,
+            breaks,
+            found: Found::default(),
+            before: VecDeque::new(),
+            held: 0,
+            last: None,
+            after_gap: false,
+            is_holding: false,
+        }
+    }
+
+    fn end(mut self) -> Found {
+        if self.found.is_binary {
+            self.found.matches.clear();
+        }
+        self.found
+    }
+
+    /// The number that a line has in the file; some of those that are searched are pieces of one.
+    fn number(&self, number: Option<u64>) -> u64 {
+        let number = number.unwrap_or(1);
+        let breaks = self.breaks.borrow();
+        number - breaks.partition_point(|feed| *feed < number) as u64
+    }
+
+    fn line(&mut self, number: u64, is_match: bool, bytes: &[u8]) -> Line {
+        let at = if is_match && shown::is_long(bytes) {
+            self.query.matcher.find(bytes).ok().flatten().map(|found| found.start()..found.end())
+        } else {
+            None
+        };
+        let text = shown::line(bytes, at);
+        Line { number, is_match, after_gap: std::mem::take(&mut self.after_gap), text }
+    }
+
+    fn hold(&mut self, line: Line) {
+        self.held += line.text.len();
+        if let Some(found) = self.found.matches.last_mut() {
+            found.lines.push(line);
+        }
+    }
+
+    fn has_room(&self) -> bool {
+        let is_wanted = self.found.count > self.wanted.skip;
+        let held = self.found.matches.len() as u64;
+        // The first one always fits, so that whoever reads on gets further.
+        is_wanted && held < self.wanted.take && (held == 0 || self.held < MOST_BYTES_HELD)
+            // What is held has no holes.
+            && self.found.count == self.wanted.skip + held + 1
+    }
+}
+
+impl Sink for Collecting<'_> {
+    type Error = io::Error;
+
+    fn matched(&mut self, _: &Searcher, matched: &SinkMatch<'_>) -> Result<bool, io::Error> {
+        if self.found.is_binary {
+            self.found.count = 1;
+            return Ok(false);
+        }
+        if self.query.depth == Depth::Whether {
+            self.found.count = 1;
+            return Ok(false);
+        }
+        let first = self.number(matched.line_number());
+        if let Some((last, was_match)) = self.last
+            && last == first
+        {
+            // Another piece of the same line.
+            if was_match {
+                return Ok(true);
+            }
+            self.before.pop_back();
+            if self.is_holding
+                && let Some(found) = self.found.matches.last_mut()
+                && found.lines.last().is_some_and(|line| line.number == first)
+            {
+                found.lines.pop();
+            }
+        }
+        self.found.count += 1;
+        if self.query.depth == Depth::HowMany {
+            self.last = Some((first, true));
+            return Ok(true);
+        }
+        if self.found.count > self.wanted.skip.saturating_add(self.wanted.take) {
+            return Ok(false);
+        }
+        self.is_holding = self.has_room();
+        let before = std::mem::take(&mut self.before);
+        if self.is_holding {
+            self.found.matches.push(Match::default());
+            before.into_iter().for_each(|line| self.hold(line));
+        }
+        let mut number = first;
+        let lines = matched.lines();
+        for (count, bytes) in lines.enumerate() {
+            if self.is_holding && count < MOST_LINES_OF_A_MATCH {
+                let line = self.line(number, true, bytes);
+                self.hold(line);
+            }
+            self.last = Some((number, true));
+            number += 1;
+        }
+        let more = (number - first).saturating_sub(MOST_LINES_OF_A_MATCH as u64);
+        if self.is_holding && more > 0 {
+            let number = first + MOST_LINES_OF_A_MATCH as u64;
+            let text = format!("[{more} more lines of this match]");
+            self.hold(Line { number, is_match: true, after_gap: false, text });
+        }
+        Ok(true)
+    }
+
+    fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> Result<bool, io::Error> {
+        let number = self.number(context.line_number());
+        if self.last.is_some_and(|(last, _)| last == number) {
+            return Ok(true);
+        }
+        self.last = Some((number, false));
+        let line = self.line(number, false, context.bytes());
+        if self.is_holding && *context.kind() == SinkContextKind::After {
+            self.hold(line);
+        } else {
+            self.before.push_back(line);
+            if self.before.len() > self.query.before {
+                self.before.pop_front();
+                if let Some(first) = self.before.front_mut() {
+                    first.after_gap = true;
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    fn context_break(&mut self, _: &Searcher) -> Result<bool, io::Error> {
+        self.before.clear();
+        self.after_gap = true;
+        Ok(true)
+    }
+
+    fn binary_data(&mut self, _: &Searcher, _: u64) -> Result<bool, io::Error> {
+        self.found.is_binary = true;
+        // One match is all that is told of such a file.
+        Ok(self.found.count == 0)
+    }
+
+    fn finish(&mut self, _: &Searcher, finish: &SinkFinish) -> Result<(), io::Error> {
+        self.found.is_binary |= finish.binary_byte_offset().is_some();
+        Ok(())
+    }
+}

@@ -1,0 +1,158 @@
+//! The results of one call: from which on, how many, and no more text than a model should get at once.
+
+use super::file::{Found, Match, Wanted};
+use super::query::Depth;
+use std::path::PathBuf;
+
+/// The most text of results, in bytes; what goes around them comes on top.
+const MOST_BYTES: usize = 48 * 1024;
+
+/// What one call returns of the files with matches, by path.
+#[derive(Debug)]
+pub(super) struct Page {
+    depth: Depth,
+    skip: u64,
+    take: u64,
+    bytes: usize,
+    pub(super) results: Vec<Hit>,
+    /// How many results there are on it.
+    pub(super) count: u64,
+    /// How many matches were passed over or shown, and in how many files.
+    pub(super) matches: u64,
+    /// Whether there are further results.
+    pub(super) has_more: bool,
+}
+
+/// A file with matches.
+#[derive(Debug)]
+pub(super) struct Hit {
+    pub(super) path: PathBuf,
+    pub(super) what: What,
+    pub(super) has_pieces: bool,
+}
+
+/// What is told of a file.
+#[derive(Debug)]
+pub(super) enum What {
+    /// That it holds a match.
+    Matches,
+    /// That it does, and is binary.
+    Binary,
+    /// How many.
+    Count(u64),
+    /// Which.
+    Lines(Vec<Match>),
+}
+
+impl Page {
+    pub(super) fn new(depth: Depth, wanted: Wanted) -> Self {
+        let Wanted { skip, take } = wanted;
+        Self { depth, skip, take, bytes: 0, results: Vec::new(), count: 0, matches: 0, has_more: false }
+    }
+
+    /// What is to be known of each file, as long as it is not known what comes before it.
+    pub(super) fn wanted(&self) -> Wanted {
+        Wanted { skip: 0, take: self.skip.saturating_add(self.take) }
+    }
+
+    /// Whether a file's matches are results each.
+    fn counts_matches(&self, found: &Found) -> bool {
+        self.depth == Depth::Which && !found.is_binary
+    }
+
+    /// Adds what the next file holds; false once the page is full. `again` finds more of the same file's matches.
+    pub(super) fn add(
+        &mut self,
+        path: PathBuf,
+        mut found: Found,
+        mut again: impl FnMut(Wanted) -> Option<Found>,
+    ) -> bool {
+        if found.count == 0 {
+            return true;
+        }
+        if !self.counts_matches(&found) {
+            return self.add_whole(path, &found);
+        }
+        if found.count <= self.skip {
+            self.skip -= found.count;
+            self.matches += found.count;
+            return true;
+        }
+        self.matches += self.skip;
+        let has_pieces = found.has_pieces;
+        let mut from = std::mem::take(&mut self.skip);
+        let end = found.count;
+        // What is held of the file begins with its first match.
+        let mut held =
+            found.matches.drain(..).skip(usize::try_from(from).unwrap_or(usize::MAX)).collect::<Vec<_>>();
+        let mut shown = Vec::new();
+        while from < end {
+            if self.count == self.take {
+                self.has_more = true;
+                break;
+            }
+            if held.is_empty() {
+                let Some(mut more) = again(Wanted { skip: from, take: self.take - self.count }) else {
+                    break;
+                };
+                held.append(&mut more.matches);
+            }
+            // The file is another by now.
+            if held.is_empty() {
+                break;
+            }
+            for one in held.drain(..) {
+                if !self.has_room(bytes_of(&path, &one)) {
+                    self.has_more = true;
+                    break;
+                }
+                self.count += 1;
+                self.matches += 1;
+                from += 1;
+                shown.push(one);
+            }
+            if self.has_more {
+                break;
+            }
+        }
+        if !shown.is_empty() {
+            self.results.push(Hit { path, what: What::Lines(shown), has_pieces });
+        }
+        !self.has_more
+    }
+
+    /// Adds a file that is a result itself.
+    fn add_whole(&mut self, path: PathBuf, found: &Found) -> bool {
+        if self.skip > 0 {
+            self.skip -= 1;
+            self.matches += found.count;
+            return true;
+        }
+        if !self.has_room(path.as_os_str().len() + 8) {
+            self.has_more = true;
+            return false;
+        }
+        self.count += 1;
+        self.matches += found.count;
+        let what = match self.depth {
+            Depth::Whether => What::Matches,
+            _ if found.is_binary => What::Binary,
+            Depth::HowMany | Depth::Which => What::Count(found.count),
+        };
+        self.results.push(Hit { path, what, has_pieces: found.has_pieces });
+        true
+    }
+
+    fn has_room(&mut self, bytes: usize) -> bool {
+        let has_room = self.count < self.take && (self.count == 0 || self.bytes + bytes <= MOST_BYTES);
+        if has_room {
+            self.bytes += bytes;
+        }
+        has_room
+    }
+}
+
+fn bytes_of(path: &std::path::Path, one: &Match) -> usize {
+    let path = path.as_os_str().len();
+    one.lines.iter().map(|line| path + 12 + line.text.len()).sum()
+}

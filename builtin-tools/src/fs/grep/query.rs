@@ -1,0 +1,135 @@
+//! What is looked for, and in which words it is said why it can't be.
+
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
+use toolkit::{ToolError, ToolErrorKind};
+
+/// The most memory for a compiled pattern, in bytes.
+const MOST_BYTES_OF_PATTERN: usize = 10 << 20;
+/// The most memory that a pattern may take while it searches, in bytes, for each thread.
+const MOST_BYTES_OF_STATES: usize = 32 << 20;
+/// The most memory for what is searched at once, in bytes, for each thread: the lines around a match, or a whole file where
+/// a match may go over several lines.
+pub(super) const MOST_BYTES_AT_ONCE: usize = 32 << 20;
+
+/// What is looked for in each file.
+pub(super) struct Query {
+    pub(super) matcher: RegexMatcher,
+    /// Whether a match may go over several lines.
+    pub(super) multiline: bool,
+    /// How many lines are shown before a match.
+    pub(super) before: usize,
+    /// How many lines are shown after it.
+    pub(super) after: usize,
+    /// How much is to be known of a file.
+    pub(super) depth: Depth,
+}
+
+/// How much is to be known of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Depth {
+    /// Whether it holds a match.
+    Whether,
+    /// How many.
+    HowMany,
+    /// Which.
+    Which,
+}
+
+/// How a pattern is to be understood.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Reading {
+    pub(super) ignore_case: bool,
+    pub(super) literal: bool,
+    pub(super) multiline: bool,
+}
+
+/// Compiles a pattern as ripgrep does.
+pub(super) fn matcher(pattern: &str, reading: Reading) -> Result<RegexMatcher, ToolError> {
+    let mut builder = RegexMatcherBuilder::new();
+    builder
+        .multi_line(true)
+        .octal(false)
+        .fixed_strings(reading.literal)
+        .case_insensitive(reading.ignore_case)
+        .dot_matches_new_line(reading.multiline)
+        // What stands behind such a byte is binary, and is not looked at line by line.
+        .ban_byte(Some(0))
+        .size_limit(MOST_BYTES_OF_PATTERN)
+        .dfa_size_limit(MOST_BYTES_OF_STATES);
+    if !reading.multiline {
+        builder.line_terminator(Some(b'\n'));
+    }
+    builder.build_many(&[pattern]).map_err(|error| {
+        ToolError::new(ToolErrorKind::InvalidArguments, problem(pattern, reading, &error.to_string()))
+    })
+}
+
+fn problem(pattern: &str, reading: Reading, error: &str) -> String {
+    let has_line_feed = pattern.contains('\n') || pattern.contains("\\n");
+    if !reading.multiline && has_line_feed && (error.contains("is not allowed") || reading.literal) {
+        return "the pattern holds a line feed, and each line is searched for itself; set `multiline` to true to find \
+                what goes over several lines"
+            .to_owned();
+    }
+    if error.contains("size limit") {
+        return "the pattern is too large once its repetitions are written out; use smaller numbers in `{…}`, or `*` and \
+                `+`"
+            .to_owned();
+    }
+    if pattern.contains('\0') || pattern.contains("\\x00") || pattern.contains("\\0") {
+        return format!(
+            "{error}; a file with NUL bytes is binary, and what is in it cannot be searched for them"
+        );
+    }
+    let escaped = escaped(pattern);
+    let alternative = if escaped.chars().count() > 200 {
+        String::new()
+    } else {
+        format!(", or escape what has a meaning of its own: `{escaped}`")
+    };
+    let look = ["(?=", "(?!", "(?<=", "(?<!"].iter().any(|look| pattern.contains(look));
+    let back = error.contains("backreferences are not supported");
+    let dialect = if look || back {
+        "; there is no look-around and no reference back in this kind of regular expression"
+    } else {
+        ""
+    };
+    // What compiles it has put something around it by then.
+    let own = regex_syntax::parse(pattern).err().map(|error| error.to_string());
+    let error = own.as_deref().unwrap_or(error);
+    format!(
+        "the pattern is no regular expression: {}{dialect}. To search for it as plain text, set `literal` to true{alternative}",
+        error.trim_end()
+    )
+}
+
+/// The pattern that matches this very text.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        if r"\.+*?()|[]{}^$".contains(character) {
+            escaped.push('\\');
+        }
+        escaped.push(character);
+    }
+    escaped
+}
+
+impl Query {
+    /// What goes through one file after the other.
+    pub(super) fn searcher(&self) -> Searcher {
+        let mut builder = SearcherBuilder::new();
+        builder
+            .multi_line(self.multiline)
+            // Without numbers, two pieces of one line could not be told from two lines.
+            .line_number(self.depth != Depth::Whether)
+            .before_context(self.before)
+            .after_context(self.after)
+            // What is searched is decoded before, so that long lines can be broken as text.
+            .bom_sniffing(false)
+            .heap_limit(Some(MOST_BYTES_AT_ONCE))
+            .binary_detection(BinaryDetection::convert(0));
+        builder.build()
+    }
+}

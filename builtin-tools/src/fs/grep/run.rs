@@ -1,0 +1,311 @@
+//! A search through a tree: one thread walks it, others search its files, and what they find comes in the order of the
+//! walk, so that the answer is the same however many there are.
+
+use super::file::{Failure, Found, Search, Wanted};
+use super::page::Page;
+use super::query::Query;
+use crate::fs::walk::{Directory, Doors, Refused, Step, Tree};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_channel};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+use toolkit::CancellationToken;
+
+/// The most threads that search.
+const MOST_THREADS: usize = 8;
+/// How many files are searched by one thread before their results are passed on.
+const FILES_A_BATCH: usize = 16;
+/// How many batches are under way: what is found in them is held until all before them are done.
+const MOST_BATCHES: usize = 16;
+/// How long a thread waits before it looks whether anybody still wants it to.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// What was passed over.
+#[derive(Debug, Default)]
+pub(in crate::fs) struct Skipped {
+    /// Files and directories that a person would have to be asked about.
+    pub(in crate::fs) refused: u64,
+    /// Files and directories that could not be read.
+    pub(in crate::fs) unreadable: u64,
+    /// The first of them.
+    pub(in crate::fs) first_unreadable: Option<PathBuf>,
+    /// Files that are too large for what was asked.
+    pub(in crate::fs) too_large: u64,
+    /// The first of them.
+    pub(in crate::fs) first_too_large: Option<PathBuf>,
+}
+
+impl Skipped {
+    pub(in crate::fs) fn unreadable(&mut self, path: PathBuf) {
+        self.unreadable += 1;
+        self.first_unreadable = first(self.first_unreadable.take(), Some(path));
+    }
+
+    /// Adds what another thread passed over.
+    pub(in crate::fs) fn join(&mut self, other: Self) {
+        self.refused += other.refused;
+        self.unreadable += other.unreadable;
+        self.too_large += other.too_large;
+        // Whichever thread comes to it first, the first by path is told.
+        self.first_unreadable = first(self.first_unreadable.take(), other.first_unreadable);
+        self.first_too_large = first(self.first_too_large.take(), other.first_too_large);
+    }
+}
+
+fn first(one: Option<PathBuf>, other: Option<PathBuf>) -> Option<PathBuf> {
+    one.into_iter().chain(other).min()
+}
+
+/// What one step of a walk came to.
+enum Came {
+    Found(PathBuf, Found),
+    Unreadable(PathBuf),
+    TooLarge(PathBuf),
+    Refused,
+}
+
+struct Batch<T> {
+    number: usize,
+    items: Vec<T>,
+    /// How many files were searched for it.
+    files: u64,
+}
+
+/// How far a search is.
+struct Shared {
+    /// Nothing more is wanted.
+    is_over: AtomicBool,
+    /// How many batches may still be begun.
+    room: Mutex<usize>,
+    more_room: Condvar,
+}
+
+/// A search that somebody waits for.
+pub(super) struct Run<'a> {
+    pub(super) query: &'a Query,
+    pub(super) doors: Doors,
+    pub(super) cancel: &'a CancellationToken,
+    /// Is told now and then how many files were searched.
+    pub(super) progress: &'a mut dyn FnMut(u64),
+}
+
+impl Run<'_> {
+    /// Searches one file.
+    pub(super) fn file(&mut self, path: &Path, page: &mut Page) -> Skipped {
+        let mut skipped = Skipped::default();
+        let cancel = self.cancel;
+        let progress = RefCell::new(&mut *self.progress);
+        let is_over = || {
+            (progress.borrow_mut())(0);
+            cancel.is_cancelled()
+        };
+        let came =
+            came(&mut Search::new(self.query), &mut self.doors, path.to_owned(), page.wanted(), &is_over);
+        if let Some(came) = came {
+            self.add(came, page, &mut skipped);
+        }
+        skipped
+    }
+
+    /// Searches the files of a tree, sorted by path, until the page is full. Says how many were searched.
+    pub(super) fn tree(&mut self, tree: Tree<'_>, root: Directory, page: &mut Page) -> (u64, Skipped) {
+        let shared = Shared {
+            is_over: AtomicBool::new(false),
+            room: Mutex::new(MOST_BATCHES),
+            more_room: Condvar::new(),
+        };
+        let (query, cancel, wanted) = (self.query, self.cancel, page.wanted());
+        let (jobs, next_job) = sync_channel::<Batch<Step>>(MOST_BATCHES);
+        let (done, next_done) = channel::<Batch<Came>>();
+        let next_job = Mutex::new(next_job);
+        thread::scope(|scope| {
+            let (shared, next_job) = (&shared, &next_job);
+            let is_over = move || shared.is_over.load(Ordering::Relaxed) || cancel.is_cancelled();
+            scope.spawn(move || {
+                let _ends = EndsOnPanic(shared);
+                walk(tree, root, shared, &jobs, &is_over);
+            });
+            for _ in 0..threads() {
+                let done = done.clone();
+                let mut doors = self.doors.clone();
+                scope.spawn(move || {
+                    let _ends = EndsOnPanic(shared);
+                    let mut search = Search::new(query);
+                    while let Some(batch) = next(next_job) {
+                        if is_over()
+                            || done.send(searched(&mut search, &mut doors, batch, wanted, &is_over)).is_err()
+                        {
+                            break;
+                        }
+                    }
+                });
+            }
+            drop(done);
+            let outcome = self.collect(&next_done, shared, page);
+            shared.is_over.store(true, Ordering::Relaxed);
+            shared.more_room.notify_all();
+            outcome
+        })
+    }
+
+    /// Takes what is found in the order of the walk.
+    fn collect(&mut self, done: &Receiver<Batch<Came>>, shared: &Shared, page: &mut Page) -> (u64, Skipped) {
+        let (mut files, mut skipped) = (0, Skipped::default());
+        let mut waiting = BTreeMap::new();
+        let mut number = 0;
+        loop {
+            match done.recv_timeout(LOOK) {
+                Ok(batch) => {
+                    waiting.insert(batch.number, batch);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return (files, skipped),
+            }
+            (self.progress)(files);
+            if self.cancel.is_cancelled() || shared.is_over.load(Ordering::Relaxed) {
+                return (files, skipped);
+            }
+            while let Some(batch) = waiting.remove(&number) {
+                number += 1;
+                *lock(&shared.room) += 1;
+                shared.more_room.notify_one();
+                files += batch.files;
+                for came in batch.items {
+                    if !self.add(came, page, &mut skipped) {
+                        return (files, skipped);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds what one step came to; false once the page is full.
+    fn add(&mut self, came: Came, page: &mut Page, skipped: &mut Skipped) -> bool {
+        match came {
+            Came::Found(path, found) => {
+                let (query, cancel, doors) = (self.query, self.cancel, &mut self.doors);
+                let file = path.clone();
+                page.add(path, found, move |wanted| {
+                    let opened = doors.open(&file).ok()?;
+                    Search::new(query).file(opened, wanted, &|| cancel.is_cancelled()).ok()
+                })
+            }
+            Came::Unreadable(path) => {
+                skipped.unreadable(path);
+                true
+            }
+            Came::TooLarge(path) => {
+                skipped.too_large += 1;
+                skipped.first_too_large.get_or_insert(path);
+                true
+            }
+            Came::Refused => {
+                skipped.refused += 1;
+                true
+            }
+        }
+    }
+}
+
+/// Ends a search whose thread panicked, so that nobody waits for what it will never send.
+struct EndsOnPanic<'a>(&'a Shared);
+
+impl Drop for EndsOnPanic<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.is_over.store(true, Ordering::Relaxed);
+            self.0.more_room.notify_all();
+        }
+    }
+}
+
+fn threads() -> usize {
+    thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn next<T>(receiver: &Mutex<Receiver<T>>) -> Option<T> {
+    lock(receiver).recv().ok()
+}
+
+/// Walks a tree, as far ahead of the search as there is room.
+fn walk(
+    tree: Tree<'_>,
+    root: Directory,
+    shared: &Shared,
+    jobs: &SyncSender<Batch<Step>>,
+    is_over: &dyn Fn() -> bool,
+) {
+    let mut steps = tree.steps(root);
+    for number in 0.. {
+        let items: Vec<Step> = steps.by_ref().take(FILES_A_BATCH).collect();
+        if items.is_empty() || !begin(shared, is_over) {
+            return;
+        }
+        if jobs.send(Batch { number, items, files: 0 }).is_err() {
+            return;
+        }
+    }
+}
+
+/// Waits until one more batch may be begun; false where nobody wants one any more.
+fn begin(shared: &Shared, is_over: &dyn Fn() -> bool) -> bool {
+    let mut room = lock(&shared.room);
+    while *room == 0 {
+        if is_over() {
+            return false;
+        }
+        room = shared.more_room.wait_timeout(room, LOOK).unwrap_or_else(PoisonError::into_inner).0;
+    }
+    *room -= 1;
+    !is_over()
+}
+
+fn searched(
+    search: &mut Search<'_>,
+    doors: &mut Doors,
+    batch: Batch<Step>,
+    wanted: Wanted,
+    is_over: &dyn Fn() -> bool,
+) -> Batch<Came> {
+    let mut files = 0;
+    let items = batch.items.into_iter().filter_map(|step| match step {
+        Step::File(path) => {
+            files += 1;
+            came(search, doors, path, wanted, is_over)
+        }
+        Step::Unreadable(path) => Some(Came::Unreadable(path)),
+        Step::Refused => Some(Came::Refused),
+    });
+    let items = items.collect();
+    Batch { number: batch.number, items, files }
+}
+
+/// What a file comes to; `None` where there is nothing to tell of it.
+fn came(
+    search: &mut Search<'_>,
+    doors: &mut Doors,
+    path: PathBuf,
+    wanted: Wanted,
+    is_over: &dyn Fn() -> bool,
+) -> Option<Came> {
+    let file = match doors.open(&path) {
+        Ok(file) => file,
+        Err(Refused::NotAllowed) => return Some(Came::Refused),
+        Err(Refused::Unreadable) => return Some(Came::Unreadable(path)),
+        Err(Refused::Gone) => return None,
+    };
+    match search.file(file, wanted, is_over) {
+        Ok(found) => (found.count > 0).then_some(Came::Found(path, found)),
+        Err(Failure::Unreadable) => Some(Came::Unreadable(path)),
+        Err(Failure::TooLarge) => Some(Came::TooLarge(path)),
+        Err(Failure::Stopped) => None,
+    }
+}

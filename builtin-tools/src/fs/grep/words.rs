@@ -1,0 +1,140 @@
+//! What a search found, in words and as data.
+
+use super::page::{Hit, Page, What};
+use super::query::{Depth, Query};
+use super::run::Skipped;
+use crate::fs::place::{Place, notes};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use toolkit::{ToolError, ToolOutput};
+
+/// What a search found.
+pub(super) struct Answer<'a> {
+    pub(super) pattern: String,
+    pub(super) place: &'a Place,
+    pub(super) query: &'a Query,
+    pub(super) offset: u64,
+    pub(super) page: Page,
+    /// How many files were searched.
+    pub(super) files: u64,
+    pub(super) skipped: Skipped,
+}
+
+impl Answer<'_> {
+    pub(super) fn output(self) -> Result<ToolOutput, ToolError> {
+        let Self { place, page, .. } = &self;
+        let mut text = String::new();
+        for hit in &page.results {
+            self.write(&mut text, hit);
+        }
+        for note in self.notes() {
+            text.push_str(&note);
+            text.push('\n');
+        }
+        let search_path = place.shown(&place.real);
+        let next = page.has_more.then_some(self.offset + page.count);
+        let details = json!({
+            "pattern": self.pattern,
+            "searchPath": search_path,
+            "results": page.results.iter().map(|hit| self.data(hit)).collect::<Vec<_>>(),
+            "count": page.count,
+            "truncated": page.has_more,
+            "nextOffset": next,
+            "filesSearched": self.files,
+            "leftOut": self.skipped.refused,
+            "unreadable": self.skipped.unreadable,
+            "tooLarge": self.skipped.too_large,
+        });
+        let title = self.title();
+        Ok(ToolOutput::text(text)
+            .with_title(title)
+            .with_metadata("pattern", self.pattern.as_str())
+            .with_metadata("searchPath", search_path)
+            .with_metadata("count", page.count)
+            .with_metadata("truncated", page.has_more)
+            .with_details(details))
+    }
+
+    fn title(&self) -> String {
+        let count = self.page.count;
+        let what = match (self.query.depth, count) {
+            (Depth::Which, 1) => "match",
+            (Depth::Which, _) => "matches",
+            (_, 1) => "file",
+            (_, _) => "files",
+        };
+        let more = if self.page.has_more { " or more" } else { "" };
+        format!("Found {count} {what}{more}")
+    }
+
+    fn write(&self, text: &mut String, hit: &Hit) {
+        let path = self.place.shown(&hit.path);
+        let has_context = self.query.before + self.query.after > 0;
+        match &hit.what {
+            What::Matches => {
+                let _ = writeln!(text, "{path}");
+            }
+            What::Binary => {
+                let _ = writeln!(text, "{path}: binary file matches");
+            }
+            What::Count(count) => {
+                let _ = writeln!(text, "{path}:{count}");
+            }
+            What::Lines(matches) => {
+                let mut last = None;
+                for line in matches.iter().flat_map(|one| &one.lines) {
+                    let is_gap = match last {
+                        None => !text.is_empty(),
+                        Some(last) => line.after_gap || line.number > last + 1,
+                    };
+                    if has_context && is_gap {
+                        text.push_str("--\n");
+                    }
+                    let mark = if line.is_match { ':' } else { '-' };
+                    let _ = writeln!(text, "{path}{mark}{}{mark}{}", line.number, line.text);
+                    last = Some(line.number);
+                }
+            }
+        }
+    }
+
+    fn data(&self, hit: &Hit) -> Value {
+        let path = self.place.shown(&hit.path);
+        match &hit.what {
+            What::Matches => json!({ "path": path }),
+            What::Binary => json!({ "path": path, "binary": true }),
+            What::Count(count) => json!({ "path": path, "count": count }),
+            What::Lines(matches) => {
+                let lines = matches.iter().flat_map(|one| &one.lines).map(
+                    |line| json!({ "number": line.number, "isMatch": line.is_match, "text": line.text }),
+                );
+                json!({ "path": path, "lines": lines.collect::<Vec<_>>() })
+            }
+        }
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let Self { page, offset, .. } = self;
+        let mut said = Vec::new();
+        let files = if self.files == 1 { "file" } else { "files" };
+        let searched = format!("{} {files} searched", self.files);
+        if page.count == 0 && *offset > 0 {
+            said.push(format!("(no results from offset {offset} on; {searched})"));
+        } else if page.count == 0 {
+            said.push(format!("(no matches; {searched}, what is hidden or ignored left out)"));
+        } else if page.has_more {
+            let (first, last) = (offset + 1, offset + page.count);
+            said.push(format!(
+                "(results {first} to {last}; there are more: continue with offset {last}, or narrow the search)"
+            ));
+        }
+        if page.results.iter().any(|hit| hit.has_pieces) {
+            said.push(
+                "(lines of more than 1 MiB were searched in pieces: `^` and `$` match at their ends too)"
+                    .to_owned(),
+            );
+        }
+        said.extend(notes(self.place, &self.skipped));
+        said
+    }
+}

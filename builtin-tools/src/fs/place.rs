@@ -1,0 +1,81 @@
+//! Where a search begins, and how what is below it is named.
+
+use super::progress::Meter;
+use super::walk::Doors;
+use std::path::{Path, PathBuf};
+use toolkit::{Progress, Repaired, ToolContext, ToolError};
+
+/// A file or directory to search.
+pub(super) struct Place {
+    /// Its real path.
+    pub(super) real: PathBuf,
+    pub(super) is_dir: bool,
+    /// Opens it and what is below it.
+    pub(super) doors: Doors,
+    /// What to say of how its path was understood.
+    repaired: Option<String>,
+}
+
+impl Place {
+    /// Finds it, and asks where that is needed. Without a path, it is the workspace.
+    pub(super) async fn of(ctx: &ToolContext, path: Option<&Path>) -> Result<Self, ToolError> {
+        let workspace = ctx.workspace();
+        let tree = workspace.open_tree(path.unwrap_or(Path::new("."))).await?;
+        Ok(Self {
+            real: tree.path().to_owned(),
+            is_dir: tree.is_dir(),
+            repaired: tree.repaired().map(Repaired::note),
+            doors: Doors::new(tree, workspace),
+        })
+    }
+
+    /// A path at or below it as it is shown: relative to the workspace within it, else absolute.
+    pub(super) fn shown(&self, path: &Path) -> String {
+        self.doors.shown(path)
+    }
+
+    /// Tells those who watch how many there were so far, once it takes longer.
+    pub(super) fn progress(&self, ctx: &ToolContext, what: &'static str) -> impl FnMut(u64) + Send + use<> {
+        let mut meter = Meter::new(ctx);
+        move |count| {
+            meter.tell(|| {
+                #[expect(clippy::cast_precision_loss, reason = "no tree has so many files")]
+                Progress::new(count as f64).with_message(format!("{count} {what}"))
+            });
+        }
+    }
+}
+
+/// What was passed over, in words, one line each.
+pub(super) fn notes(place: &Place, skipped: &super::grep::Skipped) -> Vec<String> {
+    let mut notes: Vec<String> = place.repaired.iter().map(|repaired| format!("({repaired})")).collect();
+    let several = |count: u64| if count == 1 { "place" } else { "places" };
+    if skipped.refused > 0 {
+        let count = skipped.refused;
+        notes.push(format!(
+            "({count} {} left out, which would have to be asked for: name one as `path` to do so)",
+            several(count)
+        ));
+    }
+    if let Some(first) = &skipped.first_unreadable {
+        let count = skipped.unreadable;
+        notes.push(format!(
+            "({count} {} could not be read: {})",
+            several(count),
+            first_of(count, &place.shown(first))
+        ));
+    }
+    if let Some(first) = &skipped.first_too_large {
+        let count = skipped.too_large;
+        let files = if count == 1 { "file" } else { "files" };
+        notes.push(format!(
+            "({count} {files} of more than 32 MiB not searched, which is too much for `multiline`: {})",
+            first_of(count, &place.shown(first))
+        ));
+    }
+    notes
+}
+
+fn first_of(count: u64, first: &str) -> String {
+    if count == 1 { first.to_owned() } else { format!("{first} and others") }
+}

@@ -1,0 +1,128 @@
+//! `skill`: instructions for a kind of task, which are loaded when they are needed.
+
+mod front_matter;
+mod library;
+#[cfg(test)]
+mod tests;
+
+use library::{Library, Skill};
+use serde_json::json;
+use std::fmt::Write as _;
+use toolkit::prelude::*;
+use toolkit::{Ask, Decision, Level, Preparation, escape_line, nearest};
+
+/// The longest text that a description says of one skill, in characters.
+const MOST_OF_ONE: usize = 500;
+/// The longest text that a description says of all, in bytes.
+const MOST_OF_ALL: usize = 16 * 1024;
+/// How many files of a skill are named.
+const MOST_FILES: usize = 10;
+
+/// Tells what skills there are, and leaves the tool out where there is none.
+async fn permitted(caller: &Caller, tool: &mut Preparation) -> Result<(), ToolError> {
+    let found = tool.blocking({
+        let sources = tool.skill_sources(caller);
+        move || Library::load(&sources)
+    });
+    let mut library = found.await?;
+    for fault in &library.faults {
+        tool.diagnose(Level::Warning, fault.as_str());
+    }
+    if let Some(note) = &library.untrusted {
+        tool.diagnose(Level::Info, note.as_str());
+    }
+    library.skills.retain(|skill| tool.may_use_skill(caller, &skill.name) != Decision::Deny);
+    if library.skills.is_empty() {
+        tool.hide("there are no skills");
+        return Ok(());
+    }
+    let mut description = format!("{}\n\nAvailable skills:", tool.description());
+    for skill in &library.skills {
+        let said: String = skill.description.chars().take(MOST_OF_ONE).collect();
+        let more = if said.len() < skill.description.len() { "…" } else { "" };
+        let line = format!("\n- {}: {said}{more}", skill.name);
+        if description.len() + line.len() > MOST_OF_ALL {
+            let _ = write!(description, "\n- {}", skill.name);
+        } else {
+            description.push_str(&line);
+        }
+    }
+    tool.describe(description);
+    tool.allow_only("skill", library.skills.iter().map(|skill| skill.name.as_str()))
+}
+
+/// Loads the instructions of a skill: what to do for a certain kind of task, and which files help with it. Load one as soon as
+/// a task is what its description says, before you begin.
+///
+/// # Errors
+///
+/// When there is no such skill, or it may not be used.
+#[tool(name = "skill", group = ["fs", "coding"], title = "Load a skill", read_only, asks, prepare = permitted)]
+pub async fn skill(
+    ctx: &ToolContext,
+    /// Name of the skill.
+    #[arg(length(1..=64))]
+    skill: &str,
+) -> Result<ToolOutput, ToolError> {
+    let wanted = skill.trim().to_owned();
+    let calling = ctx.clone();
+    let mut library = ctx.blocking(move |_| Ok(Library::load(&calling.skill_sources()))).await?;
+    library.skills.retain(|skill| ctx.may_use_skill(&skill.name) != Decision::Deny);
+    let Some(at) = library.skills.iter().position(|skill| skill.name == wanted) else {
+        return Err(no_skill(&wanted, &library.skills));
+    };
+    let found = library.skills.swap_remove(at);
+    if ctx.may_use_skill(&found.name) == Decision::Ask {
+        let title = format!("load the skill {} of {}", found.name, found.owner);
+        ctx.ask(Ask::new("skill", title).with_pattern(&found.name)).await?;
+    }
+    let shown = ctx.clone();
+    ctx.blocking(move |_| {
+        let base = found.base.as_deref().map(|base| shown.workspace().shown(base));
+        let (files, more) = found.files(MOST_FILES);
+        Ok(output(&found, base, &files, more))
+    })
+    .await
+}
+
+fn output(found: &Skill, base: Option<String>, files: &[String], more: usize) -> ToolOutput {
+    let Skill { name, owner, description, body, .. } = found;
+    let mut text = format!("Skill {name}, of {owner}.\n");
+    if let Some(base) = &base {
+        let _ = writeln!(text, "Base directory, which paths in the skill belong to: {base}");
+    }
+    if !files.is_empty() {
+        text.push_str("Files in it:\n");
+        for file in files {
+            let _ = writeln!(text, "- {file}");
+        }
+        if more > 0 {
+            let _ = writeln!(text, "- and {more} more");
+        }
+    }
+    let _ = write!(text, "\n{body}");
+    let details = json!({
+        "name": name,
+        "description": description,
+        "owner": owner,
+        "baseDirectory": base,
+        "files": files,
+    });
+    ToolOutput::text(text)
+        .with_title(format!("Loaded the skill {name}"))
+        .with_metadata("name", name.as_str())
+        .with_metadata("baseDirectory", base)
+        .with_details(details)
+}
+
+fn no_skill(wanted: &str, skills: &[Skill]) -> ToolError {
+    let names: Vec<&str> = skills.iter().map(|skill| skill.name.as_str()).collect();
+    let near = nearest(wanted, names.iter().copied());
+    let quoted = |names: &[&str]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>();
+    let hint = match (near.as_slice(), names.as_slice()) {
+        (_, []) => "there are none".to_owned(),
+        ([], names) => format!("there are {}", quoted(&names[..names.len().min(20)]).join(", ")),
+        (near, _) => format!("did you mean {}?", quoted(near).join(" or ")),
+    };
+    ToolError::not_found(format!("there is no skill `{}`; {hint}", escape_line(wanted)))
+}

@@ -1,0 +1,185 @@
+use super::skill;
+use serde_json::json;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+use tempfile::TempDir;
+use toolkit::{Caller, Configuration, LoadOptions, ToolCall, Toolbox, Toolkit, TrustedFile};
+
+/// A workspace and a user's directory.
+struct Places(TempDir);
+
+impl Places {
+    fn new() -> Self {
+        let places = Self(tempfile::tempdir().unwrap());
+        places.file("workspace/toolkit.json5", "{}");
+        places.file("user/other", "");
+        places
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().canonicalize().unwrap().join(name)
+    }
+
+    fn file(&self, name: &str, content: &str) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+
+    fn skill(&self, place: &str, name: &str) {
+        let text =
+            format!("---\nname: {name}\ndescription: How to {name} in the {place}\n---\nDo it well.\n");
+        self.file(&format!("{place}/skills/{name}/SKILL.md"), &text);
+    }
+
+    async fn toolbox(&self, is_trusted: bool, set: &[&str]) -> Toolbox {
+        let workspace = self.path("workspace");
+        let mut options = LoadOptions::new().workspace(&workspace).user_file(self.path("user/toolkit.json5"));
+        if is_trusted {
+            options = options.trusting(TrustedFile::new(workspace.join("toolkit.json5"), b"{}"));
+        }
+        let options = set.iter().fold(options, |options, value| options.set(*value));
+        let configuration = Configuration::load(options).unwrap();
+        let toolkit =
+            Toolkit::empty().tool(toolkit::tool_ref!(skill)).configuration(configuration).build().unwrap();
+        toolkit.toolbox(&Caller::new().with_workspace(workspace)).await
+    }
+}
+
+fn names(toolbox: &Toolbox) -> Vec<String> {
+    let Some(definition) = toolbox.definitions().into_iter().find(|definition| definition.name == "skill")
+    else {
+        return Vec::new();
+    };
+    let names = definition.input_schema["properties"]["skill"]["enum"].as_array().unwrap().clone();
+    names.iter().map(|name| name.as_str().unwrap().to_owned()).collect()
+}
+
+fn said(toolbox: &Toolbox, places: &Places) -> Vec<String> {
+    let root = places.path("").display().to_string();
+    toolbox.diagnostics().iter().map(|said| said.message.replace(&root, "/")).collect()
+}
+
+async fn load(toolbox: &Toolbox, name: &str) -> String {
+    toolbox.call(ToolCall::new("1", "skill", json!({ "skill": name }).to_string())).await.text()
+}
+
+#[tokio::test]
+async fn a_skill_comes_with_its_place_and_files() {
+    let places = Places::new();
+    places.skill("user", "deploy");
+    for file in 0..12 {
+        places.file(&format!("user/skills/deploy/scripts/{file:02}.sh"), "");
+    }
+    let toolbox = places.toolbox(false, &[]).await;
+    let definitions = toolbox.definitions();
+    assert!(
+        definitions[0].description.ends_with("\n\nAvailable skills:\n- deploy: How to deploy in the user"),
+        "{}",
+        definitions[0].description
+    );
+    let base = places.path("user/skills/deploy");
+    let files: String = (0..10).map(|file| format!("- scripts/{file:02}.sh\n")).collect();
+    assert_eq!(
+        load(&toolbox, "deploy").await,
+        format!(
+            "Skill deploy, of the user.\nBase directory, which paths in the skill belong to: {}\nFiles in \
+             it:\n{files}- and 2 more\n\nDo it well.\n",
+            base.display()
+        )
+    );
+}
+
+#[tokio::test]
+async fn a_workspace_has_skills_once_it_is_trusted() {
+    let places = Places::new();
+    places.skill("workspace", "review");
+    places.skill("workspace", "both");
+    places.skill("user", "both");
+    let toolbox = places.toolbox(false, &[]).await;
+    assert_eq!(names(&toolbox), ["both"]);
+    assert_eq!(
+        said(&toolbox, &places),
+        [
+            "the skills in /workspace/skills do not count: the workspace is not trusted. `toolkit trust` trusts a workspace by \
+          its `toolkit.json5`"
+        ]
+    );
+    let toolbox = places.toolbox(true, &[]).await;
+    assert_eq!(names(&toolbox), ["both", "review"]);
+    assert_eq!(
+        said(&toolbox, &places),
+        [
+            "the skill `both` of /user/skills/both/SKILL.md is left out: /workspace/skills/both/SKILL.md has one of this name"
+        ]
+    );
+    assert!(load(&toolbox, "both").await.starts_with("Skill both, of the workspace."));
+    // What is trusted is a file with what it held, at its place.
+    places.file("workspace/toolkit.json5", "{ }");
+    assert_eq!(names(&places.toolbox(true, &[]).await), ["both"]);
+    fs::remove_file(places.path("workspace/toolkit.json5")).unwrap();
+    assert_eq!(names(&places.toolbox(true, &[]).await), ["both"]);
+}
+
+#[tokio::test]
+async fn without_skills_there_is_no_tool() {
+    let places = Places::new();
+    let toolbox = places.toolbox(true, &[]).await;
+    assert!(toolbox.definitions().is_empty());
+    assert!(load(&toolbox, "x").await.contains("there are no skills"), "{}", load(&toolbox, "x").await);
+}
+
+#[tokio::test]
+async fn what_is_denied_is_not_listed_and_what_is_asked_is_not_loaded_unasked() {
+    let places = Places::new();
+    for name in ["one", "two", "three"] {
+        places.skill("user", name);
+    }
+    let rules = "permission.skill=[{ match: 'one', do: 'deny' }, { match: 'two', do: 'ask' }]";
+    let toolbox = places.toolbox(false, &[rules]).await;
+    assert_eq!(names(&toolbox), ["three", "two"]);
+    assert!(load(&toolbox, "one").await.contains("three"), "{}", load(&toolbox, "one").await);
+    let text = load(&toolbox, "two").await;
+    assert!(text.contains("load the skill two of the user"), "{text}");
+    assert!(load(&toolbox, "three").await.starts_with("Skill three, of the user."));
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_a_skill_is_said() {
+    let places = Places::new();
+    places.skill("user", "good");
+    places.file("user/skills/a-none/SKILL.md", "no head");
+    places.file(
+        "user/skills/b-long/SKILL.md",
+        &format!("---\nname: x\ndescription: y\n---\n{}", "x".repeat(256 * 1024)),
+    );
+    places.file("user/skills/plain-file", "");
+    places.file("user/skills/empty/other", "");
+    places.file("outside/SKILL.md", "---\nname: out\ndescription: canary\n---\n");
+    fs::create_dir(places.path("user/skills/c-link")).unwrap();
+    symlink(places.path("outside/SKILL.md"), places.path("user/skills/c-link/SKILL.md")).unwrap();
+    symlink(places.path("outside"), places.path("user/skills/d-link")).unwrap();
+    symlink("good", places.path("user/skills/e-within")).unwrap();
+    symlink("absent", places.path("user/skills/f-nowhere")).unwrap();
+    fs::create_dir_all(places.path("user/skills/g-pipe")).unwrap();
+    let pipe = places.path("user/skills/g-pipe/SKILL.md");
+    assert!(std::process::Command::new("mkfifo").arg(pipe).status().unwrap().success());
+    let toolbox = places.toolbox(true, &[]).await;
+    assert_eq!(names(&toolbox), ["good"]);
+    assert_eq!(
+        said(&toolbox, &places),
+        [
+            "/user/skills/a-none/SKILL.md: it does not begin with front matter, a line of `---`",
+            "/user/skills/b-long/SKILL.md: it has more than 256 KiB",
+            "/user/skills/c-link/SKILL.md: it is a link that leads out of the directory of skills",
+            "/user/skills/d-link/SKILL.md: it is a link that leads out of the directory of skills",
+            "/user/skills/g-pipe/SKILL.md: it is not a regular file",
+            "the skill `good` of /user/skills/good/SKILL.md is left out: /user/skills/good/SKILL.md has one of this name",
+        ]
+    );
+    // A whole directory of skills that leads elsewhere is none.
+    symlink(places.path("outside"), places.path("workspace/skills")).unwrap();
+    places.file("outside/out/SKILL.md", "---\nname: out\ndescription: canary\n---\n");
+    assert_eq!(names(&places.toolbox(true, &[]).await), ["good"]);
+}

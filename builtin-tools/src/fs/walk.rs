@@ -1,0 +1,250 @@
+//! Which files lie below a directory, as ripgrep would list them: what ignore files name is left out, and what is hidden.
+//!
+//! Directories are listed and files opened through [`Doors`], by handle, so that nothing that changes meanwhile leads a walk
+//! elsewhere. Symbolic links are not followed.
+
+mod doors;
+mod rules;
+#[cfg(test)]
+mod tests;
+
+pub(super) use doors::{Doors, Refused};
+
+use ignore::overrides::{Override, OverrideBuilder};
+use ignore::types::{FileTypeDef, Types, TypesBuilder};
+use rules::{Names, Rules};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use toolkit::{CancellationToken, FileKind, ToolError, ToolErrorKind, escape_line, nearest};
+
+/// The most entries of one directory. They have to be held together to be sorted.
+const MOST_ENTRIES: usize = 1_000_000;
+
+/// What of a tree is wanted. None of it brings back what is ignored or hidden.
+#[derive(Clone)]
+pub(super) struct Filter {
+    /// Whether what is hidden is wanted too: what has a name that begins with a dot.
+    pub(super) hidden: bool,
+    globs: Override,
+    types: Types,
+}
+
+impl Filter {
+    /// Everything that is not ignored, nor hidden.
+    pub(super) fn new(hidden: bool) -> Self {
+        Self { hidden, globs: Override::empty(), types: Types::empty() }
+    }
+
+    /// Only what a pattern describes, relative to `root`, or with `!` at its beginning only what it doesn't.
+    pub(super) fn with_glob(mut self, root: &Path, pattern: &str) -> Result<Self, ToolError> {
+        let mut builder = OverrideBuilder::new(root);
+        let built = builder.allow_unclosed_class(false).add(pattern).and_then(|builder| builder.build());
+        self.globs = built.map_err(|error| {
+            let message = format!(
+                "`{pattern}` is no glob pattern: {}; `*` stands for text within one name, `**` for any directories, `?` \
+                 for one character, `[ab]` for one of these and `{{a,b}}` for either; put a backslash before one that is \
+                 meant as it is",
+                glob_problem(&error)
+            );
+            ToolError::new(ToolErrorKind::InvalidArguments, message)
+        })?;
+        Ok(self)
+    }
+
+    /// Only files of a type that ripgrep knows, such as `rust`.
+    pub(super) fn with_type(mut self, name: &str) -> Result<Self, ToolError> {
+        let mut builder = TypesBuilder::new();
+        builder.add_defaults();
+        let known = builder.definitions();
+        // The library takes this one for every type that there is.
+        if !known.iter().any(|definition| definition.name() == name) {
+            return Err(unknown_type(name, &known));
+        }
+        self.types = builder.select(name).build().map_err(|error| ToolError::failed(error.to_string()))?;
+        Ok(self)
+    }
+
+    fn takes(&self, path: &Path, is_dir: bool) -> bool {
+        !self.globs.matched(path, is_dir).is_ignore() && !self.types.matched(path, is_dir).is_ignore()
+    }
+}
+
+fn unknown_type(name: &str, known: &[FileTypeDef]) -> ToolError {
+    let of_extension = format!("*.{name}");
+    let by_extension = known.iter().filter(|known| known.globs().contains(&of_extension));
+    let mut near: Vec<&str> = by_extension.map(FileTypeDef::name).take(3).collect();
+    if near.is_empty() {
+        near = nearest(name, known.iter().map(FileTypeDef::name));
+    }
+    let near: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
+    let hint = match near.as_slice() {
+        [] => "leave `type` out, and let `glob` select by name: `*.txt`, say".to_owned(),
+        near => format!("did you mean {}?", near.join(" or ")),
+    };
+    let name = escape_line(name);
+    ToolError::new(ToolErrorKind::InvalidArguments, format!("there is no file type `{name}`; {hint}"))
+}
+
+/// What is wrong with a pattern, without the pattern itself.
+fn glob_problem(error: &ignore::Error) -> String {
+    match error {
+        ignore::Error::Glob { err, .. } => err.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// Something that a walk came upon.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Step {
+    /// A file that is wanted.
+    File(PathBuf),
+    /// A directory that could not be listed, or not whole.
+    Unreadable(PathBuf),
+    /// A directory that a person would have to be asked about.
+    Refused,
+}
+
+/// A directory that is to be listed.
+#[derive(Clone)]
+pub(super) struct Directory {
+    path: PathBuf,
+    /// What holds for the directory itself; its own ignore files come on top.
+    rules: Arc<Rules>,
+}
+
+/// What is in a directory, sorted by name.
+#[derive(Default)]
+pub(super) struct Listing {
+    pub(super) entries: Vec<Entry>,
+    /// Whether it could not be listed, or not whole.
+    pub(super) is_incomplete: bool,
+}
+
+pub(super) enum Entry {
+    File(PathBuf),
+    Directory(Directory),
+    Refused,
+}
+
+/// A tree to walk. Each thread takes a clone.
+#[derive(Clone)]
+pub(super) struct Tree<'a> {
+    filter: Filter,
+    doors: Doors,
+    cancel: &'a CancellationToken,
+}
+
+impl<'a> Tree<'a> {
+    pub(super) fn new(filter: Filter, doors: Doors, cancel: &'a CancellationToken) -> Self {
+        Self { filter, doors, cancel }
+    }
+
+    /// The directory at which the walk begins, whatever its name.
+    pub(super) fn root(&mut self, path: &Path) -> Directory {
+        Directory { path: path.to_owned(), rules: Rules::above(path, &mut self.doors) }
+    }
+
+    /// What is in a directory and wanted.
+    pub(super) fn list(&mut self, directory: &Directory) -> Listing {
+        let Some((names, is_incomplete)) = self.names(&directory.path) else {
+            return Listing { entries: Vec::new(), is_incomplete: true };
+        };
+        let found = Names::among(names.iter().map(|(name, _)| name.as_os_str()));
+        let rules = Rules::below(&directory.rules, &directory.path, found, &mut self.doors);
+        let mut entries = Vec::with_capacity(names.len());
+        for (name, kind) in names {
+            let is_dir = kind == Kind::Directory;
+            let path = directory.path.join(&name);
+            let verdict = rules.matched(&path, is_dir);
+            let is_hidden = name.as_encoded_bytes().first() == Some(&b'.') && !self.filter.hidden;
+            if verdict.is_ignore()
+                || is_hidden && !verdict.is_whitelist()
+                || !self.filter.takes(&path, is_dir)
+            {
+                continue;
+            }
+            entries.push(match kind {
+                Kind::File => Entry::File(path),
+                Kind::Directory if self.doors.may_name(&path) => {
+                    Entry::Directory(Directory { path, rules: Arc::clone(&rules) })
+                }
+                Kind::Directory => Entry::Refused,
+            });
+        }
+        Listing { entries, is_incomplete }
+    }
+
+    /// The names in a directory, sorted, and whether some are missing; `None` where there is nothing to be had.
+    fn names(&mut self, path: &Path) -> Option<(Vec<(OsString, Kind)>, bool)> {
+        let (entries, is_incomplete) = self.doors.entries(path, MOST_ENTRIES).ok()?;
+        let mut names: Vec<(OsString, Kind)> =
+            entries.into_iter().filter_map(|entry| Some((entry.name, Kind::of(entry.kind)?))).collect();
+        names.sort_unstable_by(|one, other| one.0.cmp(&other.0));
+        Some((names, is_incomplete))
+    }
+
+    /// Every step below a directory, sorted by path.
+    pub(super) fn steps(self, root: Directory) -> Steps<'a> {
+        Steps { tree: self, next: Some(root), levels: Vec::new() }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    File,
+    Directory,
+}
+
+impl Kind {
+    /// `None` for what is neither: links, pipes, sockets, devices.
+    fn of(kind: FileKind) -> Option<Self> {
+        match kind {
+            FileKind::Directory => Some(Self::Directory),
+            FileKind::File => Some(Self::File),
+            _ => None,
+        }
+    }
+}
+
+/// The steps of a walk, in the order of their paths.
+pub(super) struct Steps<'a> {
+    tree: Tree<'a>,
+    /// A directory that is to be listed next.
+    next: Option<Directory>,
+    /// What is left of each directory on the way.
+    levels: Vec<std::vec::IntoIter<Entry>>,
+}
+
+impl Iterator for Steps<'_> {
+    type Item = Step;
+
+    fn next(&mut self) -> Option<Step> {
+        loop {
+            if let Some(directory) = self.next.take() {
+                let listing = self.tree.list(&directory);
+                self.levels.push(listing.entries.into_iter());
+                if listing.is_incomplete {
+                    return Some(Step::Unreadable(directory.path));
+                }
+            }
+            if self.tree.cancel.is_cancelled() {
+                return None;
+            }
+            match self.levels.last_mut()?.next() {
+                Some(Entry::File(path)) => return Some(Step::File(path)),
+                Some(Entry::Directory(directory)) => self.next = Some(directory),
+                Some(Entry::Refused) => return Some(Step::Refused),
+                None => {
+                    self.levels.pop();
+                }
+            }
+        }
+    }
+}
+
+impl Directory {
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+}

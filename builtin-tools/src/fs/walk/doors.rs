@@ -1,0 +1,77 @@
+//! What may be opened and named without asking.
+
+use std::fs::File;
+use std::io::{self, Seek as _};
+use std::path::Path;
+use toolkit::{DirectoryEntry, OpenedTree, Refused as NotOpened, Workspace};
+
+/// Opens what may be read without a question; a walk asks nobody. Each thread takes a clone.
+#[derive(Clone)]
+pub(in crate::fs) struct Doors {
+    tree: OpenedTree,
+    workspace: Workspace,
+}
+
+/// Why something was not opened.
+#[derive(Debug)]
+pub(in crate::fs) enum Refused {
+    /// A person would have to be asked, or it is denied.
+    NotAllowed,
+    /// It cannot be read.
+    Unreadable,
+    /// It is gone, or is no regular file any more.
+    Gone,
+}
+
+impl Doors {
+    pub(in crate::fs) fn new(tree: OpenedTree, workspace: Workspace) -> Self {
+        Self { tree, workspace }
+    }
+
+    /// The real path of the workspace.
+    pub(in crate::fs) fn workspace(&self) -> &Path {
+        self.tree.workspace_dir()
+    }
+
+    /// Whether a directory's content may be somebody else's: it is in the workspace, or what is walked.
+    pub(in crate::fs) fn is_inside(&self, path: &Path) -> bool {
+        path.starts_with(self.workspace()) || path.starts_with(self.tree.path())
+    }
+
+    /// Opens a regular file of the tree, or the one that the tree is.
+    pub(in crate::fs) fn open(&mut self, path: &Path) -> Result<File, Refused> {
+        let refused = |_: io::Error| Refused::Unreadable;
+        if let Some(mut file) = self.tree.file().map_err(refused)? {
+            // Its handles share their place in it.
+            file.rewind().map_err(refused)?;
+            return Ok(file);
+        }
+        self.tree.try_open(path).map_err(|error| match error {
+            NotOpened::NeedsLeave => Refused::NotAllowed,
+            NotOpened::Absent | NotOpened::Kind(_) => Refused::Gone,
+            _ => Refused::Unreadable,
+        })
+    }
+
+    /// Opens a file that says what is ignored, in the tree or above it within the workspace. It may be a link within the
+    /// workspace.
+    pub(super) fn open_rules(&mut self, path: &Path) -> Option<File> {
+        let of_tree = self.tree.is_dir().then(|| self.tree.try_open(path).ok()).flatten();
+        of_tree.or_else(|| self.workspace.try_open(path).ok().map(toolkit::OpenedFile::into_file))
+    }
+
+    /// What is in a directory, and whether there is more than `most`.
+    pub(super) fn entries(&mut self, path: &Path, most: usize) -> io::Result<(Vec<DirectoryEntry>, bool)> {
+        self.tree.entries(path, most)
+    }
+
+    /// Whether a path may be named, and a directory entered.
+    pub(in crate::fs) fn may_name(&mut self, path: &Path) -> bool {
+        self.tree.may_read(path)
+    }
+
+    /// A path as it is shown.
+    pub(in crate::fs) fn shown(&self, path: &Path) -> String {
+        self.tree.shown(path)
+    }
+}

@@ -1,0 +1,215 @@
+//! What ignore files say: those of ripgrep and of git, with the precedence that ripgrep gives them.
+
+use super::Doors;
+use ignore::Match;
+use ignore::gitignore::{Gitignore, GitignoreBuilder, Glob, gitconfig_excludes_path};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// How much of an ignore file counts: a hostile one shall not fill the memory with patterns.
+const MOST_BYTES: u64 = 256 * 1024;
+/// How many patterns of an ignore file count.
+const MOST_PATTERNS: usize = 10_000;
+/// How much of the first line of a file counts that says where a repository is.
+const MOST_BYTES_OF_A_LINE: u64 = 4_096;
+
+/// The rules that hold within a directory.
+pub(super) struct Rules {
+    above: Option<Arc<Rules>>,
+    /// Of `.rgignore`, `.ignore`, `.gitignore` and a repository's `info/exclude`, which count in this order.
+    files: [Gitignore; 4],
+    /// Whether a repository begins here: what git was told above it does not hold in it.
+    is_repository: bool,
+    /// Whether this is within a repository: only there counts what git was told.
+    is_in_repository: bool,
+    /// What the user told git for all repositories.
+    global: Arc<Gitignore>,
+}
+
+/// Which files that say something are in a directory.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Names {
+    rgignore: bool,
+    ignore: bool,
+    gitignore: bool,
+    git: bool,
+    jj: bool,
+}
+
+impl Names {
+    pub(super) fn among<'a>(names: impl Iterator<Item = &'a OsStr>) -> Self {
+        let mut found = Self::default();
+        for name in names {
+            match name.as_encoded_bytes() {
+                b".rgignore" => found.rgignore = true,
+                b".ignore" => found.ignore = true,
+                b".gitignore" => found.gitignore = true,
+                b".git" => found.git = true,
+                b".jj" => found.jj = true,
+                _ => {}
+            }
+        }
+        found
+    }
+
+    const ALL: Self = Self { rgignore: true, ignore: true, gitignore: true, git: true, jj: true };
+
+    fn any(self) -> bool {
+        self.rgignore || self.ignore || self.gitignore || self.git || self.jj
+    }
+}
+
+/// From where ignore files are read.
+enum From<'a> {
+    /// Out of the workspace or what is walked: what is in it may be somebody else's.
+    Tree(&'a mut Doors),
+    /// Out of a directory above the one that is walked. Whoever owns that decides what is in it anyway.
+    Above,
+}
+
+impl Rules {
+    /// What holds for a directory because of those above it.
+    pub(super) fn above(path: &Path, doors: &mut Doors) -> Arc<Self> {
+        let mut rules = Arc::new(Self {
+            above: None,
+            files: std::array::from_fn(|_| Gitignore::empty()),
+            is_repository: false,
+            is_in_repository: false,
+            global: Arc::new(global(doors.workspace())),
+        });
+        let mut directories: Vec<&Path> = path.ancestors().skip(1).collect();
+        directories.reverse();
+        for directory in directories {
+            let mut from = if doors.is_inside(directory) { From::Tree(doors) } else { From::Above };
+            rules = Self::new(&rules, directory, Names::ALL, &mut from);
+        }
+        rules
+    }
+
+    /// What holds within a directory in which `names` are.
+    pub(super) fn below(above: &Arc<Self>, directory: &Path, names: Names, doors: &mut Doors) -> Arc<Self> {
+        Self::new(above, directory, names, &mut From::Tree(doors))
+    }
+
+    fn new(above: &Arc<Self>, directory: &Path, names: Names, from: &mut From<'_>) -> Arc<Self> {
+        if !names.any() {
+            return Arc::clone(above);
+        }
+        let git = if names.git { Git::at(directory, from) } else { None };
+        let is_repository = git.is_some() || names.jj && directory.join(".jj").exists();
+        let mut of = |is_there: bool, file: &str| match is_there {
+            true => parse(directory, &directory.join(file), from),
+            false => Gitignore::empty(),
+        };
+        let [rgignore, ignore, gitignore] =
+            [of(names.rgignore, ".rgignore"), of(names.ignore, ".ignore"), of(names.gitignore, ".gitignore")];
+        let exclude = git.and_then(|git| git.exclude);
+        let exclude = exclude.map_or_else(Gitignore::empty, |file| parse(directory, &file, from));
+        let files = [rgignore, ignore, gitignore, exclude];
+        if !is_repository && files.iter().all(Gitignore::is_empty) {
+            return Arc::clone(above);
+        }
+        Arc::new(Self {
+            above: Some(Arc::clone(above)),
+            files,
+            is_repository,
+            is_in_repository: is_repository || above.is_in_repository,
+            global: Arc::clone(&above.global),
+        })
+    }
+
+    /// What the rules say of a path. Of each kind of file the nearest one that says something counts.
+    pub(super) fn matched(&self, path: &Path, is_dir: bool) -> Match<()> {
+        let mut said: [Match<()>; 4] = std::array::from_fn(|_| Match::None);
+        let mut has_left_repository = false;
+        let mut rules = Some(self);
+        while let Some(here) = rules {
+            for (number, (said, file)) in said.iter_mut().zip(&here.files).enumerate() {
+                let is_gits = number >= 2;
+                let counts = !is_gits || self.is_in_repository && !has_left_repository;
+                if said.is_none() && counts && !file.is_empty() {
+                    *said = file.matched(path, is_dir).map(|_: &Glob| ());
+                }
+            }
+            has_left_repository |= here.is_repository;
+            rules = here.above.as_deref();
+        }
+        let [rgignore, ignore, gitignore, exclude] = said;
+        let global = match self.is_in_repository {
+            true => self.global.matched(path, is_dir).map(|_: &Glob| ()),
+            false => Match::None,
+        };
+        rgignore.or(ignore).or(gitignore).or(exclude).or(global)
+    }
+}
+
+/// A directory's `.git`.
+struct Git {
+    /// The repository's own list of what is ignored.
+    exclude: Option<PathBuf>,
+}
+
+impl Git {
+    /// As ripgrep finds it: a directory, or a file that says where that of a worktree is.
+    fn at(directory: &Path, from: &mut From<'_>) -> Option<Self> {
+        let git = directory.join(".git");
+        let is_file = git.metadata().ok()?.is_file();
+        if !is_file {
+            return Some(Self { exclude: Some(git.join("info/exclude")) });
+        }
+        let mut exclude = || {
+            let line = first_line(&git, from)?;
+            let there = PathBuf::from(line.strip_prefix("gitdir: ")?);
+            let common = first_line(&there.join("commondir"), from)?;
+            let common = if common.starts_with('.') { there.join(common) } else { PathBuf::from(common) };
+            Some(common.join("info/exclude"))
+        };
+        Some(Self { exclude: exclude() })
+    }
+}
+
+fn open(path: &Path, from: &mut From<'_>) -> Option<File> {
+    match from {
+        From::Tree(doors) => doors.open_rules(path),
+        // A pipe would be waited for.
+        From::Above => path.metadata().ok()?.is_file().then(|| File::open(path).ok())?,
+    }
+}
+
+fn first_line(path: &Path, from: &mut From<'_>) -> Option<String> {
+    let mut text = Vec::new();
+    open(path, from)?.take(MOST_BYTES_OF_A_LINE).read_to_end(&mut text).ok()?;
+    let line = text.split(|byte| *byte == b'\n').next()?;
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    String::from_utf8(line.to_vec()).ok()
+}
+
+/// The patterns of an ignore file, relative to a directory. What is no pattern is passed over.
+fn parse(directory: &Path, file: &Path, from: &mut From<'_>) -> Gitignore {
+    let Some(opened) = open(file, from) else { return Gitignore::empty() };
+    parse_opened(directory, file, opened)
+}
+
+fn parse_opened(directory: &Path, file: &Path, opened: File) -> Gitignore {
+    let mut text = Vec::new();
+    if opened.take(MOST_BYTES).read_to_end(&mut text).is_err() {
+        return Gitignore::empty();
+    }
+    let mut builder = GitignoreBuilder::new(directory);
+    let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&text);
+    for line in text.split(|byte| *byte == b'\n').take(MOST_PATTERNS) {
+        // As ripgrep does, which reads it as lines of text.
+        let Ok(line) = std::str::from_utf8(line) else { break };
+        let _ = builder.add_line(Some(file.to_owned()), line);
+    }
+    builder.build().unwrap_or_else(|_| Gitignore::empty())
+}
+
+/// What the user told git to ignore everywhere.
+fn global(workspace: &Path) -> Gitignore {
+    let Some(file) = gitconfig_excludes_path() else { return Gitignore::empty() };
+    parse(workspace, &file, &mut From::Above)
+}

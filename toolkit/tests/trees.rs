@@ -1,0 +1,93 @@
+//! What is below an opened place is reached without questions, and nothing else.
+
+#![cfg(unix)]
+
+#[tokio::test]
+async fn a_tree_is_opened_without_further_questions_and_never_left() {
+    let base = tempfile::tempdir().unwrap();
+    let base = base.path().canonicalize().unwrap();
+    let workspace = base.join("workspace");
+    std::fs::create_dir_all(workspace.join("within/.ssh")).unwrap();
+    std::fs::create_dir_all(base.join("outside")).unwrap();
+    for file in [
+        "workspace/within/a",
+        "workspace/within/b.pem",
+        "workspace/within/.ssh/c",
+        "workspace/d",
+        "outside/canary",
+    ] {
+        std::fs::write(base.join(file), "text").unwrap();
+    }
+    std::os::unix::fs::symlink(base.join("outside"), workspace.join("within/link")).unwrap();
+    std::os::unix::fs::symlink(base.join("outside/canary"), workspace.join("within/file")).unwrap();
+    let ctx = toolkit::ToolContext::detached(toolkit::Caller::new().with_workspace(&workspace));
+    let mut tree = ctx.workspace().open_tree("within").await.unwrap();
+    let within = workspace.join("within");
+    for (name, expected) in [
+        ("a", "opened"),
+        ("b.pem", "it needs to be asked for"),
+        (".ssh/c", "it needs to be asked for"),
+        ("absent", "it does not exist"),
+        ("absent.pem", "it needs to be asked for"),
+        ("link/canary", "it does not exist"),
+        ("file", "it does not exist"),
+        ("../d", "it needs to be asked for"),
+        ("../../outside/canary", "it needs to be asked for"),
+        (".ssh", "it needs to be asked for"),
+        (".", "it is not a regular file but a directory"),
+    ] {
+        let opened = tree.try_open(&within.join(name));
+        let said = opened.map_or_else(|error| error.to_string(), |_| "opened".to_owned());
+        assert_eq!(said, expected, "{name}");
+    }
+    for path in [&workspace, &base.join("outside"), &within.join("link"), &within.join("../../outside")] {
+        assert!(tree.entries(path, 10).is_err(), "{}", path.display());
+    }
+    assert_eq!(tree.entries(&within, 10).unwrap().0.len(), 5);
+    // Outside, nobody is there to be asked.
+    for path in ["../outside", "../absent", "within/link"] {
+        let error = ctx.workspace().open_tree(path).await.unwrap_err();
+        assert_eq!(error.kind(), toolkit::ToolErrorKind::Denied, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_directory_that_is_swapped_for_a_link_leads_no_tree_elsewhere() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let base = tempfile::tempdir().unwrap();
+    let base = base.path().canonicalize().unwrap();
+    let workspace = base.join("workspace");
+    for directory in ["workspace/swapped", "outside"] {
+        std::fs::create_dir_all(base.join(directory)).unwrap();
+    }
+    std::fs::write(workspace.join("swapped/file"), "inside").unwrap();
+    std::fs::write(base.join("outside/file"), "canary").unwrap();
+    std::fs::write(base.join("outside/canary"), "canary").unwrap();
+    let ctx = toolkit::ToolContext::detached(toolkit::Caller::new().with_workspace(&workspace));
+    let mut tree = ctx.workspace().open_tree(".").await.unwrap();
+    let is_over = AtomicBool::new(false);
+    let swaps = std::env::var("SWAPS").ok().and_then(|swaps| swaps.parse().ok()).unwrap_or(2_000);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let (there, aside) = (workspace.join("swapped"), workspace.join("aside"));
+            for _ in 0..swaps {
+                std::fs::rename(&there, &aside).unwrap();
+                std::os::unix::fs::symlink(base.join("outside"), &there).unwrap();
+                std::fs::remove_file(&there).unwrap();
+                std::fs::rename(&aside, &there).unwrap();
+            }
+            is_over.store(true, Ordering::Relaxed);
+        });
+        let mut opened = 0;
+        while !is_over.load(Ordering::Relaxed) {
+            if let Ok(file) = tree.try_open(&workspace.join("swapped/file")) {
+                assert_eq!(std::io::read_to_string(file).unwrap(), "inside");
+                opened += 1;
+            }
+            if let Ok((entries, _)) = tree.entries(&workspace.join("swapped"), 10) {
+                assert!(entries.iter().all(|entry| entry.name == "file"), "{entries:?}");
+            }
+        }
+        assert!(opened > 0);
+    });
+}

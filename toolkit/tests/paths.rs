@@ -9,7 +9,7 @@ use std::os::unix::fs::symlink;
 use toolkit::prelude::*;
 use toolkit::{
     Access, Answer, PathDecision, PendingAsk, PermissionSettings, Permissions, Question, ScriptedApprover,
-    ToolErrorKind, Toolbox, is_path_contained, sandbox_boundary, tool_ref,
+    ToolErrorKind, Toolbox, is_path_contained, protected_paths, sandbox_boundary, sensitive_paths, tool_ref,
 };
 
 /// `base/{inside,outside,data}`, with links of every shape.
@@ -26,6 +26,9 @@ impl Places {
             "outside/secret.txt",
             "outside/.env",
             "outside/.git/config",
+            "outside/bare/HEAD",
+            "outside/bare/objects/x",
+            "outside/bare/refs/x",
             "data/approvals.json",
             "inside/file",
             "inside/folder/deep",
@@ -42,6 +45,13 @@ impl Places {
             "inside/bare/config",
             "inside/worktree/HEAD",
             "inside/worktree/commondir",
+            "inside/headless/objects/x",
+            "inside/headless/refs/x",
+            "inside/headless/commondir",
+            "inside/half/HEAD",
+            "inside/half/objects/x",
+            "inside/other_half/HEAD",
+            "inside/other_half/refs/x",
             "inside/C:\\Users\\x",
             "inside/~x",
         ] {
@@ -64,6 +74,7 @@ impl Places {
             ("../outside/new", "dangling_outside"),
             ("circle", "circle"),
             ("../data", "to_data"),
+            ("folder", ".docker"),
         ] {
             symlink(target, inside.join(link)).expect("a place for the test");
         }
@@ -188,6 +199,12 @@ async fn what_is_decided_without_any_rule() {
         ("folder/new.pem", "sensitive folder/new.pem", "protected folder/new.pem"),
         ("harmless.txt", "sensitive harmless.txt .env", "protected harmless.txt .env"),
         (".env.local", "sensitive .env.local folder/deep", "protected .env.local folder/deep"),
+        // Named so as a whole only, not by any link on the way.
+        (
+            ".docker/config.json",
+            "sensitive .docker/config.json folder/config.json",
+            "protected .docker/config.json folder/config.json",
+        ),
         // Named so in the middle of the way only.
         ("chain_a", "sensitive chain_a folder/deep", "protected chain_a folder/deep"),
         ("plain.txt", "sensitive plain.txt BASE/outside/.env", "protected plain.txt BASE/outside/.env"),
@@ -202,6 +219,16 @@ async fn what_is_decided_without_any_rule() {
         ("bare/hooks/new", "allow bare/hooks/new", "protected bare/hooks/new"),
         ("worktree/config", "allow worktree/config", "protected worktree/config"),
         ("other/HEAD", "allow other/HEAD", "protected other/HEAD"),
+        // What looks like a repository in part only.
+        ("headless/config", "allow headless/config", "edit headless/config"),
+        ("half/config", "allow half/config", "edit half/config"),
+        ("other_half/config", "allow other_half/config", "edit other_half/config"),
+        // What is outside is not looked at.
+        (
+            "BASE/outside/bare/config",
+            "external_directory BASE/outside/bare/config",
+            "edit BASE/outside/bare/config",
+        ),
         (".vscode/settings.json", "allow .vscode/settings.json", "protected .vscode/settings.json"),
         (".github/workflows/ci.yml", "allow .github/workflows/ci.yml", "protected .github/workflows/ci.yml"),
         ("toolkit.json5", "allow toolkit.json5", "protected toolkit.json5"),
@@ -214,6 +241,21 @@ async fn what_is_decided_without_any_rule() {
             let decided = call(&toolbox, "decide", &places.path(path), write).await.unwrap();
             let decided = decided.split(": ").next().unwrap();
             assert_eq!(decided, places.path(expected), "{path} {write}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_listed_as_guarded_is_asked_about() {
+    let places = Places::new();
+    let toolbox = places.toolbox(&json!({ "edit": "allow" }), ScriptedApprover::new([])).await;
+    let lists = [(sensitive_paths(), false, "sensitive"), (protected_paths(), true, "protected")];
+    for (guarded, write, kind) in lists {
+        assert!(guarded.len() > 2, "{kind}");
+        for pattern in guarded.iter().flat_map(|guarded| guarded.patterns) {
+            let path = pattern.trim_end_matches('/').replace('*', "x");
+            let decided = call(&toolbox, "decide", &path, write).await.unwrap();
+            assert!(decided.starts_with(kind), "{path}: {decided}");
         }
     }
 }
@@ -483,6 +525,13 @@ async fn what_is_asked_and_where_it_leads() {
             &["protected BASE/outside/.git/config"],
             Ok("BASE/outside/.git/config"),
         ),
+        (
+            json!({ "external_directory": "allow", "edit": "allow" }),
+            "BASE/outside/bare/hooks/new",
+            true,
+            &["protected BASE/outside/bare/hooks/new"],
+            Ok("BASE/outside/bare/hooks/new"),
+        ),
         (json!({}), "BASE/data/approvals.json", true, &[], Err(Denied)),
         (json!({ "read": "deny" }), "absent", false, &[], Err(Denied)),
     ] {
@@ -599,6 +648,15 @@ async fn a_workspace_in_the_data_directory_is_a_workspace() {
     }
     let toolbox = toolkit.toolbox(&Caller::new().with_workspace(&places.base)).await;
     assert!(call(&toolbox, "decide", "inside/file", true).await.unwrap().starts_with("deny inside/file: "));
+}
+
+#[tokio::test]
+async fn what_is_above_the_workspace_is_not_looked_at() {
+    let places = Places::new();
+    let toolkit = Toolkit::empty().tool(tool_ref!(decide)).build().unwrap();
+    let inside = places.base.join("inside/bare/objects");
+    let toolbox = toolkit.toolbox(&Caller::new().with_workspace(inside)).await;
+    assert_eq!(call(&toolbox, "decide", "y", true).await.unwrap(), "edit y");
 }
 
 /// Reads without asking.

@@ -65,7 +65,15 @@ fn one_source() {
         // The strictest of several.
         ("exec", &["git status", "git log"], "allow by `git *`: allow (/permission/exec/0)"),
         ("exec", &["git status", "ls"], "ask"),
+        ("exec", &["ls", "git status"], "ask"),
         ("exec", &["ls", "git push"], "ask by `git push*`: ask (/permission/exec/1)"),
+        ("exec", &["git push", "ls"], "ask by `git push*`: ask (/permission/exec/1)"),
+        // Of two that are as strict the first.
+        (
+            "exec",
+            &["git push", "git push --force-with-lease"],
+            "ask by `git push*`: ask (/permission/exec/1)",
+        ),
         (
             "exec",
             &["git push", "git push --force", "ls"],
@@ -180,6 +188,19 @@ fn between_levels_the_stricter_wins() {
             Caller::new().with_agent("a/~b"),
             "ask by ask (/agents/a~1~0b/permission/exec)",
         ),
+        (
+            json!({ "agents": { "ada": { "exec": "ask" } } }),
+            json!({}),
+            ada(),
+            "ask by ask (/agents/ada/permission/exec)",
+        ),
+        // Of two that are as strict the first.
+        (
+            json!({ "permission": { "exec": "ask" }, "agents": { "ada": { "exec": "ask" } } }),
+            json!({ "channels": { "irc": { "exec": "ask" } } }),
+            ada(),
+            "ask by ask (/permission/exec)",
+        ),
         // So can what is not trusted.
         (json!({}), json!({ "permission": { "exec": "allow" } }), ada(), "ask"),
         (
@@ -200,32 +221,33 @@ fn between_levels_the_stricter_wins() {
             ada(),
             "deny by deny (/channels/irc/permission/exec)",
         ),
+    ] {
+        between(&sources, &narrowing, &caller, expected);
+    }
+}
+
+fn between(sources: &Value, narrowing: &Value, caller: &Caller, expected: &str) {
+    let permissions = Permissions::new([source(sources)]).narrowed_by(source(narrowing));
+    let patterns = ["ls".to_owned()];
+    let request = PermissionRequest::new("exec", &patterns);
+    assert_eq!(word(&permissions, caller, &request), expected, "{sources} {narrowing}");
+}
+
+#[test]
+fn a_kind_is_one_whatever_way_it_is_written() {
+    for (sources, expected) in [
         // A kind with a wildcard is no kind; what it denies counts all the same.
         (
             json!({ "permission": { "exec": "allow", "e*": "ask", "*": "allow", "f*": "deny" } }),
-            json!({}),
-            ada(),
             "ask by ask (/permission/e*)",
         ),
-        (json!({ "permission": { "*": "allow" } }), json!({}), ada(), "ask"),
+        (json!({ "permission": { "*": "allow" } }), "ask"),
         // Of two writings of one kind the stricter.
-        (
-            json!({ "permission": { "exec": "allow", "Exec": "ask" } }),
-            json!({}),
-            ada(),
-            "ask by ask (/permission/Exec)",
-        ),
-        (
-            json!({ "permission": { "exec": "ask", "Exec": "allow" } }),
-            json!({}),
-            ada(),
-            "ask by ask (/permission/exec)",
-        ),
+        (json!({ "permission": { "exec": "allow", "Exec": "ask" } }), "ask by ask (/permission/Exec)"),
+        (json!({ "permission": { "exec": "ask", "Exec": "allow" } }), "ask by ask (/permission/exec)"),
+        (json!({ "permission": { "exec": "ask", "Exec": "ask" } }), "ask by ask (/permission/Exec)"),
     ] {
-        let permissions = Permissions::new([source(&sources)]).narrowed_by(source(&narrowing));
-        let patterns = ["ls".to_owned()];
-        let request = PermissionRequest::new("exec", &patterns);
-        assert_eq!(word(&permissions, &caller, &request), expected, "{sources} {narrowing}");
+        between(&sources, &json!({}), &Caller::new(), expected);
     }
 }
 
@@ -278,7 +300,11 @@ fn rules_that_say_something_else_than_they_seem_to() {
         "agents": { "kid": { "exec": "allow", "edit": "allow", "read": "ask" } },
         "channels": { "irc": { "message": [{ "match": "me", "do": "allow" }] } },
     }))])
-    .narrowed_by(source(&json!({ "permission": { "exec": "allow", "raed": "deny" } })));
+    // That what is not trusted allows nothing is meant.
+    .narrowed_by(source(&json!({
+        "permission": { "exec": "allow", "raed": "deny" },
+        "agents": { "kid": { "edit": "allow" } },
+    })));
     let said: Vec<String> = permissions.diagnostics(["deploy"]).iter().map(ToString::to_string).collect();
     assert_eq!(
         said,
@@ -306,4 +332,24 @@ fn of_thousands_of_kinds_that_nothing_asks_under_the_first_are_told() {
     assert_eq!(permissions.diagnostics([]).len(), 100);
     let decided = permissions.decide(&Caller::new(), &PermissionRequest::new("nothing_4999", &[]));
     assert_eq!(decided.decision, Decision::Deny, "what is not told counts all the same");
+}
+
+#[test]
+fn an_allow_that_names_no_single_path_is_told() {
+    for (rule, is_told) in [
+        (json!("allow"), true),
+        (json!("ask"), false),
+        (json!("deny"), false),
+        (json!([{ "match": ".env*", "do": "allow" }]), true),
+        (json!([{ "match": ".env", "do": "deny" }, { "match": "*", "do": "allow" }]), true),
+        (json!([{ "match": ".env", "do": "allow" }]), false),
+        (json!([{ "match": "*", "do": "ask" }, { "match": "*.pem", "do": "deny" }]), false),
+        (json!([{ "match": "*", "do": "ask" }, { "match": ".env", "do": "allow" }]), false),
+    ] {
+        for (kind, is_single) in [("sensitive", true), ("protected", true), ("edit", false)] {
+            let permissions = Permissions::new([source(&json!({ "permission": { kind: rule } }))]);
+            let said = permissions.diagnostics([]);
+            assert_eq!(!said.is_empty(), is_told && is_single, "{kind} {rule}: {said:?}");
+        }
+    }
 }

@@ -34,6 +34,18 @@ async fn dark() -> &'static str {
     "dark"
 }
 
+/// Comes before the one whose name it has as an alias.
+#[tool(enabled = false, alias = "night")]
+async fn evening() -> &'static str {
+    "dusk"
+}
+
+/// Is switched off too.
+#[tool(enabled = false)]
+async fn night() -> &'static str {
+    "night"
+}
+
 fn toolkit(policy: impl Policy) -> Toolkit {
     Toolkit::builder().without_asking_first().policy(policy).build().unwrap()
 }
@@ -131,6 +143,10 @@ async fn a_tool_that_is_off_can_be_switched_on() {
     let reasons: Vec<&str> = explained.layers.iter().filter(denies).map(|layer| &*layer.reason).collect();
     assert_eq!(reasons[1..], ["`policy` is in its deny list"], "its plugin is this crate");
     assert_eq!(Toolkit::empty().build().unwrap().explain(&Caller::new(), "dark"), None);
+    // A name goes before an alias.
+    for (name, tool) in [("dark", "dark"), ("night", "night"), ("evening", "evening")] {
+        assert_eq!(off.explain(&Caller::new(), name).unwrap().tool, tool);
+    }
     let mut settings = PolicySettings::default();
     settings.enabled.insert("dark".to_owned(), true);
     let on = toolkit(ToolPolicy::new(settings)).toolbox(&Caller::new()).await;

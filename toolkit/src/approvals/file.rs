@@ -122,7 +122,7 @@ pub(super) fn random_name() -> Result<String, String> {
 }
 
 /// Opens a file that is there and that nobody else can have written.
-fn open_own(path: &Path) -> Result<Option<File>, String> {
+pub(crate) fn open_own(path: &Path) -> Result<Option<File>, String> {
     let mut options = OpenOptions::new();
     options.read(true);
     own(&mut options);
@@ -140,7 +140,7 @@ fn open_own(path: &Path) -> Result<Option<File>, String> {
 }
 
 /// Whether there is a directory that nobody else can write to.
-pub(super) fn check_directory(path: &Path) -> Result<bool, String> {
+pub(crate) fn check_directory(path: &Path) -> Result<bool, String> {
     let refused = |what: &str| Err(format!("{} is not read: {what}", path.display()));
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
@@ -202,12 +202,20 @@ pub(crate) struct Lock(#[expect(dead_code, reason = "it is released when it is c
 impl Lock {
     /// Waits for the lock of a directory, for some seconds.
     pub(super) fn take(directory: &Path) -> Result<Self, String> {
-        Self::at(&directory.join("lock"))
+        Self::take_within(directory, PATIENCE)
+    }
+
+    fn take_within(directory: &Path, patience: Duration) -> Result<Self, String> {
+        Self::at_within(&directory.join("lock"), patience)
     }
 
     /// Waits for the lock that a file is, for some seconds. It stays there, empty: one that was removed would be another
     /// for whoever has it open.
     pub(crate) fn at(path: &Path) -> Result<Self, String> {
+        Self::at_within(path, PATIENCE)
+    }
+
+    fn at_within(path: &Path, patience: Duration) -> Result<Self, String> {
         let cannot = |error: &dyn std::fmt::Display| format!("{} cannot be locked: {error}", path.display());
         let mut options = OpenOptions::new();
         options.write(true).create(true);
@@ -217,12 +225,15 @@ impl Lock {
         loop {
             match file.try_lock() {
                 Ok(()) => return Ok(Self(file)),
-                Err(TryLockError::WouldBlock) if since.elapsed() < PATIENCE => sleep(PAUSE),
+                Err(TryLockError::WouldBlock) if since.elapsed() < patience => sleep(PAUSE),
                 Err(TryLockError::WouldBlock) => {
-                    return Err(cannot(&format!("another process has held it for {} s", PATIENCE.as_secs())));
+                    return Err(cannot(&format!("another process has held it for {patience:?}")));
                 }
                 Err(TryLockError::Error(error)) => return Err(cannot(&error)),
             }
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -129,6 +129,41 @@ mod tests {
     }
 
     #[test]
+    fn the_memory_may_be_full_to_the_last_byte() {
+        let grounds = grounds();
+        let least =
+            size_of::<Deed>() + grounds.asker.tool.len() + grounds.asker.source.len() + grounds.kind.len();
+        for (more, expected) in [(0, 1), (1, 0)] {
+            let allowed = Allowed::default();
+            let pattern = "x".repeat(MOST_BYTES - least + more);
+            allowed.add(&grounds, &Ask::new("edit", "t").with_pattern(pattern));
+            assert_eq!(allowed.lock().all.len(), expected, "{more}");
+        }
+    }
+
+    #[test]
+    fn what_must_be_the_same_counts_into_the_memory() {
+        let long = || "x".repeat(MOST_BYTES / 4);
+        let changes: [fn(&mut Grounds, String); 6] = [
+            |grounds, long| grounds.asker.tool = long,
+            |grounds, long| grounds.asker.source = long,
+            |grounds, long| grounds.asker.agent = Some(long),
+            |grounds, long| grounds.asker.channel = Some(long),
+            |grounds, long| grounds.kind = long,
+            |grounds, long| grounds.directories.push(long),
+        ];
+        for (number, change) in changes.into_iter().enumerate() {
+            let allowed = Allowed::default();
+            let mut grounds = grounds();
+            change(&mut grounds, long());
+            for ask in 0..6 {
+                allowed.add(&grounds, &Ask::new("edit", "t").with_pattern(ask.to_string()));
+            }
+            assert_eq!(allowed.lock().all.len(), 3, "{number}");
+        }
+    }
+
+    #[test]
     fn without_a_pattern_every_detail_counts() {
         let allowed = Allowed::default();
         let ask = || Ask::new("edit", "t").with_text("x", "1");

@@ -7,6 +7,7 @@ use crate::session::Session;
 use proptest::prelude::*;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use tempfile::TempDir;
 
 /// A data directory, and a workspace beside it.
@@ -113,6 +114,26 @@ fn only_what_was_shown_is_allowed_again() {
         (&[], false),
     ] {
         assert_eq!(house.recalls(&ask(patterns)), expected, "{patterns:?}");
+    }
+}
+
+#[test]
+fn two_would_remember_the_same_only_for_one_asker_session_and_workspace() {
+    let (house, elsewhere) = (House::new(), House::new());
+    let (session, other_session) = (Session::unnamed(), Session::unnamed());
+    let other_asker = Asker { agent: None, ..asker() };
+    let memory = |asker: &Asker, session: &Arc<Session>, house: &House| {
+        Memory::new(asker.clone(), Arc::clone(session), house.store(), &house.workspace())
+    };
+    let first = memory(&asker(), &session, &house);
+    for (other, expected) in [
+        (memory(&asker(), &session, &house), true),
+        (memory(&other_asker, &session, &house), false),
+        (memory(&asker(), &other_session, &house), false),
+        (memory(&asker(), &session, &elsewhere), false),
+        (memory(&other_asker, &other_session, &elsewhere), false),
+    ] {
+        assert_eq!((first.is_same(&other), other.is_same(&first)), (expected, expected));
     }
 }
 

@@ -26,7 +26,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The most names of one kind that are told one by one.
@@ -61,6 +61,8 @@ pub(crate) struct Inner {
     pub(crate) files: Vec<WorkspaceFile>,
     /// The user's own file, whether or not it is there, and those that were named.
     pub(crate) own_files: Vec<PathBuf>,
+    /// Where what the user trusts is remembered.
+    pub(crate) data_dir: Option<PathBuf>,
     pub(crate) secrets: Vec<String>,
     pub(crate) notes: Vec<String>,
     pub(crate) schemas: Option<Arc<Schemas>>,
@@ -172,6 +174,11 @@ impl Configuration {
     /// The user's own file, whether or not it is there, and those that were named: what decides what is allowed.
     pub(crate) fn own_files(&self) -> &[PathBuf] {
         &self.0.own_files
+    }
+
+    /// Where what the user trusts is remembered: nothing may write there.
+    pub(crate) fn data_dir(&self) -> Option<&Path> {
+        self.0.data_dir.as_deref()
     }
 
     /// Whether one was loaded at all.

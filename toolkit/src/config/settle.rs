@@ -55,6 +55,7 @@ pub(super) fn settle(
         ignored,
         files,
         own_files: options.own_files(),
+        data_dir: options.data_dir.clone(),
         secrets,
         notes,
         schemas: Some(schemas),
@@ -104,7 +105,7 @@ fn resolve(
     secrets.sort_unstable();
     secrets.dedup();
     let redactor = secrets.iter().fold(Redactor::new(), Redactor::value);
-    if problems.is_empty() && !secrets.is_empty() {
+    if !secrets.is_empty() {
         // What came from elsewhere has to fit too.
         for problem in check(&schemas.whole, &mut resolved) {
             let mut problem = ConfigProblem::of(&problem, origins.find(&problem.pointer).cloned());

@@ -1,11 +1,12 @@
 //! Which files of workspaces the user trusts: by where they stand and what stands in them.
 
-use crate::approvals::Lock;
-use crate::config::file::read_text;
+use crate::approvals::{Lock, check_directory, open_own};
+use crate::escape::escape_line;
+use crate::output_store::default_data_dir;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 /// The file within the data directory.
@@ -67,19 +68,19 @@ impl TrustStore {
         let fault = |reason: &str| {
             format!("{}: {reason}; remove the file to begin anew, which trusts nothing", self.file.display())
         };
-        let Some(text) = read_text(&self.file, MOST_BYTES).map_err(|reason| fault(&reason))? else {
+        // Who else can write here says what is trusted.
+        if !check_directory(self.directory())? {
+            return Ok(Vec::new());
+        }
+        let Some(file) = open_own(&self.file).map_err(|reason| fault(&reason))? else {
             return Ok(Vec::new());
         };
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt as _;
-            let mode =
-                fs::metadata(&self.file).map_err(|error| fault(&error.to_string()))?.permissions().mode();
-            if mode & 0o022 != 0 {
-                return Err(fault("others than its owner can write to it"));
-            }
+        let mut text = Vec::new();
+        file.take(MOST_BYTES + 1).read_to_end(&mut text).map_err(|error| fault(&error.to_string()))?;
+        if text.len() as u64 > MOST_BYTES {
+            return Err(fault(&format!("it has more than {MOST_BYTES} bytes")));
         }
-        match serde_json::from_str::<Stored>(&text) {
+        match serde_json::from_slice::<Stored>(&text) {
             Ok(stored) if stored.version == 1 => Ok(stored.files),
             _ => Err(fault("it is not what `toolkit trust` wrote")),
         }
@@ -94,6 +95,9 @@ impl TrustStore {
     pub fn trust(&self, file: &TrustedFile) -> Result<(), String> {
         if file.path.to_str().is_none() {
             return Err(format!("{}: a path that is not UTF-8 cannot be trusted", file.path.display()));
+        }
+        if let Some(reason) = self.is_beside(&file.path) {
+            return Err(reason);
         }
         self.make_directory()?;
         let _lock = Lock::at(&self.beside(LOCK))?;
@@ -147,8 +151,30 @@ impl TrustStore {
         builder.recursive(true);
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        let directory = self.file.parent().unwrap_or(Path::new("."));
-        builder.create(directory).map_err(|error| self.unwritten(&error))
+        builder.create(self.directory()).map_err(|error| self.unwritten(&error))
+    }
+
+    fn directory(&self) -> &Path {
+        self.file.parent().unwrap_or(Path::new("."))
+    }
+
+    /// Why the file cannot be trusted, if whoever brought it can have brought what is remembered too: the data directory is
+    /// below the file's own. The platform's directory for a user's data may be, in their home directory.
+    pub(crate) fn is_beside(&self, file: &Path) -> Option<String> {
+        let directory = self.directory();
+        if default_data_dir().is_some_and(|default| default == directory) {
+            return None;
+        }
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let own = file.parent()?;
+        real(directory).starts_with(real(own)).then(|| {
+            format!(
+                "{} cannot be trusted: the data directory {} is below its directory, so whoever wrote the one may have \
+                 written the other; let TOOLKIT_DATA_DIR name a directory elsewhere",
+                escape_line(&file.display().to_string()),
+                escape_line(&directory.display().to_string())
+            )
+        })
     }
 
     fn beside(&self, name: &str) -> PathBuf {

@@ -75,6 +75,11 @@ impl OwnDirs {
         self.config.push(path);
     }
 
+    /// Adds what remembers what was allowed.
+    pub(crate) fn keep(&mut self, directory: PathBuf) {
+        self.data.push(directory);
+    }
+
     /// As they are compared.
     fn folded(&self) -> Self {
         let both = |directories: &[PathBuf]| {
@@ -141,7 +146,7 @@ struct Part {
 impl Weighing<'_> {
     fn read(&self) -> PathDecision {
         let (read, is_named) = (self.weigh)("read", Decision::Allow);
-        let is_allowed_by_name = read.said && is_named && read.decision == Decision::Allow;
+        let is_allowed_by_name = is_named && read.decision == Decision::Allow;
         let mut parts = Vec::new();
         if let Some(what) = self.sensitive() {
             let reason = format!("which may hold {what}");
@@ -163,7 +168,7 @@ impl Weighing<'_> {
             return PathDecision::Deny { reason: reason.to_owned() };
         }
         let (edit, is_named) = (self.weigh)("edit", Decision::Ask);
-        let is_allowed_by_name = edit.said && is_named && edit.decision == Decision::Allow;
+        let is_allowed_by_name = is_named && edit.decision == Decision::Allow;
         let mut parts = Vec::new();
         if let Some(what) = self.sensitive() {
             let reason = format!("which may hold {what}");
@@ -253,13 +258,12 @@ impl Weighing<'_> {
         {
             return Some("configuration of this toolkit");
         }
-        self.names().find_map(guarded::protected).or_else(|| {
-            let may_look = self.look == Look::Everywhere || self.place.is_inside();
-            (may_look && self.is_within_git_dir()).then_some("part of a version control system's own files")
-        })
+        let of_git = || self.is_within_git_dir().then_some("part of a version control system's own files");
+        self.names().find_map(guarded::protected).or_else(of_git)
     }
 
-    /// Whether a directory above is a repository's own, whatever its name: a bare repository, or a worktree's.
+    /// Whether a directory above, of those that may be looked at, is a repository's own, whatever its name: a bare
+    /// repository, or a worktree's.
     fn is_within_git_dir(&self) -> bool {
         let Place { real, workspace, .. } = self.place;
         let may_look = |directory: &&Path| self.look == Look::Everywhere || directory.starts_with(workspace);

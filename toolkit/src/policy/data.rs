@@ -36,8 +36,6 @@ pub(crate) struct Registered {
     aliases: BTreeMap<String, String>,
     /// Tools, to their aliases.
     families: BTreeMap<String, BTreeSet<String>>,
-    /// The crates that are core.
-    core_crates: BTreeSet<&'static str>,
 }
 
 impl Default for Registered {
@@ -49,7 +47,6 @@ impl Default for Registered {
             profiles: BTreeMap::from([("full".to_owned(), vec![ProfileRules::default()])]),
             aliases: BTreeMap::new(),
             families: BTreeMap::new(),
-            core_crates: BTreeSet::new(),
         }
     }
 }
@@ -67,9 +64,7 @@ impl Registered {
         let mut registered = Self::default();
         let mut core_groups = BTreeSet::new();
         for Linked(def) in inventory::iter::<Linked>() {
-            let name = def.location.crate_name();
-            if links.is_core(name) {
-                registered.core_crates.insert(name);
+            if links.is_core(def.location.crate_name()) {
                 core_groups.extend(def.groups.iter().map(|group| normalised(group)));
             }
         }

@@ -1,7 +1,9 @@
 //! Tests of the policy that is configured.
 
+mod asked;
 mod fixture;
 mod model;
+mod names;
 mod random;
 mod rules;
 mod said;

@@ -16,6 +16,11 @@ pub(super) fn configure(builder: &mut Builder, links: &Links) {
     for file in configuration.own_files() {
         settings.own_dirs.protect(file.clone());
     }
+    if let Some(directory) =
+        configuration.data_dir().and_then(|directory| std::path::absolute(directory).ok())
+    {
+        settings.own_dirs.keep(directory);
+    }
     if !configuration.is_loaded() {
         return;
     }

@@ -125,6 +125,22 @@ fn a_wrong_one_stops_the_host_too() {
 }
 
 #[test]
+fn what_is_wrong_is_said_once() {
+    for path in ["user/toolkit.json5", "work/toolkit.json5"] {
+        for text in [
+            "{ tools: { deny: 'exec' } }",
+            "{ permission: { exec: 'maybe' } }",
+            "{ permission: { exec: '${env:X}' } }",
+        ] {
+            let place = Place::new();
+            place.write(path, text);
+            let error = Configuration::load(place.options()).unwrap_err();
+            assert_eq!(error.problems.len(), 1, "{path} {text}: {error}");
+        }
+    }
+}
+
+#[test]
 fn once_trusted_all_of_it_counts() {
     let place = hostile();
     let configuration = place.load();

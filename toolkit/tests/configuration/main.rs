@@ -2,10 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
+mod beside;
+mod elsewhere;
 mod errors;
 mod hostile;
 mod limits;
 mod names;
+mod narrowing;
 mod random;
 mod schema;
 mod sections;

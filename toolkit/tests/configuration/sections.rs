@@ -28,8 +28,8 @@ struct ApplyPatch {
 /// A section like that of a tool for searches.
 #[toolkit::args]
 #[serde(rename_all = "camelCase")]
-struct SearchSettings {
-    base_url: Option<String>,
+pub(crate) struct SearchSettings {
+    pub(crate) base_url: Option<String>,
     api_key: Option<Secret>,
     /// In seconds.
     #[arg(default = 10, range(1..=600))]
@@ -46,8 +46,8 @@ struct TalkSettings {
 /// What the plugin takes.
 #[toolkit::args]
 #[serde(rename_all = "camelCase")]
-struct AcmeSettings {
-    endpoint: Option<String>,
+pub(crate) struct AcmeSettings {
+    pub(crate) endpoint: Option<String>,
     #[arg(default = 1, range(1..=9))]
     level: u8,
     key: Option<Secret>,
@@ -56,9 +56,9 @@ struct AcmeSettings {
 
 #[toolkit::args]
 #[serde(rename_all = "camelCase")]
-struct GreetSettings {
+pub(crate) struct GreetSettings {
     #[arg(default = "Hello", length(1..))]
-    word: String,
+    pub(crate) word: String,
 }
 
 toolkit::config_section!(
@@ -201,6 +201,28 @@ fn gates_are_part_of_the_policy() {
     // What is on elsewhere stays off here.
     let both = LoadOptions::new().set("tools.talk.enabled=false").set("tools.settings.talk.enabled=true");
     assert!(!Configuration::load(both).unwrap().policy().0.enabled["talk"]);
+}
+
+#[test]
+fn a_switch_is_told_where_it_was_turned_off() {
+    let (own, section) = ("tools.settings.talk.enabled", "tools.talk.enabled");
+    for (flags, expected) in [
+        (&[(own, "false")][..], Some(own)),
+        (&[(section, "false")], Some(section)),
+        (&[("tools.settings.greet.enabled", "false"), (section, "false")], Some(section)),
+        (&[(own, "true"), (section, "false")], Some(section)),
+        (&[(own, "false"), (section, "true")], Some(own)),
+        // Of two the tool's own.
+        (&[(own, "false"), (section, "false")], Some(own)),
+        (&[(section, "true")], None),
+    ] {
+        let set = |options: LoadOptions, (key, value): &(&str, &str)| options.set(format!("{key}={value}"));
+        let policy = Configuration::load(flags.iter().fold(LoadOptions::new(), set)).unwrap().policy().0;
+        assert_eq!(policy.enabled.get("talk"), expected.map(|_| &false), "{flags:?}");
+        let Some(expected) = expected else { continue };
+        let origin = policy.origins.find("/tools/settings/talk/enabled").unwrap().to_string();
+        assert_eq!(origin, format!("--set {expected}"), "{flags:?}");
+    }
 }
 
 #[test]

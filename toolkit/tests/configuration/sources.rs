@@ -236,4 +236,5 @@ fn the_policy_has_every_key_in_its_place() {
         (7, 300_000)
     );
     assert_eq!(configuration.mcp().keys().collect::<Vec<_>>(), ["one"]);
+    assert!(configuration.permissions().0.is_empty(), "it says nothing of permissions");
 }

@@ -117,7 +117,7 @@ fn what_it_held_before_is_trusted_no_more() {
 #[test]
 fn a_store_that_cannot_be_relied_on_trusts_nothing_and_says_so() {
     type Spoil = fn(&Place);
-    let table: [(&str, Spoil, &str); 4] = [
+    let table: [(&str, Spoil, &str); 6] = [
         (
             "no JSON",
             |place| {
@@ -138,7 +138,7 @@ fn a_store_that_cannot_be_relied_on_trusts_nothing_and_says_so() {
                 fs::remove_file(place.path("data/trust.json")).unwrap();
                 fs::create_dir(place.path("data/trust.json")).unwrap();
             },
-            "it is not a regular file",
+            "it is no regular file",
         ),
         (
             "others can write",
@@ -150,7 +150,29 @@ fn a_store_that_cannot_be_relied_on_trusts_nothing_and_says_so() {
                     fs::set_permissions(place.path("data/trust.json"), mode).unwrap();
                 }
             },
-            "others than its owner can write to it",
+            "others can write to it (mode 620)",
+        ),
+        (
+            "a link",
+            |place| {
+                #[cfg(unix)]
+                {
+                    fs::rename(place.path("data/trust.json"), place.path("user/trust.json")).unwrap();
+                    std::os::unix::fs::symlink("../user/trust.json", place.path("data/trust.json")).unwrap();
+                }
+            },
+            "symbolic links",
+        ),
+        (
+            "a directory of everybody",
+            |place| {
+                #[cfg(unix)]
+                {
+                    use std::os::unix::fs::PermissionsExt as _;
+                    fs::set_permissions(place.path("data"), fs::Permissions::from_mode(0o777)).unwrap();
+                }
+            },
+            "others can write to it (mode 777)",
         ),
     ];
     for (what, spoil, reason) in table {
@@ -230,4 +252,25 @@ fn a_link_in_place_of_the_lock_is_not_followed() {
         assert!(error.contains("trust.lock cannot be locked"), "{error}");
         assert!(!place.path("elsewhere").exists() && store.files().unwrap().is_empty());
     }
+}
+
+/// Whoever wrote the one can have written the other: a repository may come with both.
+#[test]
+fn what_is_remembered_below_the_file_is_not_believed() {
+    let (place, store) = trusted();
+    let file = place.load().workspace_files()[0].file.clone();
+    fs::rename(place.path("data"), place.path("work/.data")).unwrap();
+    let options = || place.options().data_dir(place.path("work/.data"));
+    let configuration = Configuration::load(options()).unwrap();
+    assert!(!configuration.workspace_files()[0].is_trusted);
+    let notes = place.short(&configuration.notes().concat());
+    assert!(
+        notes.contains("work/toolkit.json5 cannot be trusted: the data directory work/.data is below"),
+        "{notes}"
+    );
+    let refused = TrustStore::new(place.path("work/.data")).trust(&file).unwrap_err();
+    assert!(refused.contains("TOOLKIT_DATA_DIR"), "{refused}");
+    // The host says that it trusts it.
+    assert!(Configuration::load(options().trusting(file)).unwrap().workspace_files()[0].is_trusted);
+    drop(store);
 }

@@ -50,6 +50,9 @@ mod tests {
             (b"a\xffb", r"a\x{ff}b"),
             (br"a\x{ff}b", r"a\\x{ff}b"),
             (b"a\\\xff", r"a\\\x{ff}"),
+            (br"a\\x{ff}", r"a\\\\x{ff}"),
+            (br"a\", r"a\"),
+            (b"a\\b\xff", r"a\b\x{ff}"),
         ] {
             assert_eq!(text(bytes), expected);
         }

@@ -87,3 +87,51 @@ proptest! {
         }
     }
 }
+
+/// What an agent or an untrusted file allows by name is not what everybody allows by name.
+#[test]
+fn only_what_everybody_is_allowed_by_name_stands_for_a_single_path() {
+    let rules = |kind: &str, pattern: &str| -> PermissionRules {
+        let entry = PermissionEntry { pattern: pattern.to_owned(), decision: Decision::Allow };
+        [(kind.to_owned(), PermissionRule::List(vec![entry]))].into()
+    };
+    for (kind, path, access) in [("read", ".env", Access::Read), ("edit", ".git/config", Access::Write)] {
+        let place = place(path, path);
+        let of_agent = PermissionSettings {
+            agents: [("kid".to_owned(), rules(kind, path))].into(),
+            ..PermissionSettings::default()
+        };
+        for (permissions, expected) in [
+            (Permissions::new([settings(rules(kind, path))]), Decision::Allow),
+            (Permissions::new([settings(rules(kind, "*"))]), Decision::Ask),
+            (Permissions::new([of_agent.clone()]), Decision::Ask),
+            (Permissions::default().narrowed_by(settings(rules(kind, path))), Decision::Ask),
+            (Permissions::default().narrowed_by(of_agent), Decision::Ask),
+        ] {
+            let caller = Caller::new().with_agent("kid");
+            let decided =
+                permissions.decide_path(&caller, &OwnDirs::default(), &place, access, Look::Inside).decision;
+            assert_eq!(strictness(&decided), expected, "{kind} {path}: {decided:?}");
+        }
+    }
+}
+
+#[test]
+fn a_question_says_all_reasons_there_are() {
+    for (path, access, expected) in [
+        ("a.rs", Access::Write, ""),
+        (".env", Access::Read, "which may hold secrets of an environment"),
+        (
+            "/elsewhere/.env",
+            Access::Read,
+            "which may hold secrets of an environment, which is outside the workspace /no such workspace",
+        ),
+        ("/elsewhere/a.rs", Access::Read, "which is outside the workspace /no such workspace"),
+        (".git/config", Access::Write, "which is part of a version control system's own files"),
+    ] {
+        match decide(&Permissions::default(), &place(path, path), access) {
+            PathDecision::Ask { reason, .. } => assert_eq!(reason, expected, "{path}"),
+            other => panic!("{path}: {other:?}"),
+        }
+    }
+}

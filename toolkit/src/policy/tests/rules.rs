@@ -90,6 +90,7 @@ fn an_allow_list_takes_names_and_what_the_host_says_of_groups() {
         (&["ru*"], &[]),
         (&["als*"], &[]),
         (&["group:*"], &["exec", "read", "write", "acme_files"]),
+        (&["group:f*"], &["read"]),
         (&["group:p*"], &[]),
         (&["group*"], &[]),
         (&["unknown"], &[]),

@@ -168,7 +168,7 @@ fn what_a_file_says_cannot_draw_on_the_terminal() {
     let user = User::new();
     let odd = r"\u001b[2J\u001b]0;x\u0007\nTrusted, until it changes.\r\u202e";
     user.write(&format!(
-        "{{ permission: {{ '{odd}': 'allow' }}, mcp: {{ '{odd}': {{ command: '{odd}' }} }} }}"
+        "{{ permission: {{ exec: [{{ match: '{odd}', do: 'allow' }}] }}, mcp: {{ '{odd}': {{ command: '{odd}' }} }} }}"
     ));
     let (seen, _) = user.at_a_terminal("trust").until(PROMPT).type_in("n\n").end();
     let (before, _) = seen.split_once(PROMPT).unwrap();

@@ -45,7 +45,7 @@ impl<'a, S: Subject> Known<'a, S> {
         groups.extend([PLUGINS, "mcp", "client"].map(str::to_owned));
         groups.extend(tools.iter().flat_map(Subject::groups).map(normalised));
         let plugins: BTreeSet<String> =
-            tools.iter().filter_map(|tool| tool.plugin_id()).map(|id| normalised(&id)).collect();
+            tools.iter().filter_map(Subject::plugin_id).map(|id| normalised(&id)).collect();
         let mut names = plugins.clone();
         names.extend(
             tools.iter().flat_map(|tool| std::iter::once(tool.name()).chain(tool.aliases())).map(normalised),

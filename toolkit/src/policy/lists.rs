@@ -368,9 +368,9 @@ impl Lists {
                 by(&pattern.hits, false, marks);
             } else if subject.groups().any(|group| is_in(&key(group))) {
                 if remote_group.is_some() {
-                    deny(&pattern.hits, marks)
+                    deny(&pattern.hits, marks);
                 } else {
-                    by(&pattern.hits, false, marks)
+                    by(&pattern.hits, false, marks);
                 }
             }
         }

@@ -51,10 +51,14 @@ fn files_above_the_workspace_are_counted_together() {
     }
 }
 
+fn list(count: usize, each: impl FnMut(usize) -> String) -> String {
+    (0..count).map(each).collect::<Vec<_>>().join(",")
+}
+
 #[test]
 fn many_patterns_of_a_file_that_nobody_trusts_cost_little_and_are_told_in_few_words() {
     let place = Place::new();
-    let entries: String = (0..19_990).map(|number| format!("'*{number}q*',")).collect();
+    let entries = list(19_990, |number| format!("'*{number}q*'"));
     place.write("work/toolkit.json5", &format!("{{ tools: {{ deny: [{entries}] }} }}"));
     let start = Instant::now();
     let toolkit = Toolkit::builder().leave_out_incomplete().configuration(place.load()).build().unwrap();
@@ -66,9 +70,8 @@ fn many_patterns_of_a_file_that_nobody_trusts_cost_little_and_are_told_in_few_wo
 #[test]
 fn many_names_that_there_are_not_are_told_in_few_words() {
     let place = Place::new();
-    let entries: String = (0..6_000).map(|number| format!("'reed{number}',")).collect();
-    let agents: String =
-        (0..2_000).map(|number| format!("a{number}: {{ tools: {{ profile: 'codin{number}' }} }},")).collect();
+    let entries = list(6_000, |number| format!("'reed{number}'"));
+    let agents = list(2_000, |number| format!("a{number}: {{ tools: {{ profile: 'codin{number}' }} }}"));
     let text = format!("{{ tools: {{ deny: [{entries}], allow: [{entries}] }}, agents: {{ {agents} }} }}");
     place.write("work/toolkit.json5", &text);
     let start = Instant::now();

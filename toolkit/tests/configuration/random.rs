@@ -36,6 +36,9 @@ impl Approver for Asked {
     }
 }
 
+/// A member of an object, and what makes it.
+type Member<'a> = (&'a str, &'a mut dyn FnMut(&mut Numbers) -> Value);
+
 /// Numbers that look random, the same each time.
 struct Numbers(u64);
 
@@ -76,7 +79,7 @@ impl Numbers {
     }
 
     /// Some of these members.
-    fn some(&mut self, members: &mut [(&str, &mut dyn FnMut(&mut Self) -> Value)], one_in: usize) -> Value {
+    fn some(&mut self, members: &mut [Member<'_>], one_in: usize) -> Value {
         let mut made = Map::new();
         for (name, make) in members {
             if self.once_in(one_in) {

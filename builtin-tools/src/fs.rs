@@ -16,7 +16,6 @@ mod progress;
 mod read;
 mod skill;
 mod splice;
-#[allow(dead_code, reason = "used by the tools that change files")]
 mod text;
 mod walk;
 mod write;

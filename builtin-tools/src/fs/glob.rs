@@ -65,7 +65,7 @@ pub async fn glob(
     }
     let filter = Filter::new(hidden).with_glob(&place.real, &relative(pattern, &place)?)?;
     let pattern = pattern.to_owned();
-    let mut progress = place.progress(ctx, "files looked at");
+    let mut progress = Place::progress(ctx, "files looked at");
     ctx.blocking(move |cancel| {
         let mut tree = Tree::new(filter, place.doors.clone(), cancel);
         let root = tree.root(&place.real);

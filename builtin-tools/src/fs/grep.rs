@@ -123,7 +123,7 @@ pub async fn grep(
         filter = filter.with_type(name)?;
     }
     let pattern = pattern.to_owned();
-    let mut progress = place.progress(ctx, "files searched");
+    let mut progress = Place::progress(ctx, "files searched");
     ctx.blocking(move |cancel| {
         let mut page = Page::new(query.depth, wanted);
         let mut run = Run { query: &query, doors: place.doors.clone(), cancel, progress: &mut progress };
@@ -137,7 +137,8 @@ pub async fn grep(
         if cancel.is_cancelled() {
             return Err(ToolError::aborted("the call was cancelled"));
         }
-        Answer { pattern, place: &place, query: &query, offset: wanted.skip, page, files, skipped }.output()
+        Ok(Answer { pattern, place: &place, query: &query, offset: wanted.skip, page, files, skipped }
+            .output())
     })
     .await
 }

@@ -35,7 +35,7 @@ impl Place {
     }
 
     /// Tells those who watch how many there were so far, once it takes longer.
-    pub(super) fn progress(&self, ctx: &ToolContext, what: &'static str) -> impl FnMut(u64) + Send + use<> {
+    pub(super) fn progress(ctx: &ToolContext, what: &'static str) -> impl FnMut(u64) + Send + use<> {
         let mut meter = Meter::new(ctx);
         move |count| {
             meter.tell(|| {

@@ -239,7 +239,9 @@ impl Sink for Collecting<'_> {
         let before = std::mem::take(&mut self.before);
         if self.is_holding {
             self.found.matches.push(Match::default());
-            before.into_iter().for_each(|line| self.hold(line));
+            for line in before {
+                self.hold(line);
+            }
         }
         let mut number = first;
         let lines = matched.lines();

@@ -6,7 +6,7 @@ use super::run::Skipped;
 use crate::fs::place::{Place, notes};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
-use toolkit::{ToolError, ToolOutput};
+use toolkit::ToolOutput;
 
 /// What a search found.
 pub(super) struct Answer<'a> {
@@ -21,7 +21,7 @@ pub(super) struct Answer<'a> {
 }
 
 impl Answer<'_> {
-    pub(super) fn output(self) -> Result<ToolOutput, ToolError> {
+    pub(super) fn output(self) -> ToolOutput {
         let Self { place, page, .. } = &self;
         let mut text = String::new();
         for hit in &page.results {
@@ -46,13 +46,13 @@ impl Answer<'_> {
             "tooLarge": self.skipped.too_large,
         });
         let title = self.title();
-        Ok(ToolOutput::text(text)
+        ToolOutput::text(text)
             .with_title(title)
             .with_metadata("pattern", self.pattern.as_str())
             .with_metadata("searchPath", search_path)
             .with_metadata("count", page.count)
             .with_metadata("truncated", page.has_more)
-            .with_details(details))
+            .with_details(details)
     }
 
     fn title(&self) -> String {

@@ -80,7 +80,7 @@ async fn a_skill_comes_with_its_place_and_files() {
         definitions[0].description
     );
     let base = places.path("user/skills/deploy");
-    let files: String = (0..10).map(|file| format!("- scripts/{file:02}.sh\n")).collect();
+    let files: String = (0..10).fold(String::new(), |text, file| text + &format!("- scripts/{file:02}.sh\n"));
     assert_eq!(
         load(&toolbox, "deploy").await,
         format!(

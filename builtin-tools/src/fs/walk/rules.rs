@@ -31,6 +31,7 @@ pub(super) struct Rules {
 
 /// Which files that say something are in a directory.
 #[derive(Clone, Copy, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each file is there or not, whatever the others")]
 pub(super) struct Names {
     rgignore: bool,
     ignore: bool,
@@ -100,9 +101,8 @@ impl Rules {
         }
         let git = if names.git { Git::at(directory, from) } else { None };
         let is_repository = git.is_some() || names.jj && directory.join(".jj").exists();
-        let mut of = |is_there: bool, file: &str| match is_there {
-            true => parse(directory, &directory.join(file), from),
-            false => Gitignore::empty(),
+        let mut of = |is_there: bool, file: &str| {
+            if is_there { parse(directory, &directory.join(file), from) } else { Gitignore::empty() }
         };
         let [rgignore, ignore, gitignore] =
             [of(names.rgignore, ".rgignore"), of(names.ignore, ".ignore"), of(names.gitignore, ".gitignore")];
@@ -138,9 +138,10 @@ impl Rules {
             rules = here.above.as_deref();
         }
         let [rgignore, ignore, gitignore, exclude] = said;
-        let global = match self.is_in_repository {
-            true => self.global.matched(path, is_dir).map(|_: &Glob| ()),
-            false => Match::None,
+        let global = if self.is_in_repository {
+            self.global.matched(path, is_dir).map(|_: &Glob| ())
+        } else {
+            Match::None
         };
         rgignore.or(ignore).or(gitignore).or(exclude).or(global)
     }

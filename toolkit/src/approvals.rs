@@ -7,6 +7,7 @@ mod store;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use file::{Lock, check_directory, open_own};
 pub(crate) use memory::{Allowed, Memory};
 pub use store::{ApprovalError, ApprovalList, Approvals};
 

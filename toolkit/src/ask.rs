@@ -18,6 +18,7 @@ pub(crate) use question::Put;
 pub use question::{Origin, PendingAsk, Question};
 
 use crate::escape::MAX_LINE_CHARS;
+use crate::permission::Permissions;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -197,13 +198,15 @@ impl Ask {
     /// The longest that it can be allowed for, where there is a place to remember it.
     ///
     /// What is not shown whole is not remembered, and without a pattern there is nothing to match it by later: within
-    /// the session only the same question in every detail is.
+    /// the session only the same question in every detail is. What holds secrets, runs commands or lifts bounds is asked
+    /// again in each session: what is in such a file is another thing tomorrow. Who wants it otherwise names the path in the
+    /// configuration.
     pub(crate) fn longest(&self) -> AllowScope {
         let is_long = |text: &String| text.chars().nth(MAX_LINE_CHARS).is_some();
         let is_large = self.patterns.is_empty() && self.size() > MOST_BYTES_OF_WHOLE;
         let longest = if is_large || self.patterns.iter().any(is_long) || is_long(&self.kind) {
             AllowScope::Once
-        } else if self.raised || self.patterns.is_empty() {
+        } else if self.raised || self.patterns.is_empty() || Permissions::is_guarded(&self.kind) {
             AllowScope::Session
         } else {
             AllowScope::Always
@@ -296,6 +299,10 @@ mod tests {
             (ask().with_pattern("a").once_only(), AllowScope::Once),
             (ask().raised().once_only(), AllowScope::Once),
             (ask().with_pattern("a").with_pattern(&long), AllowScope::Once),
+            (Ask::new("sensitive", "t").with_pattern("a"), AllowScope::Session),
+            (Ask::new(" Protected", "t").with_pattern("a"), AllowScope::Session),
+            (Ask::new("sensitive", "t").with_pattern("a").once_only(), AllowScope::Once),
+            (Ask::new("external_directory", "t").with_pattern("a"), AllowScope::Always),
             (Ask::new(&long, "t").with_pattern("a"), AllowScope::Once),
             (ask().with_text("x", "y".repeat(MOST_BYTES_OF_WHOLE)), AllowScope::Once),
         ] {

@@ -1,5 +1,6 @@
 //! What a host should know about the tools it has, or hasn't.
 
+use crate::escape::escape_rest;
 use serde::Serialize;
 use std::fmt;
 
@@ -54,6 +55,7 @@ impl Diagnostic {
     }
 }
 
+/// In one line that is safe to show: it may quote a file that somebody else wrote.
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let level = match self.level {
@@ -61,8 +63,9 @@ impl fmt::Display for Diagnostic {
             Level::Warning => "warning",
             Level::Error => "error",
         };
-        write!(f, "{level}: {}", self.message)?;
-        match (&self.plugin_id, &self.location) {
+        write!(f, "{level}: {}", escape_rest(&self.message))?;
+        let location = self.location.as_deref().map(escape_rest);
+        match (self.plugin_id.as_deref().map(escape_rest), location) {
             (Some(id), Some(location)) => write!(f, " (plugin `{id}`, {location})"),
             (Some(id), None) => write!(f, " (plugin `{id}`)"),
             (None, Some(location)) => write!(f, " ({location})"),

@@ -54,6 +54,24 @@ pub fn escape_block(text: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{}\n{}\n{tail}", head.strip_suffix('\n').unwrap_or(&head), cut.statement()))
 }
 
+/// As [`escape_line`], for a line that was put together of parts of which some are escaped already: no backslash is doubled,
+/// and nothing is left out.
+pub(crate) fn escape_rest(text: &str) -> Cow<'_, str> {
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return Cow::Borrowed(text);
+    }
+    let mut marks = MOST_MARKS;
+    let mut escaped = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        if is_kept(character, Form::Line, &mut marks) {
+            escaped.push(character);
+        } else {
+            let _ = write!(escaped, "\\u{{{:x}}}", u32::from(character));
+        }
+    }
+    Cow::Owned(escaped)
+}
+
 /// A line of a block, escaped, or the statement that stands for what was left out.
 pub(crate) enum BlockLine {
     Text(String),
@@ -229,6 +247,14 @@ mod tests {
             ("\\\u{200b}", r"\\\u{200b}"),
         ] {
             assert_eq!(escape_line(text), expected, "{text:?}");
+        }
+        for (text, expected) in [
+            (r"as it \u{41} is", r"as it \u{41} is"),
+            ("\u{301}\u{1b}[2J \u{202e}\n", r"\u{301}\u{1b}[2J \u{202e}\u{a}"),
+            ("\\\u{200b} Grüße", r"\\u{200b} Grüße"),
+        ] {
+            assert_eq!(escape_rest(text), expected, "{text:?}");
+            assert_eq!(escape_rest(expected), expected);
         }
         assert!(matches!(escape_line("as it is"), Cow::Borrowed(_)));
         assert!(matches!(escape_line("Grüße"), Cow::Borrowed(_)));

@@ -109,9 +109,9 @@ pub use error::{IntoToolError, Retry, ToolError, ToolErrorKind};
 pub use escape::{MAX_BLOCK_CHARS, MAX_BLOCK_LINES, MAX_LINE_CHARS, escape_block, escape_line};
 pub use events::{AllowedBy, CallEvent, Event, Events, Progress};
 pub use history::{
-    CallStatus, CorruptLine, History, HistoryEntry, HistoryItem, HistoryQuery, HistoryReader, JsonlHistory,
-    JsonlOptions, JsonlStatus, MemoryHistory, Record, RecordedCall, RecordedCaller, RecordedContent,
-    RecordedOutput,
+    AskAnswer, CallStatus, CorruptLine, History, HistoryEntry, HistoryItem, HistoryQuery, HistoryReader,
+    JsonlHistory, JsonlOptions, JsonlStatus, MemoryHistory, Record, RecordedAsk, RecordedCall,
+    RecordedCaller, RecordedContent, RecordedOutput,
 };
 pub use housekeeping::Housekeeping;
 pub use inspector::{CallbackInspector, Inspecting, Inspection, Inspector, Verdict};

@@ -1,6 +1,7 @@
 //! What a call's runner, its function and the function's helpers share. Most calls never need it.
 
 use crate::gate::Gate;
+use crate::history::AskLog;
 use crate::redact::Redactor;
 use crate::sink::OutputSink;
 use serde_json::{Map, Value};
@@ -24,6 +25,8 @@ pub(crate) struct Live {
     children: OnceLock<Gate>,
     count: AtomicU64,
     told: Mutex<Told>,
+    /// What the call wanted leave for, where there is a history.
+    pub(crate) asks: AskLog,
     stream: OnceLock<OutputSink>,
     /// What takes out of what is told what only became a secret of the call once it ran.
     redactor: OnceLock<Redactor>,
@@ -99,6 +102,7 @@ impl Live {
             children: OnceLock::new(),
             count: AtomicU64::new(0),
             told: Mutex::default(),
+            asks: AskLog::default(),
             stream: OnceLock::new(),
             redactor: OnceLock::new(),
             kept_back: AtomicBool::new(false),

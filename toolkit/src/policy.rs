@@ -1,5 +1,6 @@
 //! Which tools exist for a caller.
 
+mod absent;
 mod both;
 mod compiled;
 mod data;
@@ -17,8 +18,10 @@ mod tool_policy;
 mod verdict;
 mod words;
 
+pub(crate) use absent::explain_absent;
 pub(crate) use both::Both;
 pub use data::PolicyData;
+pub(crate) use entry::{folded, matches};
 pub use settings::{PolicySettings, ProfileRules, ToolRules};
 pub use tool_policy::ToolPolicy;
 pub use verdict::{Explanation, LayerVerdict, PolicyRule, PolicyVerdict};
@@ -26,6 +29,7 @@ pub use verdict::{Explanation, LayerVerdict, PolicyRule, PolicyVerdict};
 use crate::caller::Caller;
 use crate::config::ConfigOrigin;
 use crate::diagnostic::Diagnostic;
+use crate::escape::{escape_line, escape_rest};
 use crate::guard::guard;
 use crate::link::Linked;
 use crate::tool::Tool;
@@ -135,7 +139,7 @@ pub(crate) fn explain(policy: Option<&dyn Policy>, caller: &Caller, tool: &Tool)
     });
     // What it explains is not what counts.
     let exists = policy.is_none_or(|policy| check(policy, caller, tool).is_ok());
-    Explanation { tool: tool.name().to_owned(), exists, layers }
+    Explanation { tool: tool.name().to_owned(), exists, present: true, layers }
 }
 
 /// What is probably not as meant.
@@ -143,12 +147,17 @@ pub(crate) fn diagnostics(policy: &dyn Policy, tools: &[Tool]) -> Vec<Diagnostic
     guard("the policy", || policy.diagnostics(tools)).unwrap_or_default()
 }
 
-/// Whether a tool that is switched off by its author is switched on.
-pub(crate) fn switches_on(policy: &dyn Policy, def: &'static ToolDef) -> bool {
-    guard(def.name, || policy.switches_on(&Tool::new(def))).unwrap_or(false)
+/// The core tool that lists mean by the name, also where none of it is linked.
+pub(crate) fn core_name(name: &str) -> Option<&'static str> {
+    data::Registered::linked().meant_by(&entry::normalised(name))
 }
 
-/// The linked tool of this name that its author switched off.
+/// Whether a tool that is switched off by its author is switched on.
+pub(crate) fn switches_on(policy: &dyn Policy, tool: &Tool) -> bool {
+    guard(tool.name(), || policy.switches_on(tool)).unwrap_or(false)
+}
+
+/// The linked tool of this name that its author switched off; whose it is, is not said yet.
 pub(crate) fn switched_off(name: &str) -> Option<Tool> {
     let is_it = |def: &ToolDef| !def.enabled && (def.name == name || def.aliases.contains(&name));
     let mut defs: Vec<&'static ToolDef> =
@@ -198,10 +207,11 @@ impl From<Refusal> for LayerVerdict {
     }
 }
 
+/// In one line that is safe to show: names that somebody else chose may stand in it.
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "denied by {}: {}", self.layer, self.reason)?;
-        match &self.pointer {
+        write!(f, "denied by {}: {}", escape_rest(&self.layer), escape_rest(&self.reason))?;
+        match self.pointer.as_deref().map(escape_line) {
             Some(pointer) => write!(f, " (`{pointer}` in the configuration, which only the user can change)"),
             None => Ok(()),
         }

@@ -69,7 +69,26 @@ impl Source {
     /// Whether the tool's code runs elsewhere: what it says of itself, `read_only` for instance, is then nothing that
     /// anybody here has chosen to believe.
     pub fn is_remote(&self) -> bool {
-        matches!(self, Self::Mcp { .. } | Self::Client { .. })
+        self.remote_kind().is_some()
+    }
+
+    /// The kind of permission of tools whose code runs elsewhere, and the group that all of them are in.
+    pub(crate) fn remote_kind(&self) -> Option<&'static str> {
+        match self {
+            Self::Mcp { .. } => Some("mcp"),
+            Self::Client { .. } => Some("client"),
+            _ => None,
+        }
+    }
+
+    /// What lists name a server or a client by: `mcp:files`. What they call themselves cannot be a plugin's id then.
+    pub(crate) fn remote_id(&self) -> Option<String> {
+        match self {
+            Self::Mcp { server: name } | Self::Client { id: name } => {
+                Some(format!("{}:{name}", self.remote_kind()?))
+            }
+            _ => None,
+        }
     }
 }
 

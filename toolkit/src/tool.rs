@@ -185,8 +185,14 @@ impl Tool {
         found.filter(|_| !self.is_bound(parameter)).map_or(&[][..], |def| def.aliases).iter().copied()
     }
 
-    /// The kind of permission it asks for.
+    /// The kind of permission it asks for: what its author states, else its name.
+    ///
+    /// A tool of a server or a client has the kind `mcp` or `client`, whatever is stated: it must not choose which rule
+    /// lets it run.
     pub fn permission(&self) -> &str {
+        if let Some(kind) = self.source().remote_kind() {
+            return kind;
+        }
         let own = self.dynamic().and_then(|dynamic| dynamic.permission.as_deref());
         own.or(self.stated().permission).unwrap_or(self.name())
     }

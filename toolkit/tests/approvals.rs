@@ -35,6 +35,13 @@ async fn writes(ctx: &ToolContext, path: String) -> Result<&'static str, ToolErr
     Ok("done")
 }
 
+/// Reads nothing, with leave to read.
+#[tool(read_only)]
+async fn reads(ctx: &ToolContext, path: String) -> Result<&'static str, ToolError> {
+    ctx.check_file_access(&path, Access::Read).await?;
+    Ok("done")
+}
+
 /// A data directory and a workspace.
 struct House {
     base: TempDir,
@@ -53,6 +60,7 @@ impl House {
             .tool(tool_ref!(asks))
             .tool(tool_ref!(asks_too))
             .tool(tool_ref!(writes))
+            .tool(tool_ref!(reads))
             .data_dir(self.base.path().join("data"))
             .approver(approver)
             .permissions(permissions)
@@ -259,14 +267,27 @@ async fn watchers_see_by_what_it_was_allowed() {
 }
 
 #[tokio::test]
-async fn leave_to_write_a_path_lasts_unless_it_is_protected() {
-    for (path, lasts) in [("src/lib.rs", true), (".git/config", false), (".vscode/tasks.json", false)] {
+async fn leave_to_use_a_path_lasts_unless_it_is_protected_or_sensitive() {
+    for (tool, path, lasts) in [
+        ("writes", "src/lib.rs", true),
+        ("writes", ".git/config", false),
+        ("writes", ".vscode/tasks.json", false),
+        ("writes", ".env", false),
+        ("reads", ".env", false),
+        ("reads", "../outside.txt", true),
+        ("reads", "../.ssh/id_ed25519", false),
+    ] {
         let house = House::new();
+        for file in ["outside.txt", ".ssh/id_ed25519", "workspace/.env"] {
+            let file = house.base.path().join(file);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(file, "").unwrap();
+        }
         let script = ScriptedApprover::always(Answer::allow_always());
         let toolkit = house.toolkit(script.clone(), Permissions::default());
         for (session, asked) in [("one", 1), ("one", 1), ("two", if lasts { 1 } else { 2 })] {
             let toolbox = toolkit.toolbox(&house.caller(session)).await;
-            let result = toolbox.call(ToolCall::new("c", "writes", json!({ "path": path }))).await;
+            let result = toolbox.call(ToolCall::new("c", tool, json!({ "path": path }))).await;
             assert_eq!(result.text(), "done", "{path}");
             assert_eq!(script.asked().len(), asked, "{path} in {session}");
         }

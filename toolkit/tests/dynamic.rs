@@ -197,7 +197,7 @@ fn all_that_is_stated_is_shown() {
     assert_eq!((tool.name(), tool.title(), tool.description()), ("now", "The time", "Tells the time."));
     assert!(tool.groups().eq(["clock", "small"]) && tool.aliases().eq(["time"]));
     assert_eq!((tool.icon(), tool.deprecated()), (Some("⏰"), Some("use `clock`")));
-    assert_eq!((tool.permission(), tool.concurrency()), ("clock", Some(2)));
+    assert_eq!((tool.permission(), tool.concurrency()), ("mcp", Some(2)));
     assert!(tool.is_optional() && tool.is_auto_execute() && tool.def().is_none());
     assert_eq!((tool.source(), tool.plugin_id()), (&Source::mcp("clocks"), None));
     assert!(tool.location().is_none(), "its code is elsewhere");

@@ -325,6 +325,16 @@ fn rules_that_say_something_else_than_they_seem_to() {
 }
 
 #[test]
+fn of_thousands_of_kinds_that_nothing_asks_under_the_first_are_told() {
+    let kinds: serde_json::Map<String, Value> =
+        (0..5_000).map(|number| (format!("nothing_{number}"), json!("deny"))).collect();
+    let permissions = Permissions::new([source(&json!({ "permission": kinds }))]);
+    assert_eq!(permissions.diagnostics([]).len(), 100);
+    let decided = permissions.decide(&Caller::new(), &PermissionRequest::new("nothing_4999", &[]));
+    assert_eq!(decided.decision, Decision::Deny, "what is not told counts all the same");
+}
+
+#[test]
 fn an_allow_that_names_no_single_path_is_told() {
     for (rule, is_told) in [
         (json!("allow"), true),

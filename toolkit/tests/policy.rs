@@ -135,6 +135,14 @@ async fn a_tool_that_is_off_can_be_switched_on() {
         explained.denied_by().unwrap().reason,
         "its author switched it off; `tools.settings.dark.enabled` can switch it on"
     );
+    assert!(explained.present);
+    let mut settings = PolicySettings::default();
+    settings.tools = ToolRules::default().deny(["policy"]);
+    let explained = toolkit(ToolPolicy::new(settings)).explain(&Caller::new(), "dark").unwrap();
+    let denies = |layer: &&toolkit::LayerVerdict| layer.verdict == PolicyVerdict::Denies;
+    let reasons: Vec<&str> = explained.layers.iter().filter(denies).map(|layer| &*layer.reason).collect();
+    assert_eq!(reasons[1..], ["`policy` is in its deny list"], "its plugin is this crate");
+    assert_eq!(Toolkit::empty().build().unwrap().explain(&Caller::new(), "dark"), None);
     // A name goes before an alias.
     for (name, tool) in [("dark", "dark"), ("night", "night"), ("evening", "evening")] {
         assert_eq!(off.explain(&Caller::new(), name).unwrap().tool, tool);
@@ -274,4 +282,39 @@ async fn a_policy_of_a_hosts_own_is_explained_too() {
     assert!(!denied.exists);
     assert_eq!(denied.layers[0].to_string(), "denies  the host: it lets only look");
     assert_eq!(toolkit.toolbox(&kid()).await.denied().len(), 2);
+}
+
+#[tokio::test]
+async fn a_name_that_no_tool_has_is_judged_where_a_rule_knows_it() {
+    let mut settings = settings();
+    settings.tools = ToolRules::default().deny(["later", "far_*", " Spaced "]);
+    let toolkit = toolkit(ToolPolicy::new(settings));
+    for (name, denied_by) in [
+        ("later", Some("`later` is in its deny list")),
+        (" LATER ", Some("`later` is in its deny list")),
+        ("spaced", Some("`Spaced` is in its deny list")),
+        ("look", None),
+    ] {
+        let explained = toolkit.explain(&Caller::new(), name).unwrap();
+        assert_eq!((explained.exists, explained.present), (denied_by.is_none(), denied_by.is_none()));
+        assert_eq!(explained.denied_by().map(|layer| &*layer.reason), denied_by, "{name}");
+    }
+    // What only a pattern describes may be a mistake.
+    for name in ["far_away", "nothing", "not a name", "", "policy"] {
+        assert_eq!(toolkit.explain(&Caller::new(), name), None, "{name}");
+    }
+}
+
+/// A file that somebody else wrote must not take long to be looked through, nor fill a screen.
+#[tokio::test]
+async fn of_thousands_of_mistakes_the_first_are_told() {
+    let mut settings = PolicySettings::default();
+    settings.tools = ToolRules::default().deny((0..5_000).map(|number| format!("nothing_{number}")));
+    settings.agents.insert("kid".to_owned(), ToolRules::default().deny(["look"]).profile("nowhere"));
+    let toolkit = toolkit(ToolPolicy::new(settings));
+    let told = toolkit.diagnostics();
+    assert_eq!(told.len(), 101);
+    assert!(told[100].message.contains("only 100 things are told"), "{}", told[100]);
+    let toolbox = toolkit.toolbox(&kid()).await;
+    assert!(toolbox.tool("look").is_none(), "what is not told counts all the same");
 }

@@ -5,14 +5,46 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// One run for both kinds: with a case that passes, trybuild builds instead of checking, and so meets the errors
-/// that come late.
-#[test]
-fn cases() {
+/// A test for each topic, so that a failure says where to look and its output is short.
+macro_rules! topics {
+    ($($topic:ident)*) => {
+        mod topic {
+            $(#[test]
+            fn $topic() {
+                super::compile(&format!("fail/{}/*.rs", stringify!($topic)));
+            })*
+
+            /// What a macro cannot see.
+            #[test]
+            fn unseen() {
+                super::compile("unseen/*.rs");
+            }
+
+            #[test]
+            fn pass() {
+                trybuild::TestCases::new().pass("pass/*.rs");
+            }
+        }
+
+        #[test]
+        fn every_topic_has_its_test() {
+            let tested = [$(stringify!($topic)),*];
+            let found = folders(&root().join("fail"));
+            let found: Vec<_> = found.iter().filter_map(|folder| folder.file_name()?.to_str()).collect();
+            assert_eq!(found, tested, "the folders of `fail`, in the order of the alphabet");
+        }
+    };
+}
+
+topics! {
+    arg args_struct attribute factory item link name parameter plugin service several signature types
+}
+
+/// With a case that passes, trybuild builds instead of checking, and so meets the errors that come late.
+fn compile(failing: &str) {
     let cases = trybuild::TestCases::new();
-    cases.pass("pass/*.rs");
-    cases.compile_fail("fail/*/*.rs");
-    cases.compile_fail("unseen/*.rs");
+    cases.pass("pass/borrowed.rs");
+    cases.compile_fail(failing);
 }
 
 /// What every expectation must keep to, whatever its case is about.

@@ -20,6 +20,7 @@ pub fn all(runtime: &Runtime) -> Vec<(&'static str, Box<dyn Subject>)> {
         ("no call", Box::new(no_call::NoCall)),
         ("hand-written", Box::new(hand_written::HandWritten::new())),
         ("toolkit", Box::new(ours::Ours::new(runtime))),
+        ("toolkit with policy", Box::new(ours::Ours::with_policy(runtime))),
         ("toolkit with history", Box::new(ours::Ours::with_memory(runtime))),
         ("toolkit with file", Box::new(ours::Ours::with_file(runtime))),
         ("llm-tool", Box::new(llm_tool::LlmTool::new())),

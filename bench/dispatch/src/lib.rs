@@ -3,6 +3,7 @@
 mod contender;
 mod contenders;
 pub mod line;
+pub mod policy;
 
 pub use contender::{Contender, Form, Subject};
 pub use contenders::{all, toolkit_of};

@@ -27,6 +27,7 @@ fn main() {
     if only.is_empty() {
         start::thousand_tools(rounds);
         start::register(rounds);
+        start::toolbox(&runtime, rounds);
         start::first_call(&runtime, rounds);
         cut::ten_megabytes(&runtime, rounds);
     }

@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use dispatch::line::{median, print};
-use dispatch::toolkit_of;
+use dispatch::{policy, toolkit_of};
 use tokio::runtime::Runtime;
 use toolkit::{Caller, Tool, ToolCall, Toolkit};
 
@@ -33,7 +33,8 @@ pub(crate) fn thousand_tools(rounds: usize) {
 pub(crate) fn register(rounds: usize) {
     let tools = toolkit_of((0..10_000).map(|number| format!("tool_{number:05}")));
     let late = toolkit_of((0..REPETITIONS).map(|number| format!("tool_{:05}_late", number * 400)));
-    let toolkit = tools.into_iter().fold(Toolkit::empty(), toolkit::Builder::tool).build().expect("a toolkit");
+    let toolkit =
+        tools.into_iter().fold(Toolkit::empty(), toolkit::Builder::tool).build().expect("a toolkit");
     let register = |tool: &Tool| {
         let (name, tool) = (tool.name().to_owned(), tool.clone());
         let started = Instant::now();
@@ -44,6 +45,26 @@ pub(crate) fn register(rounds: usize) {
     };
     let figures: Vec<_> = (0..rounds).map(|_| median(late.iter().map(register).collect())).collect();
     print("register", "at 10,000", &figures);
+}
+
+/// Making a toolbox of so many tools, with seven layers of policy and 48 patterns, in microseconds.
+pub(crate) fn toolbox(runtime: &Runtime, rounds: usize) {
+    for (count, name) in [(1_000, "of 1,000"), (10_000, "of 10,000")] {
+        let tools = toolkit_of((0..count).map(|number| format!("tool_{number:05}")));
+        let builder = tools.into_iter().fold(Toolkit::empty(), toolkit::Builder::tool);
+        let toolkit = builder.policy(policy::seven_layers()).build().expect("a toolkit");
+        let caller = policy::caller();
+        let make = || {
+            let started = Instant::now();
+            let toolbox = black_box(runtime.block_on(toolkit.toolbox(&caller)));
+            let elapsed = started.elapsed();
+            assert_eq!(toolbox.tools().count(), count, "nothing is denied");
+            elapsed.as_secs_f64() * 1e6
+        };
+        let figures: Vec<_> =
+            (0..rounds).map(|_| median((0..REPETITIONS).map(|_| make()).collect())).collect();
+        print("toolbox", name, &figures);
+    }
 }
 
 /// What the first call of a tool takes more than its second, in microseconds. Each tool is new; the process

@@ -77,6 +77,8 @@ fn alone(text: &mut String, options: &Options, all: &[Series]) -> std::fmt::Resu
         ("toolkit of 1,000 tools added by hand, built", "build", "added"),
         ("toolkit of 1,000 linked tools, built", "build", "linked"),
         ("the same, the first time in a process", "build", "linked, first"),
+        ("toolbox of 1,000 tools made, by seven layers of policy with 48 patterns", "toolbox", "of 1,000"),
+        ("the same of 10,000 tools", "toolbox", "of 10,000"),
         ("tool registered where there are 10,000", "register", "at 10,000"),
         ("first call of a tool, more than its second", "first call", OURS),
         ("the same, of the first tool that a process calls", "first call", "of the process"),
@@ -126,6 +128,19 @@ fn aims(text: &mut String, all: &[Series]) -> std::fmt::Result {
     aim("1,000 linked tools, built in 0.3 ms", " µs", alone("build", "linked"), 300.0)?;
     let first = alone("build", "linked, first");
     aim("1,000 linked tools, built in 0.3 ms the first time in a process", " µs", first, 300.0)?;
+    let toolbox = alone("toolbox", "of 1,000");
+    aim("toolbox of 1,000 tools, seven layers, 48 patterns, in 0.5 ms", " µs", toolbox, 500.0)?;
+    let tenfold = alone("toolbox", "of 10,000").zip(toolbox).map(|(many, few)| many / few);
+    aim("the same of ten times as many tools, at most 12 times as long", " ×", tenfold, 12.0)?;
+    for (form, words) in FORMS {
+        let ratio = pair(form, "toolkit with policy", BASE).map(|(ours, base)| ours.ratio(base));
+        aim(
+            &format!("call under that policy, arguments {words}, at most 1.0 × hand-written"),
+            " ×",
+            ratio,
+            1.0,
+        )?;
+    }
     let registered = alone("register", "at 10,000");
     aim("tool registered where there are 10,000 in 0.2 ms", " µs", registered, 200.0)?;
     aim("first call of a tool, under 30 µs more than its second", " µs", alone("first call", OURS), 30.0)?;

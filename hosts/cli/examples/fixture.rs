@@ -207,6 +207,13 @@ async fn open(ctx: &ToolContext, path: &Path) -> Result<String, ToolError> {
     Ok(std::fs::read_to_string(ctx.resolve(path)?)?)
 }
 
+/// Fills a file, with leave.
+#[tool(permission = "edit", asks)]
+async fn fill(ctx: &ToolContext, path: &Path) -> Result<&'static str, ToolError> {
+    std::fs::write(ctx.check_file_access(path, toolkit::Access::Write).await?, "filled")?;
+    Ok("filled")
+}
+
 /// Puts the site online, with leave.
 #[tool]
 async fn deploy(ctx: &ToolContext) -> Result<&'static str, ToolError> {

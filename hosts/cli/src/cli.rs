@@ -16,6 +16,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::env;
 use std::ffi::OsString;
 use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 use tokio::runtime::{Builder as RuntimeBuilder, Runtime};
 use toolkit::{Builder, TerminalApprover, Toolbox, Toolkit};
@@ -148,6 +149,10 @@ impl Cli {
                     // Among the diagnostics they stand anyway.
                     if !matches!(request, Request::List { diagnostics: true, .. }) {
                         config::note(&configuration, console);
+                    }
+                    // Beside the file stand secrets that it names.
+                    if let Some(directory) = options.load.user_file_path().and_then(Path::parent) {
+                        toolkit = toolkit.protect_path(directory);
                     }
                     toolkit = toolkit.configuration(configuration);
                 }

@@ -69,7 +69,7 @@ pub(crate) fn load(options: LoadOptions) -> Result<Configuration, Stop> {
 /// Says, each once, what does not count.
 pub(crate) fn note(configuration: &Configuration, console: &mut Console<'_>) {
     for note in configuration.notes() {
-        console.note(&format!("warning: {}", escape_line(&note)));
+        console.note(&format!("warning: {note}"));
     }
 }
 
@@ -108,7 +108,7 @@ fn check(
         return print_json(&answer, console).map(|()| Exit::Success);
     }
     for diagnostic in toolkit.diagnostics() {
-        console.note(&escape_line(&diagnostic.to_string()));
+        console.note(&diagnostic.to_string());
     }
     let mut text = String::new();
     for file in files {

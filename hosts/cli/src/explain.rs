@@ -5,7 +5,7 @@ use crate::definitions::{find, print_json};
 use crate::exit::{Exit, Stop};
 use crate::options::Format;
 use std::fmt::Write as _;
-use toolkit::{Explanation, Toolbox, Toolkit};
+use toolkit::{Explanation, Toolbox, Toolkit, escape_line};
 
 /// Prints what each layer of the policy says of the tool, and the rule that made it.
 pub(crate) fn tool(
@@ -26,15 +26,26 @@ pub(crate) fn tool(
             console.print(&text)?;
         }
     }
-    Ok(if explanation.exists { Exit::Success } else { Exit::Denied })
+    Ok(match (explanation.exists, explanation.denied_by()) {
+        (true, _) => Exit::Success,
+        (false, None) if !explanation.present => Exit::UnknownTool,
+        (false, _) => Exit::Denied,
+    })
 }
 
 fn page(explanation: &Explanation, console: &Console<'_>) -> String {
     let name = console.out_paint.bold(&explanation.tool);
     let mut text = match (explanation.exists, explanation.denied_by()) {
+        _ if !explanation.present => {
+            let judged = match explanation.denied_by() {
+                Some(layer) => format!("that name is denied by {}", escape_line(&layer.layer)),
+                None => "nothing in the policy denies that name".to_owned(),
+            };
+            format!("{name} is not linked into this program; for this caller {judged}.\n\n")
+        }
         (true, _) => format!("{name} is there for this caller.\n\n"),
         (false, Some(layer)) => {
-            format!("{name} is not there for this caller: denied by {}.\n\n", layer.layer)
+            format!("{name} is not there for this caller: denied by {}.\n\n", escape_line(&layer.layer))
         }
         (false, None) => format!("{name} is not there for this caller.\n\n"),
     };

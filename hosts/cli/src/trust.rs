@@ -8,6 +8,7 @@ use crate::options::Format;
 use clap::builder::ValueHint;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::{BufRead as _, BufReader, IsTerminal as _, Read as _, Write as _};
@@ -161,7 +162,7 @@ fn trust(
     }
     text.push_str(&changes(&lines(&before), &lines(&after)));
     console.print(&text)?;
-    if !is_decided && !ask()? {
+    if !is_decided && !ask(&text)? {
         return Err(Stop::Error { exit: Exit::Denied, message: "nothing is trusted".to_owned() });
     }
     for file in &files {
@@ -174,8 +175,11 @@ fn trust(
 fn changes(before: &[Line], after: &[Line]) -> String {
     let mut text = String::new();
     for (mark, lines, others) in [('-', before, after), ('+', after, before)] {
+        // Either may have thousands.
+        let others: BTreeSet<(&str, String)> =
+            others.iter().map(|other| (other.key.as_str(), other.value.to_string())).collect();
         for Line { key, value, .. } in lines {
-            if !others.iter().any(|other| other.key == *key && other.value == *value) {
+            if !others.contains(&(key.as_str(), value.to_string())) {
                 let _ = writeln!(text, "  {mark} {} = {}", escape_line(key), escape_line(&value.to_string()));
             }
         }
@@ -183,8 +187,9 @@ fn changes(before: &[Line], after: &[Line]) -> String {
     if text.is_empty() { "  nothing that is in effect\n".to_owned() } else { text }
 }
 
-/// Asks the person at the terminal, whatever standard input and output are.
-fn ask() -> Result<bool, Stop> {
+/// Asks the person at the terminal, whatever standard input and output are. `shown` is what they are to read first, where
+/// standard output does not show it to them.
+fn ask(shown: &str) -> Result<bool, Stop> {
     let none = || Stop::Error {
         exit: Exit::Denied,
         message: "there is no terminal to ask on; `--yes` trusts without asking".to_owned(),
@@ -193,9 +198,39 @@ fn ask() -> Result<bool, Stop> {
     if !terminal.is_terminal() {
         return Err(none());
     }
+    if !std::io::stdout().is_terminal() {
+        terminal.write_all(shown.as_bytes())?;
+    }
+    discard_typed()?;
     terminal.write_all(b"Trust it? [y/N] ")?;
     let mut answer = String::new();
     // Nobody types more.
     BufReader::new(terminal.take(1024)).read_line(&mut answer)?;
     Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}
+
+/// Lines that were typed before the question appeared do not answer it.
+#[cfg(unix)]
+fn discard_typed() -> std::io::Result<()> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    // The flag is that of this opening alone: the shell's own stays as it is.
+    let mut terminal =
+        OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open("/dev/tty")?;
+    let mut typed = [0; 4096];
+    // Bounded, should somebody write without end.
+    for _ in 0..1_000 {
+        match terminal.read(&mut typed) {
+            Ok(0) => break,
+            Ok(_) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => break,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn discard_typed() -> std::io::Result<()> {
+    Ok(())
 }

@@ -220,3 +220,39 @@ fn the_schema_is_printed() {
     assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
     assert!(schema["properties"]["tools"]["properties"]["settings"]["properties"]["greet"].is_object());
 }
+
+#[cfg(unix)]
+#[test]
+fn no_tool_writes_to_what_decides_what_is_allowed_unasked() {
+    let user = User::new();
+    user.write("work/named.json5", "{ permission: { edit: 'allow' } }");
+    user.write("work/mine/toolkit.json5", "{}");
+    let run = |path: &str| {
+        let mut command = Command::new("setsid");
+        command.arg("--wait").arg(fixture::program());
+        command.args(["--config", "named.json5", "call", "fill", "--path", path]);
+        command.current_dir(user.path("work")).env("TOOLKIT_CONFIG_DIR", user.path("work/mine"));
+        finish(command.env("TOOLKIT_DATA_DIR", user.path("data")).stdin(std::process::Stdio::null()))
+    };
+    for path in ["named.json5", "mine/toolkit.json5", "mine/token.txt", "mine/new/file"] {
+        let error = run(path).fails(5);
+        assert!(error.contains("permission.protected"), "{path}: {error}");
+        assert!(
+            !fs::read_to_string(user.path("work").join(path)).is_ok_and(|text| text == "filled"),
+            "{path}"
+        );
+    }
+    assert_eq!(run("notes.txt").ok(), "filled\n");
+}
+
+#[test]
+fn limits_of_the_loop_guard_that_stand_in_another_order_stop_the_command() {
+    let user = User::new();
+    user.write("user/toolkit.json5", "{\n  loopGuard: { tell: 4, ask: 9, block: 6 },\n}");
+    for args in [&["list"][..], &["config", "check"]] {
+        let error = user.run(args).fails(6);
+        let expected = "user/toolkit.json5:2:30: loopGuard.ask: `ask` is 9 and `block` is 6, but";
+        assert!(error.contains(expected), "{error}");
+    }
+    user.run(&["list", "--set", "loopGuard.block=9"]).ok();
+}

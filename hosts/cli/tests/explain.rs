@@ -68,3 +68,47 @@ fn a_tool_that_is_not_known_is_told_as_everywhere() {
     assert!(fixture(["explain", "tool", "graet"]).fails(3).contains("did you mean `greet`?"));
     assert!(fixture(["explain", "greet"]).fails(2).contains("[possible values: tool]"));
 }
+
+/// A name that lists can use without the tool being there: judged, with the line that denies it.
+#[cfg(feature = "fs")]
+#[test]
+fn a_tool_that_is_not_linked_is_judged_by_its_name() {
+    let user = tempfile::tempdir().unwrap();
+    std::fs::write(
+        user.path().join("toolkit.json5"),
+        "{\n  agents: {\n    kid: { tools: { deny: ['bash', 'nodes'] } },\n  },\n}\n",
+    )
+    .unwrap();
+    let run = |args: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_toolkit"));
+        command.args(args).current_dir(user.path()).env("TOOLKIT_CONFIG_DIR", user.path());
+        fixture::finish(command.env("TOOLKIT_DATA_DIR", user.path().join("data")))
+    };
+    let place = user.path().join("toolkit.json5");
+    let kid = run(&["explain", "tool", "exec", "--agent", "kid"]);
+    assert_eq!(kid.code, 5, "{kid:?}");
+    let denies = format!(
+        "\ndenies  the rules of agent `kid`: `bash` is in its deny list (/agents/kid/tools/deny/0 at {}:3:28)\n",
+        place.display()
+    );
+    assert!(kid.out.contains(&denies), "{denies}{}", kid.out);
+
+    // Of a tool that comes with no crate yet, all of it.
+    let kid = run(&["explain", "tool", "nodes", "--agent", "kid"]);
+    assert_eq!((kid.code, kid.err.as_str()), (5, ""), "{kid:?}");
+    assert_eq!(
+        kid.out.lines().next().unwrap(),
+        "nodes is not linked into this program; for this caller that name is denied by the rules of agent `kid`."
+    );
+    let json = run(&["explain", "tool", "nodes", "--agent", "kid", "-o", "json"]);
+    let page: serde_json::Value = serde_json::from_str(&json.out).unwrap();
+    assert_eq!((&page["exists"], &page["present"]), (&json!(false), &json!(false)));
+
+    // Nobody else is denied it, and there is none all the same.
+    let anybody = run(&["explain", "tool", "sessions_spawn"]);
+    assert_eq!((anybody.code, anybody.err.as_str()), (3, ""), "{anybody:?}");
+    assert!(anybody.out.starts_with(
+        "sessions_spawn is not linked into this program; for this caller nothing in the policy denies that name.\n\nsilent"
+    ));
+    assert!(run(&["explain", "tool", "nodes"]).fails(3).contains("there is no tool `nodes`"));
+}

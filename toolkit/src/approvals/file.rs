@@ -5,7 +5,7 @@ use data_encoding::BASE32_DNSSEC;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -122,7 +122,7 @@ pub(super) fn random_name() -> Result<String, String> {
 }
 
 /// Opens a file that is there and that nobody else can have written.
-fn open_own(path: &Path) -> Result<Option<File>, String> {
+pub(crate) fn open_own(path: &Path) -> Result<Option<File>, String> {
     let mut options = OpenOptions::new();
     options.read(true);
     own(&mut options);
@@ -140,7 +140,7 @@ fn open_own(path: &Path) -> Result<Option<File>, String> {
 }
 
 /// Whether there is a directory that nobody else can write to.
-pub(super) fn check_directory(path: &Path) -> Result<bool, String> {
+pub(crate) fn check_directory(path: &Path) -> Result<bool, String> {
     let refused = |what: &str| Err(format!("{} is not read: {what}", path.display()));
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
@@ -196,8 +196,8 @@ fn own(options: &mut OpenOptions) {
     let _ = options;
 }
 
-/// Keeps other processes and threads from changing the files of a directory.
-pub(super) struct Lock(#[expect(dead_code, reason = "it is released when it is closed")] File);
+/// Keeps other processes and threads from changing what a file stands for.
+pub(crate) struct Lock(#[expect(dead_code, reason = "it is released when it is closed")] File);
 
 impl Lock {
     /// Waits for the lock of a directory, for some seconds.
@@ -206,12 +206,21 @@ impl Lock {
     }
 
     fn take_within(directory: &Path, patience: Duration) -> Result<Self, String> {
-        let path: PathBuf = directory.join("lock");
+        Self::at_within(&directory.join("lock"), patience)
+    }
+
+    /// Waits for the lock that a file is, for some seconds. It stays there, empty: one that was removed would be another
+    /// for whoever has it open.
+    pub(crate) fn at(path: &Path) -> Result<Self, String> {
+        Self::at_within(path, PATIENCE)
+    }
+
+    fn at_within(path: &Path, patience: Duration) -> Result<Self, String> {
         let cannot = |error: &dyn std::fmt::Display| format!("{} cannot be locked: {error}", path.display());
         let mut options = OpenOptions::new();
         options.write(true).create(true);
         own(&mut options);
-        let file = options.open(&path).map_err(|error| cannot(&error))?;
+        let file = options.open(path).map_err(|error| cannot(&error))?;
         let since = Instant::now();
         loop {
             match file.try_lock() {

@@ -15,6 +15,7 @@ use crate::config::section::ConfigSection;
 use crate::config::settle::own_keys;
 use crate::config::trust::TrustedFile;
 use crate::diagnostic::{Diagnostic, Level};
+use crate::escape::escape_rest;
 use crate::guard::guard;
 use crate::name::nearest;
 use crate::permission::PermissionSettings;
@@ -25,6 +26,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The most keys of an untrusted file that are told one by one.
@@ -57,6 +59,10 @@ pub(crate) struct Inner {
     pub(crate) restrictions: Vec<Restriction>,
     pub(crate) ignored: Vec<IgnoredKey>,
     pub(crate) files: Vec<WorkspaceFile>,
+    /// The user's own file, whether or not it is there, and those that were named.
+    pub(crate) own_files: Vec<PathBuf>,
+    /// Where what the user trusts is remembered.
+    pub(crate) data_dir: Option<PathBuf>,
     pub(crate) secrets: Vec<String>,
     pub(crate) notes: Vec<String>,
     pub(crate) schemas: Option<Arc<Schemas>>,
@@ -145,6 +151,16 @@ impl Configuration {
             return Some(false);
         }
         self.0.resolved.pointer(&join(["tools", "settings", tool, "autoExecute"]))?.as_bool()
+    }
+
+    /// The user's own file, whether or not it is there, and those that were named: what decides what is allowed.
+    pub(crate) fn own_files(&self) -> &[PathBuf] {
+        &self.0.own_files
+    }
+
+    /// Where what the user trusts is remembered: nothing may write there.
+    pub(crate) fn data_dir(&self) -> Option<&Path> {
+        self.0.data_dir.as_deref()
     }
 
     /// Whether one was loaded at all.
@@ -277,14 +293,15 @@ impl Configuration {
         &self.0.ignored
     }
 
-    /// What a host should know: keys that are ignored, and why nothing is trusted. Each is told once.
+    /// What a host should know: keys that are ignored, and why nothing is trusted. Each is told once, in a line that is safe
+    /// to show.
     pub fn notes(&self) -> Vec<String> {
         let ignored = &self.0.ignored;
         let mut notes: Vec<String> = ignored.iter().take(MOST_TOLD).map(ToString::to_string).collect();
         if let Some(more) = ignored.len().checked_sub(MOST_TOLD).filter(|more| *more > 0) {
             notes.push(format!("{more} more keys are ignored until `toolkit trust`"));
         }
-        notes.extend(self.0.notes.iter().cloned());
+        notes.extend(self.0.notes.iter().map(|note| escape_rest(note).into_owned()));
         notes
     }
 

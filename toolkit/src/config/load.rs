@@ -1,7 +1,7 @@
 //! From the sources to a configuration: read, check each, merge what is trusted, narrow what is not, check the whole.
 
 use crate::arguments::{Problem, check_document};
-use crate::config::configuration::{Configuration, Restriction, WorkspaceFile};
+use crate::config::configuration::{Configuration, Inner, Restriction, WorkspaceFile};
 use crate::config::error::{ConfigError, ConfigProblem};
 use crate::config::file::read_text;
 use crate::config::merge::Document;
@@ -33,7 +33,11 @@ pub(super) fn load(options: &LoadOptions) -> Result<Configuration, ConfigError> 
         && !options.environment.keys().any(|name| is_key(name))
     {
         // Most starts: the schema need not be made.
-        return Ok(Configuration::default());
+        return Ok(Configuration::new(Inner {
+            own_files: options.own_files(),
+            data_dir: options.data_dir.clone(),
+            ..Inner::default()
+        }));
     }
     let schemas = match schemas(&options.sections) {
         Ok(schemas) => schemas,
@@ -173,15 +177,18 @@ fn read_file(path: PathBuf, kind: Kind, problems: &mut Vec<ConfigProblem>) -> Op
 
 /// What the user trusts; nothing, with a note, where that cannot be known.
 fn trusted_files(options: &LoadOptions, notes: &mut Vec<String>) -> Vec<TrustedFile> {
-    let stored = options.data_dir.as_ref().map(|directory| TrustStore::new(directory).files());
-    let mut trusted = match stored {
-        Some(Ok(files)) => files,
-        Some(Err(reason)) => {
-            notes.push(format!("no workspace is trusted: {reason}"));
-            Vec::new()
+    let mut trusted = Vec::new();
+    if let Some(store) = options.data_dir.as_ref().map(TrustStore::new) {
+        match store.files() {
+            Ok(files) => trusted = files,
+            Err(reason) => notes.push(format!("no workspace is trusted: {reason}")),
         }
-        None => Vec::new(),
-    };
+        trusted.retain(|file| {
+            let reason = store.is_beside(&file.path);
+            notes.extend(reason.iter().cloned());
+            reason.is_none()
+        });
+    }
     trusted.extend(options.trusting.iter().cloned());
     trusted
 }

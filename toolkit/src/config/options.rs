@@ -95,7 +95,8 @@ impl LoadOptions {
         self
     }
 
-    /// The user's own file. It need not be there.
+    /// The user's own file. It need not be there. A toolkit with this configuration asks before anything is written to it, as
+    /// for [`protected_paths`](crate::protected_paths).
     #[must_use]
     pub fn user_file(mut self, file: impl Into<PathBuf>) -> Self {
         self.user_file = Some(file.into());
@@ -119,7 +120,8 @@ impl LoadOptions {
         self
     }
 
-    /// A file that the user names, and so trusts. It must be there.
+    /// A file that the user names, and so trusts. It must be there. A toolkit with this configuration asks before anything is
+    /// written to it, as for [`protected_paths`](crate::protected_paths).
     #[must_use]
     pub fn file(mut self, file: impl Into<PathBuf>) -> Self {
         self.files.push(file.into());
@@ -152,6 +154,12 @@ impl LoadOptions {
     pub fn section(mut self, section: ConfigSection) -> Self {
         self.sections.push(section);
         self
+    }
+
+    /// The user's own file and those that are named, absolute: what decides what is allowed.
+    pub(super) fn own_files(&self) -> Vec<PathBuf> {
+        let files = self.user_file.iter().chain(&self.files);
+        files.map(|file| std::path::absolute(file).unwrap_or_else(|_| file.clone())).collect()
     }
 
     /// Where the user's own file is, whether or not it is there.

@@ -54,6 +54,8 @@ pub(super) fn settle(
         restrictions,
         ignored,
         files,
+        own_files: options.own_files(),
+        data_dir: options.data_dir.clone(),
         secrets,
         notes,
         schemas: Some(schemas),

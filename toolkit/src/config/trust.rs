@@ -1,14 +1,20 @@
 //! Which files of workspaces the user trusts: by where they stand and what stands in them.
 
-use crate::config::file::read_text;
+use crate::approvals::{Lock, check_directory, open_own};
+use crate::escape::escape_line;
+use crate::output_store::default_data_dir;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 /// The file within the data directory.
 const FILE: &str = "trust.json";
+/// What keeps two from changing it at once.
+const LOCK: &str = "trust.lock";
+/// What it is called while it is written.
+const UNFINISHED: &str = "trust.json.tmp";
 /// The most files that are remembered; the oldest are forgotten.
 const MOST_FILES: usize = 1_000;
 /// The most bytes of that file.
@@ -62,25 +68,26 @@ impl TrustStore {
         let fault = |reason: &str| {
             format!("{}: {reason}; remove the file to begin anew, which trusts nothing", self.file.display())
         };
-        let Some(text) = read_text(&self.file, MOST_BYTES).map_err(|reason| fault(&reason))? else {
+        // Who else can write here says what is trusted.
+        if !check_directory(self.directory())? {
+            return Ok(Vec::new());
+        }
+        let Some(file) = open_own(&self.file).map_err(|reason| fault(&reason))? else {
             return Ok(Vec::new());
         };
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt as _;
-            let mode =
-                fs::metadata(&self.file).map_err(|error| fault(&error.to_string()))?.permissions().mode();
-            if mode & 0o022 != 0 {
-                return Err(fault("others than its owner can write to it"));
-            }
+        let mut text = Vec::new();
+        file.take(MOST_BYTES + 1).read_to_end(&mut text).map_err(|error| fault(&error.to_string()))?;
+        if text.len() as u64 > MOST_BYTES {
+            return Err(fault(&format!("it has more than {MOST_BYTES} bytes")));
         }
-        match serde_json::from_str::<Stored>(&text) {
+        match serde_json::from_slice::<Stored>(&text) {
             Ok(stored) if stored.version == 1 => Ok(stored.files),
             _ => Err(fault("it is not what `toolkit trust` wrote")),
         }
     }
 
     /// Trusts a file with what it held; what it held before is trusted no more. The oldest of 1,000 files is forgotten.
+    /// Blocks, some seconds if another process is changing something.
     ///
     /// # Errors
     ///
@@ -89,6 +96,11 @@ impl TrustStore {
         if file.path.to_str().is_none() {
             return Err(format!("{}: a path that is not UTF-8 cannot be trusted", file.path.display()));
         }
+        if let Some(reason) = self.is_beside(&file.path) {
+            return Err(reason);
+        }
+        self.make_directory()?;
+        let _lock = Lock::at(&self.beside(LOCK))?;
         let mut files = self.files()?;
         files.retain(|other| other.path != file.path);
         files.push(file.clone());
@@ -97,12 +109,16 @@ impl TrustStore {
         self.write(files)
     }
 
-    /// Trusts a file no more; false where it was not trusted.
+    /// Trusts a file no more; false where it was not trusted. Blocks, some seconds if another process is changing something.
     ///
     /// # Errors
     ///
     /// What is remembered cannot be read or written.
     pub fn revoke(&self, path: &Path) -> Result<bool, String> {
+        if self.files()?.iter().all(|file| file.path != path) {
+            return Ok(false);
+        }
+        let _lock = Lock::at(&self.beside(LOCK))?;
         let mut files = self.files()?;
         let count = files.len();
         files.retain(|file| file.path != path);
@@ -113,18 +129,11 @@ impl TrustStore {
         Ok(was_trusted)
     }
 
-    /// Whole or not at all: into another file first.
+    /// Whole or not at all: into another file first. To be done under the lock.
     fn write(&self, files: Vec<TrustedFile>) -> Result<(), String> {
-        let fault = |error: std::io::Error| format!("{} cannot be written: {error}", self.file.display());
-        let directory = self.file.parent().unwrap_or(Path::new("."));
-        let mut builder = DirBuilder::new();
-        builder.recursive(true);
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(directory).map_err(fault)?;
         let text = serde_json::to_string_pretty(&Stored { version: 1, files })
-            .map_err(|error| fault(error.into()))?;
-        let new = directory.join(format!("{FILE}.{}", std::process::id()));
+            .map_err(|error| self.unwritten(&error.into()))?;
+        let new = self.beside(UNFINISHED);
         let written = create(&new).and_then(|mut file| {
             file.write_all(text.as_bytes())?;
             file.sync_all()?;
@@ -133,13 +142,52 @@ impl TrustStore {
         written.map_err(|error| {
             // What is left of it is of no use to anybody.
             let _ = fs::remove_file(&new);
-            fault(error)
+            self.unwritten(&error)
         })
+    }
+
+    fn make_directory(&self) -> Result<(), String> {
+        let mut builder = DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(self.directory()).map_err(|error| self.unwritten(&error))
+    }
+
+    fn directory(&self) -> &Path {
+        self.file.parent().unwrap_or(Path::new("."))
+    }
+
+    /// Why the file cannot be trusted, if whoever brought it can have brought what is remembered too: the data directory is
+    /// below the file's own. The platform's directory for a user's data may be, in their home directory.
+    pub(crate) fn is_beside(&self, file: &Path) -> Option<String> {
+        let directory = self.directory();
+        if default_data_dir().is_some_and(|default| default == directory) {
+            return None;
+        }
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let own = file.parent()?;
+        real(directory).starts_with(real(own)).then(|| {
+            format!(
+                "{} cannot be trusted: the data directory {} is below its directory, so whoever wrote the one may have \
+                 written the other; let TOOLKIT_DATA_DIR name a directory elsewhere",
+                escape_line(&file.display().to_string()),
+                escape_line(&directory.display().to_string())
+            )
+        })
+    }
+
+    fn beside(&self, name: &str) -> PathBuf {
+        self.file.with_file_name(name)
+    }
+
+    fn unwritten(&self, error: &std::io::Error) -> String {
+        format!("{} cannot be written: {error}", self.file.display())
     }
 }
 
 fn create(path: &Path) -> std::io::Result<File> {
-    // Left behind by a process of the same number.
+    // Left behind by a process that crashed while it wrote.
     let _ = fs::remove_file(path);
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);

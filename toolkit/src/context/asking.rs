@@ -7,6 +7,7 @@ use crate::ask::{Answer, Ask, Elicitation, Origin, Put, Question};
 use crate::error::ToolError;
 use crate::escape::escape_line;
 use crate::events::{AllowedBy, Event};
+use crate::history::{AskLog, AskNumber};
 use crate::live::Reason;
 use crate::permission::{Decided, DecidedRule, Decision, PermissionRequest};
 use futures_util::future::{Either, select};
@@ -59,25 +60,31 @@ impl ToolContext {
         let Decided { decision, rule, .. } =
             self.scope().toolkit.settings.permissions.decide(self.caller(), &request);
         match decision {
-            Decision::Ask => self.ask_person(ask).await,
+            Decision::Ask => self.ask_person(ask, "tool").await,
             Decision::Allow => {
-                self.tell_allowed(&ask, || AllowedBy::Rule {
-                    rule: rule.map_or_else(|| "a default".to_owned(), |rule| rule.to_string()),
-                });
+                let number = self.log(|asks| asks.begin("tool", &ask));
+                self.tell_allowed(&ask, number, || AllowedBy::Rule { rule: named(rule.as_ref()) });
                 Ok(())
             }
-            Decision::Deny => Err(denied(&ask, rule.as_ref())),
+            Decision::Deny => {
+                if let Some(number) = self.log(|asks| asks.begin("tool", &ask)) {
+                    self.live().asks.denied_by_rule(number, &named(rule.as_ref()));
+                }
+                Err(denied(&ask, rule.as_ref()))
+            }
         }
     }
 
     /// Asks a person, whatever the rules say: for what has been decided to be asked. What was allowed before answers it.
-    pub(crate) async fn ask_person(&self, ask: Ask) -> Result<(), ToolError> {
+    /// `asker` is who asks, for the history.
+    pub(crate) async fn ask_person(&self, ask: Ask, asker: &str) -> Result<(), ToolError> {
         self.check_cancelled()?;
+        let number = self.log(|asks| asks.begin(asker, &ask));
         let settings = &self.scope().toolkit.settings;
         let memory = self.memory();
         let recalled = memory.recall(&ask);
         if let Ok(Some(allowed)) = &recalled {
-            self.tell_allowed(&ask, || match allowed {
+            self.tell_allowed(&ask, number, || match allowed {
                 Allowed::Session => AllowedBy::Session,
                 Allowed::Always(ids) => AllowedBy::Approval { ids: ids.clone() },
             });
@@ -95,12 +102,23 @@ impl ToolContext {
             }
             Err(refusal) => refusal,
         };
+        if let Some(number) = number {
+            self.live().asks.answered(number, &answer);
+        }
         away.come_back().await;
         answer.into_permission(&title)
     }
 
-    fn tell_allowed(&self, ask: &Ask, by: impl FnOnce() -> AllowedBy) {
+    fn tell_allowed(&self, ask: &Ask, number: Option<AskNumber>, by: impl Fn() -> AllowedBy) {
         self.send(|| Event::Allowed { kind: ask.kind.clone(), title: ask.title.clone(), by: by() });
+        if let Some(number) = number {
+            self.live().asks.allowed(number, &by());
+        }
+    }
+
+    /// Notes a question for the history, where there is one.
+    fn log(&self, begin: impl FnOnce(&AskLog) -> AskNumber) -> Option<AskNumber> {
+        self.scope().toolkit.settings.history.is_some().then(|| begin(&self.live().asks))
     }
 
     /// What is remembered of answers to this tool, for this caller.
@@ -140,11 +158,18 @@ impl ToolContext {
         let settings = &self.scope().toolkit.settings;
         self.check_cancelled()?;
         let away = self.live().leave(Reason::Asking);
+        let number = self.log(|asks| match &question {
+            Question::Approve(ask) => asks.begin("tool", ask),
+            Question::Elicit(elicitation) => asks.begin_elicitation(&elicitation.message),
+        });
         let put = Put::once(self.origin(), question);
         let answer = settings.asks.ask_telling(settings.approver(), put, |ask| {
             self.send(|| Event::Asked { ask: ask.clone() });
         });
         let answer = self.unless_cancelled(answer).await?;
+        if let Some(number) = number {
+            self.live().asks.answered(number, &answer);
+        }
         away.come_back().await;
         Ok(answer)
     }
@@ -167,6 +192,11 @@ impl ToolContext {
             Either::Right(_) => Err(ToolError::aborted("the call was cancelled")),
         }
     }
+}
+
+/// The rule that decided.
+fn named(rule: Option<&DecidedRule>) -> String {
+    rule.map_or_else(|| "a default".to_owned(), ToString::to_string)
 }
 
 /// What the rules deny.

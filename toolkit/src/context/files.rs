@@ -95,7 +95,8 @@ impl ToolContext {
                     });
                     if !is_granted {
                         let ask = question(&decided, kind, reason, access);
-                        self.ask(show(ask, &decided.path)).await?;
+                        // The rules have been heard, also for the other ways to write the path.
+                        self.ask_person(show(ask, &decided.path), "tool").await?;
                         // Somebody may have taken their time over it: what was there may be elsewhere now.
                         granted = Some((kind.clone(), decided.patterns));
                         continue;

@@ -1,5 +1,6 @@
 //! A call as it is shown: without secrets.
 
+use super::asked::RecordedAsk;
 use super::copy::LONGEST;
 use crate::caller::Caller;
 use crate::error::ToolError;
@@ -40,6 +41,10 @@ pub struct HistoryEntry {
     /// How long it took; in JSON microseconds.
     #[serde(default, rename = "durationUs", with = "microseconds", skip_serializing_if = "Option::is_none")]
     pub duration: Option<Duration>,
+    /// What it wanted leave for or asked a person, at most 20, in order. What the loop guard, an inspector or the core asked
+    /// before the function ran is among it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub asks: Vec<RecordedAsk>,
     /// The answer, where it succeeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<RecordedOutput>,
@@ -310,12 +315,12 @@ pub(super) mod milliseconds {
     }
 }
 
-mod microseconds {
+pub(super) mod microseconds {
     use serde::{Deserialize, Deserializer, Serializer};
     use std::time::Duration;
 
     #[expect(clippy::ref_option, reason = "serde's form")]
-    pub(super) fn serialize<S: Serializer>(
+    pub(in crate::history) fn serialize<S: Serializer>(
         duration: &Option<Duration>,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
@@ -323,7 +328,7 @@ mod microseconds {
         serializer.serialize_u64(u64::try_from(duration.as_micros()).unwrap_or(u64::MAX))
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+    pub(in crate::history) fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Option<Duration>, D::Error> {
         Ok(Option::<u64>::deserialize(deserializer)?.map(Duration::from_micros))

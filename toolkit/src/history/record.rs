@@ -1,5 +1,6 @@
 //! A call as it is handed over, with secrets in it.
 
+use super::asked::RecordedAsk;
 use super::copy::{
     Arguments, BEYOND, LONGEST, LONGEST_PART, USUAL, beginning, copy_arguments, copy_output, fits,
     short_text, shorten,
@@ -42,6 +43,8 @@ struct Begun {
     /// Whether the arguments are.
     cut: bool,
     is_started: bool,
+    /// Only of a call that asked.
+    asks: Vec<RecordedAsk>,
     bytes: usize,
 }
 
@@ -93,8 +96,15 @@ impl RecordedCall {
             arguments,
             cut,
             is_started: false,
+            asks: Vec::new(),
             bytes,
         }))
+    }
+
+    /// Says what it wanted leave for.
+    pub(crate) fn asked(&mut self, asks: Vec<RecordedAsk>) {
+        self.0.bytes += asks.iter().map(RecordedAsk::bytes).sum::<usize>();
+        self.0.asks = asks;
     }
 
     /// The record that it runs, for a call that has to wait.
@@ -190,9 +200,13 @@ impl Record {
             cut: self.cut || call.cut || is_long,
             status: CallStatus::Running,
             duration: None,
+            asks: call.asks.clone(),
             output: None,
             error: None,
         };
+        for ask in &mut entry.asks {
+            ask.cut(&own);
+        }
         match &self.outcome {
             Outcome::Running => return entry,
             Outcome::Interrupted => entry.status = CallStatus::Interrupted,

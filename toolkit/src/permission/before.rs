@@ -29,6 +29,20 @@ impl<'a> ToolFacts<'a> {
             is_trusted_source: !tool.source().is_remote(),
         }
     }
+
+    /// Whether it runs unasked by the word of its author, whom the host chose, where nothing is configured.
+    fn runs_by_its_word(&self) -> bool {
+        self.is_trusted_source && (self.read_only || self.auto_execute)
+    }
+}
+
+impl Tool {
+    /// Whether nobody is asked before it runs where nothing is configured: by the word of its author, that it may run or that
+    /// it asks by itself.
+    pub(crate) fn runs_by_its_word(&self) -> bool {
+        let facts = ToolFacts::of(self);
+        facts.runs_by_its_word() || facts.is_trusted_source && self.asks()
+    }
 }
 
 impl Permissions {
@@ -60,7 +74,7 @@ impl Permissions {
         let configured = self.auto_executes(tool.name);
         let default = match (tool.is_trusted_source, configured) {
             (true, Some(true)) => Decision::Allow,
-            (true, None) if tool.read_only || tool.auto_execute => Decision::Allow,
+            (_, None) if tool.runs_by_its_word() => Decision::Allow,
             _ => Decision::Ask,
         };
         if self.is_silent() {
@@ -68,6 +82,11 @@ impl Permissions {
         }
         let patterns = [tool.name.to_owned()];
         self.decide_or(caller, &PermissionRequest::new(tool.kind, &patterns), default)
+    }
+
+    /// Whether the configuration says that a tool must not run without a question, also one that asks by itself.
+    pub(crate) fn must_ask(&self, tool: &Tool) -> bool {
+        self.auto_executes(tool.name()) == Some(false)
     }
 
     /// Whether the `autoExecute` of a tool is configured.

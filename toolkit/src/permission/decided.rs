@@ -24,12 +24,20 @@ pub struct PermissionRequest<'a> {
     /// Whether a command's flags or paths raised the question: then no entry of a list lifts it, only a rule for the
     /// whole kind.
     pub raised: bool,
+    /// Other ways to write what it is matched by: what asks or denies one of them counts, what allows it does not.
+    pub(super) also: &'a [String],
 }
 
 impl<'a> PermissionRequest<'a> {
     /// An action of a kind, and what it is matched by.
     pub fn new(kind: &'a str, patterns: &'a [String]) -> Self {
-        Self { kind, patterns, raised: false }
+        Self { kind, patterns, raised: false, also: &[] }
+    }
+
+    /// Adds other ways to write it, by which it can be denied.
+    pub(super) fn also(mut self, also: &'a [String]) -> Self {
+        self.also = also;
+        self
     }
 
     /// Says that a command's flags or paths raised the question.

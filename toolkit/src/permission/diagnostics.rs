@@ -9,6 +9,9 @@ use std::collections::BTreeSet;
 
 /// Kinds that the toolkit asks under itself.
 const OWN_KINDS: [&str; 5] = ["read", "edit", "external_directory", "sensitive", "protected"];
+/// The most that is told. Somebody else may have written the rules, with thousands of kinds that nothing asks under, and what
+/// each of them may have meant takes a while to find.
+const MOST_TOLD: usize = 100;
 /// The kinds of the tools that come with it, whether or not they are there.
 const USUAL_KINDS: [&str; 3] = ["exec", "web_fetch", "message"];
 
@@ -16,11 +19,15 @@ impl Permissions {
     /// Rules that say something else than they seem to: a kind that nothing asks under, a `*` in a kind, an `allow` that
     /// cannot allow.
     ///
-    /// `kinds` are those of the tools that there are. None of these rules allows more than was meant.
+    /// `kinds` are those of the tools that there are. None of these rules allows more than was meant. About a hundred things
+    /// are told at most.
     pub fn diagnostics<'a>(&self, kinds: impl IntoIterator<Item = &'a str>) -> Vec<Diagnostic> {
         let known: BTreeSet<&str> = OWN_KINDS.into_iter().chain(USUAL_KINDS).chain(kinds).collect();
         let mut diagnostics = Vec::new();
         self.each_rule(|rule| {
+            if diagnostics.len() >= MOST_TOLD {
+                return;
+            }
             let kind = rule.kind;
             let mut say = |level, message: String| {
                 diagnostics.push(Diagnostic {

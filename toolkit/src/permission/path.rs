@@ -75,6 +75,11 @@ impl OwnDirs {
         self.config.push(path);
     }
 
+    /// Adds what remembers what was allowed.
+    pub(crate) fn keep(&mut self, directory: PathBuf) {
+        self.data.push(directory);
+    }
+
     /// As they are compared.
     fn folded(&self) -> Self {
         let both = |directories: &[PathBuf]| {
@@ -107,8 +112,10 @@ impl Permissions {
         if patterns[0] != real {
             patterns.push(real);
         }
-        let weigh =
-            |kind: &str, default| self.weigh(caller, &PermissionRequest::new(kind, &patterns), default);
+        let also = if self.is_silent() { Vec::new() } else { other_names(place, &patterns) };
+        let weigh = |kind: &str, default| {
+            self.weigh(caller, &PermissionRequest::new(kind, &patterns).also(&also), default)
+        };
         let path = Weighing { place, access, look, own: own.folded(), weigh: &weigh };
         let decision = match access {
             Access::Read => path.read(),
@@ -286,6 +293,23 @@ impl Weighing<'_> {
         }
         PathDecision::Ask { kind: kind.to_owned(), reason: escape_line(&reason).into_owned() }
     }
+}
+
+/// How else somebody may have written a path that is to be asked about or denied: whole, from the workspace as `./`, from
+/// the home directory as `~/`. An entry that can never match would protect nothing.
+fn other_names(place: &Place, patterns: &[String]) -> Vec<String> {
+    let home = etcetera::home_dir().ok();
+    let mut names = Vec::new();
+    for path in [&place.given, &place.real] {
+        names.push(shown(path));
+        if let Some(below) = home.as_ref().and_then(|home| path.strip_prefix(home).ok()) {
+            names.push(shown(&Path::new("~").join(below)));
+        }
+    }
+    if place.is_inside() {
+        names.extend(patterns.iter().filter(|path| !path.starts_with('/')).map(|path| format!("./{path}")));
+    }
+    names
 }
 
 /// A path as it is compared with directories: file systems differ in whether case matters.

@@ -6,6 +6,7 @@ use super::decided::{Decided, DecidedRule, PermissionRequest};
 use super::settings::{Decision, PermissionRule, PermissionSettings};
 use crate::caller::Caller;
 use crate::config::ConfigOrigin;
+use crate::policy::{folded as fold, matches as names};
 use source::{Found, Level, Source};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,6 +18,9 @@ use std::sync::Arc;
 ///
 /// * A pattern describes a whole text, exactly as a question shows it; `*` stands for any text, also with `/` in it, and
 ///   nothing else is special.
+/// * An entry about a path that asks or denies counts however it writes the path: relative to the workspace, as `./…`, whole,
+///   or from the home directory as `~/…`. One that allows writes it as a question shows it.
+/// * Agents and channels may be named by a pattern, as in a [policy](crate::ToolPolicy).
 /// * Of several sources the later overrides the earlier, but no source lifts what an earlier one denies.
 /// * Of what is said for everybody, for the agent and for the channel the strictest counts. Only what is said for
 ///   everybody allows anything; an `allow` for an agent or a channel leaves it at that.
@@ -97,6 +101,11 @@ impl Permissions {
         self
     }
 
+    /// Whether a kind of permission is about secrets, or what runs commands or lifts bounds.
+    pub(crate) fn is_guarded(kind: &str) -> bool {
+        SINGLE_PATHS.contains(&&*fold(kind))
+    }
+
     /// What is configured of a tool's `autoExecute`.
     pub(super) fn auto_executes(&self, tool: &str) -> Option<bool> {
         let configured = &self.0.auto_execute;
@@ -149,6 +158,7 @@ impl Permissions {
         let question = Question {
             kind: &kind,
             is_raised: request.raised,
+            also: request.also,
             is_single_path: SINGLE_PATHS.contains(&&*kind),
             agent: caller.agent.as_deref().map(fold),
             channel: caller.channel.as_deref().map(fold),
@@ -175,6 +185,19 @@ impl Permissions {
             }
             _ => (Decided::default_of(default), false),
         }
+    }
+
+    /// What denies everything of a kind to a caller, if anything does: not an entry of a list, which another may follow.
+    pub(crate) fn denies_kind(&self, kind: &str, caller: &Caller) -> Option<Decided> {
+        let Inner { sources, narrowing, .. } = &*self.0;
+        let (kind, agent, channel) =
+            (fold(kind), caller.agent.as_deref().map(fold), caller.channel.as_deref().map(fold));
+        let agent = agent.as_deref().map(Level::Agent);
+        let levels = [Some(Level::Everybody), agent, channel.as_deref().map(Level::Channel)];
+        let mut all = sources.iter().chain(narrowing);
+        let found = all
+            .find_map(|source| levels.into_iter().flatten().find_map(|level| source.denies(level, &kind)))?;
+        Some(Decided { decision: Decision::Deny, rule: Some(found.into()), said: true })
     }
 
     /// Each rule, in order. Those of sources that are not trusted never allow, which is meant.
@@ -243,14 +266,10 @@ fn fold_sources<'a>(
 struct Question<'a> {
     kind: &'a str,
     is_raised: bool,
+    also: &'a [String],
     is_single_path: bool,
     agent: Option<String>,
     channel: Option<String>,
-}
-
-/// A kind, an agent or a channel as it is compared.
-fn fold(name: &str) -> String {
-    name.trim().to_lowercase()
 }
 
 impl From<Found<'_>> for DecidedRule {

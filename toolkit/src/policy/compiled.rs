@@ -1,7 +1,7 @@
 //! One source of configuration, made ready to be asked.
 
 use super::data::Registered;
-use super::entry::{matches, normalised};
+use super::entry::{folded, matches};
 use super::lists::{Kind, ListId, Lists, Marks, Place, escaped};
 use super::models::{Model, ModelKey};
 use super::rules::{Compiler, Layer, Rules, Why};
@@ -108,7 +108,7 @@ impl Compiled {
         let by_provider = by_provider.collect();
         let agents = settings.agents.iter().map(|(id, of)| {
             let pointer = format!("/agents/{}/tools", escaped(id));
-            (normalised(id), rules(Layer::Agent, format!("the rules of agent `{id}`"), pointer, of))
+            (folded(id), rules(Layer::Agent, format!("the rules of agent `{id}`"), pointer, of))
         });
         let agents = agents.collect();
         let mut agents_by_provider = Vec::new();
@@ -117,12 +117,12 @@ impl Compiled {
                 let pointer = format!("/agents/{}/tools/byProvider/{}", escaped(id), escaped(key));
                 let title = format!("the rules of agent `{id}` for {}", model(key));
                 let rules = rules(Layer::Agent, title, pointer, of);
-                agents_by_provider.push((normalised(id), ModelKey::of_provider(key), rules));
+                agents_by_provider.push((folded(id), ModelKey::of_provider(key), rules));
             }
         }
         let channels = settings.channels.iter().map(|(name, of)| {
             let pointer = format!("/channels/{}/tools", escaped(name));
-            (normalised(name), rules(Layer::Channel, format!("the rules of channel `{name}`"), pointer, of))
+            (folded(name), rules(Layer::Channel, format!("the rules of channel `{name}`"), pointer, of))
         });
         let channels = channels.collect();
         let sandbox =
@@ -201,7 +201,7 @@ impl Compiled {
     /// What of it is about this caller.
     pub(super) fn view(&self, caller: &Caller) -> View<'_> {
         let model = Model::of(caller);
-        let known = |text: &Option<String>| text.as_deref().map(normalised);
+        let known = |text: &Option<String>| text.as_deref().map(folded);
         let (agent, channel) = (known(&caller.agent), known(&caller.channel));
         let is = |key: &str, known: &Option<String>| known.as_ref().is_some_and(|known| matches(key, known));
         let mut layers: Vec<&Rules> = self.common.iter().collect();
@@ -317,7 +317,7 @@ impl<'a> View<'a> {
                 None => (PolicyVerdict::Silent, Ground::Nothing),
             },
             Step::Channel => match subject.channel() {
-                Some(own) if asks_for_it && self.channel.as_deref() != Some(&*normalised(own)) => {
+                Some(own) if asks_for_it && self.channel.as_deref() != Some(&*folded(own)) => {
                     (PolicyVerdict::Denies, Ground::OtherChannel)
                 }
                 _ => (PolicyVerdict::Silent, Ground::Nothing),

@@ -119,6 +119,14 @@ impl Registered {
         self.aliases.get(name).map_or(name, String::as_str)
     }
 
+    /// The tool that lists mean by a name, be it compiled in or not.
+    pub(crate) fn meant_by(&self, name: &str) -> Option<&str> {
+        let canonical = self.canonical(name);
+        let known = self.families.get_key_value(canonical).map(|(name, _)| name);
+        let of_groups = || self.groups.values().find_map(|members| members.get(canonical));
+        known.or_else(of_groups).map(String::as_str)
+    }
+
     /// A name with every other that means the same tool.
     pub(crate) fn family<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
         let canonical = self.canonical(name);

@@ -56,7 +56,12 @@ impl Entry {
     }
 }
 
-/// As names are compared: without blanks around, in lower case.
+/// As what a host names is compared, an agent, a channel or a model: without blanks around, in lower case.
+pub(crate) fn folded(text: &str) -> String {
+    text.trim().to_lowercase()
+}
+
+/// As names of tools are compared: without blanks around, in lower case.
 pub(crate) fn normalised(text: &str) -> String {
     text.trim().to_ascii_lowercase()
 }

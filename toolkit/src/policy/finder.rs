@@ -5,6 +5,9 @@ use aho_corasick::AhoCorasick;
 
 /// So many patterns are tried one by one: to make a search ready takes longer than it saves.
 const FEW: usize = 8;
+/// So many too: a file of a workspace that holds thousands would make the search take many seconds to be made ready, in the
+/// worst case with the square of their number.
+const MANY: usize = 1_000;
 
 /// Patterns for names, made ready to be looked through at once.
 #[derive(Debug, Default)]
@@ -22,9 +25,9 @@ impl Finder {
     pub(super) fn new<'a>(patterns: impl Iterator<Item = (usize, &'a str)>) -> Self {
         let longest = |pattern: &'a str| pattern.split('*').max_by_key(|text| text.len()).unwrap_or_default();
         let literals: Vec<_> = patterns.map(|(place, pattern)| (place, longest(pattern))).collect();
-        let is_few = literals.len() < FEW;
+        let is_worth_it = (FEW..=MANY).contains(&literals.len());
         let (found, others): (Vec<_>, Vec<_>) =
-            literals.into_iter().partition(|(_, literal)| !is_few && !literal.is_empty());
+            literals.into_iter().partition(|(_, literal)| is_worth_it && !literal.is_empty());
         let places: Vec<usize> = found.iter().map(|(place, _)| *place).collect();
         let mut others: Vec<usize> = others.into_iter().map(|(place, _)| place).collect();
         let literals =
@@ -79,6 +82,21 @@ mod tests {
                 let expected = (0..patterns.len()).filter(|place| matches(patterns[*place], text));
                 assert_eq!(found, expected.collect(), "{text}");
             }
+        }
+    }
+
+    #[test]
+    fn so_many_that_each_is_tried_are_found_too() {
+        for count in [MANY, MANY + 1] {
+            let patterns: Vec<String> = (0..count).map(|number| format!("*a{number}")).collect();
+            let finder = Finder::new(patterns.iter().map(String::as_str).enumerate());
+            assert_eq!(finder.literals.is_some(), count == MANY);
+            let mut found = BTreeSet::new();
+            let pattern = |place: usize| Some(patterns[place].as_str());
+            finder.find("aba77", pattern, |place| {
+                found.insert(place);
+            });
+            assert_eq!(found, BTreeSet::from([77]), "{count}");
         }
     }
 

@@ -11,7 +11,11 @@ use crate::escape::escape_line;
 use crate::name::nearest;
 use std::collections::BTreeSet;
 
-/// What is probably not as meant. None of it widens anything.
+/// The most that is told of one source. Somebody else may have written it, with thousands of names that nothing has, and
+/// what each of them may have meant takes a while to find.
+const MOST_TOLD: usize = 100;
+
+/// What is probably not as meant, at most 100 things of each source. None of it widens anything.
 pub(super) fn diagnostics<S: Subject>(policy: &ToolPolicy, tools: &[S]) -> Vec<Diagnostic> {
     let known = Known::of(policy, tools);
     policy
@@ -35,10 +39,10 @@ impl<'a, S: Subject> Known<'a, S> {
     fn of(policy: &'a ToolPolicy, tools: &'a [S]) -> Self {
         let registered = policy.registered();
         let mut groups: BTreeSet<String> = registered.built_in.iter().cloned().collect();
-        groups.insert(PLUGINS.to_owned());
+        groups.extend([PLUGINS, "mcp", "client"].map(str::to_owned));
         groups.extend(tools.iter().flat_map(Subject::groups).map(normalised));
         let plugins: BTreeSet<String> =
-            tools.iter().filter_map(|tool| tool.plugin_id()).map(normalised).collect();
+            tools.iter().filter_map(|tool| tool.plugin_id()).map(|id| normalised(&id)).collect();
         let mut names = plugins.clone();
         names.extend(
             tools.iter().flat_map(|tool| std::iter::once(tool.name()).chain(tool.aliases())).map(normalised),
@@ -88,7 +92,16 @@ impl<S: Subject> Lint<'_, S> {
         self.switches();
         self.profiles();
         self.joining();
+        if self.is_full() {
+            let message = format!("there may be more that is not as meant: only {MOST_TOLD} things are told");
+            self.say(Level::Info, "", message);
+        }
         self.found
+    }
+
+    /// Whether nothing more is looked for.
+    fn is_full(&self) -> bool {
+        self.found.len() >= MOST_TOLD
     }
 
     fn say(&mut self, level: Level, pointer: &str, message: String) {
@@ -109,6 +122,9 @@ impl<S: Subject> Lint<'_, S> {
     fn layers(&mut self) {
         let source = self.source;
         for rules in source.layers() {
+            if self.is_full() {
+                return;
+            }
             if let Some(chosen) = rules.profile.as_ref().filter(|chosen| chosen.profiles.is_empty()) {
                 let pointer = format!("{}/profile", rules.pointer);
                 let near =
@@ -142,6 +158,9 @@ impl<S: Subject> Lint<'_, S> {
             }
             let mut knows_any = list.entries.is_empty();
             for (number, text) in (0..).zip(&list.entries) {
+                if self.is_full() {
+                    return;
+                }
                 let Some(pointer) = list.pointer(number) else { continue };
                 knows_any |= self.entry(list.kind, text, &pointer);
             }
@@ -213,13 +232,15 @@ impl<S: Subject> Lint<'_, S> {
         }
         let user = &known.policy.sources()[0];
         let is_named = |tool: &&S| {
-            normalised(tool.name()) == canonical || tool.plugin_id().is_some_and(|id| normalised(id) == name)
+            normalised(tool.name()) == canonical || tool.plugin_id().is_some_and(|id| normalised(&id) == name)
         };
         for tool in known.tools.iter().filter(is_named) {
             if tool.is_optional() && !user.opens(tool) {
                 let tool = tool.name();
+                let whose = if self.source.narrows.is_some() { " of a file that is trusted" } else { "" };
                 let message = format!(
-                    "`{name}` ({pointer}) does not open the optional tool `{tool}`: only `tools.allow` and `tools.alsoAllow` can"
+                    "`{name}` ({pointer}) does not open the optional tool `{tool}`: only `tools.allow` and \
+                     `tools.alsoAllow`{whose} can"
                 );
                 self.warn(pointer, message);
             }
@@ -242,6 +263,9 @@ impl<S: Subject> Lint<'_, S> {
             named.extend(pointers.map(|(name, pointer)| (name.to_string(), pointer, is_plugin)));
         }
         for (name, pointer, is_plugin) in named {
+            if self.is_full() {
+                return;
+            }
             let known = self.known;
             let (all, what) = if is_plugin { (&known.plugins, "plugin") } else { (&known.names, "tool") };
             if all.contains(&normalised(&name)) {
@@ -259,6 +283,9 @@ impl<S: Subject> Lint<'_, S> {
     /// Profiles that have the name of one that a core crate registered.
     fn profiles(&mut self) {
         for name in &self.source.profiles {
+            if self.is_full() {
+                return;
+            }
             if self.known.policy.registered().profiles.contains_key(&normalised(name)) {
                 let pointer = format!("/tools/profiles/{}", escaped(name));
                 let message = format!(
@@ -273,6 +300,9 @@ impl<S: Subject> Lint<'_, S> {
     fn joining(&mut self) {
         let source = self.source;
         for (plugin, groups) in &source.join_groups {
+            if self.is_full() {
+                return;
+            }
             let pointer = format!("/plugins/{}/joinGroups", escaped(plugin));
             if !self.known.plugins.contains(&normalised(plugin)) {
                 let near = nearest(plugin, self.known.plugins.iter().map(String::as_str));
@@ -280,7 +310,7 @@ impl<S: Subject> Lint<'_, S> {
                 let plugin = escape_line(plugin);
                 self.warn(&pointer, format!("there is no plugin `{plugin}` ({pointer}){advice}"));
             }
-            for group in groups {
+            for group in groups.iter().take(MOST_TOLD) {
                 let registered = self.known.policy.registered();
                 let is_built_in = match Entry::parse(group) {
                     Ok(Entry::Name(name) | Entry::Group(name)) => registered.built_in(&name).is_some(),

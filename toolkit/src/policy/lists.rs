@@ -10,6 +10,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 /// The number of a list within its policy.
 pub(super) type ListId = u32;
 
+/// The groups of all tools of servers, and of clients: nobody else's word puts a tool there.
+const REMOTE_GROUPS: [&str; 2] = ["mcp", "client"];
+
 /// What stands for no entry in [`Marks`].
 const NONE: u32 = u32::MAX;
 
@@ -103,6 +106,8 @@ struct Pattern {
 pub(super) struct Lists {
     pub(super) all: Vec<List>,
     patterns: Vec<Pattern>,
+    /// The place of each text in `patterns`, of names and of groups, while lists are added.
+    places: HashMap<Box<str>, [Option<usize>; 2]>,
     /// Those for names.
     finder: Finder,
     /// The places of those for groups.
@@ -235,16 +240,20 @@ impl Lists {
     }
 
     fn add_pattern(&mut self, text: String, is_group: bool, hit: Hit) {
-        let same =
-            self.patterns.iter_mut().find(|pattern| *pattern.text == *text && pattern.is_group == is_group);
-        match same {
-            Some(pattern) => pattern.hits.push(hit),
-            None => self.patterns.push(Pattern { text: text.into(), is_group, hits: vec![hit] }),
+        let text: Box<str> = text.into();
+        let place = &mut self.places.entry(text.clone()).or_default()[usize::from(is_group)];
+        match *place {
+            Some(place) => self.patterns[place].hits.push(hit),
+            None => {
+                *place = Some(self.patterns.len());
+                self.patterns.push(Pattern { text, is_group, hits: vec![hit] });
+            }
         }
     }
 
     /// Makes the patterns ready, after the last list.
     pub(super) fn finish(mut self) -> Self {
+        self.places = HashMap::new();
         let (groups, names): (Vec<_>, Vec<_>) =
             self.patterns.iter().enumerate().partition(|(_, pattern)| pattern.is_group);
         self.finder = Finder::new(names.into_iter().map(|(place, pattern)| (place, &*pattern.text)));
@@ -263,7 +272,7 @@ impl Lists {
     /// empty.
     pub(super) fn mark<S: Subject>(&self, subject: &S, patterns: &[bool], marks: &mut Marks) {
         let is_core = subject.is_core();
-        let plugin = if is_core { None } else { subject.plugin_id().map(key) };
+        let plugin = if is_core { None } else { subject.plugin_id().map(|id| key(&id).into_owned()) };
         let joined = plugin.as_ref().and_then(|id| self.joined.get(&**id)).map_or(&[][..], Vec::as_slice);
         let by = |hits: &[Hit], has_alias_only: bool, marks: &mut Marks| {
             for hit in hits {
@@ -278,6 +287,10 @@ impl Lists {
                     marks.set(hit.list, hit.entry);
                 }
             }
+        };
+        let deny = |hits: &[Hit], marks: &mut Marks| {
+            let denying = hits.iter().filter(|hit| hit.needs == Needs::AnyName);
+            denying.for_each(|hit| marks.set(hit.list, hit.entry));
         };
         let name = key(subject.name());
         if let Some(hits) = self.names.get(&*name) {
@@ -294,8 +307,20 @@ impl Lists {
         if let Some(hits) = plugin.as_ref().and_then(|id| self.plugins.get(&**id)) {
             by(hits, false, marks);
         }
+        if let Some(hits) = subject.remote_name().and_then(|name| self.plugins.get(&*key(name))) {
+            deny(hits, marks);
+        }
+        let remote_group = subject.remote_group();
+        if let Some(hits) = remote_group.and_then(|group| self.groups.get(group)) {
+            by(hits, false, marks);
+        }
         for group in subject.groups() {
-            if let Some(hits) = self.groups.get(&*key(group)) {
+            let group = key(group);
+            let Some(hits) = self.groups.get(&*group) else { continue };
+            // A server would be let in by a group that the user knows something else by.
+            if remote_group.is_some() || REMOTE_GROUPS.contains(&&*group) {
+                deny(hits, marks);
+            } else {
                 by(hits, false, marks);
             }
         }
@@ -309,16 +334,24 @@ impl Lists {
         for alias in subject.aliases() {
             // Even a core tool is allowed by a pattern only under its own name.
             self.finder.find(&key(alias), text, |place| {
-                let denying = self.patterns[place].hits.iter().filter(|hit| hit.needs == Needs::AnyName);
-                denying.for_each(|hit| marks.set(hit.list, hit.entry));
+                deny(&self.patterns[place].hits, marks);
             });
+        }
+        if let Some(name) = subject.remote_name() {
+            self.finder.find(&key(name), text, |place| deny(&self.patterns[place].hits, marks));
         }
         for pattern in self.group_patterns.iter().filter(|place| patterns[**place]) {
             let pattern = &self.patterns[*pattern];
             // Those that are built in were looked up above, under their names.
             let is_in = |group: &str| matches(&pattern.text, group) && !self.is_reserved(group);
-            if subject.groups().any(|group| is_in(&key(group))) {
+            if remote_group.is_some_and(is_in) {
                 by(&pattern.hits, false, marks);
+            } else if subject.groups().any(|group| is_in(&key(group))) {
+                if remote_group.is_some() {
+                    deny(&pattern.hits, marks)
+                } else {
+                    by(&pattern.hits, false, marks)
+                }
             }
         }
     }

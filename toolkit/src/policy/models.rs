@@ -1,6 +1,6 @@
 //! Which model a caller is, and what configuration names it by.
 
-use super::entry::{matches, normalised};
+use super::entry::{folded, matches};
 use crate::caller::Caller;
 
 /// The model of a caller, as configuration may name it. Every part in lower case.
@@ -14,7 +14,7 @@ pub(super) struct Model {
 
 impl Model {
     pub(super) fn of(caller: &Caller) -> Self {
-        let known = |text: &Option<String>| text.as_deref().map(normalised).filter(|text| !text.is_empty());
+        let known = |text: &Option<String>| text.as_deref().map(folded).filter(|text| !text.is_empty());
         let (provider, name) = (known(&caller.provider), known(&caller.model));
         match (provider, name) {
             (None, Some(name)) => match name.split_once('/') {
@@ -43,20 +43,16 @@ impl ModelKey {
     /// A provider, or `provider/model`.
     pub(super) fn of_provider(key: &str) -> Self {
         match key.split_once('/') {
-            Some((provider, name)) => {
-                Self { provider: Some(normalised(provider)), name: Some(normalised(name)) }
-            }
-            None => Self { provider: Some(normalised(key)), name: None },
+            Some((provider, name)) => Self { provider: Some(folded(provider)), name: Some(folded(name)) },
+            None => Self { provider: Some(folded(key)), name: None },
         }
     }
 
     /// A model, or `provider/model`.
     pub(super) fn of_model(key: &str) -> Self {
         match key.split_once('/') {
-            Some((provider, name)) => {
-                Self { provider: Some(normalised(provider)), name: Some(normalised(name)) }
-            }
-            None => Self { provider: None, name: Some(normalised(key)) },
+            Some((provider, name)) => Self { provider: Some(folded(provider)), name: Some(folded(name)) },
+            None => Self { provider: None, name: Some(folded(key)) },
         }
     }
 

@@ -7,7 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// What one layer says of tools: a profile to begin with, what is allowed, what is denied.
 ///
-/// Entries are names or aliases of tools, ids of plugins, `group:<name>`, or any of them with the wildcard `*`.
+/// Entries are names or aliases of tools, ids of plugins, `mcp:<server>`, `client:<id>`, `group:<name>`, or any of them with
+/// the wildcard `*`. All tools of servers are in `group:mcp`, all of clients in `group:client`; which other groups they say
+/// they are in counts only to deny.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]

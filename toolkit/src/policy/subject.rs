@@ -2,6 +2,7 @@
 
 use crate::source::Source;
 use crate::tool::Tool;
+use std::borrow::Cow;
 
 /// What a policy looks at in a tool.
 pub(crate) trait Subject {
@@ -11,8 +12,16 @@ pub(crate) trait Subject {
     fn aliases(&self) -> impl Iterator<Item = &str>;
     /// The groups that its author named.
     fn groups(&self) -> impl Iterator<Item = &str>;
-    /// The plugin, server or client that brings it; none for core tools.
-    fn plugin_id(&self) -> Option<&str>;
+    /// The plugin that brings it, or `mcp:<server>`, `client:<id>`; none for core tools.
+    fn plugin_id(&self) -> Option<Cow<'_, str>>;
+    /// What its server or client is called, which is enough to deny it.
+    fn remote_name(&self) -> Option<&str> {
+        None
+    }
+    /// The group of all tools of servers or of clients, if it is one: `mcp`, `client`.
+    fn remote_group(&self) -> Option<&'static str> {
+        None
+    }
     /// Whether a core crate brings it.
     fn is_core(&self) -> bool;
     /// The only channel in whose sessions it is there.
@@ -36,12 +45,20 @@ impl Subject for Tool {
         Self::groups(self)
     }
 
-    fn plugin_id(&self) -> Option<&str> {
+    fn plugin_id(&self) -> Option<Cow<'_, str>> {
+        let remote = self.source().remote_id().map(Cow::Owned);
+        remote.or_else(|| Self::plugin_id(self).map(Cow::Borrowed))
+    }
+
+    fn remote_name(&self) -> Option<&str> {
         match self.source() {
-            Source::Mcp { server } => Some(server),
-            Source::Client { id } => Some(id),
-            _ => Self::plugin_id(self),
+            Source::Mcp { server: name } | Source::Client { id: name } => Some(name),
+            _ => None,
         }
+    }
+
+    fn remote_group(&self) -> Option<&'static str> {
+        self.source().remote_kind()
     }
 
     fn is_core(&self) -> bool {

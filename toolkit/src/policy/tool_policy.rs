@@ -11,6 +11,7 @@ use super::words::absent;
 use super::{Policy, Refusal, lint};
 use crate::caller::Caller;
 use crate::diagnostic::Diagnostic;
+use crate::link::Links;
 use crate::tool::Tool;
 use std::collections::BTreeMap;
 
@@ -68,6 +69,11 @@ impl ToolPolicy {
     /// From what is configured, and from what the core crates of this process register.
     pub fn new(settings: PolicySettings) -> Self {
         Self::with(settings, Registered::linked().clone())
+    }
+
+    /// The same, by `link!` lists that a host has put in an order: a list that goes first says itself which crates are core.
+    pub(crate) fn linked_by(links: &Links, settings: PolicySettings) -> Self {
+        Self::with(settings, Registered::by(links))
     }
 
     pub(super) fn with(settings: PolicySettings, registered: Registered) -> Self {

@@ -1,6 +1,7 @@
 //! Why a tool is there or not, layer by layer.
 
 use crate::config::ConfigOrigin;
+use crate::escape::{escape_line, escape_rest};
 use serde::{Serialize, Serializer};
 use std::fmt;
 
@@ -59,6 +60,8 @@ pub struct Explanation {
     pub tool: String,
     /// Whether it exists for the caller.
     pub exists: bool,
+    /// Whether there is a tool of this name at all, be it switched off. Otherwise the layers judge the name alone.
+    pub present: bool,
     /// What each layer says, in the order in which they are asked.
     pub layers: Vec<LayerVerdict>,
 }
@@ -87,19 +90,22 @@ impl fmt::Display for PolicyVerdict {
     }
 }
 
-/// Where it was written if that is known, else where it stands.
+/// Where it was written if that is known, else where it stands; in one line that is safe to show.
 impl fmt::Display for PolicyRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pointer = escape_line(&self.pointer);
         match &self.origin {
-            Some(origin) => write!(f, "{} at {origin}", self.pointer),
-            None => f.write_str(&self.pointer),
+            Some(origin) => write!(f, "{pointer} at {}", escape_line(&origin.to_string())),
+            None => f.write_str(&pointer),
         }
     }
 }
 
+/// In one line that is safe to show: names that somebody else chose may stand in it.
 impl fmt::Display for LayerVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:<6}  {}: {}", self.verdict, self.layer, self.reason)?;
+        let (layer, reason) = (escape_rest(&self.layer), escape_rest(&self.reason));
+        write!(f, "{:<6}  {layer}: {reason}", self.verdict)?;
         match &self.rule {
             Some(rule) => write!(f, " ({rule})"),
             None => Ok(()),

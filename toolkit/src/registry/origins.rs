@@ -161,6 +161,11 @@ impl Origins {
         self.withheld.insert(name.into());
     }
 
+    /// The order of the crates, and which are core.
+    pub(super) fn links(&self) -> &Links {
+        &self.links
+    }
+
     /// Whether the tool is of a crate that the host calls core.
     pub(crate) fn is_core(&self, tool: &Tool) -> bool {
         tool.def().is_some()

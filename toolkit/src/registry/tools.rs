@@ -4,6 +4,7 @@ use super::change::RegisterError;
 use super::index::Index;
 use super::origins::Origins;
 use crate::diagnostic::{Diagnostic, Level};
+use crate::policy;
 use crate::prepare::has_placeholder;
 use crate::tool::Tool;
 use std::fmt;
@@ -261,7 +262,9 @@ impl Edit {
             });
         }
         for (number, name) in std::iter::once(tool.name()).chain(tool.aliases()).enumerate() {
-            if !is_core && let Some(core) = origins.core_tool_of(name) {
+            // Lists speak of core tools also where none of the name is linked: a server must not be what they mean.
+            let meant = || tool.source().is_remote().then(|| policy::core_name(name)).flatten();
+            if !is_core && let Some(core) = origins.core_tool_of(name).or_else(meant) {
                 return Err(RegisterError::Reserved {
                     tool: tool.name().to_owned(),
                     name: name.to_owned(),

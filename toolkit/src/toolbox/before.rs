@@ -16,7 +16,7 @@ pub(super) fn is_free(context: &ToolContext) -> bool {
     let settings = &context.scope().toolkit.settings;
     settings.hooks.inspectors.is_empty()
         && settings.permissions.says_nothing()
-        && (settings.hooks.without_asking_first || first::runs_unasked(context.tool()))
+        && (settings.hooks.without_asking_first || context.tool().runs_by_its_word())
         && !context.scope().session.recent.is_alarmed()
 }
 

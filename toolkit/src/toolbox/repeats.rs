@@ -57,7 +57,7 @@ async fn ask(context: &ToolContext, arguments: &Arguments) -> Result<(), ToolErr
     if let Some(shown) = shown(context, &Value::Object(arguments.members().clone())) {
         ask = ask.with_text("arguments", shown);
     }
-    context.ask_person(ask).await?;
+    context.ask_person(ask, "loop guard").await?;
     note_asked(context, "loop guard", KIND, &title);
     Ok(())
 }

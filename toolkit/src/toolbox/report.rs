@@ -55,7 +55,8 @@ impl Report {
             let duration = began.map(|began| began.elapsed()).unwrap_or_default();
             Event::Finished { result: Arc::new(context.copy_result(outcome)), duration }
         });
-        if let (Some(recorded), Some(history)) = (self.recorded.take(), history(context)) {
+        if let (Some(mut recorded), Some(history)) = (self.recorded.take(), history(context)) {
+            add_asks(context, &mut recorded);
             match context.live_if_made().and_then(|live| live.redactor()) {
                 None => record(history, recorded.finished(outcome)),
                 // The record knows only the secrets that the call was sent with.
@@ -71,9 +72,24 @@ impl Report {
     /// Whoever called is gone.
     pub(super) fn interrupt(&mut self, context: &ToolContext) {
         context.send(|| Event::Interrupted);
-        if let (Some(recorded), Some(history)) = (self.recorded.take(), history(context)) {
+        if let (Some(mut recorded), Some(history)) = (self.recorded.take(), history(context)) {
+            add_asks(context, &mut recorded);
             record(history, recorded.interrupted());
         }
+    }
+}
+
+/// What it wanted leave for; few calls want any.
+fn add_asks(context: &ToolContext, recorded: &mut RecordedCall) {
+    let Some(live) = context.live_if_made() else { return };
+    let mut asks = live.asks.take();
+    if let Some(redactor) = live.redactor() {
+        for ask in &mut asks {
+            ask.redact(redactor);
+        }
+    }
+    if !asks.is_empty() {
+        recorded.asked(asks);
     }
 }
 

@@ -11,6 +11,7 @@ mod schema;
 mod sections;
 mod sources;
 mod trust;
+mod users_files;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -117,7 +117,7 @@ fn what_it_held_before_is_trusted_no_more() {
 #[test]
 fn a_store_that_cannot_be_relied_on_trusts_nothing_and_says_so() {
     type Spoil = fn(&Place);
-    let table: [(&str, Spoil, &str); 4] = [
+    let table: [(&str, Spoil, &str); 6] = [
         (
             "no JSON",
             |place| {
@@ -138,7 +138,7 @@ fn a_store_that_cannot_be_relied_on_trusts_nothing_and_says_so() {
                 fs::remove_file(place.path("data/trust.json")).unwrap();
                 fs::create_dir(place.path("data/trust.json")).unwrap();
             },
-            "it is not a regular file",
+            "it is no regular file",
         ),
         (
             "others can write",
@@ -150,7 +150,29 @@ fn a_store_that_cannot_be_relied_on_trusts_nothing_and_says_so() {
                     fs::set_permissions(place.path("data/trust.json"), mode).unwrap();
                 }
             },
-            "others than its owner can write to it",
+            "others can write to it (mode 620)",
+        ),
+        (
+            "a link",
+            |place| {
+                #[cfg(unix)]
+                {
+                    fs::rename(place.path("data/trust.json"), place.path("user/trust.json")).unwrap();
+                    std::os::unix::fs::symlink("../user/trust.json", place.path("data/trust.json")).unwrap();
+                }
+            },
+            "symbolic links",
+        ),
+        (
+            "a directory of everybody",
+            |place| {
+                #[cfg(unix)]
+                {
+                    use std::os::unix::fs::PermissionsExt as _;
+                    fs::set_permissions(place.path("data"), fs::Permissions::from_mode(0o777)).unwrap();
+                }
+            },
+            "others can write to it (mode 777)",
         ),
     ];
     for (what, spoil, reason) in table {
@@ -177,11 +199,78 @@ fn the_store_is_its_owners_and_bounded() {
     }
     let files = store.files().unwrap();
     assert_eq!((files.len(), files[0].path.to_str()), (1_000, Some("/3/toolkit.json5")));
-    assert_eq!(fs::read_dir(place.path("data")).unwrap().count(), 1, "nothing else is left");
+    let mut left: Vec<_> =
+        fs::read_dir(place.path("data")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    left.sort_unstable();
+    assert_eq!(left, ["trust.json", "trust.lock"], "nothing else is left");
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
         let mode = fs::metadata(place.path("data/trust.json")).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
     }
+}
+
+#[test]
+fn what_several_trust_at_once_is_all_trusted() {
+    let place = Place::new();
+    let path = |thread: usize, number: usize| format!("/{thread}/{number}/toolkit.json5");
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            // Each with a store of its own, as processes have.
+            let store = TrustStore::new(place.path("data"));
+            scope.spawn(move || {
+                for number in 0..12 {
+                    store.trust(&TrustedFile::new(path(thread, number), b"{}")).unwrap();
+                    if number % 3 == 0 {
+                        assert!(store.revoke(path(thread, number).as_ref()).unwrap());
+                    }
+                }
+            });
+        }
+    });
+    let mut expected: Vec<String> = (0..4)
+        .flat_map(|thread| (0..12).filter(|number| number % 3 != 0).map(move |number| (thread, number)))
+        .map(|(thread, number)| path(thread, number))
+        .collect();
+    let files = TrustStore::new(place.path("data")).files().unwrap();
+    let mut trusted: Vec<String> = files.iter().map(|file| file.path.display().to_string()).collect();
+    expected.sort_unstable();
+    trusted.sort_unstable();
+    assert_eq!(trusted, expected);
+}
+
+#[test]
+fn a_link_in_place_of_the_lock_is_not_followed() {
+    let place = Place::new();
+    fs::create_dir_all(place.path("data")).unwrap();
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(place.path("elsewhere"), place.path("data/trust.lock")).unwrap();
+        let store = TrustStore::new(place.path("data"));
+        let error = store.trust(&TrustedFile::new("/x/toolkit.json5", b"{}")).unwrap_err();
+        assert!(error.contains("trust.lock cannot be locked"), "{error}");
+        assert!(!place.path("elsewhere").exists() && store.files().unwrap().is_empty());
+    }
+}
+
+/// Whoever wrote the one can have written the other: a repository may come with both.
+#[test]
+fn what_is_remembered_below_the_file_is_not_believed() {
+    let (place, store) = trusted();
+    let file = place.load().workspace_files()[0].file.clone();
+    fs::rename(place.path("data"), place.path("work/.data")).unwrap();
+    let options = || place.options().data_dir(place.path("work/.data"));
+    let configuration = Configuration::load(options()).unwrap();
+    assert!(!configuration.workspace_files()[0].is_trusted);
+    let notes = place.short(&configuration.notes().concat());
+    assert!(
+        notes.contains("work/toolkit.json5 cannot be trusted: the data directory work/.data is below"),
+        "{notes}"
+    );
+    let refused = TrustStore::new(place.path("work/.data")).trust(&file).unwrap_err();
+    assert!(refused.contains("TOOLKIT_DATA_DIR"), "{refused}");
+    // The host says that it trusts it.
+    assert!(Configuration::load(options().trusting(file)).unwrap().workspace_files()[0].is_trusted);
+    drop(store);
 }

@@ -12,7 +12,7 @@ use toolkit::{
     Builder, JsonlHistory, JsonlOptions, LoopGuard, MemoryHistory, Policy, Redactor, Refusal, Tool, Toolbox,
 };
 
-use crate::Contender;
+use crate::{Contender, policy};
 
 pub(super) struct Ours {
     toolbox: Toolbox,
@@ -58,6 +58,12 @@ pub fn toolkit_of(names: impl Iterator<Item = String>) -> Vec<Tool> {
 impl Ours {
     pub(super) fn new(runtime: &Runtime) -> Self {
         Self::of(runtime, Self::builder())
+    }
+
+    /// The policy of seven layers instead of one that allows everything.
+    pub(super) fn with_policy(runtime: &Runtime) -> Self {
+        let toolkit = Self::builder().policy(policy::seven_layers()).build().expect("a toolkit");
+        Self { toolbox: runtime.block_on(toolkit.toolbox(&policy::caller())), file: None }
     }
 
     pub(super) fn with_memory(runtime: &Runtime) -> Self {

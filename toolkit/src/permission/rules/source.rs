@@ -1,6 +1,6 @@
 //! The rules of one source, by level and kind.
 
-use super::{Question, Written, fold};
+use super::{Question, Written, fold, names};
 use crate::config::ConfigOrigins;
 use crate::permission::matching::{is_any, matches};
 use crate::permission::settings::{Decision, PermissionRule, PermissionRules, PermissionSettings};
@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone)]
 pub(super) struct Source {
     everybody: Kinds,
+    /// By what names them, which may have `*` in it, as in policies.
     agents: BTreeMap<String, Kinds>,
     channels: BTreeMap<String, Kinds>,
     origins: ConfigOrigins,
@@ -70,12 +71,15 @@ impl Source {
         }
     }
 
-    fn kinds(&self, level: Level<'_>) -> Option<&Kinds> {
-        match level {
-            Level::Everybody => Some(&self.everybody),
-            Level::Agent(name) => self.agents.get(name),
-            Level::Channel(name) => self.channels.get(name),
-        }
+    /// What is for whom, of a name also what a pattern says of it.
+    fn kinds<'a>(&'a self, level: Level<'_>) -> impl Iterator<Item = &'a Kinds> {
+        let (everybody, (named, name)) = match level {
+            Level::Everybody => (Some(&self.everybody), (None, "")),
+            Level::Agent(name) => (None, (Some(&self.agents), name)),
+            Level::Channel(name) => (None, (Some(&self.channels), name)),
+        };
+        let named = named.into_iter().flatten().filter(move |(key, _)| names(key, name));
+        everybody.into_iter().chain(named.map(|(_, kinds)| kinds))
     }
 
     /// What is said at a level.
@@ -85,9 +89,20 @@ impl Source {
         question: &Question<'_>,
         text: Option<&str>,
     ) -> Option<Found<'_>> {
-        let rules = self.kinds(level)?.named.get(question.kind)?;
-        let found = rules.iter().filter_map(|rule| rule.says(question, text, &self.origins));
+        let rules = self.kinds(level).filter_map(|kinds| kinds.named.get(question.kind)).flatten();
+        let found = rules.filter_map(|rule| rule.says(question, text, &self.origins));
         found.reduce(|one, other| if other.decision > one.decision { other } else { one })
+    }
+
+    /// The rule of a level that denies everything of a kind.
+    pub(super) fn denies(&self, level: Level<'_>, kind: &str) -> Option<Found<'_>> {
+        let of_kind = self.kinds(level).flat_map(|kinds| {
+            let named = kinds.named.get(kind).into_iter().flatten();
+            let wildcards = kinds.wildcards.iter().filter(|(pattern, _)| matches(pattern, kind));
+            named.chain(wildcards.map(|(_, rule)| rule))
+        });
+        let rule = { of_kind }.find(|rule| matches!(rule.rule, PermissionRule::Always(Decision::Deny)))?;
+        Some(Found { decision: Decision::Deny, is_exact: false, rule, index: None, origins: &self.origins })
     }
 
     /// The kinds of which something is allowed for everybody.
@@ -117,8 +132,8 @@ impl Source {
         text: Option<&str>,
         narrow: &mut impl FnMut(Option<Found<'a>>),
     ) {
-        let wildcards = self.kinds(level).map_or(&[][..], |kinds| &kinds.wildcards);
-        for (_, rule) in wildcards.iter().filter(|(pattern, _)| matches(pattern, question.kind)) {
+        let wildcards = self.kinds(level).flat_map(|kinds| &kinds.wildcards);
+        for (_, rule) in wildcards.filter(|(pattern, _)| matches(pattern, question.kind)) {
             narrow(rule.says(question, text, &self.origins));
         }
     }
@@ -159,7 +174,11 @@ impl KindRule {
             Some(text) => {
                 let is_plain =
                     || !entry.pattern.contains(char::is_control) && !text.contains(char::is_control);
-                matches(&entry.pattern, text) && (entry.decision != Decision::Allow || is_plain())
+                let matches_also = || question.also.iter().any(|other| matches(&entry.pattern, other));
+                match entry.decision {
+                    Decision::Allow => matches(&entry.pattern, text) && is_plain(),
+                    Decision::Ask | Decision::Deny => matches(&entry.pattern, text) || matches_also(),
+                }
             }
         })?;
         let is_exact = !entry.pattern.contains('*');

@@ -132,7 +132,7 @@ fn a_policy_that_fails_says_nothing_and_allows_nothing() {
     );
     assert!(policy::diagnostics(&Fails, &tools).is_empty());
     assert_eq!(policy::version(&Fails), None);
-    assert!(!policy::switches_on(&Fails, &OFF));
+    assert!(!policy::switches_on(&Fails, &Tool::new(&OFF)));
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn what_a_policy_says_is_what_counts_of_it() {
     );
     assert_eq!(policy::diagnostics(&says, &tools)[0].message, "of 2 tools");
     assert_eq!(policy::version(&says), Some(7));
-    assert!(policy::switches_on(&says, &OFF));
+    assert!(policy::switches_on(&says, &Tool::new(&OFF)));
     // Whatever it explains, the check is what counts.
     let explained = policy::explain(Some(&says), &caller, &tools[0]);
     assert_eq!((explained.exists, explained.layers[0].layer.as_str()), (false, "one"));
@@ -249,12 +249,16 @@ fn what_a_policy_looks_at_in_a_tool_is_what_the_tool_says() {
     for (source, plugin, is_core) in [
         (Source::Core, None, true),
         (Source::plugin("acme"), Some("acme"), false),
-        (Source::mcp("files"), Some("files"), false),
-        (Source::client("web"), Some("web"), false),
+        (Source::mcp("files"), Some("mcp:files"), false),
+        (Source::client("web"), Some("client:web"), false),
         (Source::Runtime, None, false),
     ] {
         let tool = tool.with_source(source.clone());
-        assert_eq!((Subject::plugin_id(&tool), Subject::is_core(&tool)), (plugin, is_core), "{source}");
+        assert_eq!(
+            (Subject::plugin_id(&tool).as_deref(), Subject::is_core(&tool)),
+            (plugin, is_core),
+            "{source}"
+        );
     }
 }
 

@@ -4,6 +4,7 @@ use crate::caller::Caller;
 use crate::policy::data::{PolicyData, Registered};
 use crate::policy::subject::Subject;
 use crate::policy::{PolicySettings, ToolPolicy};
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 /// A tool, as far as a policy looks at it.
@@ -64,8 +65,8 @@ impl Subject for Thing {
         self.groups.iter().map(String::as_str)
     }
 
-    fn plugin_id(&self) -> Option<&str> {
-        self.plugin.as_deref()
+    fn plugin_id(&self) -> Option<Cow<'_, str>> {
+        self.plugin.as_deref().map(Cow::Borrowed)
     }
 
     fn is_core(&self) -> bool {

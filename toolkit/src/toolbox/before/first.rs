@@ -9,22 +9,19 @@ use crate::permission::{Decided, Decision};
 use crate::tool::Tool;
 use serde_json::Value;
 
-/// Whether nobody is asked before the tool runs where nothing is configured: it changes nothing, or its author said that
-/// it may run, or it asks by itself. It must never be true where `Permissions::before` asks.
-pub(super) fn runs_unasked(tool: &Tool) -> bool {
-    let says_so = tool.annotations().read_only_hint || tool.is_auto_execute() || tool.asks();
-    says_so && !tool.source().is_remote()
-}
-
 /// Asks, where it has to be asked.
 pub(super) async fn ask(context: &ToolContext, arguments: &Arguments) -> Result<(), ToolError> {
     let tool = context.tool();
-    // What it asks by itself is judged by what it is about; its name alone says nothing of that.
-    if tool.asks() {
-        return Ok(());
-    }
     let settings = &context.scope().toolkit.settings;
     let permissions = &settings.permissions;
+    // What it asks by itself is judged by what it is about; its name alone says nothing of that. A server's word that its
+    // tool asks is no more than a word.
+    if tool.asks() && !tool.source().is_remote() {
+        if let Some(decided) = permissions.denies_kind(tool.permission(), context.caller()) {
+            return Err(ToolError::denied(refusal(tool, &decided)));
+        }
+        return if permissions.must_ask(tool) { put(context, tool, arguments).await } else { Ok(()) };
+    }
     // With the tool's kind of permission, and its name as the pattern.
     let decided = permissions.before(tool, context.caller());
     let is_default = !decided.said && !permissions.says_of(tool);
@@ -52,7 +49,7 @@ async fn put(context: &ToolContext, tool: &Tool, arguments: &Arguments) -> Resul
     if let Some(shown) = shown(context, &Value::Object(arguments.members().clone())) {
         ask = ask.with_text("arguments", shown);
     }
-    context.ask_person(ask).await?;
+    context.ask_person(ask, "core").await?;
     note_asked(context, "core", kind, &title);
     Ok(())
 }

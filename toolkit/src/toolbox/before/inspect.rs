@@ -172,7 +172,7 @@ fn fitting(
 
 async fn ask(context: &ToolContext, name: &str, ask: Ask) -> Result<(), ToolError> {
     let (kind, title) = (ask.kind.clone(), ask.title.clone());
-    context.ask_person(ask).await?;
+    context.ask_person(ask, name).await?;
     note_asked(context, name, &kind, &title);
     Ok(())
 }

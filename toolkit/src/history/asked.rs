@@ -1,0 +1,198 @@
+//! What a call wanted leave for, and what came of it.
+
+use super::copy::{BEYOND, LONGEST_PART, beginning};
+use crate::ask::{AllowScope, Answer, Ask, DeniedBy};
+use crate::events::AllowedBy;
+use crate::redact::Redactor;
+use serde::{Deserialize, Serialize};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The most that is recorded of one call.
+const MOST: usize = 20;
+/// The most patterns that are recorded of one.
+const MOST_PATTERNS: usize = 20;
+
+/// What a call wanted leave for or asked a person, and what came of it. Its JSON is described at
+/// [`JsonlHistory`](super::JsonlHistory).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct RecordedAsk {
+    /// The kind of permission; `elicit` where a value was asked for.
+    pub kind: String,
+    /// What would be done, in one line, or the question.
+    pub title: String,
+    /// What it was matched by, at most 20.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub patterns: Vec<String>,
+    /// Who asked: `tool`, `core`, `loop guard` or the name of an inspector.
+    pub asker: String,
+    /// What came of it.
+    pub answer: AskAnswer,
+    /// For how long a person allowed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<AllowScope>,
+    /// Who or what answered: `person`, `rule`, `session` or `approval` for what a person had allowed before; where nobody
+    /// answered `nobody_there`, `time_out`, `limit` or `fault`. Absent where there is no answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// The rule that decided, or why it was denied: a person's word to the model, where it was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// How long it took; in JSON microseconds.
+    #[serde(default, rename = "durationUs", with = "super::entry::microseconds")]
+    pub duration: Option<Duration>,
+}
+
+/// What came of a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum AskAnswer {
+    /// There was no answer before the call was cancelled, dropped or over.
+    None,
+    /// It was allowed.
+    Allowed,
+    /// It was denied.
+    Denied,
+    /// A value was given, which is not recorded.
+    Given,
+    /// The person did not want to answer.
+    Declined,
+    /// The person dismissed the question.
+    Cancelled,
+    /// What a later version recorded.
+    #[serde(other)]
+    Other,
+}
+
+/// Which of a call's questions it is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AskNumber(usize, Instant);
+
+/// The questions of one call, while it runs.
+#[derive(Debug, Default)]
+pub(crate) struct AskLog(Mutex<Vec<RecordedAsk>>);
+
+impl AskLog {
+    /// Notes that leave is wanted. Beyond 20 nothing is.
+    pub(crate) fn begin(&self, asker: &str, ask: &Ask) -> AskNumber {
+        let patterns = ask.patterns.iter().take(MOST_PATTERNS).map(|pattern| copy(pattern)).collect();
+        self.push(asker, &ask.kind, &ask.title, patterns)
+    }
+
+    /// Notes that a value is wanted.
+    pub(crate) fn begin_elicitation(&self, message: &str) -> AskNumber {
+        self.push("tool", "elicit", message, Vec::new())
+    }
+
+    fn push(&self, asker: &str, kind: &str, title: &str, patterns: Vec<String>) -> AskNumber {
+        let mut asks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = asks.len();
+        if number < MOST {
+            asks.push(RecordedAsk {
+                kind: copy(kind),
+                title: copy(title),
+                patterns,
+                asker: copy(asker),
+                answer: AskAnswer::None,
+                scope: None,
+                by: None,
+                reason: None,
+                duration: None,
+            });
+        }
+        AskNumber(number, Instant::now())
+    }
+
+    fn end(&self, AskNumber(number, since): AskNumber, end: impl FnOnce(&mut RecordedAsk)) {
+        if let Some(ask) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get_mut(number) {
+            end(ask);
+            ask.duration = Some(since.elapsed());
+        }
+    }
+
+    /// Notes what was answered.
+    pub(crate) fn answered(&self, number: AskNumber, answer: &Answer) {
+        self.end(number, |ask| {
+            let (answer, by) = match answer {
+                Answer::Allow { scope } => {
+                    ask.scope = Some(*scope);
+                    (AskAnswer::Allowed, DeniedBy::Person)
+                }
+                Answer::Deny { message, by } => {
+                    ask.reason = message.as_deref().map(copy);
+                    (AskAnswer::Denied, *by)
+                }
+                Answer::Value { .. } => (AskAnswer::Given, DeniedBy::Person),
+                Answer::Declined => (AskAnswer::Declined, DeniedBy::Person),
+                Answer::Cancelled => (AskAnswer::Cancelled, DeniedBy::Person),
+            };
+            let by = match by {
+                DeniedBy::Person => "person",
+                DeniedBy::NobodyThere => "nobody_there",
+                DeniedBy::TimeOut => "time_out",
+                DeniedBy::Limit => "limit",
+                DeniedBy::Fault => "fault",
+            };
+            (ask.answer, ask.by) = (answer, Some(by.to_owned()));
+        });
+    }
+
+    /// Notes that nobody had to be asked.
+    pub(crate) fn allowed(&self, number: AskNumber, by: &AllowedBy) {
+        self.end(number, |ask| {
+            let (by, reason) = match by {
+                AllowedBy::Rule { rule } => ("rule", Some(copy(rule))),
+                AllowedBy::Session => ("session", None),
+                AllowedBy::Approval { ids } => ("approval", Some(copy(&ids.join(", ")))),
+            };
+            (ask.answer, ask.by, ask.reason) = (AskAnswer::Allowed, Some(by.to_owned()), reason);
+        });
+    }
+
+    /// Notes that a rule denied it.
+    pub(crate) fn denied_by_rule(&self, number: AskNumber, rule: &str) {
+        self.end(number, |ask| {
+            (ask.answer, ask.by) = (AskAnswer::Denied, Some("rule".to_owned()));
+            ask.reason = Some(copy(rule));
+        });
+    }
+
+    /// All, in order.
+    pub(crate) fn take(&self) -> Vec<RecordedAsk> {
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl RecordedAsk {
+    /// Takes secrets out. Nothing is cut yet: at the cut another redactor could miss one.
+    pub(crate) fn redact(&mut self, redactor: &Redactor) {
+        self.redact_to(redactor, usize::MAX);
+    }
+
+    /// Takes secrets out, and what is too long.
+    pub(super) fn cut(&mut self, redactor: &Redactor) {
+        self.redact_to(redactor, LONGEST_PART);
+    }
+
+    fn redact_to(&mut self, redactor: &Redactor, longest: usize) {
+        let texts = [&mut self.kind, &mut self.title, &mut self.asker];
+        for text in texts.into_iter().chain(&mut self.patterns).chain(&mut self.reason) {
+            redactor.redact_string(text, longest);
+        }
+    }
+
+    /// About how much memory it takes, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        let texts = [&self.kind, &self.title, &self.asker];
+        let texts = texts.into_iter().chain(&self.patterns).chain(&self.by).chain(&self.reason);
+        size_of::<Self>() + texts.map(|text| size_of::<String>() + text.len()).sum::<usize>()
+    }
+}
+
+/// Further than what is recorded, so that a secret at the end of that is recognised as one.
+fn copy(text: &str) -> String {
+    beginning(text, LONGEST_PART + BEYOND).to_owned()
+}

@@ -1,0 +1,37 @@
+//! What rules say of a name that no tool here has.
+
+use super::data::Registered;
+use super::entry::normalised;
+use super::{Explanation, Policy, explain};
+use crate::caller::Caller;
+use crate::link::Links;
+use crate::name::is_valid_name;
+use crate::source::Source;
+use crate::tool::Tool;
+use crate::tool_def::ToolDef;
+
+/// What stands for a tool that is not here: nothing is known of it but its name.
+static ABSENT: ToolDef = ToolDef::BASE;
+
+/// What the rules say of a name that no tool here has, if anything knows it: a core crate that registers it for lists, or a
+/// rule. A registered name is judged as that of a core tool.
+pub(crate) fn explain_absent(
+    policy: Option<&dyn Policy>,
+    caller: &Caller,
+    name: &str,
+    links: &Links,
+) -> Option<Explanation> {
+    let given = normalised(name);
+    let registered = Registered::by(links);
+    let name = registered.canonical(&given);
+    if !is_valid_name(name) {
+        return None;
+    }
+    let is_registered = registered.is_name(name);
+    let source = if is_registered { Source::Core } else { Source::Runtime };
+    let tool = Tool::new(&ABSENT).named(name).placed(source, None, false);
+    let explanation = explain(policy, caller, &tool);
+    let mut rules = explanation.layers.iter().filter_map(|layer| layer.rule.as_ref()?.entry.as_deref());
+    let is_known = is_registered || rules.any(|entry| [name, &given].contains(&&*normalised(entry)));
+    is_known.then_some(Explanation { exists: false, present: false, ..explanation })
+}

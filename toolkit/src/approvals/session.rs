@@ -134,10 +134,13 @@ mod tests {
         let least =
             size_of::<Deed>() + grounds.asker.tool.len() + grounds.asker.source.len() + grounds.kind.len();
         for (more, expected) in [(0, 1), (1, 0)] {
-            let allowed = Allowed::default();
-            let pattern = "x".repeat(MOST_BYTES - least + more);
-            allowed.add(&grounds, &Ask::new("edit", "t").with_pattern(pattern));
-            assert_eq!(allowed.lock().all.len(), expected, "{more}");
+            let text = "x".repeat(MOST_BYTES - least + more);
+            // Without a pattern the question counts whole.
+            for ask in [Ask::new("edit", "t").with_pattern(&text), Ask::new("edit", &text)] {
+                let allowed = Allowed::default();
+                allowed.add(&grounds, &ask);
+                assert_eq!(allowed.lock().all.len(), expected, "{more}");
+            }
         }
     }
 

@@ -122,10 +122,9 @@ async fn killed_at_any_step_each_file_is_old_or_new() {
         }
         assert!(moved.0.is_some() != moved.1.is_some(), "{moved:?}");
         // The next patch says what the one that was interrupted left, once.
-        let is = |side: fn(&(&str, Option<&'static str>, Option<&'static str>)) -> Option<&'static str>| {
-            FILES.iter().all(|file| content(&directory, file.0).as_deref() == side(file))
-        };
-        let is_mixed = !is(|file| file.1) && !is(|file| file.2);
+        let is_old = FILES.iter().all(|(path, before, _)| content(&directory, path).as_deref() == *before);
+        let is_new = FILES.iter().all(|(path, _, after)| content(&directory, path).as_deref() == *after);
+        let is_mixed = !is_old && !is_new;
         let next = "*** Begin Patch\n*** Add File: next\n+x\n*** End Patch";
         let said = apply(directory.path(), next).await.text();
         assert_eq!(said.contains("an earlier patch was interrupted"), is_mixed, "{at}: {said}");

@@ -1,5 +1,6 @@
 //! `grep` and `glob` find what ripgrep finds, in trees of any shape.
 
+#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 #![cfg(all(unix, feature = "fs"))]
 
 use builtin_tools::fs::{GrepOutput, glob, grep};
@@ -164,7 +165,7 @@ fn trees() -> impl Strategy<Value = Tree> {
 
 /// Makes as much of a tree as can be: some names are taken by then.
 fn make(root: &Path, tree: &Tree) {
-    let text = |rules: &[usize]| rules.iter().map(|rule| format!("{}\n", RULES[*rule])).collect::<String>();
+    let text = |rules: &[usize]| rules.iter().fold(String::new(), |text, rule| text + RULES[*rule] + "\n");
     for (names, node) in tree {
         let path: PathBuf =
             root.join(names.iter().map(|name| OsStr::from_bytes(NAMES[*name])).collect::<PathBuf>());

@@ -1,6 +1,7 @@
-//! The README's first command does what it says.
+//! What the README says that its commands do and print is so.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 use toolkit_tests::{repository, run};
 
@@ -30,5 +31,55 @@ fn its_error_text_is_what_the_command_prints() {
     assert_ne!(ran.code, Some(0));
     for line in expected.lines() {
         assert!(ran.stderr.contains(line), "{line}\nis not in\n{}", ran.stderr);
+    }
+}
+
+/// Commands of a tour, each with what it prints: of one block after the other, in one directory.
+fn tour(readme: &str) -> Vec<(String, String)> {
+    let blocks = readme.split("```console\n").skip(1).filter_map(|rest| Some(rest.split_once("\n```")?.0));
+    let mut steps: Vec<(String, String)> = Vec::new();
+    for line in blocks.flat_map(str::lines) {
+        match (line.strip_prefix("$ "), steps.last_mut()) {
+            (Some(command), _) => steps.push((command.to_owned(), String::new())),
+            (None, Some((_, printed))) => {
+                printed.push_str(line);
+                printed.push('\n');
+            }
+            (None, None) => panic!("`{line}` comes before any command"),
+        }
+    }
+    steps
+}
+
+#[test]
+fn its_tour_is_what_the_command_prints() {
+    let readme = fs::read_to_string(repository().join("README.md")).unwrap();
+    let steps = tour(&readme);
+    assert!(steps.len() >= 10, "{steps:#?}");
+    for tool in ["read", "write", "edit", "apply_patch", "glob", "grep", "skill"] {
+        let is_called = |(command, _): &(String, String)| command.contains("call") && command.contains(tool);
+        assert!(steps.iter().any(is_called), "`{tool}` is not in the tour");
+    }
+    let (workspace, user) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let manifest = repository().join("Cargo.toml");
+    let toolkit = format!(
+        "#!/bin/sh\nexec '{}' run --quiet --manifest-path '{}' --bin toolkit -- \"$@\"\n",
+        env!("CARGO"),
+        manifest.display()
+    );
+    let programs = user.path().join("bin");
+    fs::create_dir(&programs).unwrap();
+    fs::write(programs.join("toolkit"), toolkit).unwrap();
+    fs::set_permissions(programs.join("toolkit"), fs::Permissions::from_mode(0o755)).unwrap();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::env::join_paths(std::iter::once(programs).chain(std::env::split_paths(&path))).unwrap();
+    for (command, expected) in &steps {
+        let ran = run(Command::new("sh")
+            .args(["-c", &format!("exec 2>&1\n{command}")])
+            .env("PATH", &path)
+            .current_dir(&workspace)
+            .env("TOOLKIT_CONFIG_DIR", user.path())
+            .env("TOOLKIT_DATA_DIR", user.path().join("data")));
+        assert_eq!(ran.stdout.trim_end(), expected.trim_end(), "$ {command}");
     }
 }

@@ -15,13 +15,9 @@ pub(crate) trait Subject {
     /// The plugin that brings it, or `mcp:<server>`, `client:<id>`; none for core tools.
     fn plugin_id(&self) -> Option<Cow<'_, str>>;
     /// What its server or client is called, which is enough to deny it.
-    fn remote_name(&self) -> Option<&str> {
-        None
-    }
+    fn remote_name(&self) -> Option<&str>;
     /// The group of all tools of servers or of clients, if it is one: `mcp`, `client`.
-    fn remote_group(&self) -> Option<&'static str> {
-        None
-    }
+    fn remote_group(&self) -> Option<&'static str>;
     /// Whether a core crate brings it.
     fn is_core(&self) -> bool;
     /// The only channel in whose sessions it is there.

@@ -108,3 +108,27 @@ async fn a_policy_of_the_programs_stays_beside_the_configuration() {
         assert_eq!(toolbox.tool("deploy").is_some(), expected, "{own:?} {user} {untrusted}");
     }
 }
+
+/// What decides whether a file is trusted must not be written by those whom it binds, wherever the host keeps it.
+#[tokio::test]
+async fn no_tool_writes_where_trust_is_remembered() {
+    for user in [None, Some("{}")] {
+        let place = Place::new();
+        if let Some(user) = user {
+            place.write("user/toolkit.json5", user);
+        }
+        let configuration = Configuration::load(place.options()).unwrap();
+        let toolkit = Toolkit::empty().tool(tool_ref!(put)).configuration(configuration).build().unwrap();
+        let toolbox = toolkit.toolbox(&Caller::new().with_workspace(place.path("work"))).await;
+        let path = place.path("data/trust.json");
+        let refused = toolbox.call(ToolCall::new("1", "put", json!({ "path": path }))).await.text();
+        assert!(refused.contains("no tool may write there"), "{user:?}: {refused}");
+    }
+}
+
+/// Wants to write a file.
+#[tool(read_only)]
+async fn put(ctx: &ToolContext, path: &Path) -> Result<&'static str, ToolError> {
+    ctx.check_file_access(path, toolkit::Access::Write).await?;
+    Ok("may")
+}

@@ -182,7 +182,7 @@ fn a_store_that_cannot_be_relied_on_trusts_nothing_and_says_so() {
         let notes = place.load().notes().concat();
         assert!(notes.contains("no workspace is trusted: ") && notes.contains(reason), "{what}: {notes}");
         // It is not overwritten either.
-        assert!(store.trust(&TrustedFile::new("/x", b"")).is_err(), "{what}");
+        assert!(store.trust(&TrustedFile::new("/x/y", b"")).is_err(), "{what}");
     }
 }
 
@@ -273,4 +273,25 @@ fn what_is_remembered_below_the_file_is_not_believed() {
     // The host says that it trusts it.
     assert!(Configuration::load(options().trusting(file)).unwrap().workspace_files()[0].is_trusted);
     drop(store);
+}
+
+#[test]
+fn the_list_of_what_is_trusted_has_a_most_size() {
+    let (place, store) = trusted();
+    let text = fs::read_to_string(place.path("data/trust.json")).unwrap();
+    for (bytes, counts) in [(4 << 20, true), ((4 << 20) + 1, false)] {
+        let padded = text.clone() + &" ".repeat(bytes - text.len());
+        place.write("data/trust.json", &padded);
+        assert_eq!(store.files().is_ok(), counts, "{bytes} bytes");
+    }
+    assert!(store.files().unwrap_err().contains("it has more than 4194304 bytes"));
+}
+
+#[test]
+fn what_cannot_be_written_is_named() {
+    let (place, store) = trusted();
+    // A directory is where the new list would be written.
+    fs::create_dir(place.path("data/trust.json.tmp")).unwrap();
+    let refused = store.trust(&TrustedFile::new("/x/y", b"")).unwrap_err();
+    assert!(place.short(&refused).starts_with("data/trust.json cannot be written: "), "{refused}");
 }

@@ -57,17 +57,15 @@ fn a_long_diff_is_cut_and_says_so() {
 
 #[test]
 fn what_has_nothing_in_common_takes_no_longer_than_allowed() {
-    let lines = |seed: u64| -> String {
-        (0..300_000_u64)
-            .flat_map(|number| [((number * 7_919 + seed) % 1_000).to_string(), "\n".to_owned()])
-            .collect()
+    let lines = |what: &str| -> String {
+        (0..300_000_u64).flat_map(|number| [what.to_owned(), number.to_string(), "\n".to_owned()]).collect()
     };
-    let (old, new) = (lines(1), lines(500));
+    let (old, new) = (lines("old "), lines("new "));
     let start = Instant::now();
     let made = diff("f", Some(old.as_bytes()), Some(new.as_bytes()));
     assert!(made.is_cut);
-    // The limit of time is for the search; the rest is in proportion to the size. Debug builds are slow.
-    assert!(start.elapsed() < TIME * 20, "{:?}", start.elapsed());
+    // The limit of time is for the search, which would take hours; the rest is in proportion to the size.
+    assert!(start.elapsed() < TIME * 100, "{:?}", start.elapsed());
 }
 
 /// Applies a diff that is not cut, strictly.

@@ -69,9 +69,9 @@ proptest! {
         prop_assert!(strictness(&denied) >= strictness(&before), "{before:?} became {denied:?}");
     }
 
-    /// The kind that a question names is answered by the rules as the path was: none lifts what was asked.
+    /// What the rules deny of the kind that a question names is not asked.
     #[test]
-    fn a_question_is_one_that_the_rules_ask(
+    fn a_question_is_none_that_the_rules_deny(
         sources in prop::collection::vec(rules(), 0..3),
         given in select(&PATHS[..]),
         real in select(&PATHS[..]),
@@ -83,7 +83,7 @@ proptest! {
             permissions.decide_path(&Caller::new(), &OwnDirs::default(), &place, access, Look::Inside);
         if let PathDecision::Ask { kind, .. } = &decided.decision {
             let again = permissions.decide(&Caller::new(), &PermissionRequest::new(kind, &decided.patterns));
-            prop_assert_eq!(again.decision, Decision::Ask, "{:?}", decided);
+            prop_assert_ne!(again.decision, Decision::Deny, "{:?}", decided);
         }
     }
 }

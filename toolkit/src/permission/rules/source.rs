@@ -3,7 +3,9 @@
 use super::{Question, Written, fold, names};
 use crate::config::ConfigOrigins;
 use crate::permission::matching::{is_any, matches};
-use crate::permission::settings::{Decision, PermissionRule, PermissionRules, PermissionSettings};
+use crate::permission::settings::{
+    Decision, PermissionEntry, PermissionRule, PermissionRules, PermissionSettings,
+};
 use std::collections::BTreeMap;
 
 /// The rules of one source.
@@ -169,22 +171,35 @@ impl KindRule {
             PermissionRule::Always(decision) => return Some(found(*decision, false, None)),
             PermissionRule::List(entries) => entries,
         };
-        let (index, entry) = entries.iter().enumerate().rev().find(|(_, entry)| match text {
+        let matches_text = |entry: &PermissionEntry| match text {
             None => is_any(&entry.pattern),
             Some(text) => {
                 let is_plain =
                     || !entry.pattern.contains(char::is_control) && !text.contains(char::is_control);
-                let matches_also = || question.also.iter().any(|other| matches(&entry.pattern, other));
-                match entry.decision {
-                    Decision::Allow => matches(&entry.pattern, text) && is_plain(),
-                    Decision::Ask | Decision::Deny => matches(&entry.pattern, text) || matches_also(),
-                }
+                matches(&entry.pattern, text) && (entry.decision != Decision::Allow || is_plain())
             }
-        })?;
-        let is_exact = !entry.pattern.contains('*');
-        let lifts = !question.is_raised && (is_exact || !question.is_single_path);
-        let decision = if lifts { entry.decision } else { entry.decision.max(Decision::Ask) };
-        Some(found(decision, is_exact, Some(index)))
+        };
+        let matches_also = |entry: &PermissionEntry| {
+            entry.decision != Decision::Allow
+                && question.also.iter().any(|other| matches(&entry.pattern, other))
+        };
+        let last = |counts: &dyn Fn(&PermissionEntry) -> bool| {
+            let (index, entry) = entries.iter().enumerate().rev().find(|(_, entry)| counts(entry))?;
+            let is_exact = !entry.pattern.contains('*');
+            let lifts = !question.is_raised && (is_exact || !question.is_single_path);
+            let decision = if lifts { entry.decision } else { entry.decision.max(Decision::Ask) };
+            Some(found(decision, is_exact, Some(index)))
+        };
+        let by_text = last(&matches_text);
+        if question.also.is_empty() {
+            return by_text;
+        }
+        // Another way to write it never makes anything weaker: an entry that asks does not come after one that denies.
+        let in_any_way = last(&|entry| matches_text(entry) || matches_also(entry));
+        match (by_text, in_any_way) {
+            (Some(one), Some(other)) => Some(if other.decision > one.decision { other } else { one }),
+            (one, other) => one.or(other),
+        }
     }
 }
 

@@ -69,6 +69,14 @@ impl Subject for Thing {
         self.plugin.as_deref().map(Cow::Borrowed)
     }
 
+    fn remote_name(&self) -> Option<&str> {
+        None
+    }
+
+    fn remote_group(&self) -> Option<&'static str> {
+        None
+    }
+
     fn is_core(&self) -> bool {
         self.plugin.is_none()
     }

@@ -31,7 +31,7 @@ fn no_server_has_a_tool_that_lists_would_mean_a_core_tool_by() {
         {
             match toolkit.register(tool(name, &source)) {
                 Err(RegisterError::Reserved { name: taken, core, .. }) => {
-                    assert_eq!((&*taken, &*core), (name, meant))
+                    assert_eq!((&*taken, &*core), (name, meant));
                 }
                 other => panic!("{name} of {source}: {other:?}"),
             }

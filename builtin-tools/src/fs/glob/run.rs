@@ -23,7 +23,7 @@ pub(super) struct Run<'a> {
 }
 
 /// The directories that are to be listed.
-struct Todo {
+struct Queue {
     directories: Vec<Directory>,
     /// How many are being listed: more may come of them.
     under_way: usize,
@@ -31,7 +31,7 @@ struct Todo {
 }
 
 struct Shared {
-    todo: Mutex<Todo>,
+    queue: Mutex<Queue>,
     changed: Condvar,
     files: AtomicU64,
 }
@@ -40,7 +40,7 @@ impl Run<'_> {
     /// The newest files below a directory, and what was passed over.
     pub(super) fn all(&mut self, root: Directory, most: usize) -> (Newest, Skipped) {
         let shared = Shared {
-            todo: Mutex::new(Todo { directories: vec![root], under_way: 0, is_over: false }),
+            queue: Mutex::new(Queue { directories: vec![root], under_way: 0, is_over: false }),
             changed: Condvar::new(),
             files: AtomicU64::new(0),
         };
@@ -78,7 +78,7 @@ struct EndsOnPanic<'a>(&'a Shared);
 impl Drop for EndsOnPanic<'_> {
     fn drop(&mut self) {
         if thread::panicking() {
-            lock(&self.0.todo).is_over = true;
+            lock(&self.0.queue).is_over = true;
             self.0.changed.notify_all();
         }
     }
@@ -126,29 +126,29 @@ fn walk(
 
 /// The next directory; `None` once all are done, or nobody waits any more.
 fn next(shared: &Shared, cancel: &CancellationToken) -> Option<Directory> {
-    let mut todo = lock(&shared.todo);
+    let mut queue = lock(&shared.queue);
     loop {
-        if todo.is_over || cancel.is_cancelled() {
+        if queue.is_over || cancel.is_cancelled() {
             return None;
         }
-        if let Some(directory) = todo.directories.pop() {
-            todo.under_way += 1;
+        if let Some(directory) = queue.directories.pop() {
+            queue.under_way += 1;
             return Some(directory);
         }
-        if todo.under_way == 0 {
+        if queue.under_way == 0 {
             return None;
         }
-        todo = shared.changed.wait_timeout(todo, LOOK).unwrap_or_else(PoisonError::into_inner).0;
+        queue = shared.changed.wait_timeout(queue, LOOK).unwrap_or_else(PoisonError::into_inner).0;
     }
 }
 
 /// Adds what came of a directory.
 fn done(shared: &Shared, below: Vec<Directory>) {
-    let mut todo = lock(&shared.todo);
-    todo.under_way -= 1;
-    let is_end = todo.under_way == 0 && todo.directories.is_empty() && below.is_empty();
+    let mut queue = lock(&shared.queue);
+    queue.under_way -= 1;
+    let is_end = queue.under_way == 0 && queue.directories.is_empty() && below.is_empty();
     if !below.is_empty() || is_end {
-        todo.directories.extend(below);
+        queue.directories.extend(below);
         shared.changed.notify_all();
     }
 }

@@ -43,7 +43,7 @@ inventory::collect!(Linked);
 /// The order of the crates, and which are core.
 #[derive(Debug, Default)]
 pub(crate) struct Links {
-    rank: HashMap<&'static str, (usize, bool)>,
+    rank: HashMap<&'static str, (usize, bool), foldhash::fast::RandomState>,
 }
 
 impl Links {

@@ -361,15 +361,19 @@ impl Configuration {
     }
 
     /// The same, with the tools and plugins that are configured and not there.
-    pub(crate) fn diagnostics(&self, tools: &[&str], plugins: &BTreeSet<&str>) -> Vec<Diagnostic> {
+    pub(crate) fn diagnostics<'a>(
+        &self,
+        mut tools: impl Iterator<Item = &'a str>,
+        plugins: impl Iterator<Item = &'a str>,
+    ) -> Vec<Diagnostic> {
         let mut diagnostics: Vec<Diagnostic> =
             self.notes().into_iter().map(|note| warning(note, None)).collect();
         let mut unknown = |pointer: &str, what: &str, names: &mut dyn Iterator<Item = &str>| {
-            let known: BTreeSet<&str> = names.collect();
             // To look for the nearest costs a look at all names, and a file can have many of its own.
             let mut count = 0;
-            let given = self.0.document.pointer(pointer).and_then(Value::as_object);
-            for name in given.into_iter().flat_map(Map::keys).map(String::as_str) {
+            let Some(given) = self.0.document.pointer(pointer).and_then(Value::as_object) else { return };
+            let known: BTreeSet<&str> = names.collect();
+            for name in given.keys().map(String::as_str) {
                 if known.contains(name) || pointer == "/plugins" && name == "prefer" {
                     continue;
                 }
@@ -392,13 +396,14 @@ impl Configuration {
                     .push(warning(format!("{more} more sections at {pointer} count for nothing yet"), None));
             }
         };
-        unknown("/tools/settings", "tool", &mut tools.iter().copied());
+        unknown("/tools/settings", "tool", &mut tools);
         let sections = self.0.schemas.as_ref().map_or(&[][..], |schemas| &schemas.sections);
         let ids: Vec<String> = sections
             .iter()
             .filter_map(|section| Some(section.pointer().strip_prefix("/plugins/")?.to_owned()))
             .collect();
-        unknown("/plugins", "plugin", &mut plugins.iter().copied().chain(ids.iter().map(String::as_str)));
+        let plugins: Vec<&str> = plugins.collect();
+        unknown("/plugins", "plugin", &mut plugins.into_iter().chain(ids.iter().map(String::as_str)));
         let misplaced = self.misplaced_directories().into_iter();
         diagnostics.extend(misplaced.map(|(message, origin)| warning(message, origin)));
         diagnostics

@@ -22,6 +22,9 @@ impl Permissions {
     /// `kinds` are those of the tools that there are. None of these rules allows more than was meant. About a hundred things
     /// are told at most.
     pub fn diagnostics<'a>(&self, kinds: impl IntoIterator<Item = &'a str>) -> Vec<Diagnostic> {
+        if self.is_silent() {
+            return Vec::new();
+        }
         let known: BTreeSet<&str> = OWN_KINDS.into_iter().chain(USUAL_KINDS).chain(kinds).collect();
         let mut diagnostics = Vec::new();
         self.each_rule(|rule| {

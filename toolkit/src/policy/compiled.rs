@@ -19,6 +19,8 @@ pub(super) struct Compiled {
     /// What it is, where it only narrows what another source says.
     pub(super) narrows: Option<String>,
     pub(super) lists: Lists,
+    /// Whether it says nothing at all.
+    pub(super) is_silent: bool,
     pub(super) origins: ConfigOrigins,
     pub(super) calls: Option<bool>,
     switched_off: ListId,
@@ -57,6 +59,7 @@ impl Compiled {
         narrows: Option<String>,
         profiles: &BTreeMap<String, ProfileRules>,
     ) -> Self {
+        let is_silent = settings == PolicySettings::default();
         let mut compiler = Compiler::new(registered);
         compiler.lists.join(&settings.join_groups, registered);
         // What it defines itself goes before what it can see of others.
@@ -141,6 +144,7 @@ impl Compiled {
         Self {
             narrows,
             lists: compiler.lists.finish(),
+            is_silent,
             origins: settings.origins,
             calls: settings.enable_tool_calls,
             switched_off,

@@ -84,20 +84,19 @@ impl Builder {
             return Err(BuildError { problems });
         }
         let tools: Vec<Tool> = tools.into_iter().map(|tool| tool.with_services(&self.services)).collect();
-        let names: Vec<&str> = tools.iter().map(Tool::name).collect();
-        let plugins = origins.plugins().iter().map(|plugin| &*plugin.id).collect();
-        diagnostics.extend(self.settings.configuration.diagnostics(&names, &plugins));
+        let plugins = origins.plugins().iter().map(|plugin| &*plugin.id);
+        let names = tools.iter().map(Tool::name);
+        diagnostics.extend(self.settings.configuration.diagnostics(names, plugins));
         self.settings.redactor = self.settings.configuration.add_secrets(self.settings.redactor);
         let registry = Registry::new(Tools::build(tools, &origins, &mut diagnostics));
-        let mut of_policy = policy::diagnostics(&*policy, &registry.snapshot());
+        let snapshot = registry.snapshot();
+        let mut of_policy = policy::diagnostics(&*policy, &snapshot);
         // What the configuration says of a place already is not said again.
         of_policy.retain(|new| {
             new.location.is_none() || diagnostics.iter().all(|said| said.location != new.location)
         });
         diagnostics.extend(of_policy);
-        let kinds: Vec<String> =
-            registry.snapshot().iter().map(|tool| tool.permission().to_owned()).collect();
-        diagnostics.extend(self.settings.permissions.diagnostics(kinds.iter().map(String::as_str)));
+        diagnostics.extend(self.settings.permissions.diagnostics(snapshot.iter().map(Tool::permission)));
         let Self { services, mut settings, data_dir, linked, .. } = self;
         let data_dir = data_dir.or_else(default_data_dir);
         // A model is told where a file is, and its tools may work in another directory than the process.

@@ -66,11 +66,11 @@ impl Candidate {
     /// Whose it is.
     fn placing(&self, origins: &Origins) -> Placing {
         match self {
-            Self::Added(_, tool) => {
-                let tool = origins.place(tool.clone());
-                let plugin = tool.plugin_id().map(Into::into);
-                Placing { source: tool.source().clone(), plugin, optional: tool.is_optional() }
-            }
+            Self::Added(_, tool) => origins.placing_of(tool).unwrap_or_else(|| Placing {
+                source: tool.source().clone(),
+                plugin: tool.plugin_id().map(Into::into),
+                optional: tool.is_optional(),
+            }),
             Self::Linked(def) => origins.placing(&def.location, def.channel),
         }
     }

@@ -26,7 +26,7 @@ pub(super) fn missing_services(tool: &Tool, services: &Services) -> Vec<String> 
 /// All else that is wrong with a tool.
 pub(super) fn faults(tool: &Tool) -> Vec<String> {
     let mut faults = Vec::new();
-    let (name, place) = (tool.name(), place_of(tool));
+    let name = tool.name();
     let names = std::iter::once(("tool name", name)).chain(tool.aliases().map(|alias| ("alias", alias)));
     for (what, name) in names.filter(|(_, name)| !is_valid_name(name)) {
         faults.push(format!(
@@ -36,7 +36,7 @@ pub(super) fn faults(tool: &Tool) -> Vec<String> {
         ));
     }
     if tool.concurrency() == Some(0) {
-        faults.push(format!("{place} lets no call run: its `concurrency` is 0"));
+        faults.push(format!("{} lets no call run: its `concurrency` is 0", place_of(tool)));
     }
     if tool.bound_arguments().is_some()
         && let Err(error) = tool.compiled()
@@ -48,15 +48,16 @@ pub(super) fn faults(tool: &Tool) -> Vec<String> {
     if let Some(fault) =
         guard(name, || schema::root_fault(input)).unwrap_or_else(|panic| Some(panic.to_string()))
     {
-        faults.push(format!("{place}: {fault}"));
+        faults.push(format!("{}: {fault}", place_of(tool)));
     }
     for parameter in tool.def().map_or(&[][..], |def| def.parameters()) {
         if let Some(error) =
             guard(name, || parameter.default_fault()).unwrap_or_else(|panic| Some(panic.to_string()))
         {
             faults.push(format!(
-                "the default of the parameter `{}` of {place} does not fit: {error}",
-                parameter.name
+                "the default of the parameter `{}` of {} does not fit: {error}",
+                parameter.name,
+                place_of(tool)
             ));
         }
     }

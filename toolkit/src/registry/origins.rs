@@ -7,6 +7,8 @@ use crate::plugin::{Plugin, PluginDef, is_valid_id};
 use crate::source::Source;
 use crate::tool::Tool;
 use crate::tool_def::{Location, ToolDef};
+use foldhash::fast::RandomState;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -16,7 +18,7 @@ pub(crate) struct Origins {
     links: Links,
     plugins: Vec<Plugin>,
     /// The place in `plugins`, by crate.
-    by_crate: HashMap<&'static str, usize>,
+    by_crate: HashMap<&'static str, usize, RandomState>,
     has_blocked: bool,
     /// Names and aliases of core tools, also of those that are switched off, to the tool.
     reserved: BTreeMap<Box<str>, Box<str>>,
@@ -57,14 +59,21 @@ impl Origins {
         let Known { links, linked, added, plugins, prefer } = known;
         let mut origins = Self { links, ..Self::default() };
         let locations = linked.iter().map(|def| &def.location);
-        let locations: BTreeMap<&'static str, &Location> = locations
-            .chain(added.iter().filter_map(Tool::def).map(|def| &def.location))
-            // A definition that is written by hand may not say where.
-            .filter(|location| !location.crate_name().is_empty())
-            .map(|location| (location.crate_name(), location))
-            .collect();
+        let locations = locations.chain(added.iter().filter_map(Tool::def).map(|def| &def.location));
+        let mut crates: BTreeMap<&'static str, &Location> = BTreeMap::new();
+        // Tools of one crate stand together, and there may be thousands. A definition that is written by hand may not say
+        // where.
+        let mut last = "";
+        for location in locations {
+            let name = location.crate_name();
+            if name != last {
+                last = name;
+                crates.insert(name, location);
+            }
+        }
+        crates.remove("");
         origins.reserve(linked, added);
-        origins.add_plugins(&locations, plugins, problems);
+        origins.add_plugins(&crates, plugins, problems);
         origins.prefer(prefer, diagnostics);
         origins
     }
@@ -180,15 +189,18 @@ impl Origins {
     /// Where a crate stands among all others that are no more or less core than it: less goes first.
     pub(super) fn rank(&self, location: &Location) -> (usize, usize) {
         let crate_name = location.crate_name();
-        let id = self.plugin(location).id;
-        let preferred = self.prefer.iter().position(|other| **other == *id);
+        let preferred = || {
+            let id = &self.plugin(location).id;
+            self.prefer.iter().position(|other| **other == **id)
+        };
+        let preferred = if self.prefer.is_empty() { None } else { preferred() };
         (preferred.unwrap_or(usize::MAX), self.links.rank(crate_name))
     }
 
     /// The plugin that a crate is, if it is none of the core.
-    fn plugin(&self, location: &Location) -> Plugin {
-        let known = self.by_crate.get(location.crate_name()).map(|place| self.plugins[*place].clone());
-        known.unwrap_or_else(|| Plugin::of_crate(location))
+    fn plugin(&self, location: &Location) -> Cow<'_, Plugin> {
+        let known = self.plugin_of_crate(location.crate_name());
+        known.map_or_else(|| Cow::Owned(Plugin::of_crate(location)), Cow::Borrowed)
     }
 
     /// The plugins, by crate.
@@ -203,11 +215,12 @@ impl Origins {
 
     /// Whose a tool is that is written there.
     pub(crate) fn placing(&self, location: &Location, channel: Option<&'static str>) -> Placing {
-        if location.crate_name().is_empty() {
+        let crate_name = location.crate_name();
+        if crate_name.is_empty() {
             let source = channel.map_or(Source::Runtime, Source::channel);
             return Placing { source, plugin: None, optional: false };
         }
-        let core = self.links.is_core(location.crate_name());
+        let core = self.links.is_core(crate_name);
         let plugin = (!core).then(|| self.plugin(location));
         let channel = channel.or(plugin.as_ref().and_then(|plugin| plugin.channel));
         let id = plugin.as_ref().map(|plugin| Arc::clone(&plugin.id));
@@ -221,15 +234,21 @@ impl Origins {
 
     /// The tool, knowing whose it is. What a host said of one that it made itself stands, but for `Core`.
     pub(crate) fn place(&self, tool: Tool) -> Tool {
-        let is_said = !matches!(tool.source(), Source::Core | Source::Runtime);
-        match tool.def() {
-            _ if is_said => tool,
-            Some(def) => {
-                let Placing { source, plugin, optional } = self.placing(&def.location, def.channel);
-                tool.placed(source, plugin, optional)
-            }
-            None => tool.placed(Source::Runtime, None, false),
+        match self.placing_of(&tool) {
+            Some(Placing { source, plugin, optional }) => tool.placed(source, plugin, optional),
+            None => tool,
         }
+    }
+
+    /// Whose the tool is; `None` where that stands as the host said it.
+    pub(super) fn placing_of(&self, tool: &Tool) -> Option<Placing> {
+        if !matches!(tool.source(), Source::Core | Source::Runtime) {
+            return None;
+        }
+        Some(match tool.def() {
+            Some(def) => self.placing(&def.location, def.channel),
+            None => Placing { source: Source::Runtime, plugin: None, optional: false },
+        })
     }
 
     /// The id of the plugin that is written there, if it is blocked.

@@ -1,5 +1,7 @@
-//! What the file tools cost, beside programs that do the same work: whole runs of the command, in pairs.
+//! What the file tools cost, beside the same work: whole runs of the command beside other programs, and calls beside the
+//! plain work in one process; always in pairs.
 
+mod read;
 mod search;
 
 use std::fmt::Write as _;
@@ -16,17 +18,22 @@ struct Case {
     name: String,
     ours: Command,
     peer: Command,
-    /// At most how many times the peer's time ours should take.
-    aim: f64,
+    /// At most how many times the peer's time ours should take, if that was said.
+    aim: Option<f64>,
 }
 
 /// A part of the benchmark.
 struct Group {
     name: &'static str,
-    cases: fn(toolkit: &Path) -> Result<Vec<Case>>,
+    /// Given the command, and a directory for what is made.
+    cases: fn(toolkit: &Path, directory: &Path) -> Result<Vec<Case>>,
 }
 
-const GROUPS: &[Group] = &[Group { name: "search", cases: search::cases }];
+const GROUPS: &[Group] =
+    &[Group { name: "search", cases: search::cases }, Group { name: "read", cases: read::cases }];
+
+/// The group of what is called in one process.
+const CALLS: &str = "calls";
 
 #[derive(Debug, PartialEq)]
 pub(crate) struct Options {
@@ -56,7 +63,7 @@ impl Options {
                 other => return Err(format!("`bench files` has no option `{other}`").into()),
             }
         }
-        let known = |name: &String| GROUPS.iter().any(|group| group.name == name);
+        let known = |name: &String| name == CALLS || GROUPS.iter().any(|group| group.name == name);
         match options.only.iter().find(|name| !known(name)) {
             Some(other) => Err(format!("`bench files` has no group `{other}`").into()),
             None => Ok(options),
@@ -69,7 +76,19 @@ struct Measured {
     name: String,
     ours: Vec<f64>,
     peer: Vec<f64>,
-    aim: f64,
+    aim: Option<f64>,
+}
+
+impl Measured {
+    /// What the program of the calls printed of a pair.
+    fn parse(line: &str) -> Result<Self> {
+        let list = |text: &str| text.split(' ').map(str::parse).collect::<Result<Vec<f64>, _>>();
+        let [name, aim, ours, peer] = line.split('\t').collect::<Vec<_>>()[..] else {
+            return Err(format!("`{line}` is no pair").into());
+        };
+        let aim = if aim == "-" { None } else { Some(aim.parse()?) };
+        Ok(Self { name: name.to_owned(), ours: list(ours)?, peer: list(peer)?, aim })
+    }
 }
 
 /// Measures, prints the report and writes it down.
@@ -85,26 +104,38 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let target_dir = target.to_string_lossy();
     command::cargo(root, &["build", "--release", "--package", "toolkit-cli", "--target-dir", &target_dir])?;
     let toolkit = target.join("release/toolkit");
+    let directory = target.join("files");
+    std::fs::create_dir_all(&directory)?;
+    let is_wanted = |group: &str| options.only.is_empty() || options.only.iter().any(|name| name == group);
     let mut measured = Vec::new();
-    for group in GROUPS
-        .iter()
-        .filter(|group| options.only.is_empty() || options.only.iter().any(|name| name == group.name))
-    {
-        for mut case in (group.cases)(&toolkit)? {
+    for group in GROUPS.iter().filter(|group| is_wanted(group.name)) {
+        for mut case in (group.cases)(&toolkit, &directory)? {
             eprintln!("measuring: {}", case.name);
             measured.push(measure(&mut case, options)?);
         }
     }
-    let report = report(options, &machine::describe()?, &measured);
+    let mut calls = Vec::new();
+    if is_wanted(CALLS) {
+        eprintln!("building and measuring the calls");
+        command::cargo(bench, &["build", "--release", "--package", "files", "--target-dir", "target"])?;
+        let mut program = Command::new(target.join("release/files"));
+        let output = command::run(program.arg(options.rounds.to_string()).arg(&directory))?;
+        calls = output.stdout.lines().map(Measured::parse).collect::<Result<_>>()?;
+    }
+    std::fs::remove_dir_all(&directory)?;
+    let report = report(options, &machine::describe()?, &measured, &calls);
     println!("{report}");
     let path = results_file(bench, options);
-    results::replace_section(&path, "files", &report)?;
+    // What was measured with empty caches stands beside the rest.
+    let section = if options.cold { "files, cold" } else { "files" };
+    results::replace_section(&path, section, &report)?;
     eprintln!("written to {}", path.display());
     Ok(())
 }
 
 fn results_file(bench: &Path, options: &Options) -> PathBuf {
-    if *options == Options::default() { bench.join("RESULTS.md") } else { bench.join("target/RESULTS.md") }
+    let is_whole = options.rounds == Options::default().rounds && (options.only.is_empty() || options.cold);
+    if is_whole { bench.join("RESULTS.md") } else { bench.join("target/RESULTS.md") }
 }
 
 /// Runs a pair again and again, by turns the one and the other first.
@@ -143,27 +174,46 @@ fn time(command: &mut Command, options: &Options) -> Result<f64> {
     }
 }
 
-fn report(options: &Options, machine: &str, measured: &[Measured]) -> String {
-    let caches = if options.cold { "emptied before each run" } else { "warm" };
+fn report(options: &Options, machine: &str, runs: &[Measured], calls: &[Measured]) -> String {
     let mut text = format!(
-        "## Files\n\n{machine}\n### Whole runs of the command, and of a program that does the same\n\n\
-         Milliseconds, the median of {} rounds, with caches {caches}; × is the median of the rounds' ratios.\n\n\
-         | | toolkit | peer | × | aim |\n|---|--:|--:|--:|--:|\n",
+        "## Files{}\n\n{machine}\nMilliseconds, the median of {} rounds; × is the median of the rounds' ratios.\n\n",
+        if options.cold { ", cold" } else { "" },
         options.rounds
     );
+    if !runs.is_empty() {
+        let caches = if options.cold { "emptied before each run" } else { "warm" };
+        // Writing to a string can't fail.
+        let _ = writeln!(
+            text,
+            "### Whole runs of the command, and of a program that does the same, with caches {caches}\n"
+        );
+        table(&mut text, "program", runs);
+    }
+    if !calls.is_empty() {
+        text.push_str("### Calls in a process, and the plain work in it\n\n");
+        table(&mut text, "plain work", calls);
+    }
+    text
+}
+
+fn table(text: &mut String, peer: &str, measured: &[Measured]) {
+    let _ = writeln!(text, "| | toolkit | {peer} | × | aim | |\n|---|--:|--:|--:|--:|---|");
     for Measured { name, ours, peer, aim } in measured {
         let milliseconds = |values: &[f64]| 1_000.0 * median(values.iter().copied());
         let ratio = median(ours.iter().zip(peer).map(|(ours, peer)| ours / peer));
         let (ours, peer) = (milliseconds(ours), milliseconds(peer));
-        // Writing to a string can't fail.
-        let _ = writeln!(text, "| {name} | {ours:.1} | {peer:.1} | {ratio:.2} | {aim:.1} |");
+        let (aim, verdict) = match aim {
+            None => (String::new(), ""),
+            Some(aim) => (format!("{aim:.1}"), if ratio <= *aim { "met" } else { "**missed**" }),
+        };
+        let _ = writeln!(text, "| {name} | {ours:.1} | {peer:.1} | {ratio:.2} | {aim} | {verdict} |");
     }
-    text.push_str("\nRaw, in milliseconds, by round:\n\n");
+    text.push_str("\nRaw, in milliseconds, by round, toolkit's first:\n\n");
     for Measured { name, ours, peer, .. } in measured {
         let list = |values: &[f64]| {
             values.iter().map(|value| format!("{:.1}", 1_000.0 * value)).collect::<Vec<_>>().join(" ")
         };
-        let _ = writeln!(text, "* {name}: toolkit {}; peer {}", list(ours), list(peer));
+        let _ = writeln!(text, "* {name}: {} | {}", list(ours), list(peer));
     }
-    text
+    text.push('\n');
 }

@@ -27,7 +27,7 @@ benchmarks:
                --only A,B     only the calls of these contenders
   files      what the file tools cost, beside programs that do the same work
                --rounds N     repetitions, of which the median counts (15)
-               --only A,B     only these groups: search
+               --only A,B     only these groups: search, read, calls
                --cold         empty the caches of the system before each run, as root
 
 A run with other than the default options writes target/RESULTS.md and leaves RESULTS.md alone.";

@@ -80,7 +80,12 @@ impl Workspace {
         let open = || {
             let scope = self.ctx.scope();
             let settings = &scope.toolkit.settings;
-            Roots::open(scope.caller.workspace_dir(), &settings.further_dirs, settings.own_dirs.folded())
+            Roots::open(
+                scope.caller.workspace_dir(),
+                &settings.further_dirs,
+                settings.own_dirs.folded(),
+                settings.permissions.says_of_reading(),
+            )
         };
         self.roots.get_or_init(open).as_ref().map_err(Clone::clone)
     }

@@ -66,6 +66,16 @@ impl<'a> Content<'a> {
         Self { bytes: Cow::Owned(bytes), form: self.form }
     }
 
+    /// This content as the file has it.
+    ///
+    /// # Errors
+    ///
+    /// As [`encode`](Self::encode).
+    pub(super) fn into_file(self, path: &str) -> Result<Vec<u8>, ToolError> {
+        let Self { bytes, form } = self;
+        Self { bytes: Cow::Borrowed(&[]), form }.encode(bytes.into_owned(), path)
+    }
+
     /// A changed content as the file has it.
     ///
     /// # Errors

@@ -11,8 +11,15 @@ const CONTEXT: usize = 3;
 pub(crate) const MAX_DIFF_BYTES: usize = 200 * 1024;
 /// How long it is looked for a short diff; then what is left is one change.
 const TIME: Duration = Duration::from_millis(300);
-/// Above so many lines between the first change and the last, it is not looked for a short one.
+/// Above so many lines between one change and the next that is certain, it is not looked for a short diff.
 const MOST_LINES: usize = 400_000;
+/// From so many lines on, what stays between changes is looked for first: line by line, which is quicker than to compare each
+/// with all.
+const MANY_LINES: usize = 5_000;
+/// How many lines in a row have to be the same after a change, for it to be over.
+const ANCHOR: usize = 16;
+/// Within how many lines, of both sides together, a change has to be over to be found so.
+const FARTHEST: usize = 256;
 /// How many bytes are compared at once.
 const BLOCK: usize = 4 * 1024;
 
@@ -168,10 +175,78 @@ fn write_lines(diff: &mut Diff, sign: char, lines: &[&[u8]], most_bytes: usize) 
 }
 
 fn compare<T: Eq + std::hash::Hash>(old: &[T], new: &[T]) -> Vec<DiffOp> {
+    let until = Instant::now() + TIME;
+    if old.len().max(new.len()) < MANY_LINES {
+        return short(old, new, until);
+    }
+    step_by_step(old, new, until)
+}
+
+/// Goes through both sides at once, and looks for the shortest changes only where they differ.
+fn step_by_step<T: Eq + std::hash::Hash>(old: &[T], new: &[T], until: Instant) -> Vec<DiffOp> {
+    let mut ops = Vec::new();
+    let (mut from_old, mut from_new) = (0, 0);
+    loop {
+        let (rest_old, rest_new) = (&old[from_old..], &new[from_new..]);
+        let len = common(rest_old.iter().zip(rest_new), rest_old.len());
+        push(&mut ops, DiffOp::Equal { old_index: from_old, new_index: from_new, len });
+        (from_old, from_new) = (from_old + len, from_new + len);
+        let (rest_old, rest_new) = (&old[from_old..], &new[from_new..]);
+        if rest_old.is_empty() && rest_new.is_empty() {
+            return ops;
+        }
+        let (until_old, until_new) = over(rest_old, rest_new).unwrap_or((rest_old.len(), rest_new.len()));
+        let change = short(&rest_old[..until_old], &rest_new[..until_new], until);
+        change.into_iter().for_each(|op| push(&mut ops, moved(op, from_old, from_new)));
+        (from_old, from_new) = (from_old + until_old, from_new + until_new);
+    }
+}
+
+/// Adds an operation; what stays after what stays is one.
+fn push(ops: &mut Vec<DiffOp>, op: DiffOp) {
+    match (ops.last_mut(), op) {
+        (_, DiffOp::Equal { len: 0, .. }) => {}
+        (Some(DiffOp::Equal { len, .. }), DiffOp::Equal { len: more, .. }) => *len += more,
+        (_, op) => ops.push(op),
+    }
+}
+
+/// After how many lines of each side a change is over: both go on alike from there.
+fn over<T: Eq>(old: &[T], new: &[T]) -> Option<(usize, usize)> {
+    let goes_on = |at_old: usize, at_new: usize| {
+        let (Some(old), Some(new)) = (old.get(at_old..at_old + ANCHOR), new.get(at_new..at_new + ANCHOR))
+        else {
+            return false;
+        };
+        old == new
+    };
+    let pairs = (1..FARTHEST).flat_map(|both| (0..=both).map(move |at_old| (at_old, both - at_old)));
+    pairs.into_iter().find(|(at_old, at_new)| goes_on(*at_old, *at_new))
+}
+
+fn moved(op: DiffOp, by_old: usize, by_new: usize) -> DiffOp {
+    match op {
+        DiffOp::Equal { old_index, new_index, len } => {
+            DiffOp::Equal { old_index: old_index + by_old, new_index: new_index + by_new, len }
+        }
+        DiffOp::Delete { old_index, old_len, new_index } => {
+            DiffOp::Delete { old_index: old_index + by_old, old_len, new_index: new_index + by_new }
+        }
+        DiffOp::Insert { old_index, new_index, new_len } => {
+            DiffOp::Insert { old_index: old_index + by_old, new_index: new_index + by_new, new_len }
+        }
+        DiffOp::Replace { old_index, old_len, new_index, new_len } => {
+            DiffOp::Replace { old_index: old_index + by_old, old_len, new_index: new_index + by_new, new_len }
+        }
+    }
+}
+
+/// The shortest changes, as far as there is time to look for them.
+fn short<T: Eq + std::hash::Hash>(old: &[T], new: &[T], until: Instant) -> Vec<DiffOp> {
     if old.len().max(new.len()) > MOST_LINES {
         return at_once(old, new);
     }
-    capture_diff_slices_deadline(Algorithm::Myers, old, new, Some(Instant::now() + TIME))
+    capture_diff_slices_deadline(Algorithm::Myers, old, new, Some(until))
 }
 
 /// All that is between the first change and the last as one.

@@ -3,7 +3,9 @@
 use super::apply_patch::{Action, apply, parse};
 use super::edit::{Problem, Replacement, plan};
 use super::fold::{self, Looseness};
+use super::read::{MAX_BYTES, MAX_LINE_CHARACTERS, read_page};
 use super::splice::splice;
+use super::text::{self, Form, Kind};
 
 /// Checks an input of a file, an old text and a new one, with bytes of zero between them.
 ///
@@ -28,6 +30,70 @@ pub fn patch(input: &[u8]) {
     let (Some(file), Some(patch)) = (parts.next(), parts.next()) else { return };
     if let Ok(patch) = std::str::from_utf8(patch) {
         check_patch(file, patch);
+    }
+}
+
+/// Checks an input of a byte that says how much is read at once, one that says how many lines at once, and a file.
+///
+/// # Panics
+///
+/// Where something does not hold.
+pub fn read(input: &[u8]) {
+    let [buffer, limit, file @ ..] = input else { return };
+    check_read(file, usize::from(*buffer) + 1, u64::from(*limit) + 1);
+}
+
+/// Checks what `read` shows of a file from the first line to the last, by the offsets that it states.
+///
+/// # Panics
+///
+/// Where it does not hold.
+pub fn check_read(file: &[u8], buffer: usize, limit: u64) {
+    // Whatever it is taken for, it is read in some form or other.
+    let form = match text::kind(&file[..file.len().min(text::SAMPLE_BYTES)], file.len() <= text::SAMPLE_BYTES)
+    {
+        Kind::Text(form) => form,
+        Kind::Damaged | Kind::Binary => Form { has_mark: file.starts_with(b"\xEF\xBB\xBF"), ..Form::PLAIN },
+    };
+    let plain = &file[form.mark().len()..];
+    let whole = form.encoding.decode_without_bom_handling(plain).0;
+    let mut lines: Vec<&str> = whole.split('\n').collect();
+    let is_open = lines.last().is_some_and(|last| !last.is_empty());
+    if !is_open {
+        lines.pop();
+    }
+    let count = lines.len();
+    let mut from = 1;
+    loop {
+        let page = read_page(file, form, buffer, from, limit);
+        assert!(page.count <= limit && page.text.len() <= MAX_BYTES + 4 * MAX_LINE_CHARACTERS + 100);
+        for (shown, number) in page.text.split_terminator('\n').zip(from..) {
+            let at = usize::try_from(number - 1).expect("a line of the file");
+            let line = lines[at];
+            let is_last = at + 1 == count && is_open;
+            let line = if is_last { line } else { line.strip_suffix('\r').unwrap_or(line) };
+            let text = shown.strip_prefix(&format!("{number:>6}→")).expect("the number of the line");
+            // A line that is not valid is decoded by itself, and cut by its bytes.
+            if line.contains('\u{FFFD}') {
+                continue;
+            }
+            let length = line.chars().count();
+            if length <= MAX_LINE_CHARACTERS {
+                assert_eq!(text, line, "line {number} is another one");
+            } else {
+                let start: String = line.chars().take(MAX_LINE_CHARACTERS).collect();
+                let note = format!("… [{} more characters in this line]", length - MAX_LINE_CHARACTERS);
+                assert_eq!(text, start + &note, "line {number} is cut in another way");
+            }
+        }
+        from += page.count;
+        match page.total {
+            Some(total) => {
+                assert_eq!((total, from - 1), (count as u64, count as u64), "lines are missing");
+                break;
+            }
+            None => assert!(page.count > 0, "it would never end"),
+        }
     }
 }
 
@@ -145,5 +211,10 @@ mod tests {
     #[test]
     fn the_seeds_of_patch() {
         replay("patch", super::patch);
+    }
+
+    #[test]
+    fn the_seeds_of_read() {
+        replay("read", super::read);
     }
 }

@@ -8,6 +8,8 @@ mod source;
 
 use super::progress::Meter;
 use super::text::{self, Form, Kind};
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) use page::{MAX_BYTES, MAX_LINE_CHARACTERS};
 use page::{MAX_LINES, Page, page};
 use picture::Picture;
 use serde_json::json;
@@ -111,6 +113,20 @@ fn read_file(
     };
     let page = page(&mut source, offset, limit, &mut check).map_err(|error| cannot_read(&shown, &error))?;
     page.into_output(&shown, offset, form, source.has_errors())
+}
+
+/// A page of a content in memory, read so many bytes at once.
+///
+/// # Panics
+///
+/// When it cannot be read, which it can.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) fn read_page(file: &[u8], form: Form, buffer: usize, offset: u64, limit: u64) -> Page {
+    let mut file = BufReader::with_capacity(buffer.max(form.mark().len()), file);
+    // As when it was looked at to tell its form.
+    file.fill_buf().expect("memory can be read");
+    let mut source = Source::new(file, form);
+    page(&mut source, offset, limit, &mut || Ok(())).expect("memory can be read")
 }
 
 fn binary(shown: &str, size: u64, found: Option<infer::Type>) -> ToolError {

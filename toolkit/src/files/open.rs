@@ -135,6 +135,10 @@ impl Workspace {
     /// Whether a real path within the workspace may be read without a question.
     pub(super) fn needs_no_leave(&self, real: &Path) -> bool {
         let Ok(roots) = self.roots() else { return false };
+        // Where no rule speaks of reading, only what a path is called can make it ask.
+        if roots.is_plain(real) {
+            return true;
+        }
         let place = roots.place(real);
         place.is_inside() && self.ctx.decide_reading(&place, roots.own()) == PathDecision::Allow
     }

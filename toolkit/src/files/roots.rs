@@ -2,10 +2,11 @@
 
 use super::handle::Dir;
 use crate::error::ToolError;
-use crate::permission::OwnDirs;
+use crate::permission::{OwnDirs, is_suspect};
 use crate::workspace::Place;
 use std::io;
 use std::path::{Component, Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 #[derive(Debug)]
 pub(super) struct Roots {
@@ -13,6 +14,10 @@ pub(super) struct Roots {
     all: Vec<Root>,
     /// What of the toolkit's own may be among them, as it is compared.
     own: OwnDirs,
+    /// Whether rules speak of reading, so that each path has to be decided by them.
+    has_rules: bool,
+    /// The directory that was looked at last, and whether nothing but the name of what is in it could make it ask.
+    plain: Mutex<Option<(PathBuf, bool)>>,
 }
 
 #[derive(Debug)]
@@ -26,12 +31,22 @@ pub(super) struct Root {
 
 impl Roots {
     /// Opens the workspace, and of the others those that are there.
-    pub(super) fn open(workspace: &Path, further: &[PathBuf], own: OwnDirs) -> Result<Self, ToolError> {
+    pub(super) fn open(
+        workspace: &Path,
+        further: &[PathBuf],
+        own: OwnDirs,
+        has_rules: bool,
+    ) -> Result<Self, ToolError> {
         let workspace = Root::open(workspace).map_err(|error| {
             ToolError::unavailable(format!("the workspace `{}` cannot be used: {error}", workspace.display()))
         })?;
         let further = further.iter().filter_map(|directory| Root::open(directory).ok());
-        Ok(Self { all: [workspace].into_iter().chain(further).collect(), own })
+        Ok(Self {
+            all: [workspace].into_iter().chain(further).collect(),
+            own,
+            has_rules,
+            plain: Mutex::default(),
+        })
     }
 
     pub(super) fn workspace(&self) -> &Root {
@@ -46,6 +61,26 @@ impl Roots {
     /// What of the toolkit's own may be among them, as it is compared.
     pub(super) fn own(&self) -> &OwnDirs {
         &self.own
+    }
+
+    /// Whether a real path within, on which no link is, may be read as far as its own names tell. Those of one directory
+    /// after the other are told quickly.
+    pub(super) fn is_plain(&self, real: &Path) -> bool {
+        let (Some(parent), Some(name)) = (real.parent(), real.file_name()) else { return false };
+        let mut plain = self.plain.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_plain = match &*plain {
+            Some((path, is_plain)) if path.as_os_str() == parent.as_os_str() => *is_plain,
+            _ => {
+                let is_suspect =
+                    |part: Component<'_>| part == Component::ParentDir || is_suspect(part.as_os_str());
+                let is_plain = self.holding(parent).is_some()
+                    && !self.own.may_hold(parent)
+                    && !parent.components().any(is_suspect);
+                *plain = Some((parent.to_owned(), is_plain));
+                is_plain
+            }
+        };
+        is_plain && !self.has_rules && !is_suspect(name)
     }
 
     /// A real path, on which no link is, as a place.

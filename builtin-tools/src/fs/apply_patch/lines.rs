@@ -1,9 +1,10 @@
 //! The lines of a file, found by their text.
 
 use crate::fs::fold::{self, Looseness};
+use foldhash::fast::RandomState;
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::hash::{BuildHasher, RandomState};
+use std::hash::BuildHasher as _;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -112,15 +113,16 @@ impl<'f> Lines<'f> {
 pub(super) struct Index {
     level: Level,
     hasher: RandomState,
-    places: HashMap<u64, Vec<u32>>,
+    places: HashMap<u64, Vec<u32>, RandomState>,
 }
 
 impl Index {
     /// Of the texts that are wanted. One pass over the file.
     pub(super) fn of<'w>(lines: &Lines<'_>, level: Level, wanted: impl Iterator<Item = &'w str>) -> Self {
-        let hasher = RandomState::new();
+        // As many lines are hashed as the file has; the keys are secret, so nobody can choose lines that are slow to find.
+        let hasher = RandomState::default();
         let key = |line: &[u8]| hasher.hash_one(&*level.see(line));
-        let mut places: HashMap<u64, Vec<u32>> =
+        let mut places: HashMap<u64, Vec<u32>, RandomState> =
             wanted.map(|text| (key(text.as_bytes()), Vec::new())).collect();
         let numbers = 0_u32..;
         for (number, line) in numbers.zip(0..lines.count()) {

@@ -99,13 +99,14 @@ pub(super) fn work_out(
         };
         step(&mut states, known, change, at, to, &mut outcome.notes)?;
     }
-    for (index, state) in states.iter().enumerate().filter(|(_, state)| state.is_touched) {
+    let is_there: Vec<bool> = states.iter().map(|state| state.content.is_some()).collect();
+    let from: Vec<Option<usize>> = states.iter().map(|state| state.from).collect();
+    for (index, state) in states.into_iter().enumerate().filter(|(_, state)| state.is_touched) {
         let before = known[index].content.as_deref();
-        let after =
-            state.content.as_ref().map(|content| content.encode(content.bytes.to_vec(), &known[index].shown));
+        let after = state.content.map(|content| content.into_file(&known[index].shown));
         let is_moved_away = || {
-            let mut others = states.iter().enumerate().filter(|(other, _)| *other != index);
-            others.any(|(other, state)| state.from == Some(index) && known[other].content.is_none())
+            let mut others = from.iter().enumerate().filter(|(other, _)| *other != index);
+            others.any(|(other, from)| *from == Some(index) && known[other].content.is_none())
         };
         let fate = match (before, after.transpose()?) {
             (None, None) => continue,
@@ -113,13 +114,12 @@ pub(super) fn work_out(
             (Some(_), None) => Fate::Deleted,
             (Some(before), Some(after)) if before == after => continue,
             (Some(_), Some(after)) => Fate::Changed(after),
-            (None, Some(content)) => match state
-                .from
-                .filter(|&from| states[from].content.is_none() && known[from].content.is_some())
-            {
-                Some(from) => Fate::Moved { from, content },
-                None => Fate::Added(content),
-            },
+            (None, Some(content)) => {
+                match state.from.filter(|&from| !is_there[from] && known[from].content.is_some()) {
+                    Some(from) => Fate::Moved { from, content },
+                    None => Fate::Added(content),
+                }
+            }
         };
         outcome.files.push((index, fate));
     }

@@ -126,3 +126,53 @@ proptest! {
         prop_assert_eq!(apply(old.as_bytes(), &made.text), new.as_bytes());
     }
 }
+
+/// What operations make of `old`, each of which has to follow the one before.
+fn made_of<'a>(ops: &[DiffOp], old: &[&'a str], new: &[&'a str]) -> Vec<&'a str> {
+    let (mut at_old, mut at_new, mut made) = (0, 0, Vec::new());
+    for op in ops {
+        assert_eq!((op.old_range().start, op.new_range().start), (at_old, at_new));
+        let taken =
+            if matches!(op, DiffOp::Equal { .. }) { &old[op.old_range()] } else { &new[op.new_range()] };
+        made.extend_from_slice(taken);
+        (at_old, at_new) = (op.old_range().end, op.new_range().end);
+    }
+    assert_eq!((at_old, at_new), (old.len(), new.len()));
+    let both_stay = |pair: &[DiffOp]| pair.iter().all(|op| matches!(op, DiffOp::Equal { .. }));
+    assert!(!ops.windows(2).any(both_stay), "{ops:?}");
+    made
+}
+
+proptest! {
+    #[test]
+    fn step_by_step_it_gives_the_new_too(
+        old in "([ab]?\n){0,90}",
+        changes in prop::collection::vec((0_usize..90, 0_usize..5, "([ab]?\n){0,5}"), 0..4),
+    ) {
+        let old: Vec<&str> = old.lines().collect();
+        let mut new = old.clone();
+        for (at, gone, come) in &changes {
+            let at = at % (new.len() + 1);
+            let end = new.len().min(at + gone);
+            new.splice(at..end, come.lines());
+        }
+        let ops = step_by_step(&old, &new, Instant::now() + TIME);
+        prop_assert_eq!(made_of(&ops, &old, &new), new);
+    }
+
+    #[test]
+    fn changes_that_are_apart_are_as_short_step_by_step(
+        changes in prop::collection::btree_map(0_usize..40, (0_usize..30, 0_usize..30), 0..8),
+    ) {
+        let old: Vec<String> = (0..4_000).map(|number| format!("line {number}")).collect();
+        let mut new = old.clone();
+        for (at, (gone, come)) in changes.iter().rev() {
+            let lines: Vec<String> = (0..*come).map(|line| format!("new {at} {line}")).collect();
+            new.splice(at * 100..at * 100 + gone, lines);
+        }
+        let (old, new): (Vec<&str>, Vec<&str>) =
+            (old.iter().map(String::as_str).collect(), new.iter().map(String::as_str).collect());
+        let until = || Instant::now() + TIME * 100;
+        prop_assert_eq!(step_by_step(&old, &new, until()), short(&old, &new, until()));
+    }
+}

@@ -7,21 +7,21 @@ use std::io::{self, BufRead};
 /// The most lines that one call returns.
 pub(super) const MAX_LINES: u64 = 2_000;
 /// The most bytes that one call returns, line numbers included.
-pub(super) const MAX_BYTES: usize = 50 * 1024;
+pub(crate) const MAX_BYTES: usize = 50 * 1024;
 /// The most characters of one line.
-pub(super) const MAX_LINE_CHARACTERS: usize = 2_000;
+pub(crate) const MAX_LINE_CHARACTERS: usize = 2_000;
 /// No character takes more bytes in UTF-8.
 const BYTES_A_CHARACTER: usize = 4;
 
 /// What one call returns of a text.
 #[derive(Debug, Default)]
-pub(super) struct Page {
+pub(crate) struct Page {
     /// The lines, each with its number.
-    pub(super) text: String,
+    pub(crate) text: String,
     /// How many lines are in `text`.
-    pub(super) count: u64,
+    pub(crate) count: u64,
     /// How many lines the file has, where the end was seen.
-    pub(super) total: Option<u64>,
+    pub(crate) total: Option<u64>,
     /// How many lines were cut.
     pub(super) cut: u64,
     /// How many lines are not valid UTF-8.

@@ -2,8 +2,7 @@
 
 use crate::fs::text::Form;
 use encoding_rs::{CoderResult, Decoder};
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, Read};
 
 /// How much is read at once.
 pub(super) const BUFFER_BYTES: usize = 256 * 1024;
@@ -11,16 +10,16 @@ pub(super) const BUFFER_BYTES: usize = 256 * 1024;
 const DECODED_AT_ONCE: usize = 64 * 1024;
 
 /// A text file from its beginning, without its byte order mark.
-pub(super) enum Source {
+pub(super) enum Source<R> {
     /// One in UTF-8, or what is nearly that.
-    Plain(BufReader<File>),
+    Plain(R),
     /// One in another encoding.
-    Decoded(Box<Decoding<BufReader<File>>>),
+    Decoded(Box<Decoding<R>>),
 }
 
-impl Source {
+impl<R: BufRead> Source<R> {
     /// Of what is left to be read.
-    pub(super) fn new(mut file: BufReader<File>, form: Form) -> Self {
+    pub(super) fn new(mut file: R, form: Form) -> Self {
         file.consume(form.mark().len());
         if form.encoding == encoding_rs::UTF_8 {
             return Self::Plain(file);
@@ -34,7 +33,7 @@ impl Source {
     }
 }
 
-impl Read for Source {
+impl<R: BufRead> Read for Source<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let count = self.fill_buf()?.read(into)?;
         self.consume(count);
@@ -42,7 +41,7 @@ impl Read for Source {
     }
 }
 
-impl BufRead for Source {
+impl<R: BufRead> BufRead for Source<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         match self {
             Self::Plain(file) => file.fill_buf(),
@@ -99,6 +98,7 @@ impl<R: BufRead> Decoding<R> {
 mod tests {
     use super::*;
     use encoding_rs::{UTF_16LE, WINDOWS_1252};
+    use std::io::BufReader;
 
     #[test]
     fn what_is_decoded_does_not_depend_on_the_buffer() {

@@ -63,7 +63,7 @@ pub async fn glob(
             format!("{shown} is a file; name the directory to search, or leave `path` out for the workspace"),
         ));
     }
-    let filter = Filter::new(hidden).with_glob(&place.real, &relative(pattern, &place)?)?;
+    let filter = Filter::new(hidden).with_glob(&place.real, &place.pattern(pattern)?)?;
     let pattern = pattern.to_owned();
     let mut progress = Place::progress(ctx, "files looked at");
     ctx.blocking(move |cancel| {
@@ -77,28 +77,6 @@ pub async fn glob(
         Ok(Answer::new(pattern, &place, newest, skipped, offset, limit, hidden).output())
     })
     .await
-}
-
-/// The pattern relative to the directory that is searched: a model may have written the whole path.
-fn relative(pattern: &str, place: &Place) -> Result<String, ToolError> {
-    let (mark, bare) = match pattern.strip_prefix('!') {
-        Some(bare) => ("!", bare),
-        None => ("", pattern),
-    };
-    let bare = bare.strip_prefix("./").unwrap_or(bare);
-    let root = place.real.to_string_lossy();
-    let within = bare.strip_prefix(&*root).and_then(|within| within.strip_prefix('/'));
-    if within.is_none() && (bare == ".." || bare.starts_with("../")) {
-        return Err(ToolError::new(
-            ToolErrorKind::InvalidArguments,
-            "the pattern leads out of the directory that is searched; name that directory as `path`",
-        ));
-    }
-    // One that was whole stays bound to the directory, though no `/` is left in it.
-    Ok(match within {
-        Some(within) => format!("{mark}/{within}"),
-        None => format!("{mark}{bare}"),
-    })
 }
 
 /// What was found.

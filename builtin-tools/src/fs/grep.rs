@@ -117,11 +117,12 @@ pub async fn grep(
     let place = Place::of(ctx, path).await?;
     let mut filter = Filter::new(false);
     if let Some(glob) = glob {
-        filter = filter.with_glob(&place.real, glob)?;
+        filter = filter.with_glob(&place.real, &place.pattern(glob)?)?;
     }
     if let Some(name) = file_type {
         filter = filter.with_type(name)?;
     }
+    let is_filtered = glob.is_some() || file_type.is_some();
     let pattern = pattern.to_owned();
     let mut progress = Place::progress(ctx, "files searched");
     ctx.blocking(move |cancel| {
@@ -137,8 +138,17 @@ pub async fn grep(
         if cancel.is_cancelled() {
             return Err(ToolError::aborted("the call was cancelled"));
         }
-        Ok(Answer { pattern, place: &place, query: &query, offset: wanted.skip, page, files, skipped }
-            .output())
+        Ok(Answer {
+            pattern,
+            place: &place,
+            query: &query,
+            offset: wanted.skip,
+            page,
+            files,
+            is_filtered,
+            skipped,
+        }
+        .output())
     })
     .await
 }

@@ -3,7 +3,7 @@
 use super::progress::Meter;
 use super::walk::Doors;
 use std::path::{Path, PathBuf};
-use toolkit::{Progress, Repaired, ToolContext, ToolError};
+use toolkit::{Progress, Repaired, ToolContext, ToolError, ToolErrorKind};
 
 /// A file or directory to search.
 pub(super) struct Place {
@@ -32,6 +32,32 @@ impl Place {
     /// A path at or below it as it is shown: relative to the workspace within it, else absolute.
     pub(super) fn shown(&self, path: &Path) -> String {
         self.doors.shown(path)
+    }
+
+    /// The pattern of names relative to the directory that is searched: a model may have written the whole path.
+    ///
+    /// # Errors
+    ///
+    /// When it leads out of the directory.
+    pub(super) fn pattern(&self, pattern: &str) -> Result<String, ToolError> {
+        let (mark, bare) = match pattern.strip_prefix('!') {
+            Some(bare) => ("!", bare),
+            None => ("", pattern),
+        };
+        let bare = bare.strip_prefix("./").unwrap_or(bare);
+        let root = self.real.to_string_lossy();
+        let within = bare.strip_prefix(&*root).and_then(|within| within.strip_prefix('/'));
+        if within.is_none() && (bare == ".." || bare.starts_with("../")) {
+            return Err(ToolError::new(
+                ToolErrorKind::InvalidArguments,
+                "the pattern leads out of the directory that is searched; name that directory as `path`",
+            ));
+        }
+        // One that was whole stays bound to the directory, though no `/` is left in it.
+        Ok(match within {
+            Some(within) => format!("{mark}/{within}"),
+            None => format!("{mark}{bare}"),
+        })
     }
 
     /// Tells those who watch how many there were so far, once it takes longer.

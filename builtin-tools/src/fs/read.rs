@@ -15,9 +15,13 @@ use picture::Picture;
 use serde_json::json;
 use source::{BUFFER_BYTES, Source};
 use std::fmt::Write as _;
-use std::io::{self, BufRead as _, BufReader};
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _};
 use toolkit::prelude::*;
 use toolkit::{Content, Opened, OpenedFile, Progress, Repaired, ToolErrorKind};
+
+/// The largest file of which the encoding is looked for in all of it.
+const MOST_DECIDED_BYTES: u64 = 64 << 20;
 
 /// Reads a text file and returns its lines, numbered from 1, as `     1→text`. Also shows pictures (PNG, JPEG, GIF,
 /// WebP) and lists directories.
@@ -86,13 +90,14 @@ fn read_file(
     let buffered = file.fill_buf().map_err(|error| cannot_read(&shown, &error))?;
     let sample = &buffered[..buffered.len().min(text::SAMPLE_BYTES)];
     let is_whole = sample.len() as u64 == size;
+    let sample_is_ascii = sample.is_ascii();
     let kind = text::kind(sample, is_whole);
     let form = match kind {
         // What is UTF-8 is text, even if it begins as something else does.
         Kind::Text(form) if form.encoding == encoding_rs::UTF_8 || form.has_mark => form,
         _ => {
             if let Some(format) = picture::format(sample) {
-                let picture = picture::read(&shown, file.into_inner(), format)?;
+                let picture = picture::read(&shown, file.into_inner(), format, &check)?;
                 return Ok(picture_output(&shown, format, picture));
             }
             match (kind, infer::get(sample)) {
@@ -111,8 +116,36 @@ fn read_file(
         meter.tell(|| Progress::new(f64::from(counted)).with_message(format!("reading {shown}")));
         check()
     };
-    let page = page(&mut source, offset, limit, &mut check).map_err(|error| cannot_read(&shown, &error))?;
-    page.into_output(&shown, offset, form, source.has_errors())
+    let read = page(&mut source, offset, limit, &mut check).map_err(|error| cannot_read(&shown, &error))?;
+    if read.invalid > 0
+        && sample_is_ascii
+        && let Source::Plain(file) = source
+    {
+        // What tells the encoding came after the beginning. An edit looks at all of the file, and has to see the same text.
+        let mut file = file.into_inner();
+        let form = form_of_all(&mut file, size).map_err(|error| cannot_read(&shown, &error))?;
+        let form = form.unwrap_or(Form::PLAIN);
+        let mut source = Source::new(BufReader::with_capacity(BUFFER_BYTES, file), form);
+        let read =
+            page(&mut source, offset, limit, &mut check).map_err(|error| cannot_read(&shown, &error))?;
+        return read.into_output(&shown, offset, form, source.has_errors());
+    }
+    read.into_output(&shown, offset, form, source.has_errors())
+}
+
+/// What a file is written in by all of its content, left at its beginning; `None` where that is UTF-8 or too much to look at.
+fn form_of_all(file: &mut File, size: u64) -> io::Result<Option<Form>> {
+    let mut form = None;
+    if size <= MOST_DECIDED_BYTES {
+        let mut content = Vec::new();
+        file.rewind()?;
+        (&mut *file).take(MOST_DECIDED_BYTES).read_to_end(&mut content)?;
+        if let Kind::Text(found) = text::kind(&content, true) {
+            form = Some(found);
+        }
+    }
+    file.rewind()?;
+    Ok(form)
 }
 
 /// A page of a content in memory, read so many bytes at once.
@@ -211,7 +244,8 @@ impl Page {
         }
         let notes: Vec<String> = notes.into_iter().map(|note| format!("({note})")).collect();
         text.push_str(&notes.join("\n"));
-        let truncated = total.is_none();
+        let goes_on = total.is_none();
+        let truncated = goes_on || cut > 0;
         Ok(ToolOutput::text(text)
             .with_title(shown)
             .with_metadata("truncated", truncated)
@@ -230,7 +264,7 @@ impl Page {
                 "byteOrderMark": form.has_mark,
                 "lineEndings": endings,
                 "truncated": truncated,
-                "nextOffset": truncated.then_some(last + 1),
+                "nextOffset": goes_on.then_some(last + 1),
             })))
     }
 }

@@ -172,13 +172,21 @@ impl<'a> Collecting<'a> {
         number - breaks.partition_point(|feed| *feed < number) as u64
     }
 
-    fn line(&mut self, number: u64, is_match: bool, bytes: &[u8]) -> Line {
-        let at = if is_match && shown::is_long(bytes) {
+    /// Whether a line that is searched is a piece of one.
+    fn is_piece(&self, number: Option<u64>) -> bool {
+        let number = number.unwrap_or(1);
+        let breaks = self.breaks.borrow();
+        // It ends with the line feed of its number, and begins after the one before.
+        breaks.binary_search(&number).is_ok() || breaks.binary_search(&(number - 1)).is_ok()
+    }
+
+    fn line(&mut self, number: u64, is_match: bool, is_piece: bool, bytes: &[u8]) -> Line {
+        let at = if is_match && (is_piece || shown::is_long(bytes)) {
             self.query.matcher.find(bytes).ok().flatten().map(|found| found.start()..found.end())
         } else {
             None
         };
-        let text = shown::line(bytes, at);
+        let text = shown::line(bytes, at, is_piece);
         Line { number, is_match, after_gap: std::mem::take(&mut self.after_gap), text }
     }
 
@@ -243,11 +251,12 @@ impl Sink for Collecting<'_> {
                 self.hold(line);
             }
         }
+        let is_piece = self.is_piece(matched.line_number());
         let mut number = first;
         let lines = matched.lines();
         for (count, bytes) in lines.enumerate() {
             if self.is_holding && count < MOST_LINES_OF_A_MATCH {
-                let line = self.line(number, true, bytes);
+                let line = self.line(number, true, is_piece, bytes);
                 self.hold(line);
             }
             self.last = Some((number, true));
@@ -268,7 +277,7 @@ impl Sink for Collecting<'_> {
             return Ok(true);
         }
         self.last = Some((number, false));
-        let line = self.line(number, false, context.bytes());
+        let line = self.line(number, false, self.is_piece(context.line_number()), context.bytes());
         if self.is_holding && *context.kind() == SinkContextKind::After {
             self.hold(line);
         } else {

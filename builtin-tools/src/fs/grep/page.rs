@@ -21,6 +21,8 @@ pub(super) struct Page {
     pub(super) matches: u64,
     /// Whether there are further results.
     pub(super) has_more: bool,
+    /// Whether lines were so long that they were searched in pieces.
+    pub(super) has_pieces: bool,
 }
 
 /// A file with matches.
@@ -28,7 +30,6 @@ pub(super) struct Page {
 pub(super) struct Hit {
     pub(super) path: PathBuf,
     pub(super) what: What,
-    pub(super) has_pieces: bool,
 }
 
 /// What is told of a file.
@@ -47,7 +48,17 @@ pub(super) enum What {
 impl Page {
     pub(super) fn new(depth: Depth, wanted: Wanted) -> Self {
         let Wanted { skip, take } = wanted;
-        Self { depth, skip, take, bytes: 0, results: Vec::new(), count: 0, matches: 0, has_more: false }
+        Self {
+            depth,
+            skip,
+            take,
+            bytes: 0,
+            results: Vec::new(),
+            count: 0,
+            matches: 0,
+            has_more: false,
+            has_pieces: false,
+        }
     }
 
     /// What is to be known of each file, as long as it is not known what comes before it.
@@ -67,6 +78,7 @@ impl Page {
         mut found: Found,
         mut again: impl FnMut(Wanted) -> Option<Found>,
     ) -> bool {
+        self.has_pieces |= found.has_pieces;
         if found.count == 0 {
             return true;
         }
@@ -79,7 +91,6 @@ impl Page {
             return true;
         }
         self.matches += self.skip;
-        let has_pieces = found.has_pieces;
         let mut from = std::mem::take(&mut self.skip);
         let end = found.count;
         // What is held of the file begins with its first match.
@@ -116,7 +127,7 @@ impl Page {
             }
         }
         if !shown.is_empty() {
-            self.results.push(Hit { path, what: What::Lines(shown), has_pieces });
+            self.results.push(Hit { path, what: What::Lines(shown) });
         }
         !self.has_more
     }
@@ -139,7 +150,7 @@ impl Page {
             _ if found.is_binary => What::Binary,
             Depth::HowMany | Depth::Which => What::Count(found.count),
         };
-        self.results.push(Hit { path, what, has_pieces: found.has_pieces });
+        self.results.push(Hit { path, what });
         true
     }
 

@@ -303,7 +303,7 @@ fn came(
         Err(Refused::Gone) => return None,
     };
     match search.file(file, wanted, is_over) {
-        Ok(found) => (found.count > 0).then_some(Came::Found(path, found)),
+        Ok(found) => (found.count > 0 || found.has_pieces).then_some(Came::Found(path, found)),
         Err(Failure::Unreadable) => Some(Came::Unreadable(path)),
         Err(Failure::TooLarge) => Some(Came::TooLarge(path)),
         Err(Failure::Stopped) => None,

@@ -13,24 +13,29 @@ pub(super) fn is_long(line: &[u8]) -> bool {
     without_ending(line).len() > LONGEST_SHOWN
 }
 
-/// A line without its ending; a long one cut around what was found in it. What is no UTF-8 becomes U+FFFD.
-pub(super) fn line(line: &[u8], found: Option<Range<usize>>) -> String {
+/// A line without its ending; a long one cut around what was found in it. What is no UTF-8 becomes U+FFFD. Of a piece of a
+/// line it is not known how much stands before and after it.
+pub(super) fn line(line: &[u8], found: Option<Range<usize>>, is_piece: bool) -> String {
     let line = without_ending(line);
-    if line.len() <= LONGEST_SHOWN {
+    if line.len() <= LONGEST_SHOWN && !is_piece {
         return String::from_utf8_lossy(line).into_owned();
     }
     let found = found.unwrap_or(0..0);
     let wanted = found.len().min(SHOWN_OF_LONG);
     let before = (SHOWN_OF_LONG - wanted) / 2;
-    let latest = line.len() - SHOWN_OF_LONG;
+    let latest = line.len().saturating_sub(SHOWN_OF_LONG);
     let start = boundary(line, found.start.saturating_sub(before).min(latest));
-    let end = boundary(line, start + SHOWN_OF_LONG);
+    let end = boundary(line, line.len().min(start + SHOWN_OF_LONG));
     let mut text = String::new();
-    if start > 0 {
+    if is_piece {
+        text.push_str("[…]");
+    } else if start > 0 {
         let _ = write!(text, "[{start} bytes…]");
     }
     text.push_str(&String::from_utf8_lossy(&line[start..end]));
-    if end < line.len() {
+    if is_piece {
+        text.push_str("[…]");
+    } else if end < line.len() {
         let _ = write!(text, "[…{} bytes]", line.len() - end);
     }
     text

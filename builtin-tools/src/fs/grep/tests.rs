@@ -202,9 +202,35 @@ async fn a_line_of_any_length_is_searched_in_pieces() {
         assert_eq!(call.details()["count"], 3, "{at}");
         assert!(lines[1]["text"].as_str().unwrap().contains("xneedlex"), "{at}");
         assert!(call.text().contains("were searched in pieces"), "{at}");
+        // How much stands around it in the line is not known.
+        let text = lines[1]["text"].as_str().unwrap();
+        assert!(text.starts_with("[…]x") && text.ends_with("x[…]"), "{text}");
+        let call = toolbox.call(json!({ "pattern": "nowhere" })).await;
+        assert!(call.text().contains("were searched in pieces"), "{at}");
         let call = toolbox.call(json!({ "pattern": "needle", "output_mode": "count" })).await;
         assert!(call.text().starts_with("long:3\n"), "{}", call.text());
     }
+}
+
+#[tokio::test]
+async fn files_are_named_by_a_pattern_however_it_is_written() {
+    let toolbox = toolbox().file("src/a.rs", "one\n").file("src/b.txt", "one\n").file("c.rs", "one\n");
+    let root = toolbox.workspace().path().canonicalize().unwrap();
+    let whole = format!("{}/src/*.rs", root.display());
+    for (glob, expected) in [
+        ("./src/*.rs", "src/a.rs:1:one\n"),
+        (&whole, "src/a.rs:1:one\n"),
+        ("!./src/*", "c.rs:1:one\n"),
+        (
+            "*.py",
+            "(no matches; 0 files searched, since `glob` or `type` describes none, what is hidden or ignored left out)\n",
+        ),
+    ] {
+        let call = toolbox.call(json!({ "pattern": "one", "glob": glob })).await;
+        assert_eq!(call.text(), expected, "{glob}");
+    }
+    let call = toolbox.call(json!({ "pattern": "one", "glob": "../*" })).await;
+    assert!(call.text().contains("leads out of the directory"), "{}", call.text());
 }
 
 #[tokio::test]

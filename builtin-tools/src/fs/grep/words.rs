@@ -17,6 +17,8 @@ pub(super) struct Answer<'a> {
     pub(super) page: Page,
     /// How many files were searched.
     pub(super) files: u64,
+    /// Whether only some files were to be searched.
+    pub(super) is_filtered: bool,
     pub(super) skipped: Skipped,
 }
 
@@ -121,16 +123,21 @@ impl Answer<'_> {
         if page.count == 0 && *offset > 0 {
             said.push(format!("(no results from offset {offset} on; {searched})"));
         } else if page.count == 0 {
-            said.push(format!("(no matches; {searched}, what is hidden or ignored left out)"));
+            let why = match self.is_filtered && self.files == 0 {
+                true => ", since `glob` or `type` describes none",
+                false => "",
+            };
+            said.push(format!("(no matches; {searched}{why}, what is hidden or ignored left out)"));
         } else if page.has_more {
             let (first, last) = (offset + 1, offset + page.count);
             said.push(format!(
                 "(results {first} to {last}; there are more: continue with offset {last}, or narrow the search)"
             ));
         }
-        if page.results.iter().any(|hit| hit.has_pieces) {
+        if page.has_pieces {
             said.push(
-                "(lines of more than 1 MiB were searched in pieces: `^` and `$` match at their ends too)"
+                "(lines of more than 1 MiB were searched in pieces: `^` and `$` match at their ends too, and no match is longer \
+                 than 64 KiB)"
                     .to_owned(),
             );
         }

@@ -1,10 +1,13 @@
 //! Pictures, at a size that models take.
 
 use image::codecs::jpeg::JpegEncoder;
-use image::imageops::FilterType;
+use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder as _, ImageFormat, ImageReader, Limits};
 use std::fs::File;
 use std::io::{self, Cursor, Read as _, Seek as _};
+use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::thread;
+use std::time::Duration;
 use toolkit::prelude::*;
 
 /// The most pixels a side.
@@ -17,6 +20,8 @@ const MAX_FILE_BYTES: u64 = 64 << 20;
 const MAX_DECODED_SIDE: u32 = 30_000;
 /// The most bytes that decoding may take.
 const MAX_DECODED_BYTES: u64 = 256 << 20;
+/// How often it is looked whether it is a picture's turn.
+const LOOK: Duration = Duration::from_millis(10);
 /// With how little quality a picture is tried before it is made smaller.
 const QUALITIES: [u8; 3] = [85, 70, 50];
 
@@ -44,9 +49,15 @@ pub(super) fn format(sample: &[u8]) -> Option<ImageFormat> {
     }
 }
 
-/// Reads a picture and makes it small enough.
-pub(super) fn read(shown: &str, mut file: File, format: ImageFormat) -> Result<Picture, ToolError> {
+/// Reads a picture and makes it small enough. `check` fails where nobody waits for it any more.
+pub(super) fn read(
+    shown: &str,
+    mut file: File,
+    format: ImageFormat,
+    check: &impl Fn() -> io::Result<()>,
+) -> Result<Picture, ToolError> {
     let cannot = |error: &io::Error| ToolError::failed(format!("cannot read {shown}: {error}"));
+    let _turn = turn(check).map_err(|error| cannot(&error))?;
     file.rewind().map_err(|error| cannot(&error))?;
     let mut data = Vec::new();
     file.take(MAX_FILE_BYTES + 1).read_to_end(&mut data).map_err(|error| cannot(&error))?;
@@ -55,17 +66,19 @@ pub(super) fn read(shown: &str, mut file: File, format: ImageFormat) -> Result<P
             "{shown} is a picture of more than {MAX_FILE_BYTES} bytes; make it smaller with another program first"
         )));
     }
-    let picture = decode(&data, format).map_err(|error| {
+    let (picture, orientation) = decode(&data, format).map_err(|error| {
         let name = name(format);
         ToolError::failed(format!("{shown} looks like a {name} picture, but cannot be shown: {error}"))
     })?;
-    let original = (picture.width(), picture.height());
+    check().map_err(|error| cannot(&error))?;
+    let original = upright(orientation, picture.width(), picture.height());
     if original.0.max(original.1) <= MAX_SIDE && data.len() <= MAX_BYTES {
         let mime_type = format.to_mime_type();
         return Ok(Picture { data, mime_type, original, size: original, is_changed: false });
     }
     drop(data);
-    shrink(picture, format, original).ok_or_else(|| {
+    let shrunk = shrink(picture, orientation, format, original, check).map_err(|error| cannot(&error))?;
+    shrunk.ok_or_else(|| {
         ToolError::failed(format!("{shown} cannot be made smaller than {MAX_BYTES} bytes; show a part of it"))
     })
 }
@@ -80,8 +93,35 @@ pub(super) fn name(format: ImageFormat) -> &'static str {
     }
 }
 
-/// The picture, the right way up, within limits of memory: a small file can hold a huge one.
-fn decode(data: &[u8], format: ImageFormat) -> image::ImageResult<DynamicImage> {
+/// Waits until no other picture is looked at: each takes much memory.
+fn turn(check: &impl Fn() -> io::Result<()>) -> io::Result<MutexGuard<'static, ()>> {
+    static TURN: Mutex<()> = Mutex::new(());
+    loop {
+        match TURN.try_lock() {
+            Ok(turn) => return Ok(turn),
+            // Nothing is behind it that a panic could have left in between.
+            Err(TryLockError::Poisoned(turn)) => return Ok(turn.into_inner()),
+            Err(TryLockError::WouldBlock) => {
+                check()?;
+                thread::sleep(LOOK);
+            }
+        }
+    }
+}
+
+/// Width and height of a picture once it is the right way up.
+fn upright(orientation: Orientation, width: u32, height: u32) -> (u32, u32) {
+    match orientation {
+        Orientation::Rotate90
+        | Orientation::Rotate270
+        | Orientation::Rotate90FlipH
+        | Orientation::Rotate270FlipH => (height, width),
+        _ => (width, height),
+    }
+}
+
+/// The picture and how it has to be turned, within limits of memory: a small file can hold a huge one.
+fn decode(data: &[u8], format: ImageFormat) -> image::ImageResult<(DynamicImage, Orientation)> {
     let mut limits = Limits::default();
     limits.max_image_width = Some(MAX_DECODED_SIDE);
     limits.max_image_height = Some(MAX_DECODED_SIDE);
@@ -92,26 +132,35 @@ fn decode(data: &[u8], format: ImageFormat) -> image::ImageResult<DynamicImage> 
     // What the picture itself takes is not counted by all decoders.
     limits.reserve(decoder.total_bytes())?;
     let orientation = decoder.orientation()?;
-    let mut picture = DynamicImage::from_decoder(decoder)?;
-    picture.apply_orientation(orientation);
-    Ok(picture)
+    Ok((DynamicImage::from_decoder(decoder)?, orientation))
 }
 
-/// Makes a picture smaller until it fits.
-fn shrink(picture: DynamicImage, format: ImageFormat, original: (u32, u32)) -> Option<Picture> {
+/// Makes a picture smaller until it fits, the right way up.
+fn shrink(
+    mut picture: DynamicImage,
+    orientation: Orientation,
+    format: ImageFormat,
+    original: (u32, u32),
+    check: &impl Fn() -> io::Result<()>,
+) -> io::Result<Option<Picture>> {
     let mut most = MAX_SIDE.min(original.0.max(original.1));
-    let mut picture = picture;
+    let smaller = |picture: DynamicImage, most: u32| {
+        // Averages whole pixels: other ways would make a picture of several times the size in between.
+        if picture.width().max(picture.height()) > most { picture.thumbnail(most, most) } else { picture }
+    };
+    picture = smaller(picture, most);
+    // To turn it takes a second one, so it is small by now.
+    picture.apply_orientation(orientation);
     while most >= 16 {
-        if picture.width().max(picture.height()) > most {
-            picture = picture.resize(most, most, FilterType::Triangle);
-        }
+        check()?;
+        picture = smaller(picture, most);
         if let Some((data, mime_type)) = encode(&picture, format) {
             let size = (picture.width(), picture.height());
-            return Some(Picture { data, mime_type, original, size, is_changed: true });
+            return Ok(Some(Picture { data, mime_type, original, size, is_changed: true }));
         }
         most = most * 3 / 4;
     }
-    None
+    Ok(None)
 }
 
 /// The picture in few enough bytes: without loss where it was so before or has transparent parts, if that fits.

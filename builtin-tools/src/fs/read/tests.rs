@@ -300,6 +300,81 @@ async fn pictures_are_told_by_content_and_made_small_enough() {
 }
 
 #[tokio::test]
+async fn a_large_picture_is_turned_as_it_says() {
+    let fixture = Fixture::new();
+    // Black at the left, white at the right, and to be turned by a quarter to the right.
+    let pixels = image::GrayImage::from_fn(2_400, 600, |x, _| image::Luma([if x < 1_200 { 0 } else { 255 }]));
+    let mut data = Vec::new();
+    let mut encoder = image::codecs::jpeg::JpegEncoder::new(&mut data);
+    let exif = b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0".to_vec();
+    image::ImageEncoder::set_exif_metadata(&mut encoder, exif).unwrap();
+    encoder.encode_image(&pixels).unwrap();
+    fixture.file("turned.jpg", &data);
+    let output = fixture.read("turned.jpg", 1, None).await.unwrap();
+    let text = "turned.jpg: a JPEG picture of 600 × 2400 pixels, shown at 500 × 2000";
+    assert_eq!(output.content[0].as_text(), Some(text));
+    let shown = image::load_from_memory(output.content[1].as_bytes().unwrap()).unwrap().to_luma8();
+    assert_eq!(shown.dimensions(), (500, 2_000));
+    assert!(shown.get_pixel(250, 100).0[0] < 20 && shown.get_pixel(250, 1_900).0[0] > 235);
+}
+
+#[test]
+fn a_picture_that_nobody_waits_for_is_not_worked_on() {
+    let fixture = Fixture::new();
+    fixture.file("a.png", picture(2_100, 10, image::ImageFormat::Png));
+    let path = fixture.workspace.path().join("a.png");
+    // It is looked at while it waits for its turn, when it is decoded, and before it is made smaller.
+    for looks in 0..2 {
+        let left = std::cell::Cell::new(looks);
+        let check = || match left.replace(left.get() - 1) {
+            0 => Err(io::ErrorKind::Interrupted.into()),
+            _ => Ok(()),
+        };
+        let file = std::fs::File::open(&path).unwrap();
+        let error = picture::read("a.png", file, image::ImageFormat::Png, &check).unwrap_err();
+        assert!(error.to_string().starts_with("cannot read a.png"), "{looks}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn the_encoding_is_told_by_all_of_the_file() {
+    let fixture = Fixture::new();
+    let plain = "a line of plain text\n".repeat(20_000);
+    let mut latin = plain.clone().into_bytes();
+    latin.extend(b"caf\xE9 au lait\n");
+    let mut damaged = "größe\n".to_owned().into_bytes();
+    damaged.splice(0..0, plain.bytes());
+    damaged.extend(b"gr\xC3\xB6\xC3\x9Fe und \xFF mehr\n");
+    fixture.file("latin", latin).file("damaged", damaged);
+    for (path, offset, expected) in [
+        (
+            "latin",
+            20_001,
+            " 20001→café au lait\n(lines 20001 to 20001 of 20001: the end of the file)\n(the file is in the encoding \
+             windows-1252)",
+        ),
+        (
+            "damaged",
+            20_002,
+            " 20002→größe und \u{FFFD} mehr\n(lines 20002 to 20002 of 20002: the end of the file)\n(1 line is not valid UTF-8; \
+             what is not is shown as \u{FFFD})",
+        ),
+    ] {
+        assert_eq!(fixture.text(path, offset, None).await, expected);
+    }
+}
+
+#[tokio::test]
+async fn a_line_that_is_cut_is_told() {
+    let fixture = Fixture::new();
+    fixture.file("long", format!("{}\n", "x".repeat(2_500)));
+    let output = fixture.read("long", 1, None).await.unwrap();
+    assert_eq!(output.metadata["truncated"], true);
+    let details: Value = output.details.unwrap();
+    assert_eq!((&details["truncated"], &details["nextOffset"]), (&Value::Bool(true), &Value::Null));
+}
+
+#[tokio::test]
 async fn a_bomb_is_refused_without_much_memory() {
     let fixture = Fixture::new();
     // A header that promises 60,000 by 60,000 pixels.

@@ -83,6 +83,8 @@ fn hunks_go_where_they_belong() {
             Ok("def f():\n    z\ndef g():\n    x\n"),
         ),
         ("a\nb\nc\n", "@@ b\n+x", Ok("a\nb\nx\nc\n")),
+        ("a\nb\r\nc\r\n", "@@ a\n+x", Ok("a\nx\r\nb\r\nc\r\n")),
+        ("a\nb\r\nc\n", "@@ b\n+x", Ok("a\nb\r\nx\nc\n")),
         ("a\nb\nb\n", "@@ b\n+x", Err("hunk 1: Ambiguous { level: Trimmed, lines: [2, 3] }")),
         ("a\n", "@@ b\n+x", Err("hunk 1: NoAnchor")),
         ("a\nb\n", "@@ nowhere\n-b\n+x", Ok("a\nx\n")),
@@ -130,6 +132,14 @@ fn unified_diffs() {
         ("a\n", "--- f\n+++ f\n@@ -1,0 +2,2 @@\n+b\n+c\n", Ok("a\nb\nc\n")),
         ("a\nb\n", "--- f\n+++ f\n@@ -1,0 +2 @@\n+x\n", Ok("a\nx\nb\n")),
         ("a\r\nb\n", "--- f\n+++ f\n@@ -1,2 +1,2 @@\n-a\r\n+a\n b\n", Ok("a\nb\n")),
+        // Without lines around it a program's line is as the program says, next to whatever it stands.
+        ("a\r\nb\n", "--- f\n+++ f\n@@ -1,0 +2 @@\n+x\n", Ok("a\r\nx\nb\n")),
+        ("a\nb\r\nc\r\n", "--- f\n+++ f\n@@ -2,0 +3 @@\n+x\n", Ok("a\nb\r\nx\nc\r\n")),
+        ("a\nb\n", "--- f\n+++ f\n@@ -1,0 +2 @@\n+x\r\n", Ok("a\nx\r\nb\n")),
+        ("a\r\nb\r\n", "--- f\n+++ f\n@@ -1,0 +2 @@\n+x\n@@ -2 +3 @@\n-b\r\n+y\r\n", Ok("a\r\nx\ny\r\n")),
+        // Who does not know of carriage returns gets the file's.
+        ("a\r\nb\r\n", "--- f\n+++ f\n@@ -1,0 +2 @@\n+x\n", Ok("a\r\nx\r\nb\r\n")),
+        ("a\r\nb\r\nc\n", "--- f\n+++ f\n@@ -1 +1 @@\n-a\n+x\n@@ -3,0 +4 @@\n+y\n", Ok("x\r\nb\r\nc\ny\r\n")),
         ("a\r\nb\r\n", "--- f\r\n+++ f\r\n@@ -1,2 +1,2 @@\r\n-a\r\n+x\r\n b\r\n", Ok("x\r\nb\r\n")),
         // Lines that look like those of the format.
         (
@@ -344,6 +354,17 @@ fn unified(old: &str, new: &str, context: usize) -> String {
     text
 }
 
+/// The new text of one whose lines all have a carriage return, with one on each line.
+fn with_returns(old: &str, new: &str) -> String {
+    let lines = new.split_inclusive('\n').map(|line| match line.strip_suffix('\n') {
+        Some(text) if !text.ends_with('\r') => format!("{text}\r\n"),
+        _ => line.to_owned(),
+    });
+    let new: String = lines.collect();
+    assert!(new.len() > old.len());
+    new
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
@@ -351,6 +372,18 @@ proptest! {
     fn a_unified_diff_makes_the_one_of_the_other(old in content(), new in content(), context in 1_usize..4) {
         prop_assume!(old != new);
         let patch = unified(&old, &new, context);
+        prop_assert_eq!(patched(&old, &patch), Ok(new), "{}", patch);
+    }
+
+    /// Also without lines around what changes. That lines are only added, none with a carriage return, where all lines have one,
+    /// is not told from a patch whose author does not know of them.
+    #[test]
+    fn a_unified_diff_without_context_makes_the_one_of_the_other(old in content(), new in content()) {
+        prop_assume!(old != new);
+        let patch = unified(&old, &new, 0);
+        let only_adds = !patch.split('\n').skip(2).any(|line| line.starts_with(['-', '\\']) || line.contains('\r'));
+        let all_have_returns = old.contains('\n') && old.matches('\n').count() == old.matches("\r\n").count();
+        let new = if only_adds && all_have_returns { with_returns(&old, &new) } else { new };
         prop_assert_eq!(patched(&old, &patch), Ok(new), "{}", patch);
     }
 

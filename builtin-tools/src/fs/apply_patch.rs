@@ -17,11 +17,12 @@ pub(crate) use patch::{Action, Patch, parse};
 use super::content::Content;
 use super::diff::{Diff, diff_within};
 use super::edit::check_readable;
+use super::hard_links;
 use super::progress::Meter;
 use outcome::{Fate, Known, Outcome, work_out};
 use question::{Look, Question, question};
 use serde_json::{Value, json};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -123,7 +124,11 @@ async fn patch_files(ctx: &ToolContext, input: Arc<str>) -> Result<ToolOutput, T
         Question::default()
     };
     let targets = workspace.ask_all(proposals, |ask| match &question.diffs {
-        Some(diffs) => diffs.iter().fold(ask, |ask, (path, diff)| ask.with_diff(path, diff)),
+        Some(diffs) => {
+            let ask = diffs.iter().fold(ask, |ask, (path, diff)| ask.with_diff(path, diff));
+            let links = question.other_names.iter();
+            links.fold(ask, |ask, (shown, names)| hard_links::with_warning(ask, shown, *names))
+        }
         None => ask.with_text("the patch", &*input),
     });
     let targets = targets.await?;
@@ -143,11 +148,11 @@ async fn patch_files(ctx: &ToolContext, input: Arc<str>) -> Result<ToolOutput, T
         let (mut meter, total) = (meter, outcome.files.len());
         let _until_made = workspace
             .begin_together(outcome.contents(&seen.known).map(|(at, old, new)| (&targets[at], old, new)));
-        make::make(&targets, &seen.known, &seen.versions, &outcome, |done, path| {
+        let other_names = make::make(&targets, &seen.known, &seen.versions, &outcome, |done, path| {
             #[expect(clippy::cast_precision_loss, reason = "there are hundreds of files at most")]
             meter.tell(|| Progress::new(done as f64).with_total(total as f64).with_message(path));
         })?;
-        Ok(output(&outcome, &changes, &seen.known, &targets))
+        Ok(output(&outcome, &changes, &seen.known, &targets, &other_names))
     });
     let output = made.await?;
     Ok(notes.into_iter().fold(output, |output, note| output.with_content(format!("({note})"))))
@@ -238,7 +243,13 @@ fn changes(outcome: &Outcome, known: &[Known]) -> Vec<Diff> {
     changes
 }
 
-fn output(outcome: &Outcome, changes: &[Diff], known: &[Known], targets: &[Target]) -> ToolOutput {
+fn output(
+    outcome: &Outcome,
+    changes: &[Diff],
+    known: &[Known],
+    targets: &[Target],
+    other_names: &BTreeMap<usize, u64>,
+) -> ToolOutput {
     let count = outcome.files.len();
     let mut text = format!("patched {count} {}:", if count == 1 { "file" } else { "files" });
     let (mut files, mut additions, mut deletions) = (Vec::new(), 0, 0);
@@ -268,10 +279,14 @@ fn output(outcome: &Outcome, changes: &[Diff], known: &[Known], targets: &[Targe
             file["diff"] = Value::from(change.text.clone());
             file["diffTruncated"] = Value::from(change.is_cut);
         }
+        if let Some(&names) = other_names.get(at) {
+            file["otherNames"] = Value::from(names);
+        }
         files.push(file);
         output.files_modified.push(targets[*at].path().to_owned());
     }
-    for note in outcome.notes.iter().take(MOST_NOTES) {
+    let links = other_names.iter().filter_map(|(at, names)| hard_links::note(targets[*at].shown(), *names));
+    for note in links.take(MOST_NOTES).chain(outcome.notes.iter().take(MOST_NOTES).cloned()) {
         let _ = write!(text, "\n({note})");
     }
     if outcome.notes.len() > MOST_NOTES {

@@ -3,8 +3,9 @@
 mod keep;
 
 use super::diff::{Diff, diff};
+use super::hard_links;
 use keep::Kept;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fmt::Write as _;
 use toolkit::prelude::*;
 use toolkit::{Before, Expected, FileContent, Proposal, Seen, Target, Workspace};
@@ -45,10 +46,10 @@ pub async fn write(
     {
         return Err(changed_since_read(&proposal.shown()));
     }
-    let (old, expected) = match before {
-        Before::Absent => (Some(None), Some(Expected::Absent)),
-        Before::File(old) => (Some(Some(old.bytes)), Some(Expected::Version(old.version))),
-        _ => (None, None),
+    let (old, expected, other_names) = match before {
+        Before::Absent => (Some(None), Some(Expected::Absent), 0),
+        Before::File(old) => (Some(Some(old.bytes)), Some(Expected::Version(old.version)), old.other_names),
+        _ => (None, None, 0),
     };
     let content = content.to_owned();
     let draft = ctx.blocking({
@@ -57,7 +58,7 @@ pub async fn write(
     });
     let draft = draft.await?;
     let repaired = proposal.repaired().cloned();
-    let target = ask(proposal, draft.as_ref(), &content).await?;
+    let target = ask(proposal, draft.as_ref(), &content, other_names).await?;
     let lock = target.lock().await;
     let written = ctx.blocking(move |_| {
         let _until_written = lock;
@@ -71,11 +72,18 @@ pub async fn write(
 }
 
 /// Asks with all that will change; where it may not be known yet what is there, with all that will be.
-async fn ask(proposal: Proposal, draft: Option<&Draft>, content: &str) -> Result<Target, ToolError> {
-    let path = proposal.path().to_owned();
+async fn ask(
+    proposal: Proposal,
+    draft: Option<&Draft>,
+    content: &str,
+    other_names: u64,
+) -> Result<Target, ToolError> {
+    let (path, shown) = (proposal.path().to_owned(), proposal.shown());
     proposal
         .ask(|ask| match draft {
-            Some(draft) => ask.with_diff(&path, &draft.diff.text),
+            Some(draft) => {
+                hard_links::with_warning(ask.with_diff(&path, &draft.diff.text), &shown, other_names)
+            }
             None => ask.with_text("the whole new content", content),
         })
         .await
@@ -116,8 +124,8 @@ fn write_to(
             (draft, now.map_or(Expected::Absent, |now| Expected::Version(now.version)))
         }
     };
-    target.write(&draft.kept.bytes, &expected)?;
-    Ok(output(target, &draft))
+    let written = target.write(&draft.kept.bytes, &expected)?;
+    Ok(output(target, &draft, written.other_names))
 }
 
 fn is_as(expected: &Expected, now: Option<&FileContent>) -> bool {
@@ -128,7 +136,7 @@ fn is_as(expected: &Expected, now: Option<&FileContent>) -> bool {
     }
 }
 
-fn output(target: &Target, draft: &Draft) -> ToolOutput {
+fn output(target: &Target, draft: &Draft, other_names: u64) -> ToolOutput {
     let Draft { kept, diff, is_new } = draft;
     let shown = target.shown();
     let bytes = kept.bytes.len();
@@ -143,14 +151,10 @@ fn output(target: &Target, draft: &Draft) -> ToolOutput {
     if !is_new {
         let _ = write!(text, " ({} added, {} removed)", diff.added, diff.removed);
     }
-    for note in &kept.notes {
+    for note in kept.notes.iter().cloned().chain(hard_links::note(shown, other_names)) {
         let _ = write!(text, "\n({note})");
     }
-    ToolOutput::text(text)
-        .with_title(shown)
-        .with_metadata("additions", diff.added)
-        .with_metadata("deletions", diff.removed)
-        .with_details(json!({
+    let mut details = json!({
             "filePath": shown,
             "created": is_new,
             "bytes": bytes,
@@ -162,7 +166,15 @@ fn output(target: &Target, draft: &Draft) -> ToolOutput {
             "encoding": kept.form.name(),
             "byteOrderMark": kept.form.has_mark,
             "lineEndings": kept.endings,
-        }))
+    });
+    if other_names > 0 {
+        details["otherNames"] = Value::from(other_names);
+    }
+    ToolOutput::text(text)
+        .with_title(shown)
+        .with_metadata("additions", diff.added)
+        .with_metadata("deletions", diff.removed)
+        .with_details(details)
         .with_file_modified(target.path())
 }
 

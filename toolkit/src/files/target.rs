@@ -1,10 +1,11 @@
 //! A file that is to be written: what is proposed, what a person allows, and where it then goes.
 
 use super::handle::{self, Any, Dir, FileKind};
+use super::made::Missing;
 use super::open::cannot;
 use super::opened::{Refused, Repaired};
 use super::version::FileVersion;
-use super::{Workspace, fault, repair};
+use super::{Workspace, repair};
 use crate::ask::{Access, Ask};
 use crate::context::leave::{Granted, MOST_LOOKS, Weighed, denied, restless};
 use crate::error::ToolError;
@@ -46,6 +47,8 @@ pub struct FileContent {
     pub bytes: Vec<u8>,
     /// Which version it is.
     pub version: FileVersion,
+    /// How many names it has beside this one: hard links. They keep what they have when this one is written.
+    pub other_names: u64,
 }
 
 /// What has to be there still when a file is written.
@@ -239,9 +242,8 @@ impl Proposal {
 pub struct Target {
     pub(super) workspace: Workspace,
     /// The directory it is in, or the nearest one above that is there.
-    dir: Dir,
-    /// The directories that have to be made.
-    missing: Vec<OsString>,
+    pub(super) dir: Dir,
+    pub(super) missing: Missing,
     pub(super) name: OsString,
     pub(super) real: PathBuf,
     pub(super) shown: String,
@@ -284,6 +286,7 @@ impl Target {
                 Err(error) => return Err(cannot("write", &shown, &error)),
             }
         };
+        let missing = Missing::new(missing);
         let target = Self { workspace, dir, missing, name, real, shown, repaired };
         if target.missing.is_empty()
             && let Some(stat) = target.stat_in(&target.dir)?
@@ -330,34 +333,6 @@ impl Target {
         }
     }
 
-    /// The directory that it is in, if that is there.
-    pub(super) fn parent(&self) -> io::Result<Option<Dir>> {
-        let mut dir = self.dir.try_clone()?;
-        for name in &self.missing {
-            dir = match dir.open_dir(Path::new(name)) {
-                Ok(dir) => dir,
-                Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-                Err(error) => return Err(error),
-            };
-        }
-        Ok(Some(dir))
-    }
-
-    /// The directory that it is in, made where it is not there, with those above it.
-    pub(super) fn made_parent(&self) -> io::Result<Dir> {
-        let mut dir = self.dir.try_clone()?;
-        for name in &self.missing {
-            fault::point("make a directory");
-            match dir.make_dir(name) {
-                Ok(()) => dir.sync()?,
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error),
-            }
-            dir = dir.open_dir(Path::new(name))?;
-        }
-        Ok(dir)
-    }
-
     /// What is under its name.
     pub(super) fn stat_in(&self, dir: &Dir) -> Result<Option<handle::Stat>, ToolError> {
         match dir.stat(&self.name) {
@@ -395,5 +370,6 @@ fn read_whole(file: File, metadata: Metadata, most: u64, shown: &str) -> Result<
     // As it is after it was read: what changes it meanwhile has changed the time.
     let metadata = file.get_ref().metadata().unwrap_or(metadata);
     let version = FileVersion::of(&bytes, &metadata);
-    Ok(FileContent { bytes, version })
+    let other_names = handle::names(&metadata).saturating_sub(1);
+    Ok(FileContent { bytes, version, other_names })
 }

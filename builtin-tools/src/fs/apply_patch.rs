@@ -1,6 +1,8 @@
 //! `apply_patch`: many changes of many files at once.
 
 mod begin;
+mod command;
+mod files;
 mod hunks;
 mod lines;
 mod make;
@@ -16,18 +18,17 @@ pub(crate) use patch::{Action, Patch, parse};
 
 use super::content::Content;
 use super::diff::{Diff, diff_within};
-use super::edit::check_readable;
 use super::hard_links;
 use super::progress::Meter;
+use files::{check_links, names, propose};
 use outcome::{Fate, Known, Outcome, work_out};
 use question::{Look, Question, question};
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::PathBuf;
 use std::sync::Arc;
 use toolkit::prelude::*;
-use toolkit::{Interrupted, Left, Progress, Proposal, Repaired, Target, Workspace};
+use toolkit::{Interrupted, Left, Progress, Proposal, Target};
 
 /// How many bytes the diffs of all files have at most.
 const MOST_DIFF_BYTES: usize = 1 << 20;
@@ -116,7 +117,7 @@ async fn patch_files(ctx: &ToolContext, input: Arc<str>) -> Result<ToolOutput, T
         move |_| read(&input).map(|patch| names(&patch))
     });
     let workspace = ctx.workspace();
-    let (proposals, places, notes) = propose(ctx, &workspace, named.await?).await?;
+    let (proposals, places, notes, going) = propose(ctx, &workspace, named.await?).await?.into_parts();
     let places = Arc::new(places);
     let question = if proposals.iter().any(Proposal::is_asked) {
         question(ctx, &workspace, &proposals, &input, &places).await?
@@ -132,6 +133,7 @@ async fn patch_files(ctx: &ToolContext, input: Arc<str>) -> Result<ToolOutput, T
         None => ask.with_text("the patch", &*input),
     });
     let targets = targets.await?;
+    check_links(&going, &targets)?;
     let lock = Target::lock_all(&targets).await;
     let meter = Meter::new(ctx);
     let made = ctx.blocking(move |cancel| {
@@ -160,66 +162,6 @@ async fn patch_files(ctx: &ToolContext, input: Arc<str>) -> Result<ToolOutput, T
 
 fn read(input: &str) -> Result<Patch<'_>, ToolError> {
     parse(input).map_err(|error| ToolError::failed(format!("patch line {}: {}", error.line, error.problem)))
-}
-
-/// A name in a patch.
-struct Name {
-    path: String,
-    /// Whether something has to be there at first.
-    has_to_exist: bool,
-    /// Whether what is there at first matters.
-    is_read: bool,
-}
-
-/// All names in a patch, each once.
-fn names(patch: &Patch<'_>) -> Vec<Name> {
-    let mut names: Vec<Name> = Vec::new();
-    let mut add = |path: &str, has_to_exist: bool, is_read: bool| {
-        if !names.iter().any(|name| name.path == path) {
-            names.push(Name { path: path.to_owned(), has_to_exist, is_read });
-        }
-    };
-    for change in &patch.changes {
-        let is_read = !matches!(change.action, Action::Add(_));
-        add(&change.path, is_read && change.or_path.is_none(), is_read);
-        if let Some(path) = &change.or_path {
-            add(path, false, true);
-        }
-        if let Action::Update { to: Some(to), .. } = &change.action {
-            add(to, false, false);
-        }
-    }
-    names
-}
-
-/// The places of names in the list of files.
-type Places = HashMap<String, usize>;
-
-/// Looks at where the files are to be written, each once, by whatever names; also says what was repaired.
-async fn propose(
-    ctx: &ToolContext,
-    workspace: &Workspace,
-    names: Vec<Name>,
-) -> Result<(Vec<Proposal>, Places, Vec<String>), ToolError> {
-    let (mut proposals, mut places, mut notes): (Vec<Proposal>, Places, Vec<String>) = Default::default();
-    let mut by_path: HashMap<PathBuf, usize> = HashMap::new();
-    for Name { path, has_to_exist, is_read } in names {
-        let proposal = if has_to_exist {
-            workspace.propose_existing(&path).await?
-        } else {
-            workspace.propose(&path).await?
-        };
-        if is_read {
-            check_readable(ctx, &proposal)?;
-        }
-        notes.extend(proposal.repaired().map(Repaired::note));
-        let place = *by_path.entry(proposal.path().to_owned()).or_insert(proposals.len());
-        if place == proposals.len() {
-            proposals.push(proposal);
-        }
-        places.insert(path, place);
-    }
-    Ok((proposals, places, notes))
 }
 
 /// What changes in each file.

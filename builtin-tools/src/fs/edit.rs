@@ -6,6 +6,7 @@ mod plan;
 mod rewrite;
 mod words;
 
+pub(crate) use indent::Reindent;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use locate::Miss;
 #[cfg(any(test, feature = "fuzzing"))]

@@ -8,7 +8,7 @@ use keep::Kept;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use toolkit::prelude::*;
-use toolkit::{Before, Expected, FileContent, Proposal, Seen, Target, Workspace};
+use toolkit::{Before, Expected, FileContent, Proposal, Refused, Seen, Target, Workspace};
 
 /// The largest file that is replaced, in bytes.
 const MAX_BYTES: u64 = 256 << 20;
@@ -99,7 +99,8 @@ struct Draft {
 impl Draft {
     fn new(shown: &str, old: Option<&[u8]>, content: &str) -> Self {
         let kept = Kept::new(old, content);
-        let diff = diff(shown, old, Some(&kept.bytes));
+        let old_text = old.map(|old| keep::readable(old, None));
+        let diff = diff(shown, old_text.as_deref(), Some(&kept.readable()));
         Self { kept, diff, is_new: old.is_none() }
     }
 }
@@ -113,6 +114,14 @@ fn write_to(
     expected: Option<Expected>,
 ) -> Result<ToolOutput, ToolError> {
     let now = target.read(MAX_BYTES)?;
+    // Leave to write is none to read: what was there is not told then.
+    let is_hidden = now.is_some() && matches!(workspace.try_open(target.path()), Err(Refused::NeedsLeave));
+    // Where it could not be looked at before the question, it is now.
+    if let (None, Some(now)) = (&expected, &now)
+        && workspace.seen(target.path(), &now.version) == Seen::Changed
+    {
+        return Err(changed_since_read(target.shown()));
+    }
     // What was not known before the question, or what the session itself did since.
     let is_own = |now: &Option<FileContent>| {
         now.as_ref().is_some_and(|now| workspace.seen(target.path(), &now.version) == Seen::Same)
@@ -125,7 +134,7 @@ fn write_to(
         }
     };
     let written = target.write(&draft.kept.bytes, &expected)?;
-    Ok(output(target, &draft, written.other_names))
+    Ok(output(target, &draft, written.other_names, is_hidden))
 }
 
 fn is_as(expected: &Expected, now: Option<&FileContent>) -> bool {
@@ -136,7 +145,7 @@ fn is_as(expected: &Expected, now: Option<&FileContent>) -> bool {
     }
 }
 
-fn output(target: &Target, draft: &Draft, other_names: u64) -> ToolOutput {
+fn output(target: &Target, draft: &Draft, other_names: u64, is_hidden: bool) -> ToolOutput {
     let Draft { kept, diff, is_new } = draft;
     let shown = target.shown();
     let bytes = kept.bytes.len();
@@ -148,34 +157,34 @@ fn output(target: &Target, draft: &Draft, other_names: u64) -> ToolOutput {
         counted(lines, "line"),
         counted(bytes, "byte")
     );
-    if !is_new {
+    if !is_new && !is_hidden {
         let _ = write!(text, " ({} added, {} removed)", diff.added, diff.removed);
     }
     for note in kept.notes.iter().cloned().chain(hard_links::note(shown, other_names)) {
         let _ = write!(text, "\n({note})");
     }
     let mut details = json!({
-            "filePath": shown,
-            "created": is_new,
-            "bytes": bytes,
-            "lines": lines,
-            "diff": diff.text,
-            "diffTruncated": diff.is_cut,
-            "additions": diff.added,
-            "deletions": diff.removed,
-            "encoding": kept.form.name(),
-            "byteOrderMark": kept.form.has_mark,
-            "lineEndings": kept.endings,
+        "filePath": shown,
+        "created": is_new,
+        "bytes": bytes,
+        "lines": lines,
+        "encoding": kept.form.name(),
+        "byteOrderMark": kept.form.has_mark,
+        "lineEndings": kept.endings,
     });
     if other_names > 0 {
         details["otherNames"] = Value::from(other_names);
     }
-    ToolOutput::text(text)
-        .with_title(shown)
-        .with_metadata("additions", diff.added)
-        .with_metadata("deletions", diff.removed)
-        .with_details(details)
-        .with_file_modified(target.path())
+    let mut output = ToolOutput::text(text).with_title(shown).with_file_modified(target.path());
+    if !is_hidden {
+        for (key, value) in [("additions", diff.added), ("deletions", diff.removed)] {
+            details[key] = Value::from(value);
+            output = output.with_metadata(key, value);
+        }
+        details["diff"] = Value::from(diff.text.clone());
+        details["diffTruncated"] = Value::from(diff.is_cut);
+    }
+    output.with_details(details)
 }
 
 fn changed_since_read(shown: &str) -> ToolError {

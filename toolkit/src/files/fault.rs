@@ -20,7 +20,7 @@ pub use hooked::{at_fault_points, take_file_systems_for};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(
     not(feature = "testing"),
-    expect(dead_code, reason = "only tests take them for what they are not")
+    allow(dead_code, unreachable_pub, reason = "only tests take them for what they are not")
 )]
 pub enum FileSystems {
     /// What they are.

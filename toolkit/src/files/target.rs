@@ -161,6 +161,11 @@ impl Proposal {
         }
     }
 
+    /// Whether the path names a symbolic link, as far as that may be known: what is written is what it leads to.
+    pub fn is_link(&self) -> bool {
+        self.place().is_some_and(|place| place.is_link)
+    }
+
     /// Whether a person has to be asked.
     pub fn is_asked(&self) -> bool {
         matches!(self.weighed, Weighed::Asks(_))
@@ -248,6 +253,7 @@ pub struct Target {
     pub(super) real: PathBuf,
     pub(super) shown: String,
     repaired: Option<Repaired>,
+    is_link: bool,
 }
 
 impl Target {
@@ -260,7 +266,7 @@ impl Target {
         if let Some(Obstacle::Unusable(error)) = place.obstacle {
             return Err(error);
         }
-        let real = place.real;
+        let (real, is_link) = (place.real, place.is_link);
         let shown = workspace.shown(&real);
         let (Some(name), Some(_)) = (real.file_name().map(OsStr::to_owned), real.parent()) else {
             return Err(no_file(&shown, FileKind::Directory));
@@ -287,7 +293,7 @@ impl Target {
             }
         };
         let missing = Missing::new(missing);
-        let target = Self { workspace, dir, missing, name, real, shown, repaired };
+        let target = Self { workspace, dir, missing, name, real, shown, repaired, is_link };
         if target.missing.is_empty()
             && let Some(stat) = target.stat_in(&target.dir)?
         {
@@ -313,6 +319,11 @@ impl Target {
     /// How the path was repaired, where it was.
     pub fn repaired(&self) -> Option<&Repaired> {
         self.repaired.as_ref()
+    }
+
+    /// Whether the path named a symbolic link, which leads here.
+    pub fn is_link(&self) -> bool {
+        self.is_link
     }
 
     /// What is there now, of at most `most` bytes; `None` where nothing is. Blocks.

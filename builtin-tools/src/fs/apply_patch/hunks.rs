@@ -7,7 +7,8 @@
 use super::lines::{Level, Lines};
 use super::patch::{Hunk, HunkLine, Sign, without_return};
 use super::place::{Misplaced, Placed, Placer, changed_until};
-use crate::fs::fold;
+use crate::fs::edit::Reindent;
+use crate::fs::fold::{self, Looseness};
 use crate::fs::splice::Splice;
 use std::borrow::Cow;
 
@@ -51,9 +52,19 @@ pub(crate) fn apply(file: &[u8], hunks: &[Hunk<'_>]) -> Result<Patched, NotAppli
     }
     let said = Said::by(&lines, &places);
     let mut splices: Vec<Splice> = Vec::new();
-    for (hunk, placed) in &places {
+    let indented = places.iter().enumerate().map(|(index, (hunk, placed))| {
+        let why = Misplaced::Indented { line: placed.at + 1 };
+        indented(&lines, hunk, placed).ok_or(NotApplied { hunk: index, why })
+    });
+    let indented: Vec<Vec<String>> = indented.collect::<Result<_, _>>()?;
+    for ((hunk, placed), texts) in places.iter().zip(&indented) {
         let endings = said.endings_of(&lines, hunk, placed);
-        splices.extend(Run::all(hunk, placed.at).into_iter().map(|run| run.splice(&lines, hunk, endings)));
+        let hunk = match &texts[..] {
+            [] => Cow::Borrowed(&**hunk),
+            texts => Cow::Owned(with_texts(hunk, texts)),
+        };
+        let runs = Run::all(&hunk, placed.at).into_iter();
+        splices.extend(runs.map(|run| run.splice(&lines, &hunk, endings)));
     }
     splices.sort_by_key(|splice| (splice.range.start, splice.range.end));
     if splices.windows(2).any(|pair| pair[0].range.end > pair[1].range.start) {
@@ -61,6 +72,49 @@ pub(crate) fn apply(file: &[u8], hunks: &[Hunk<'_>]) -> Result<Patched, NotAppli
     }
     splices.retain(|splice| file[splice.range.clone()] != splice.text);
     Ok(Patched { splices, loose })
+}
+
+/// The lines of a hunk whose old ones are in the file with another indentation, indented alike; none where they are indented as
+/// in the file, and `None` where no one rule says how.
+fn indented(lines: &Lines<'_>, hunk: &Hunk<'_>, placed: &Placed) -> Option<Vec<String>> {
+    if placed.level < Level::Trimmed || hunk.lines.iter().all(|line| line.sign != Sign::Come) {
+        return Some(Vec::new());
+    }
+    // What stands for a space is one here, as it was for the comparison.
+    let seen = |line: &[u8]| match placed.level {
+        Level::Unicode => fold::fold(line, Looseness::Unicode),
+        _ => line.to_vec(),
+    };
+    let old: Vec<Vec<u8>> = hunk.old().map(|text| seen(text.as_bytes())).collect();
+    let there: Vec<Vec<u8>> = (0..old.len()).map(|line| seen(lines.text(placed.at + line))).collect();
+    let depth = |line: &[u8]| line[..fold::indentation(line)].to_vec();
+    let is_blank = |line: &[u8]| line.trim_ascii().is_empty();
+    if old.iter().zip(&there).all(|(old, there)| is_blank(old) || depth(old) == depth(there)) {
+        return Some(Vec::new());
+    }
+    let rule = Reindent::between(&String::from_utf8_lossy(&old.join(&b'\n')), &there.join(&b'\n'));
+    let turned = |line: &str| {
+        let mut turned = Vec::new();
+        rule.as_ref().filter(|rule| rule.indent(line, &mut turned))?;
+        String::from_utf8(turned).ok()
+    };
+    let texts = hunk.lines.iter().map(|line| match line.sign {
+        _ if is_blank(line.text.as_bytes()) => Some(line.text.to_owned()),
+        Sign::Come => turned(line.text).or_else(|| {
+            // It may be indented as the file is already.
+            let own = depth(line.text.as_bytes());
+            there.iter().any(|line| depth(line) == own).then(|| line.text.to_owned())
+        }),
+        Sign::Keep | Sign::Gone => Some(turned(line.text).unwrap_or_else(|| line.text.to_owned())),
+    });
+    texts.collect()
+}
+
+/// The hunk with other texts in its lines.
+fn with_texts<'a>(hunk: &Hunk<'a>, texts: &'a [String]) -> Hunk<'a> {
+    let mut hunk = hunk.clone();
+    hunk.lines.iter_mut().zip(texts).for_each(|(line, text)| line.text = text);
+    hunk
 }
 
 /// How new lines end.

@@ -1,7 +1,8 @@
 //! What a person is asked about a patch, and what has to be so still when they have answered.
 
+use super::files::Places;
 use super::outcome::{Fate, Known, work_out};
-use super::{Places, changes, read};
+use super::{changes, read};
 use crate::fs::diff::Diff;
 use crate::fs::edit::{MOST_BYTES, check_seen};
 use std::hash::{BuildHasher, Hasher, RandomState};

@@ -145,7 +145,7 @@ pub use registry::{BuildError, Builder, RegisterError, ToolChange, ToolWatch, To
 pub use result_hook::ResultReview;
 pub use service::IntoTools;
 pub use sink::OutputSink;
-pub use skills::{SkillPlace, SkillSource, SkillSources};
+pub use skills::{SkillFile, SkillFiles, SkillPlace, SkillSource, SkillSources};
 pub use source::Source;
 pub use state::{Service, State};
 pub use tokio_util::sync::CancellationToken;

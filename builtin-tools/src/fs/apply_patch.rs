@@ -14,7 +14,9 @@ mod unified;
 
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use hunks::apply;
-pub(crate) use patch::{Action, Patch, parse};
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) use patch::Action;
+pub(crate) use patch::{Patch, parse};
 
 use super::content::Content;
 use super::diff::{Diff, diff_within};

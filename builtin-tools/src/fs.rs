@@ -10,6 +10,7 @@ mod fold;
 pub mod fuzzing;
 mod glob;
 mod grep;
+mod hard_links;
 mod nearest;
 mod place;
 mod progress;

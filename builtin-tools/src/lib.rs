@@ -29,6 +29,9 @@
 //! | `bash` | another name of `exec` |
 //! | `apply-patch` | another name of `apply_patch` |
 //!
+//! Lists may also name `agents_list`, `browser`, `canvas`, `cron`, `gateway`, `image`, `nodes` and `tts`: tools of these names are
+//! to come, and what is said of them is no mistake meanwhile.
+//!
 //! # Reserved names
 //!
 //! Where this crate is core, as above, no plugin, server or client can have a tool of one of these names, nor an alias; and no

@@ -15,4 +15,5 @@ toolkit::policy_data! {
         ("full", None),
     ],
     aliases: [("bash", "exec"), ("apply-patch", "apply_patch")],
+    names: ["agents_list", "browser", "canvas", "cron", "gateway", "image", "nodes", "tts"],
 }

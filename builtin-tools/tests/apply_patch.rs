@@ -218,3 +218,102 @@ async fn other_formats_and_names() {
          (there is no `@a`; this is `a`)"
     );
 }
+
+#[tokio::test]
+async fn a_hunk_is_not_put_elsewhere_than_it_says() {
+    let toolbox = toolbox().file("a", "def f():\n    x = 1\n\ndef g():\n    x = 2\n");
+    for (anchor, expected) in [
+        (
+            "def g():",
+            "hunk 1 of a (patch line 3): its old lines are only on line 2, before the line after `@@`, which is line 4; nothing \
+             was changed. Correct the old lines, or the line after `@@`",
+        ),
+        (
+            "def nope():",
+            "hunk 1 of a (patch line 3): the line after `@@` is not in the file: `def nope():`; nothing was changed. Name a line \
+             of the file that stands before the hunk, or none",
+        ),
+    ] {
+        let call =
+            patch(&toolbox, &format!("*** Update File: a\n@@ {anchor}\n-    x = 1\n+    x = 3\n")).await;
+        assert_eq!(call.text(), expected);
+        assert_eq!(call.file("a"), "def f():\n    x = 1\n\ndef g():\n    x = 2\n");
+    }
+}
+
+#[tokio::test]
+async fn a_directory_that_a_command_names_is_where_paths_belong() {
+    let toolbox = toolbox().file("a", "x\n").file("sub/a", "x\n");
+    let input =
+        "cd sub && apply_patch <<'P'\n*** Begin Patch\n*** Update File: a\n@@\n-x\n+y\n*** End Patch\nP\n";
+    let call = toolbox.call(json!({ "input": input })).await;
+    assert_eq!(call.text(), "patched 1 file:\nM sub/a");
+    assert_eq!((call.file("a"), call.file("sub/a")), ("x\n".to_owned(), "y\n".to_owned()));
+}
+
+#[tokio::test]
+async fn what_needs_leave_to_be_read_needs_it_to_get_another_name() {
+    let permissions = json!({ "edit": "allow", "protected": [
+        { "match": ".env", "do": "allow" }, { "match": ".env.local", "do": "allow" },
+    ] });
+    let hidden = "KEY=hidden\n";
+    let allowed = |allow: bool| {
+        let answer = if allow { Answer::allow() } else { Answer::deny() };
+        TestToolbox::new(toolkit::tool_ref!(builtin_tools::fs::apply_patch))
+            .build(|builder| builder.permissions(rules(&permissions)))
+            .approve(ScriptedApprover::always(answer))
+            .file(".env", hidden)
+    };
+    let copied = "diff --git a/.env b/e.txt\nsimilarity index 100%\ncopy from .env\ncopy to e.txt\n";
+    let moved = "*** Begin Patch\n*** Update File: .env\n*** Move to: e.txt\n*** End Patch";
+    for input in [copied, moved] {
+        let toolbox = allowed(false);
+        let call = toolbox.call(json!({ "input": input })).await;
+        call.expect_error(ToolErrorKind::Denied);
+        let Question::Approve(ask) = call.asks[0].question() else { panic!("no question") };
+        assert_eq!((call.asks.len(), ask.kind.as_str()), (1, "sensitive"));
+        assert_eq!(call.file(".env"), hidden);
+        assert!(!toolbox.workspace().path().join("e.txt").exists());
+        let call = allowed(true).call(json!({ "input": input })).await;
+        call.expect_ok();
+        assert_eq!((call.asks.len(), call.file("e.txt").as_str()), (1, hidden));
+    }
+    // Under another name that needs as much, nothing is given away.
+    let call = patch(&allowed(false), "*** Update File: .env\n*** Move to: .env.local\n").await;
+    assert_eq!((call.text().as_str(), call.asks.len()), ("patched 1 file:\nR .env -> .env.local", 0));
+}
+
+#[tokio::test]
+async fn what_a_link_leads_to_is_not_taken_away() {
+    let toolbox = toolbox().file("r", "x\n").file("d/e", "x\n");
+    let root = toolbox.workspace().path().to_owned();
+    std::os::unix::fs::symlink("r", root.join("l")).unwrap();
+    std::os::unix::fs::symlink("d", root.join("to")).unwrap();
+    for body in ["*** Delete File: l\n", "*** Update File: l\n*** Move to: m\n"] {
+        let call = patch(&toolbox, body).await;
+        assert!(
+            call.text()
+                .starts_with("l is a symbolic link, and r is what would go or be moved; nothing was changed"),
+            "{}",
+            call.text()
+        );
+        assert_eq!((call.file("r").as_str(), call.asks.len()), ("x\n", 0));
+    }
+    // A link on the way, or to what changes, is another thing.
+    let call = patch(&toolbox, "*** Update File: l\n@@\n-x\n+y\n*** Delete File: to/e\n").await;
+    assert_eq!(call.text(), "patched 2 files:\nM r\nD d/e");
+}
+
+#[tokio::test]
+async fn a_mode_that_is_not_set_is_said() {
+    let toolbox = toolbox().file("m", "a\n");
+    let patch = "diff --git a/n b/n\nnew file mode 100755\n--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+x\n\
+                 diff --git a/o b/o\nnew file mode 100644\n--- /dev/null\n+++ b/o\n@@ -0,0 +1 @@\n+x\n\
+                 diff --git a/m b/m\nold mode 100644\nnew mode 100755\n--- a/m\n+++ b/m\n@@ -1 +1 @@\n-a\n+b\n";
+    let call = toolbox.call(json!({ "input": patch })).await;
+    assert_eq!(
+        call.text(),
+        "patched 3 files:\nA n\nA o\nM m\n(the mode that the patch states for n is not set, only its content)\n\
+         (the mode that the patch states for m is not set, only its content)"
+    );
+}

@@ -69,6 +69,14 @@ fn every_registered_name_is_known_though_its_tool_is_not_there() {
         "group:sessions",
         "group:messaging",
         "group:plugins",
+        "agents_list",
+        "browser",
+        "canvas",
+        "cron",
+        "gateway",
+        "image",
+        "nodes",
+        "tts",
     ];
     let mut settings = PolicySettings::default();
     settings.tools = ToolRules::default().deny(names);

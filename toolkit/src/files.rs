@@ -3,6 +3,7 @@
 mod fault;
 mod handle;
 mod locks;
+mod made;
 mod open;
 mod opened;
 mod repair;
@@ -10,6 +11,7 @@ mod replace;
 mod roots;
 mod seen;
 mod stale;
+mod taken;
 mod target;
 mod together;
 mod tree;
@@ -21,13 +23,14 @@ pub use locks::FileLock;
 pub use opened::{Opened, OpenedDirectory, OpenedFile, Refused, Repaired};
 pub use replace::Written;
 pub use seen::Seen;
+pub use taken::Taken;
 pub use target::{Before, Expected, FileContent, Proposal, Target};
 pub use tree::OpenedTree;
 pub use unfinished::{Interrupted, Left, Unfinished};
 pub use version::FileVersion;
 
 #[cfg(feature = "testing")]
-pub use fault::at_fault_points;
+pub use fault::{FileSystems, at_fault_points, take_file_systems_for};
 
 use crate::context::ToolContext;
 use crate::error::ToolError;

@@ -113,8 +113,8 @@ pub use escape::{MAX_BLOCK_CHARS, MAX_BLOCK_LINES, MAX_LINE_CHARS, escape_block,
 pub use events::{AllowedBy, CallEvent, Event, Events, Progress};
 pub use files::{
     Before, DirectoryEntry, Expected, FileContent, FileKind, FileLock, FileVersion, Interrupted, Left,
-    Opened, OpenedDirectory, OpenedFile, OpenedTree, Proposal, Refused, Repaired, Seen, Target, Unfinished,
-    Workspace, Written,
+    Opened, OpenedDirectory, OpenedFile, OpenedTree, Proposal, Refused, Repaired, Seen, Taken, Target,
+    Unfinished, Workspace, Written,
 };
 pub use history::{
     AskAnswer, CallStatus, CorruptLine, History, HistoryEntry, HistoryItem, HistoryQuery, HistoryReader,
@@ -145,7 +145,7 @@ pub use registry::{BuildError, Builder, RegisterError, ToolChange, ToolWatch, To
 pub use result_hook::ResultReview;
 pub use service::IntoTools;
 pub use sink::OutputSink;
-pub use skills::{SkillPlace, SkillSource, SkillSources};
+pub use skills::{SkillFile, SkillFiles, SkillPlace, SkillSource, SkillSources};
 pub use source::Source;
 pub use state::{Service, State};
 pub use tokio_util::sync::CancellationToken;

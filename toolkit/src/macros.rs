@@ -255,21 +255,27 @@ macro_rules! link {
 ///     groups: [("paint", &["draw", "erase"])],
 ///     profiles: [("artist", Some(&["group:paint", "look"])), ("everything", None)],
 ///     aliases: [("rubber", "erase")],
+///     names: ["varnish"],
 /// }
 /// # fn main() {}
 /// ```
 ///
 /// The members of a group are names of tools. A profile holds entries as configuration has them, or every tool. An alias
-/// stands for a tool in every list.
+/// stands for a tool in every list. `names`, which can be left out, are further names of tools: one that stands in a list is not
+/// told as a mistake, though no tool has it yet.
 #[macro_export]
 macro_rules! policy_data {
     (groups: $groups:expr, profiles: $profiles:expr, aliases: $aliases:expr $(,)?) => {
+        $crate::policy_data! { groups: $groups, profiles: $profiles, aliases: $aliases, names: [] }
+    };
+    (groups: $groups:expr, profiles: $profiles:expr, aliases: $aliases:expr, names: $names:expr $(,)?) => {
         $crate::__private::inventory::submit! {
             $crate::__private::PolicyData {
                 module: ::core::module_path!(),
                 groups: &$groups,
                 profiles: &$profiles,
                 aliases: &$aliases,
+                names: &$names,
             }
         }
     };

@@ -124,7 +124,8 @@ impl Preparation {
         schema::shown(&self.schema)
     }
 
-    /// Lets a parameter have these values only; of those that it could not have before, none is added.
+    /// Lets a parameter have these values only; of those that it could not have before, none is added. Its examples that do
+    /// not fit any more are left out.
     ///
     /// # Errors
     ///
@@ -153,7 +154,7 @@ impl Preparation {
     }
 
     /// Demands of a parameter that it also fits this JSON Schema (draft 2020-12), which holds beside what it had to fit
-    /// before: `{ "maximum": 10 }`, say.
+    /// before: `{ "maximum": 10 }`, say. Its examples that do not fit any more are left out.
     ///
     /// # Errors
     ///
@@ -163,6 +164,7 @@ impl Preparation {
             return Err(self.no_parameter(parameter));
         };
         narrow::narrow(property, also);
+        schema::drop_unfitting_examples(&mut self.schema, &pointer(parameter));
         self.is_narrowed = true;
         Ok(())
     }

@@ -10,7 +10,7 @@ pub(crate) mod secret;
 mod signature;
 mod tighten;
 
-pub(crate) use check::{rules_fault, validator};
+pub(crate) use check::{drop_unfitting_examples, rules_fault, validator};
 pub(crate) use foreign::{foreign_fault, output_fault};
 pub(crate) use root::root_fault;
 

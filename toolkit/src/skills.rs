@@ -1,5 +1,9 @@
 //! Skills: where a caller's come from. What is in them, a tool reads.
 
+mod files;
+
+pub use files::{SkillFile, SkillFiles};
+
 use crate::caller::Caller;
 use crate::context::ToolContext;
 use crate::cut::off_runtime;
@@ -11,7 +15,7 @@ use crate::registry::{Inner, Origins};
 use std::path::PathBuf;
 
 /// The directory in a workspace, and in the user's directory for configuration, that holds skills.
-const DIRECTORY: &str = "skills";
+pub(crate) const DIRECTORY: &str = "skills";
 /// The kind of permission to use a skill.
 const KIND: &str = "skill";
 
@@ -53,6 +57,9 @@ pub struct SkillSource {
     pub owner: String,
     /// Where they are.
     pub place: SkillPlace,
+    /// What they have to be together to count, as [`SkillFiles::sha256`]: what the user saw when they trusted them. `None` where
+    /// whatever is there counts.
+    pub trusted: Option<String>,
 }
 
 /// Where skills are.
@@ -82,13 +89,16 @@ impl SkillSources {
     fn of(toolkit: &Inner, caller: &Caller) -> Self {
         let configuration = &toolkit.settings.configuration;
         let mut all = Self::default();
-        let mut add = |owner: String, place| all.sources.push(SkillSource { owner, place });
         let workspace = caller.workspace_dir();
         let directory = workspace.join(DIRECTORY);
         let is_trusted = configuration.trusts_workspace(workspace);
         if is_trusted {
-            add("the workspace".to_owned(), SkillPlace::Directory(directory.clone()));
+            let (owner, place) = ("the workspace".to_owned(), SkillPlace::Directory(directory.clone()));
+            // Those that were trusted when there were none are no skills.
+            let trusted = Some(configuration.trusted_skills(workspace).unwrap_or_default());
+            all.sources.push(SkillSource { owner, place, trusted });
         }
+        let mut add = |owner: String, place| all.sources.push(SkillSource { owner, place, trusted: None });
         if let Some(user) = configuration.user_dir() {
             add("the user".to_owned(), SkillPlace::Directory(user.join(DIRECTORY)));
         }

@@ -20,6 +20,8 @@ pub(crate) struct Place {
     pub(crate) given: PathBuf,
     /// The links that were followed.
     pub(crate) links: Vec<PathBuf>,
+    /// Whether what the whole path names is one of them.
+    pub(crate) is_link: bool,
     /// The real path of the boundary.
     pub(crate) workspace: PathBuf,
     /// The real paths of the directories that count as within it.
@@ -116,7 +118,8 @@ fn walk(path: &Path, from: &Path, workspace: PathBuf, further: Vec<PathBuf>, loo
         given
     });
     let real = workspace.clone();
-    let mut place = Place { real, given, links: Vec::new(), workspace, further, obstacle: None };
+    let mut place =
+        Place { real, given, links: Vec::new(), is_link: false, workspace, further, obstacle: None };
     let mut rest: VecDeque<Step> = steps(from).collect();
     while let Some(step) = rest.pop_front() {
         let goes_up = matches!(step, Step::Up);
@@ -136,6 +139,7 @@ fn walk(path: &Path, from: &Path, workspace: PathBuf, further: Vec<PathBuf>, loo
             Ok(None) => {}
             Ok(Some(target)) => {
                 place.links.push(place.real.clone());
+                place.is_link |= rest.is_empty();
                 place.real.pop();
                 for step in steps(&target).collect::<Vec<_>>().into_iter().rev() {
                     rest.push_front(step);

@@ -115,6 +115,42 @@ async fn a_narrowed_schema_is_shown_and_enforced() {
     assert_eq!(call(&bob, "skill", json!({"skill": "paint", "depth": 2})).await.unwrap(), "paint Some(2)");
 }
 
+async fn few(caller: &Caller, tool: &mut Preparation) -> Result<(), ToolError> {
+    match caller.agent.as_deref() {
+        Some("some") => {
+            tool.allow_only("name", ["b", "z"])?;
+            tool.narrow("count", &json!({ "maximum": 5 }))
+        }
+        Some("none") => tool.allow_only("name", ["z"]),
+        _ => Ok(()),
+    }
+}
+
+/// Has examples.
+#[tool(read_only, prepare = few)]
+async fn exemplary(
+    #[arg(example = "b")] name: String,
+    #[arg(range(1..=10), example = 7)] count: Option<u32>,
+) -> String {
+    format!("{name} {count:?}")
+}
+
+#[tokio::test]
+async fn an_example_that_a_preparation_takes_away_is_not_shown() {
+    let toolkit = Toolkit::empty().without_asking_first().tool(tool_ref!(exemplary)).build().unwrap();
+    for (agent, names, counts) in [
+        ("all", Some(json!(["b"])), Some(json!([7]))),
+        ("some", Some(json!(["b"])), None),
+        ("none", None, Some(json!([7]))),
+    ] {
+        let toolbox = toolkit.toolbox(&Caller::new().with_agent(agent)).await;
+        assert_eq!(toolbox.diagnostics(), [], "{agent}");
+        let properties = &toolbox.definition("exemplary").unwrap().input_schema["properties"];
+        assert_eq!(properties["name"].get("examples"), names.as_ref(), "{agent}");
+        assert_eq!(properties["count"].get("examples"), counts.as_ref(), "{agent}");
+    }
+}
+
 #[tokio::test]
 async fn descriptions_are_filled_and_what_is_prepared_is_not_filled_again() {
     let bob = toolbox("bob").await;

@@ -1,6 +1,8 @@
 //! `apply_patch`: many changes of many files at once.
 
 mod begin;
+mod command;
+mod files;
 mod hunks;
 mod lines;
 mod make;
@@ -12,21 +14,23 @@ mod unified;
 
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use hunks::apply;
-pub(crate) use patch::{Action, Patch, parse};
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) use patch::Action;
+pub(crate) use patch::{Patch, parse};
 
 use super::content::Content;
 use super::diff::{Diff, diff_within};
-use super::edit::check_readable;
+use super::hard_links;
 use super::progress::Meter;
+use files::{check_links, names, propose};
 use outcome::{Fate, Known, Outcome, work_out};
 use question::{Look, Question, question};
 use serde_json::{Value, json};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::PathBuf;
 use std::sync::Arc;
 use toolkit::prelude::*;
-use toolkit::{Interrupted, Left, Progress, Proposal, Repaired, Target, Workspace};
+use toolkit::{Interrupted, Left, Progress, Proposal, Target};
 
 /// How many bytes the diffs of all files have at most.
 const MOST_DIFF_BYTES: usize = 1 << 20;
@@ -115,7 +119,7 @@ async fn patch_files(ctx: &ToolContext, input: Arc<str>) -> Result<ToolOutput, T
         move |_| read(&input).map(|patch| names(&patch))
     });
     let workspace = ctx.workspace();
-    let (proposals, places, notes) = propose(ctx, &workspace, named.await?).await?;
+    let (proposals, places, notes, going) = propose(ctx, &workspace, named.await?).await?.into_parts();
     let places = Arc::new(places);
     let question = if proposals.iter().any(Proposal::is_asked) {
         question(ctx, &workspace, &proposals, &input, &places).await?
@@ -123,10 +127,15 @@ async fn patch_files(ctx: &ToolContext, input: Arc<str>) -> Result<ToolOutput, T
         Question::default()
     };
     let targets = workspace.ask_all(proposals, |ask| match &question.diffs {
-        Some(diffs) => diffs.iter().fold(ask, |ask, (path, diff)| ask.with_diff(path, diff)),
+        Some(diffs) => {
+            let ask = diffs.iter().fold(ask, |ask, (path, diff)| ask.with_diff(path, diff));
+            let links = question.other_names.iter();
+            links.fold(ask, |ask, (shown, names)| hard_links::with_warning(ask, shown, *names))
+        }
         None => ask.with_text("the patch", &*input),
     });
     let targets = targets.await?;
+    check_links(&going, &targets)?;
     let lock = Target::lock_all(&targets).await;
     let meter = Meter::new(ctx);
     let made = ctx.blocking(move |cancel| {
@@ -143,11 +152,11 @@ async fn patch_files(ctx: &ToolContext, input: Arc<str>) -> Result<ToolOutput, T
         let (mut meter, total) = (meter, outcome.files.len());
         let _until_made = workspace
             .begin_together(outcome.contents(&seen.known).map(|(at, old, new)| (&targets[at], old, new)));
-        make::make(&targets, &seen.known, &seen.versions, &outcome, |done, path| {
+        let other_names = make::make(&targets, &seen.known, &seen.versions, &outcome, |done, path| {
             #[expect(clippy::cast_precision_loss, reason = "there are hundreds of files at most")]
             meter.tell(|| Progress::new(done as f64).with_total(total as f64).with_message(path));
         })?;
-        Ok(output(&outcome, &changes, &seen.known, &targets))
+        Ok(output(&outcome, &changes, &seen.known, &targets, &other_names))
     });
     let output = made.await?;
     Ok(notes.into_iter().fold(output, |output, note| output.with_content(format!("({note})"))))
@@ -155,66 +164,6 @@ async fn patch_files(ctx: &ToolContext, input: Arc<str>) -> Result<ToolOutput, T
 
 fn read(input: &str) -> Result<Patch<'_>, ToolError> {
     parse(input).map_err(|error| ToolError::failed(format!("patch line {}: {}", error.line, error.problem)))
-}
-
-/// A name in a patch.
-struct Name {
-    path: String,
-    /// Whether something has to be there at first.
-    has_to_exist: bool,
-    /// Whether what is there at first matters.
-    is_read: bool,
-}
-
-/// All names in a patch, each once.
-fn names(patch: &Patch<'_>) -> Vec<Name> {
-    let mut names: Vec<Name> = Vec::new();
-    let mut add = |path: &str, has_to_exist: bool, is_read: bool| {
-        if !names.iter().any(|name| name.path == path) {
-            names.push(Name { path: path.to_owned(), has_to_exist, is_read });
-        }
-    };
-    for change in &patch.changes {
-        let is_read = !matches!(change.action, Action::Add(_));
-        add(&change.path, is_read && change.or_path.is_none(), is_read);
-        if let Some(path) = &change.or_path {
-            add(path, false, true);
-        }
-        if let Action::Update { to: Some(to), .. } = &change.action {
-            add(to, false, false);
-        }
-    }
-    names
-}
-
-/// The places of names in the list of files.
-type Places = HashMap<String, usize>;
-
-/// Looks at where the files are to be written, each once, by whatever names; also says what was repaired.
-async fn propose(
-    ctx: &ToolContext,
-    workspace: &Workspace,
-    names: Vec<Name>,
-) -> Result<(Vec<Proposal>, Places, Vec<String>), ToolError> {
-    let (mut proposals, mut places, mut notes): (Vec<Proposal>, Places, Vec<String>) = Default::default();
-    let mut by_path: HashMap<PathBuf, usize> = HashMap::new();
-    for Name { path, has_to_exist, is_read } in names {
-        let proposal = if has_to_exist {
-            workspace.propose_existing(&path).await?
-        } else {
-            workspace.propose(&path).await?
-        };
-        if is_read {
-            check_readable(ctx, &proposal)?;
-        }
-        notes.extend(proposal.repaired().map(Repaired::note));
-        let place = *by_path.entry(proposal.path().to_owned()).or_insert(proposals.len());
-        if place == proposals.len() {
-            proposals.push(proposal);
-        }
-        places.insert(path, place);
-    }
-    Ok((proposals, places, notes))
 }
 
 /// What changes in each file.
@@ -238,7 +187,13 @@ fn changes(outcome: &Outcome, known: &[Known]) -> Vec<Diff> {
     changes
 }
 
-fn output(outcome: &Outcome, changes: &[Diff], known: &[Known], targets: &[Target]) -> ToolOutput {
+fn output(
+    outcome: &Outcome,
+    changes: &[Diff],
+    known: &[Known],
+    targets: &[Target],
+    other_names: &BTreeMap<usize, u64>,
+) -> ToolOutput {
     let count = outcome.files.len();
     let mut text = format!("patched {count} {}:", if count == 1 { "file" } else { "files" });
     let (mut files, mut additions, mut deletions) = (Vec::new(), 0, 0);
@@ -268,10 +223,14 @@ fn output(outcome: &Outcome, changes: &[Diff], known: &[Known], targets: &[Targe
             file["diff"] = Value::from(change.text.clone());
             file["diffTruncated"] = Value::from(change.is_cut);
         }
+        if let Some(&names) = other_names.get(at) {
+            file["otherNames"] = Value::from(names);
+        }
         files.push(file);
         output.files_modified.push(targets[*at].path().to_owned());
     }
-    for note in outcome.notes.iter().take(MOST_NOTES) {
+    let links = other_names.iter().filter_map(|(at, names)| hard_links::note(targets[*at].shown(), *names));
+    for note in links.take(MOST_NOTES).chain(outcome.notes.iter().take(MOST_NOTES).cloned()) {
         let _ = write!(text, "\n({note})");
     }
     if outcome.notes.len() > MOST_NOTES {

@@ -6,6 +6,7 @@ mod plan;
 mod rewrite;
 mod words;
 
+pub(crate) use indent::Reindent;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use locate::Miss;
 #[cfg(any(test, feature = "fuzzing"))]
@@ -14,15 +15,17 @@ pub(crate) use plan::{MOST_BYTES, Replacement, plan};
 
 use super::content::Content;
 use super::diff::{Diff, diff};
+use super::hard_links;
 use super::splice::{Splice, splice};
 use plan::Part;
 use serde_json::{Value, json};
+use std::fmt::Write as _;
 use std::hash::{BuildHasher, RandomState};
 use std::path::PathBuf;
 use toolkit::prelude::*;
 use toolkit::{
-    Access, Before, Expected, FileVersion, PathDecision, Proposal, Refused, Repaired, Seen, Target,
-    ToolErrorKind, Workspace,
+    Access, Ask, Before, Expected, FileContent, FileVersion, PathDecision, Proposal, Refused, Repaired, Seen,
+    Target, ToolErrorKind, Workspace,
 };
 
 /// The most edits in one call.
@@ -96,7 +99,9 @@ pub async fn edit(
         (as_asked(&edits), None)
     };
     let shown = proposal.shown();
-    let target = proposal.ask(|ask| ask.with_diff(&shown, &change)).await?;
+    let other_names = asked.as_ref().map_or(0, |asked| asked.other_names);
+    let ask = |ask: Ask| hard_links::with_warning(ask.with_diff(&shown, &change), &shown, other_names);
+    let target = proposal.ask(ask).await?;
     let lock = target.lock().await;
     let made = ctx.blocking(move |cancel| {
         let _lock = lock;
@@ -139,6 +144,7 @@ struct AskedAbout {
     version: FileVersion,
     change: u64,
     hasher: RandomState,
+    other_names: u64,
 }
 
 /// The change as it is shown to a person, and by what it is known again. The content is not kept while they think.
@@ -157,7 +163,8 @@ async fn draft_for_question(
                 let draft = Draft::of(&content.bytes, &shown, &edits, false)?;
                 let hasher = RandomState::new();
                 let change = draft.change(&hasher);
-                Ok((draft.diff.text, Some(AskedAbout { version: content.version, change, hasher })))
+                let FileContent { version, other_names, .. } = content;
+                Ok((draft.diff.text, Some(AskedAbout { version, change, hasher, other_names })))
             });
             draft.await
         }
@@ -258,6 +265,8 @@ struct Made {
     shown: String,
     path: PathBuf,
     repaired: Option<Repaired>,
+    /// Known once it is written.
+    other_names: u64,
 }
 
 /// Works the change out anew, on the file as it is once nobody else in this process changes it.
@@ -295,13 +304,13 @@ fn make(
         return Err(overlaps(""));
     }
     let (path, repaired) = (target.path().to_owned(), target.repaired().cloned());
-    Ok(Made { draft, version: content.version, is_hidden, shown, path, repaired })
+    Ok(Made { draft, version: content.version, is_hidden, shown, path, repaired, other_names: 0 })
 }
 
 impl Made {
     fn write(self, target: &Target) -> Result<Self, ToolError> {
-        target.write(&self.draft.after, &Expected::Version(self.version.clone()))?;
-        Ok(self)
+        let written = target.write(&self.draft.after, &Expected::Version(self.version.clone()))?;
+        Ok(Self { other_names: written.other_names, ..self })
     }
 
     fn into_output(self) -> ToolOutput {
@@ -314,10 +323,13 @@ impl Made {
         let (added, removed) = (diff.added, diff.removed);
         let repaired =
             self.repaired.as_ref().map_or(String::new(), |repaired| format!("\n{}", repaired.note()));
-        let text = format!(
+        let mut text = format!(
             "edited {shown}: replaced {places} (+{added} -{removed} lines){}{repaired}",
             words::report(parts)
         );
+        if let Some(note) = hard_links::note(shown, self.other_names) {
+            let _ = write!(text, "\n({note})");
+        }
         let replacements: Vec<Value> = parts
             .iter()
             .map(|part| json!({ "count": part.count, "line": part.line, "overlooked": part.looseness.words() }))
@@ -333,6 +345,9 @@ impl Made {
         if !self.is_hidden {
             details["diff"] = Value::from(diff.text.clone());
             details["diffTruncated"] = Value::from(diff.is_cut);
+        }
+        if self.other_names > 0 {
+            details["otherNames"] = Value::from(self.other_names);
         }
         ToolOutput::text(text)
             .with_details(details)

@@ -100,7 +100,8 @@ fn read_file(
                 let picture = picture::read(&shown, file.into_inner(), format, &check)?;
                 return Ok(picture_output(&shown, format, picture));
             }
-            match (kind, infer::get(sample)) {
+            let found = if kind == Kind::Binary { infer::get(sample) } else { format(sample) };
+            match (kind, found) {
                 (Kind::Text(form), None) => form,
                 (Kind::Damaged, None) => {
                     Form { has_mark: sample.starts_with(b"\xEF\xBB\xBF"), ..Form::PLAIN }
@@ -160,6 +161,14 @@ pub(crate) fn read_page(file: &[u8], form: Form, buffer: usize, offset: u64, lim
     file.fill_buf().expect("memory can be read");
     let mut source = Source::new(file, form);
     page(&mut source, offset, limit, &mut || Ok(())).expect("memory can be read")
+}
+
+/// What else a file is that could be text by its bytes. That it begins with letters that some format has too says nothing: texts do
+/// (`BMW`, `#!/bin/sh`, `<?xml`), and what is in such a format for the rest is no text. A PDF can look like one for long.
+fn format(sample: &[u8]) -> Option<infer::Type> {
+    let found = infer::get(sample)?;
+    let is_of_letters = sample.iter().take(4).all(|byte| matches!(byte, b'\t'..=b'\r' | b' '..=b'~'));
+    (!is_of_letters || found.mime_type() == "application/pdf").then_some(found)
 }
 
 fn binary(shown: &str, size: u64, found: Option<infer::Type>) -> ToolError {

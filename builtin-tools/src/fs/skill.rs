@@ -33,7 +33,7 @@ async fn permitted(caller: &Caller, tool: &mut Preparation) -> Result<(), ToolEr
     }
     library.skills.retain(|skill| tool.may_use_skill(caller, &skill.name) != Decision::Deny);
     if library.skills.is_empty() {
-        tool.hide("there are no skills");
+        tool.hide(format!("there are no skills{}", why(&library)));
         return Ok(());
     }
     let mut description = format!("{}\n\nAvailable skills:", tool.description());
@@ -69,7 +69,7 @@ pub async fn skill(
     let mut library = ctx.blocking(move |_| Ok(Library::load(&calling.skill_sources()))).await?;
     library.skills.retain(|skill| ctx.may_use_skill(&skill.name) != Decision::Deny);
     let Some(at) = library.skills.iter().position(|skill| skill.name == wanted) else {
-        return Err(no_skill(&wanted, &library.skills));
+        return Err(no_skill(&wanted, &library));
     };
     let found = library.skills.swap_remove(at);
     if ctx.may_use_skill(&found.name) == Decision::Ask {
@@ -115,8 +115,17 @@ fn output(found: &Skill, base: Option<String>, files: &[String], more: usize) ->
         .with_details(details)
 }
 
-fn no_skill(wanted: &str, skills: &[Skill]) -> ToolError {
-    let names: Vec<&str> = skills.iter().map(|skill| skill.name.as_str()).collect();
+/// What may be the reason that one is missing.
+fn why(library: &Library) -> String {
+    match (library.faults.len(), library.untrusted.iter().chain(&library.faults).next()) {
+        (_, None) => String::new(),
+        (0 | 1, Some(first)) => format!(" ({first})"),
+        (several, Some(first)) => format!(" ({first}; {several} things are wrong with skills)"),
+    }
+}
+
+fn no_skill(wanted: &str, library: &Library) -> ToolError {
+    let names: Vec<&str> = library.skills.iter().map(|skill| skill.name.as_str()).collect();
     let near = nearest(wanted, names.iter().copied());
     let quoted = |names: &[&str]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>();
     let hint = match (near.as_slice(), names.as_slice()) {
@@ -124,5 +133,5 @@ fn no_skill(wanted: &str, skills: &[Skill]) -> ToolError {
         ([], names) => format!("there are {}", quoted(&names[..names.len().min(20)]).join(", ")),
         (near, _) => format!("did you mean {}?", quoted(near).join(" or ")),
     };
-    ToolError::not_found(format!("there is no skill `{}`; {hint}", escape_line(wanted)))
+    ToolError::not_found(format!("there is no skill `{}`; {hint}{}", escape_line(wanted), why(library)))
 }

@@ -3,11 +3,12 @@
 mod keep;
 
 use super::diff::{Diff, diff};
+use super::hard_links;
 use keep::Kept;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fmt::Write as _;
 use toolkit::prelude::*;
-use toolkit::{Before, Expected, FileContent, Proposal, Seen, Target, Workspace};
+use toolkit::{Before, Expected, FileContent, Proposal, Refused, Seen, Target, Workspace};
 
 /// The largest file that is replaced, in bytes.
 const MAX_BYTES: u64 = 256 << 20;
@@ -45,10 +46,10 @@ pub async fn write(
     {
         return Err(changed_since_read(&proposal.shown()));
     }
-    let (old, expected) = match before {
-        Before::Absent => (Some(None), Some(Expected::Absent)),
-        Before::File(old) => (Some(Some(old.bytes)), Some(Expected::Version(old.version))),
-        _ => (None, None),
+    let (old, expected, other_names) = match before {
+        Before::Absent => (Some(None), Some(Expected::Absent), 0),
+        Before::File(old) => (Some(Some(old.bytes)), Some(Expected::Version(old.version)), old.other_names),
+        _ => (None, None, 0),
     };
     let content = content.to_owned();
     let draft = ctx.blocking({
@@ -57,7 +58,7 @@ pub async fn write(
     });
     let draft = draft.await?;
     let repaired = proposal.repaired().cloned();
-    let target = ask(proposal, draft.as_ref(), &content).await?;
+    let target = ask(proposal, draft.as_ref(), &content, other_names).await?;
     let lock = target.lock().await;
     let written = ctx.blocking(move |_| {
         let _until_written = lock;
@@ -71,11 +72,18 @@ pub async fn write(
 }
 
 /// Asks with all that will change; where it may not be known yet what is there, with all that will be.
-async fn ask(proposal: Proposal, draft: Option<&Draft>, content: &str) -> Result<Target, ToolError> {
-    let path = proposal.path().to_owned();
+async fn ask(
+    proposal: Proposal,
+    draft: Option<&Draft>,
+    content: &str,
+    other_names: u64,
+) -> Result<Target, ToolError> {
+    let (path, shown) = (proposal.path().to_owned(), proposal.shown());
     proposal
         .ask(|ask| match draft {
-            Some(draft) => ask.with_diff(&path, &draft.diff.text),
+            Some(draft) => {
+                hard_links::with_warning(ask.with_diff(&path, &draft.diff.text), &shown, other_names)
+            }
             None => ask.with_text("the whole new content", content),
         })
         .await
@@ -91,7 +99,8 @@ struct Draft {
 impl Draft {
     fn new(shown: &str, old: Option<&[u8]>, content: &str) -> Self {
         let kept = Kept::new(old, content);
-        let diff = diff(shown, old, Some(&kept.bytes));
+        let old_text = old.map(|old| keep::readable(old, None));
+        let diff = diff(shown, old_text.as_deref(), Some(&kept.readable()));
         Self { kept, diff, is_new: old.is_none() }
     }
 }
@@ -105,6 +114,14 @@ fn write_to(
     expected: Option<Expected>,
 ) -> Result<ToolOutput, ToolError> {
     let now = target.read(MAX_BYTES)?;
+    // Leave to write is none to read: what was there is not told then.
+    let is_hidden = now.is_some() && matches!(workspace.try_open(target.path()), Err(Refused::NeedsLeave));
+    // Where it could not be looked at before the question, it is now.
+    if let (None, Some(now)) = (&expected, &now)
+        && workspace.seen(target.path(), &now.version) == Seen::Changed
+    {
+        return Err(changed_since_read(target.shown()));
+    }
     // What was not known before the question, or what the session itself did since.
     let is_own = |now: &Option<FileContent>| {
         now.as_ref().is_some_and(|now| workspace.seen(target.path(), &now.version) == Seen::Same)
@@ -116,8 +133,8 @@ fn write_to(
             (draft, now.map_or(Expected::Absent, |now| Expected::Version(now.version)))
         }
     };
-    target.write(&draft.kept.bytes, &expected)?;
-    Ok(output(target, &draft))
+    let written = target.write(&draft.kept.bytes, &expected)?;
+    Ok(output(target, &draft, written.other_names, is_hidden))
 }
 
 fn is_as(expected: &Expected, now: Option<&FileContent>) -> bool {
@@ -128,7 +145,7 @@ fn is_as(expected: &Expected, now: Option<&FileContent>) -> bool {
     }
 }
 
-fn output(target: &Target, draft: &Draft) -> ToolOutput {
+fn output(target: &Target, draft: &Draft, other_names: u64, is_hidden: bool) -> ToolOutput {
     let Draft { kept, diff, is_new } = draft;
     let shown = target.shown();
     let bytes = kept.bytes.len();
@@ -140,30 +157,34 @@ fn output(target: &Target, draft: &Draft) -> ToolOutput {
         counted(lines, "line"),
         counted(bytes, "byte")
     );
-    if !is_new {
+    if !is_new && !is_hidden {
         let _ = write!(text, " ({} added, {} removed)", diff.added, diff.removed);
     }
-    for note in &kept.notes {
+    for note in kept.notes.iter().cloned().chain(hard_links::note(shown, other_names)) {
         let _ = write!(text, "\n({note})");
     }
-    ToolOutput::text(text)
-        .with_title(shown)
-        .with_metadata("additions", diff.added)
-        .with_metadata("deletions", diff.removed)
-        .with_details(json!({
-            "filePath": shown,
-            "created": is_new,
-            "bytes": bytes,
-            "lines": lines,
-            "diff": diff.text,
-            "diffTruncated": diff.is_cut,
-            "additions": diff.added,
-            "deletions": diff.removed,
-            "encoding": kept.form.name(),
-            "byteOrderMark": kept.form.has_mark,
-            "lineEndings": kept.endings,
-        }))
-        .with_file_modified(target.path())
+    let mut details = json!({
+        "filePath": shown,
+        "created": is_new,
+        "bytes": bytes,
+        "lines": lines,
+        "encoding": kept.form.name(),
+        "byteOrderMark": kept.form.has_mark,
+        "lineEndings": kept.endings,
+    });
+    if other_names > 0 {
+        details["otherNames"] = Value::from(other_names);
+    }
+    let mut output = ToolOutput::text(text).with_title(shown).with_file_modified(target.path());
+    if !is_hidden {
+        for (key, value) in [("additions", diff.added), ("deletions", diff.removed)] {
+            details[key] = Value::from(value);
+            output = output.with_metadata(key, value);
+        }
+        details["diff"] = Value::from(diff.text.clone());
+        details["diffTruncated"] = Value::from(diff.is_cut);
+    }
+    output.with_details(details)
 }
 
 fn changed_since_read(shown: &str) -> ToolError {

@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::{BufRead as _, BufReader, IsTerminal as _, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use toolkit::{LoadOptions, TrustStore, TrustedFile, escape_line};
+use toolkit::{LoadOptions, SkillFiles, TrustStore, TrustedFile, escape_line};
 
 /// What stands after `trust`.
 #[derive(Debug, Clone)]
@@ -39,7 +39,8 @@ pub(crate) fn command() -> Command {
         .about("Lets the `toolkit.json5` of a workspace count whole, after showing what it would change")
         .long_about(
             "Lets the `toolkit.json5` of a workspace count whole, after showing what it would change.\n\nUntil then such \
-             a file can only take away. A file that changes afterwards, or is moved, must be trusted again.",
+             a file can only take away. A file that changes afterwards, or is moved, must be trusted again. With it the skills \
+             in the directory `skills` beside it are trusted, also until one of them changes or comes.",
         )
         .arg(
             Arg::new("path")
@@ -149,8 +150,21 @@ fn trust(
     if here.peek().is_none() {
         return Err(Stop::failed("there is no `toolkit.json5` to trust"));
     }
-    let files: Vec<TrustedFile> =
-        here.filter(|here| !here.is_trusted).map(|here| here.file.clone()).collect();
+    let mut files: Vec<TrustedFile> = Vec::new();
+    let mut skills = String::new();
+    for here in here {
+        // What is shown is what is remembered, and each time that skills are used they are compared with it.
+        let directory = here.file.skills_dir();
+        let beside = SkillFiles::read(&directory);
+        let file = here.file.clone().with_skills(&beside);
+        let are_other = file.skills != here.trusted_skills;
+        if are_other && !(beside.files.is_empty() && here.is_trusted) {
+            skills.push_str(&told(&directory, &beside));
+        }
+        if !here.is_trusted || are_other {
+            files.push(file);
+        }
+    }
     if files.is_empty() {
         return console.print("It is trusted already.\n").map(|()| Exit::Success);
     }
@@ -161,6 +175,7 @@ fn trust(
         let _ = writeln!(text, "{} would change:", shown(&file.path));
     }
     text.push_str(&changes(&lines(&before), &lines(&after)));
+    text.push_str(&skills);
     console.print(&text)?;
     if !is_decided && !ask(&text)? {
         return Err(Stop::Error { exit: Exit::Denied, message: "nothing is trusted".to_owned() });
@@ -169,6 +184,24 @@ fn trust(
         store.trust(file).map_err(Stop::failed)?;
     }
     console.print("Trusted, until it changes.\n").map(|()| Exit::Success)
+}
+
+/// The skills that would count, for a person who is to read them before.
+fn told(directory: &Path, skills: &SkillFiles) -> String {
+    let mut text = format!("The skills in {} would count as they are:\n", shown(directory));
+    if skills.files.is_empty() {
+        text.push_str("  none\n");
+    }
+    for file in &skills.files {
+        let name = file.path.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
+        let _ = match &file.content {
+            Ok((_, text_of)) => {
+                writeln!(text, "  + {} ({} lines)", escape_line(&name), text_of.lines().count())
+            }
+            Err(reason) => writeln!(text, "  {}: {}", escape_line(&name), escape_line(reason)),
+        };
+    }
+    text
 }
 
 /// What a person is to read before they trust: what would go, and what would come.

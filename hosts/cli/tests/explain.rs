@@ -76,7 +76,7 @@ fn a_tool_that_is_not_linked_is_judged_by_its_name() {
     let user = tempfile::tempdir().unwrap();
     std::fs::write(
         user.path().join("toolkit.json5"),
-        "{\n  agents: {\n    kid: { tools: { deny: ['bash', 'nodes'] } },\n  },\n}\n",
+        "{\n  agents: {\n    kid: { tools: { deny: ['bash', 'nodez', 'nodes'] } },\n  },\n}\n",
     )
     .unwrap();
     let run = |args: &[&str]| {
@@ -93,19 +93,19 @@ fn a_tool_that_is_not_linked_is_judged_by_its_name() {
     );
     assert!(kid.out.contains(&denies), "{denies}{}", kid.out);
 
-    // Of a tool that comes with no crate yet, all of it.
-    let kid = run(&["explain", "tool", "nodes", "--agent", "kid"]);
+    // Of a name that nobody knows, all of it.
+    let kid = run(&["explain", "tool", "nodez", "--agent", "kid"]);
     // Told to everybody: who mistyped it would think that it is denied.
     let warned = |err: &str| {
-        err.starts_with("warning: no tool or plugin has the name `nodes` (/agents/kid/tools/deny/1)")
+        err.starts_with("warning: no tool or plugin has the name `nodez` (/agents/kid/tools/deny/1)")
             && err.lines().count() == 1
     };
     assert!(kid.code == 5 && warned(&kid.err), "{kid:?}");
     assert_eq!(
         kid.out.lines().next().unwrap(),
-        "nodes is not linked into this program; for this caller that name is denied by the rules of agent `kid`."
+        "nodez is not linked into this program; for this caller that name is denied by the rules of agent `kid`."
     );
-    let json = run(&["explain", "tool", "nodes", "--agent", "kid", "-o", "json"]);
+    let json = run(&["explain", "tool", "nodez", "--agent", "kid", "-o", "json"]);
     let page: serde_json::Value = serde_json::from_str(&json.out).unwrap();
     assert_eq!((&page["exists"], &page["present"]), (&json!(false), &json!(false)));
 
@@ -115,5 +115,8 @@ fn a_tool_that_is_not_linked_is_judged_by_its_name() {
     assert!(anybody.out.starts_with(
         "sessions_spawn is not linked into this program; for this caller nothing in the policy denies that name.\n\nsilent"
     ));
-    assert!(run(&["explain", "tool", "nodes"]).fails(3).contains("there is no tool `nodes`"));
+    // A tool that is to come is no mistake in a list.
+    let nodes = run(&["explain", "tool", "nodes"]);
+    assert!(nodes.code == 3 && nodes.out.starts_with("nodes is not linked into this program;"), "{nodes:?}");
+    assert!(run(&["explain", "tool", "nodez"]).fails(3).contains("there is no tool `nodez`"));
 }

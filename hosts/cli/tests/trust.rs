@@ -3,13 +3,15 @@
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
 mod fixture;
+#[path = "fixture/terminal.rs"]
+mod terminal;
 
 use fixture::{finish, program};
 use std::fs;
-use std::io::{Read as _, Write as _};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use tempfile::TempDir;
+use terminal::Terminal;
 
 const PROMPT: &str = "Trust it? [y/N] ";
 
@@ -56,45 +58,7 @@ impl User {
     /// A shell command, in which `trust` is the program's, on a terminal of its own.
     fn at_a_terminal(&self, line: &str) -> Terminal {
         let line = line.replace("trust", &format!("'{}' trust", program().display()));
-        let mut command = Command::new("script");
-        command.args(["--quiet", "--return", "--command", &line, "/dev/null"]);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let child = self.prepared(command).spawn().expect("`script` of util-linux is needed");
-        Terminal { child, seen: String::new() }
-    }
-}
-
-/// What a person sees, and types on.
-struct Terminal {
-    child: Child,
-    seen: String,
-}
-
-impl Terminal {
-    fn until(mut self, text: &str) -> Self {
-        while !self.seen.contains(text) {
-            let mut buffer = [0; 1024];
-            let count = self.child.stdout.as_mut().unwrap().read(&mut buffer).unwrap();
-            assert_ne!(count, 0, "{text:?} is not in {}", self.seen);
-            self.seen.push_str(&String::from_utf8_lossy(&buffer[..count]));
-        }
-        self
-    }
-
-    fn type_in(mut self, keys: &str) -> Self {
-        let keyboard = self.child.stdin.as_mut().unwrap();
-        keyboard.write_all(keys.as_bytes()).unwrap();
-        keyboard.flush().unwrap();
-        self
-    }
-
-    /// To the end: what was seen, and the exit code.
-    fn end(mut self) -> (String, Option<i32>) {
-        let mut rest = Vec::new();
-        self.child.stdout.take().unwrap().read_to_end(&mut rest).unwrap();
-        self.seen.push_str(&String::from_utf8_lossy(&rest));
-        let status = self.child.wait().unwrap();
-        (self.seen, status.code())
+        Terminal::running(&line, |command| self.prepared(command))
     }
 }
 
@@ -175,6 +139,43 @@ fn what_a_file_says_cannot_draw_on_the_terminal() {
     let odd = before.chars().find(|char| char.is_control() && !['\r', '\n'].contains(char));
     assert_eq!((odd, before.contains('\u{202e}')), (None, false), "{seen:?}");
     assert!(!before.contains("\nTrusted") && before.contains(r"\u{202e}"), "{seen:?}");
+}
+
+#[test]
+fn skills_are_shown_and_trusted_as_they_are() {
+    let user = User::new();
+    let skill = |name: &str, text: &str| {
+        let directory = user.path("work/skills").join(name);
+        fs::create_dir_all(&directory).unwrap();
+        fs::write(directory.join("SKILL.md"), text).unwrap();
+    };
+    let stored = || fs::read_to_string(user.path("data/trust.json")).unwrap();
+    user.run(&["trust", "--yes"]).ok();
+    let before = stored();
+    assert!(user.run(&["trust", "--yes"]).ok().contains("It is trusted already."));
+    // One that comes is asked about, with nothing else changed.
+    skill("review", "---\nname: review\ndescription: x\n---\nLook.\n");
+    let (seen, code) = user.at_a_terminal("trust").until(PROMPT).type_in("n\n").end();
+    assert!(seen.contains("work/skills would count as they are:\r\n  + review (5 lines)"), "{seen}");
+    assert_eq!((code, stored()), (Some(5), before.clone()), "{seen}");
+    let (seen, code) = user.at_a_terminal("trust").until(PROMPT).type_in("y\n").end();
+    assert_eq!(code, Some(0), "{seen}");
+    let with_one = stored();
+    assert!(with_one.contains("\"skills\"") && !before.contains("\"skills\""), "{with_one}");
+    assert!(user.run(&["trust", "--yes"]).ok().contains("It is trusted already."));
+    // What was shown is what is remembered, whatever comes meanwhile.
+    skill("review", "---\nname: review\ndescription: x\n---\nLook again.\n");
+    let terminal = user.at_a_terminal("trust").until(PROMPT);
+    skill("evil\u{1b}[2J", "---\nname: evil\ndescription: x\n---\n");
+    let (seen, _) = terminal.type_in("y\n").end();
+    assert!(!seen.contains("evil"), "{seen}");
+    let said = user.run(&["trust", "--yes"]).ok();
+    assert!(said.contains("+ evil\\u{1b}[2J (4 lines)") && said.contains("+ review (5 lines)"), "{said}");
+    assert!(user.run(&["trust", "--yes"]).ok().contains("It is trusted already."));
+    // That they are gone is told as well.
+    fs::remove_dir_all(user.path("work/skills")).unwrap();
+    assert!(user.run(&["trust", "--yes"]).ok().contains("Trusted, until it changes."));
+    assert_eq!(stored(), before);
 }
 
 #[test]

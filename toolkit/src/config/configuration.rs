@@ -101,6 +101,9 @@ pub struct WorkspaceFile {
     pub file: TrustedFile,
     /// Whether it counts whole.
     pub is_trusted: bool,
+    /// What the skills beside it have to be to count, as [`SkillFiles::sha256`](crate::SkillFiles::sha256): what they were when
+    /// it was trusted.
+    pub trusted_skills: Option<String>,
 }
 
 /// Without values: they may be secret.
@@ -333,6 +336,13 @@ impl Configuration {
     pub fn trusts_workspace(&self, workspace: &Path) -> bool {
         let Ok(place) = workspace.canonicalize().map(|real| real.join(FILE)) else { return false };
         self.0.files.iter().any(|file| file.is_trusted && file.file.path == place)
+    }
+
+    /// What the skills of a workspace have to be to count: what they were when the user trusted it. Blocks, for a moment.
+    pub(crate) fn trusted_skills(&self, workspace: &Path) -> Option<String> {
+        let place = workspace.canonicalize().ok()?.join(FILE);
+        let file = self.0.files.iter().find(|file| file.is_trusted && file.file.path == place)?;
+        file.trusted_skills.clone()
     }
 
     /// The directory where the user keeps their own configuration, whether or not it is there; `None` where none was loaded

@@ -272,9 +272,12 @@ fn add_file(
     if problems.len() > count {
         return;
     }
-    let is_trusted = kind != Kind::Workspace || trusted.contains(&identity);
+    // What is handed over goes before what is remembered.
+    let known = trusted.iter().rev().find(|known| known.is_same_file(&identity));
+    let is_trusted = kind != Kind::Workspace || known.is_some();
     if kind == Kind::Workspace {
-        sources.files.push(WorkspaceFile { file: identity, is_trusted });
+        let trusted_skills = known.and_then(|known| known.skills.clone());
+        sources.files.push(WorkspaceFile { file: identity, is_trusted, trusted_skills });
     }
     if is_trusted {
         sources.add(document, problems);

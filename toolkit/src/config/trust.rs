@@ -3,6 +3,7 @@
 use crate::approvals::{Lock, check_directory, open_own};
 use crate::escape::escape_line;
 use crate::output_store::default_data_dir;
+use crate::skills::{DIRECTORY, SkillFiles};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -27,7 +28,7 @@ pub struct TrustStore {
     file: PathBuf,
 }
 
-/// A file that is trusted with what it held.
+/// A file that is trusted with what it held, and the skills beside it with what they held.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -37,6 +38,9 @@ pub struct TrustedFile {
     pub path: PathBuf,
     /// The SHA-256 of what it held, in hexadecimal digits.
     pub sha256: String,
+    /// The SHA-256 of the skills beside it, as [`SkillFiles::sha256`](crate::SkillFiles::sha256); `None` where there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skills: Option<String>,
 }
 
 #[derive(Default, Serialize, Deserialize)]
@@ -49,7 +53,24 @@ struct Stored {
 impl TrustedFile {
     /// A file with what it holds.
     pub fn new(path: impl Into<PathBuf>, content: &[u8]) -> Self {
-        Self { path: path.into(), sha256: data_encoding::HEXLOWER.encode(&Sha256::digest(content)) }
+        let sha256 = data_encoding::HEXLOWER.encode(&Sha256::digest(content));
+        Self { path: path.into(), sha256, skills: None }
+    }
+
+    /// With the skills that are in the directory `skills` beside it, as they were read.
+    #[must_use]
+    pub fn with_skills(self, skills: &SkillFiles) -> Self {
+        Self { skills: skills.sha256(), ..self }
+    }
+
+    /// The directory of the skills beside it.
+    pub fn skills_dir(&self) -> PathBuf {
+        self.path.with_file_name(DIRECTORY)
+    }
+
+    /// Whether both are the same file with the same content, whatever stands beside it.
+    pub(crate) fn is_same_file(&self, other: &Self) -> bool {
+        self.path == other.path && self.sha256 == other.sha256
     }
 }
 

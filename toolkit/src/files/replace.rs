@@ -2,12 +2,13 @@
 
 use super::handle::{self, Dir, FileKind, Stat};
 use super::open::cannot;
+use super::taken::Taken;
 use super::target::{Expected, Target, no_file};
 use super::version::FileVersion;
 use super::{fault, stale};
 use crate::error::ToolError;
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind, Write as _};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -16,7 +17,7 @@ use std::time::Duration;
 const TRIES: usize = 16;
 /// How long it is waited for another process that puts a file in the same directory. It takes microseconds; after this,
 /// whoever holds the lock is no such process.
-const LOCK_TIME: Duration = Duration::from_secs(2);
+pub(super) const LOCK_TIME: Duration = Duration::from_secs(2);
 
 /// A file that was written.
 #[derive(Debug, Clone)]
@@ -28,13 +29,20 @@ pub struct Written {
     pub replaced: bool,
     /// What it is now.
     pub version: FileVersion,
+    /// How many other names the file had that was there: hard links, which keep its content.
+    pub other_names: u64,
 }
 
+/// A file whose mode and attributes a new one gets: the directory that it is in, what it is, and its name.
+type Like<'a> = (&'a Dir, &'a Stat, &'a OsStr);
+
 /// A file under a name of its own, which goes unless it is kept.
-struct Temporary<'a> {
+pub(super) struct Temporary<'a> {
     dir: &'a Dir,
     name: OsString,
-    file: File,
+    identity: Option<(u64, u64)>,
+    /// Open while it is filled, and locked: somebody still needs it.
+    file: Option<File>,
     is_there: bool,
 }
 
@@ -43,33 +51,88 @@ impl Target {
     /// dies meanwhile. Directories that are missing are made. Blocks.
     ///
     /// Mode, owner, group, access list and user attributes of a file that is replaced are kept, all but the first as far as
-    /// the process may; set-user-id goes where the owner cannot be kept. A file with several names keeps its old content under the others. The
-    /// session has seen what is written here.
+    /// the process may; set-user-id goes where the owner cannot be kept. A file with several names keeps its old content
+    /// under the others: only a file of its own can get a place at once. [`Written::other_names`] says how many these are.
+    /// The session has seen what is written here.
     ///
     /// # Errors
     ///
     /// `Failed` when what is there is not what was expected, and nothing is changed then; and for whatever the system
     /// refuses.
     pub fn write(&self, content: &[u8], expected: &Expected) -> Result<Written, ToolError> {
+        self.write_keeping(content, expected).map(|(written, _)| written)
+    }
+
+    /// The same, and also gives the file that was replaced, where one was and the file system can exchange two. Blocks.
+    ///
+    /// # Errors
+    ///
+    /// As [`write`](Self::write).
+    pub fn write_keeping(
+        &self,
+        content: &[u8],
+        expected: &Expected,
+    ) -> Result<(Written, Option<Taken>), ToolError> {
+        // What was made on the way to a failure is of use to nobody.
+        self.write_once(content, expected, None).inspect_err(|_| self.remove_made_directories())
+    }
+
+    /// Writes a file where none is, with the mode and all else that is kept of a file that is replaced, of the one at `like`.
+    /// Blocks.
+    ///
+    /// # Errors
+    ///
+    /// As [`write`](Self::write); where nothing is at `like`, too.
+    pub fn write_like(&self, like: &Self, content: &[u8]) -> Result<Written, ToolError> {
+        let Some(dir) = like.parent().map_err(|error| like.refused(&error))? else {
+            return Err(like.absent());
+        };
+        let Some(stat) = like.stat_in(&dir)? else { return Err(like.absent()) };
+        let written = self.write_once(content, &Expected::Absent, Some((&dir, &stat, &*like.name)));
+        written.map(|(written, _)| written).inspect_err(|_| self.remove_made_directories())
+    }
+
+    /// `like` is the one whose mode and attributes a file gets where none was.
+    fn write_once(
+        &self,
+        content: &[u8],
+        expected: &Expected,
+        like: Option<Like<'_>>,
+    ) -> Result<(Written, Option<Taken>), ToolError> {
         let refused = |error: &io::Error| self.refused(error);
         let dir = self.made_parent().map_err(|error| refused(&error))?;
         stale::remove_old(&dir);
         for _ in 0..TRIES {
             let existing = self.check(&dir, expected)?;
-            let mut new = Temporary::create(&dir, existing.is_none()).map_err(|error| refused(&error))?;
-            let filled = new.fill(content, existing.as_ref().map(|stat| (stat, &*self.name)));
-            match filled.and_then(|()| self.put(&mut new, existing.as_ref())) {
-                Ok(Put::Done) => {}
-                Ok(Put::Changed) if matches!(expected, Expected::Any) => continue,
-                Ok(Put::Changed) => return Err(self.changed()),
+            let like = existing.as_ref().map(|stat| (&dir, stat, &*self.name)).or(like);
+            let mut new = Temporary::create(&dir, like.is_none()).map_err(|error| refused(&error))?;
+            let filled = new.fill(content, like);
+            let put = filled.and_then(|metadata| Ok((self.put(&mut new, existing.as_ref())?, metadata)));
+            let metadata = match put {
+                Ok((Put::Done, metadata)) => metadata,
+                Ok((Put::Changed, _)) if matches!(expected, Expected::Any) => continue,
+                Ok((Put::Changed, _)) => return Err(self.changed()),
                 Err(error) => return Err(refused(&error)),
-            }
-            let metadata = new.file.metadata().map_err(|error| refused(&error))?;
+            };
             fault::point("sync the directory");
             dir.sync().map_err(|error| refused(&error))?;
             let version = FileVersion::of(content, &metadata);
             self.workspace.saw(&self.real, version.clone());
-            return Ok(Written { path: self.real.clone(), replaced: existing.is_some(), version });
+            let written = Written {
+                path: self.real.clone(),
+                replaced: existing.is_some(),
+                version,
+                other_names: existing.as_ref().map_or(0, |existing| existing.names.saturating_sub(1)),
+            };
+            let taken = match existing {
+                Some(existing) if new.is_there => {
+                    let dir = new.dir.try_clone().map_err(|error| refused(&error))?;
+                    new.is_there = false;
+                    Some(Taken::new(self, dir, new.name.clone(), existing, expected))
+                }
+                _ => None,
+            };
+            return Ok((written, taken));
         }
         Err(self.changed())
     }
@@ -80,24 +143,7 @@ impl Target {
     ///
     /// As [`write`](Self::write); where nothing is there, too.
     pub fn remove(&self, expected: &Expected) -> Result<(), ToolError> {
-        let refused = |error: &io::Error| self.refused(error);
-        let Some(dir) = self.parent().map_err(|error| refused(&error))? else { return Err(self.absent()) };
-        let _until_removed = dir.lock(LOCK_TIME);
-        let Some(existing) = self.check(&dir, expected)? else { return Err(self.absent()) };
-        let name = temporary_name().map_err(|error| refused(&error))?;
-        // Under a name of its own it can be seen whether it is the one that was meant.
-        fault::point("take the name away");
-        dir.rename_new(&self.name, &dir, &name).map_err(|error| refused(&error))?;
-        let taken = dir.stat(&name).map_err(|error| refused(&error))?;
-        if !is_same_file(&taken, &existing) {
-            dir.rename_new(&name, &dir, &self.name).map_err(|error| self.left_at(&name, &error))?;
-            return Err(self.changed());
-        }
-        fault::point("remove");
-        dir.remove(&name).map_err(|error| refused(&error))?;
-        dir.sync().map_err(|error| refused(&error))?;
-        self.workspace.forget(&self.real);
-        Ok(())
+        self.take_away(expected)?.remove().map_err(|error| self.refused(&error))
     }
 
     /// Gives the file the place of another target, where nothing may be yet. Blocks.
@@ -127,7 +173,7 @@ impl Target {
     }
 
     /// What is there, if that is what was expected and may be written.
-    fn check(&self, dir: &Dir, expected: &Expected) -> Result<Option<Stat>, ToolError> {
+    pub(super) fn check(&self, dir: &Dir, expected: &Expected) -> Result<Option<Stat>, ToolError> {
         let existing = self.stat_in(dir)?;
         if let Some(stat) = &existing {
             if stat.kind != FileKind::File {
@@ -162,7 +208,7 @@ impl Target {
     }
 
     /// Puts a file that is complete in its place.
-    fn put(&self, new: &mut Temporary<'_>, existing: Option<&Stat>) -> io::Result<Put> {
+    pub(super) fn put(&self, new: &mut Temporary<'_>, existing: Option<&Stat>) -> io::Result<Put> {
         let dir = new.dir;
         // Between the look and the change, no other process of this toolkit has its own.
         let _until_put = dir.lock(LOCK_TIME);
@@ -198,23 +244,23 @@ impl Target {
         Ok(put)
     }
 
-    fn refused(&self, error: &io::Error) -> ToolError {
+    pub(super) fn refused(&self, error: &io::Error) -> ToolError {
         if handle::is_raced(error) { self.changed() } else { cannot("write", &self.shown, error) }
     }
 
-    fn changed(&self) -> ToolError {
+    pub(super) fn changed(&self) -> ToolError {
         ToolError::failed(format!(
             "{} was changed by something else meanwhile, and is left as it is now; read it again, then repeat the change",
             self.shown
         ))
     }
 
-    fn absent(&self) -> ToolError {
+    pub(super) fn absent(&self) -> ToolError {
         ToolError::not_found(format!("{} does not exist", self.shown))
     }
 
     /// What could not go back.
-    fn left_at(&self, name: &OsStr, error: &io::Error) -> ToolError {
+    pub(super) fn left_at(&self, name: &OsStr, error: &io::Error) -> ToolError {
         ToolError::failed(format!(
             "{} was changed by something else meanwhile, and could not be put back from {} in the same directory: {error}",
             self.shown,
@@ -223,7 +269,7 @@ impl Target {
     }
 }
 
-enum Put {
+pub(super) enum Put {
     Done,
     /// It is not what it was.
     Changed,
@@ -239,7 +285,7 @@ fn is_there(dir: &Dir, name: &OsStr, before: &Stat) -> io::Result<bool> {
 }
 
 /// Whether it is the same file in the same state.
-fn is_same_file(now: &Stat, before: &Stat) -> bool {
+pub(super) fn is_same_file(now: &Stat, before: &Stat) -> bool {
     now.kind == before.kind
         && now.identity == before.identity
         && now.size == before.size
@@ -255,7 +301,8 @@ impl<'a> Temporary<'a> {
                 Ok(file) => {
                     // Says that somebody still needs it.
                     handle::try_lock(&file);
-                    return Ok(Self { dir, name, file, is_there: true });
+                    let identity = handle::identity(&file.metadata()?);
+                    return Ok(Self { dir, name, identity, file: Some(file), is_there: true });
                 }
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
@@ -264,15 +311,23 @@ impl<'a> Temporary<'a> {
         Err(ErrorKind::AlreadyExists.into())
     }
 
-    fn fill(&mut self, content: &[u8], replaces: Option<(&Stat, &OsStr)>) -> io::Result<()> {
+    /// One that is complete.
+    pub(super) fn of(dir: &'a Dir, name: OsString, stat: &Stat) -> Self {
+        Self { dir, name, identity: stat.identity, file: None, is_there: true }
+    }
+
+    /// Also says what the system knows of it then.
+    fn fill(&mut self, content: &[u8], like: Option<Like<'_>>) -> io::Result<Metadata> {
+        let Some(file) = &mut self.file else { return Err(ErrorKind::InvalidInput.into()) };
         fault::point("write");
-        self.file.write_all(content)?;
-        if let Some((replaces, name)) = replaces {
-            handle::owner_and_mode(&self.file, replaces)?;
-            self.dir.give_attributes(name, &self.file);
+        file.write_all(content)?;
+        if let Some((dir, stat, name)) = like {
+            handle::owner_and_mode(file, stat)?;
+            dir.give_attributes(name, file);
         }
         fault::point("sync");
-        self.file.sync_all()
+        file.sync_all()?;
+        file.metadata()
     }
 }
 
@@ -282,7 +337,7 @@ impl Temporary<'_> {
     ///
     /// Whatever else comes out is another's, of a moment ago, and never removed.
     fn keep_or_give_back(&mut self, name: &OsStr, expected: &Stat) -> io::Result<Put> {
-        let own = handle::identity(&self.file.metadata()?);
+        let own = self.identity;
         self.is_there = false;
         if is_there(self.dir, &self.name, expected)? {
             self.is_there = true;
@@ -329,7 +384,7 @@ impl Drop for Temporary<'_> {
     }
 }
 
-fn temporary_name() -> io::Result<OsString> {
+pub(super) fn temporary_name() -> io::Result<OsString> {
     let mut random = [0; 8];
     getrandom::fill(&mut random).map_err(|error| io::Error::other(error.to_string()))?;
     Ok(stale::name(u64::from_be_bytes(random)).into())

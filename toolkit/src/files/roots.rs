@@ -89,6 +89,7 @@ impl Roots {
             real: real.to_owned(),
             given: real.to_owned(),
             links: Vec::new(),
+            is_link: false,
             workspace: self.workspace().real.clone(),
             further: self.further().map(|root| root.real.clone()).collect(),
             obstacle: None,

@@ -1,10 +1,11 @@
 //! A file that is to be written: what is proposed, what a person allows, and where it then goes.
 
 use super::handle::{self, Any, Dir, FileKind};
+use super::made::Missing;
 use super::open::cannot;
 use super::opened::{Refused, Repaired};
 use super::version::FileVersion;
-use super::{Workspace, fault, repair};
+use super::{Workspace, repair};
 use crate::ask::{Access, Ask};
 use crate::context::leave::{Granted, MOST_LOOKS, Weighed, denied, restless};
 use crate::error::ToolError;
@@ -46,6 +47,8 @@ pub struct FileContent {
     pub bytes: Vec<u8>,
     /// Which version it is.
     pub version: FileVersion,
+    /// How many names it has beside this one: hard links. They keep what they have when this one is written.
+    pub other_names: u64,
 }
 
 /// What has to be there still when a file is written.
@@ -158,6 +161,11 @@ impl Proposal {
         }
     }
 
+    /// Whether the path names a symbolic link, as far as that may be known: what is written is what it leads to.
+    pub fn is_link(&self) -> bool {
+        self.place().is_some_and(|place| place.is_link)
+    }
+
     /// Whether a person has to be asked.
     pub fn is_asked(&self) -> bool {
         matches!(self.weighed, Weighed::Asks(_))
@@ -239,13 +247,13 @@ impl Proposal {
 pub struct Target {
     pub(super) workspace: Workspace,
     /// The directory it is in, or the nearest one above that is there.
-    dir: Dir,
-    /// The directories that have to be made.
-    missing: Vec<OsString>,
+    pub(super) dir: Dir,
+    pub(super) missing: Missing,
     pub(super) name: OsString,
     pub(super) real: PathBuf,
     pub(super) shown: String,
     repaired: Option<Repaired>,
+    is_link: bool,
 }
 
 impl Target {
@@ -258,7 +266,7 @@ impl Target {
         if let Some(Obstacle::Unusable(error)) = place.obstacle {
             return Err(error);
         }
-        let real = place.real;
+        let (real, is_link) = (place.real, place.is_link);
         let shown = workspace.shown(&real);
         let (Some(name), Some(_)) = (real.file_name().map(OsStr::to_owned), real.parent()) else {
             return Err(no_file(&shown, FileKind::Directory));
@@ -284,7 +292,8 @@ impl Target {
                 Err(error) => return Err(cannot("write", &shown, &error)),
             }
         };
-        let target = Self { workspace, dir, missing, name, real, shown, repaired };
+        let missing = Missing::new(missing);
+        let target = Self { workspace, dir, missing, name, real, shown, repaired, is_link };
         if target.missing.is_empty()
             && let Some(stat) = target.stat_in(&target.dir)?
         {
@@ -312,6 +321,11 @@ impl Target {
         self.repaired.as_ref()
     }
 
+    /// Whether the path named a symbolic link, which leads here.
+    pub fn is_link(&self) -> bool {
+        self.is_link
+    }
+
     /// What is there now, of at most `most` bytes; `None` where nothing is. Blocks.
     ///
     /// # Errors
@@ -328,34 +342,6 @@ impl Target {
             Err(error) if handle::is_raced(&error) => Err(no_file(&self.shown, FileKind::Link)),
             Err(error) => Err(cannot(&error)),
         }
-    }
-
-    /// The directory that it is in, if that is there.
-    pub(super) fn parent(&self) -> io::Result<Option<Dir>> {
-        let mut dir = self.dir.try_clone()?;
-        for name in &self.missing {
-            dir = match dir.open_dir(Path::new(name)) {
-                Ok(dir) => dir,
-                Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-                Err(error) => return Err(error),
-            };
-        }
-        Ok(Some(dir))
-    }
-
-    /// The directory that it is in, made where it is not there, with those above it.
-    pub(super) fn made_parent(&self) -> io::Result<Dir> {
-        let mut dir = self.dir.try_clone()?;
-        for name in &self.missing {
-            fault::point("make a directory");
-            match dir.make_dir(name) {
-                Ok(()) => dir.sync()?,
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error),
-            }
-            dir = dir.open_dir(Path::new(name))?;
-        }
-        Ok(dir)
     }
 
     /// What is under its name.
@@ -395,5 +381,6 @@ fn read_whole(file: File, metadata: Metadata, most: u64, shown: &str) -> Result<
     // As it is after it was read: what changes it meanwhile has changed the time.
     let metadata = file.get_ref().metadata().unwrap_or(metadata);
     let version = FileVersion::of(&bytes, &metadata);
-    Ok(FileContent { bytes, version })
+    let other_names = handle::names(&metadata).saturating_sub(1);
+    Ok(FileContent { bytes, version, other_names })
 }

@@ -161,6 +161,7 @@ impl OpenedTree {
             real: real.to_owned(),
             given: real.to_owned(),
             links: Vec::new(),
+            is_link: false,
             workspace: inner.boundary.clone(),
             further: inner.further.clone(),
             obstacle: None,

@@ -27,7 +27,7 @@ pub(crate) fn explain_absent(
     if !is_valid_name(name) {
         return None;
     }
-    let is_registered = registered.is_name(name);
+    let is_registered = registered.is_name(name) || registered.names.contains(name);
     let source = if is_registered { Source::Core } else { Source::Runtime };
     let tool = Tool::new(&ABSENT).named(name).placed(source, None, false);
     let explanation = explain(policy, caller, &tool);

@@ -19,6 +19,8 @@ pub struct PolicyData {
     pub profiles: &'static [(&'static str, Option<&'static [&'static str]>)],
     /// Other names that lists may use, each with the tool that it means.
     pub aliases: &'static [(&'static str, &'static str)],
+    /// Further names that are no mistake in a list, though no tool of such a name need be there.
+    pub names: &'static [&'static str],
 }
 
 inventory::collect!(PolicyData);
@@ -36,6 +38,8 @@ pub(crate) struct Registered {
     aliases: BTreeMap<String, String>,
     /// Tools, to their aliases.
     families: BTreeMap<String, BTreeSet<String>>,
+    /// Further names that are no mistake in a list.
+    pub(crate) names: BTreeSet<String>,
 }
 
 impl Default for Registered {
@@ -47,6 +51,7 @@ impl Default for Registered {
             profiles: BTreeMap::from([("full".to_owned(), vec![ProfileRules::default()])]),
             aliases: BTreeMap::new(),
             families: BTreeMap::new(),
+            names: BTreeSet::new(),
         }
     }
 }
@@ -95,6 +100,7 @@ impl Registered {
                 self.aliases.insert(alias, name);
             }
         }
+        self.names.extend(data.names.iter().map(|name| normalised(name)));
         self.families.clear();
         for (alias, name) in &self.aliases {
             self.families.entry(name.clone()).or_default().insert(alias.clone());

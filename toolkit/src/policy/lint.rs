@@ -55,7 +55,7 @@ impl<'a, S: Subject> Known<'a, S> {
             tools.iter().flat_map(|tool| std::iter::once(tool.name()).chain(tool.aliases())).map(normalised),
         );
         names.extend(registered.aliases().flat_map(|(alias, name)| [alias, name]).map(str::to_owned));
-        names.extend(registered.groups.values().flatten().cloned());
+        names.extend(registered.groups.values().flatten().chain(&registered.names).cloned());
         Self { policy, tools, names, plugins, groups }
     }
 

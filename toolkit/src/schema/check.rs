@@ -64,6 +64,30 @@ fn find_shown_fault(schema: &Value, under: &str, root: &Value) -> Option<String>
     }
 }
 
+/// Takes out the examples of a parameter that do not fit it any more, since it was narrowed.
+pub(crate) fn drop_unfitting_examples(root: &mut Value, pointer: &str) {
+    let Some(property) = root.pointer(pointer) else { return };
+    let Some(examples) = property.get("examples").and_then(Value::as_array) else { return };
+    let Some(validator) = validator_within(property, root) else { return };
+    let fitting: Vec<Value> =
+        examples.iter().filter(|example| validator.is_valid(example)).cloned().collect();
+    let Some(property) = root.pointer_mut(pointer).and_then(Value::as_object_mut) else { return };
+    if fitting.is_empty() {
+        property.shift_remove("examples");
+    } else {
+        property.insert("examples".into(), fitting.into());
+    }
+}
+
+/// Of a part of a document, whose definitions it may speak of.
+fn validator_within(part: &Value, root: &Value) -> Option<Validator> {
+    let mut document = part.clone();
+    if let (Some(document), Some(definitions)) = (document.as_object_mut(), root.get("$defs")) {
+        document.insert("$defs".into(), definitions.clone());
+    }
+    validator(&document).ok()
+}
+
 fn property_fault(name: &str, property: &Value, root: &Value) -> Option<String> {
     let default = property.get("default");
     let examples = property.get("examples").and_then(Value::as_array);
@@ -74,11 +98,7 @@ fn property_fault(name: &str, property: &Value, root: &Value) -> Option<String> 
     if shown.all(|value| plain::certainly_allows(property, value)) {
         return None;
     }
-    let mut document = property.clone();
-    if let (Some(document), Some(definitions)) = (document.as_object_mut(), root.get("$defs")) {
-        document.insert("$defs".into(), definitions.clone());
-    }
-    let validator = validator(&document).ok()?;
+    let validator = validator_within(property, root)?;
     let shown = default.map(|value| ("default", value));
     let examples = examples.into_iter().flatten().map(|value| ("example", value));
     let (what, _) = shown.into_iter().chain(examples).find(|(_, value)| !validator.is_valid(value))?;

@@ -18,6 +18,7 @@
 //! What stands around it, as the call of a command with a here-document or the fence of a code block, is passed over, and
 //! so is an indentation of the whole.
 
+use super::command;
 use super::patch::{Action, Change, Hunk, PatchError, without_return};
 use super::unified;
 use std::borrow::Cow;
@@ -59,11 +60,14 @@ pub(super) fn parse<'a>(lines: &[&'a str], begin: usize) -> Result<Vec<Change<'a
                 "the patch does not end with `*** End Patch`: it may be cut off; send all of it",
             )
         })?;
-    for (index, line) in lines.iter().enumerate() {
-        if index < begin && !is_before(line) || index > end && !is_after(line) {
-            let side = if index < begin { "before `*** Begin Patch`" } else { "after `*** End Patch`" };
-            return Err(PatchError::new(index + 1, format!("this line stands {side}; leave it out")));
-        }
+    let mut directory = None;
+    for (index, line) in lines[..begin].iter().enumerate() {
+        directory =
+            command::before(line).map_err(|problem| PatchError::new(index + 1, problem))?.or(directory);
+    }
+    if let Some(index) = lines[end + 1..].iter().position(|line| !is_after(line)) {
+        let problem = "this line stands after `*** End Patch`; leave it out";
+        return Err(PatchError::new(end + 2 + index, problem));
     }
     // A patch that came with CRLF has them on its own lines too.
     let came_with_returns = lines[begin].ends_with('\r');
@@ -76,16 +80,16 @@ pub(super) fn parse<'a>(lines: &[&'a str], begin: usize) -> Result<Vec<Change<'a
     };
     let body: Vec<&'a str> = body.iter().map(clean).collect();
     let first = body.iter().find(|line| !line.trim().is_empty());
-    if first.is_some_and(|line| line.starts_with("--- ") || line.starts_with("diff --git ")) {
-        return unified::parse(&body, begin + 1);
+    let mut changes = match first {
+        Some(line) if line.starts_with("--- ") || line.starts_with("diff --git ") => {
+            unified::parse(&body, begin + 1)?
+        }
+        _ => Reader { lines: &body, at: 0, before: begin + 1 }.changes()?,
+    };
+    if let Some(directory) = directory {
+        changes.iter_mut().for_each(|change| change.move_into(directory));
     }
-    Reader { lines: &body, at: 0, before: begin + 1 }.changes()
-}
-
-/// Whether a line may stand before the patch.
-fn is_before(line: &str) -> bool {
-    let line = line.trim();
-    line.is_empty() || line.starts_with("```") || line.contains("<<") || line.contains("apply_patch")
+    Ok(changes)
 }
 
 /// Whether a line may stand after it: the end of a here-document, of a quotation, of a code block.
@@ -141,7 +145,8 @@ impl<'a> Reader<'_, 'a> {
                 Header::Delete(_) => self.deleted().map(|()| Action::Delete(Vec::new()))?,
                 Header::Update(_) => self.updated()?,
             };
-            changes.push(Change { line: number, path: path.to_owned(), or_path: None, action });
+            let (path, states_mode) = (path.to_owned(), false);
+            changes.push(Change { line: number, path, or_path: None, action, states_mode });
         }
         Ok(changes)
     }

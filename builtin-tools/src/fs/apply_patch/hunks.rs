@@ -1,14 +1,16 @@
 //! The hunks of one file, as parts of it that are replaced.
 //!
 //! Lines that stay keep every byte. Where a hunk is in the file byte for byte, new lines are as the patch has them, with
-//! their carriage returns; else, and where it has no old lines and no carriage return, they end as those that they replace
-//! or stand next to. The last line has an ending afterwards if it had one before, unless the patch says otherwise.
+//! their carriage returns; else they end as those that they replace or stand next to. Where a hunk has no old lines, `Said`
+//! tells which it is. The last line has an ending afterwards if it had one before, unless the patch says otherwise.
 
 use super::lines::{Level, Lines};
 use super::patch::{Hunk, HunkLine, Sign, without_return};
 use super::place::{Misplaced, Placed, Placer, changed_until};
-use crate::fs::fold;
+use crate::fs::edit::Reindent;
+use crate::fs::fold::{self, Looseness};
 use crate::fs::splice::Splice;
+use std::borrow::Cow;
 
 /// What becomes of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +34,7 @@ pub(crate) fn apply(file: &[u8], hunks: &[Hunk<'_>]) -> Result<Patched, NotAppli
     let knows_mark = hunks.iter().flat_map(|hunk| &hunk.lines).any(|line| line.text.starts_with('\u{FEFF}'));
     let lines = Lines::of(file, if knows_mark { 0 } else { fold::mark(file) });
     let mut search = Placer::new(&lines, hunks);
-    let mut splices: Vec<Splice> = Vec::new();
+    let mut places = Vec::with_capacity(hunks.len());
     let mut loose = Vec::new();
     let mut from = 0;
     for (index, hunk) in hunks.iter().enumerate() {
@@ -40,15 +42,29 @@ pub(crate) fn apply(file: &[u8], hunks: &[Hunk<'_>]) -> Result<Patched, NotAppli
         if placed.level > Level::Endings {
             loose.push((index + 1, placed.at + 1, placed.level));
         }
-        let shortened;
         let hunk = if placed.is_without_padding && hunk.padding > 0 {
-            shortened = hunk.without_padding();
-            &shortened
+            Cow::Owned(hunk.without_padding())
         } else {
-            hunk
+            Cow::Borrowed(hunk)
         };
-        splices.extend(Run::all(hunk, placed.at).into_iter().map(|run| run.splice(&lines, hunk, &placed)));
-        from = from.max(changed_until(hunk, placed.at));
+        from = from.max(changed_until(&hunk, placed.at));
+        places.push((hunk, placed));
+    }
+    let said = Said::by(&lines, &places);
+    let mut splices: Vec<Splice> = Vec::new();
+    let indented = places.iter().enumerate().map(|(index, (hunk, placed))| {
+        let why = Misplaced::Indented { line: placed.at + 1 };
+        indented(&lines, hunk, placed).ok_or(NotApplied { hunk: index, why })
+    });
+    let indented: Vec<Vec<String>> = indented.collect::<Result<_, _>>()?;
+    for ((hunk, placed), texts) in places.iter().zip(&indented) {
+        let endings = said.endings_of(&lines, hunk, placed);
+        let hunk = match &texts[..] {
+            [] => Cow::Borrowed(&**hunk),
+            texts => Cow::Owned(with_texts(hunk, texts)),
+        };
+        let runs = Run::all(&hunk, placed.at).into_iter();
+        splices.extend(runs.map(|run| run.splice(&lines, &hunk, endings)));
     }
     splices.sort_by_key(|splice| (splice.range.start, splice.range.end));
     if splices.windows(2).any(|pair| pair[0].range.end > pair[1].range.start) {
@@ -56,6 +72,113 @@ pub(crate) fn apply(file: &[u8], hunks: &[Hunk<'_>]) -> Result<Patched, NotAppli
     }
     splices.retain(|splice| file[splice.range.clone()] != splice.text);
     Ok(Patched { splices, loose })
+}
+
+/// The lines of a hunk whose old ones are in the file with another indentation, indented alike; none where they are indented as
+/// in the file, and `None` where no one rule says how.
+fn indented(lines: &Lines<'_>, hunk: &Hunk<'_>, placed: &Placed) -> Option<Vec<String>> {
+    if placed.level < Level::Trimmed || hunk.lines.iter().all(|line| line.sign != Sign::Come) {
+        return Some(Vec::new());
+    }
+    // What stands for a space is one here, as it was for the comparison.
+    let seen = |line: &[u8]| match placed.level {
+        Level::Unicode => fold::fold(line, Looseness::Unicode),
+        _ => line.to_vec(),
+    };
+    let old: Vec<Vec<u8>> = hunk.old().map(|text| seen(text.as_bytes())).collect();
+    let there: Vec<Vec<u8>> = (0..old.len()).map(|line| seen(lines.text(placed.at + line))).collect();
+    let depth = |line: &[u8]| line[..fold::indentation(line)].to_vec();
+    let is_blank = |line: &[u8]| line.trim_ascii().is_empty();
+    if old.iter().zip(&there).all(|(old, there)| is_blank(old) || depth(old) == depth(there)) {
+        return Some(Vec::new());
+    }
+    let rule = Reindent::between(&String::from_utf8_lossy(&old.join(&b'\n')), &there.join(&b'\n'));
+    let turned = |line: &str| {
+        let mut turned = Vec::new();
+        rule.as_ref().filter(|rule| rule.indent(line, &mut turned))?;
+        String::from_utf8(turned).ok()
+    };
+    let texts = hunk.lines.iter().map(|line| match line.sign {
+        _ if is_blank(line.text.as_bytes()) => Some(line.text.to_owned()),
+        Sign::Come => turned(line.text).or_else(|| {
+            // It may be indented as the file is already.
+            let own = depth(line.text.as_bytes());
+            there.iter().any(|line| depth(line) == own).then(|| line.text.to_owned())
+        }),
+        Sign::Keep | Sign::Gone => Some(turned(line.text).unwrap_or_else(|| line.text.to_owned())),
+    });
+    texts.collect()
+}
+
+/// The hunk with other texts in its lines.
+fn with_texts<'a>(hunk: &Hunk<'a>, texts: &'a [String]) -> Hunk<'a> {
+    let mut hunk = hunk.clone();
+    hunk.lines.iter_mut().zip(texts).for_each(|(line, text)| line.text = text);
+    hunk
+}
+
+/// How new lines end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Endings {
+    /// As the patch has them.
+    Verbatim,
+    /// As the lines that they replace or stand next to.
+    Neighbours,
+    /// All alike.
+    Each(&'static [u8]),
+}
+
+/// What the hunks of a file together tell of whether the patch knows how the file's lines end. A hunk without old lines
+/// does not tell by itself.
+struct Said {
+    /// A line of the patch has a carriage return, or is said to have no ending, so what others end with is meant.
+    knows_endings: bool,
+    /// All old lines are in the file byte for byte.
+    is_exact: bool,
+    /// How often lines of the file end with a carriage return and a line feed, and with a line feed alone. Not counted
+    /// where it does not matter.
+    crlf: usize,
+    lf: usize,
+}
+
+impl Said {
+    fn by(lines: &Lines<'_>, places: &[(Cow<'_, Hunk<'_>>, Placed)]) -> Self {
+        let mut said = Self { knows_endings: false, is_exact: true, crlf: 0, lf: 0 };
+        let mut is_needed = false;
+        for (hunk, placed) in places {
+            said.knows_endings |= hunk.old_is_open
+                || hunk.new_is_open
+                || hunk.lines.iter().any(|line| line.text.ends_with('\r'));
+            if hunk.old().next().is_none() {
+                is_needed = true;
+            } else {
+                said.is_exact &= placed.level == Level::Exact;
+            }
+        }
+        if is_needed && !said.knows_endings {
+            let endings = || (0..lines.count()).filter_map(|line| lines.ending(line));
+            said.crlf = endings().filter(|ending| *ending == b"\r\n").count();
+            said.lf = endings().count() - said.crlf;
+        }
+        said
+    }
+
+    fn endings_of(&self, lines: &Lines<'_>, hunk: &Hunk<'_>, placed: &Placed) -> Endings {
+        if hunk.old().next().is_some() {
+            return match placed.level {
+                Level::Exact => Endings::Verbatim,
+                _ => Endings::Neighbours,
+            };
+        }
+        // What states a line, and that none go there, was made by a program from the file as it is. That no line of it has
+        // a carriage return tells nothing only where all lines of the file do.
+        let is_of_program = hunk.at.is_some_and(|at| at <= lines.count()) && self.is_exact && self.lf > 0;
+        if self.knows_endings || is_of_program {
+            Endings::Verbatim
+        } else {
+            Endings::Each(if self.crlf > self.lf { b"\r\n" } else { b"\n" })
+        }
+    }
 }
 
 /// Lines next to each other, of which some go and some come.
@@ -108,15 +231,17 @@ impl<'a> Run<'a> {
         self
     }
 
-    fn splice(self, lines: &Lines<'_>, hunk: &Hunk<'_>, placed: &Placed) -> Splice {
+    fn splice(self, lines: &Lines<'_>, hunk: &Hunk<'_>, endings: Endings) -> Splice {
         let is_said = hunk.old_is_open || hunk.new_is_open;
         let run = if is_said { self } else { self.trimmed() };
         let (start, end) = (lines.start(run.at), lines.start(run.at + run.gone.len()));
-        let is_verbatim = placed.level == Level::Exact
-            || hunk.old().next().is_none() && run.come.iter().any(|line| line.ends_with('\r'));
+        let is_verbatim = endings == Endings::Verbatim;
         // New lines after one that has no ending give it one.
         let follows_open = start == lines.bytes.len() && run.at > 0 && lines.ending(run.at - 1).is_none();
         let ending_of = |index: usize| -> &'static [u8] {
+            if let Endings::Each(ending) = endings {
+                return ending;
+            }
             let replaced = run.gone.len().checked_sub(1).map(|last| run.at + last.min(index));
             let before = run.at.checked_sub(1);
             let after = (run.at + run.gone.len() < lines.count()).then_some(run.at + run.gone.len());

@@ -1,21 +1,24 @@
 //! A patch that was worked out, put into the files: all of it or nothing.
 
 use super::outcome::{Fate, Known, Outcome};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use toolkit::prelude::*;
-use toolkit::{Expected, FileVersion, Target};
+use toolkit::{Expected, FileVersion, Taken, Target, Written};
 
 /// How a file was before, and what it takes to bring it back.
 enum Done {
     /// Something was written where a file was, or nothing.
-    Written { at: usize, version: FileVersion },
-    /// A file was removed.
-    Removed { at: usize },
+    Written { at: usize, version: FileVersion, taken: Option<Taken> },
+    /// A file was removed, but for certain only at the end.
+    Removed { at: usize, taken: Taken },
     /// A file got the place of another.
     Moved { from: usize, to: usize },
 }
 
-/// Writes each file, one after the other; `tell` gets how many are done, before each. Blocks.
+/// Writes each file, one after the other; `tell` gets how many are done, before each. What was replaced or removed is there
+/// until all is done, so that to bring it back needs no more room on the disk and loses nothing of it. Says which files have
+/// other names that keep what they had, and how many. Blocks.
 ///
 /// # Errors
 ///
@@ -26,15 +29,15 @@ pub(super) fn make(
     versions: &[Option<FileVersion>],
     outcome: &Outcome,
     mut tell: impl FnMut(usize, &str),
-) -> Result<(), ToolError> {
-    let mut files = Files { targets, known, versions, done: Vec::new() };
+) -> Result<BTreeMap<usize, u64>, ToolError> {
+    let mut files = Files { targets, known, versions, done: Vec::new(), other_names: BTreeMap::new() };
     // What is only to be found in the old files goes last.
     let (last, first): (Vec<_>, Vec<_>) = outcome.files.iter().partition(|(_, fate)| *fate == Fate::Deleted);
     for (count, (at, fate)) in first.into_iter().chain(last).enumerate() {
         tell(count, targets[*at].shown());
         files.make(*at, fate).map_err(|error| files.undo(error))?;
     }
-    Ok(())
+    Ok(files.other_names)
 }
 
 struct Files<'a> {
@@ -42,6 +45,8 @@ struct Files<'a> {
     known: &'a [Known],
     versions: &'a [Option<FileVersion>],
     done: Vec<Done>,
+    /// Of files that had other names, how many.
+    other_names: BTreeMap<usize, u64>,
 }
 
 impl Files<'_> {
@@ -53,8 +58,8 @@ impl Files<'_> {
         match fate {
             Fate::Added(content) | Fate::Changed(content) => self.write(at, content, &self.expected(at)),
             Fate::Deleted => {
-                self.targets[at].remove(&self.expected(at))?;
-                self.done.push(Done::Removed { at });
+                let taken = self.targets[at].take_away(&self.expected(at))?;
+                self.done.push(Done::Removed { at, taken });
                 Ok(())
             }
             Fate::Moved { from, content } => {
@@ -65,17 +70,22 @@ impl Files<'_> {
                     return if is_same { Ok(()) } else { self.write(at, content, &expected) };
                 }
                 // They may be on different file systems.
-                self.write(at, content, &Expected::Absent)?;
-                self.targets[*from].remove(&expected)?;
-                self.done.push(Done::Removed { at: *from });
+                let written = self.targets[at].write_like(&self.targets[*from], content)?;
+                self.done.push(Done::Written { at, version: written.version, taken: None });
+                let taken = self.targets[*from].take_away(&expected)?;
+                self.done.push(Done::Removed { at: *from, taken });
                 Ok(())
             }
         }
     }
 
     fn write(&mut self, at: usize, content: &[u8], expected: &Expected) -> Result<(), ToolError> {
-        let written = self.targets[at].write(content, expected)?;
-        self.done.push(Done::Written { at, version: written.version });
+        let (Written { version, other_names, .. }, taken) =
+            self.targets[at].write_keeping(content, expected)?;
+        self.done.push(Done::Written { at, version, taken });
+        if other_names > 0 {
+            self.other_names.insert(at, other_names);
+        }
         Ok(())
     }
 
@@ -89,24 +99,23 @@ impl Files<'_> {
                 (Done::Moved { from, to }, Done::Written { at, .. }) if to == at => Some(*from),
                 _ => None,
             });
-            let (at, outcome) = match &done {
-                Done::Written { at, version } => {
-                    let now = Expected::Version(version.clone());
-                    let before = self.known[from.unwrap_or(*at)].content.as_ref();
-                    let outcome = match before {
-                        Some(before) => self.targets[*at].write(before, &now).map(|_| ()),
-                        None => self.targets[*at].remove(&now),
+            let (at, outcome) = match done {
+                Done::Written { at, version, taken } => {
+                    let now = Expected::Version(version);
+                    let before = self.known[from.unwrap_or(at)].content.as_ref();
+                    let outcome = match (taken, before) {
+                        (Some(taken), _) => taken.give_back(&self.targets[at], &now),
+                        (None, Some(before)) => self.targets[at].write(before, &now).map(|_| ()),
+                        (None, None) => self.targets[at].remove(&now),
                     };
-                    (*at, outcome)
+                    (at, outcome)
                 }
-                Done::Removed { at } => {
-                    let content = self.known[*at].content.as_deref().unwrap_or_default();
-                    (*at, self.targets[*at].write(content, &Expected::Absent).map(|_| ()))
-                }
+                Done::Removed { at, taken } => (at, taken.give_back(&self.targets[at], &Expected::Absent)),
                 Done::Moved { from, to } => {
-                    (*to, self.targets[*to].rename_to(&self.targets[*from], &self.expected(*from)))
+                    (to, self.targets[to].rename_to(&self.targets[from], &self.expected(from)))
                 }
             };
+            self.targets[at].remove_made_directories();
             if let Err(error) = outcome {
                 left.push((at, error));
             }

@@ -9,6 +9,7 @@ use crate::fs::edit::MOST_BYTES;
 use crate::fs::nearest::nearest;
 use crate::fs::splice::splice;
 use std::borrow::Cow;
+use toolkit::escape_line;
 use toolkit::prelude::*;
 
 /// A file that a patch names, by whatever names.
@@ -98,6 +99,12 @@ pub(super) fn work_out(
             _ => None,
         };
         step(&mut states, known, change, at, to, &mut outcome.notes)?;
+        if change.states_mode {
+            let shown = &known[to.unwrap_or(at)].shown;
+            outcome
+                .notes
+                .push(format!("the mode that the patch states for {shown} is not set, only its content"));
+        }
     }
     let is_there: Vec<bool> = states.iter().map(|state| state.content.is_some()).collect();
     let from: Vec<Option<usize>> = states.iter().map(|state| state.from).collect();
@@ -256,6 +263,19 @@ fn explain(error: &NotApplied, hunks: &[Hunk<'_>], shown: &str, content: Option<
         Misplaced::NoAnchor => format!(
             "{which}: it has no old lines, and the line after `@@` is not in the file; {none}. Add lines that stand around \
              the new ones"
+        ),
+        Misplaced::Indented { line } => format!(
+            "{which}: its old lines are on line {line} with another indentation, and it cannot be told how the new ones are to \
+             be indented; {none}. Send old and new lines as they are indented in the file"
+        ),
+        Misplaced::AnchorAbsent => format!(
+            "{which}: the line after `@@` is not in the file: `{}`; {none}. Name a line of the file that stands before the hunk, \
+             or none",
+            escape_line(&hunk.anchors.join("` and in it `"))
+        ),
+        Misplaced::BeforeAnchor { line, anchor } => format!(
+            "{which}: its old lines are only on line {line}, before the line after `@@`, which is line {anchor}; {none}. \
+             Correct the old lines, or the line after `@@`"
         ),
         Misplaced::TooAlike => format!(
             "{which}: too many lines of the file are alike to find it; {none}. Use `edit`, or a shorter hunk"

@@ -3,7 +3,8 @@
 //! A hunk belongs where its old lines are: exactly, or, where they are nowhere, with more and more overlooked. Where they
 //! are in several places, these decide, in this order, and nothing else does: the number of the line that the patch
 //! states, if they are right there; `*** End of File`, if they are there; that a hunk comes after the one before it; and the
-//! blocks that begin with the lines named after `@@`. What is left in several places is an error.
+//! blocks that begin with the lines named after `@@`. What is left in several places is an error, and so is a place before
+//! the lines that are named.
 
 use super::lines::{Block, Budget, Index, Level, Lines};
 use super::patch::{Hunk, Sign};
@@ -37,8 +38,22 @@ pub(crate) enum Misplaced {
         /// The first lines of the first few, counted from 1.
         lines: Vec<usize>,
     },
-    /// It has no old lines, and the line that it names is nowhere, or in several places.
+    /// It has no old lines, and the line that it names is nowhere, or comes before what the hunk before changes.
     NoAnchor,
+    /// A line that it names is nowhere, though its old lines may be somewhere.
+    AnchorAbsent,
+    /// Its old lines are only before the line that it names.
+    BeforeAnchor {
+        /// Where its old lines are, counted from 1.
+        line: usize,
+        /// The first line that it names.
+        anchor: usize,
+    },
+    /// Its old lines are there with another indentation, and no one rule says how the new ones are to be indented.
+    Indented {
+        /// Where they are, counted from 1.
+        line: usize,
+    },
     /// The file has too many lines that are alike.
     TooAlike,
     /// It changes the same lines as the one before.
@@ -74,7 +89,7 @@ impl<'f, 'h> Placer<'f, 'h> {
             found => found,
         };
         match found {
-            Some(placed) => Ok(placed),
+            Some(placed) => self.check_anchors(hunk, placed),
             None if self.budget.is_spent() => Err(Misplaced::TooAlike),
             None => Err(Misplaced::Absent),
         }
@@ -107,6 +122,15 @@ impl<'f, 'h> Placer<'f, 'h> {
     ) -> Result<Option<Placed>, Misplaced> {
         let old: Vec<&str> = hunk.old().collect();
         let count = self.lines.count();
+        // What is said to be at the end is looked for there first, however loosely.
+        if let Some(at) = count.checked_sub(old.len()).filter(|_| hunk.at_end) {
+            for level in Level::ALL {
+                let block = Block::of(&old, self.index(level));
+                if block.is_at(self.lines, at, &mut self.budget) {
+                    return Ok(Some(Placed { at, level, is_without_padding }));
+                }
+            }
+        }
         for level in Level::ALL {
             // Lines without text are everywhere, if only what is in them does not count.
             if level > Level::Endings && old.iter().all(|line| line.trim().is_empty()) {
@@ -117,11 +141,6 @@ impl<'f, 'h> Placer<'f, 'h> {
             let is_at = |placer: &mut Self, at: usize| block.is_at(placer.lines, at, &mut placer.budget);
             if let Some(at) = hunk.at.and_then(|line| line.checked_sub(1))
                 && at >= from
-                && is_at(self, at)
-            {
-                return found_at(at);
-            }
-            if let Some(at) = count.checked_sub(old.len()).filter(|_| hunk.at_end)
                 && is_at(self, at)
             {
                 return found_at(at);
@@ -140,12 +159,35 @@ impl<'f, 'h> Placer<'f, 'h> {
                 _ => {
                     return match self.anchored(hunk, &block, from) {
                         Some(at) => found_at(at),
+                        None if !hunk.anchors.is_empty() && self.anchors(hunk).is_none() => {
+                            Err(self.absent_anchor())
+                        }
                         None => Err(ambiguous(level, &places)),
                     };
                 }
             }
         }
         Ok(None)
+    }
+
+    /// What a hunk changes comes after the lines that it names, or is one of them: else it would be in the wrong place.
+    fn check_anchors(&mut self, hunk: &Hunk<'_>, placed: Placed) -> Result<Placed, Misplaced> {
+        if hunk.anchors.is_empty() {
+            return Ok(placed);
+        }
+        let Some(anchors) = self.anchors(hunk) else { return Err(self.absent_anchor()) };
+        let end = placed.at + hunk.old().count();
+        match anchors.iter().min() {
+            Some(&first) if first >= end => {
+                Err(Misplaced::BeforeAnchor { line: placed.at + 1, anchor: first + 1 })
+            }
+            _ => Ok(placed),
+        }
+    }
+
+    /// Where many lines are alike, it may only not have been found.
+    fn absent_anchor(&self) -> Misplaced {
+        if self.budget.is_spent() { Misplaced::TooAlike } else { Misplaced::AnchorAbsent }
     }
 
     /// The one place in the blocks that begin with what the hunk names; else the one after the only line of that text.
@@ -197,7 +239,7 @@ impl<'f, 'h> Placer<'f, 'h> {
             }
         }
         let begins = |line: &usize| Level::Trimmed.see(self.lines.text(*line)).starts_with(anchor.as_bytes());
-        self.budget.spend(self.lines.count());
+        self.budget.spend(self.lines.count() / 16);
         (0..self.lines.count()).filter(begins).take(MOST_BLOCKS).collect()
     }
 

@@ -1,7 +1,8 @@
 //! What a person is asked about a patch, and what has to be so still when they have answered.
 
-use super::outcome::{Known, work_out};
-use super::{Places, changes, read};
+use super::files::Places;
+use super::outcome::{Fate, Known, work_out};
+use super::{changes, read};
 use crate::fs::diff::Diff;
 use crate::fs::edit::{MOST_BYTES, check_seen};
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -15,6 +16,8 @@ use toolkit::{Before, FileVersion, Proposal, Refused, Seen, Target, Workspace};
 pub(super) struct Question {
     /// The diffs of all files; `None` where a file may not be looked at before it is allowed.
     pub(super) diffs: Option<Vec<(PathBuf, String)>>,
+    /// The files that change and have other names, which keep what they have, and how many.
+    pub(super) other_names: Vec<(String, u64)>,
     asked: Option<Asked>,
 }
 
@@ -34,6 +37,7 @@ pub(super) async fn question(
     places: &Arc<Places>,
 ) -> Result<Question, ToolError> {
     let mut look = Look::default();
+    let mut other_names = Vec::with_capacity(proposals.len());
     for proposal in proposals {
         let most = look.room();
         let content = match proposal.before(most).await? {
@@ -46,6 +50,7 @@ pub(super) async fn question(
             check_seen(workspace, proposal.path(), &shown, &content.version)?;
         }
         look.versions.push(content.as_ref().map(|content| content.version.clone()));
+        other_names.push(content.as_ref().map_or(0, |content| content.other_names));
         look.known.push(Known { shown, content: content.map(|content| content.bytes), is_readable: true });
     }
     let paths: Vec<PathBuf> = proposals.iter().map(|proposal| proposal.path().to_owned()).collect();
@@ -55,9 +60,18 @@ pub(super) async fn question(
         let changes = changes(&outcome, &look.known);
         let hasher = RandomState::new();
         let asked = Asked { versions: look.versions, change: known_again(&changes, &hasher), hasher };
+        let replaced = outcome.files.iter().filter_map(|(at, fate)| match fate {
+            Fate::Changed(_) => Some(*at),
+            Fate::Moved { from, content } if look.known[*from].content.as_ref() != Some(content) => {
+                Some(*from)
+            }
+            _ => None,
+        });
+        let linked = replaced.filter(|at| other_names[*at] > 0);
+        let other_names = linked.map(|at| (look.known[at].shown.clone(), other_names[at])).collect();
         let at = outcome.files.iter().map(|(at, _)| paths[*at].clone());
         let diffs = at.zip(changes.into_iter().map(|change| change.text)).collect();
-        Ok(Question { diffs: Some(diffs), asked: Some(asked) })
+        Ok(Question { diffs: Some(diffs), other_names, asked: Some(asked) })
     });
     drafted.await
 }

@@ -45,11 +45,30 @@ fn hunks_go_where_they_belong() {
         ("\ta\n\tb\n", "@@\n     a\n-    b\n+\tx", Ok("\ta\n\tx\n")),
         ("say “a”\nb\n", "@@\n say \"a\"\n-b\n+x", Ok("say “a”\nx\n")),
         ("“a” \nb\nc\n", "@@\n-\"a\"\n-b\n+\"a\"\n+x\n c", Ok("“a” \nx\nc\n")),
+        // New lines are indented as the file is.
+        (
+            "if a:\n    if b:\n        x = 1\n",
+            "@@\n-x = 1\n+x = 2\n+if x:\n+    y = 3",
+            Ok("if a:\n    if b:\n        x = 2\n        if x:\n            y = 3\n"),
+        ),
+        (
+            "class A:\n\tdef f():\n\t\tx\n",
+            "@@\n     def f():\n-        x\n+        y\n+\n+        if y:\n+            z",
+            Ok("class A:\n\tdef f():\n\t\ty\n\n\t\tif y:\n\t\t\tz\n"),
+        ),
+        ("    a\r\n    b\r\n", "@@\n a\n-b\n+x", Ok("    a\r\n    x\r\n")),
+        ("    say “a”\n    b\n", "@@\n say \"a\"\n-b\n+x", Ok("    say “a”\n    x\n")),
+        ("\u{a0}\u{a0}a\n  b\n", "@@\n   a\n-  b\n+  x", Ok("\u{a0}\u{a0}a\n  x\n")),
+        ("  a\n   b\n", "@@\n a\n-  b\n+ x\n+", Err("hunk 1: Indented { line: 1 }")),
+        ("  a\n   b\n", "@@\n a\n-  b\n+", Ok("  a\n\n")),
+        ("  a\n   b\n", "@@\n a\n-  b", Ok("  a\n")),
         // Several places.
         ("a\nb\na\nb\n", "@@\n a\n-b\n+x", Err("hunk 1: Ambiguous { level: Exact, lines: [1, 3] }")),
         ("a \nb\na\t\nb\n", "@@\n a\n-b\n+x", Err("hunk 1: Ambiguous { level: Trailing, lines: [1, 3] }")),
         ("a\nb\na\nb\n", "@@\n a\n-b\n+x\n*** End of File", Ok("a\nb\na\nx\n")),
         ("a\nb\nc\n", "@@\n a\n-b\n+x\n*** End of File", Ok("a\nx\nc\n")),
+        ("}\ny\n} \n", "@@\n-}\n+z\n*** End of File", Ok("}\ny\nz\n")),
+        ("  a\nb\na\t\n", "@@\n-a\n+x\n*** End of File", Ok("  a\nb\nx\n")),
         (
             "a\nb\nc\nb\n",
             "@@\n-a\n+x\n b\n@@\n-b\n+y",
@@ -83,9 +102,32 @@ fn hunks_go_where_they_belong() {
             Ok("def f():\n    z\ndef g():\n    x\n"),
         ),
         ("a\nb\nc\n", "@@ b\n+x", Ok("a\nb\nx\nc\n")),
+        ("a\nb\r\nc\r\n", "@@ a\n+x", Ok("a\nx\r\nb\r\nc\r\n")),
+        ("a\nb\r\nc\n", "@@ b\n+x", Ok("a\nb\r\nx\nc\n")),
         ("a\nb\nb\n", "@@ b\n+x", Err("hunk 1: Ambiguous { level: Trimmed, lines: [2, 3] }")),
         ("a\n", "@@ b\n+x", Err("hunk 1: NoAnchor")),
-        ("a\nb\n", "@@ nowhere\n-b\n+x", Ok("a\nx\n")),
+        // A line that is named has to be there, and not after what changes.
+        ("a\nb\n", "@@ nowhere\n-b\n+x", Err("hunk 1: AnchorAbsent")),
+        ("a\nb\na\nb\n", "@@ nowhere\n-b\n+x", Err("hunk 1: AnchorAbsent")),
+        ("a\nb\n", "@@ nowhere\n-c\n+x", Err("hunk 1: Absent")),
+        (
+            "def f():\n    x = 1\n\ndef g():\n    x = 2\n",
+            "@@ def g():\n-    x = 1\n+    x = 3",
+            Err("hunk 1: BeforeAnchor { line: 2, anchor: 4 }"),
+        ),
+        (
+            "def f():\n    x = 1\n\ndef g():\n    x = 2\n",
+            "@@ def g():\n-    x = 1\n+    x = 3\n*** End of File",
+            Err("hunk 1: BeforeAnchor { line: 2, anchor: 4 }"),
+        ),
+        (
+            "class A:\n  def f():\n    x\nclass B:\n  def g():\n    y\n",
+            "@@ class B:\n@@   def f():\n-    x\n+    z",
+            Err("hunk 1: AnchorAbsent"),
+        ),
+        ("a\nb\nc\n", "@@ b\n a\n b\n-c\n+x", Ok("a\nb\nx\n")),
+        ("a\nb\nc\n", "@@ b\n-a\n-b\n+x", Ok("x\nc\n")),
+        ("a\nb\nc\n", "@@ a\n-c\n+x", Ok("a\nb\nx\n")),
         ("a\nb\na\nb\n", "@@ -3,2 +3,2 @@\n a\n-b\n+x", Ok("a\nb\na\nx\n")),
         // Nowhere.
         ("a\nb\n", "@@\n-c\n+x", Err("hunk 1: Absent")),
@@ -130,6 +172,14 @@ fn unified_diffs() {
         ("a\n", "--- f\n+++ f\n@@ -1,0 +2,2 @@\n+b\n+c\n", Ok("a\nb\nc\n")),
         ("a\nb\n", "--- f\n+++ f\n@@ -1,0 +2 @@\n+x\n", Ok("a\nx\nb\n")),
         ("a\r\nb\n", "--- f\n+++ f\n@@ -1,2 +1,2 @@\n-a\r\n+a\n b\n", Ok("a\nb\n")),
+        // Without lines around it a program's line is as the program says, next to whatever it stands.
+        ("a\r\nb\n", "--- f\n+++ f\n@@ -1,0 +2 @@\n+x\n", Ok("a\r\nx\nb\n")),
+        ("a\nb\r\nc\r\n", "--- f\n+++ f\n@@ -2,0 +3 @@\n+x\n", Ok("a\nb\r\nx\nc\r\n")),
+        ("a\nb\n", "--- f\n+++ f\n@@ -1,0 +2 @@\n+x\r\n", Ok("a\nx\r\nb\n")),
+        ("a\r\nb\r\n", "--- f\n+++ f\n@@ -1,0 +2 @@\n+x\n@@ -2 +3 @@\n-b\r\n+y\r\n", Ok("a\r\nx\ny\r\n")),
+        // Who does not know of carriage returns gets the file's.
+        ("a\r\nb\r\n", "--- f\n+++ f\n@@ -1,0 +2 @@\n+x\n", Ok("a\r\nx\r\nb\r\n")),
+        ("a\r\nb\r\nc\n", "--- f\n+++ f\n@@ -1 +1 @@\n-a\n+x\n@@ -3,0 +4 @@\n+y\n", Ok("x\r\nb\r\nc\ny\r\n")),
         ("a\r\nb\r\n", "--- f\r\n+++ f\r\n@@ -1,2 +1,2 @@\r\n-a\r\n+x\r\n b\r\n", Ok("x\r\nb\r\n")),
         // Lines that look like those of the format.
         (
@@ -197,6 +247,10 @@ fn what_is_no_patch_says_why() {
             "line 1: the file has no lines to change; modes",
         ),
         ("--- /dev/null\n+++ /dev/null\n@@ -1 +1 @@\n-a\n+b\n", "line 1: neither name"),
+        (
+            "diff --git a/l b/l\nnew file mode 120000\n--- /dev/null\n+++ b/l\n@@ -0,0 +1 @@\n+/etc/passwd\n",
+            "line 2: a symbolic link or a submodule cannot be made",
+        ),
         ("--- a/f\n+++ b/f\n@@ -1 +1 @@\n", "line 4: the hunk has no lines"),
         ("--- a/f\n+++ b/f\n@@ -1,2 +1 @@\n", "line 4: the patch ends within a hunk"),
     ] {
@@ -231,6 +285,41 @@ fn what_stands_around_a_patch_is_passed_over() {
         "*** Begin Patch\r\n*** Update File: f\r\n@@ x\r\n a\r\n-b\r\n+c\r\n*** Add File: g\r\n+d\r\n*** End Patch\r\n",
     ] {
         assert_eq!(changes(&parse(patch).unwrap()), changes(&plain), "{patch}");
+    }
+}
+
+#[test]
+fn a_command_before_a_patch_names_a_directory_or_is_refused() {
+    let names = |before: &str| {
+        let patch = format!("{before}\n*** Begin Patch\n*** Update File: f\n*** Move to: g\n*** End Patch");
+        parse(&patch).map_err(|error| format!("line {}: {}", error.line, error.problem)).map(|patch| {
+            let Action::Update { to: Some(to), .. } = &patch.changes[0].action else { panic!("{patch:?}") };
+            format!("{} {to}", patch.changes[0].path)
+        })
+    };
+    for (before, expected) in [
+        ("apply_patch <<'EOF'", "f g"),
+        ("cat <<EOF | apply_patch", "f g"),
+        ("bash -lc \"apply_patch <<'EOF'", "f g"),
+        ("cd sub && apply_patch <<'EOF'", "sub/f sub/g"),
+        ("cd  'sub dir' && apply_patch <<'EOF'", "sub dir/f sub dir/g"),
+        ("cd ../other; apply_patch <<'EOF'", "../other/f ../other/g"),
+        ("cd /srv/x && apply_patch <<'EOF'", "/srv/x/f /srv/x/g"),
+        ("bash -lc 'cd sub && apply_patch <<\"EOF\"", "sub/f sub/g"),
+        ("```\ncd sub && apply_patch <<'EOF'", "sub/f sub/g"),
+    ] {
+        assert_eq!(names(before).as_deref(), Ok(expected), "{before}");
+    }
+    for (before, part) in [
+        ("rm -r sub && apply_patch <<'EOF'", "rm -r sub"),
+        ("cd sub && rm x && apply_patch <<'EOF'", "rm x"),
+        ("cd $HOME && apply_patch <<'EOF'", "cd $HOME"),
+        ("cd a && cd b && apply_patch <<'EOF'", "cd b"),
+        ("cd - && apply_patch <<'EOF'", "cd -"),
+    ] {
+        let expected = format!("line 1: this line stands before `*** Begin Patch`, and `{part}` is not run");
+        let said = names(before).unwrap_err();
+        assert!(said.starts_with(&expected), "{before}: {said}");
     }
 }
 
@@ -344,6 +433,17 @@ fn unified(old: &str, new: &str, context: usize) -> String {
     text
 }
 
+/// The new text of one whose lines all have a carriage return, with one on each line.
+fn with_returns(old: &str, new: &str) -> String {
+    let lines = new.split_inclusive('\n').map(|line| match line.strip_suffix('\n') {
+        Some(text) if !text.ends_with('\r') => format!("{text}\r\n"),
+        _ => line.to_owned(),
+    });
+    let new: String = lines.collect();
+    assert!(new.len() > old.len());
+    new
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
@@ -351,6 +451,18 @@ proptest! {
     fn a_unified_diff_makes_the_one_of_the_other(old in content(), new in content(), context in 1_usize..4) {
         prop_assume!(old != new);
         let patch = unified(&old, &new, context);
+        prop_assert_eq!(patched(&old, &patch), Ok(new), "{}", patch);
+    }
+
+    /// Also without lines around what changes. That lines are only added, none with a carriage return, where all lines have one,
+    /// is not told from a patch whose author does not know of them.
+    #[test]
+    fn a_unified_diff_without_context_makes_the_one_of_the_other(old in content(), new in content()) {
+        prop_assume!(old != new);
+        let patch = unified(&old, &new, 0);
+        let only_adds = !patch.split('\n').skip(2).any(|line| line.starts_with(['-', '\\']) || line.contains('\r'));
+        let all_have_returns = old.contains('\n') && old.matches('\n').count() == old.matches("\r\n").count();
+        let new = if only_adds && all_have_returns { with_returns(&old, &new) } else { new };
         prop_assert_eq!(patched(&old, &patch), Ok(new), "{}", patch);
     }
 

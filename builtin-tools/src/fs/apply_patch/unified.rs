@@ -67,6 +67,7 @@ struct Names {
     is_copy: bool,
     is_new: bool,
     is_deleted: bool,
+    states_mode: bool,
 }
 
 struct Reader<'a> {
@@ -131,13 +132,20 @@ impl<'a> Reader<'a> {
                 names.is_copy = line.starts_with("copy");
             } else if let Some(to) = name("rename to ").or_else(|| name("copy to ")) {
                 names.to = Some(to?);
-            } else if line.starts_with("new file mode ") {
+            } else if let Some(mode) = line.strip_prefix("new file mode ") {
                 names.is_new = true;
+                names.states_mode = mode.trim_end() == "100755";
+                if matches!(mode.trim_end(), "120000" | "160000") {
+                    return Err(self
+                        .wrong("a symbolic link or a submodule cannot be made by a patch; only files can"));
+                }
             } else if line.starts_with("deleted file mode ") {
                 names.is_deleted = true;
             } else if line.starts_with("Binary files ") || line.starts_with("GIT binary patch") {
                 return Err(self.wrong("a binary file cannot be patched; only text can"));
-            } else if !["index ", "old mode ", "new mode ", "similarity index ", "dissimilarity index "]
+            } else if line.starts_with("old mode ") || line.starts_with("new mode ") {
+                names.states_mode = true;
+            } else if !["index ", "similarity index ", "dissimilarity index "]
                 .iter()
                 .any(|known| line.starts_with(known))
             {
@@ -205,12 +213,13 @@ impl<'a> Reader<'a> {
 
 impl Names {
     fn into_change<'a>(self, hunks: Vec<Hunk<'a>>) -> Result<Change<'a>, String> {
-        let line = self.line;
+        let (line, states_mode) = (self.line, self.states_mode);
         let change = |path: String, or_path: Option<String>, action: Action<'a>| Change {
             line,
             path,
             or_path,
             action,
+            states_mode,
         };
         let is_git = self.git.is_some();
         let (old, new) = match (self.old, self.new) {

@@ -10,7 +10,7 @@ type Pair<'a> = (&'a [u8], &'a [u8]);
 
 /// A rule that turns the indentation of each line that was asked for into that of the line in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Reindent {
+pub(crate) enum Reindent {
     /// Lines begin with `to` where `from` was asked for. What comes after it is the same.
     Begin {
         from: Vec<u8>,
@@ -27,7 +27,7 @@ pub(super) enum Reindent {
 impl Reindent {
     /// The one rule that all lines follow; those without text don't count. `file` has as many lines as `old`, and they
     /// are the same but for white space at both ends.
-    pub(super) fn between(old: &str, file: &[u8]) -> Option<Self> {
+    pub(crate) fn between(old: &str, file: &[u8]) -> Option<Self> {
         let lines = old.split('\n').zip(file.split(|&byte| byte == b'\n'));
         let has_text = |line: &&str| !line.trim().is_empty();
         let pairs: Vec<Pair<'_>> = lines
@@ -54,7 +54,7 @@ impl Reindent {
 
     /// Appends a new line, indented alike. `false` where the rule does not say how.
     #[must_use]
-    pub(super) fn indent(&self, line: &str, into: &mut Vec<u8>) -> bool {
+    pub(crate) fn indent(&self, line: &str, into: &mut Vec<u8>) -> bool {
         let (indent, text) = line.as_bytes().split_at(indentation(line.as_bytes()));
         if text.iter().all(|byte| matches!(byte, b'\r' | b'\n')) {
             into.extend_from_slice(line.as_bytes());

@@ -90,3 +90,27 @@ async fn what_needs_to_be_asked_for_is_not_named() {
     let metadata = Value::Object(output.metadata.clone());
     assert_eq!(metadata, json!({ "pattern": "*", "searchPath": ".", "count": 1, "truncated": false }));
 }
+
+/// However they are nested, ignore files take so much memory and no more, and what does not count is told.
+#[tokio::test]
+async fn ignore_files_count_up_to_so_many_patterns_on_the_way() {
+    let many = |count: usize| (0..count).fold(String::new(), |text, number| text + &format!("x{number}\n"));
+    let note = "(some rules of ignore files were passed over: one within another, they have more than 10,000 or 1 MiB)\n";
+    let run = |above: String, below: &'static str| async move {
+        let toolbox = toolbox(&[("in/a.log", 1), ("in/b.log", 2), ("in/x1", 3), ("beside/b.log", 4)]);
+        let toolbox = toolbox.file(".git/HEAD", "").file(".gitignore", above).file("in/.gitignore", below);
+        toolbox.call(json!({ "pattern": "*" })).await.text()
+    };
+    let listed = "beside/b.log\n";
+    assert_eq!(run(many(9_998), "a.log\nb.log\n").await, listed);
+    assert_eq!(run(many(9_998) + "# no pattern\n\n", "a.log\nb.log\n").await, listed);
+    assert_eq!(run(many(9_999), "a.log\nb.log\n").await, format!("in/b.log\n{listed}{note}"));
+    assert_eq!(run(many(20_000), "a.log\nb.log\n").await, format!("in/a.log\nin/b.log\n{listed}{note}"));
+    let long = format!("x1\n#{}\n", "x".repeat(1024 * 1024 - 20));
+    assert_eq!(run(long.clone(), "a.log\nb.log\n").await, listed);
+    assert_eq!(run(long, "a.log\nb.log\n#34567890\n").await, format!("{listed}{note}"));
+    assert_eq!(
+        run(format!("x1\n{}", "x".repeat(1 << 20)), "").await,
+        format!("in/a.log\nin/b.log\n{listed}{note}")
+    );
+}

@@ -34,6 +34,36 @@ impl Fixture {
     }
 }
 
+/// Texts in other encodings, or with a byte that is damaged, begin as formats of programs do.
+#[tokio::test]
+async fn what_begins_like_a_format_is_text_all_the_same() {
+    let fixture = Fixture::new();
+    for (name, begin) in [
+        ("shell", "#!/bin/sh\n"),
+        ("xml", "<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?>\n"),
+        ("page", "<!DOCTYPE html>\n"),
+        ("print", "%!PS-Adobe\n"),
+        ("rich", "{\\rtf1\n"),
+        ("car", "BMW\n"),
+        ("letters", "MZ\n"),
+        ("song", "ID3\n"),
+        ("sound", "fLaC\n"),
+    ] {
+        for (rest, expected, note) in [
+            (&b"caf\xE9 au lait\n"[..], "café au lait", "the file is in the encoding windows-1252"),
+            (
+                b"gr\xC3\xB6\xC3\x9Fe \xFF und mehr gr\xC3\xB6\xC3\x9Fe\n",
+                "größe \u{fffd} und mehr größe",
+                "1 line is not valid UTF-8; what is not is shown as \u{fffd}",
+            ),
+        ] {
+            fixture.file(name, [begin.as_bytes(), rest].concat());
+            let shown = format!("     1→{}     2→{expected}\n({note})", begin);
+            assert_eq!(fixture.text(name, 1, None).await, shown, "{name}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn texts() {
     let fixture = Fixture::new();

@@ -2,17 +2,12 @@
 
 use super::front_matter;
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::Read as _;
+use std::fs;
 use std::path::{Path, PathBuf};
-use toolkit::{SkillPlace, SkillSources, escape_line};
+use toolkit::{SkillFiles, SkillPlace, SkillSource, SkillSources, escape_line};
 
 /// The file that makes a directory a skill.
 const FILE: &str = "SKILL.md";
-/// The longest such file, in bytes.
-const MOST_BYTES: u64 = 256 * 1024;
-/// The most entries of a directory of skills that are looked at.
-const MOST_ENTRIES: usize = 1_000;
 /// The most skills.
 const MOST_SKILLS: usize = 200;
 /// The most entries that are looked at to name the files of a skill, and how deep.
@@ -48,7 +43,7 @@ impl Library {
         let mut by_name: BTreeMap<String, Skill> = BTreeMap::new();
         for source in &sources.sources {
             let found = match &source.place {
-                SkillPlace::Directory(directory) => library.of_directory(directory, &source.owner),
+                SkillPlace::Directory(directory) => library.of_directory(directory, source),
                 SkillPlace::Texts(texts) => library.of_texts(texts, &source.owner),
                 _ => Vec::new(),
             };
@@ -72,13 +67,15 @@ impl Library {
             }
         }
         library.skills = by_name.into_values().collect();
-        library.untrusted = sources.untrusted.as_deref().filter(|directory| has_skill(directory)).map(|directory| {
-            format!(
+        let untrusted = sources.untrusted.as_deref();
+        let untrusted = untrusted.filter(|directory| !SkillFiles::read(directory).files.is_empty());
+        if let Some(directory) = untrusted {
+            library.untrusted = Some(format!(
                 "the skills in {} do not count: the workspace is not trusted. `toolkit trust` trusts a workspace by its \
                  `toolkit.json5`",
                 shown(directory)
-            )
-        });
+            ));
+        }
         library
     }
 
@@ -93,27 +90,29 @@ impl Library {
         found
     }
 
-    fn of_directory(&mut self, directory: &Path, owner: &str) -> Vec<Skill> {
-        let Some(root) = real_root(directory) else { return Vec::new() };
-        let (names, is_whole) = names(&root, MOST_ENTRIES);
-        if !is_whole {
-            self.faults.push(format!(
-                "{}: only the first {MOST_ENTRIES} entries are looked at for skills",
-                shown(directory)
-            ));
+    fn of_directory(&mut self, directory: &Path, source: &SkillSource) -> Vec<Skill> {
+        let found = SkillFiles::read(directory);
+        // What counts is what was read here, not what stands there a moment later.
+        if source.trusted.is_some() && found.sha256() != source.trusted {
+            if !found.files.is_empty() {
+                self.untrusted = Some(format!(
+                    "the skills in {} do not count: they are not what they were when the workspace was trusted. `toolkit trust` \
+                     shows them, and trusts them as they are",
+                    shown(directory)
+                ));
+            }
+            return Vec::new();
         }
-        let mut found = Vec::new();
-        for name in names {
-            let file = root.join(name).join(FILE);
-            match read(&root, &file) {
-                None => {}
-                Some(text) => match text.and_then(|(text, base)| skill(&text, owner, Some(base))) {
-                    Ok(skill) => found.push(skill),
-                    Err(reason) => self.faults.push(format!("{}: {reason}", shown(&file))),
-                },
+        self.faults.extend(found.fault);
+        let mut skills = Vec::new();
+        for file in found.files {
+            let skill = file.content.and_then(|(base, text)| skill(&text, &source.owner, Some(base)));
+            match skill {
+                Ok(skill) => skills.push(skill),
+                Err(reason) => self.faults.push(format!("{}: {reason}", shown(&file.path))),
             }
         }
-        found
+        skills
     }
 }
 
@@ -129,18 +128,6 @@ impl Skill {
         files.truncate(most);
         (files.iter().map(|file| shown(file)).collect(), more)
     }
-}
-
-/// The real path of a directory of skills; `None` where none is there, or what is called so leads out of where it stands.
-fn real_root(directory: &Path) -> Option<PathBuf> {
-    let real = directory.canonicalize().ok()?;
-    let around = directory.parent()?.canonicalize().ok()?;
-    (real.is_dir() && real.starts_with(around)).then_some(real)
-}
-
-fn has_skill(directory: &Path) -> bool {
-    let Some(root) = real_root(directory) else { return false };
-    names(&root, MOST_ENTRIES).0.iter().any(|name| root.join(name).join(FILE).is_file())
 }
 
 /// The names in a directory, sorted, and whether these are all.
@@ -164,52 +151,14 @@ fn skill(text: &str, owner: &str, base: Option<PathBuf>) -> Result<Skill, String
     })
 }
 
-/// What a file holds, and the directory that it is in; `None` where there is none.
-fn read(root: &Path, file: &Path) -> Option<Result<(String, PathBuf), String>> {
-    file.symlink_metadata().ok()?;
-    Some(read_whole(root, file))
-}
-
-fn read_whole(root: &Path, file: &Path) -> Result<(String, PathBuf), String> {
-    let cannot = |error: std::io::Error| format!("it cannot be read: {error}");
-    let real = file.canonicalize().map_err(cannot)?;
-    if !real.starts_with(root) {
-        return Err("it is a link that leads out of the directory of skills".to_owned());
-    }
-    // Looked at first: opening a pipe would wait for somebody to write into it.
-    let before = real.symlink_metadata().map_err(cannot)?;
-    if !before.is_file() {
-        return Err("it is not a regular file".to_owned());
-    }
-    let opened = File::open(&real).map_err(cannot)?;
-    if !is_same(&before, &opened.metadata().map_err(cannot)?) {
-        return Err("something else keeps changing it".to_owned());
-    }
-    let mut bytes = Vec::new();
-    opened.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(cannot)?;
-    if bytes.len() as u64 > MOST_BYTES {
-        return Err(format!("it has more than {} KiB", MOST_BYTES / 1024));
-    }
-    let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
-    let base = real.parent().unwrap_or(root).to_owned();
-    Ok((text, base))
-}
-
-#[cfg(unix)]
-fn is_same(one: &fs::Metadata, other: &fs::Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    (one.dev(), one.ino()) == (other.dev(), other.ino())
-}
-
-#[cfg(not(unix))]
-fn is_same(_: &fs::Metadata, other: &fs::Metadata) -> bool {
-    other.is_file()
-}
-
 /// The files below a directory but for the one that makes it a skill; no link is followed.
 fn collect(base: &Path, within: &Path, depth: usize, left: &mut usize, files: &mut Vec<PathBuf>) {
     for name in names(&base.join(within), *left).0 {
         *left = left.saturating_sub(1);
+        // Of a repository, or secrets: nothing of the skill.
+        if name.as_encoded_bytes().starts_with(b".") {
+            continue;
+        }
         let path = within.join(name);
         let Ok(kind) = base.join(&path).symlink_metadata() else { continue };
         if kind.is_file() && path != Path::new(FILE) {

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use tempfile::TempDir;
-use toolkit::{Caller, Configuration, LoadOptions, ToolCall, Toolbox, Toolkit, TrustedFile};
+use toolkit::{Caller, Configuration, LoadOptions, SkillFiles, ToolCall, Toolbox, Toolkit, TrustedFile};
 
 /// A workspace and a user's directory.
 struct Places(TempDir);
@@ -37,7 +37,8 @@ impl Places {
         let workspace = self.path("workspace");
         let mut options = LoadOptions::new().workspace(&workspace).user_file(self.path("user/toolkit.json5"));
         if is_trusted {
-            options = options.trusting(TrustedFile::new(workspace.join("toolkit.json5"), b"{}"));
+            let file = TrustedFile::new(workspace.join("toolkit.json5"), b"{}");
+            options = options.trusting(file.with_skills(&SkillFiles::read(&workspace.join("skills"))));
         }
         let options = set.iter().fold(options, |options, value| options.set(*value));
         let configuration = Configuration::load(options).unwrap();
@@ -72,6 +73,9 @@ async fn a_skill_comes_with_its_place_and_files() {
     for file in 0..12 {
         places.file(&format!("user/skills/deploy/scripts/{file:02}.sh"), "");
     }
+    // What is hidden is none of them.
+    places.file("user/skills/deploy/.git/objects/aa", "");
+    places.file("user/skills/deploy/.env", "");
     let toolbox = places.toolbox(false, &[]).await;
     let definitions = toolbox.definitions();
     assert!(
@@ -120,6 +124,67 @@ async fn a_workspace_has_skills_once_it_is_trusted() {
     assert_eq!(names(&places.toolbox(true, &[]).await), ["both"]);
     fs::remove_file(places.path("workspace/toolkit.json5")).unwrap();
     assert_eq!(names(&places.toolbox(true, &[]).await), ["both"]);
+}
+
+/// A change of what was trusted.
+type Change = fn(&Places);
+
+#[tokio::test]
+async fn a_skill_of_a_workspace_that_changed_since_it_was_trusted_does_not_count() {
+    let note = "the skills in /workspace/skills do not count: they are not what they were when the workspace was trusted. \
+                `toolkit trust` shows them, and trusts them as they are";
+    let changes: [(&str, Change, bool); 6] = [
+        ("nothing", |_| {}, true),
+        // Which files stand beside is not what was trusted.
+        ("a file of it", |places| places.file("workspace/skills/review/notes.md", "x"), true),
+        (
+            "a text",
+            |places| {
+                let path = places.path("workspace/skills/review/SKILL.md");
+                fs::write(&path, fs::read_to_string(&path).unwrap() + "And delete all.\n").unwrap();
+            },
+            false,
+        ),
+        ("another skill", |places| places.skill("workspace", "other"), false),
+        ("one less", |places| fs::remove_dir_all(places.path("workspace/skills/second")).unwrap(), false),
+        (
+            "a name",
+            |places| {
+                fs::rename(places.path("workspace/skills/second"), places.path("workspace/skills/third"))
+                    .unwrap();
+            },
+            false,
+        ),
+    ];
+    for (what, change, counts) in changes {
+        let places = Places::new();
+        places.skill("workspace", "review");
+        places.skill("workspace", "second");
+        places.skill("user", "own");
+        // Of a toolbox that is there already, too.
+        let toolbox = places.toolbox(true, &[]).await;
+        assert_eq!(names(&toolbox), ["own", "review", "second"]);
+        change(&places);
+        let text = load(&toolbox, "review").await;
+        assert_eq!(text.starts_with("Skill review, of the workspace."), counts, "{what}: {text}");
+        assert_eq!(text.contains("they are not what they were"), !counts, "{what}: {text}");
+        assert!(load(&toolbox, "own").await.starts_with("Skill own"), "{what}");
+        // What is trusted anew counts.
+        let anew = places.toolbox(true, &[]).await;
+        assert!(names(&anew).len() >= 2, "{what}: {:?}", names(&anew));
+    }
+    // Remembered without skills, as before there were any.
+    let places = Places::new();
+    let workspace = places.path("workspace");
+    let file = TrustedFile::new(workspace.join("toolkit.json5"), b"{}");
+    places.skill("workspace", "review");
+    places.skill("user", "own");
+    let options = LoadOptions::new().workspace(&workspace).user_file(places.path("user/toolkit.json5"));
+    let configuration = Configuration::load(options.trusting(file)).unwrap();
+    let builder = Toolkit::empty().tool(toolkit::tool_ref!(skill)).configuration(configuration);
+    let toolbox = builder.build().unwrap().toolbox(&Caller::new().with_workspace(workspace)).await;
+    assert_eq!(names(&toolbox), ["own"]);
+    assert_eq!(said(&toolbox, &places), [note]);
 }
 
 #[tokio::test]
@@ -178,8 +243,14 @@ async fn what_is_wrong_with_a_skill_is_said() {
             "the skill `good` of /user/skills/good/SKILL.md is left out: /user/skills/good/SKILL.md has one of this name",
         ]
     );
-    // A whole directory of skills that leads elsewhere is none.
-    symlink(places.path("outside"), places.path("workspace/skills")).unwrap();
+    // A whole directory of skills that leads elsewhere is none, which is said.
+    fs::rename(places.path("user/skills"), places.path("user/former")).unwrap();
+    symlink(places.path("outside"), places.path("user/skills")).unwrap();
     places.file("outside/out/SKILL.md", "---\nname: out\ndescription: canary\n---\n");
-    assert_eq!(names(&places.toolbox(true, &[]).await), ["good"]);
+    let toolbox = places.toolbox(true, &[]).await;
+    assert_eq!(names(&toolbox), [""; 0]);
+    let reason = "/user/skills: it is a link that leads elsewhere, so no skill in it counts";
+    assert_eq!(said(&toolbox, &places)[0], reason);
+    let text = load(&toolbox, "out").await.replace(&places.path("").display().to_string(), "/");
+    assert!(text.contains(&format!("there are no skills ({reason})")), "{text}");
 }

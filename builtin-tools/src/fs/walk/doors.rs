@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::io::{self, Seek as _};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use toolkit::{DirectoryEntry, OpenedTree, Refused as NotOpened, Workspace};
 
 /// Opens what may be read without a question; a walk asks nobody. Each thread takes a clone.
@@ -10,6 +12,8 @@ use toolkit::{DirectoryEntry, OpenedTree, Refused as NotOpened, Workspace};
 pub(in crate::fs) struct Doors {
     tree: OpenedTree,
     workspace: Workspace,
+    /// Whether rules of ignore files were left out, since there were too many; of all clones.
+    is_short_of_rules: Arc<AtomicBool>,
 }
 
 /// Why something was not opened.
@@ -25,7 +29,17 @@ pub(in crate::fs) enum Refused {
 
 impl Doors {
     pub(in crate::fs) fn new(tree: OpenedTree, workspace: Workspace) -> Self {
-        Self { tree, workspace }
+        Self { tree, workspace, is_short_of_rules: Arc::default() }
+    }
+
+    /// Notes that rules of ignore files were left out.
+    pub(super) fn leave_out_rules(&self) {
+        self.is_short_of_rules.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether rules of ignore files were left out, since there were too many.
+    pub(in crate::fs) fn is_short_of_rules(&self) -> bool {
+        self.is_short_of_rules.load(Ordering::Relaxed)
     }
 
     /// The real path of the workspace.

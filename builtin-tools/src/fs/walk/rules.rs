@@ -9,9 +9,9 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How much of an ignore file counts: a hostile one shall not fill the memory with patterns.
-const MOST_BYTES: u64 = 256 * 1024;
-/// How many patterns of an ignore file count.
+/// How many bytes of ignore files count in a directory, those of directories above it among them, and how many patterns: hostile
+/// ones shall not fill the memory. Made ready, each pattern takes some 3 KB.
+const MOST_BYTES: usize = 1024 * 1024;
 const MOST_PATTERNS: usize = 10_000;
 /// How much of the first line of a file counts that says where a repository is.
 const MOST_BYTES_OF_A_LINE: u64 = 4_096;
@@ -27,6 +27,19 @@ pub(super) struct Rules {
     is_in_repository: bool,
     /// What the user told git for all repositories.
     global: Arc<Gitignore>,
+    /// How much may still count below.
+    room: Room,
+}
+
+/// How much of ignore files may still count.
+#[derive(Clone, Copy)]
+struct Room {
+    bytes: usize,
+    patterns: usize,
+}
+
+impl Room {
+    const ALL: Self = Self { bytes: MOST_BYTES, patterns: MOST_PATTERNS };
 }
 
 /// Which files that say something are in a directory.
@@ -68,23 +81,36 @@ enum From<'a> {
     /// Out of the workspace or what is walked: what is in it may be somebody else's.
     Tree(&'a mut Doors),
     /// Out of a directory above the one that is walked. Whoever owns that decides what is in it anyway.
-    Above,
+    Above(&'a Doors),
+}
+
+impl From<'_> {
+    fn leave_out_rules(&self) {
+        match self {
+            Self::Tree(doors) => doors.leave_out_rules(),
+            Self::Above(doors) => doors.leave_out_rules(),
+        }
+    }
 }
 
 impl Rules {
     /// What holds for a directory because of those above it.
     pub(super) fn above(path: &Path, doors: &mut Doors) -> Arc<Self> {
+        let mut room = Room::ALL;
+        let global = global(doors, &mut room);
         let mut rules = Arc::new(Self {
             above: None,
             files: std::array::from_fn(|_| Gitignore::empty()),
             is_repository: false,
             is_in_repository: false,
-            global: Arc::new(global(doors.workspace())),
+            global: Arc::new(global),
+            room,
         });
         let mut directories: Vec<&Path> = path.ancestors().skip(1).collect();
         directories.reverse();
         for directory in directories {
-            let mut from = if doors.is_inside(directory) { From::Tree(doors) } else { From::Above };
+            let is_inside = doors.is_inside(directory);
+            let mut from = if is_inside { From::Tree(doors) } else { From::Above(doors) };
             rules = Self::new(&rules, directory, Names::ALL, &mut from);
         }
         rules
@@ -101,13 +127,15 @@ impl Rules {
         }
         let git = if names.git { Git::at(directory, from) } else { None };
         let is_repository = git.is_some() || names.jj && directory.join(".jj").exists();
-        let mut of = |is_there: bool, file: &str| {
-            if is_there { parse(directory, &directory.join(file), from) } else { Gitignore::empty() }
+        let mut room = above.room;
+        let mut of = |is_there: bool, file: &str| match is_there {
+            true => parse(directory, &directory.join(file), from, &mut room),
+            false => Gitignore::empty(),
         };
         let [rgignore, ignore, gitignore] =
             [of(names.rgignore, ".rgignore"), of(names.ignore, ".ignore"), of(names.gitignore, ".gitignore")];
         let exclude = git.and_then(|git| git.exclude);
-        let exclude = exclude.map_or_else(Gitignore::empty, |file| parse(directory, &file, from));
+        let exclude = exclude.map_or_else(Gitignore::empty, |file| parse(directory, &file, from, &mut room));
         let files = [rgignore, ignore, gitignore, exclude];
         if !is_repository && files.iter().all(Gitignore::is_empty) {
             return Arc::clone(above);
@@ -118,6 +146,7 @@ impl Rules {
             is_repository,
             is_in_repository: is_repository || above.is_in_repository,
             global: Arc::clone(&above.global),
+            room,
         })
     }
 
@@ -176,7 +205,7 @@ fn open(path: &Path, from: &mut From<'_>) -> Option<File> {
     match from {
         From::Tree(doors) => doors.open_rules(path),
         // A pipe would be waited for.
-        From::Above => path.metadata().ok()?.is_file().then(|| File::open(path).ok())?,
+        From::Above(_) => path.metadata().ok()?.is_file().then(|| File::open(path).ok())?,
     }
 }
 
@@ -188,29 +217,46 @@ fn first_line(path: &Path, from: &mut From<'_>) -> Option<String> {
     String::from_utf8(line.to_vec()).ok()
 }
 
-/// The patterns of an ignore file, relative to a directory. What is no pattern is passed over.
-fn parse(directory: &Path, file: &Path, from: &mut From<'_>) -> Gitignore {
+/// The patterns of an ignore file, relative to a directory. What is no pattern is passed over, and so is what there is no room for.
+fn parse(directory: &Path, file: &Path, from: &mut From<'_>, room: &mut Room) -> Gitignore {
     let Some(opened) = open(file, from) else { return Gitignore::empty() };
-    parse_opened(directory, file, opened)
+    let (rules, is_whole) = parse_opened(directory, file, opened, room);
+    if !is_whole {
+        from.leave_out_rules();
+    }
+    rules
 }
 
-fn parse_opened(directory: &Path, file: &Path, opened: File) -> Gitignore {
+/// Also whether all of them are there.
+fn parse_opened(directory: &Path, file: &Path, opened: File, room: &mut Room) -> (Gitignore, bool) {
     let mut text = Vec::new();
-    if opened.take(MOST_BYTES).read_to_end(&mut text).is_err() {
-        return Gitignore::empty();
+    if opened.take(room.bytes as u64 + 1).read_to_end(&mut text).is_err() {
+        return (Gitignore::empty(), true);
     }
+    let mut is_whole = text.len() <= room.bytes;
+    if !is_whole {
+        // The last pattern may be half of one.
+        text.truncate(memchr::memrchr(b'\n', &text[..room.bytes]).map_or(0, |end| end + 1));
+    }
+    room.bytes -= text.len();
     let mut builder = GitignoreBuilder::new(directory);
     let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&text);
-    for line in text.split(|byte| *byte == b'\n').take(MOST_PATTERNS) {
+    for line in text.split(|byte| *byte == b'\n') {
         // As ripgrep does, which reads it as lines of text.
         let Ok(line) = std::str::from_utf8(line) else { break };
+        let is_pattern = !line.trim().is_empty() && !line.starts_with('#');
+        if is_pattern && room.patterns == 0 {
+            is_whole = false;
+            break;
+        }
+        room.patterns -= usize::from(is_pattern);
         let _ = builder.add_line(Some(file.to_owned()), line);
     }
-    builder.build().unwrap_or_else(|_| Gitignore::empty())
+    (builder.build().unwrap_or_else(|_| Gitignore::empty()), is_whole)
 }
 
 /// What the user told git to ignore everywhere.
-fn global(workspace: &Path) -> Gitignore {
+fn global(doors: &Doors, room: &mut Room) -> Gitignore {
     let Some(file) = gitconfig_excludes_path() else { return Gitignore::empty() };
-    parse(workspace, &file, &mut From::Above)
+    parse(doors.workspace(), &file, &mut From::Above(doors), room)
 }

@@ -2,6 +2,7 @@
 
 use crate::fs::diff::{same_lines, split};
 use crate::fs::text::{self, Endings, Form};
+use encoding_rs::UTF_8;
 use std::borrow::Cow;
 
 /// A content as it is written.
@@ -56,6 +57,27 @@ impl Kept {
         }
         Self { bytes, lines, form, endings, notes }
     }
+}
+
+impl Kept {
+    /// The bytes as a person can read them.
+    pub(super) fn readable(&self) -> Cow<'_, [u8]> {
+        readable(&self.bytes, Some(self.form))
+    }
+}
+
+/// The content of a file in UTF-8, with its mark, where it is text in another encoding; else as it is.
+pub(super) fn readable(bytes: &[u8], form: Option<Form>) -> Cow<'_, [u8]> {
+    let (form, text) = match form {
+        Some(form) if form.encoding == UTF_8 => return Cow::Borrowed(bytes),
+        Some(form) => (form, form.encoding.decode_without_bom_handling(&bytes[form.mark().len()..]).0),
+        None => match text::decode(bytes) {
+            Some(decoded) if decoded.form.encoding != UTF_8 => (decoded.form, decoded.text),
+            _ => return Cow::Borrowed(bytes),
+        },
+    };
+    let mark = if form.has_mark { "\u{feff}" } else { "" };
+    Cow::Owned([mark, &text].concat().into_bytes())
 }
 
 /// A text of which each line ends with `\n`, with the line endings of another.

@@ -130,7 +130,7 @@ async fn outside_the_workspace_the_question_shows_nothing_of_what_is_there() {
     let first = call(&toolbox, path, "new\n").await;
     assert_eq!(diff_shown(&first), "none");
     assert!(!format!("{:?}", first.asks).contains("a secret"));
-    assert_eq!(first.expect_ok().details.as_ref().unwrap()["additions"], 1);
+    assert_eq!(first.expect_ok().details.as_ref().unwrap().get("additions"), None);
     assert_eq!(fs::read_to_string(&there).unwrap(), "new\n");
     call(&toolbox, path, "other").await.expect_error(ToolErrorKind::Denied);
     assert_eq!(fs::read_to_string(&there).unwrap(), "new\n");
@@ -196,5 +196,87 @@ async fn of_many_writes_at_once_each_lands_whole() {
         let left = fs::read_to_string(workspace.path().join("f")).unwrap();
         assert!((0..WRITERS).any(|writer| left == content(writer)));
         assert_eq!(fs::read_dir(workspace.path()).unwrap().count(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_person_can_read_the_change_of_a_file_in_any_encoding() {
+    let utf16 = |text: &str| -> Vec<u8> { text.encode_utf16().flat_map(u16::to_le_bytes).collect() };
+    let latin = |text: &str| encoding_rs::WINDOWS_1252.encode(text).0.into_owned();
+    let toolbox = toolbox((0..3).map(|_| Answer::allow()))
+        .file("utf16", utf16("\u{feff}größe\nyou\n"))
+        .file("latin", latin("größe\nüber\n"))
+        .file("old", latin("größe\nüber\n"));
+    for (path, content, file, expected) in [
+        (
+            "utf16",
+            "größe\nthere\n",
+            utf16("\u{feff}größe\nthere\n"),
+            "--- a/utf16\n+++ b/utf16\n@@ -1,2 +1,2 @@\n \u{feff}größe\n-you\n+there\n",
+        ),
+        (
+            "latin",
+            "größe\nßß\n",
+            latin("größe\nßß\n"),
+            "--- a/latin\n+++ b/latin\n@@ -1,2 +1,2 @@\n größe\n-über\n+ßß\n",
+        ),
+        // It gets another encoding.
+        (
+            "old",
+            "größe\n日\n",
+            "größe\n日\n".into(),
+            "--- a/old\n+++ b/old\n@@ -1,2 +1,2 @@\n größe\n-über\n+日\n",
+        ),
+    ] {
+        let call = call(&toolbox, path, content).await;
+        assert_eq!(diff_shown(&call), expected);
+        assert_eq!(call.details()["diff"], expected);
+        assert_eq!(fs::read(toolbox.workspace().path().join(path)).unwrap(), file);
+    }
+}
+
+#[tokio::test]
+async fn leave_to_write_tells_nothing_of_what_was_there() {
+    let outside = tempfile::tempdir().unwrap();
+    let path = outside.path().join("f");
+    fs::write(&path, "hidden\nX=1\n").unwrap();
+    let toolbox = toolbox((0..9).map(|_| Answer::allow())).file(".env", "KEY=hidden\nX=1\n");
+    for path in [".env", path.to_str().unwrap()] {
+        let call = call(&toolbox, path, "X=1\n").await;
+        let told = format!("{:?} {:?}", call.expect_ok(), call.asks);
+        assert!(!told.contains("hidden") && !call.text().contains("removed"), "{told}");
+        assert!(call.text().ends_with(": 1 line, 4 bytes"), "{}", call.text());
+    }
+    assert_eq!(fs::read_to_string(path).unwrap(), "X=1\n");
+    // Of a new one all that is in it was in the call.
+    let call = call(&toolbox, ".env.local", "X=1\n").await;
+    assert!(call.details()["diff"].as_str().unwrap().contains("+X=1"), "{}", call.details());
+}
+
+#[tokio::test]
+async fn another_hand_is_noticed_where_nothing_was_known_before_the_question() {
+    let outside = tempfile::tempdir().unwrap();
+    let path = outside.path().canonicalize().unwrap().join("f");
+    let toolbox = toolbox((0..20).map(|_| Answer::allow()))
+        .tool(toolkit::tool_ref!(crate::fs::read))
+        .file(".env", "old\n");
+    fs::write(&path, "old\n").unwrap();
+    for (name, path) in
+        [(path.to_str().unwrap(), path.clone()), (".env", toolbox.workspace().path().join(".env"))]
+    {
+        toolbox.call_tool("read", json!({ "file_path": name })).await.expect_ok();
+        fs::write(&path, "of another hand\n").unwrap();
+        let refused = call(&toolbox, name, "new\n").await;
+        assert!(
+            refused.text().contains("changed by another hand since it was last read"),
+            "{}",
+            refused.text()
+        );
+        assert_eq!(fs::read_to_string(&path).unwrap(), "of another hand\n");
+        toolbox.call_tool("read", json!({ "file_path": name })).await.expect_ok();
+        call(&toolbox, name, "new\n").await.expect_ok();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new\n");
+        // Its own change is no other hand's.
+        call(&toolbox, name, "newer\n").await.expect_ok();
     }
 }

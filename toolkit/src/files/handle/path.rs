@@ -54,6 +54,11 @@ impl Dir {
         fs::remove_file(self.0.join(name))
     }
 
+    /// Removes a directory that is empty.
+    pub(crate) fn remove_dir(&self, name: &OsStr) -> io::Result<()> {
+        fs::remove_dir(self.0.join(name))
+    }
+
     /// Renames, replacing what is there.
     pub(crate) fn rename(&self, from: &OsStr, to_dir: &Self, to: &OsStr) -> io::Result<()> {
         fs::rename(self.0.join(from), to_dir.0.join(to))
@@ -164,6 +169,11 @@ pub(crate) fn is_raced(error: &io::Error) -> bool {
 /// No system tells one by path.
 pub(crate) fn identity(_metadata: &Metadata) -> Option<(u64, u64)> {
     None
+}
+
+/// No system tells how many names a file has.
+pub(crate) fn names(_metadata: &Metadata) -> u64 {
+    1
 }
 
 /// There is no owner or mode here; a read-only file is not written to.

@@ -1,5 +1,6 @@
 //! On Unix: by file descriptor.
 
+use super::super::fault::{self, FileSystems};
 use super::{Any, DirectoryEntry, FileKind, Stat};
 use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, Uid};
 use rustix::io::Errno;
@@ -93,6 +94,11 @@ impl Dir {
         Ok(rustix::fs::unlinkat(&self.0, name, AtFlags::empty())?)
     }
 
+    /// Removes a directory that is empty.
+    pub(crate) fn remove_dir(&self, name: &OsStr) -> io::Result<()> {
+        Ok(rustix::fs::unlinkat(&self.0, name, AtFlags::REMOVEDIR)?)
+    }
+
     /// Renames, replacing what is there.
     pub(crate) fn rename(&self, from: &OsStr, to_dir: &Self, to: &OsStr) -> io::Result<()> {
         Ok(rustix::fs::renameat(&self.0, from, &to_dir.0, to)?)
@@ -100,8 +106,11 @@ impl Dir {
 
     /// Renames; fails where anything stands under the new name, be it a link that leads nowhere.
     pub(crate) fn rename_new(&self, from: &OsStr, to_dir: &Self, to: &OsStr) -> io::Result<()> {
+        if fault::file_systems() == FileSystems::OnePerDirectory && self.identity() != to_dir.identity() {
+            return Err(Errno::XDEV.into());
+        }
         #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
-        {
+        if fault::file_systems() != FileSystems::WithoutFlags {
             let flags = rustix::fs::RenameFlags::NOREPLACE;
             match rustix::fs::renameat_with(&self.0, from, &to_dir.0, to, flags) {
                 Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
@@ -110,11 +119,15 @@ impl Dir {
         }
         // A second name is made where there is none, and then the first goes.
         rustix::fs::linkat(&self.0, from, &to_dir.0, to, AtFlags::empty())?;
+        fault::point("remove the first name");
         self.remove(from)
     }
 
     /// Gives two names in this directory each other's file at once. `Unsupported` where the file system cannot.
     pub(crate) fn exchange(&self, one: &OsStr, other: &OsStr) -> io::Result<()> {
+        if fault::file_systems() == FileSystems::WithoutFlags {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
         #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
         {
             let flags = rustix::fs::RenameFlags::EXCHANGE;
@@ -329,6 +342,11 @@ pub(crate) fn is_raced(error: &io::Error) -> bool {
 #[expect(clippy::unnecessary_wraps, reason = "not every system tells one")]
 pub(crate) fn identity(metadata: &Metadata) -> Option<(u64, u64)> {
     Some((metadata.dev(), metadata.ino()))
+}
+
+/// How many names a file has.
+pub(crate) fn names(metadata: &Metadata) -> u64 {
+    metadata.nlink()
 }
 
 /// Gives `file` owner, group and mode of the one that it replaces, as far as the process may.

@@ -1,0 +1,84 @@
+//! A file with several names: what is written under one of them is said not to be under the others.
+
+#![cfg(all(feature = "fs", unix))]
+#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
+
+use serde_json::{Value, json};
+use std::fs;
+use toolkit::testing::TestToolbox;
+use toolkit::{Answer, ScriptedApprover};
+
+/// What a tool does to a file `a` that has so many other names, outside of the workspace.
+async fn with_links(tool: toolkit::Tool, arguments: Value, links: usize) -> (String, String, Value, String) {
+    let others = tempfile::tempdir().unwrap();
+    let toolbox =
+        TestToolbox::new(tool).approve(ScriptedApprover::always(Answer::allow())).file("a", "old\n");
+    for number in 0..links {
+        let link = others.path().join(number.to_string());
+        fs::hard_link(toolbox.workspace().path().join("a"), link).unwrap();
+    }
+    let call = toolbox.call(arguments).await;
+    for number in 0..links {
+        assert_eq!(fs::read_to_string(others.path().join(number.to_string())).unwrap(), "old\n");
+    }
+    call.expect_ok();
+    (call.asks[0].to_text(), call.text(), call.details().clone(), call.file("a"))
+}
+
+#[tokio::test]
+async fn a_tool_says_which_names_keep_the_old_content() {
+    let update = "*** Begin Patch\n*** Update File: a\n@@\n-old\n+new\n*** End Patch";
+    for (tool, arguments) in [
+        (toolkit::tool_ref!(builtin_tools::fs::write), json!({ "file_path": "a", "content": "new\n" })),
+        (
+            toolkit::tool_ref!(builtin_tools::fs::edit),
+            json!({ "file_path": "a", "old_string": "old", "new_string": "new" }),
+        ),
+        (toolkit::tool_ref!(builtin_tools::fs::apply_patch), json!({ "input": update })),
+    ] {
+        for (links, in_question, in_result) in [
+            (0, None, None),
+            (
+                1,
+                Some("hard links:\n  │ a is one of several: 1 other name keeps the old content"),
+                Some(
+                    "\n(a had 1 other name, a hard link, which keeps the old content: it is a file of its own from now on)",
+                ),
+            ),
+            (
+                3,
+                Some("hard links:\n  │ a is one of several: 3 other names keep the old content"),
+                Some(
+                    "\n(a had 3 other names, hard links, which keep the old content: it is a file of its own from now on)",
+                ),
+            ),
+        ] {
+            let (asked, said, details, content) = with_links(tool.clone(), arguments.clone(), links).await;
+            assert_eq!(content, "new\n");
+            assert_eq!(asked.contains("hard link"), in_question.is_some(), "{asked}");
+            assert!(in_question.is_none_or(|text| asked.contains(text)), "{asked}");
+            assert_eq!(said.contains("hard link"), in_result.is_some(), "{said}");
+            assert!(in_result.is_none_or(|text| said.contains(text)), "{said}");
+            let told = details.get("otherNames").or_else(|| details["files"][0].get("otherNames"));
+            assert_eq!(told, (links > 0).then(|| json!(links)).as_ref(), "{details}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_only_moves_or_goes_stays_linked() {
+    let others = tempfile::tempdir().unwrap();
+    let toolbox = TestToolbox::new(toolkit::tool_ref!(builtin_tools::fs::apply_patch))
+        .approve(ScriptedApprover::always(Answer::allow()))
+        .file("a", "old\n")
+        .file("b", "old\n");
+    for name in ["a", "b"] {
+        fs::hard_link(toolbox.workspace().path().join(name), others.path().join(name)).unwrap();
+    }
+    let patch = "*** Begin Patch\n*** Update File: a\n*** Move to: c\n*** Delete File: b\n*** End Patch";
+    let call = toolbox.call(json!({ "input": patch })).await;
+    assert_eq!(call.text(), "patched 2 files:\nR a -> c\nD b");
+    assert!(!call.asks[0].to_text().contains("hard link"));
+    fs::write(others.path().join("a"), "seen under both\n").unwrap();
+    assert_eq!(call.file("c"), "seen under both\n");
+}

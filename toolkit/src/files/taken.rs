@@ -1,0 +1,115 @@
+//! What a change took out of its place, until it is certain that it stays out.
+
+use super::Workspace;
+use super::fault;
+use super::handle::{Dir, Stat};
+use super::replace::{LOCK_TIME, Put, Temporary, is_same_file, temporary_name};
+use super::target::{Expected, Target};
+use super::version::FileVersion;
+use crate::error::ToolError;
+use std::ffi::OsString;
+use std::io;
+
+/// A file that was removed or replaced, under a name of its own in the same directory. Dropped, it is gone; until then it
+/// can get its place back as it was, with its mode, its times and all that belongs to it.
+#[derive(Debug)]
+#[must_use = "what is dropped is removed"]
+pub struct Taken {
+    workspace: Workspace,
+    dir: Dir,
+    /// The name that it has meanwhile.
+    name: OsString,
+    is_there: bool,
+    what: Stat,
+    /// What the session knew of it.
+    version: Option<FileVersion>,
+}
+
+impl Taken {
+    pub(super) fn new(target: &Target, dir: Dir, name: OsString, what: Stat, expected: &Expected) -> Self {
+        let version = match expected {
+            Expected::Version(version) => Some(version.clone()),
+            _ => None,
+        };
+        Self { workspace: target.workspace.clone(), dir, name, is_there: true, what, version }
+    }
+
+    /// Puts it back into the place of `target`, out of which it was taken and where `now` has to be. Blocks.
+    ///
+    /// # Errors
+    ///
+    /// As [`Target::write`].
+    pub fn give_back(mut self, target: &Target, now: &Expected) -> Result<(), ToolError> {
+        let refused = |error: &io::Error| target.refused(error);
+        let existing = target.check(&self.dir, now)?;
+        if existing.is_some() {
+            let dir = self.dir.try_clone().map_err(|error| refused(&error))?;
+            self.is_there = false;
+            let mut back = Temporary::of(&dir, self.name.clone(), &self.what);
+            match target.put(&mut back, existing.as_ref()) {
+                // What was put there goes with the name that this one had.
+                Ok(Put::Done) => {}
+                Ok(Put::Changed) => return Err(target.changed()),
+                Err(error) => return Err(refused(&error)),
+            }
+        } else {
+            let _until_put = self.dir.lock(LOCK_TIME);
+            fault::point("give it its name back");
+            self.dir.rename_new(&self.name, &self.dir, &target.name).map_err(|error| match error.kind() {
+                io::ErrorKind::AlreadyExists => target.changed(),
+                _ => refused(&error),
+            })?;
+            self.is_there = false;
+        }
+        self.dir.sync().map_err(|error| refused(&error))?;
+        match &self.version {
+            Some(version) => self.workspace.saw(&target.real, version.clone()),
+            None => self.workspace.forget(&target.real),
+        }
+        Ok(())
+    }
+
+    /// Removes it for good.
+    pub(super) fn remove(mut self) -> io::Result<()> {
+        self.is_there = false;
+        fault::point("remove");
+        self.dir.remove(&self.name)?;
+        self.dir.sync()
+    }
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        if self.is_there {
+            fault::point("remove");
+            // What cannot be removed now is when it is old.
+            let _ = self.dir.remove(&self.name);
+        }
+    }
+}
+
+impl Target {
+    /// Takes the file out of its place; dropped, it is removed. Blocks.
+    ///
+    /// # Errors
+    ///
+    /// As [`remove`](Self::remove).
+    pub fn take_away(&self, expected: &Expected) -> Result<Taken, ToolError> {
+        let refused = |error: &io::Error| self.refused(error);
+        let Some(dir) = self.parent().map_err(|error| refused(&error))? else { return Err(self.absent()) };
+        let until_taken = dir.lock(LOCK_TIME);
+        let Some(existing) = self.check(&dir, expected)? else { return Err(self.absent()) };
+        let name = temporary_name().map_err(|error| refused(&error))?;
+        // Under a name of its own it can be seen whether it is the one that was meant.
+        fault::point("take the name away");
+        dir.rename_new(&self.name, &dir, &name).map_err(|error| refused(&error))?;
+        let taken = dir.stat(&name).map_err(|error| refused(&error))?;
+        if !is_same_file(&taken, &existing) {
+            dir.rename_new(&name, &dir, &self.name).map_err(|error| self.left_at(&name, &error))?;
+            return Err(self.changed());
+        }
+        drop(until_taken);
+        self.workspace.forget(&self.real);
+        Ok(Taken::new(self, dir, name, taken, expected))
+    }
+}

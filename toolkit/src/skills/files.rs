@@ -1,0 +1,140 @@
+//! The `SKILL.md` files of a directory of skills, and by what all of them together are known again.
+
+use crate::escape::escape_line;
+use sha2::{Digest as _, Sha256};
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+/// The file that makes a directory a skill.
+const FILE: &str = "SKILL.md";
+/// The longest such file, in bytes, and the most bytes of all of a directory.
+const MOST_BYTES: u64 = 256 * 1024;
+const MOST_BYTES_OF_ALL: u64 = 32 * 1024 * 1024;
+/// The most entries of a directory of skills that are looked at.
+const MOST_ENTRIES: usize = 1_000;
+
+/// The skills of a directory as they were found: each a directory in it with a `SKILL.md`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SkillFiles {
+    /// By the name of their directory.
+    pub files: Vec<SkillFile>,
+    /// What is wrong with the directory itself.
+    pub fault: Option<String>,
+}
+
+/// A `SKILL.md`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SkillFile {
+    /// Its path, below the real path of the directory of skills.
+    pub path: PathBuf,
+    /// The real path of the directory that it is in, and what it holds; or why it does not count.
+    pub content: Result<(PathBuf, String), String>,
+}
+
+impl SkillFiles {
+    /// Reads those of a directory, of which none need be there. No link that leads out of the directory is followed, and what
+    /// is too large is not read: a file of more than 256 KiB, what is beyond 32 MiB or 1,000 entries. Blocks.
+    pub fn read(directory: &Path) -> Self {
+        let mut found = Self::default();
+        let Ok(real) = directory.canonicalize() else { return found };
+        if !real.is_dir() {
+            return found;
+        }
+        let around = directory.parent().and_then(|around| around.canonicalize().ok());
+        if around.is_none_or(|around| !real.starts_with(around)) {
+            let directory = escape_line(&directory.to_string_lossy()).into_owned();
+            found.fault =
+                Some(format!("{directory}: it is a link that leads elsewhere, so no skill in it counts"));
+            return found;
+        }
+        let (names, is_whole) = names(&real);
+        if !is_whole {
+            let directory = escape_line(&directory.to_string_lossy()).into_owned();
+            found.fault =
+                Some(format!("{directory}: only the first {MOST_ENTRIES} entries are looked at for skills"));
+        }
+        let mut left = MOST_BYTES_OF_ALL;
+        for name in names {
+            let path = real.join(name).join(FILE);
+            if path.symlink_metadata().is_ok() {
+                let content = read_whole(&real, &path, &mut left);
+                found.files.push(SkillFile { path, content });
+            }
+        }
+        found
+    }
+
+    /// The SHA-256 of the names and contents of all of them, in hexadecimal digits; `None` where there are none.
+    pub fn sha256(&self) -> Option<String> {
+        if self.files.is_empty() {
+            return None;
+        }
+        let mut hash = Sha256::new();
+        let mut add = |bytes: &[u8]| {
+            hash.update((bytes.len() as u64).to_le_bytes());
+            hash.update(bytes);
+        };
+        for file in &self.files {
+            let name = file.path.parent().and_then(Path::file_name).unwrap_or_default();
+            add(name.as_encoded_bytes());
+            match &file.content {
+                Ok((_, text)) => add(text.as_bytes()),
+                // One that does not count now is another one when it does.
+                Err(_) => add(b"\xFF"),
+            }
+        }
+        Some(data_encoding::HEXLOWER.encode(&hash.finalize()))
+    }
+}
+
+/// The names in a directory, sorted, and whether these are all.
+fn names(directory: &Path) -> (Vec<OsString>, bool) {
+    let Ok(entries) = fs::read_dir(directory) else { return (Vec::new(), true) };
+    let mut names: Vec<_> = entries.flatten().take(MOST_ENTRIES + 1).map(|entry| entry.file_name()).collect();
+    let is_whole = names.len() <= MOST_ENTRIES;
+    names.sort_unstable();
+    names.truncate(MOST_ENTRIES);
+    (names, is_whole)
+}
+
+fn read_whole(root: &Path, file: &Path, left: &mut u64) -> Result<(PathBuf, String), String> {
+    let cannot = |error: std::io::Error| format!("it cannot be read: {error}");
+    let real = file.canonicalize().map_err(cannot)?;
+    if !real.starts_with(root) {
+        return Err("it is a link that leads out of the directory of skills".to_owned());
+    }
+    // Looked at first: opening a pipe would wait for somebody to write into it.
+    let before = real.symlink_metadata().map_err(cannot)?;
+    if !before.is_file() {
+        return Err("it is not a regular file".to_owned());
+    }
+    let opened = File::open(&real).map_err(cannot)?;
+    if !is_same(&before, &opened.metadata().map_err(cannot)?) {
+        return Err("something else keeps changing it".to_owned());
+    }
+    let mut bytes = Vec::new();
+    opened.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(cannot)?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(format!("it has more than {} KiB", MOST_BYTES / 1024));
+    }
+    *left = left.checked_sub(bytes.len() as u64).ok_or_else(|| {
+        format!("with those before it, it has more than {} MiB", MOST_BYTES_OF_ALL / 1024 / 1024)
+    })?;
+    let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
+    Ok((real.parent().unwrap_or(root).to_owned(), text))
+}
+
+#[cfg(unix)]
+fn is_same(one: &fs::Metadata, other: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    (one.dev(), one.ino()) == (other.dev(), other.ino())
+}
+
+#[cfg(not(unix))]
+fn is_same(_: &fs::Metadata, other: &fs::Metadata) -> bool {
+    other.is_file()
+}

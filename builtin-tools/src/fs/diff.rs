@@ -1,6 +1,6 @@
 //! Unified diffs, bounded in size and time whatever is compared.
 
-use similar::{Algorithm, DiffOp, capture_diff_slices_deadline, group_diff_ops};
+use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 use std::fmt::Write as _;
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -11,10 +11,12 @@ const CONTEXT: usize = 3;
 pub(crate) const MAX_DIFF_BYTES: usize = 200 * 1024;
 /// How long it is looked for a short diff; then what is left is one change.
 const TIME: Duration = Duration::from_millis(300);
-/// Above so many lines between one change and the next that is certain, it is not looked for a short diff.
-const MOST_LINES: usize = 400_000;
-/// From so many lines on, what stays between changes is looked for first: line by line, which is quicker than to compare each
-/// with all.
+/// Above so many lines it is not looked for a short diff, and no list of them is made.
+pub(super) const MOST_LINES: usize = 400_000;
+/// The most changes that are told apart.
+const MOST_CHANGES: usize = 100_000;
+/// From so many lines on, what stays between changes is looked for line by line, which is quicker than to compare each with
+/// all.
 const MANY_LINES: usize = 5_000;
 /// How many lines in a row have to be the same after a change, for it to be over.
 const ANCHOR: usize = 16;
@@ -46,22 +48,18 @@ pub(crate) fn diff_within(path: &str, old: Option<&[u8]>, new: Option<&[u8]>, mo
     let name =
         |side: &str, there: bool| if there { format!("{side}/{path}") } else { "/dev/null".to_owned() };
     let (from, to) = (name("a", old.is_some()), name("b", new.is_some()));
-    let lines = Lines::of(old.unwrap_or_default(), new.unwrap_or_default());
-    let ops = lines.compare();
-    let (mut added, mut removed) = (0, 0);
-    for op in &ops {
-        if !matches!(op, DiffOp::Equal { .. }) {
-            removed += op.old_range().len();
-            added += op.new_range().len();
-        }
-    }
+    let both = Both { old: old.unwrap_or_default(), new: new.unwrap_or_default() };
+    let changes = both.changes();
+    let added = changes.iter().map(|change| change.new.lines.len()).sum();
+    let removed = changes.iter().map(|change| change.old.lines.len()).sum();
     let mut diff = Diff { text: String::new(), added, removed, is_cut: false };
-    if added + removed == 0 && old.is_some() == new.is_some() {
+    if changes.is_empty() && old.is_some() == new.is_some() {
         return diff;
     }
     let _ = write!(diff.text, "--- {from}\n+++ {to}\n");
-    for hunk in group_diff_ops(ops, CONTEXT) {
-        lines.write_hunk(&mut diff, &hunk, most_bytes);
+    let is_near = |one: &Change, next: &Change| next.old.lines.start - one.old.lines.end <= 2 * CONTEXT;
+    for hunk in changes.chunk_by(is_near) {
+        both.write_hunk(&mut diff, hunk, most_bytes);
         if diff.is_cut {
             break;
         }
@@ -77,83 +75,199 @@ pub(crate) fn same_lines<'a, K: Eq + std::hash::Hash>(
 ) -> Vec<(Range<usize>, Range<usize>)> {
     let keys = |lines: &[&'a [u8]]| lines.iter().map(|line| key(line)).collect::<Vec<K>>();
     let (old, new) = (keys(old), keys(new));
-    let ops = compare(&old, &new);
+    let ops = short(&old, &new, Instant::now() + TIME);
     let same = ops.iter().filter(|op| matches!(op, DiffOp::Equal { .. }));
     same.map(|op| (op.old_range(), op.new_range())).collect()
 }
 
 /// The lines of a content, each with its ending.
 pub(crate) fn split(content: &[u8]) -> Vec<&[u8]> {
-    let mut lines = Vec::new();
-    let mut start = 0;
-    for end in memchr::memchr_iter(b'\n', content) {
-        lines.push(&content[start..=end]);
-        start = end + 1;
-    }
-    if start < content.len() {
-        lines.push(&content[start..]);
-    }
-    lines
+    lines(content).collect()
 }
 
-/// Both contents by lines, of which those that begin or end both are only counted, but for a few around the rest.
-struct Lines<'a> {
-    /// How many lines came before those that are here.
-    before: usize,
-    old: Vec<&'a [u8]>,
-    new: Vec<&'a [u8]>,
+/// The same, one after the other.
+fn lines(content: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = content;
+    std::iter::from_fn(move || {
+        let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
+        let (line, after) = rest.split_at(end);
+        rest = after;
+        (!line.is_empty()).then_some(line)
+    })
 }
 
-impl<'a> Lines<'a> {
-    fn of(old: &'a [u8], new: &'a [u8]) -> Self {
-        let start = same_start(old, new);
-        // A little more than is the same, so that there is context.
-        let start = back(&old[..start], CONTEXT);
+/// How many lines a content has.
+pub(super) fn count_lines(content: &[u8]) -> usize {
+    memchr::memchr_iter(b'\n', content).count()
+        + usize::from(content.last().is_some_and(|last| *last != b'\n'))
+}
+
+/// Both contents.
+struct Both<'a> {
+    old: &'a [u8],
+    new: &'a [u8],
+}
+
+/// Lines that go, and those that come in their place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Change {
+    old: Part,
+    new: Part,
+}
+
+/// Lines of a content that stand one after the other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Part {
+    /// Counted from 0.
+    lines: Range<usize>,
+    bytes: Range<usize>,
+}
+
+impl Part {
+    /// What begins where this ends, of so many lines and bytes.
+    fn next(&self, lines: usize, bytes: usize) -> Self {
+        Self { lines: self.lines.end..self.lines.end + lines, bytes: self.bytes.end..self.bytes.end + bytes }
+    }
+}
+
+/// How far the search for changes is: what both sides have until here is known.
+struct Walk<'a> {
+    old: &'a [u8],
+    new: &'a [u8],
+    changes: Vec<Change>,
+    /// The last parts that were looked at.
+    last: Change,
+    /// How many lines of each side there are from here on.
+    left: [usize; 2],
+    until: Instant,
+}
+
+impl Both<'_> {
+    /// What changed, in order; between two changes there is a line that stays.
+    fn changes(&self) -> Vec<Change> {
+        let Self { old, new } = *self;
+        // Most changes are small: what begins and ends both is passed over first.
+        let start = line_start(&old[..same_start(old, new)]);
         let end = same_end(&old[start..], &new[start..]);
-        let end = end - ahead(&old[old.len() - end..], CONTEXT);
-        let before = memchr::memchr_iter(b'\n', &old[..start]).count();
-        Self { before, old: split(&old[start..old.len() - end]), new: split(&new[start..new.len() - end]) }
+        let end = end - line_end(&old[old.len() - end..]);
+        let (old, new) = (&old[..old.len() - end], &new[..new.len() - end]);
+        let before = Part { lines: 0..memchr::memchr_iter(b'\n', &old[..start]).count(), bytes: 0..start };
+        let mut walk = Walk {
+            old,
+            new,
+            changes: Vec::new(),
+            left: [count_lines(&old[start..]), count_lines(&new[start..])],
+            last: Change { old: before.clone(), new: before },
+            until: Instant::now() + TIME,
+        };
+        while walk.step() {}
+        walk.changes
     }
 
-    fn compare(&self) -> Vec<DiffOp> {
-        compare(&self.old, &self.new)
-    }
-
-    fn write_hunk(&self, diff: &mut Diff, hunk: &[DiffOp], most_bytes: usize) {
+    fn write_hunk(&self, diff: &mut Diff, hunk: &[Change], most_bytes: usize) {
         let (Some(first), Some(last)) = (hunk.first(), hunk.last()) else { return };
-        let old = first.old_range().start..last.old_range().end;
-        let new = first.new_range().start..last.new_range().end;
-        let _ = writeln!(diff.text, "@@ -{} +{} @@", self.numbers(&old), self.numbers(&new));
-        for op in hunk {
-            let (sign, lines) = match op {
-                DiffOp::Equal { .. } => (' ', &self.old[op.old_range()]),
-                _ => ('-', &self.old[op.old_range()]),
-            };
-            write_lines(diff, sign, lines, most_bytes);
-            if !matches!(op, DiffOp::Equal { .. }) {
-                write_lines(diff, '+', &self.new[op.new_range()], most_bytes);
+        let before = &self.old[..first.old.bytes.start];
+        let before = &before[back(before, CONTEXT)..];
+        let after = &self.old[last.old.bytes.end..];
+        let after = &after[..ahead(after, CONTEXT)];
+        let (more_before, more_after) = (count_lines(before), count_lines(after));
+        let whole = |first: &Part, last: &Part| first.lines.start - more_before..last.lines.end + more_after;
+        let (old, new) = (whole(&first.old, &last.old), whole(&first.new, &last.new));
+        let _ = writeln!(diff.text, "@@ -{} +{} @@", numbers(&old), numbers(&new));
+        write_lines(diff, ' ', before, most_bytes);
+        for (index, change) in hunk.iter().enumerate() {
+            write_lines(diff, '-', &self.old[change.old.bytes.clone()], most_bytes);
+            write_lines(diff, '+', &self.new[change.new.bytes.clone()], most_bytes);
+            let between = hunk.get(index + 1).map(|next| change.old.bytes.end..next.old.bytes.start);
+            write_lines(diff, ' ', between.map_or(after, |between| &self.old[between]), most_bytes);
+        }
+    }
+}
+
+impl<'a> Walk<'a> {
+    fn rest(&self) -> [&'a [u8]; 2] {
+        [&self.old[self.last.old.bytes.end..], &self.new[self.last.new.bytes.end..]]
+    }
+
+    /// Goes on to the end of the next change; false where both sides end.
+    fn step(&mut self) -> bool {
+        let [old, new] = self.rest();
+        let same = same_start(old, new);
+        // Also the last line, if both end with it.
+        let same = if same == old.len() && same == new.len() { same } else { line_start(&old[..same]) };
+        let lines = count_lines(&old[..same]);
+        self.pass([lines, lines], [same, same]);
+        let [old, new] = self.rest();
+        if old.is_empty() && new.is_empty() {
+            return false;
+        }
+        let is_much = self.left.into_iter().max() > Some(MANY_LINES);
+        if is_much && self.changes.len() < MOST_CHANGES {
+            let near = |rest: &'a [u8]| lines_of(rest, FARTHEST + ANCHOR);
+            let (old, new) = (near(old), near(new));
+            if let Some((until_old, until_new)) = over(&old, &new) {
+                self.compare(&old[..until_old], &new[..until_new]);
+                return true;
             }
-            if diff.is_cut {
-                return;
+        }
+        if self.changes.len() < MOST_CHANGES && self.left.into_iter().max() <= Some(MOST_LINES) {
+            self.compare(&split(old), &split(new));
+        } else {
+            self.change(self.left, [old.len(), new.len()]);
+        }
+        true
+    }
+
+    /// Finds what changes among the next lines of both sides.
+    fn compare(&mut self, old: &[&[u8]], new: &[&[u8]]) {
+        let bytes = |lines: &[&[u8]]| lines.iter().map(|line| line.len()).sum::<usize>();
+        for op in short(old, new, self.until) {
+            let (gone, come) = (&old[op.old_range()], &new[op.new_range()]);
+            let (lines, bytes) = ([gone.len(), come.len()], [bytes(gone), bytes(come)]);
+            if matches!(op, DiffOp::Equal { .. }) {
+                self.pass(lines, bytes);
+            } else {
+                self.change(lines, bytes);
             }
         }
     }
 
-    /// A range of lines as a hunk states it.
-    fn numbers(&self, range: &Range<usize>) -> String {
-        let start = self.before + range.start;
-        match range.len() {
-            1 => format!("{}", start + 1),
-            // Where nothing is, the line before is named.
-            0 => format!("{start},0"),
-            count => format!("{},{count}", start + 1),
+    /// Passes over so many lines and bytes of each side.
+    fn pass(&mut self, lines: [usize; 2], bytes: [usize; 2]) {
+        let Change { old, new } = &self.last;
+        self.last = Change { old: old.next(lines[0], bytes[0]), new: new.next(lines[1], bytes[1]) };
+        self.left = [self.left[0] - lines[0], self.left[1] - lines[1]];
+    }
+
+    /// The same, of lines that change.
+    fn change(&mut self, lines: [usize; 2], bytes: [usize; 2]) {
+        self.pass(lines, bytes);
+        let Change { old, new } = self.last.clone();
+        match self.changes.last_mut() {
+            Some(last) if last.old.bytes.end == old.bytes.start && last.new.bytes.end == new.bytes.start => {
+                for (part, more) in [(&mut last.old, old), (&mut last.new, new)] {
+                    part.lines.end = more.lines.end;
+                    part.bytes.end = more.bytes.end;
+                }
+            }
+            _ => self.changes.push(Change { old, new }),
         }
+    }
+}
+
+/// A range of lines as a hunk states it.
+fn numbers(range: &Range<usize>) -> String {
+    match range.len() {
+        1 => format!("{}", range.start + 1),
+        // Where nothing is, the line before is named.
+        0 => format!("{},0", range.start),
+        count => format!("{},{count}", range.start + 1),
     }
 }
 
 /// Adds lines with a sign before each, as long as there is room.
-fn write_lines(diff: &mut Diff, sign: char, lines: &[&[u8]], most_bytes: usize) {
-    for line in lines {
+fn write_lines(diff: &mut Diff, sign: char, content: &[u8], most_bytes: usize) {
+    for line in lines(content) {
         if diff.is_cut {
             return;
         }
@@ -174,43 +288,6 @@ fn write_lines(diff: &mut Diff, sign: char, lines: &[&[u8]], most_bytes: usize) 
     }
 }
 
-fn compare<T: Eq + std::hash::Hash>(old: &[T], new: &[T]) -> Vec<DiffOp> {
-    let until = Instant::now() + TIME;
-    if old.len().max(new.len()) < MANY_LINES {
-        return short(old, new, until);
-    }
-    step_by_step(old, new, until)
-}
-
-/// Goes through both sides at once, and looks for the shortest changes only where they differ.
-fn step_by_step<T: Eq + std::hash::Hash>(old: &[T], new: &[T], until: Instant) -> Vec<DiffOp> {
-    let mut ops = Vec::new();
-    let (mut from_old, mut from_new) = (0, 0);
-    loop {
-        let (rest_old, rest_new) = (&old[from_old..], &new[from_new..]);
-        let len = common(rest_old.iter().zip(rest_new), rest_old.len());
-        push(&mut ops, DiffOp::Equal { old_index: from_old, new_index: from_new, len });
-        (from_old, from_new) = (from_old + len, from_new + len);
-        let (rest_old, rest_new) = (&old[from_old..], &new[from_new..]);
-        if rest_old.is_empty() && rest_new.is_empty() {
-            return ops;
-        }
-        let (until_old, until_new) = over(rest_old, rest_new).unwrap_or((rest_old.len(), rest_new.len()));
-        let change = short(&rest_old[..until_old], &rest_new[..until_new], until);
-        change.into_iter().for_each(|op| push(&mut ops, moved(op, from_old, from_new)));
-        (from_old, from_new) = (from_old + until_old, from_new + until_new);
-    }
-}
-
-/// Adds an operation; what stays after what stays is one.
-fn push(ops: &mut Vec<DiffOp>, op: DiffOp) {
-    match (ops.last_mut(), op) {
-        (_, DiffOp::Equal { len: 0, .. }) => {}
-        (Some(DiffOp::Equal { len, .. }), DiffOp::Equal { len: more, .. }) => *len += more,
-        (_, op) => ops.push(op),
-    }
-}
-
 /// After how many lines of each side a change is over: both go on alike from there.
 fn over<T: Eq>(old: &[T], new: &[T]) -> Option<(usize, usize)> {
     let goes_on = |at_old: usize, at_new: usize| {
@@ -222,23 +299,6 @@ fn over<T: Eq>(old: &[T], new: &[T]) -> Option<(usize, usize)> {
     };
     let pairs = (1..FARTHEST).flat_map(|both| (0..=both).map(move |at_old| (at_old, both - at_old)));
     pairs.into_iter().find(|(at_old, at_new)| goes_on(*at_old, *at_new))
-}
-
-fn moved(op: DiffOp, by_old: usize, by_new: usize) -> DiffOp {
-    match op {
-        DiffOp::Equal { old_index, new_index, len } => {
-            DiffOp::Equal { old_index: old_index + by_old, new_index: new_index + by_new, len }
-        }
-        DiffOp::Delete { old_index, old_len, new_index } => {
-            DiffOp::Delete { old_index: old_index + by_old, old_len, new_index: new_index + by_new }
-        }
-        DiffOp::Insert { old_index, new_index, new_len } => {
-            DiffOp::Insert { old_index: old_index + by_old, new_index: new_index + by_new, new_len }
-        }
-        DiffOp::Replace { old_index, old_len, new_index, new_len } => {
-            DiffOp::Replace { old_index: old_index + by_old, old_len, new_index: new_index + by_new, new_len }
-        }
-    }
 }
 
 /// The shortest changes, as far as there is time to look for them.
@@ -288,14 +348,29 @@ fn same_end(old: &[u8], new: &[u8]) -> usize {
     common(old[..rest(old)].iter().rev().zip(new[..rest(new)].iter().rev()), BLOCK) + same
 }
 
-/// Where the line begins that is so many lines before the one that `bytes` ends in.
+/// Where the last line begins of which `bytes` has a part, if it has no end.
+fn line_start(bytes: &[u8]) -> usize {
+    memchr::memrchr(b'\n', bytes).map_or(0, |end| end + 1)
+}
+
+/// Where the first line ends of which `bytes` has a part.
+fn line_end(bytes: &[u8]) -> usize {
+    memchr::memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1)
+}
+
+/// Where the last so many lines of whole ones begin.
 fn back(bytes: &[u8], lines: usize) -> usize {
     memchr::memrchr_iter(b'\n', bytes).nth(lines).map_or(0, |end| end + 1)
 }
 
-/// Where the line ends that is so many lines after the one that `bytes` begins in.
+/// Where the first so many lines end.
 fn ahead(bytes: &[u8], lines: usize) -> usize {
-    memchr::memchr_iter(b'\n', bytes).nth(lines).map_or(bytes.len(), |end| end + 1)
+    memchr::memchr_iter(b'\n', bytes).nth(lines - 1).map_or(bytes.len(), |end| end + 1)
+}
+
+/// The first so many lines.
+fn lines_of(bytes: &[u8], count: usize) -> Vec<&[u8]> {
+    lines(bytes).take(count).collect()
 }
 
 #[cfg(test)]

@@ -127,52 +127,74 @@ proptest! {
     }
 }
 
-/// What operations make of `old`, each of which has to follow the one before.
-fn made_of<'a>(ops: &[DiffOp], old: &[&'a str], new: &[&'a str]) -> Vec<&'a str> {
-    let (mut at_old, mut at_new, mut made) = (0, 0, Vec::new());
-    for op in ops {
-        assert_eq!((op.old_range().start, op.new_range().start), (at_old, at_new));
-        let taken =
-            if matches!(op, DiffOp::Equal { .. }) { &old[op.old_range()] } else { &new[op.new_range()] };
-        made.extend_from_slice(taken);
-        (at_old, at_new) = (op.old_range().end, op.new_range().end);
+/// What changes make of `old`, each of which has to come after the one before, with lines that stay between them.
+fn made_of(changes: &[Change], old: &[u8], new: &[u8]) -> Vec<u8> {
+    let (mut at, mut made) = (Part { lines: 0..0, bytes: 0..0 }, Vec::new());
+    for change in changes {
+        assert!(change.old.bytes.start > at.bytes.end || at.bytes.end == 0, "{changes:?}");
+        made.extend_from_slice(&old[at.bytes.end..change.old.bytes.start]);
+        assert_eq!(change.new.bytes.start, made.len());
+        assert_eq!(change.new.lines.start, count_lines(&made));
+        assert_eq!(change.old.lines.start, count_lines(&old[..change.old.bytes.start]));
+        made.extend_from_slice(&new[change.new.bytes.clone()]);
+        assert_eq!(change.old.lines.len(), count_lines(&old[change.old.bytes.clone()]));
+        assert_eq!(change.new.lines.len(), count_lines(&new[change.new.bytes.clone()]));
+        at = change.old.clone();
     }
-    assert_eq!((at_old, at_new), (old.len(), new.len()));
-    let both_stay = |pair: &[DiffOp]| pair.iter().all(|op| matches!(op, DiffOp::Equal { .. }));
-    assert!(!ops.windows(2).any(both_stay), "{ops:?}");
+    made.extend_from_slice(&old[at.bytes.end..]);
     made
 }
 
 proptest! {
     #[test]
-    fn step_by_step_it_gives_the_new_too(
-        old in "([ab]?\n){0,90}",
-        changes in prop::collection::vec((0_usize..90, 0_usize..5, "([ab]?\n){0,5}"), 0..4),
+    fn in_long_texts_it_gives_the_new_too(
+        line in "[ab]{0,2}",
+        count in MANY_LINES - 50..MANY_LINES + 1_000,
+        ending in "[ab]{0,2}",
+        changes in prop::collection::vec((0..MANY_LINES, 0_usize..40, "([ab]?\\n){0,40}"), 0..6),
     ) {
-        let old: Vec<&str> = old.lines().collect();
-        let mut new = old.clone();
+        // Lines that are all the same are the hardest to tell apart; some are others.
+        let old: String = (0..count).map(|at| if at % 97 == 0 { format!("{at}\n") } else { format!("{line}\n") }).collect();
+        let old = old + &ending;
+        let mut new: Vec<&str> = old.split_inclusive('\n').collect();
         for (at, gone, come) in &changes {
             let at = at % (new.len() + 1);
             let end = new.len().min(at + gone);
-            new.splice(at..end, come.lines());
+            new.splice(at..end, come.split_inclusive('\n'));
         }
-        let ops = step_by_step(&old, &new, Instant::now() + TIME);
-        prop_assert_eq!(made_of(&ops, &old, &new), new);
+        let new = new.concat();
+        let changes = Both { old: old.as_bytes(), new: new.as_bytes() }.changes();
+        prop_assert_eq!(made_of(&changes, old.as_bytes(), new.as_bytes()), new.as_bytes());
+        let made = diff_within("f", Some(old.as_bytes()), Some(new.as_bytes()), usize::MAX);
+        prop_assert_eq!(apply(old.as_bytes(), &made.text), new.as_bytes());
     }
 
     #[test]
-    fn changes_that_are_apart_are_as_short_step_by_step(
-        changes in prop::collection::btree_map(0_usize..40, (0_usize..30, 0_usize..30), 0..8),
+    fn changes_that_are_apart_are_as_short_in_long_texts(
+        changes in prop::collection::btree_map(0_usize..60, (0_usize..30, 0_usize..30), 0..8),
     ) {
-        let old: Vec<String> = (0..4_000).map(|number| format!("line {number}")).collect();
+        let old: Vec<String> = (0..MANY_LINES + 1_000).map(|number| format!("line {number}\n")).collect();
         let mut new = old.clone();
+        let (mut removed, mut added) = (0, 0);
         for (at, (gone, come)) in changes.iter().rev() {
-            let lines: Vec<String> = (0..*come).map(|line| format!("new {at} {line}")).collect();
+            let lines: Vec<String> = (0..*come).map(|line| format!("new {at} {line}\n")).collect();
             new.splice(at * 100..at * 100 + gone, lines);
+            (removed, added) = (removed + gone, added + come);
         }
-        let (old, new): (Vec<&str>, Vec<&str>) =
-            (old.iter().map(String::as_str).collect(), new.iter().map(String::as_str).collect());
-        let until = || Instant::now() + TIME * 100;
-        prop_assert_eq!(step_by_step(&old, &new, until()), short(&old, &new, until()));
+        let made = diff("f", Some(old.concat().as_bytes()), Some(new.concat().as_bytes()));
+        prop_assert_eq!((made.removed, made.added), (removed, added));
     }
+}
+
+#[test]
+fn two_changes_with_any_number_of_lines_between_are_two() {
+    let between = "\n".repeat(2 * MOST_LINES);
+    let (old, new) = (format!("a\n{between}b\n"), format!("c\n{between}d\n"));
+    let made = diff("f", Some(old.as_bytes()), Some(new.as_bytes()));
+    assert_eq!((made.added, made.removed, made.is_cut), (2, 2, false));
+    assert!(
+        made.text.starts_with("--- a/f\n+++ b/f\n@@ -1,4 +1,4 @@\n-a\n+c\n \n \n \n@@ "),
+        "{}",
+        made.text
+    );
 }

@@ -5,6 +5,7 @@
 //! for, and at most twice the bytes and 128 more for each line.
 
 use super::indent::Reindent;
+use super::plan::MOST_PLACES;
 use crate::fs::fold::{self, Looseness};
 use crate::fs::splice::LineNumbers;
 use memchr::memmem::Finder;
@@ -220,7 +221,8 @@ fn search(
         from = at + 1;
     };
     if all {
-        let places = std::iter::successors(next(0), |at| next(at + needle.len()));
+        // One more than can be replaced says that there are too many.
+        let places = std::iter::successors(next(0), |at| next(at + needle.len())).take(MOST_PLACES + 1);
         return Ok(places.map(|at| at..at + needle.len()).collect());
     }
     // Two that overlap are two places as well.

@@ -7,7 +7,7 @@ use crate::fs::splice::{LineNumbers, Splice};
 use std::ops::Range;
 
 /// The most places that one call replaces.
-const MOST_PLACES: usize = 1_000_000;
+pub(super) const MOST_PLACES: usize = 1_000_000;
 /// The most bytes that a file has after an edit.
 pub(crate) const MOST_BYTES: usize = 256 << 20;
 

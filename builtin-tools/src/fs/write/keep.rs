@@ -1,6 +1,6 @@
 //! What of a file's form outlives that its content is replaced: the encoding, the byte order mark, the line endings.
 
-use crate::fs::diff::{same_lines, split};
+use crate::fs::diff::{MOST_LINES, count_lines, same_lines, split};
 use crate::fs::text::{self, Endings, Form};
 use encoding_rs::UTF_8;
 use std::borrow::Cow;
@@ -89,8 +89,10 @@ fn with_endings_of<'a>(old: &str, text: Cow<'a, str>) -> Cow<'a, str> {
     if endings.lf == 0 {
         return Cow::Owned(text.replace('\n', "\r\n"));
     }
-    let (old, new) = (split(old.as_bytes()), split(text.as_bytes()));
     let usual = endings.usual().as_bytes();
+    // Of so many lines no list is made; then all get the usual ending.
+    let old = if count_lines(old.as_bytes()) > MOST_LINES { "" } else { old };
+    let (old, new) = (split(old.as_bytes()), split(text.as_bytes()));
     let mut ends: Vec<&[u8]> = vec![usual; new.len()];
     for (from, to) in same_lines(&old, &new, without_ending) {
         for (from, to) in from.zip(to) {

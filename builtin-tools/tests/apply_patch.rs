@@ -303,17 +303,3 @@ async fn what_a_link_leads_to_is_not_taken_away() {
     let call = patch(&toolbox, "*** Update File: l\n@@\n-x\n+y\n*** Delete File: to/e\n").await;
     assert_eq!(call.text(), "patched 2 files:\nM r\nD d/e");
 }
-
-#[tokio::test]
-async fn a_mode_that_is_not_set_is_said() {
-    let toolbox = toolbox().file("m", "a\n");
-    let patch = "diff --git a/n b/n\nnew file mode 100755\n--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+x\n\
-                 diff --git a/o b/o\nnew file mode 100644\n--- /dev/null\n+++ b/o\n@@ -0,0 +1 @@\n+x\n\
-                 diff --git a/m b/m\nold mode 100644\nnew mode 100755\n--- a/m\n+++ b/m\n@@ -1 +1 @@\n-a\n+b\n";
-    let call = toolbox.call(json!({ "input": patch })).await;
-    assert_eq!(
-        call.text(),
-        "patched 3 files:\nA n\nA o\nM m\n(the mode that the patch states for n is not set, only its content)\n\
-         (the mode that the patch states for m is not set, only its content)"
-    );
-}

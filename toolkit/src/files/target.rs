@@ -49,6 +49,8 @@ pub struct FileContent {
     pub version: FileVersion,
     /// How many names it has beside this one: hard links. They keep what they have when this one is written.
     pub other_names: u64,
+    /// Whether its owner may execute it; `None` where the system has no bit for that.
+    pub executable: Option<bool>,
 }
 
 /// What has to be there still when a file is written.
@@ -382,5 +384,6 @@ fn read_whole(file: File, metadata: Metadata, most: u64, shown: &str) -> Result<
     let metadata = file.get_ref().metadata().unwrap_or(metadata);
     let version = FileVersion::of(&bytes, &metadata);
     let other_names = handle::names(&metadata).saturating_sub(1);
-    Ok(FileContent { bytes, version, other_names })
+    let executable = handle::is_executable(&metadata);
+    Ok(FileContent { bytes, version, other_names, executable })
 }

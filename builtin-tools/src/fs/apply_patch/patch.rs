@@ -18,8 +18,8 @@ pub(crate) struct Change<'a> {
     pub(crate) or_path: Option<String>,
     /// What becomes of it.
     pub(crate) action: Action<'a>,
-    /// Whether the patch states a mode that differs from what the file gets, which is not set.
-    pub(crate) states_mode: bool,
+    /// Whether the file is to be executable, where the patch says so.
+    pub(crate) executable: Option<bool>,
 }
 
 /// What becomes of a file.

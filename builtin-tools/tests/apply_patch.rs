@@ -317,3 +317,27 @@ async fn a_mode_that_is_not_set_is_said() {
          (the mode that the patch states for m is not set, only its content)"
     );
 }
+
+#[tokio::test]
+async fn what_a_session_saw_of_a_file_moves_along() {
+    let toolbox = toolbox().tool(toolkit::tool_ref!(builtin_tools::fs::write)).file("a", "one\n");
+    let root = toolbox.workspace().path().to_owned();
+    toolbox.call_tool("read", json!({ "file_path": "a" })).await.expect_ok();
+    patch(&toolbox, "*** Update File: a\n*** Move to: s/m\n").await.expect_ok();
+    fs::write(root.join("s/m"), "of another hand\n").unwrap();
+    let write = json!({ "file_path": "s/m", "content": "mine\n" });
+    let call = toolbox.call_tool("write", write.clone()).await;
+    assert!(call.text().contains("changed by another hand"), "{}", call.text());
+    assert_eq!(call.file("s/m"), "of another hand\n");
+    // A read that shows nothing of it is none.
+    let call = toolbox.call_tool("read", json!({ "file_path": "s/m", "offset": 99 })).await;
+    assert!(call.text().contains("past the end"), "{}", call.text());
+    assert!(toolbox.call_tool("write", write.clone()).await.result.outcome.is_err());
+    toolbox.call_tool("read", json!({ "file_path": "s/m" })).await.expect_ok();
+    toolbox.call_tool("write", write).await.expect_ok();
+    // A new time of the same content is no change of it.
+    toolbox.call_tool("read", json!({ "file_path": "s/m" })).await.expect_ok();
+    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(5);
+    fs::File::open(root.join("s/m")).unwrap().set_modified(later).unwrap();
+    patch(&toolbox, "*** Update File: s/m\n@@\n-mine\n+yours\n").await.expect_ok();
+}

@@ -242,6 +242,19 @@ async fn a_hunk_is_not_put_elsewhere_than_it_says() {
 }
 
 #[tokio::test]
+async fn a_hunk_that_is_not_on_its_line_is_told() {
+    let toolbox = toolbox().file("a", "one\ntwo\nthree\nfour\n");
+    let patch = "--- a/a\n+++ b/a\n@@ -400,1 +400,1 @@\n-two\n+2\n@@ -3 +3 @@\n-three\n+3\n@@ -4,0 +5 @@\n+five\n\
+                 @@ -90,0 +91 @@\n+six\n";
+    let call = toolbox.call(json!({ "input": patch })).await;
+    assert_eq!(
+        call.text(),
+        "patched 1 file:\nM a\n(hunk 1 of a was found on line 2, not 400)\n(hunk 4 of a was found on line 4, not 90)"
+    );
+    assert_eq!(call.file("a"), "one\n2\n3\nfour\nfive\nsix\n");
+}
+
+#[tokio::test]
 async fn a_directory_that_a_command_names_is_where_paths_belong() {
     let toolbox = toolbox().file("a", "x\n").file("sub/a", "x\n");
     let input =

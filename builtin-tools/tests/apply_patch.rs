@@ -242,6 +242,19 @@ async fn a_hunk_is_not_put_elsewhere_than_it_says() {
 }
 
 #[tokio::test]
+async fn a_hunk_that_is_not_on_its_line_is_told() {
+    let toolbox = toolbox().file("a", "one\ntwo\nthree\nfour\n");
+    let patch = "--- a/a\n+++ b/a\n@@ -400,1 +400,1 @@\n-two\n+2\n@@ -3 +3 @@\n-three\n+3\n@@ -4,0 +5 @@\n+five\n\
+                 @@ -90,0 +91 @@\n+six\n";
+    let call = toolbox.call(json!({ "input": patch })).await;
+    assert_eq!(
+        call.text(),
+        "patched 1 file:\nM a\n(hunk 1 of a was found on line 2, not 400)\n(hunk 4 of a was found on line 4, not 90)"
+    );
+    assert_eq!(call.file("a"), "one\n2\n3\nfour\nfive\nsix\n");
+}
+
+#[tokio::test]
 async fn a_directory_that_a_command_names_is_where_paths_belong() {
     let toolbox = toolbox().file("a", "x\n").file("sub/a", "x\n");
     let input =
@@ -302,4 +315,28 @@ async fn what_a_link_leads_to_is_not_taken_away() {
     // A link on the way, or to what changes, is another thing.
     let call = patch(&toolbox, "*** Update File: l\n@@\n-x\n+y\n*** Delete File: to/e\n").await;
     assert_eq!(call.text(), "patched 2 files:\nM r\nD d/e");
+}
+
+#[tokio::test]
+async fn what_a_session_saw_of_a_file_moves_along() {
+    let toolbox = toolbox().tool(toolkit::tool_ref!(builtin_tools::fs::write)).file("a", "one\n");
+    let root = toolbox.workspace().path().to_owned();
+    toolbox.call_tool("read", json!({ "file_path": "a" })).await.expect_ok();
+    patch(&toolbox, "*** Update File: a\n*** Move to: s/m\n").await.expect_ok();
+    fs::write(root.join("s/m"), "of another hand\n").unwrap();
+    let write = json!({ "file_path": "s/m", "content": "mine\n" });
+    let call = toolbox.call_tool("write", write.clone()).await;
+    assert!(call.text().contains("changed by another hand"), "{}", call.text());
+    assert_eq!(call.file("s/m"), "of another hand\n");
+    // A read that shows nothing of it is none.
+    let call = toolbox.call_tool("read", json!({ "file_path": "s/m", "offset": 99 })).await;
+    assert!(call.text().contains("past the end"), "{}", call.text());
+    assert!(toolbox.call_tool("write", write.clone()).await.result.outcome.is_err());
+    toolbox.call_tool("read", json!({ "file_path": "s/m" })).await.expect_ok();
+    toolbox.call_tool("write", write).await.expect_ok();
+    // A new time of the same content is no change of it.
+    toolbox.call_tool("read", json!({ "file_path": "s/m" })).await.expect_ok();
+    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(5);
+    fs::File::open(root.join("s/m")).unwrap().set_modified(later).unwrap();
+    patch(&toolbox, "*** Update File: s/m\n@@\n-mine\n+yours\n").await.expect_ok();
 }

@@ -190,7 +190,7 @@ impl Target {
             return Err(self.changed());
         }
         to_dir.sync().and_then(|()| dir.sync()).map_err(|error| refused(&error))?;
-        self.workspace.forget(&self.real);
+        self.workspace.moved(&self.real, &to.real);
         Ok(())
     }
 

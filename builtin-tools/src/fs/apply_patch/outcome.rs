@@ -249,12 +249,15 @@ fn step(
                 ));
             };
             let kept = is_copy.then(|| content.clone());
-            let (content, loose) = patched(content, hunks, shown, *is_readable)?;
-            notes.extend(loose.into_iter().map(|(hunk, line, level)| {
+            let (content, found) = patched(content, hunks, shown, *is_readable)?;
+            notes.extend(found.loose.into_iter().map(|(hunk, line, level)| {
                 format!(
                     "hunk {hunk} of {shown} was found on line {line} where {} do not count",
                     level.words()
                 )
+            }));
+            notes.extend(found.moved.into_iter().map(|(hunk, line, stated)| {
+                format!("hunk {hunk} of {shown} was found on line {line}, not {stated}")
             }));
             let State { from, mode_of, executable, .. } = std::mem::replace(&mut states[at], State::ABSENT);
             let changed = State { content: Some(content), mode_of, executable, ..State::ABSENT };
@@ -277,8 +280,12 @@ fn step(
     Ok(())
 }
 
-/// Hunks that are in the file in a looser form only: their numbers, the lines, and how.
-type Loose = Vec<(usize, usize, Level)>;
+/// Where hunks were found, if not just as and where the patch says.
+#[derive(Default)]
+struct Found {
+    loose: Vec<(usize, usize, Level)>,
+    moved: Vec<(usize, usize, usize)>,
+}
 
 /// A content with hunks applied.
 fn patched<'a>(
@@ -286,9 +293,9 @@ fn patched<'a>(
     hunks: &[Hunk<'_>],
     shown: &str,
     is_readable: bool,
-) -> Result<(Content<'a>, Loose), ToolError> {
+) -> Result<(Content<'a>, Found), ToolError> {
     if hunks.is_empty() {
-        return Ok((content, Vec::new()));
+        return Ok((content, Found::default()));
     }
     let content = content.into_text(shown)?;
     let patched = apply(&content.bytes, hunks).map_err(|error| {
@@ -300,7 +307,7 @@ fn patched<'a>(
             "{shown} would get larger than a file can be here, {MOST_BYTES} bytes"
         )));
     }
-    Ok((content.with_bytes(bytes), patched.loose))
+    Ok((content.with_bytes(bytes), Found { loose: patched.loose, moved: patched.moved }))
 }
 
 /// Why a hunk is not applied, in words for the model.

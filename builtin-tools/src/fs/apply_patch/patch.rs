@@ -152,6 +152,8 @@ pub(crate) fn parse(input: &str) -> Result<Patch<'_>, PatchError> {
     if input.len() > MOST_BYTES {
         return Err(PatchError::new(1, "the patch has more than 32 MiB; make several of it"));
     }
+    // The mark of a file that the patch came from; one that a line of it has stands behind its sign.
+    let input = input.strip_prefix('\u{feff}').unwrap_or(input);
     let lines: Vec<&str> = input.strip_suffix('\n').unwrap_or(input).split('\n').collect();
     let begin = lines.iter().position(|line| line.trim() == super::begin::BEGIN);
     let changes = match begin {

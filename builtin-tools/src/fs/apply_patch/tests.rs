@@ -151,6 +151,7 @@ fn hunks_go_where_they_belong() {
 #[test]
 fn unified_diffs() {
     for (file, patch, expected) in [
+        ("a\nb\n", "\u{feff}--- a/f\n+++ b/f\n@@ -2 +2 @@\n-b\n+x\n", Ok("a\nx\n")),
         ("a\nb\nc\n", "--- a/f\n+++ b/f\n@@ -1,3 +1,3 @@\n a\n-b\n+x\n c\n", Ok("a\nx\nc\n")),
         ("b\nb\nb\n", "--- a/f\n+++ b/f\n@@ -2 +2 @@\n-b\n+x\n", Ok("b\nx\nb\n")),
         (
@@ -287,6 +288,7 @@ fn what_stands_around_a_patch_is_passed_over() {
         format!("{changes:?}")
     };
     for patch in [
+        "\u{feff}*** Begin Patch\n*** Update File: f\n@@ x\n a\n-b\n+c\n*** Add File: g\n+d\n*** End Patch",
         "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: f\n@@ x\n a\n-b\n+c\n*** Add File: g\n+d\n*** End Patch\nEOF\n",
         "```diff\n*** Begin Patch\n*** Update File: f\n@@ x\n a\n-b\n+c\n*** Add File: g\n+d\n*** End Patch\n```",
         "cat <<EOF | apply_patch\n*** Begin Patch  \n*** Update File:  f \n@@ x @@\n a\n-b\n+c\n*** Add File: g\n+d\n\n*** End Patch \nEOF\n'\n\n",

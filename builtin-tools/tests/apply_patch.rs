@@ -242,6 +242,19 @@ async fn a_hunk_is_not_put_elsewhere_than_it_says() {
 }
 
 #[tokio::test]
+async fn a_hunk_that_is_not_on_its_line_is_told() {
+    let toolbox = toolbox().file("a", "one\ntwo\nthree\nfour\n");
+    let patch = "--- a/a\n+++ b/a\n@@ -400,1 +400,1 @@\n-two\n+2\n@@ -3 +3 @@\n-three\n+3\n@@ -4,0 +5 @@\n+five\n\
+                 @@ -90,0 +91 @@\n+six\n";
+    let call = toolbox.call(json!({ "input": patch })).await;
+    assert_eq!(
+        call.text(),
+        "patched 1 file:\nM a\n(hunk 1 of a was found on line 2, not 400)\n(hunk 4 of a was found on line 4, not 90)"
+    );
+    assert_eq!(call.file("a"), "one\n2\n3\nfour\nfive\nsix\n");
+}
+
+#[tokio::test]
 async fn a_directory_that_a_command_names_is_where_paths_belong() {
     let toolbox = toolbox().file("a", "x\n").file("sub/a", "x\n");
     let input =
@@ -305,15 +318,25 @@ async fn what_a_link_leads_to_is_not_taken_away() {
 }
 
 #[tokio::test]
-async fn a_mode_that_is_not_set_is_said() {
-    let toolbox = toolbox().file("m", "a\n");
-    let patch = "diff --git a/n b/n\nnew file mode 100755\n--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+x\n\
-                 diff --git a/o b/o\nnew file mode 100644\n--- /dev/null\n+++ b/o\n@@ -0,0 +1 @@\n+x\n\
-                 diff --git a/m b/m\nold mode 100644\nnew mode 100755\n--- a/m\n+++ b/m\n@@ -1 +1 @@\n-a\n+b\n";
-    let call = toolbox.call(json!({ "input": patch })).await;
-    assert_eq!(
-        call.text(),
-        "patched 3 files:\nA n\nA o\nM m\n(the mode that the patch states for n is not set, only its content)\n\
-         (the mode that the patch states for m is not set, only its content)"
-    );
+async fn what_a_session_saw_of_a_file_moves_along() {
+    let toolbox = toolbox().tool(toolkit::tool_ref!(builtin_tools::fs::write)).file("a", "one\n");
+    let root = toolbox.workspace().path().to_owned();
+    toolbox.call_tool("read", json!({ "file_path": "a" })).await.expect_ok();
+    patch(&toolbox, "*** Update File: a\n*** Move to: s/m\n").await.expect_ok();
+    fs::write(root.join("s/m"), "of another hand\n").unwrap();
+    let write = json!({ "file_path": "s/m", "content": "mine\n" });
+    let call = toolbox.call_tool("write", write.clone()).await;
+    assert!(call.text().contains("changed by another hand"), "{}", call.text());
+    assert_eq!(call.file("s/m"), "of another hand\n");
+    // A read that shows nothing of it is none.
+    let call = toolbox.call_tool("read", json!({ "file_path": "s/m", "offset": 99 })).await;
+    assert!(call.text().contains("past the end"), "{}", call.text());
+    assert!(toolbox.call_tool("write", write.clone()).await.result.outcome.is_err());
+    toolbox.call_tool("read", json!({ "file_path": "s/m" })).await.expect_ok();
+    toolbox.call_tool("write", write).await.expect_ok();
+    // A new time of the same content is no change of it.
+    toolbox.call_tool("read", json!({ "file_path": "s/m" })).await.expect_ok();
+    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(5);
+    fs::File::open(root.join("s/m")).unwrap().set_modified(later).unwrap();
+    patch(&toolbox, "*** Update File: s/m\n@@\n-mine\n+yours\n").await.expect_ok();
 }

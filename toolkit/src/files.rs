@@ -21,7 +21,7 @@ mod version;
 pub use handle::{DirectoryEntry, FileKind};
 pub use locks::FileLock;
 pub use opened::{Opened, OpenedDirectory, OpenedFile, Refused, Repaired};
-pub use replace::Written;
+pub use replace::{WriteOptions, Written};
 pub use seen::Seen;
 pub use taken::Taken;
 pub use target::{Before, Expected, FileContent, Proposal, Target};

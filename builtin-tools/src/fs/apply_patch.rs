@@ -180,11 +180,25 @@ fn changes(outcome: &Outcome, known: &[Known]) -> Vec<Diff> {
         };
         let text = |bytes| Content::of(bytes, "").map_or(bytes.into(), |content| content.bytes);
         let (old, new) = (old.map(text), new.map(|new| text(new)));
-        let diff = diff_within(&known[*at].shown, old.as_deref(), new.as_deref(), left.max(LEAST_DIFF_BYTES));
+        let mut diff =
+            diff_within(&known[*at].shown, old.as_deref(), new.as_deref(), left.max(LEAST_DIFF_BYTES));
+        if let Some(executable) = outcome.becomes_executable(known, *at, fate) {
+            diff.text.insert_str(0, mode_lines(executable, matches!(fate, Fate::Added(_))));
+        }
         left = left.saturating_sub(diff.text.len());
         changes.push(diff);
     }
     changes
+}
+
+/// What a diff says of a mode, in the words of git.
+fn mode_lines(executable: bool, is_new: bool) -> &'static str {
+    match (executable, is_new) {
+        (true, true) => "new file mode 100755\n",
+        (false, true) => "new file mode 100644\n",
+        (true, false) => "old mode 100644\nnew mode 100755\n",
+        (false, false) => "old mode 100755\nnew mode 100644\n",
+    }
 }
 
 fn output(
@@ -196,7 +210,7 @@ fn output(
 ) -> ToolOutput {
     let count = outcome.files.len();
     let mut text = format!("patched {count} {}:", if count == 1 { "file" } else { "files" });
-    let (mut files, mut additions, mut deletions) = (Vec::new(), 0, 0);
+    let (mut files, mut modes, mut additions, mut deletions) = (Vec::new(), Vec::new(), 0, 0);
     let mut output = ToolOutput::default();
     for ((at, fate), change) in outcome.files.iter().zip(changes) {
         let shown = targets[*at].shown();
@@ -226,11 +240,18 @@ fn output(
         if let Some(&names) = other_names.get(at) {
             file["otherNames"] = Value::from(names);
         }
+        if let Some(executable) = outcome.becomes_executable(known, *at, fate) {
+            file["executable"] = Value::from(executable);
+            let now = if executable { "is executable now" } else { "is not executable any more" };
+            modes.push(format!("{shown} {now}"));
+        }
         files.push(file);
         output.files_modified.push(targets[*at].path().to_owned());
     }
     let links = other_names.iter().filter_map(|(at, names)| hard_links::note(targets[*at].shown(), *names));
-    for note in links.take(MOST_NOTES).chain(outcome.notes.iter().take(MOST_NOTES).cloned()) {
+    for note in
+        modes.into_iter().chain(links.take(MOST_NOTES)).chain(outcome.notes.iter().take(MOST_NOTES).cloned())
+    {
         let _ = write!(text, "\n({note})");
     }
     if outcome.notes.len() > MOST_NOTES {

@@ -6,7 +6,7 @@ mod run;
 mod tests;
 
 use super::grep::Skipped;
-use super::place::{Place, notes};
+use super::place::{Place, elsewhere, notes};
 use super::walk::{Filter, Tree};
 use newest::{Newest, Stamped};
 use run::Run;
@@ -143,6 +143,7 @@ impl<'a> Answer<'a> {
         } else if files.is_empty() {
             let left = if hidden { "what is ignored" } else { "what is hidden or ignored" };
             said.push(format!("(no files found, {left} left out)"));
+            said.extend(elsewhere(&pattern).map(str::to_owned));
         } else if has_more {
             let first = offset + 1;
             said.push(format!(

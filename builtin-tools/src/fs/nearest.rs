@@ -127,12 +127,15 @@ fn describe(file: &[u8], first: usize, asked: &[&str]) -> String {
     for &index in differ.iter().take(MOST_SHOWN) {
         let _ = match there.get(index) {
             Some(line) => {
-                let how = difference(line, asked[index]);
-                write!(text, "\nline {} differs{how}:\n  there: {}\n", first + index + 1, shown(line))
+                let from = first_difference(line, asked[index].as_bytes());
+                let how = difference(line, asked[index], from);
+                write!(text, "\nline {} differs{how}:\n  there: {}\n", first + index + 1, shown(line, from))
             }
             None => writeln!(text, "\nthe file ends before line {}:", first + index + 1),
         };
-        let _ = write!(text, "  asked: {}", shown(asked[index].as_bytes()));
+        let asked = asked[index].as_bytes();
+        let from = there.get(index).map_or(0, |line| first_difference(line, asked));
+        let _ = write!(text, "  asked: {}", shown(asked, from));
     }
     if differ.len() > MOST_SHOWN {
         let _ = write!(text, "\n{} more lines differ", differ.len() - MOST_SHOWN);
@@ -140,8 +143,18 @@ fn describe(file: &[u8], first: usize, asked: &[&str]) -> String {
     text
 }
 
+/// Where the first character begins that two lines do not share.
+fn first_difference(one: &[u8], other: &[u8]) -> usize {
+    let mut at = one.iter().zip(other).take_while(|(one, other)| one == other).count();
+    let is_within = |line: &[u8], at: usize| line.get(at).is_some_and(|byte| matches!(byte, 0x80..=0xBF));
+    while at > 0 && (is_within(one, at) || is_within(other, at)) {
+        at -= 1;
+    }
+    at
+}
+
 /// In what two lines differ, where it is hard to see.
-fn difference(there: &[u8], asked: &str) -> String {
+fn difference(there: &[u8], asked: &str, from: usize) -> String {
     let same = |looseness| fold::fold(there, looseness) == fold::fold(asked.as_bytes(), looseness);
     if same(Looseness::Trailing) {
         return " in white space at its end".to_owned();
@@ -153,7 +166,29 @@ fn difference(there: &[u8], asked: &str) -> String {
         let (there, asked) = (indentation(there), indentation(asked.as_bytes()));
         return format!(" in indentation ({there} there, {asked} asked)");
     }
+    let number = || String::from_utf8_lossy(&there[..from]).chars().count() + 1;
+    let first = |line: &[u8]| String::from_utf8_lossy(&line[from..line.len().min(from + 4)]).chars().next();
+    let (one, other) = (first(there), first(asked.as_bytes()));
+    let is_seen = |character: Option<char>| character.is_none_or(|character| character.is_ascii_graphic());
+    if !is_seen(one) || !is_seen(other) {
+        let (one, other) = (named(one), named(other));
+        return format!(" at character {} ({one} there, {other} asked)", number());
+    }
+    if from > MOST_CHARACTERS / 2 {
+        return format!(" from character {} on", number());
+    }
     String::new()
+}
+
+/// What a character is called that may look like another.
+fn named(character: Option<char>) -> String {
+    match character {
+        None => "the end of the line".to_owned(),
+        Some(' ') => "a space".to_owned(),
+        Some('\t') => "a tab".to_owned(),
+        Some(character) if character.is_ascii_graphic() => format!("`{character}`"),
+        Some(character) => format!("U+{:04X}", u32::from(character)),
+    }
 }
 
 fn indentation(line: &[u8]) -> String {
@@ -170,11 +205,18 @@ fn indentation(line: &[u8]) -> String {
     }
 }
 
-/// A line as it is, cut.
-fn shown(line: &[u8]) -> String {
-    let line = String::from_utf8_lossy(&line[..line.len().min(MOST_CHARACTERS * 4)]);
+/// A line as it is, cut around a place.
+fn shown(line: &[u8], around: usize) -> String {
+    let around = around.min(line.len());
+    let begins = |at: &usize| line.get(*at).is_none_or(|byte| !matches!(byte, 0x80..=0xBF));
+    let start = match around.checked_sub(MOST_CHARACTERS / 2) {
+        Some(start) if line.len() > MOST_CHARACTERS => (0..=start).rev().find(begins).unwrap_or(0),
+        _ => 0,
+    };
+    let before = if start > 0 { "…" } else { "" };
+    let line = String::from_utf8_lossy(&line[start..line.len().min(start + MOST_CHARACTERS * 4)]);
     match line.char_indices().nth(MOST_CHARACTERS) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line.into_owned(),
+        Some((end, _)) => format!("{before}{}…", &line[..end]),
+        None => format!("{before}{line}"),
     }
 }

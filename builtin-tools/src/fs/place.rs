@@ -9,6 +9,8 @@ use toolkit::{Progress, Repaired, ToolContext, ToolError, ToolErrorKind};
 pub(super) struct Place {
     /// Its real path.
     pub(super) real: PathBuf,
+    /// Its path as it was given, whole.
+    given: PathBuf,
     pub(super) is_dir: bool,
     /// Opens it and what is below it.
     pub(super) doors: Doors,
@@ -23,6 +25,7 @@ impl Place {
         let tree = workspace.open_tree(path.unwrap_or(Path::new("."))).await?;
         Ok(Self {
             real: tree.path().to_owned(),
+            given: ctx.workspace_dir().join(path.unwrap_or(Path::new(""))),
             is_dir: tree.is_dir(),
             repaired: tree.repaired().map(Repaired::note),
             doors: Doors::new(tree, workspace),
@@ -45,9 +48,12 @@ impl Place {
             None => ("", pattern),
         };
         let bare = bare.strip_prefix("./").unwrap_or(bare);
-        let root = self.real.to_string_lossy();
-        let within = bare.strip_prefix(&*root).and_then(|within| within.strip_prefix('/'));
-        if within.is_none() && (bare == ".." || bare.starts_with("../")) {
+        let below = |root: &Path| {
+            let root = root.to_string_lossy();
+            bare.strip_prefix(&*root).and_then(|within| within.strip_prefix('/'))
+        };
+        let within = below(&self.real).or_else(|| below(&self.given));
+        if within.is_none() && (bare == ".." || bare.starts_with("../") || bare.starts_with("~/")) {
             return Err(ToolError::new(
                 ToolErrorKind::InvalidArguments,
                 "the pattern leads out of the directory that is searched; name that directory as `path`",
@@ -70,6 +76,13 @@ impl Place {
             });
         }
     }
+}
+
+/// What to say of a pattern of names where nothing was found: one that begins with `/` may have been meant as a whole path.
+pub(super) fn elsewhere(pattern: &str) -> Option<&'static str> {
+    pattern.trim_start_matches('!').starts_with('/').then_some(
+        "(a `/` at the beginning of the pattern is the directory that is searched; name another one as `path`)",
+    )
 }
 
 /// What was passed over, in words, one line each.

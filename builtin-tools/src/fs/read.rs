@@ -56,8 +56,11 @@ pub async fn read(
         match opened {
             Opened::Directory(directory) => listing::list(&directory, offset, Some(limit)),
             Opened::File(file) => {
-                workspace.saw(file.path(), file.version());
-                read_file(file, offset, limit, meter, check)
+                let (path, version) = (file.path().to_owned(), file.version());
+                let output = read_file(file, offset, limit, meter, check)?;
+                // What was refused was not seen.
+                workspace.saw(&path, version);
+                Ok(output)
             }
             _ => Err(ToolError::failed("this is neither a file nor a directory")),
         }

@@ -49,11 +49,15 @@ impl ToolContext {
         granted: &[Granted],
     ) -> Result<Weighed, ToolError> {
         let (mut from, mut look) = (path.to_owned(), Look::Inside);
+        let mut is_link = false;
         for _ in 0..MOST_LOOKS {
-            let (decided, place) = match self.look_elsewhere(from.clone(), access, look).await? {
+            let (decided, mut place) = match self.look_elsewhere(from.clone(), access, look).await? {
                 Looked::OwnOutput(path) => return Ok(Weighed::OwnOutput(path)),
                 Looked::At(seen) => *seen,
             };
+            // A further look begins where the one before came to.
+            is_link |= place.is_link;
+            place.is_link = is_link;
             match &decided.decision {
                 PathDecision::Allow => {}
                 PathDecision::Deny { reason } => return Err(denied(path, access, reason)),

@@ -3,12 +3,16 @@
 #[cfg(unix)]
 mod unix;
 #[cfg(unix)]
-pub(super) use unix::{Dir, identity, is_raced, names, owner_and_mode, try_lock, user};
+pub(super) use unix::{
+    Dir, identity, is_executable, is_raced, names, owner_and_mode, set_executable, try_lock, user,
+};
 
 #[cfg(not(unix))]
 mod path;
 #[cfg(not(unix))]
-pub(super) use path::{Dir, identity, is_raced, names, owner_and_mode, try_lock, user};
+pub(super) use path::{
+    Dir, identity, is_executable, is_raced, names, owner_and_mode, set_executable, try_lock, user,
+};
 
 use std::ffi::OsString;
 use std::fs::{File, Metadata};

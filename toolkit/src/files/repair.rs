@@ -115,6 +115,27 @@ impl Workspace {
         Err(with_names(absent, near.iter().map(|path| shown(&self.relative(path)))))
     }
 
+    /// The one thing that is there, which can be known, and that was probably meant by `given`, which led to `place`, where
+    /// nothing is.
+    pub(super) fn already_there(&self, given: &Path, place: &Place) -> Option<Repaired> {
+        if !place.is_inside() || !self.needs_no_leave(&place.real) {
+            return None;
+        }
+        let mut found = self.alike(&place.real);
+        if let Some(path) = translated(given).filter(|path| path != given)
+            && let Ok(there) = self.place_without_leave(&path)
+        {
+            match there.obstacle {
+                None => found.push(there.real),
+                Some(_) => found.extend(self.alike(&there.real)),
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        let [used] = &*found else { return None };
+        Some(Repaired { used: self.relative(used), given: given.to_owned() })
+    }
+
     /// The path within the workspace, or the whole one.
     fn relative(&self, real: &Path) -> PathBuf {
         let within = self.roots().ok().and_then(|roots| real.strip_prefix(&roots.workspace().real).ok());

@@ -33,6 +33,29 @@ pub struct Written {
     pub other_names: u64,
 }
 
+/// What a file that is written gets beside its content, where that is something else than it had.
+#[derive(Debug, Clone, Copy, Default)]
+#[must_use]
+pub struct WriteOptions<'a> {
+    like: Option<&'a Target>,
+    executable: Option<bool>,
+}
+
+impl<'a> WriteOptions<'a> {
+    /// Has it get the mode and all else that is kept of a file that is replaced from the one at another target, which has to
+    /// be there.
+    pub fn with_like(mut self, like: &'a Target) -> Self {
+        self.like = Some(like);
+        self
+    }
+
+    /// Has it be executable for all who may read it, or for nobody. Where the system has no such bit, nothing comes of it.
+    pub fn with_executable(mut self, executable: bool) -> Self {
+        self.executable = Some(executable);
+        self
+    }
+}
+
 /// A file whose mode and attributes a new one gets: the directory that it is in, what it is, and its name.
 type Like<'a> = (&'a Dir, &'a Stat, &'a OsStr);
 
@@ -60,53 +83,52 @@ impl Target {
     /// `Failed` when what is there is not what was expected, and nothing is changed then; and for whatever the system
     /// refuses.
     pub fn write(&self, content: &[u8], expected: &Expected) -> Result<Written, ToolError> {
-        self.write_keeping(content, expected).map(|(written, _)| written)
+        self.write_keeping(content, expected, WriteOptions::default()).map(|(written, _)| written)
     }
 
     /// The same, and also gives the file that was replaced, where one was and the file system can exchange two. Blocks.
     ///
     /// # Errors
     ///
-    /// As [`write`](Self::write).
+    /// As [`write`](Self::write); also where nothing is at the target whose mode it is to get.
     pub fn write_keeping(
         &self,
         content: &[u8],
         expected: &Expected,
+        options: WriteOptions<'_>,
     ) -> Result<(Written, Option<Taken>), ToolError> {
+        let WriteOptions { like, executable } = options;
+        let like = like.map(|like| like.found().map(|(dir, stat)| (dir, stat, &*like.name))).transpose()?;
+        let like = like.as_ref().map(|(dir, stat, name)| (dir, stat, *name));
         // What was made on the way to a failure is of use to nobody.
-        self.write_once(content, expected, None).inspect_err(|_| self.remove_made_directories())
+        self.write_once(content, expected, like, executable).inspect_err(|_| self.remove_made_directories())
     }
 
-    /// Writes a file where none is, with the mode and all else that is kept of a file that is replaced, of the one at `like`.
-    /// Blocks.
-    ///
-    /// # Errors
-    ///
-    /// As [`write`](Self::write); where nothing is at `like`, too.
-    pub fn write_like(&self, like: &Self, content: &[u8]) -> Result<Written, ToolError> {
-        let Some(dir) = like.parent().map_err(|error| like.refused(&error))? else {
-            return Err(like.absent());
+    /// The directory in which it is, and what it is.
+    fn found(&self) -> Result<(Dir, Stat), ToolError> {
+        let Some(dir) = self.parent().map_err(|error| self.refused(&error))? else {
+            return Err(self.absent());
         };
-        let Some(stat) = like.stat_in(&dir)? else { return Err(like.absent()) };
-        let written = self.write_once(content, &Expected::Absent, Some((&dir, &stat, &*like.name)));
-        written.map(|(written, _)| written).inspect_err(|_| self.remove_made_directories())
+        let Some(stat) = self.stat_in(&dir)? else { return Err(self.absent()) };
+        Ok((dir, stat))
     }
 
-    /// `like` is the one whose mode and attributes a file gets where none was.
+    /// `like` is the one whose mode and attributes it gets, else the one that it replaces.
     fn write_once(
         &self,
         content: &[u8],
         expected: &Expected,
         like: Option<Like<'_>>,
+        executable: Option<bool>,
     ) -> Result<(Written, Option<Taken>), ToolError> {
         let refused = |error: &io::Error| self.refused(error);
         let dir = self.made_parent().map_err(|error| refused(&error))?;
         stale::remove_old(&dir);
         for _ in 0..TRIES {
             let existing = self.check(&dir, expected)?;
-            let like = existing.as_ref().map(|stat| (&dir, stat, &*self.name)).or(like);
+            let like = like.or_else(|| existing.as_ref().map(|stat| (&dir, stat, &*self.name)));
             let mut new = Temporary::create(&dir, like.is_none()).map_err(|error| refused(&error))?;
-            let filled = new.fill(content, like);
+            let filled = new.fill(content, like, executable);
             let put = filled.and_then(|metadata| Ok((self.put(&mut new, existing.as_ref())?, metadata)));
             let metadata = match put {
                 Ok((Put::Done, metadata)) => metadata,
@@ -168,7 +190,7 @@ impl Target {
             return Err(self.changed());
         }
         to_dir.sync().and_then(|()| dir.sync()).map_err(|error| refused(&error))?;
-        self.workspace.forget(&self.real);
+        self.workspace.moved(&self.real, &to.real);
         Ok(())
     }
 
@@ -317,13 +339,21 @@ impl<'a> Temporary<'a> {
     }
 
     /// Also says what the system knows of it then.
-    fn fill(&mut self, content: &[u8], like: Option<Like<'_>>) -> io::Result<Metadata> {
+    fn fill(
+        &mut self,
+        content: &[u8],
+        like: Option<Like<'_>>,
+        executable: Option<bool>,
+    ) -> io::Result<Metadata> {
         let Some(file) = &mut self.file else { return Err(ErrorKind::InvalidInput.into()) };
         fault::point("write");
         file.write_all(content)?;
         if let Some((dir, stat, name)) = like {
             handle::owner_and_mode(file, stat)?;
             dir.give_attributes(name, file);
+        }
+        if let Some(executable) = executable {
+            handle::set_executable(file, executable)?;
         }
         fault::point("sync");
         file.sync_all()?;

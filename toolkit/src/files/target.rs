@@ -8,7 +8,7 @@ use super::version::FileVersion;
 use super::{Workspace, repair};
 use crate::ask::{Access, Ask};
 use crate::context::leave::{Granted, MOST_LOOKS, Weighed, denied, restless};
-use crate::error::ToolError;
+use crate::error::{ToolError, ToolErrorKind};
 use crate::workspace::{Obstacle, Place};
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
@@ -49,6 +49,8 @@ pub struct FileContent {
     pub version: FileVersion,
     /// How many names it has beside this one: hard links. They keep what they have when this one is written.
     pub other_names: u64,
+    /// Whether its owner may execute it; `None` where the system has no bit for that.
+    pub executable: Option<bool>,
 }
 
 /// What has to be there still when a file is written.
@@ -77,7 +79,8 @@ impl Before {
 impl Workspace {
     /// Looks at where a file is to be written, which need not exist. It asks nothing.
     ///
-    /// A path with `~` or `file://` at its beginning is understood, unless something stands under just that name.
+    /// A path with `~` or `file://` at its beginning is understood, unless something stands under just that name; and where
+    /// exactly one file is there that such a path can mean, under a name that only looks alike, it is that file.
     ///
     /// # Errors
     ///
@@ -86,8 +89,24 @@ impl Workspace {
     pub async fn propose(&self, path: impl AsRef<Path>) -> Result<Proposal, ToolError> {
         let given = path.as_ref();
         let proposal = self.propose_at(repair::literal(given), None).await?;
-        if !proposal.is_absent() || !repair::is_elsewhere(given) {
+        if !proposal.is_absent() {
             return Ok(proposal);
+        }
+        if given.as_os_str().as_encoded_bytes().ends_with(b"/") {
+            let given = super::opened::shown(given);
+            let message = format!("{given} names a directory, by the `/` at its end; name a file");
+            return Err(ToolError::new(ToolErrorKind::InvalidArguments, message));
+        }
+        if !repair::is_elsewhere(given) {
+            let (Some(place), path) = (proposal.place().cloned(), given.to_owned()) else {
+                return Ok(proposal);
+            };
+            let workspace = self.clone();
+            let found = self.ctx.blocking(move |_| Ok(workspace.already_there(&path, &place))).await?;
+            return match found {
+                Some(found) => self.propose_at(found.used.clone(), Some(found)).await,
+                None => Ok(proposal),
+            };
         }
         let Some(used) = repair::translated(given).filter(|used| used != given) else {
             return Ok(proposal);
@@ -382,5 +401,6 @@ fn read_whole(file: File, metadata: Metadata, most: u64, shown: &str) -> Result<
     let metadata = file.get_ref().metadata().unwrap_or(metadata);
     let version = FileVersion::of(&bytes, &metadata);
     let other_names = handle::names(&metadata).saturating_sub(1);
-    Ok(FileContent { bytes, version, other_names })
+    let executable = handle::is_executable(&metadata);
+    Ok(FileContent { bytes, version, other_names, executable })
 }

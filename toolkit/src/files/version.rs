@@ -43,6 +43,12 @@ impl FileVersion {
         }
     }
 
+    /// Whether it may be the same as another, of which more is known.
+    pub(super) fn is_less_than(&self, other: &Self) -> bool {
+        let other_without = Self { hash: None, ..other.clone() };
+        self.hash.is_none() && other.hash.is_some() && *self == other_without
+    }
+
     /// How many bytes it has.
     pub fn size(&self) -> u64 {
         self.size

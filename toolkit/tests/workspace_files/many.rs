@@ -139,6 +139,17 @@ async fn a_session_knows_what_it_saw_last() {
     let metadata = std::fs::metadata(&path).unwrap();
     assert_eq!(workspace.seen(&path, &FileVersion::of(b"another", &metadata)), Seen::Same);
     assert_eq!(workspace.seen(&path, &FileVersion::of(b"anothe2", &metadata)), Seen::Changed);
+    // So it is though it was looked at without its content meanwhile.
+    workspace.saw(&path, FileVersion::of(b"another", &metadata));
+    workspace.saw(&path, now(&workspace));
+    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(5);
+    std::fs::File::open(&path).unwrap().set_modified(later).unwrap();
+    let metadata = std::fs::metadata(&path).unwrap();
+    assert_eq!(workspace.seen(&path, &FileVersion::of(b"another", &metadata)), Seen::Same);
+    assert_eq!(workspace.seen(&path, &FileVersion::of(b"anothe2", &metadata)), Seen::Changed);
+    // What was looked at last with another time is what counts.
+    workspace.saw(&path, now(&workspace));
+    assert_eq!(workspace.seen(&path, &FileVersion::of(b"anothe2", &metadata)), Seen::Same);
     // Another session has seen nothing.
     assert_eq!(places.workspace().seen(&path, &now(&workspace)), Seen::Never);
     workspace.forget(&path);

@@ -123,7 +123,8 @@ async fn home_is_understood_and_asked_about() {
 #[tokio::test]
 async fn a_file_to_be_made_has_just_the_name_that_was_given() {
     let places = Places::new();
-    places.write("inside/a\u{a0}b", "other");
+    // Of several that look alike none is meant.
+    places.write("inside/a\u{a0}b", "other").write("inside/a\u{202f}b", "other");
     for (path, expected) in [
         ("a b", "a b"),
         ("@types/new", "@types/new"),
@@ -137,4 +138,40 @@ async fn a_file_to_be_made_has_just_the_name_that_was_given() {
         assert_eq!(places.read(&format!("inside/{expected}")), "new");
     }
     assert_eq!(places.read("inside/a\u{a0}b"), "other");
+    let arguments = json!({ "path": "new/directory/", "text": "new" });
+    let (text, asked) = asked(&places, "put", arguments, [], |builder| builder).await;
+    assert!(text.contains("new/directory/ names a directory, by the `/` at its end; name a file"), "{text}");
+    assert_eq!((asked.len(), places.base.join("inside/new").exists()), (0, false));
+}
+
+#[tokio::test]
+async fn no_twin_is_made_of_a_file_that_looks_alike() {
+    let places = Places::new();
+    for (path, there) in [
+        ("caf\u{e9}.txt", "cafe\u{301}.txt"),
+        ("Screenshot 10.00 AM.txt", "Screenshot 10.00\u{202f}AM.txt"),
+        ("don't.txt", "don\u{2019}t.txt"),
+        ("@plain.txt", "plain.txt"),
+        ("d/caf\u{e9}/menu", "d/cafe\u{301}/menu"),
+    ] {
+        places.write(&format!("inside/{there}"), "old");
+        let names = places.names("inside");
+        let arguments = json!({ "path": path, "text": "new" });
+        let (text, asked) = asked(&places, "put", arguments, [Answer::allow()], |builder| builder).await;
+        assert_eq!(text, places.workspace().shown(&places.base.join("inside").join(there)), "{path}");
+        assert_eq!(asked.len(), 1);
+        assert_eq!(
+            (places.read(&format!("inside/{there}")).as_str(), places.names("inside")),
+            ("new", names)
+        );
+    }
+    // What may not be known is no reason for another name.
+    places.write("inside/.env\u{a0}x", "secret").write("outside/caf\u{e9}", "secret");
+    places.link("../outside/caf\u{e9}", "inside/lin\u{a0}k");
+    for path in [".env x", "lin k"] {
+        let arguments = json!({ "path": path, "text": "new" });
+        let (text, _) = asked(&places, "put", arguments, [Answer::allow()], |builder| builder).await;
+        assert_eq!((text.as_str(), places.read(&format!("inside/{path}")).as_str()), (path, "new"));
+    }
+    assert_eq!(places.read("outside/caf\u{e9}"), "secret");
 }

@@ -145,8 +145,8 @@ impl<'a> Reader<'_, 'a> {
                 Header::Delete(_) => self.deleted().map(|()| Action::Delete(Vec::new()))?,
                 Header::Update(_) => self.updated()?,
             };
-            let (path, states_mode) = (path.to_owned(), false);
-            changes.push(Change { line: number, path, or_path: None, action, states_mode });
+            let path = path.to_owned();
+            changes.push(Change { line: number, path, or_path: None, action, executable: None });
         }
         Ok(changes)
     }

@@ -19,6 +19,8 @@ pub(crate) struct Patched {
     pub(crate) splices: Vec<Splice>,
     /// The hunks that are in the file in a looser form only: their number counted from 1, the line in the file, and how.
     pub(crate) loose: Vec<(usize, usize, Level)>,
+    /// The hunks that are on another line than the patch states: their number, the line in the file, and the one stated.
+    pub(crate) moved: Vec<(usize, usize, usize)>,
 }
 
 /// A hunk, counted from 0, that cannot be applied, and why.
@@ -28,20 +30,29 @@ pub(crate) struct NotApplied {
     pub(crate) why: Misplaced,
 }
 
+/// The most lines of a file: a list of them is made.
+const MOST_LINES: usize = 16_000_000;
+
 /// What the hunks make of a file of less than 4 GiB.
 pub(crate) fn apply(file: &[u8], hunks: &[Hunk<'_>]) -> Result<Patched, NotApplied> {
     // Who does not know of the byte order mark leaves it.
     let knows_mark = hunks.iter().flat_map(|hunk| &hunk.lines).any(|line| line.text.starts_with('\u{FEFF}'));
+    if count_lines(file) > MOST_LINES {
+        return Err(NotApplied { hunk: 0, why: Misplaced::TooAlike });
+    }
     let lines = Lines::of(file, if knows_mark { 0 } else { fold::mark(file) });
     let mut search = Placer::new(&lines, hunks);
     let mut places = Vec::with_capacity(hunks.len());
-    let mut loose = Vec::new();
+    let (mut loose, mut moved) = (Vec::new(), Vec::new());
     let mut from = 0;
     for (index, hunk) in hunks.iter().enumerate() {
         let placed = search.place(hunk, from).map_err(|why| NotApplied { hunk: index, why })?;
         if placed.level > Level::Endings {
             loose.push((index + 1, placed.at + 1, placed.level));
         }
+        // Where there are no old lines, the line before is stated.
+        let line = placed.at + usize::from(hunk.old().next().is_some());
+        moved.extend(hunk.at.filter(|stated| *stated != line).map(|stated| (index + 1, line, stated)));
         let hunk = if placed.is_without_padding && hunk.padding > 0 {
             Cow::Owned(hunk.without_padding())
         } else {
@@ -71,7 +82,7 @@ pub(crate) fn apply(file: &[u8], hunks: &[Hunk<'_>]) -> Result<Patched, NotAppli
         return Err(NotApplied { hunk: hunks.len() - 1, why: Misplaced::Overlaps });
     }
     splices.retain(|splice| file[splice.range.clone()] != splice.text);
-    Ok(Patched { splices, loose })
+    Ok(Patched { splices, loose, moved })
 }
 
 /// The lines of a hunk whose old ones are in the file with another indentation, indented alike; none where they are indented as

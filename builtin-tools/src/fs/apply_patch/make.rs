@@ -1,10 +1,10 @@
 //! A patch that was worked out, put into the files: all of it or nothing.
 
-use super::outcome::{Fate, Known, Outcome};
+use super::outcome::{Fate, Known, Mode, Outcome};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use toolkit::prelude::*;
-use toolkit::{Expected, FileVersion, Taken, Target, Written};
+use toolkit::{Expected, FileVersion, Taken, Target, WriteOptions, Written};
 
 /// How a file was before, and what it takes to bring it back.
 enum Done {
@@ -30,10 +30,19 @@ pub(super) fn make(
     outcome: &Outcome,
     mut tell: impl FnMut(usize, &str),
 ) -> Result<BTreeMap<usize, u64>, ToolError> {
-    let mut files = Files { targets, known, versions, done: Vec::new(), other_names: BTreeMap::new() };
-    // What is only to be found in the old files goes last.
-    let (last, first): (Vec<_>, Vec<_>) = outcome.files.iter().partition(|(_, fate)| *fate == Fate::Deleted);
-    for (count, (at, fate)) in first.into_iter().chain(last).enumerate() {
+    let modes = &outcome.modes;
+    let mut files = Files { targets, known, versions, modes, done: Vec::new(), other_names: BTreeMap::new() };
+    let mut order: Vec<&(usize, Fate)> = outcome.files.iter().collect();
+    // What gets the mode of another does so before anything becomes of that one, and a file is moved before another comes in
+    // its place. What is only to be found in the old files goes last.
+    order.sort_by_key(|(at, fate)| match fate {
+        Fate::Added(_) if modes.get(at).is_some_and(|mode| mode.like.is_some()) => 0,
+        Fate::Changed(_) if modes.get(at).is_some_and(|mode| mode.like.is_some()) => 1,
+        Fate::Moved { .. } => 2,
+        Fate::Added(_) | Fate::Changed(_) => 3,
+        Fate::Deleted => 4,
+    });
+    for (count, (at, fate)) in order.into_iter().enumerate() {
         tell(count, targets[*at].shown());
         files.make(*at, fate).map_err(|error| files.undo(error))?;
     }
@@ -44,6 +53,7 @@ struct Files<'a> {
     targets: &'a [Target],
     known: &'a [Known],
     versions: &'a [Option<FileVersion>],
+    modes: &'a BTreeMap<usize, Mode>,
     done: Vec<Done>,
     /// Of files that had other names, how many.
     other_names: BTreeMap<usize, u64>,
@@ -51,12 +61,23 @@ struct Files<'a> {
 
 impl Files<'_> {
     fn expected(&self, at: usize) -> Expected {
-        self.versions[at].clone().map_or(Expected::Absent, Expected::Version)
+        self.versions[at]
+            .clone()
+            .filter(|_| !self.is_moved_away(at))
+            .map_or(Expected::Absent, Expected::Version)
+    }
+
+    /// Whether the file that was there has got the place of another by now.
+    fn is_moved_away(&self, at: usize) -> bool {
+        self.done.iter().any(|done| matches!(done, Done::Moved { from, .. } if *from == at))
     }
 
     fn make(&mut self, at: usize, fate: &Fate) -> Result<(), ToolError> {
+        let Mode { like, executable } = self.modes.get(&at).copied().unwrap_or_default();
         match fate {
-            Fate::Added(content) | Fate::Changed(content) => self.write(at, content, &self.expected(at)),
+            Fate::Added(content) | Fate::Changed(content) => {
+                self.write(at, content, &self.expected(at), Mode { like, executable })
+            }
             Fate::Deleted => {
                 let taken = self.targets[at].take_away(&self.expected(at))?;
                 self.done.push(Done::Removed { at, taken });
@@ -66,12 +87,12 @@ impl Files<'_> {
                 let expected = self.expected(*from);
                 if self.targets[*from].rename_to(&self.targets[at], &expected).is_ok() {
                     self.done.push(Done::Moved { from: *from, to: at });
-                    let is_same = self.known[*from].content.as_ref() == Some(content);
-                    return if is_same { Ok(()) } else { self.write(at, content, &expected) };
+                    let is_same = self.known[*from].content.as_ref() == Some(content) && executable.is_none();
+                    let mode = Mode { like: None, executable };
+                    return if is_same { Ok(()) } else { self.write(at, content, &expected, mode) };
                 }
                 // They may be on different file systems.
-                let written = self.targets[at].write_like(&self.targets[*from], content)?;
-                self.done.push(Done::Written { at, version: written.version, taken: None });
+                self.write(at, content, &Expected::Absent, Mode { like: Some(*from), executable })?;
                 let taken = self.targets[*from].take_away(&expected)?;
                 self.done.push(Done::Removed { at: *from, taken });
                 Ok(())
@@ -79,9 +100,16 @@ impl Files<'_> {
         }
     }
 
-    fn write(&mut self, at: usize, content: &[u8], expected: &Expected) -> Result<(), ToolError> {
+    fn write(&mut self, at: usize, content: &[u8], expected: &Expected, mode: Mode) -> Result<(), ToolError> {
+        let mut options = WriteOptions::default();
+        if let Some(like) = mode.like {
+            options = options.with_like(&self.targets[like]);
+        }
+        if let Some(executable) = mode.executable {
+            options = options.with_executable(executable);
+        }
         let (Written { version, other_names, .. }, taken) =
-            self.targets[at].write_keeping(content, expected)?;
+            self.targets[at].write_keeping(content, expected, options)?;
         self.done.push(Done::Written { at, version, taken });
         if other_names > 0 {
             self.other_names.insert(at, other_names);
@@ -102,10 +130,17 @@ impl Files<'_> {
             let (at, outcome) = match done {
                 Done::Written { at, version, taken } => {
                     let now = Expected::Version(version);
-                    let before = self.known[from.unwrap_or(at)].content.as_ref();
-                    let outcome = match (taken, before) {
+                    let before = &self.known[from.unwrap_or(at)];
+                    let is_own = from.is_some() || !self.is_moved_away(at);
+                    let outcome = match (taken, before.content.as_ref().filter(|_| is_own)) {
                         (Some(taken), _) => taken.give_back(&self.targets[at], &now),
-                        (None, Some(before)) => self.targets[at].write(before, &now).map(|_| ()),
+                        (None, Some(content)) => {
+                            let options = match before.executable.filter(|_| self.modes.contains_key(&at)) {
+                                Some(executable) => WriteOptions::default().with_executable(executable),
+                                None => WriteOptions::default(),
+                            };
+                            self.targets[at].write_keeping(content, &now, options).map(|_| ())
+                        }
                         (None, None) => self.targets[at].remove(&now),
                     };
                     (at, outcome)

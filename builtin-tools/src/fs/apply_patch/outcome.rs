@@ -9,6 +9,7 @@ use crate::fs::edit::MOST_BYTES;
 use crate::fs::nearest::nearest;
 use crate::fs::splice::splice;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use toolkit::escape_line;
 use toolkit::prelude::*;
 
@@ -19,6 +20,8 @@ pub(super) struct Known {
     pub(super) shown: String,
     /// Its content; `None` where nothing is.
     pub(super) content: Option<Vec<u8>>,
+    /// Whether it is executable; `None` where nothing is, or the system has no bit for that.
+    pub(super) executable: Option<bool>,
     /// Whether errors may quote it.
     pub(super) is_readable: bool,
 }
@@ -28,6 +31,8 @@ pub(super) struct Known {
 pub(super) struct Outcome {
     /// In the order of the patch.
     pub(super) files: Vec<(usize, Fate)>,
+    /// The modes that files get, where those are not of what is there before.
+    pub(super) modes: BTreeMap<usize, Mode>,
     /// What was found in a looser form only, for the model.
     pub(super) notes: Vec<String>,
 }
@@ -45,7 +50,28 @@ pub(super) enum Fate {
     Moved { from: usize, content: Vec<u8> },
 }
 
+/// The mode that a file gets.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Mode {
+    /// The file that it comes from.
+    pub(super) like: Option<usize>,
+    /// Whether it is executable, if that is no other's.
+    pub(super) executable: Option<bool>,
+}
+
 impl Outcome {
+    /// Whether a file gets executable by the patch, or is not any more; `None` where it stays as it was.
+    pub(super) fn becomes_executable(&self, known: &[Known], at: usize, fate: &Fate) -> Option<bool> {
+        let Mode { like, executable } = self.modes.get(&at).copied()?;
+        let before = match fate {
+            Fate::Added(_) => Some(false),
+            Fate::Changed(_) => known[at].executable,
+            Fate::Moved { from, .. } => known[*from].executable,
+            Fate::Deleted => return None,
+        };
+        executable.or_else(|| like.and_then(|like| known[like].executable)).filter(|now| Some(*now) != before)
+    }
+
     /// Each file that something becomes of, with its content before and after.
     pub(super) fn contents<'a>(
         &'a self,
@@ -58,6 +84,8 @@ impl Outcome {
                 Fate::Deleted => (None, None),
                 Fate::Moved { from, content } => (Some(&content[..]), Some((*from, before(*from), None))),
             };
+            // Another may come where it was.
+            let from = from.filter(|(from, ..)| self.files.iter().all(|(at, _)| at != from));
             std::iter::once((*at, before(*at), after)).chain(from)
         })
     }
@@ -68,7 +96,16 @@ struct State<'a> {
     content: Option<Content<'a>>,
     /// Where its content was before, if it was moved here.
     from: Option<usize>,
+    /// The file whose mode it has: the one that its content was in first.
+    mode_of: Option<usize>,
+    /// Whether it is executable, where the patch says so.
+    executable: Option<bool>,
     is_touched: bool,
+}
+
+impl State<'_> {
+    const ABSENT: Self =
+        Self { content: None, from: None, mode_of: None, executable: None, is_touched: true };
 }
 
 /// Works out what a patch makes of files; `find` gives the place in the list of a name in the patch.
@@ -84,8 +121,9 @@ pub(super) fn work_out(
     let mut states = Vec::with_capacity(known.len());
     for file in known {
         // Only a file of which the text changes has to be text.
-        let as_it_is = |bytes| Content::verbatim(bytes);
-        states.push(State { content: file.content.as_deref().map(as_it_is), from: None, is_touched: false });
+        let content = file.content.as_deref().map(Content::verbatim);
+        let mode_of = content.is_some().then_some(states.len());
+        states.push(State { content, mode_of, is_touched: false, ..State::ABSENT });
     }
     let mut outcome = Outcome::default();
     for change in &patch.changes {
@@ -99,41 +137,71 @@ pub(super) fn work_out(
             _ => None,
         };
         step(&mut states, known, change, at, to, &mut outcome.notes)?;
-        if change.states_mode {
-            let shown = &known[to.unwrap_or(at)].shown;
-            outcome
-                .notes
-                .push(format!("the mode that the patch states for {shown} is not set, only its content"));
+        if change.executable.is_some() {
+            states[to.unwrap_or(at)].executable = change.executable;
         }
     }
-    let is_there: Vec<bool> = states.iter().map(|state| state.content.is_some()).collect();
-    let from: Vec<Option<usize>> = states.iter().map(|state| state.from).collect();
+    let sources: Vec<Source> = states.iter().map(Source::of).collect();
     for (index, state) in states.into_iter().enumerate().filter(|(_, state)| state.is_touched) {
         let before = known[index].content.as_deref();
         let after = state.content.map(|content| content.into_file(&known[index].shown));
         let is_moved_away = || {
-            let mut others = from.iter().enumerate().filter(|(other, _)| *other != index);
-            others.any(|(other, from)| *from == Some(index) && known[other].content.is_none())
+            let mut others = sources.iter().enumerate().filter(|(other, _)| *other != index);
+            others.any(|(other, source)| source.from == Some(index) && known[other].content.is_none())
         };
+        let is_new = before.is_none() || state.mode_of.is_none() && is_moved_away();
+        let mode = if is_new || state.mode_of == Some(index) {
+            Mode { like: state.mode_of.filter(|_| is_new), executable: state.executable }
+        } else {
+            // What comes into the place of another brings its mode; what is made where one was moved away is new.
+            let brought = state.mode_of.map_or(Some(false), |of| known[of].executable);
+            // A file that is written itself may have another mode by then.
+            let like = state.mode_of.filter(|&of| !sources[of].is_there);
+            Mode { like, executable: state.executable.or(brought) }
+        };
+        let had = known[mode.like.unwrap_or(index)].executable;
+        let mode = Mode { executable: mode.executable.filter(|now| Some(*now) != had), ..mode };
         let fate = match (before, after.transpose()?) {
             (None, None) => continue,
             (Some(_), None) if is_moved_away() => continue,
             (Some(_), None) => Fate::Deleted,
-            (Some(before), Some(after)) if before == after => continue,
+            (Some(_), Some(after)) if is_new => Fate::Added(after),
+            (Some(before), Some(after)) if before == after && mode == Mode::default() => continue,
             (Some(_), Some(after)) => Fate::Changed(after),
-            (None, Some(content)) => {
-                match state.from.filter(|&from| !is_there[from] && known[from].content.is_some()) {
-                    Some(from) => Fate::Moved { from, content },
-                    None => Fate::Added(content),
-                }
-            }
+            (None, Some(content)) => match state.from.filter(|&from| sources[from].leaves(from, known)) {
+                Some(from) => Fate::Moved { from, content },
+                None => Fate::Added(content),
+            },
         };
+        if fate != Fate::Deleted && mode != Mode::default() {
+            outcome.modes.insert(index, mode);
+        }
         outcome.files.push((index, fate));
     }
     if outcome.files.is_empty() {
         return Err(ToolError::failed("the files have what the patch says already; nothing would change"));
     }
     Ok(outcome)
+}
+
+/// What there is to know of a file's place when all changes are made.
+struct Source {
+    is_there: bool,
+    /// Where its content was before.
+    from: Option<usize>,
+    /// Whether it has nothing of a file that was there before.
+    is_new: bool,
+}
+
+impl Source {
+    fn of(state: &State<'_>) -> Self {
+        Self { is_there: state.content.is_some(), from: state.from, is_new: state.mode_of.is_none() }
+    }
+
+    /// Whether the file that was at this place is there no more, so that it can be given another.
+    fn leaves(&self, at: usize, known: &[Known]) -> bool {
+        known[at].content.is_some() && (!self.is_there || self.is_new)
+    }
 }
 
 /// Makes one change.
@@ -158,7 +226,9 @@ fn step(
                 ));
             }
             let content = Content::verbatim(Cow::Owned(content.clone().into_bytes()));
-            states[at] = State { content: Some(content), from: None, is_touched: true };
+            // What is deleted and made anew is the same file.
+            let mode_of = states[at].mode_of;
+            states[at] = State { content: Some(content), mode_of, ..State::ABSENT };
         }
         Action::Delete(hunks) => {
             let Some(content) = states[at].content.take() else {
@@ -170,7 +240,7 @@ fn step(
                     return wrong(format!("{shown} has more than the lines that the patch deletes"));
                 }
             }
-            states[at] = State { content: None, from: None, is_touched: true };
+            states[at] = State { mode_of: states[at].mode_of, ..State::ABSENT };
         }
         Action::Update { is_copy, hunks, .. } => {
             let Some(content) = states[at].content.take() else {
@@ -179,35 +249,43 @@ fn step(
                 ));
             };
             let kept = is_copy.then(|| content.clone());
-            let (content, loose) = patched(content, hunks, shown, *is_readable)?;
-            notes.extend(loose.into_iter().map(|(hunk, line, level)| {
+            let (content, found) = patched(content, hunks, shown, *is_readable)?;
+            notes.extend(found.loose.into_iter().map(|(hunk, line, level)| {
                 format!(
                     "hunk {hunk} of {shown} was found on line {line} where {} do not count",
                     level.words()
                 )
             }));
-            let from = states[at].from.take();
+            notes.extend(found.moved.into_iter().map(|(hunk, line, stated)| {
+                format!("hunk {hunk} of {shown} was found on line {line}, not {stated}")
+            }));
+            let State { from, mode_of, executable, .. } = std::mem::replace(&mut states[at], State::ABSENT);
+            let changed = State { content: Some(content), mode_of, executable, ..State::ABSENT };
             match to.filter(|to| *to != at) {
-                None => states[at] = State { content: Some(content), from, is_touched: true },
+                None => states[at] = State { from, ..changed },
                 Some(to) if states[to].content.is_some() => {
                     return wrong(format!(
                         "{} is there already, so {shown} cannot be moved there",
                         known[to].shown
                     ));
                 }
-                Some(to) => {
-                    states[at] = State { content: kept, from: None, is_touched: true };
-                    let from = (!is_copy).then_some(from.unwrap_or(at));
-                    states[to] = State { content: Some(content), from, is_touched: true };
+                Some(to) if *is_copy => {
+                    states[at] = State { content: kept, from, mode_of, executable, is_touched: true };
+                    states[to] = changed;
                 }
+                Some(to) => states[to] = State { from: from.or(mode_of.filter(|of| *of == at)), ..changed },
             }
         }
     }
     Ok(())
 }
 
-/// Hunks that are in the file in a looser form only: their numbers, the lines, and how.
-type Loose = Vec<(usize, usize, Level)>;
+/// Where hunks were found, if not just as and where the patch says.
+#[derive(Default)]
+struct Found {
+    loose: Vec<(usize, usize, Level)>,
+    moved: Vec<(usize, usize, usize)>,
+}
 
 /// A content with hunks applied.
 fn patched<'a>(
@@ -215,9 +293,9 @@ fn patched<'a>(
     hunks: &[Hunk<'_>],
     shown: &str,
     is_readable: bool,
-) -> Result<(Content<'a>, Loose), ToolError> {
+) -> Result<(Content<'a>, Found), ToolError> {
     if hunks.is_empty() {
-        return Ok((content, Vec::new()));
+        return Ok((content, Found::default()));
     }
     let content = content.into_text(shown)?;
     let patched = apply(&content.bytes, hunks).map_err(|error| {
@@ -229,7 +307,7 @@ fn patched<'a>(
             "{shown} would get larger than a file can be here, {MOST_BYTES} bytes"
         )));
     }
-    Ok((content.with_bytes(bytes), patched.loose))
+    Ok((content.with_bytes(bytes), Found { loose: patched.loose, moved: patched.moved }))
 }
 
 /// Why a hunk is not applied, in words for the model.

@@ -18,8 +18,8 @@ pub(crate) struct Change<'a> {
     pub(crate) or_path: Option<String>,
     /// What becomes of it.
     pub(crate) action: Action<'a>,
-    /// Whether the patch states a mode that differs from what the file gets, which is not set.
-    pub(crate) states_mode: bool,
+    /// Whether the file is to be executable, where the patch says so.
+    pub(crate) executable: Option<bool>,
 }
 
 /// What becomes of a file.
@@ -152,6 +152,8 @@ pub(crate) fn parse(input: &str) -> Result<Patch<'_>, PatchError> {
     if input.len() > MOST_BYTES {
         return Err(PatchError::new(1, "the patch has more than 32 MiB; make several of it"));
     }
+    // The mark of a file that the patch came from; one that a line of it has stands behind its sign.
+    let input = input.strip_prefix('\u{feff}').unwrap_or(input);
     let lines: Vec<&str> = input.strip_suffix('\n').unwrap_or(input).split('\n').collect();
     let begin = lines.iter().position(|line| line.trim() == super::begin::BEGIN);
     let changes = match begin {

@@ -51,7 +51,9 @@ pub(super) async fn question(
         }
         look.versions.push(content.as_ref().map(|content| content.version.clone()));
         other_names.push(content.as_ref().map_or(0, |content| content.other_names));
-        look.known.push(Known { shown, content: content.map(|content| content.bytes), is_readable: true });
+        let executable = content.as_ref().and_then(|content| content.executable);
+        let content = content.map(|content| content.bytes);
+        look.known.push(Known { shown, content, executable, is_readable: true });
     }
     let paths: Vec<PathBuf> = proposals.iter().map(|proposal| proposal.path().to_owned()).collect();
     let (input, places) = (Arc::clone(input), Arc::clone(places));
@@ -156,8 +158,9 @@ impl Look {
             look.versions.push(content.as_ref().map(|content| content.version.clone()));
             // Leave to write is none to read.
             let is_readable = !matches!(workspace.try_open(target.path()), Err(Refused::NeedsLeave));
+            let executable = content.as_ref().and_then(|content| content.executable);
             let content = content.map(|content| content.bytes);
-            look.known.push(Known { shown: target.shown().to_owned(), content, is_readable });
+            look.known.push(Known { shown: target.shown().to_owned(), content, executable, is_readable });
         }
         Ok(look)
     }

@@ -151,6 +151,7 @@ fn hunks_go_where_they_belong() {
 #[test]
 fn unified_diffs() {
     for (file, patch, expected) in [
+        ("a\nb\n", "\u{feff}--- a/f\n+++ b/f\n@@ -2 +2 @@\n-b\n+x\n", Ok("a\nx\n")),
         ("a\nb\nc\n", "--- a/f\n+++ b/f\n@@ -1,3 +1,3 @@\n a\n-b\n+x\n c\n", Ok("a\nx\nc\n")),
         ("b\nb\nb\n", "--- a/f\n+++ b/f\n@@ -2 +2 @@\n-b\n+x\n", Ok("b\nx\nb\n")),
         (
@@ -243,9 +244,18 @@ fn what_is_no_patch_says_why() {
         ),
         ("diff --git a/f b/f\nBinary files a/f and b/f differ\n", "line 2: a binary file cannot be patched"),
         (
-            "diff --git a/f b/f\nold mode 100644\nnew mode 100755\n",
-            "line 1: the file has no lines to change; modes",
+            "diff --git a/f b/f\nindex 1..2 100644\n--- a/f\n+++ b/f\n",
+            "line 1: the file has no lines to change",
         ),
+        (
+            "diff --git a/f b/f\nold mode 100644\nnew mode 120000\n",
+            "line 3: a symbolic link or a submodule cannot be made or changed",
+        ),
+        (
+            "diff --git a/f b/f\nindex 1..2 160000\n",
+            "line 2: a symbolic link or a submodule cannot be made or changed",
+        ),
+        ("diff --git a/f b/f\nold mode 100644\nnew mode rwx\n", "line 3: this is no mode of a file"),
         ("--- /dev/null\n+++ /dev/null\n@@ -1 +1 @@\n-a\n+b\n", "line 1: neither name"),
         (
             "diff --git a/l b/l\nnew file mode 120000\n--- /dev/null\n+++ b/l\n@@ -0,0 +1 @@\n+/etc/passwd\n",
@@ -278,6 +288,7 @@ fn what_stands_around_a_patch_is_passed_over() {
         format!("{changes:?}")
     };
     for patch in [
+        "\u{feff}*** Begin Patch\n*** Update File: f\n@@ x\n a\n-b\n+c\n*** Add File: g\n+d\n*** End Patch",
         "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: f\n@@ x\n a\n-b\n+c\n*** Add File: g\n+d\n*** End Patch\nEOF\n",
         "```diff\n*** Begin Patch\n*** Update File: f\n@@ x\n a\n-b\n+c\n*** Add File: g\n+d\n*** End Patch\n```",
         "cat <<EOF | apply_patch\n*** Begin Patch  \n*** Update File:  f \n@@ x @@\n a\n-b\n+c\n*** Add File: g\n+d\n\n*** End Patch \nEOF\n'\n\n",

@@ -67,7 +67,7 @@ struct Names {
     is_copy: bool,
     is_new: bool,
     is_deleted: bool,
-    states_mode: bool,
+    executable: Option<bool>,
 }
 
 struct Reader<'a> {
@@ -134,26 +134,37 @@ impl<'a> Reader<'a> {
                 names.to = Some(to?);
             } else if let Some(mode) = line.strip_prefix("new file mode ") {
                 names.is_new = true;
-                names.states_mode = mode.trim_end() == "100755";
-                if matches!(mode.trim_end(), "120000" | "160000") {
-                    return Err(self
-                        .wrong("a symbolic link or a submodule cannot be made by a patch; only files can"));
-                }
+                // What is made is none anyway.
+                names.executable = self.executable(mode)?.filter(|executable| *executable);
+            } else if let Some(mode) = line.strip_prefix("new mode ") {
+                names.executable = self.executable(mode)?;
+            } else if let Some(mode) = line.strip_prefix("old mode ") {
+                self.executable(mode)?;
             } else if line.starts_with("deleted file mode ") {
                 names.is_deleted = true;
+            } else if let Some(index) = line.strip_prefix("index ") {
+                // The mode stands here if it does not change.
+                index.split_once(' ').map_or(Ok(None), |(_, mode)| self.executable(mode))?;
             } else if line.starts_with("Binary files ") || line.starts_with("GIT binary patch") {
                 return Err(self.wrong("a binary file cannot be patched; only text can"));
-            } else if line.starts_with("old mode ") || line.starts_with("new mode ") {
-                names.states_mode = true;
-            } else if !["index ", "similarity index ", "dissimilarity index "]
-                .iter()
-                .any(|known| line.starts_with(known))
-            {
+            } else if !line.starts_with("similarity index ") && !line.starts_with("dissimilarity index ") {
                 break;
             }
             self.at += 1;
         }
         Ok(names)
+    }
+
+    /// Whether a file of this mode is executable; `None` where the system has no bit for that.
+    fn executable(&self, mode: &str) -> Result<Option<bool>, PatchError> {
+        match u32::from_str_radix(mode.trim_end(), 8) {
+            Ok(mode) if mode >> 12 == 0o10 => Ok(cfg!(unix).then_some(mode & 0o100 != 0)),
+            Ok(mode) if matches!(mode >> 12, 0o12 | 0o16) => Err(self.wrong(
+                "a symbolic link or a submodule cannot be made or changed by a patch; only files can",
+            )),
+            _ => Err(self
+                .wrong("this is no mode of a file; git writes 100644, or 100755 for one that is executable")),
+        }
     }
 
     fn whole_name(&self, name: &str) -> Result<String, PatchError> {
@@ -213,13 +224,13 @@ impl<'a> Reader<'a> {
 
 impl Names {
     fn into_change<'a>(self, hunks: Vec<Hunk<'a>>) -> Result<Change<'a>, String> {
-        let (line, states_mode) = (self.line, self.states_mode);
+        let (line, executable) = (self.line, self.executable);
         let change = |path: String, or_path: Option<String>, action: Action<'a>| Change {
             line,
             path,
             or_path,
             action,
-            states_mode,
+            executable,
         };
         let is_git = self.git.is_some();
         let (old, new) = match (self.old, self.new) {
@@ -242,8 +253,8 @@ impl Names {
             (Some(old), Some(new)) if is_git && old != new => {
                 Ok(change(old, None, Action::Update { to: Some(new), is_copy: self.is_copy, hunks }))
             }
-            (Some(_), Some(_)) if hunks.is_empty() => {
-                Err("the file has no lines to change; modes of files are not changed by this tool".to_owned())
+            (Some(_), Some(_)) if hunks.is_empty() && executable.is_none() => {
+                Err("the file has no lines to change".to_owned())
             }
             // `diff -u a.orig a` is about a.
             (Some(old), Some(new)) => {

@@ -1,7 +1,8 @@
 //! What of a file's form outlives that its content is replaced: the encoding, the byte order mark, the line endings.
 
 use crate::fs::diff::{MOST_LINES, count_lines, same_lines, split};
-use crate::fs::text::{self, Endings, Form};
+use crate::fs::text::{self, Decoded, Endings, Form};
+use encoding_rs::UTF_8;
 use encoding_rs::UTF_8;
 use std::borrow::Cow;
 
@@ -30,6 +31,13 @@ impl Kept {
             None => (false, content),
         };
         let mut notes = Vec::new();
+        let old = old.filter(|old| {
+            let is_kept = form_is_certain(old) || text.is_ascii();
+            if !is_kept {
+                notes.push("the file was not valid UTF-8; it is in UTF-8 now".to_owned());
+            }
+            is_kept
+        });
         let mut text = Cow::Borrowed(text);
         let mut form = Form { has_mark: own_mark, ..Form::PLAIN };
         if let Some(old) = &old {
@@ -78,6 +86,27 @@ pub(super) fn readable(bytes: &[u8], form: Option<Form>) -> Cow<'_, [u8]> {
     };
     let mark = if form.has_mark { "\u{feff}" } else { "" };
     Cow::Owned([mark, &text].concat().into_bytes())
+}
+
+/// Whether the form of a file is more than a guess from one stray byte.
+fn form_is_certain(old: &Decoded<'_>) -> bool {
+    if old.form.has_mark || old.form.encoding == UTF_8 {
+        return true;
+    }
+    let mut before = ' ';
+    let mut count = 0;
+    let mut is_in_word = false;
+    for character in old.text.chars() {
+        if !character.is_ascii() {
+            count += 1;
+            is_in_word |= character.is_alphabetic() && before.is_ascii_alphabetic();
+        }
+        if count > 1 {
+            return true;
+        }
+        before = character;
+    }
+    is_in_word
 }
 
 /// A text of which each line ends with `\n`, with the line endings of another.
@@ -147,6 +176,9 @@ mod tests {
             (&utf_16("a\n"), "\u{feff}b\n", &utf_16("b\n")),
             (&latin, "ä\n", b"\xE4\n"),
             (&latin, "日\n", "日\n".as_bytes()),
+            (b"caf\xE9\n", "ä\n", b"\xE4\n"),
+            // One stray byte says nothing of an encoding.
+            (b"some text \xFF\r\n", "ä\n", "ä\n".as_bytes()),
             // No text: there is nothing to keep.
             (b"a\0\r\n", "b\n", b"b\n"),
         ] {

@@ -182,6 +182,17 @@ pub(crate) fn owner_and_mode(_file: &File, _of: &Stat) -> io::Result<()> {
     Ok(())
 }
 
+/// There is no bit for it here.
+pub(crate) fn is_executable(_metadata: &Metadata) -> Option<bool> {
+    None
+}
+
+/// There is no bit for it here.
+#[expect(clippy::unnecessary_wraps, reason = "as where it can fail")]
+pub(crate) fn set_executable(_file: &File, _executable: bool) -> io::Result<()> {
+    Ok(())
+}
+
 /// Locks a file for as long as it is open, unless another process has; whether it is locked.
 pub(crate) fn try_lock(file: &File) -> bool {
     file.try_lock().is_ok()

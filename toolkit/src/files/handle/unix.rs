@@ -367,6 +367,21 @@ pub(crate) fn owner_and_mode(file: &File, of: &Stat) -> io::Result<()> {
     Ok(rustix::fs::fchmod(file, Mode::from_raw_mode(mode as rustix::fs::RawMode))?)
 }
 
+/// Whether its owner may execute a file.
+#[expect(clippy::unnecessary_wraps, reason = "not every system has a bit for it")]
+pub(crate) fn is_executable(metadata: &Metadata) -> Option<bool> {
+    Some(metadata.mode() & 0o100 != 0)
+}
+
+/// Lets all who may read a file execute it, or nobody.
+pub(crate) fn set_executable(file: &File, executable: bool) -> io::Result<()> {
+    let mode = file.metadata()?.mode() & 0o7777;
+    let mode = if executable { mode | (mode & 0o444) >> 2 } else { mode & !0o111 };
+    #[allow(clippy::useless_conversion, clippy::cast_possible_truncation)]
+    #[allow(clippy::unnecessary_cast, reason = "the width of a mode differs between systems")]
+    Ok(rustix::fs::fchmod(file, Mode::from_raw_mode(mode as rustix::fs::RawMode))?)
+}
+
 /// Locks a file for as long as it is open, unless another process has; whether it is locked.
 pub(crate) fn try_lock(file: &File) -> bool {
     rustix::fs::flock(file, rustix::fs::FlockOperation::NonBlockingLockExclusive).is_ok()

@@ -52,7 +52,8 @@ const SENSITIVE: &[GuardedPaths] = guarded! {
     "credentials of a cloud": [
         ".aws/", ".azure/", ".config/gcloud/", ".gcloud/", ".oci/", ".config/doctl/", ".bluemix/", ".aliyun/",
         ".config/hcloud/", ".config/linode-cli", ".s3cfg", ".boto", ".config/rclone/", "rclone.conf", ".vault-token",
-        ".terraform.d/", ".terraformrc", "*.tfstate", "*.tfstate.backup", ".config/heroku/", ".fly/", ".netlify/",
+        ".terraform.d/", ".terraformrc", "*.tfstate", "*.tfstate.backup", "*.tfvars", "client_secret*.json",
+        ".streamlit/secrets.toml", ".config/heroku/", ".fly/", ".netlify/",
         ".kube/", "kubeconfig", "*.kubeconfig", "service-account*.json", "application_default_credentials.json",
     ],
     "credentials of a registry or a server": [
@@ -61,6 +62,10 @@ const SENSITIVE: &[GuardedPaths] = guarded! {
         ".m2/settings.xml", ".m2/settings-security.xml", ".gradle/gradle.properties", ".nuget/nuget.config",
         ".git-credentials", ".config/git/credentials", ".config/gh/", ".config/hub", ".config/glab-cli/", ".pgpass",
         ".my.cnf", ".mylogin.cnf", ".htpasswd", ".smbcredentials",
+    ],
+    "credentials of an agent or an editor": [
+        ".claude/.credentials.json", ".claude.json", ".codex/auth.json", ".gemini/oauth_creds.json",
+        ".local/share/opencode/auth.json", ".config/github-copilot/",
     ],
     "stored passwords": [
         ".password-store/", ".local/share/keyrings/", ".gnome2/keyrings/", ".local/share/kwalletd/", "*.kdbx", "*.kdb",

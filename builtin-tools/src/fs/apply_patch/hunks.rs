@@ -7,6 +7,7 @@
 use super::lines::{Level, Lines};
 use super::patch::{Hunk, HunkLine, Sign, without_return};
 use super::place::{Misplaced, Placed, Placer, changed_until};
+use crate::fs::diff::count_lines;
 use crate::fs::edit::Reindent;
 use crate::fs::fold::{self, Looseness};
 use crate::fs::splice::Splice;

@@ -3,7 +3,6 @@
 use crate::fs::diff::{MOST_LINES, count_lines, same_lines, split};
 use crate::fs::text::{self, Decoded, Endings, Form};
 use encoding_rs::UTF_8;
-use encoding_rs::UTF_8;
 use std::borrow::Cow;
 
 /// A content as it is written.

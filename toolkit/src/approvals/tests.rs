@@ -298,7 +298,8 @@ fn what_is_revoked_is_found_whichever_workspace_it_is_of() {
     }
     let mut left = store.list().approvals;
     assert_eq!(left.len(), 4);
-    while let Some(first) = left.pop() {
+    while !left.is_empty() {
+        let first = left.remove(0);
         assert_eq!(store.revoke(&first.id), Ok(first));
         assert_eq!(store.list().approvals, left);
     }

@@ -197,3 +197,23 @@ async fn a_path_is_denied_however_the_entry_is_written() {
         assert_eq!(read, allowed, "{rules}");
     }
 }
+
+#[tokio::test]
+async fn of_two_entries_that_deny_the_one_that_is_written_as_the_path_is_shown_is_told() {
+    let directory = tempfile::tempdir().unwrap();
+    let workspace = directory.path().canonicalize().unwrap();
+    std::fs::write(workspace.join("f.txt"), "text").unwrap();
+    let caller = Caller::new().with_workspace(&workspace);
+    for (rules, told) in [
+        (json!([{ "match": "f.*", "do": "deny" }, { "match": "./f.txt", "do": "deny" }]), "`f.*`: deny"),
+        (json!([{ "match": "f.*", "do": "ask" }, { "match": "./f.txt", "do": "deny" }]), "`./f.txt`: deny"),
+    ] {
+        let toolkit = Toolkit::empty()
+            .tool(tool_ref!(peek).named("read"))
+            .permissions(Permissions::new([everybody(json!({ "read": rules }))]))
+            .build()
+            .unwrap();
+        let refused = text(&toolkit, &caller, "read", json!({ "path": "f.txt" })).await.unwrap_err();
+        assert!(refused.contains(told), "{refused}");
+    }
+}

@@ -91,3 +91,69 @@ async fn a_directory_that_is_swapped_for_a_link_leads_no_tree_elsewhere() {
         assert!(opened > 0);
     });
 }
+
+/// Says what in the workspace may be read through a tree, and where another is decided of the path by itself.
+#[toolkit::tool(read_only)]
+async fn compare(ctx: &toolkit::ToolContext) -> Result<String, toolkit::ToolError> {
+    let mut tree = ctx.workspace().open_tree(".").await?;
+    let mut said = Vec::new();
+    for path in FILES {
+        let real = tree.path().join(path);
+        let may_read = tree.may_read(&real);
+        let decided = ctx.decide_path(&real, toolkit::Access::Read)?.decision;
+        if may_read != (decided == toolkit::PathDecision::Allow) {
+            said.push(format!("{path}: {may_read}, but {decided:?}"));
+        } else if may_read {
+            said.push(path.to_owned());
+        }
+    }
+    Ok(said.join(" "))
+}
+
+const FILES: [&str; 9] = [
+    "a",
+    "below/b",
+    "below/deep/c",
+    "own/d",
+    "own/data",
+    "own/data/e",
+    "own/data/deep/f",
+    "below/.env",
+    "k.pem",
+];
+
+#[tokio::test]
+async fn a_tree_gives_what_is_decided_of_each_path() {
+    use serde_json::json;
+    let workspace = tempfile::tempdir().unwrap();
+    let workspace = workspace.path().canonicalize().unwrap();
+    for file in FILES.into_iter().filter(|file| *file != "own/data") {
+        std::fs::create_dir_all(workspace.join(file).parent().unwrap()).unwrap();
+        std::fs::write(workspace.join(file), "text").unwrap();
+    }
+    for (rules, expected) in [
+        (json!({}), "a below/b below/deep/c own/d"),
+        (json!({"edit": "deny"}), "a below/b below/deep/c own/d"),
+        (json!({"read": [{"match": "below/*", "do": "deny"}]}), "a own/d"),
+        (json!({"read": [{"match": "a", "do": "ask"}]}), "below/b below/deep/c own/d"),
+        (json!({"*": [{"match": "below/deep/*", "do": "deny"}]}), "a below/b own/d"),
+        (json!({"re*": [{"match": "own/*", "do": "deny"}]}), "a below/b below/deep/c"),
+        (json!({"sensitive": [{"match": "k.pem", "do": "allow"}]}), "a below/b below/deep/c own/d k.pem"),
+        (
+            json!({"read": [{"match": "below/.env", "do": "allow"}]}),
+            "a below/b below/deep/c own/d below/.env",
+        ),
+    ] {
+        let mut settings = toolkit::PermissionSettings::default();
+        settings.everybody = serde_json::from_value(rules.clone()).unwrap();
+        let toolkit = toolkit::Toolkit::empty()
+            .tool(toolkit::tool_ref!(compare))
+            .data_dir(workspace.join("own/data"))
+            .permissions(toolkit::Permissions::new([settings]))
+            .build()
+            .unwrap();
+        let toolbox = toolkit.toolbox(&toolkit::Caller::new().with_workspace(&workspace)).await;
+        let said = toolbox.call(toolkit::ToolCall::new("1", "compare", json!({}))).await.text();
+        assert_eq!(said, expected, "{rules}");
+    }
+}

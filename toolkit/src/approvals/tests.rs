@@ -288,6 +288,24 @@ fn what_is_revoked_is_asked_again() {
 }
 
 #[test]
+fn what_is_revoked_is_found_whichever_workspace_it_is_of() {
+    let house = House::new();
+    let (store, grounds) = (house.store(), Grounds::of(&asker(), &ask(&[])));
+    for name in ["one", "two", "three", "four"] {
+        let workspace = house.base.path().join(name);
+        fs::create_dir(&workspace).unwrap();
+        store.add(&store.place(&workspace).unwrap(), &grounds, &[name.to_owned()]).unwrap();
+    }
+    let mut left = store.list().approvals;
+    assert_eq!(left.len(), 4);
+    while !left.is_empty() {
+        let first = left.remove(0);
+        assert_eq!(store.revoke(&first.id), Ok(first));
+        assert_eq!(store.list().approvals, left);
+    }
+}
+
+#[test]
 fn there_is_an_end_to_what_is_remembered() {
     let house = House::new();
     let grounds = Grounds::of(&asker(), &ask(&[]));

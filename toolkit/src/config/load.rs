@@ -322,3 +322,28 @@ fn place_of(problem: &Problem, path: &Arc<Path>, places: &Places) -> ConfigOrigi
         None => ConfigOrigin::new(ConfigSource::File(Arc::clone(path))),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_files_of_a_workspace_may_have_as_much_as_the_limits_say() {
+        let none = Found::default;
+        for (found, expected) in [
+            (none(), None),
+            (Found { files: MOST_FILES, ..none() }, None),
+            (Found { files: MOST_FILES + 1, ..none() }, Some("more than 16 files")),
+            (Found { bytes: parse::MOST_BYTES, ..none() }, None),
+            (Found { bytes: parse::MOST_BYTES + 1, ..none() }, Some("more than 1048576 bytes together")),
+            (Found { values: parse::MOST_VALUES, ..none() }, None),
+            (Found { values: parse::MOST_VALUES + 1, ..none() }, Some("more than 20000 values together")),
+            (Found { pointer_bytes: parse::MOST_POINTER_BYTES, ..none() }, None),
+            (Found { pointer_bytes: parse::MOST_POINTER_BYTES + 1, ..none() }, Some("under long keys")),
+        ] {
+            let fault = found.fault();
+            assert_eq!(fault.is_some(), expected.is_some(), "{fault:?}");
+            assert!(expected.is_none_or(|expected| fault.unwrap().contains(expected)), "{expected:?}");
+        }
+    }
+}

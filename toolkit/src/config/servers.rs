@@ -42,14 +42,14 @@ fn of_server(pointer: &str, document: &Value) -> Option<Vec<Problem>> {
         members.keys().any(means)
     };
     let at = format!("/mcp/{}", escape(name));
-    if members.contains_key("command") && members.contains_key("url") {
+    // With one of the two the schema itself tells what is wrong with it; here it has both or neither.
+    if members.contains_key("command") {
         return Some(vec![Problem::new(at, "a command or an address", "both `command` and `url`")]);
     }
-    let (is_command, is_url) = (members.contains_key("command"), members.contains_key("url"));
-    let variant = match (is_command || is_near(&OF_COMMAND), is_url || is_near(&OF_URL)) {
-        (_, true) if !is_command => URL.as_ref(),
-        (true, _) => COMMAND.as_ref(),
-        _ => {
+    let variant = match (is_near(&OF_COMMAND), is_near(&OF_URL)) {
+        (_, true) => URL.as_ref(),
+        (true, false) => COMMAND.as_ref(),
+        (false, false) => {
             let keys = "an object with the key `command` or the key `url`";
             return Some(vec![Problem::new(at, keys, "an object with neither")]);
         }

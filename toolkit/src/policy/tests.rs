@@ -1,6 +1,7 @@
 //! Tests of the policy that is configured.
 
 mod asked;
+mod bounds;
 mod fixture;
 mod model;
 mod names;

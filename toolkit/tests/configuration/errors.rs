@@ -76,6 +76,17 @@ fn what_is_wrong_is_told_with_its_place() {
                 "1:38: mcp.b/c: expected an object with the key `command`",
             ],
         ),
+        // What is there says which of both it was to be.
+        (
+            "{ mcp: { a: { command: 'x', ulr: 'https://x' } } }",
+            &["1:29: mcp.a.ulr: expected one of the keys", "got the unknown `ulr`"],
+        ),
+        (
+            "{ mcp: { a: { url: 'https://x', comand: 'x' } } }",
+            &["1:33: mcp.a.comand: expected one of the keys"],
+        ),
+        ("{ mcp: { a: { command: 'x', zzzz: 1 } } }", &["1:29: mcp.a.zzzz: expected one of the keys"]),
+        ("{ mcp: { a: { url: 'https://x', zzzz: 1 } } }", &["1:33: mcp.a.zzzz: expected one of the keys"]),
         ("{ plugins: { prefer: 'a' } }", &["1:22: plugins.prefer: expected an array"]),
         (
             "{ tools: { settings: { Read: {} } } }",

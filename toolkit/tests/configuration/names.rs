@@ -78,6 +78,17 @@ fn one_that_is_too_long_is_refused_in_few_words() {
 }
 
 #[test]
+fn one_of_256_bytes_is_taken() {
+    let place = Place::new();
+    place.write("user/toolkit.json5", &format!("{{ tools: {{ profile: '{}' }} }}", "a".repeat(256)));
+    place.load();
+    let error = place
+        .write("user/toolkit.json5", &format!("{{ tools: {{ profile: '{}' }} }}", "a".repeat(257)))
+        .fails();
+    assert!(error.contains("which is longer than 256 bytes"), "{error}");
+}
+
+#[test]
 fn no_more_than_twenty_are_told_of_one_source() {
     let text = format!("{{ tools: {{ deny: [{}] }} }}", "'',".repeat(10_000));
     let error = Configuration::load(LoadOptions::new().set(format!("tools={}", &text[9..text.len() - 2])));

@@ -166,9 +166,9 @@ async fn no_twin_is_made_of_a_file_that_looks_alike() {
         );
     }
     // What may not be known is no reason for another name.
-    places.write("inside/.env\u{a0}x", "secret").write("outside/caf\u{e9}", "secret");
+    places.write("inside/x\u{a0}y.pem", "secret").write("outside/caf\u{e9}", "secret");
     places.link("../outside/caf\u{e9}", "inside/lin\u{a0}k");
-    for path in [".env x", "lin k"] {
+    for path in ["x y.pem", "lin k"] {
         let arguments = json!({ "path": path, "text": "new" });
         let (text, _) = asked(&places, "put", arguments, [Answer::allow()], |builder| builder).await;
         assert_eq!((text.as_str(), places.read(&format!("inside/{path}")).as_str()), (path, "new"));

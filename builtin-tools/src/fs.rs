@@ -17,7 +17,10 @@ mod progress;
 mod read;
 mod skill;
 mod splice;
+#[cfg(test)]
+mod telling;
 mod text;
+mod threads;
 mod walk;
 mod write;
 

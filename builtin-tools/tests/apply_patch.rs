@@ -291,9 +291,11 @@ async fn what_needs_leave_to_be_read_needs_it_to_get_another_name() {
         call.expect_ok();
         assert_eq!((call.asks.len(), call.file("e.txt").as_str()), (1, hidden));
     }
-    // Under another name that needs as much, nothing is given away.
+    // Under another name that needs leave, it may have been given before.
     let call = patch(&allowed(false), "*** Update File: .env\n*** Move to: .env.local\n").await;
-    assert_eq!((call.text().as_str(), call.asks.len()), ("patched 1 file:\nR .env -> .env.local", 0));
+    call.expect_error(ToolErrorKind::Denied);
+    let call = patch(&allowed(true), "*** Update File: .env\n*** Move to: .env.local\n").await;
+    assert_eq!((call.text().as_str(), call.asks.len()), ("patched 1 file:\nR .env -> .env.local", 1));
 }
 
 #[tokio::test]
@@ -339,4 +341,112 @@ async fn what_a_session_saw_of_a_file_moves_along() {
     let later = std::time::SystemTime::now() + std::time::Duration::from_secs(5);
     fs::File::open(root.join("s/m")).unwrap().set_modified(later).unwrap();
     patch(&toolbox, "*** Update File: s/m\n@@\n-mine\n+yours\n").await.expect_ok();
+}
+
+#[tokio::test]
+async fn what_must_be_asked_for_to_be_read_is_asked_for_wherever_it_leads() {
+    let outside = tempfile::tempdir().unwrap();
+    let base = outside.path().canonicalize().unwrap();
+    for file in ["plain", ".env", "asked"] {
+        fs::write(base.join(file), "KEY=hidden\n").unwrap();
+    }
+    std::os::unix::fs::symlink(base.join(".env"), base.join("leads")).unwrap();
+    let at = |name: &str| base.join(name).display().to_string();
+    let permissions = json!({
+        "edit": "allow", "external_directory": [{ "match": format!("{}/*", base.display()), "do": "allow" }],
+        "protected": [{ "match": at(".env"), "do": "allow" }],
+        "read": [{ "match": at("asked"), "do": "ask" }],
+    });
+    for (name, kinds) in
+        [("plain", &[][..]), ("leads", &["sensitive"]), (".env", &["sensitive"]), ("asked", &["read"])]
+    {
+        for is_allowed in [false, true] {
+            let answer = if is_allowed { Answer::allow() } else { Answer::deny() };
+            let toolbox = TestToolbox::new(toolkit::tool_ref!(builtin_tools::fs::apply_patch))
+                .build(|builder| builder.permissions(rules(&permissions)))
+                .approve(ScriptedApprover::always(answer));
+            let input = format!(
+                "diff --git \"{0}\" \"copied\"\nsimilarity index 100%\ncopy from {0}\ncopy to copied\n",
+                at(name)
+            );
+            let call = toolbox.call(json!({ "input": input })).await;
+            let asked: Vec<&str> = call
+                .asks
+                .iter()
+                .map(|asked| match asked.question() {
+                    Question::Approve(ask) => ask.kind.as_str(),
+                    _ => "no permission",
+                })
+                .collect();
+            assert_eq!(asked.first(), kinds.first(), "{name}: {}", call.text());
+            let is_copied = toolbox.workspace().path().join("copied").exists();
+            assert_eq!(is_copied, is_allowed || kinds.is_empty(), "{name}: {}", call.text());
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_link_that_leads_out_is_not_taken_for_what_it_leads_to() {
+    let outside = tempfile::tempdir().unwrap();
+    let base = outside.path().canonicalize().unwrap();
+    fs::write(base.join("r"), "x\n").unwrap();
+    std::os::unix::fs::symlink("r", base.join("l")).unwrap();
+    let toolbox = toolbox();
+    let root = toolbox.workspace().path().to_owned();
+    std::os::unix::fs::symlink(base.join("r"), root.join("out")).unwrap();
+    let linked = base.join("l").display().to_string();
+    for (name, shown) in [("out", "out is a symbolic link"), (&linked, "that path is a symbolic link")] {
+        let call = patch(&toolbox, &format!("*** Delete File: {name}\n")).await;
+        assert!(call.text().starts_with(shown), "{name}: {}", call.text());
+        assert_eq!(fs::read_to_string(base.join("r")).unwrap(), "x\n", "{name}");
+    }
+}
+
+#[tokio::test]
+async fn what_goes_unseen_is_not_counted() {
+    let permissions = json!({ "edit": "allow", "protected": [{ "match": ".env", "do": "allow" }] });
+    let toolbox = toolbox().build(|builder| builder.permissions(rules(&permissions)));
+    let toolbox = toolbox.file(".env", "KEY=hidden\nA=1\nB=2\n").file("a", "x\n");
+    let call = patch(&toolbox, "*** Delete File: .env\n*** Update File: a\n@@\n-x\n+y\n").await;
+    assert_eq!(call.text(), "patched 2 files:\nD .env\nM a");
+    let details = call.details();
+    assert_eq!((&details["deletions"], details["files"][0].get("deletions")), (&json!(1), None));
+    assert!(!format!("{:?}", call.expect_ok()).contains("hidden"));
+}
+
+#[tokio::test]
+async fn the_change_of_a_file_in_another_encoding_can_be_read() {
+    let utf16 = |text: &str| -> Vec<u8> { text.encode_utf16().flat_map(u16::to_le_bytes).collect() };
+    let latin = b"gr\xF6\xDFe und \xFCber\nvor \xE4lteren B\xE4umen\nx \xE7a\n";
+    let toolbox = toolbox().file("utf16", utf16("\u{feff}größe\nyou\n")).file("latin", latin);
+    let body = "*** Update File: utf16\n@@\n größe\n-you\n+thou\n\
+                *** Update File: latin\n@@\n-größe und über\n-vor älteren Bäumen\n+a\n x ça\n";
+    let call = patch(&toolbox, body).await;
+    let details = call.details();
+    for (at, diff) in [
+        (0, "--- a/utf16\n+++ b/utf16\n@@ -1,2 +1,2 @@\n größe\n-you\n+thou\n"),
+        (1, "--- a/latin\n+++ b/latin\n@@ -1,3 +1,2 @@\n-größe und über\n-vor älteren Bäumen\n+a\n x ça\n"),
+    ] {
+        assert_eq!(details["files"][at]["diff"], diff, "{}", call.text());
+    }
+    assert_eq!(fs::read(toolbox.workspace().path().join("latin")).unwrap(), b"a\nx \xE7a\n");
+}
+
+#[tokio::test]
+async fn a_hunk_after_the_block_that_it_names_is_told() {
+    let toolbox = toolbox()
+        .file("a", "def f():\n    x = 1\n\ndef g():\n    x = 2\n")
+        .file("b", "# A\n\nx\n\n# B\n\ny\n");
+    let call = patch(&toolbox, "*** Update File: a\n@@ def f():\n-    x = 2\n+    x = 3\n").await;
+    assert_eq!(
+        call.text(),
+        "patched 1 file:\nM a\n(hunk 1 of a was found on line 5, after the block that `@@` names, which begins on line 1)"
+    );
+    // Prose has no blocks.
+    let call = patch(
+        &toolbox,
+        "*** Update File: b\n@@ # A\n-y\n+z\n*** Update File: a\n@@ def g():\n-    x = 3\n+    x\n",
+    )
+    .await;
+    assert_eq!(call.text(), "patched 2 files:\nM b\nM a");
 }

@@ -22,7 +22,7 @@ use super::content::Content;
 use super::diff::{Diff, diff_within};
 use super::hard_links;
 use super::progress::Meter;
-use files::{check_links, names, propose};
+use files::{Files, names, propose};
 use outcome::{Fate, Known, Outcome, work_out};
 use question::{Look, Question, question};
 use serde_json::{Value, json};
@@ -119,7 +119,7 @@ async fn patch_files(ctx: &ToolContext, input: Arc<str>) -> Result<ToolOutput, T
         move |_| read(&input).map(|patch| names(&patch))
     });
     let workspace = ctx.workspace();
-    let (proposals, places, notes, going) = propose(ctx, &workspace, named.await?).await?.into_parts();
+    let Files { proposals, places, notes, taken } = propose(ctx, &workspace, named.await?).await?;
     let places = Arc::new(places);
     let question = if proposals.iter().any(Proposal::is_asked) {
         question(ctx, &workspace, &proposals, &input, &places).await?
@@ -135,7 +135,7 @@ async fn patch_files(ctx: &ToolContext, input: Arc<str>) -> Result<ToolOutput, T
         None => ask.with_text("the patch", &*input),
     });
     let targets = targets.await?;
-    check_links(&going, &targets)?;
+    taken.check(ctx, &targets).await?;
     let lock = Target::lock_all(&targets).await;
     let meter = Meter::new(ctx);
     let made = ctx.blocking(move |cancel| {
@@ -178,8 +178,9 @@ fn changes(outcome: &Outcome, known: &[Known]) -> Vec<Diff> {
             Fate::Deleted => (before(*at), None),
             Fate::Moved { from, content } => (before(*from), Some(content)),
         };
-        let text = |bytes| Content::of(bytes, "").map_or(bytes.into(), |content| content.bytes);
-        let (old, new) = (old.map(text), new.map(|new| text(new)));
+        let old = old.map(|old| Content::of(old, "").unwrap_or_else(|_| Content::verbatim(old)));
+        let like = old.clone().unwrap_or_else(|| Content::verbatim(&[][..]));
+        let (old, new) = (old.map(|old| old.bytes), new.map(|new| like.decode_alike(new)));
         let mut diff =
             diff_within(&known[*at].shown, old.as_deref(), new.as_deref(), left.max(LEAST_DIFF_BYTES));
         if let Some(executable) = outcome.becomes_executable(known, *at, fate) {
@@ -224,16 +225,16 @@ fn output(
             Some(from) => write!(text, "\n{status} {} -> {shown}", targets[from].shown()),
             None => write!(text, "\n{status} {shown}"),
         };
-        (additions, deletions) = (additions + change.added, deletions + change.removed);
-        let mut file = json!({
-            "status": status, "filePath": shown, "additions": change.added, "deletions": change.removed,
-        });
+        let mut file = json!({ "status": status, "filePath": shown });
         if let Some(from) = from {
             file["from"] = Value::from(targets[from].shown());
             output.files_modified.push(targets[from].path().to_owned());
         }
-        // A diff quotes lines that nobody asked to see.
+        // A diff quotes lines that nobody asked to see, and how many go tells of them.
         if known[*at].is_readable && from.is_none_or(|from| known[from].is_readable) {
+            (additions, deletions) = (additions + change.added, deletions + change.removed);
+            file["additions"] = Value::from(change.added);
+            file["deletions"] = Value::from(change.removed);
             file["diff"] = Value::from(change.text.clone());
             file["diffTruncated"] = Value::from(change.is_cut);
         }

@@ -76,6 +76,17 @@ impl<'a> Content<'a> {
         Self { bytes: Cow::Borrowed(&[]), form }.encode(bytes.into_owned(), path)
     }
 
+    /// Another content of the same file as text, if that is to be had: one that is short may seem to be of another encoding.
+    pub(super) fn decode_alike<'b>(&self, other: &'b [u8]) -> Cow<'b, [u8]> {
+        match self.form {
+            Some(form) if std::str::from_utf8(other).is_err() => {
+                let text = other.strip_prefix(form.mark()).unwrap_or(other);
+                Cow::Owned(form.encoding.decode_without_bom_handling(text).0.into_owned().into_bytes())
+            }
+            _ => Content::of(other, "").map_or(Cow::Borrowed(other), |content| content.bytes),
+        }
+    }
+
     /// A changed content as the file has it.
     ///
     /// # Errors

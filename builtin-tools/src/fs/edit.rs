@@ -16,6 +16,7 @@ pub(crate) use plan::{MOST_BYTES, Replacement, plan};
 use super::content::Content;
 use super::diff::{Diff, diff};
 use super::hard_links;
+use super::leave::may_tell;
 use super::splice::{Splice, splice};
 use plan::Part;
 use serde_json::{Value, json};
@@ -24,8 +25,8 @@ use std::hash::{BuildHasher, RandomState};
 use std::path::PathBuf;
 use toolkit::prelude::*;
 use toolkit::{
-    Access, Ask, Before, Expected, FileContent, FileVersion, PathDecision, Proposal, Refused, Repaired, Seen,
-    Target, ToolErrorKind, Workspace,
+    Access, Ask, Before, Expected, FileContent, FileVersion, PathDecision, Proposal, Repaired, Seen, Target,
+    ToolErrorKind, Workspace,
 };
 
 /// The most edits in one call.
@@ -279,7 +280,7 @@ fn make(
     let shown = target.shown().to_owned();
     let content = target.read(MOST_BYTES as u64)?.ok_or_else(|| is_absent(&shown))?;
     // Leave to write is none to read.
-    let is_hidden = matches!(workspace.try_open(target.path()), Err(Refused::NeedsLeave));
+    let is_hidden = !may_tell(workspace, target.path());
     let seen = check_seen(workspace, target.path(), &shown, &content.version)?;
     let is_other = asked.is_some_and(|asked| !asked.version.is_same(&content.version));
     // What this session made of it meanwhile is no other hand.

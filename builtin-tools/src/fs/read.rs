@@ -99,11 +99,11 @@ fn read_file(
         // What is UTF-8 is text, even if it begins as something else does.
         Kind::Text(form) if form.encoding == encoding_rs::UTF_8 || form.has_mark => form,
         _ => {
-            if let Some(format) = picture::format(sample) {
+            let found = if kind == Kind::Binary { infer::get(sample) } else { format(sample) };
+            if let Some(format) = found.and_then(picture::format) {
                 let picture = picture::read(&shown, file.into_inner(), format, &check)?;
                 return Ok(picture_output(&shown, format, picture));
             }
-            let found = if kind == Kind::Binary { infer::get(sample) } else { format(sample) };
             match (kind, found) {
                 (Kind::Text(form), None) => form,
                 (Kind::Damaged, None) => {
@@ -170,7 +170,11 @@ pub(crate) fn read_page(file: &[u8], form: Form, buffer: usize, offset: u64, lim
 /// (`BMW`, `#!/bin/sh`, `<?xml`), and what is in such a format for the rest is no text. A PDF can look like one for long.
 fn format(sample: &[u8]) -> Option<infer::Type> {
     let found = infer::get(sample)?;
-    let is_of_letters = sample.iter().take(4).all(|byte| matches!(byte, b'\t'..=b'\r' | b' '..=b'~'));
+    let begin = &sample[..sample.len().min(4)];
+    let is_letter = |byte: &u8| matches!(byte, b'\t'..=b'\r' | b' '..=b'~');
+    let others: Vec<u8> = begin.iter().copied().filter(|byte| !is_letter(byte)).collect();
+    // One of them may be a letter of another encoding.
+    let is_of_letters = matches!(others[..], [] | [0x80..=0xFF]);
     (!is_of_letters || found.mime_type() == "application/pdf").then_some(found)
 }
 

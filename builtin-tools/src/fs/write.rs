@@ -4,11 +4,12 @@ mod keep;
 
 use super::diff::{Diff, diff};
 use super::hard_links;
+use super::leave::may_tell;
 use keep::Kept;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use toolkit::prelude::*;
-use toolkit::{Before, Expected, FileContent, Proposal, Refused, Seen, Target, Workspace};
+use toolkit::{Before, Expected, FileContent, Proposal, Seen, Target, Workspace};
 
 /// The largest file that is replaced, in bytes.
 const MAX_BYTES: u64 = 256 << 20;
@@ -115,7 +116,7 @@ fn write_to(
 ) -> Result<ToolOutput, ToolError> {
     let now = target.read(MAX_BYTES)?;
     // Leave to write is none to read: what was there is not told then.
-    let is_hidden = now.is_some() && matches!(workspace.try_open(target.path()), Err(Refused::NeedsLeave));
+    let is_hidden = now.is_some() && !may_tell(workspace, target.path());
     // Where it could not be looked at before the question, it is now.
     if let (None, Some(now)) = (&expected, &now)
         && workspace.seen(target.path(), &now.version) == Seen::Changed

@@ -62,8 +62,8 @@ pub(super) fn parse<'a>(lines: &[&'a str], begin: usize) -> Result<Vec<Change<'a
         })?;
     let mut directory = None;
     for (index, line) in lines[..begin].iter().enumerate() {
-        directory =
-            command::before(line).map_err(|problem| PatchError::new(index + 1, problem))?.or(directory);
+        command::join(&mut directory, command::before(line))
+            .map_err(|problem| PatchError::new(index + 1, problem))?;
     }
     if let Some(index) = lines[end + 1..].iter().position(|line| !is_after(line)) {
         let problem = "this line stands after `*** End Patch`; leave it out";

@@ -1,7 +1,7 @@
 //! The command that a patch is sometimes wrapped in, as if for a shell: `cd sub && apply_patch <<'EOF'`.
 
 use super::patch::{Action, Change};
-use std::path::Path;
+use std::path::{Component, Path};
 
 /// What a line before the patch says: the directory that paths belong to, if it names one.
 ///
@@ -13,24 +13,118 @@ pub(super) fn before(line: &str) -> Result<Option<&str>, String> {
     if line.is_empty() || line.starts_with("```") {
         return Ok(None);
     }
+    let refused = |what: &str| {
+        Err(format!(
+            "this line stands before the patch{what}; leave it out, and write paths relative to the workspace"
+        ))
+    };
     if !line.contains("<<") && !line.contains("apply_patch") {
-        return Err("this line stands before `*** Begin Patch`; leave it out".to_owned());
+        return refused("");
     }
-    let line = inner(line);
-    let parts: Vec<&str> = line.split("&&").flat_map(|part| part.split(';')).map(str::trim).collect();
+    let line = inner(line).trim_start_matches(['(', '{', '$', ' ']);
+    let mut parts: Vec<&str> = line.split("&&").flat_map(|part| part.split(';')).map(str::trim).collect();
+    let call = parts.pop().unwrap_or_default();
     let mut directory = None;
-    for part in &parts[..parts.len() - 1] {
-        let named = part.strip_prefix("cd ").map(str::trim).and_then(word);
+    for part in parts {
+        let named = part.strip_prefix("cd ").map(str::trim).and_then(word).filter(|word| goes_straight(word));
         if named.is_none() || directory.is_some() {
-            return Err(format!(
-                "this line stands before `*** Begin Patch`, and `{}` is not run; leave it out, and write paths relative to the \
-                 workspace",
-                toolkit::escape_line(part)
-            ));
+            return refused(&format!(", and `{}` is not run", toolkit::escape_line(part)));
         }
         directory = named;
     }
+    if !is_call(call) {
+        return refused(&format!(
+            ", and only a plain call of `apply_patch` may, not `{}`",
+            toolkit::escape_line(call)
+        ));
+    }
     Ok(directory)
+}
+
+/// The same of lines before a unified diff, which begins at the line `first`: commands among them, not messages of commits.
+///
+/// # Errors
+///
+/// As [`before`], with the number of the line counted from 0.
+pub(super) fn among<'a>(lines: &[&'a str], first: usize) -> Result<Option<&'a str>, (usize, String)> {
+    let is_of_mail = |line: &&&str| {
+        ["From ", "From: ", "commit ", "Author: ", "Subject: ", "Date: "]
+            .iter()
+            .any(|begin| line.starts_with(begin))
+    };
+    let until = lines[..first].iter().position(|line| is_of_mail(&line)).unwrap_or(first);
+    let mut directory = None;
+    for (index, line) in lines[..until].iter().enumerate() {
+        let plain = line.trim().trim_start_matches(['(', '{', '$', ' ']);
+        let goes = ["cd ", "pushd "].iter().any(|begin| plain.starts_with(begin));
+        let calls = line.contains("<<") && ["apply", "patch", "cd "].iter().any(|word| line.contains(word));
+        if goes || calls {
+            join(&mut directory, before(line)).map_err(|problem| (index, problem))?;
+        }
+    }
+    Ok(directory)
+}
+
+/// Notes the directory that a line names, of which there can be one.
+pub(super) fn join<'a>(
+    directory: &mut Option<&'a str>,
+    named: Result<Option<&'a str>, String>,
+) -> Result<(), String> {
+    match (named?, &directory) {
+        (Some(_), Some(_)) => Err("a line before this one names another directory; name one".to_owned()),
+        (Some(named), None) => {
+            *directory = Some(named);
+            Ok(())
+        }
+        (None, _) => Ok(()),
+    }
+}
+
+/// Whether a command does nothing but hand on what follows, as it stands there.
+fn is_call(command: &str) -> bool {
+    const WORDS: [&str; 22] = [
+        "apply_patch",
+        "applypatch",
+        "apply-patch",
+        "functions",
+        "cat",
+        "bash",
+        "sh",
+        "zsh",
+        "dash",
+        "usr",
+        "bin",
+        "env",
+        "git",
+        "apply",
+        "patch",
+        "command",
+        "cmd",
+        "input",
+        "-c",
+        "-lc",
+        "-p1",
+        "-p0",
+    ];
+    let mut rest = command;
+    let mut plain = String::new();
+    // The word that ends a here-document may be any.
+    while let Some((before, after)) = rest.split_once("<<") {
+        plain.push_str(before);
+        plain.push(' ');
+        let after = after.trim_start_matches(['-', '~', ' ', '\'', '"', '\\']);
+        rest = after.trim_start_matches(|character: char| character.is_alphanumeric() || character == '_');
+    }
+    plain.push_str(rest);
+    let is_of_word = |character: char| character.is_alphanumeric() || matches!(character, '_' | '-');
+    let mut words = plain.split(|character| !is_of_word(character)).filter(|word| !word.is_empty());
+    words.all(|word| word == "-" || WORDS.contains(&word)) && !plain.contains(['>', '<', '&', '*', '`'])
+}
+
+/// Whether what a directory is called is where it is, whatever links there are: no `..` after a name.
+fn goes_straight(directory: &str) -> bool {
+    let is_up = |component: &Component<'_>| *component == Component::ParentDir;
+    !Path::new(directory).components().skip_while(is_up).any(|component| is_up(&component))
 }
 
 /// The command in `bash -lc "…"` and the like.

@@ -2,10 +2,10 @@
 
 use super::patch::{Action, Patch};
 use crate::fs::edit::check_readable;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use toolkit::prelude::*;
-use toolkit::{Access, PathDecision, Proposal, Repaired, Target, Workspace};
+use toolkit::{Access, Proposal, Repaired, Target, ToolErrorKind, Workspace};
 
 /// A name in a patch.
 pub(super) struct Name {
@@ -16,8 +16,8 @@ pub(super) struct Name {
     is_read: bool,
     /// Whether nothing has the name afterwards.
     goes: bool,
-    /// The names under which its content is to be afterwards.
-    to: Vec<String>,
+    /// Whether its content is to be under another name afterwards.
+    is_carried: bool,
 }
 
 /// All names in a patch, each once.
@@ -26,12 +26,12 @@ pub(super) fn names(patch: &Patch<'_>) -> Vec<Name> {
     let mut add = |path: &str, has_to_exist: bool, is_read: bool| {
         let place = names.iter().position(|name| name.path == path).unwrap_or(names.len());
         if place == names.len() {
-            let (path, goes, to) = (path.to_owned(), false, Vec::new());
-            names.push(Name { path, has_to_exist, is_read, goes, to });
+            let path = path.to_owned();
+            names.push(Name { path, has_to_exist, is_read, goes: false, is_carried: false });
         }
         place
     };
-    let mut ends: Vec<(usize, bool, Option<String>)> = Vec::new();
+    let mut ends: Vec<(usize, bool, bool)> = Vec::new();
     for change in &patch.changes {
         let is_read = !matches!(change.action, Action::Add(_));
         let (goes, to) = match &change.action {
@@ -39,17 +39,17 @@ pub(super) fn names(patch: &Patch<'_>) -> Vec<Name> {
             Action::Delete(_) => (true, None),
             Action::Update { to, is_copy, .. } => (to.is_some() && !is_copy, to.clone()),
         };
-        ends.push((add(&change.path, is_read && change.or_path.is_none(), is_read), goes, to.clone()));
+        ends.push((add(&change.path, is_read && change.or_path.is_none(), is_read), goes, to.is_some()));
         if let Some(path) = &change.or_path {
-            ends.push((add(path, false, true), goes, to.clone()));
+            ends.push((add(path, false, true), goes, to.is_some()));
         }
         if let Some(to) = &to {
             add(to, false, false);
         }
     }
-    for (place, goes, to) in ends {
+    for (place, goes, is_carried) in ends {
         names[place].goes |= goes;
-        names[place].to.extend(to);
+        names[place].is_carried |= is_carried;
     }
     names
 }
@@ -64,8 +64,18 @@ pub(super) struct Files {
     pub(super) places: Places,
     /// What was repaired.
     pub(super) notes: Vec<String>,
+    pub(super) taken: Taken,
+}
+
+/// The files of which more is taken than their content.
+#[derive(Default)]
+pub(super) struct Taken {
     /// The places of those that go.
     going: Vec<usize>,
+    /// The places of those whose content gets another name.
+    carried: Vec<usize>,
+    /// Real paths that may be read by now.
+    readable: HashSet<PathBuf>,
 }
 
 /// Looks at where the files are to be written.
@@ -76,8 +86,7 @@ pub(super) async fn propose(
 ) -> Result<Files, ToolError> {
     let mut files = Files::default();
     let mut by_path: HashMap<PathBuf, usize> = HashMap::new();
-    let mut copies: Vec<(String, Vec<String>)> = Vec::new();
-    for Name { path, has_to_exist, is_read, goes, to } in names {
+    for Name { path, has_to_exist, is_read, goes, is_carried } in names {
         let proposal = if has_to_exist {
             workspace.propose_existing(&path).await?
         } else {
@@ -95,43 +104,57 @@ pub(super) async fn propose(
             files.proposals.push(proposal);
         }
         if goes {
-            files.going.push(place);
+            files.taken.going.push(place);
         }
-        files.places.insert(path.clone(), place);
-        copies.push((path, to));
-    }
-    for (from, to) in &copies {
-        for to in to {
-            check_copied(ctx, files.path(from), files.path(to)).await?;
+        if is_carried {
+            let real = files.proposals[place].path().to_owned();
+            files.taken.readable.extend(read_access(ctx, &real).await?);
+            files.taken.carried.push(place);
         }
+        files.places.insert(path, place);
     }
     Ok(files)
 }
 
-impl Files {
-    fn path<'a>(&'a self, name: &'a str) -> &'a Path {
-        self.places.get(name).map_or(Path::new(name), |place| self.proposals[*place].path())
+/// Has a file allowed to be read, asking where `read` would: under another name, anybody might read it. The real path; `None`
+/// where nothing is, since the patch makes it.
+async fn read_access(ctx: &ToolContext, path: &Path) -> Result<Option<PathBuf>, ToolError> {
+    match ctx.check_file_access(path, Access::Read).await {
+        Ok(real) => Ok(Some(real)),
+        Err(error) if error.kind() == ToolErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
     }
 }
 
-/// Under a name that needs no leave to be read, anybody could read it: so it needs leave under its own.
-async fn check_copied(ctx: &ToolContext, from: &Path, to: &Path) -> Result<(), ToolError> {
-    let kind = |path: &Path| match ctx.decide_path(path, Access::Read)?.decision {
-        PathDecision::Ask { kind, .. } => Ok(Some(kind)),
-        _ => Ok::<_, ToolError>(None),
-    };
-    let needed = kind(from)?;
-    if needed.is_some() && needed != kind(to)? {
-        ctx.check_file_access(from, Access::Read).await?;
-    }
-    Ok(())
-}
-
-/// Refuses to take away what a link leads to, as far as that was not known before it was allowed.
-pub(super) fn check_links(going: &[usize], targets: &[Target]) -> Result<(), ToolError> {
-    match going.iter().map(|place| &targets[*place]).find(|target| target.is_link()) {
-        Some(target) => Err(link("that path", target.shown())),
-        None => Ok(()),
+impl Taken {
+    /// Checks the files once it is known where they are, which outside the workspace is not before it was allowed.
+    ///
+    /// # Errors
+    ///
+    /// Where a link would have what it leads to taken away, or what needs leave to be read would get another name without it.
+    pub(super) async fn check(mut self, ctx: &ToolContext, targets: &[Target]) -> Result<(), ToolError> {
+        if let Some(target) = self.going.iter().map(|place| &targets[*place]).find(|target| target.is_link())
+        {
+            return Err(link("that path", target.shown()));
+        }
+        for place in self.carried {
+            let target = &targets[place];
+            if !self.readable.contains(target.path()) {
+                self.readable.extend(read_access(ctx, target.path()).await?);
+            }
+            let needs_leave = || {
+                ToolError::failed(format!(
+                    "{} leads elsewhere each time it is looked at; something else is changing it, and nothing was changed",
+                    target.shown()
+                ))
+            };
+            // What the patch makes itself is nobody's secret.
+            if !self.readable.contains(target.path()) && target.read(0).map_or(true, |there| there.is_some())
+            {
+                return Err(needs_leave());
+            }
+        }
+        Ok(())
     }
 }
 
@@ -141,11 +164,4 @@ fn link(name: &str, real: &str) -> ToolError {
          meant, and leave a link to a command",
         toolkit::escape_line(name)
     ))
-}
-
-impl Files {
-    /// Takes them apart: those that are asked about, their places, what was repaired, and which go.
-    pub(super) fn into_parts(self) -> (Vec<Proposal>, Places, Vec<String>, Vec<usize>) {
-        (self.proposals, self.places, self.notes, self.going)
-    }
 }

@@ -22,6 +22,8 @@ pub(crate) struct Patched {
     pub(crate) loose: Vec<(usize, usize, Level)>,
     /// The hunks that are on another line than the patch states: their number, the line in the file, and the one stated.
     pub(crate) moved: Vec<(usize, usize, usize)>,
+    /// The hunks that come after the block that they name: their number, the line in the file, and the one it begins with.
+    pub(crate) left: Vec<(usize, usize, usize)>,
 }
 
 /// A hunk, counted from 0, that cannot be applied, and why.
@@ -44,7 +46,7 @@ pub(crate) fn apply(file: &[u8], hunks: &[Hunk<'_>]) -> Result<Patched, NotAppli
     let lines = Lines::of(file, if knows_mark { 0 } else { fold::mark(file) });
     let mut search = Placer::new(&lines, hunks);
     let mut places = Vec::with_capacity(hunks.len());
-    let (mut loose, mut moved) = (Vec::new(), Vec::new());
+    let (mut loose, mut moved, mut left) = (Vec::new(), Vec::new(), Vec::new());
     let mut from = 0;
     for (index, hunk) in hunks.iter().enumerate() {
         let placed = search.place(hunk, from).map_err(|why| NotApplied { hunk: index, why })?;
@@ -54,6 +56,7 @@ pub(crate) fn apply(file: &[u8], hunks: &[Hunk<'_>]) -> Result<Patched, NotAppli
         // Where there are no old lines, the line before is stated.
         let line = placed.at + usize::from(hunk.old().next().is_some());
         moved.extend(hunk.at.filter(|stated| *stated != line).map(|stated| (index + 1, line, stated)));
+        left.extend(search.left_block(hunk, &placed).map(|block| (index + 1, placed.at + 1, block)));
         let hunk = if placed.is_without_padding && hunk.padding > 0 {
             Cow::Owned(hunk.without_padding())
         } else {
@@ -83,7 +86,7 @@ pub(crate) fn apply(file: &[u8], hunks: &[Hunk<'_>]) -> Result<Patched, NotAppli
         return Err(NotApplied { hunk: hunks.len() - 1, why: Misplaced::Overlaps });
     }
     splices.retain(|splice| file[splice.range.clone()] != splice.text);
-    Ok(Patched { splices, loose, moved })
+    Ok(Patched { splices, loose, moved, left })
 }
 
 /// The lines of a hunk whose old ones are in the file with another indentation, indented alike; none where they are indented as

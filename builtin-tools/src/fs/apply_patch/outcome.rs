@@ -259,6 +259,12 @@ fn step(
             notes.extend(found.moved.into_iter().map(|(hunk, line, stated)| {
                 format!("hunk {hunk} of {shown} was found on line {line}, not {stated}")
             }));
+            notes.extend(found.left.into_iter().map(|(hunk, line, block)| {
+                format!(
+                    "hunk {hunk} of {shown} was found on line {line}, after the block that `@@` names, which begins on line \
+                     {block}"
+                )
+            }));
             let State { from, mode_of, executable, .. } = std::mem::replace(&mut states[at], State::ABSENT);
             let changed = State { content: Some(content), mode_of, executable, ..State::ABSENT };
             match to.filter(|to| *to != at) {
@@ -285,6 +291,7 @@ fn step(
 struct Found {
     loose: Vec<(usize, usize, Level)>,
     moved: Vec<(usize, usize, usize)>,
+    left: Vec<(usize, usize, usize)>,
 }
 
 /// A content with hunks applied.
@@ -307,7 +314,7 @@ fn patched<'a>(
             "{shown} would get larger than a file can be here, {MOST_BYTES} bytes"
         )));
     }
-    Ok((content.with_bytes(bytes), Found { loose: patched.loose, moved: patched.moved }))
+    Ok((content.with_bytes(bytes), Found { loose: patched.loose, moved: patched.moved, left: patched.left }))
 }
 
 /// Why a hunk is not applied, in words for the model.
@@ -346,11 +353,16 @@ fn explain(error: &NotApplied, hunks: &[Hunk<'_>], shown: &str, content: Option<
             "{which}: its old lines are on line {line} with another indentation, and it cannot be told how the new ones are to \
              be indented; {none}. Send old and new lines as they are indented in the file"
         ),
-        Misplaced::AnchorAbsent => format!(
-            "{which}: the line after `@@` is not in the file: `{}`; {none}. Name a line of the file that stands before the hunk, \
-             or none",
-            escape_line(&hunk.anchors.join("` and in it `"))
-        ),
+        Misplaced::AnchorAbsent { anchor } => {
+            let (text, before) =
+                (hunk.anchors[*anchor], anchor.checked_sub(1).map(|before| hunk.anchors[before]));
+            let after = before.map_or(String::new(), |before| format!(" after `{}`", escape_line(before)));
+            format!(
+                "{which}: the line after `@@` is not in the file{after}: `{}`; {none}. Name a line of the file that stands \
+                 before the hunk, or none",
+                escape_line(text)
+            )
+        }
         Misplaced::BeforeAnchor { line, anchor } => format!(
             "{which}: its old lines are only on line {line}, before the line after `@@`, which is line {anchor}; {none}. \
              Correct the old lines, or the line after `@@`"

@@ -158,7 +158,16 @@ pub(crate) fn parse(input: &str) -> Result<Patch<'_>, PatchError> {
     let begin = lines.iter().position(|line| line.trim() == super::begin::BEGIN);
     let changes = match begin {
         Some(begin) => super::begin::parse(&lines, begin)?,
-        None if super::unified::is_unified(&lines) => super::unified::parse(&lines, 0)?,
+        None if super::unified::is_unified(&lines) => {
+            let first = super::unified::first(&lines).unwrap_or(0);
+            let directory = super::command::among(&lines, first)
+                .map_err(|(index, problem)| PatchError::new(index + 1, problem))?;
+            let mut changes = super::unified::parse(&lines, 0)?;
+            if let Some(directory) = directory {
+                changes.iter_mut().for_each(|change| change.move_into(directory));
+            }
+            changes
+        }
         None => {
             return Err(PatchError::new(
                 1,

@@ -40,8 +40,11 @@ pub(crate) enum Misplaced {
     },
     /// It has no old lines, and the line that it names is nowhere, or comes before what the hunk before changes.
     NoAnchor,
-    /// A line that it names is nowhere, though its old lines may be somewhere.
-    AnchorAbsent,
+    /// A line that it names is nowhere, or not after those that it names before, though its old lines may be somewhere.
+    AnchorAbsent {
+        /// Which of them, counted from 0.
+        anchor: usize,
+    },
     /// Its old lines are only before the line that it names.
     BeforeAnchor {
         /// Where its old lines are, counted from 1.
@@ -89,7 +92,7 @@ impl<'f, 'h> Placer<'f, 'h> {
             found => found,
         };
         match found {
-            Some(placed) => self.check_anchors(hunk, placed),
+            Some(placed) => self.check_anchors(hunk, placed.at + old).map(|()| placed),
             None if self.budget.is_spent() => Err(Misplaced::TooAlike),
             None => Err(Misplaced::Absent),
         }
@@ -100,10 +103,10 @@ impl<'f, 'h> Placer<'f, 'h> {
         let at = |at| Placed { at, level: Level::Endings, is_without_padding: hunk.padding == 0 };
         let count = self.lines.count();
         if let Some(line) = hunk.at.filter(|line| *line <= count) {
-            return Ok(at(line));
+            return self.check_anchors(hunk, line).map(|()| at(line));
         }
         if hunk.anchors.is_empty() || hunk.at_end {
-            return Ok(at(count));
+            return self.check_anchors(hunk, count).map(|()| at(count));
         }
         let anchors = self.anchors(hunk).ok_or(Misplaced::NoAnchor)?;
         let after: Vec<usize> = anchors.iter().copied().filter(|&anchor| anchor + 1 >= from).collect();
@@ -159,10 +162,7 @@ impl<'f, 'h> Placer<'f, 'h> {
                 _ => {
                     return match self.anchored(hunk, &block, from) {
                         Some(at) => found_at(at),
-                        None if !hunk.anchors.is_empty() && self.anchors(hunk).is_none() => {
-                            Err(self.absent_anchor())
-                        }
-                        None => Err(ambiguous(level, &places)),
+                        None => self.earliest(hunk).and(Err(ambiguous(level, &places))),
                     };
                 }
             }
@@ -170,24 +170,52 @@ impl<'f, 'h> Placer<'f, 'h> {
         Ok(None)
     }
 
-    /// What a hunk changes comes after the lines that it names, or is one of them: else it would be in the wrong place.
-    fn check_anchors(&mut self, hunk: &Hunk<'_>, placed: Placed) -> Result<Placed, Misplaced> {
-        if hunk.anchors.is_empty() {
-            return Ok(placed);
-        }
-        let Some(anchors) = self.anchors(hunk) else { return Err(self.absent_anchor()) };
-        let end = placed.at + hunk.old().count();
-        match anchors.iter().min() {
-            Some(&first) if first >= end => {
-                Err(Misplaced::BeforeAnchor { line: placed.at + 1, anchor: first + 1 })
+    /// What a hunk changes comes after the lines that it names, or they are among its own, which end before the line `end`: else
+    /// it would be in the wrong place.
+    fn check_anchors(&mut self, hunk: &Hunk<'_>, end: usize) -> Result<(), Misplaced> {
+        match self.earliest(hunk)? {
+            Some(anchor) if anchor >= end => {
+                let line = end - hunk.old().count().min(end) + 1;
+                Err(Misplaced::BeforeAnchor { line, anchor: anchor + 1 })
             }
-            _ => Ok(placed),
+            _ => Ok(()),
         }
     }
 
-    /// Where many lines are alike, it may only not have been found.
-    fn absent_anchor(&self) -> Misplaced {
-        if self.budget.is_spent() { Misplaced::TooAlike } else { Misplaced::AnchorAbsent }
+    /// Where the last of the lines that a hunk names can be at the earliest, each after the one before it. One that is new in
+    /// the hunk, as when it gives a function another head, need not be there.
+    fn earliest(&mut self, hunk: &Hunk<'_>) -> Result<Option<usize>, Misplaced> {
+        let mut last = None;
+        for (anchor, text) in hunk.anchors.iter().enumerate() {
+            let seen = |text: &'_ str| Level::Unicode.see(text.as_bytes()).into_owned();
+            let is_new =
+                || hunk.lines.iter().any(|line| line.sign == Sign::Come && seen(line.text) == seen(text));
+            match self.lines_of(text, last.map_or(0, |last| last + 1), 1).first() {
+                Some(line) => last = Some(*line),
+                None if is_new() => {}
+                // Where many lines are alike, it may only not have been found.
+                None if self.budget.is_spent() => return Err(Misplaced::TooAlike),
+                None => return Err(Misplaced::AnchorAbsent { anchor }),
+            }
+        }
+        Ok(last)
+    }
+
+    /// The line, counted from 1, that begins the block which a hunk names and is not in, though it comes after it.
+    pub(super) fn left_block(&mut self, hunk: &Hunk<'_>, placed: &Placed) -> Option<usize> {
+        let lines = self.anchors(hunk)?;
+        let end = placed.at + hunk.old().count();
+        if lines.iter().any(|&line| line < end && placed.at < self.block_end(line)) {
+            return None;
+        }
+        let last = lines.into_iter().filter(|line| *line < placed.at).max()?;
+        // What is no block has no end either.
+        let depth = |text: &[u8]| text.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        let next = (last + 1..placed.at)
+            .map(|line| self.lines.text(line))
+            .find(|text| text.iter().any(|byte| !byte.is_ascii_whitespace()))?;
+        let is_block = depth(next) > depth(self.lines.text(last)) || next.trim_ascii().starts_with(b"{");
+        is_block.then_some(last + 1)
     }
 
     /// The one place in the blocks that begin with what the hunk names; else the one after the only line of that text.
@@ -217,7 +245,7 @@ impl<'f, 'h> Placer<'f, 'h> {
         let mut blocks: Vec<Range<usize>> = std::iter::once(0..self.lines.count()).collect();
         let mut found: Vec<usize> = Vec::new();
         for anchor in &hunk.anchors {
-            let places = self.lines_of(anchor);
+            let places = self.lines_of(anchor, 0, MOST_BLOCKS);
             found =
                 places.into_iter().filter(|line| blocks.iter().any(|block| block.contains(line))).collect();
             if found.is_empty() {
@@ -228,19 +256,27 @@ impl<'f, 'h> Placer<'f, 'h> {
         (!found.is_empty()).then_some(found)
     }
 
-    /// The lines with this text, or else those that begin with it.
-    fn lines_of(&mut self, anchor: &str) -> Vec<usize> {
+    /// The first few lines from one on that have this text, or else those that begin with it and then not with more of a word.
+    fn lines_of(&mut self, anchor: &str, from: usize, most: usize) -> Vec<usize> {
+        let count = self.lines.count();
         for level in [Level::Trimmed, Level::Unicode] {
             let index = self.index(level);
             let block = Block::of(&[anchor], index);
-            let lines = block.places(self.lines, 0..self.lines.count(), MOST_BLOCKS, &mut self.budget);
+            let lines = block.places(self.lines, from..count, most, &mut self.budget);
             if !lines.is_empty() {
                 return lines;
             }
         }
-        let begins = |line: &usize| Level::Trimmed.see(self.lines.text(*line)).starts_with(anchor.as_bytes());
-        self.budget.spend(self.lines.count() / 16);
-        (0..self.lines.count()).filter(begins).take(MOST_BLOCKS).collect()
+        let is_of_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii();
+        let ends_in_word = anchor.bytes().last().is_some_and(is_of_word);
+        let begins = |line: &usize| {
+            let text = Level::Trimmed.see(self.lines.text(*line));
+            let rest = text.strip_prefix(anchor.as_bytes());
+            rest.is_some_and(|rest| !ends_in_word || !rest.first().is_some_and(|byte| is_of_word(*byte)))
+        };
+        let lines: Vec<usize> = (from..count).filter(begins).take(most).collect();
+        self.budget.spend((count - from.min(count)) / 16);
+        lines
     }
 
     /// Where the block that begins with a line ends: at the next line that is indented no more and begins with a word.

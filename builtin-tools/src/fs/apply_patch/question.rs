@@ -5,11 +5,12 @@ use super::outcome::{Fate, Known, work_out};
 use super::{changes, read};
 use crate::fs::diff::Diff;
 use crate::fs::edit::{MOST_BYTES, check_seen};
+use crate::fs::leave::may_tell;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::PathBuf;
 use std::sync::Arc;
 use toolkit::prelude::*;
-use toolkit::{Before, FileVersion, Proposal, Refused, Seen, Target, Workspace};
+use toolkit::{Before, FileVersion, Proposal, Seen, Target, Workspace};
 
 /// What a person is asked, and what has to be so still when they have answered.
 #[derive(Default)]
@@ -157,7 +158,7 @@ impl Look {
             let content = target.read(look.room())?;
             look.versions.push(content.as_ref().map(|content| content.version.clone()));
             // Leave to write is none to read.
-            let is_readable = !matches!(workspace.try_open(target.path()), Err(Refused::NeedsLeave));
+            let is_readable = content.is_none() || may_tell(workspace, target.path());
             let executable = content.as_ref().and_then(|content| content.executable);
             let content = content.map(|content| content.bytes);
             look.known.push(Known { shown: target.shown().to_owned(), content, executable, is_readable });

@@ -107,8 +107,8 @@ fn hunks_go_where_they_belong() {
         ("a\nb\nb\n", "@@ b\n+x", Err("hunk 1: Ambiguous { level: Trimmed, lines: [2, 3] }")),
         ("a\n", "@@ b\n+x", Err("hunk 1: NoAnchor")),
         // A line that is named has to be there, and not after what changes.
-        ("a\nb\n", "@@ nowhere\n-b\n+x", Err("hunk 1: AnchorAbsent")),
-        ("a\nb\na\nb\n", "@@ nowhere\n-b\n+x", Err("hunk 1: AnchorAbsent")),
+        ("a\nb\n", "@@ nowhere\n-b\n+x", Err("hunk 1: AnchorAbsent { anchor: 0 }")),
+        ("a\nb\na\nb\n", "@@ nowhere\n-b\n+x", Err("hunk 1: AnchorAbsent { anchor: 0 }")),
         ("a\nb\n", "@@ nowhere\n-c\n+x", Err("hunk 1: Absent")),
         (
             "def f():\n    x = 1\n\ndef g():\n    x = 2\n",
@@ -123,8 +123,30 @@ fn hunks_go_where_they_belong() {
         (
             "class A:\n  def f():\n    x\nclass B:\n  def g():\n    y\n",
             "@@ class B:\n@@   def f():\n-    x\n+    z",
-            Err("hunk 1: AnchorAbsent"),
+            Err("hunk 1: AnchorAbsent { anchor: 1 }"),
         ),
+        // A word is not another that begins with it.
+        ("def gamma():\n    x\n", "@@ def g\n-    x\n+    y", Err("hunk 1: AnchorAbsent { anchor: 0 }")),
+        ("def g(a):\n    x\n", "@@ def g\n-    x\n+    y", Ok("def g(a):\n    y\n")),
+        // It names what it makes of the line.
+        (
+            "def g(a):\n    x\n",
+            "@@ def g(a, b):\n-def g(a):\n+def g(a, b):\n     x",
+            Ok("def g(a, b):\n    x\n"),
+        ),
+        // A block is not what ends with the next word at its depth: one that is named within it comes after it.
+        (
+            "class A {\npublic:\n  void f() {\n    x;\n  }\n};\n",
+            "@@ class A {\n@@   void f() {\n-    x;\n+    y;",
+            Ok("class A {\npublic:\n  void f() {\n    y;\n  }\n};\n"),
+        ),
+        (
+            "class A:\n  def f():\n    x\n",
+            "@@   def f():\n@@ class A:\n-    x\n+    y",
+            Err("hunk 1: AnchorAbsent { anchor: 1 }"),
+        ),
+        ("a\nb\nc\n", "@@ nowhere\n+x\n*** End of File", Err("hunk 1: AnchorAbsent { anchor: 0 }")),
+        ("a\nb\nc\n", "@@ -1,0 +2 @@\n@@ c\n+x", Err("hunk 1: BeforeAnchor { line: 2, anchor: 3 }")),
         ("a\nb\nc\n", "@@ b\n a\n b\n-c\n+x", Ok("a\nb\nx\n")),
         ("a\nb\nc\n", "@@ b\n-a\n-b\n+x", Ok("x\nc\n")),
         ("a\nb\nc\n", "@@ a\n-c\n+x", Ok("a\nb\nx\n")),
@@ -328,9 +350,69 @@ fn a_command_before_a_patch_names_a_directory_or_is_refused() {
         ("cd a && cd b && apply_patch <<'EOF'", "cd b"),
         ("cd - && apply_patch <<'EOF'", "cd -"),
     ] {
-        let expected = format!("line 1: this line stands before `*** Begin Patch`, and `{part}` is not run");
+        let expected = format!("line 1: this line stands before the patch, and `{part}` is not run");
         let said = names(before).unwrap_err();
         assert!(said.starts_with(&expected), "{before}: {said}");
+    }
+    for (before, call) in [
+        ("git -C sub apply <<'EOF'", "git -C sub apply <<'EOF'"),
+        ("env -C sub apply_patch <<'EOF'", "env -C sub apply_patch <<'EOF'"),
+        ("apply_patch --directory=sub <<EOF", "apply_patch --directory=sub <<EOF"),
+        ("patch -R -p1 <<EOF", "patch -R -p1 <<EOF"),
+        ("rm -r sub | apply_patch <<EOF", "rm -r sub | apply_patch <<EOF"),
+        ("cd sub & apply_patch <<EOF", "cd sub & apply_patch <<EOF"),
+        ("cat > sub/f <<EOF", "cat > sub/f <<EOF"),
+        ("apply_patch `ls` <<EOF", "apply_patch `ls` <<EOF"),
+    ] {
+        let expected = format!(
+            "line 1: this line stands before the patch, and only a plain call of `apply_patch` may, not `{call}`"
+        );
+        let said = names(before).unwrap_err();
+        assert!(said.starts_with(&expected), "{before}: {said}");
+    }
+    for (before, expected) in [
+        ("cd sub", "line 1: this line stands before the patch; leave it out"),
+        (
+            "cd sub/../x && apply_patch <<EOF",
+            "line 1: this line stands before the patch, and `cd sub/../x` is not run",
+        ),
+        (
+            "cd a && cat <<A\ncd b && apply_patch <<B",
+            "line 2: a line before this one names another directory",
+        ),
+    ] {
+        let said = names(before).unwrap_err();
+        assert!(said.starts_with(expected), "{before}: {said}");
+    }
+}
+
+#[test]
+fn a_command_before_a_unified_diff_is_heeded_too() {
+    let name = |before: &str| {
+        let patch = format!("{before}\n--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n");
+        let parsed = parse(&patch).map_err(|error| format!("line {}: {}", error.line, error.problem));
+        parsed.map(|patch| patch.changes[0].path.clone())
+    };
+    for (before, expected) in [
+        ("git apply <<'EOF'", "f"),
+        ("patch -p1 <<'EOF'", "f"),
+        ("cd sub && git apply - <<'EOF'", "sub/f"),
+        ("$ (cd sub && patch -p1 <<'EOF'", "sub/f"),
+        ("Here it is, with a shift << 2:", "f"),
+        ("From 1234\nSubject: apply it with << EOF\n\ncd sub && rm -r x", "f"),
+    ] {
+        assert_eq!(name(before).as_deref(), Ok(expected), "{before}");
+    }
+    for before in [
+        "cd sub",
+        "pushd sub",
+        "cd sub && rm x; git apply <<EOF",
+        "git -C sub apply <<EOF",
+        "patch -p2 <<EOF",
+        "patch -R <<EOF",
+    ] {
+        let said = name(before).unwrap_err();
+        assert!(said.starts_with("line 1: this line stands before the patch"), "{before}: {said}");
     }
 }
 

@@ -8,7 +8,12 @@ const MOST_MISSING: usize = 3;
 
 /// Whether there is one in these lines.
 pub(super) fn is_unified(lines: &[&str]) -> bool {
-    lines.iter().enumerate().any(|(index, line)| line.starts_with("diff --git ") || names_at(lines, index))
+    first(lines).is_some()
+}
+
+/// The line with which the first change begins, counted from 0.
+pub(super) fn first(lines: &[&str]) -> Option<usize> {
+    (0..lines.len()).find(|&index| lines[index].starts_with("diff --git ") || names_at(lines, index))
 }
 
 /// Whether the names of a file stand here.

@@ -38,9 +38,9 @@ pub(super) struct Picture {
     pub(super) is_changed: bool,
 }
 
-/// The format of a picture, by how its file begins.
-pub(super) fn format(sample: &[u8]) -> Option<ImageFormat> {
-    match infer::get(sample)?.mime_type() {
+/// The format of a picture of this type.
+pub(super) fn format(found: infer::Type) -> Option<ImageFormat> {
+    match found.mime_type() {
         "image/png" => Some(ImageFormat::Png),
         "image/jpeg" => Some(ImageFormat::Jpeg),
         "image/gif" => Some(ImageFormat::Gif),

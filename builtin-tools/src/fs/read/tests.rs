@@ -34,6 +34,18 @@ impl Fixture {
     }
 }
 
+#[tokio::test]
+async fn a_letter_of_another_encoding_is_no_signature() {
+    let fixture = Fixture::new();
+    for (begin, shown) in [(&b"0\x825 mm"[..], "0‚5 mm"), (b"d\x86\x20sk", "d† sk"), (b"\xE9t\xE9", "été")]
+    {
+        fixture.file("f", [begin, b" caf\xE9 au lait\n"].concat());
+        let text = fixture.text("f", 1, None).await;
+        let expected = format!("     1→{shown} café au lait\n(the file is in the encoding windows-1252)");
+        assert_eq!(text, expected);
+    }
+}
+
 /// Texts in other encodings, or with a byte that is damaged, begin as formats of programs do.
 #[tokio::test]
 async fn what_begins_like_a_format_is_text_all_the_same() {
@@ -48,6 +60,8 @@ async fn what_begins_like_a_format_is_text_all_the_same() {
         ("letters", "MZ\n"),
         ("song", "ID3\n"),
         ("sound", "fLaC\n"),
+        ("film", "GIF89a\n"),
+        ("wave", "RIFF1234WEBP\n"),
     ] {
         for (rest, expected, note) in [
             (&b"caf\xE9 au lait\n"[..], "café au lait", "the file is in the encoding windows-1252"),

@@ -18,7 +18,10 @@ mod progress;
 mod read;
 mod skill;
 mod splice;
+#[cfg(test)]
+mod telling;
 mod text;
+mod threads;
 mod walk;
 mod write;
 

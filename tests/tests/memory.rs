@@ -5,6 +5,8 @@ use std::io::{BufWriter, Write as _};
 use std::process::Command;
 use toolkit_tests::{cargo, repository, run};
 
+/// What the command holds of a file of one line at most, in KiB: it searches a piece of 1 MiB of it at a time.
+const LINE_LIMIT_KIB: u64 = 50 * 1024;
 /// The most memory that the command may hold, in KiB.
 const LIMIT_KIB: u64 = 50 * 1024;
 const GIB: usize = 1 << 30;
@@ -41,5 +43,38 @@ fn a_file_of_1_gb_is_read_at_an_offset_within_50_mb() {
         assert!(ran.stdout.contains(&expected), "{:.300}", ran.stdout);
         let peak: u64 = ran.stderr.lines().find_map(|line| line.strip_prefix("peak ")?.parse().ok()).unwrap();
         assert!(peak < LIMIT_KIB, "{file}: {peak} KiB");
+    }
+}
+
+#[test]
+#[ignore = "needs GNU time and writes 200 MB: cargo xtask test"]
+fn a_line_of_100_mb_is_searched_and_read_within_50_mb() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut line = vec![b'x'; 100 << 20];
+    line[60 << 20..(60 << 20) + 6].copy_from_slice(b"needle");
+    std::fs::write(directory.path().join("line.txt"), &line).unwrap();
+    // The next line is to be reached behind it.
+    line.extend_from_slice(b"\nlast needle\n");
+    std::fs::write(directory.path().join("lines.txt"), &line).unwrap();
+    drop(line);
+    run(cargo(&repository()).args(["build", "--quiet", "--package", "toolkit-cli"])).success();
+    for (args, expected) in [
+        (&["grep", "--pattern", "needle", "--path", "line.txt"][..], "needle"),
+        (&["grep", "--pattern", "needle", "--output-mode", "count"], "lines.txt:2"),
+        (&["grep", "--pattern", "n[e]+dle", "--path", "lines.txt"], "last needle"),
+        (&["grep", "--pattern", "nowhere"], "no matches"),
+        (&["read", "--file-path", "line.txt"], "     1→xxx"),
+        (&["read", "--file-path", "lines.txt", "--offset", "2"], "     2→last needle"),
+    ] {
+        let ran = run(Command::new("/usr/bin/time")
+            .args(["-f", "peak %M"])
+            .arg(repository().join("target/debug/toolkit"))
+            .arg("call")
+            .args(args)
+            .current_dir(directory.path()));
+        assert_eq!(ran.code, Some(0), "{args:?}: {ran:#?}");
+        assert!(ran.stdout.contains(expected), "{args:?}: {:.300}", ran.stdout);
+        let peak: u64 = ran.stderr.lines().find_map(|line| line.strip_prefix("peak ")?.parse().ok()).unwrap();
+        assert!(peak < LINE_LIMIT_KIB, "{args:?}: {peak} KiB");
     }
 }

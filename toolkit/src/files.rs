@@ -35,6 +35,7 @@ pub use fault::{FileSystems, at_fault_points, take_file_systems_for};
 use crate::context::ToolContext;
 use crate::error::ToolError;
 use roots::Roots;
+use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -103,6 +104,12 @@ impl Workspace {
         let within = self.roots().ok().and_then(|roots| real.strip_prefix(&roots.workspace().real).ok());
         opened::shown(within.unwrap_or(real))
     }
+}
+
+/// A name as tools show it: in one line, with whatever a person could not see escaped, and bytes that are no UTF-8 as `\x{ff}`. A
+/// path that is given so leads to the file of that name.
+pub fn shown_name(name: &OsStr) -> String {
+    opened::shown(Path::new(name))
 }
 
 impl fmt::Debug for Workspace {

@@ -114,7 +114,7 @@ pub use events::{AllowedBy, CallEvent, Event, Events, Progress};
 pub use files::{
     Before, DirectoryEntry, Expected, FileContent, FileKind, FileLock, FileVersion, Interrupted, Left,
     Opened, OpenedDirectory, OpenedFile, OpenedTree, Proposal, Refused, Repaired, Seen, Taken, Target,
-    Unfinished, Workspace, WriteOptions, Written,
+    Unfinished, Workspace, WriteOptions, Written, shown_name,
 };
 pub use history::{
     AskAnswer, CallStatus, CorruptLine, History, HistoryEntry, HistoryItem, HistoryQuery, HistoryReader,

@@ -1,6 +1,8 @@
 //! Where a path leads, and whether that is within the boundary of file access.
 
 use crate::error::{ToolError, ToolErrorKind};
+use crate::escape::escape_line;
+use crate::permission::shown_path;
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::io;
@@ -161,7 +163,8 @@ fn follow(path: &Path, real: &Path, links: usize) -> Result<Option<PathBuf>, Obs
         return Ok(None);
     }
     if links >= MAX_LINKS as usize {
-        let error = ToolError::failed(format!("{} goes round in a circle of links", path.display()));
+        let error =
+            ToolError::failed(format!("{} goes round in a circle of links", escape_line(&shown_path(path))));
         return Err(Obstacle::Unusable(error));
     }
     real.read_link().map(Some).map_err(obstacle)
@@ -195,7 +198,7 @@ fn steps(path: &Path) -> impl Iterator<Item = Step> {
 }
 
 fn cannot_use(path: &Path, error: &io::Error) -> ToolError {
-    let path = path.display();
+    let path = escape_line(&shown_path(path)).into_owned();
     match error.kind() {
         io::ErrorKind::NotFound => ToolError::not_found(format!("{path} does not exist")),
         io::ErrorKind::NotADirectory => {

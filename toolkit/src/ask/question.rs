@@ -21,7 +21,14 @@ impl Question {
     /// The setting that would allow it without a person; nothing does where a value is asked for.
     pub(crate) fn setting(&self) -> Option<String> {
         let Self::Approve(ask) = self else { return None };
-        Some(format!("the setting `permission.{}`", escape_line(&ask.kind)))
+        let kind = escape_line(&ask.kind);
+        // To allow these as a whole allows nothing: what they are about has to be named.
+        if matches!(&*ask.kind, "sensitive" | "protected")
+            && let Some(path) = ask.patterns.first()
+        {
+            return Some(format!("an entry for `{}` in the setting `permission.{kind}`", escape_line(path)));
+        }
+        Some(format!("the setting `permission.{kind}`"))
     }
 }
 

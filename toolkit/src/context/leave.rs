@@ -4,7 +4,8 @@ use super::ToolContext;
 use super::files::Looked;
 use crate::ask::{Access, AllowScope, Ask};
 use crate::error::ToolError;
-use crate::permission::{DecidedPath, PathDecision};
+use crate::escape::escape_line;
+use crate::permission::{DecidedPath, PathDecision, shown_path};
 use crate::workspace::{Look, Place};
 use std::path::{Path, PathBuf};
 
@@ -86,7 +87,7 @@ impl ToolContext {
 pub(crate) fn restless(path: &Path) -> ToolError {
     ToolError::failed(format!(
         "{} leads elsewhere each time it is looked at; something else is changing it",
-        path.display()
+        escape_line(&shown_path(path))
     ))
 }
 
@@ -110,7 +111,7 @@ pub(crate) fn denied(path: &Path, access: Access, reason: &str) -> ToolError {
         Access::Read => "read",
         Access::Write => "written",
     };
-    let path = path.display();
+    let path = escape_line(&shown_path(path)).into_owned();
     ToolError::denied(format!(
         "{path} must not be {verb}: {reason}. Do without it, or ask the person what they want"
     ))

@@ -13,8 +13,15 @@ use std::sync::{Mutex, PoisonError};
 pub(super) struct Missing {
     /// The outermost first.
     names: Vec<OsString>,
-    /// The places of those that were made in the list, and what each is.
-    made: Mutex<Vec<(usize, Option<(u64, u64)>)>>,
+    made: Mutex<Vec<Made>>,
+}
+
+/// A directory that was made.
+#[derive(Debug, Clone, Copy)]
+struct Made {
+    /// Its place in the list.
+    place: usize,
+    identity: Option<(u64, u64)>,
 }
 
 impl Missing {
@@ -47,7 +54,10 @@ impl Missing {
             };
             let inner = dir.open_dir(Path::new(name))?;
             if is_made {
-                self.made.lock().unwrap_or_else(PoisonError::into_inner).push((place, inner.identity()));
+                self.made
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .push(Made { place, identity: inner.identity() });
                 dir.sync()?;
             }
             dir = inner;
@@ -58,7 +68,7 @@ impl Missing {
     /// Removes those that were made here, the innermost first, as long as they are empty.
     fn remove(&self, dir: &Dir) {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        while let Some((place, identity)) = made.last().copied() {
+        while let Some(Made { place, identity }) = made.last().copied() {
             let Ok(above) = open(dir, &self.names[..place]) else { return };
             let name = &self.names[place];
             let is_ours = above.stat(name).is_ok_and(|stat| stat.identity == identity);

@@ -139,6 +139,12 @@ impl Workspace {
         place.is_inside() && self.ctx.decide_reading(&place, roots.own()) == PathDecision::Allow
     }
 
+    /// Whether the rules deny that what is at a real path is read.
+    pub(super) fn is_denied(&self, real: &Path) -> bool {
+        let Ok(roots) = self.roots() else { return true };
+        matches!(self.ctx.decide_reading(&roots.place(real), roots.own()), PathDecision::Deny { .. })
+    }
+
     /// Where a path leads, if that is within the workspace and may be read without a question.
     pub(super) fn place_without_leave(&self, path: &Path) -> Result<Place, Refused> {
         let (decided, place) =

@@ -102,6 +102,11 @@ impl OpenedDirectory {
         self.dir.entries(most)
     }
 
+    /// Whether a name in it is one that must not be read, whatever anybody says.
+    pub fn is_denied(&self, name: &OsStr) -> bool {
+        self.workspace.is_denied(&self.place.real.join(name))
+    }
+
     /// Opens a file of this directory, if no person has to be asked for that. Blocks, for a moment.
     ///
     /// # Errors
@@ -178,7 +183,7 @@ impl Repaired {
 }
 
 /// A path in one line of text.
-pub(super) fn shown(path: &Path) -> String {
+pub(crate) fn shown(path: &Path) -> String {
     let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
     escape_line(&shown_path(path)).into_owned()
 }

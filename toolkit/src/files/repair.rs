@@ -204,10 +204,15 @@ fn names_like(root: &Dir, place: &Path, name: &OsStr) -> Vec<PathBuf> {
     if dir.stat(name).is_ok_and(|stat| stat.kind != FileKind::Special) {
         return vec![place.join(name)];
     }
-    let Some(wanted) = name.to_str().map(folded) else { return Vec::new() };
+    let Some(given) = name.to_str() else { return Vec::new() };
+    let wanted = folded(given);
     let Ok((entries, _)) = dir.entries(MOST_NAMES) else { return Vec::new() };
     let names = entries.into_iter().map(|entry| entry.name);
-    let alike = names.filter(|name: &OsString| name.to_str().is_some_and(|name| folded(name) == wanted));
+    // What cannot be typed is shown in another way, in which it is given back.
+    let is_shown_so = |name: &OsString| given.contains('\\') && shown(Path::new(name)) == given;
+    let alike = names.filter(|name: &OsString| {
+        name.to_str().is_some_and(|name| folded(name) == wanted) || is_shown_so(name)
+    });
     alike.take(MOST_PLACES + 1).map(|name| place.join(name)).collect()
 }
 

@@ -166,12 +166,33 @@ async fn no_twin_is_made_of_a_file_that_looks_alike() {
         );
     }
     // What may not be known is no reason for another name.
-    places.write("inside/.env\u{a0}x", "secret").write("outside/caf\u{e9}", "secret");
+    places.write("inside/x\u{a0}y.pem", "secret").write("outside/caf\u{e9}", "secret");
     places.link("../outside/caf\u{e9}", "inside/lin\u{a0}k");
-    for path in [".env x", "lin k"] {
+    for path in ["x y.pem", "lin k"] {
         let arguments = json!({ "path": path, "text": "new" });
         let (text, _) = asked(&places, "put", arguments, [Answer::allow()], |builder| builder).await;
         assert_eq!((text.as_str(), places.read(&format!("inside/{path}")).as_str()), (path, "new"));
     }
     assert_eq!(places.read("outside/caf\u{e9}"), "secret");
+}
+
+#[tokio::test]
+async fn a_name_that_cannot_be_typed_is_given_back_as_it_was_shown() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let places = Places::new();
+    let odd: [&[u8]; 5] =
+        [b"a\nb", b"bell\x07", b"no\xfftext", "wide\u{3000}space".as_bytes(), b"d\x1b/inner\r"];
+    for (number, name) in odd.into_iter().enumerate() {
+        let path = places.base.join("inside").join(std::ffi::OsStr::from_bytes(name));
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, number.to_string()).unwrap();
+        let shown = places.workspace().shown(&path);
+        assert!(!shown.contains(char::is_control), "{shown:?}");
+        assert!(content(&places.workspace(), &shown).await.ends_with(&number.to_string()), "{shown}");
+    }
+    // What is there under just that name goes before.
+    places.write(r"inside/a\u{a}b", "literal");
+    assert_eq!(content(&places.workspace(), r"a\u{a}b").await, "literal");
+    let absent = content(&places.workspace(), "no\n\u{1b}[2Jthing").await;
+    assert_eq!(absent, r"not_found: no\u{a}\u{1b}[2Jthing does not exist");
 }

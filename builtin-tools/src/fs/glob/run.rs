@@ -2,6 +2,7 @@
 
 use super::newest::{Newest, Stamped};
 use crate::fs::grep::Skipped;
+use crate::fs::threads::threads;
 use crate::fs::walk::{Directory, Entry, Tree};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -9,8 +10,6 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 use toolkit::CancellationToken;
 
-/// The most threads that walk.
-const MOST_THREADS: usize = 8;
 /// How long a thread waits before it looks whether anybody still wants it to.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -45,7 +44,7 @@ impl Run<'_> {
             files: AtomicU64::new(0),
         };
         let (tree, cancel) = (self.tree, self.cancel);
-        let threads = thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
+        let threads = threads();
         let (mut newest, mut skipped) = (Newest::new(most), Skipped::default());
         thread::scope(|scope| {
             let shared = &shared;

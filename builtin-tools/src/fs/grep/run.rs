@@ -4,6 +4,7 @@
 use super::file::{Failure, Found, Search, Wanted};
 use super::page::Page;
 use super::query::Query;
+use crate::fs::threads::threads;
 use crate::fs::walk::{Directory, Doors, Refused, Step, Tree};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -15,8 +16,6 @@ use std::thread;
 use std::time::Duration;
 use toolkit::CancellationToken;
 
-/// The most threads that search.
-const MOST_THREADS: usize = 8;
 /// How many files are searched by one thread before their results are passed on.
 const FILES_A_BATCH: usize = 16;
 /// How many batches are under way: what is found in them is held until all before them are done.
@@ -221,10 +220,6 @@ impl Drop for EndsOnPanic<'_> {
             self.0.more_room.notify_all();
         }
     }
-}
-
-fn threads() -> usize {
-    thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io;
 use toolkit::prelude::*;
-use toolkit::{FileKind, OpenedDirectory, escape_line};
+use toolkit::{FileKind, OpenedDirectory, shown_name};
 
 /// How many names of a directory are held; of more, nobody can tell the order.
 const MAX_NAMES: usize = 200_000;
@@ -20,6 +20,9 @@ pub(super) fn list(
     let shown = directory.shown();
     let (mut entries, has_more) = directory.entries(MAX_NAMES).map_err(|error| cannot_list(shown, &error))?;
     entries.sort_unstable_by(|one, other| one.name.cmp(&other.name));
+    let all = entries.len();
+    entries.retain(|entry| !directory.is_denied(&entry.name));
+    let denied = all - entries.len();
     let total = entries.len() as u64;
     let limit = limit.unwrap_or(MAX_LINES).min(MAX_LINES);
     if total > 0 && offset > total {
@@ -41,7 +44,7 @@ pub(super) fn list(
     }
     let last = offset + count - u64::from(count > 0);
     let is_whole = last >= total;
-    if total == 0 {
+    if total == 0 && denied == 0 {
         text.push_str("(the directory is empty)");
     } else if !is_whole {
         let next = last + 1;
@@ -51,6 +54,11 @@ pub(super) fn list(
     }
     if has_more {
         let _ = write!(text, "\n(the directory has more than {MAX_NAMES} entries; these are some of them)");
+    }
+    if denied > 0 {
+        let entries = if denied == 1 { "entry" } else { "entries" };
+        let line = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+        let _ = write!(text, "{line}({denied} {entries} left out, which must not be read)");
     }
     let truncated = !is_whole || has_more;
     Ok(ToolOutput::text(text)
@@ -68,7 +76,7 @@ pub(super) fn list(
 }
 
 fn name(name: &OsString, kind: FileKind) -> String {
-    let text = escape_line(&name.to_string_lossy()).into_owned();
+    let text = shown_name(name);
     if kind == FileKind::Directory { format!("{text}/") } else { text }
 }
 

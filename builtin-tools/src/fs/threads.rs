@@ -1,0 +1,71 @@
+//! How many threads walk and search.
+
+use std::thread;
+
+/// The most threads.
+const MOST: usize = 8;
+
+/// As many as the machine runs at once, within reason.
+pub(super) fn threads() -> usize {
+    #[cfg(test)]
+    if let forced @ 1.. = tests::FORCED.load(std::sync::atomic::Ordering::SeqCst) {
+        return forced;
+    }
+    thread::available_parallelism().map_or(1, usize::from).min(MOST)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use toolkit::testing::TestToolbox;
+
+    /// The answer is the same for any number, so it does no harm that this holds for the whole process.
+    pub(super) static FORCED: AtomicUsize = AtomicUsize::new(0);
+
+    /// Many directories with files of which some match, often more than are shown.
+    fn toolbox(tool: toolkit::Tool) -> TestToolbox {
+        let mut toolbox = TestToolbox::new(tool).file(".git/HEAD", "").file(".gitignore", "*.log\n");
+        for number in 0..300 {
+            let text = format!("first {number}\nneedle {}\nneedle again\nlast\n", number % 7);
+            let name =
+                format!("d{}/e{}/{number}.{}", number % 11, number % 5, ["rs", "txt", "log"][number % 3]);
+            toolbox = toolbox.file(&name, if number % 4 == 0 { "nothing".to_owned() } else { text });
+        }
+        let long = "x".repeat(3 << 20) + "needle" + &"y".repeat(1 << 20) + "\nneedle\n";
+        toolbox.file("d5/long.txt", long).file("d6/binary", b"needle\0")
+    }
+
+    /// What the model and interfaces get.
+    async fn answer(toolbox: &TestToolbox, arguments: &Value) -> String {
+        let call = toolbox.call(arguments.clone()).await;
+        format!("{:?}", call.expect_ok())
+    }
+
+    #[tokio::test]
+    async fn the_answer_is_the_same_however_many_there_are() {
+        let grep = toolbox(toolkit::tool_ref!(crate::fs::grep));
+        let glob = toolbox(toolkit::tool_ref!(crate::fs::glob));
+        let cases = [
+            (&grep, json!({ "pattern": "needle" })),
+            (&grep, json!({ "pattern": "needle [1-3]", "limit": 1000 })),
+            (&grep, json!({ "pattern": "needle", "offset": 150, "limit": 20, "context": 1 })),
+            (&grep, json!({ "pattern": "needle", "output_mode": "files", "limit": 30 })),
+            (&grep, json!({ "pattern": "needle", "output_mode": "count" })),
+            (&grep, json!({ "pattern": "needle \\d\\nneedle", "multiline": true, "limit": 7 })),
+            (&grep, json!({ "pattern": "nowhere" })),
+            (&glob, json!({ "pattern": "*" })),
+            (&glob, json!({ "pattern": "*.rs", "limit": 17 })),
+            (&glob, json!({ "pattern": "**/e3/*" })),
+        ];
+        for (toolbox, arguments) in &cases {
+            FORCED.store(1, Ordering::SeqCst);
+            let one = answer(toolbox, arguments).await;
+            for threads in [2, 8, 2, 8] {
+                FORCED.store(threads, Ordering::SeqCst);
+                assert_eq!(answer(toolbox, arguments).await, one, "{arguments} with {threads}");
+            }
+        }
+        FORCED.store(0, Ordering::SeqCst);
+    }
+}

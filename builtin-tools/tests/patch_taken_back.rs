@@ -93,9 +93,10 @@ async fn what_is_brought_back_is_the_very_file() {
             let (now, old) = (state(&path), before.0[number]);
             // Where two cannot change places, what was replaced has to be written anew.
             let is_anew = file_systems == FileSystems::WithoutFlags && matches!(*name, "a" | "c");
-            match is_anew {
-                true => assert_eq!(now.1, old.1, "{name} with {file_systems:?}"),
-                false => assert_eq!(now, old, "{name} with {file_systems:?}"),
+            if is_anew {
+                assert_eq!(now.1, old.1, "{name} with {file_systems:?}");
+            } else {
+                assert_eq!(now, old, "{name} with {file_systems:?}");
             }
         }
     }

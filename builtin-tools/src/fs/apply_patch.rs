@@ -62,6 +62,7 @@ const MOST_NOTES: usize = 20;
 ///
 /// # How hunks are placed
 ///
+/// Lines named after `@@` have to be in the file, one after the other and before what the hunk changes or among its lines.
 /// The old lines of a hunk have to be in one place of the file: exactly, or else without counting line endings, white space
 /// at the ends of lines, white space at both ends, and at last typographic quotes, dashes and spaces. What stays keeps all
 /// of its bytes. New lines end as those that they replace, and the file keeps its last line ending, or has none, as before,
@@ -69,6 +70,13 @@ const MOST_NOTES: usize = 20;
 ///
 /// Everything is worked out before the first file is written. Each file is then written at once; should one fail, those
 /// before it are brought back.
+///
+/// # What else a patch may say
+///
+/// `cd directory && apply_patch <<EOF` before a patch has its paths belong to that directory; any other command is refused.
+/// The modes of a git diff decide whether a file is executable, where the system has a bit for that; a file that is moved or
+/// copied keeps its mode. To move or copy a file needs leave to read it. What a symbolic link leads to is changed under the
+/// link's name, but not moved or deleted.
 ///
 /// # Errors
 ///

@@ -57,13 +57,13 @@ fn an_edit_is_shown_and_made_after_a_yes_alone() {
         ("y\n", Some(0), "one\n2\nthree\n", "edited a.txt: replaced 1 place, on line 2 (+1 -1 lines)"),
     ] {
         let user = User::new();
-        let (before, after, exit) = user.call(edit, typed);
+        let (before, after, ended) = user.call(edit, typed);
         assert!(before.contains("action: write a.txt (permission.edit)\n"), "{before}");
         for line in ["│ @@ -1,3 +1,3 @@", "│  one", "│ -two", "│ +2", "│  three"] {
             assert!(before.contains(&format!("{line}\n")), "{line} in {before}");
         }
         assert!(after.contains(said), "{after}");
-        assert_eq!((exit, user.read("a.txt").as_deref()), (code, Some(content)), "{typed:?} {after}");
+        assert_eq!((ended, user.read("a.txt").as_deref()), (code, Some(content)), "{typed:?} {after}");
     }
 }
 
@@ -75,13 +75,13 @@ fn a_patch_is_shown_whole_and_made_after_a_yes_alone() {
         ("y\n", Some(0), "one\n2\nthree\n", Some("added\n"), "patched 2 files:\nM a.txt\nA new/b.txt"),
     ] {
         let user = User::new();
-        let (before, after, exit) = user.call(&format!("apply_patch --input '{patch}'"), typed);
+        let (before, after, ended) = user.call(&format!("apply_patch --input '{patch}'"), typed);
         assert!(before.contains("write 2 files: a.txt, new/b.txt (permission.edit)"), "{before}");
         for line in ["│ -two", "│ +2", "│ --- /dev/null", "│ +added"] {
             assert!(before.contains(&format!("{line}\n")), "{line} in {before}");
         }
         assert!(after.contains(said), "{after}");
-        assert_eq!((exit, user.read("a.txt").as_deref()), (code, Some(changed)), "{typed:?} {after}");
+        assert_eq!((ended, user.read("a.txt").as_deref()), (code, Some(changed)), "{typed:?} {after}");
         assert_eq!(user.read("new/b.txt").as_deref(), added, "{typed:?}");
         assert_eq!(user.path("work/new").exists(), added.is_some());
     }

@@ -2,6 +2,7 @@
 
 use super::handle::{self, Dir, FileKind, Stat};
 use super::open::cannot;
+use super::options::WriteOptions;
 use super::taken::Taken;
 use super::target::{Expected, Target, no_file};
 use super::version::FileVersion;
@@ -31,29 +32,6 @@ pub struct Written {
     pub version: FileVersion,
     /// How many other names the file had that was there: hard links, which keep its content.
     pub other_names: u64,
-}
-
-/// What a file that is written gets beside its content, where that is something else than it had.
-#[derive(Debug, Clone, Copy, Default)]
-#[must_use]
-pub struct WriteOptions<'a> {
-    like: Option<&'a Target>,
-    executable: Option<bool>,
-}
-
-impl<'a> WriteOptions<'a> {
-    /// Has it get the mode and all else that is kept of a file that is replaced from the one at another target, which has to
-    /// be there.
-    pub fn with_like(mut self, like: &'a Target) -> Self {
-        self.like = Some(like);
-        self
-    }
-
-    /// Has it be executable for all who may read it, or for nobody. Where the system has no such bit, nothing comes of it.
-    pub fn with_executable(mut self, executable: bool) -> Self {
-        self.executable = Some(executable);
-        self
-    }
 }
 
 /// A file whose mode and attributes a new one gets: the directory that it is in, what it is, and its name.

@@ -79,7 +79,7 @@ fn run_child(places: &Places, what: &str, at: usize, without_flags: bool) -> boo
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "faults::child"])
         .envs([(AT, at.to_string()), (WHAT, what.to_owned()), (WHERE, places.path("inside"))])
-        .envs(without_flags.then(|| (WITHOUT_FLAGS, "1")))
+        .envs(without_flags.then_some((WITHOUT_FLAGS, "1")))
         .output()
         .unwrap();
     let is_dead = output.status.signal().is_some();

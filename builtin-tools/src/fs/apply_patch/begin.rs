@@ -87,7 +87,9 @@ pub(super) fn parse<'a>(lines: &[&'a str], begin: usize) -> Result<Vec<Change<'a
         _ => Reader { lines: &body, at: 0, before: begin + 1 }.changes()?,
     };
     if let Some(directory) = directory {
-        changes.iter_mut().for_each(|change| change.move_into(directory));
+        for change in &mut changes {
+            change.move_into(directory);
+        }
     }
     Ok(changes)
 }

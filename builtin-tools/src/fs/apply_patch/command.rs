@@ -155,7 +155,7 @@ impl Change<'_> {
     pub(super) fn move_into(&mut self, directory: &str) {
         let within = |path: &mut String| {
             if let Some(joined) = Path::new(directory).join(&*path).to_str() {
-                *path = joined.to_owned();
+                joined.clone_into(path);
             }
         };
         within(&mut self.path);
@@ -165,3 +165,6 @@ impl Change<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -14,25 +14,31 @@ pub(super) struct Name {
     has_to_exist: bool,
     /// Whether what is there at first matters.
     is_read: bool,
-    /// Whether nothing has the name afterwards.
+    end: End,
+}
+
+/// What becomes of a name.
+#[derive(Debug, Clone, Copy, Default)]
+struct End {
+    /// Whether nothing has it afterwards.
     goes: bool,
-    /// Whether its content is to be under another name afterwards.
+    /// Whether its content is to be under another afterwards.
     is_carried: bool,
 }
 
 /// All names in a patch, each once.
-pub(super) fn names(patch: &Patch<'_>) -> Vec<Name> {
+pub(super) fn names(parsed: &Patch<'_>) -> Vec<Name> {
     let mut names: Vec<Name> = Vec::new();
     let mut add = |path: &str, has_to_exist: bool, is_read: bool| {
         let place = names.iter().position(|name| name.path == path).unwrap_or(names.len());
         if place == names.len() {
             let path = path.to_owned();
-            names.push(Name { path, has_to_exist, is_read, goes: false, is_carried: false });
+            names.push(Name { path, has_to_exist, is_read, end: End::default() });
         }
         place
     };
     let mut ends: Vec<(usize, bool, bool)> = Vec::new();
-    for change in &patch.changes {
+    for change in &parsed.changes {
         let is_read = !matches!(change.action, Action::Add(_));
         let (goes, to) = match &change.action {
             Action::Add(_) => (false, None),
@@ -48,8 +54,8 @@ pub(super) fn names(patch: &Patch<'_>) -> Vec<Name> {
         }
     }
     for (place, goes, is_carried) in ends {
-        names[place].goes |= goes;
-        names[place].is_carried |= is_carried;
+        names[place].end.goes |= goes;
+        names[place].end.is_carried |= is_carried;
     }
     names
 }
@@ -86,7 +92,7 @@ pub(super) async fn propose(
 ) -> Result<Files, ToolError> {
     let mut files = Files::default();
     let mut by_path: HashMap<PathBuf, usize> = HashMap::new();
-    for Name { path, has_to_exist, is_read, goes, is_carried } in names {
+    for Name { path, has_to_exist, is_read, end: End { goes, is_carried } } in names {
         let proposal = if has_to_exist {
             workspace.propose_existing(&path).await?
         } else {

@@ -45,7 +45,7 @@ pub(crate) fn apply(file: &[u8], hunks: &[Hunk<'_>]) -> Result<Patched, NotAppli
     }
     let lines = Lines::of(file, if knows_mark { 0 } else { fold::mark(file) });
     let mut search = Placer::new(&lines, hunks);
-    let mut places = Vec::with_capacity(hunks.len());
+    let mut found = Vec::with_capacity(hunks.len());
     let (mut loose, mut moved, mut left) = (Vec::new(), Vec::new(), Vec::new());
     let mut from = 0;
     for (index, hunk) in hunks.iter().enumerate() {
@@ -63,16 +63,16 @@ pub(crate) fn apply(file: &[u8], hunks: &[Hunk<'_>]) -> Result<Patched, NotAppli
             Cow::Borrowed(hunk)
         };
         from = from.max(changed_until(&hunk, placed.at));
-        places.push((hunk, placed));
+        found.push((hunk, placed));
     }
-    let said = Said::by(&lines, &places);
+    let said = Said::by(&lines, &found);
     let mut splices: Vec<Splice> = Vec::new();
-    let indented = places.iter().enumerate().map(|(index, (hunk, placed))| {
+    let indented = found.iter().enumerate().map(|(index, (hunk, placed))| {
         let why = Misplaced::Indented { line: placed.at + 1 };
         indented(&lines, hunk, placed).ok_or(NotApplied { hunk: index, why })
     });
     let indented: Vec<Vec<String>> = indented.collect::<Result<_, _>>()?;
-    for ((hunk, placed), texts) in places.iter().zip(&indented) {
+    for ((hunk, placed), texts) in found.iter().zip(&indented) {
         let endings = said.endings_of(&lines, hunk, placed);
         let hunk = match &texts[..] {
             [] => Cow::Borrowed(&**hunk),

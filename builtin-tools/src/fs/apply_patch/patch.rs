@@ -164,7 +164,9 @@ pub(crate) fn parse(input: &str) -> Result<Patch<'_>, PatchError> {
                 .map_err(|(index, problem)| PatchError::new(index + 1, problem))?;
             let mut changes = super::unified::parse(&lines, 0)?;
             if let Some(directory) = directory {
-                changes.iter_mut().for_each(|change| change.move_into(directory));
+                for change in &mut changes {
+                    change.move_into(directory);
+                }
             }
             changes
         }

@@ -72,7 +72,7 @@ async fn what_begins_like_a_format_is_text_all_the_same() {
             ),
         ] {
             fixture.file(name, [begin.as_bytes(), rest].concat());
-            let shown = format!("     1→{}     2→{expected}\n({note})", begin);
+            let shown = format!("     1→{begin}     2→{expected}\n({note})");
             assert_eq!(fixture.text(name, 1, None).await, shown, "{name}");
         }
     }

@@ -128,9 +128,12 @@ impl Rules {
         let git = if names.git { Git::at(directory, from) } else { None };
         let is_repository = git.is_some() || names.jj && directory.join(".jj").exists();
         let mut room = above.room;
-        let mut of = |is_there: bool, file: &str| match is_there {
-            true => parse(directory, &directory.join(file), from, &mut room),
-            false => Gitignore::empty(),
+        let mut of = |is_there: bool, file: &str| {
+            if is_there {
+                parse(directory, &directory.join(file), from, &mut room)
+            } else {
+                Gitignore::empty()
+            }
         };
         let [rgignore, ignore, gitignore] =
             [of(names.rgignore, ".rgignore"), of(names.ignore, ".ignore"), of(names.gitignore, ".gitignore")];

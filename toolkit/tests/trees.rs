@@ -44,6 +44,17 @@ async fn a_tree_is_opened_without_further_questions_and_never_left() {
         assert!(tree.entries(path, 10).is_err(), "{}", path.display());
     }
     assert_eq!(tree.entries(&within, 10).unwrap().0.len(), 5);
+    let refused = tree.entries(&within.join(".ssh"), 10).unwrap_err();
+    assert_eq!(refused.kind(), std::io::ErrorKind::PermissionDenied);
+    // What is no part of the tree, however harmless its name.
+    assert!(tree.may_read(&within.join("a")) && !tree.may_read(&workspace.join("d")));
+    // Too long for any name.
+    let error = tree.try_open(&within.join("x".repeat(300))).unwrap_err();
+    assert!(matches!(error, toolkit::Refused::Unreadable(_)), "{error}");
+    assert!(tree.repaired().is_none());
+    assert_eq!(format!("{tree:?}"), format!("OpenedTree {{ path: {within:?}, .. }}"));
+    let repaired = ctx.workspace().open_tree("@within").await.unwrap();
+    assert_eq!(repaired.repaired().unwrap().note(), "there is no `@within`; this is `within`");
     // Outside, nobody is there to be asked.
     for path in ["../outside", "../absent", "within/link"] {
         let error = ctx.workspace().open_tree(path).await.unwrap_err();
@@ -155,5 +166,45 @@ async fn a_tree_gives_what_is_decided_of_each_path() {
         let toolbox = toolkit.toolbox(&toolkit::Caller::new().with_workspace(&workspace)).await;
         let said = toolbox.call(toolkit::ToolCall::new("1", "compare", json!({}))).await.text();
         assert_eq!(said, expected, "{rules}");
+    }
+}
+
+/// Says what may be read through a tree outside the workspace.
+#[toolkit::tool(read_only, asks)]
+async fn look(ctx: &toolkit::ToolContext, path: &std::path::Path) -> Result<String, toolkit::ToolError> {
+    let mut tree = ctx.workspace().open_tree(path).await?;
+    let names = ["a", "b/c", "b/k.pem", "../workspace/d"];
+    let readable = names.into_iter().filter(|name| {
+        let real = tree.path().join(name);
+        tree.may_read(&real)
+    });
+    Ok(readable.collect::<Vec<_>>().join(" "))
+}
+
+#[tokio::test]
+async fn leave_for_a_place_outside_is_leave_for_what_is_below_it_and_a_rule_says_it_of_each() {
+    use serde_json::json;
+    let base = tempfile::tempdir().unwrap();
+    let base = base.path().canonicalize().unwrap();
+    for directory in ["workspace", "outside/b"] {
+        std::fs::create_dir_all(base.join(directory)).unwrap();
+    }
+    let outside = base.join("outside").display().to_string();
+    let own = json!({"external_directory": [
+        {"match": format!("{outside}*"), "do": "allow"}, {"match": format!("{outside}/b/*"), "do": "ask"},
+    ]});
+    for (rules, asked, expected) in [(json!({}), 1, "a b/c"), (own, 0, "a")] {
+        let mut settings = toolkit::PermissionSettings::default();
+        settings.everybody = serde_json::from_value(rules.clone()).unwrap();
+        let approver = toolkit::ScriptedApprover::always(toolkit::Answer::allow());
+        let toolkit = toolkit::Toolkit::empty()
+            .tool(toolkit::tool_ref!(look))
+            .permissions(toolkit::Permissions::new([settings]))
+            .approver(approver.clone())
+            .build()
+            .unwrap();
+        let toolbox = toolkit.toolbox(&toolkit::Caller::new().with_workspace(base.join("workspace"))).await;
+        let said = toolbox.call(toolkit::ToolCall::new("1", "look", json!({ "path": outside }))).await.text();
+        assert_eq!((said.as_str(), approver.asked().len()), (expected, asked), "{rules}");
     }
 }

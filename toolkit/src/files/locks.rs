@@ -57,3 +57,24 @@ impl Table {
         lock
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_locks_that_somebody_holds_are_kept() {
+        let mut table = Table::default();
+        let path = |number: usize| PathBuf::from(format!("/{number}"));
+        let held: Vec<Arc<Lock>> = (0..200).map(|number| table.get(&path(number))).collect();
+        for number in 1_000..2_000 {
+            drop(table.get(&path(number)));
+        }
+        assert!(table.locks.len() <= 400, "{}", table.locks.len());
+        // Twice as many as there are when it is looked through.
+        assert_eq!(table.full, 400);
+        for (number, lock) in held.iter().enumerate() {
+            assert!(Arc::ptr_eq(lock, &table.get(&path(number))), "{number}");
+        }
+    }
+}

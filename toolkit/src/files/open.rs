@@ -215,3 +215,25 @@ pub(super) fn cannot(what: &str, shown: &str, error: &io::Error) -> ToolError {
         _ => ToolError::failed(format!("cannot {what} {shown}: {error}")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_refusal_of_the_system_has_its_words() {
+        for (kind, expected, text) in [
+            (ErrorKind::NotFound, ToolErrorKind::NotFound, "f does not exist"),
+            (ErrorKind::NotADirectory, ToolErrorKind::NotFound, "f does not exist: a part of it is a file"),
+            (
+                ErrorKind::PermissionDenied,
+                ToolErrorKind::Unavailable,
+                "cannot write f: the user who runs this may not",
+            ),
+            (ErrorKind::StorageFull, ToolErrorKind::Failed, "cannot write f: "),
+        ] {
+            let error = cannot("write", "f", &kind.into());
+            assert!(error.kind() == expected && error.message().starts_with(text), "{error}");
+        }
+    }
+}

@@ -38,18 +38,25 @@ fn is_name(name: &OsStr) -> bool {
 pub(super) fn remove_old(dir: &Dir) {
     static LOOKED: Mutex<Option<HashMap<(u64, u64), Instant>>> = Mutex::new(None);
     let Some(identity) = dir.identity() else { return };
-    {
+    let is_due = {
         let mut looked = LOOKED.lock().unwrap_or_else(PoisonError::into_inner);
-        let looked = looked.get_or_insert_default();
-        if looked.get(&identity).is_some_and(|at| at.elapsed() < EVERY) {
-            return;
-        }
-        if looked.len() >= MOST_DIRECTORIES {
-            looked.clear();
-        }
-        looked.insert(identity, Instant::now());
+        is_due(looked.get_or_insert_default(), identity, Instant::now())
+    };
+    if is_due {
+        remove_older(dir, SystemTime::now().checked_sub(OLD));
     }
-    remove_older(dir, SystemTime::now().checked_sub(OLD));
+}
+
+/// Whether a directory was not looked through for so long; remembers that it is now.
+fn is_due(looked: &mut HashMap<(u64, u64), Instant>, identity: (u64, u64), now: Instant) -> bool {
+    if looked.get(&identity).is_some_and(|at| now.duration_since(*at) < EVERY) {
+        return false;
+    }
+    if looked.len() >= MOST_DIRECTORIES {
+        looked.clear();
+    }
+    looked.insert(identity, now);
+    true
 }
 
 fn remove_older(dir: &Dir, than: Option<SystemTime>) {
@@ -74,6 +81,22 @@ fn remove_older(dir: &Dir, than: Option<SystemTime>) {
 mod tests {
     use super::*;
     use std::fs;
+
+    #[test]
+    fn a_directory_is_looked_through_once_an_hour_and_a_thousand_are_remembered() {
+        let (mut looked, start) = (HashMap::new(), Instant::now());
+        assert!(is_due(&mut looked, (1, 0), start));
+        assert!(!is_due(&mut looked, (1, 0), start));
+        assert!(!is_due(&mut looked, (1, 0), start + EVERY - Duration::from_nanos(1)));
+        assert!(is_due(&mut looked, (1, 0), start + EVERY));
+        for directory in 1..MOST_DIRECTORIES as u64 {
+            assert!(is_due(&mut looked, (1, directory), start + EVERY));
+        }
+        assert_eq!(looked.len(), MOST_DIRECTORIES);
+        assert!(!is_due(&mut looked, (1, 0), start + EVERY));
+        assert!(is_due(&mut looked, (2, 0), start + EVERY));
+        assert_eq!(looked.len(), 1);
+    }
 
     #[test]
     fn only_what_was_left_behind_is_removed() {

@@ -66,3 +66,51 @@ impl FileVersion {
 pub(super) fn hash(content: &[u8]) -> u64 {
     FixedState::with_seed(0x746f_6f6c_6b69_7431).hash_one(content)
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use crate::files::handle::Dir;
+    use std::fs;
+    use std::time::Duration;
+
+    #[test]
+    fn a_version_is_told_by_content_else_by_size_time_and_identity() {
+        let directory = tempfile::tempdir().unwrap();
+        fs::write(directory.path().join("f"), "text").unwrap();
+        let metadata = fs::metadata(directory.path().join("f")).unwrap();
+        let whole = FileVersion::of(b"text", &metadata);
+        let plain = FileVersion::without_content(&metadata);
+        let later = plain.modified.map(|time| time + Duration::from_secs(1));
+        // What is the same of both, where the content is known and where it is not.
+        for (what, other, by_content, by_the_rest) in [
+            ("nothing differs", whole.clone(), true, true),
+            ("its time", FileVersion { modified: later, ..whole.clone() }, true, false),
+            ("its identity", FileVersion { identity: Some((0, 0)), ..whole.clone() }, true, false),
+            ("its size", FileVersion { size: 5, ..whole.clone() }, false, false),
+            ("its content", FileVersion { hash: Some(0), ..whole.clone() }, false, true),
+        ] {
+            let without = FileVersion { hash: None, ..other.clone() };
+            assert_eq!(whole.is_same(&other), by_content, "{what}");
+            assert_eq!(
+                (plain.is_same(&other), whole.is_same(&without)),
+                (by_the_rest, by_the_rest),
+                "{what}"
+            );
+        }
+        // The content is what was read, whatever the system said by then.
+        assert_eq!(FileVersion::of(b"longer", &metadata).size(), 6);
+
+        let stat = Dir::open_root(directory.path()).unwrap().stat("f".as_ref()).unwrap();
+        for (what, version, looks_like) in [
+            ("nothing differs", plain.clone(), true),
+            ("its size", FileVersion { size: 5, ..plain.clone() }, false),
+            ("its time", FileVersion { modified: later, ..plain.clone() }, false),
+            ("its identity", FileVersion { identity: Some((0, 0)), ..plain.clone() }, false),
+            ("no time is known", FileVersion { modified: None, ..plain.clone() }, true),
+            ("no identity is known", FileVersion { identity: None, ..plain }, true),
+        ] {
+            assert_eq!(version.looks_like(&stat), looks_like, "{what}");
+        }
+    }
+}

@@ -46,3 +46,91 @@ fn no_link_is_followed_either_way() {
         }
     }
 }
+
+#[test]
+fn a_handle_is_of_what_was_asked_for_and_no_child_inherits_it() {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::create_dir(directory.path().join("a")).unwrap();
+    std::fs::write(directory.path().join("f"), "text").unwrap();
+    let name = OsStr::new;
+    let dir = Dir::open_root(directory.path()).unwrap();
+    let inner = dir.open_dir(Path::new("a")).unwrap();
+    let (Any::File(read, _), Any::Directory(listed)) =
+        (dir.open_file(Path::new("f")).unwrap(), dir.open_any(Path::new("a")).unwrap())
+    else {
+        panic!("a file and a directory")
+    };
+    let made = dir.create(name("made"), false).unwrap();
+    let locked = inner.lock(Duration::ZERO).unwrap();
+    let clone = dir.try_clone().unwrap();
+    for (what, handle) in [
+        ("root", dir.0.as_fd()),
+        ("inner", inner.0.as_fd()),
+        ("read", read.as_fd()),
+        ("listed", listed.0.as_fd()),
+        ("made", made.as_fd()),
+        ("locked", locked.as_fd()),
+        ("clone", clone.0.as_fd()),
+        ("stepwise", dir.open_stepwise(Path::new("a"), OFlags::CLOEXEC, Mode::empty()).unwrap().as_fd()),
+    ] {
+        assert!(rustix::io::fcntl_getfd(handle).unwrap().contains(rustix::io::FdFlags::CLOEXEC), "{what}");
+    }
+    assert!(rustix::fs::fcntl_getfl(&read).unwrap().contains(OFlags::NONBLOCK));
+    // A file is no directory, and what is there is not made anew.
+    for refused in [Dir::open_root(&directory.path().join("f")), dir.open_dir(Path::new("f"))] {
+        assert_eq!(refused.unwrap_err().kind(), io::ErrorKind::NotADirectory);
+    }
+    for taken in ["f", "made", "a"] {
+        let error = dir.create(name(taken), true).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::AlreadyExists, "{taken}");
+    }
+    symlink("absent", directory.path().join("dangling")).unwrap();
+    assert!(dir.create(name("dangling"), true).is_err() && !directory.path().join("absent").exists());
+    io::Write::write_all(&mut &made, b"written").unwrap();
+}
+
+#[test]
+fn a_lock_is_waited_for_no_longer_than_told() {
+    let directory = tempfile::tempdir().unwrap();
+    let dir = Dir::open_root(directory.path()).unwrap();
+    let held = dir.lock(Duration::ZERO).unwrap();
+    let start = Instant::now();
+    assert!(dir.lock(Duration::from_millis(50)).is_none());
+    assert!(start.elapsed() >= Duration::from_millis(50));
+    drop(held);
+    assert!(dir.lock(Duration::ZERO).is_some());
+}
+
+#[test]
+fn what_stands_under_a_name_is_told_of_it() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name);
+    std::fs::write(path("f"), "text").unwrap();
+    std::fs::hard_link(path("f"), path("again")).unwrap();
+    std::fs::set_permissions(path("f"), std::fs::Permissions::from_mode(0o4751)).unwrap();
+    let dir = Dir::open_root(directory.path()).unwrap();
+    let (stat, metadata) = (dir.stat(OsStr::new("f")).unwrap(), std::fs::metadata(path("f")).unwrap());
+    assert_eq!((stat.kind, stat.size, stat.names, stat.mode), (FileKind::File, 4, 2, 0o4751));
+    assert_eq!((stat.modified, stat.identity), (metadata.modified().ok(), identity(&metadata)));
+    assert_eq!(stat.owner, Some((metadata.uid(), metadata.gid())));
+    let changed = UNIX_EPOCH.checked_add(Duration::new(
+        u64::try_from(metadata.ctime()).unwrap(),
+        u32::try_from(metadata.ctime_nsec()).unwrap(),
+    ));
+    assert_eq!(stat.changed, changed);
+    assert_eq!(time(-1, 0), None);
+}
+
+#[test]
+fn of_names_so_many_are_told_and_whether_there_are_more() {
+    let directory = tempfile::tempdir().unwrap();
+    for name in ["a", "b", "c"] {
+        std::fs::write(directory.path().join(name), "").unwrap();
+    }
+    let dir = Dir::open_root(directory.path()).unwrap();
+    for (most, expected) in [(0, (0, true)), (2, (2, true)), (3, (3, false)), (4, (3, false))] {
+        let (entries, has_more) = dir.entries(most).unwrap();
+        assert_eq!((entries.len(), has_more), expected, "{most}");
+    }
+}

@@ -33,13 +33,14 @@ pub(super) fn make(
     let modes = &outcome.modes;
     let mut files = Files { targets, known, versions, modes, done: Vec::new(), other_names: BTreeMap::new() };
     let mut order: Vec<&(usize, Fate)> = outcome.files.iter().collect();
-    // What gets the mode of another does so before anything becomes of that one, and a file is moved before another comes in
-    // its place. What is only to be found in the old files goes last.
+    // In the order of the patch, but what gets the mode of another does so before anything becomes of that one, and a file is
+    // moved before another comes in its place. What is only to be found in the old files goes last.
     order.sort_by_key(|(at, fate)| match fate {
         Fate::Added(_) if modes.get(at).is_some_and(|mode| mode.like.is_some()) => 0,
         Fate::Changed(_) if modes.get(at).is_some_and(|mode| mode.like.is_some()) => 1,
-        Fate::Moved { .. } => 2,
-        Fate::Added(_) | Fate::Changed(_) => 3,
+        // It comes where one was moved away.
+        Fate::Added(_) if known[*at].content.is_some() => 3,
+        Fate::Added(_) | Fate::Changed(_) | Fate::Moved { .. } => 2,
         Fate::Deleted => 4,
     });
     for (count, (at, fate)) in order.into_iter().enumerate() {

@@ -18,6 +18,12 @@ fn begin(hunks: &str) -> String {
     format!("*** Begin Patch\n*** Update File: f\n{hunks}\n*** End Patch\n")
 }
 
+#[track_caller]
+fn check(file: &str, hunks: &str, expected: Result<&str, &str>) {
+    let patched = patched(file, &begin(hunks));
+    assert_eq!(patched.as_deref().map_err(String::as_str), expected, "{hunks}\nin {file:?}");
+}
+
 #[test]
 fn hunks_go_where_they_belong() {
     for (file, hunks, expected) in [
@@ -75,7 +81,24 @@ fn hunks_go_where_they_belong() {
             Err("hunk 2: Ambiguous { level: Exact, lines: [2, 4] }"),
         ),
         ("a\nb\nz\na\nb\n", "@@\n-z\n+x\n@@\n-a\n+y", Ok("a\nb\nx\ny\nb\n")),
-        // Blocks.
+        // Nowhere.
+        ("a\nb\n", "@@\n-c\n+x", Err("hunk 1: Absent")),
+        ("", "@@\n-c\n+x", Err("hunk 1: Absent")),
+        ("a\nb\n", "@@\n-a\n+x\n@@\n-a\n+y", Err("hunk 2: Overlaps")),
+        // Empty lines may be the file's or the patch's.
+        ("a\n\nb\n", "@@\n-a\n+x\n\n b", Ok("x\n\nb\n")),
+        ("a\nb\n", "@@\n-a\n+x\n\n", Ok("x\nb\n")),
+        ("a\n\nb\n", "@@\n-a\n+x\n\n", Ok("x\n\nb\n")),
+        ("a\nb\n", "@@\n-a\n+x\n\n@@\n-b\n+y", Ok("x\ny\n")),
+        ("a\n\nb\n", "@@\n+x\n\n", Ok("a\n\nb\nx\n")),
+    ] {
+        check(file, hunks, expected);
+    }
+}
+
+#[test]
+fn lines_that_are_named_say_where_hunks_belong() {
+    for (file, hunks, expected) in [
         (
             "def f():\n    x\n    y\ndef g():\n    x\n    y\n",
             "@@ def g():\n     x\n-    y\n+    z",
@@ -151,22 +174,8 @@ fn hunks_go_where_they_belong() {
         ("a\nb\nc\n", "@@ b\n-a\n-b\n+x", Ok("x\nc\n")),
         ("a\nb\nc\n", "@@ a\n-c\n+x", Ok("a\nb\nx\n")),
         ("a\nb\na\nb\n", "@@ -3,2 +3,2 @@\n a\n-b\n+x", Ok("a\nb\na\nx\n")),
-        // Nowhere.
-        ("a\nb\n", "@@\n-c\n+x", Err("hunk 1: Absent")),
-        ("", "@@\n-c\n+x", Err("hunk 1: Absent")),
-        ("a\nb\n", "@@\n-a\n+x\n@@\n-a\n+y", Err("hunk 2: Overlaps")),
-        // Empty lines may be the file's or the patch's.
-        ("a\n\nb\n", "@@\n-a\n+x\n\n b", Ok("x\n\nb\n")),
-        ("a\nb\n", "@@\n-a\n+x\n\n", Ok("x\nb\n")),
-        ("a\n\nb\n", "@@\n-a\n+x\n\n", Ok("x\n\nb\n")),
-        ("a\nb\n", "@@\n-a\n+x\n\n@@\n-b\n+y", Ok("x\ny\n")),
-        ("a\n\nb\n", "@@\n+x\n\n", Ok("a\n\nb\nx\n")),
     ] {
-        assert_eq!(
-            patched(file, &begin(hunks)).as_deref().map_err(String::as_str),
-            expected,
-            "{hunks}\nin {file:?}"
-        );
+        check(file, hunks, expected);
     }
 }
 

@@ -178,3 +178,6 @@ fn shown(line: &[u8]) -> String {
         None => line.into_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests;

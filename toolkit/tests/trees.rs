@@ -193,7 +193,9 @@ async fn leave_for_a_place_outside_is_leave_for_what_is_below_it_and_a_rule_says
     let own = json!({"external_directory": [
         {"match": format!("{outside}*"), "do": "allow"}, {"match": format!("{outside}/b/*"), "do": "ask"},
     ]});
-    for (rules, asked, expected) in [(json!({}), 1, "a b/c"), (own, 0, "a")] {
+    // With a rule that says nothing of what is there, each path is decided whole.
+    let other = json!({"read": [{"match": "*/absent", "do": "deny"}]});
+    for (rules, asked, expected) in [(json!({}), 1, "a b/c"), (other, 1, "a b/c"), (own, 0, "a")] {
         let mut settings = toolkit::PermissionSettings::default();
         settings.everybody = serde_json::from_value(rules.clone()).unwrap();
         let approver = toolkit::ScriptedApprover::always(toolkit::Answer::allow());

@@ -220,3 +220,6 @@ fn shown(line: &[u8], around: usize) -> String {
         None => format!("{before}{line}"),
     }
 }
+
+#[cfg(test)]
+mod tests;

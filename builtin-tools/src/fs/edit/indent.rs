@@ -172,4 +172,20 @@ mod tests {
             assert_eq!(turned(old, file, new), expected, "{old:?} in {file:?}");
         }
     }
+
+    #[test]
+    fn where_the_rule_does_not_say_how_nothing_is_guessed() {
+        for (old, file, new, expected) in [
+            // Further to the left, by as much.
+            ("    a\n      b", "  a\n    b", "   y", " y"),
+            ("    a\n      b", "  a\n    b", "\t\t\tx", "not \"\\t\\t\\tx\""),
+            ("  a\n  b", "\ta\n\tb", " x", "not \" x\""),
+            // A tab is as wide as the lines say that are there.
+            ("    a\n            b", "\ta\n\t\t\tb", "        x", "\t\tx"),
+            ("        a\n        b", "\t\ta\n\t\tb", "            y", "\t\t\ty"),
+            ("     a\n     b", "\t\ta\n\t\tb", "       y", "no rule"),
+        ] {
+            assert_eq!(turned(old, file, new), expected, "{new:?} by {old:?} in {file:?}");
+        }
+    }
 }

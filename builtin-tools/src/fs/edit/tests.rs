@@ -266,3 +266,35 @@ proptest! {
         prop_assert_eq!(got, Ok(expected));
     }
 }
+
+#[test]
+fn a_looser_place_is_bounded_and_is_where_its_lines_are() {
+    let spaces = |count: usize| " ".repeat(count);
+    // Three bytes in two lines: twice as many, and 128 more for each line.
+    let (fits, too_long) = (spaces(262 - 3), spaces(263 - 3));
+    check(&format!("a{fits}\nb\n"), "a\nb", "a\nx", &format!("a{fits}\nx\n"), "Trailing 1 1");
+    check("1\n2\n3\n4\n\tb\n", "    b\n", "    c\n", "1\n2\n3\n4\n\tc\n", "Indentation 1 5");
+    // What is there exactly counts before what is there with other endings.
+    check("a\nb\na\r\nb\n", "a\nb", "x", "x\na\r\nb\n", "Exact 1 1");
+    for (file, old, expected) in [
+        (format!("a{too_long}\nb\n"), "a\nb", "0 Miss(Absent)"),
+        // A lone carriage return hides no place.
+        ("a\rb b".to_owned(), "b", "0 Miss(Several { looseness: Exact, count: 2, lines: [1] })"),
+        // Typographic white space at the end was asked for at the end of a line.
+        ("ab\n".to_owned(), "a\u{A0}", "0 Miss(Absent)"),
+        (
+            "\tb\n".repeat(4),
+            "    b\n",
+            "0 Miss(Several { looseness: Indentation, count: 4, lines: [1, 2, 3, 4] })",
+        ),
+        // So many are looked for that it is known whether there are more than are named.
+        (
+            "\tb\n".repeat(14),
+            "    b\n",
+            "0 Miss(Several { looseness: Indentation, count: 11, lines: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] })",
+        ),
+    ] {
+        let got = edited(file.as_bytes(), &[(old, "x", false)]);
+        assert_eq!(got, Err(expected.to_owned()), "{old:?} in {file:?}");
+    }
+}

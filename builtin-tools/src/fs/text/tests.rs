@@ -76,3 +76,17 @@ proptest! {
         prop_assert_eq!(decoded.form, form);
     }
 }
+
+#[test]
+fn so_many_control_characters_are_text_and_one_more_is_none() {
+    let repeated = |byte: u8, count: usize| vec![byte; count];
+    // Of UTF-8 a quarter.
+    assert_eq!(kind(&[repeated(1, 2), repeated(b'a', 6)].concat(), true), Kind::Text(Form::PLAIN));
+    assert_eq!(kind(&[repeated(1, 3), repeated(b'a', 6)].concat(), true), Kind::Binary);
+    // Of anything else one in fifty.
+    let with = |count: usize| [repeated(1, 1), repeated(b'a', count), repeated(0xE9, 1)].concat();
+    assert!(matches!(kind(&with(48), true), Kind::Text(_)));
+    assert_eq!(kind(&with(47), true), Kind::Binary);
+    // A mark of UTF-8 makes no text of what has a NUL.
+    assert_eq!(kind(b"\xEF\xBB\xBFa\0b", true), Kind::Binary);
+}

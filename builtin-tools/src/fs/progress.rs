@@ -11,72 +11,78 @@ const EVERY: Duration = Duration::from_millis(500);
 pub(crate) struct Meter {
     ctx: ToolContext,
     told: Instant,
+    every: Duration,
+    /// Called for each unit of work that a test counts.
+    #[cfg(test)]
+    hook: Option<units::Hook>,
 }
 
 impl Meter {
     /// Begins to wait.
     pub(crate) fn new(ctx: &ToolContext) -> Self {
-        Self { ctx: ctx.clone(), told: Instant::now() }
+        #[cfg(test)]
+        let (every, hook) = units::of(ctx.workspace_dir()).unzip();
+        #[cfg(not(test))]
+        let every: Option<Duration> = None;
+        Self {
+            ctx: ctx.clone(),
+            told: Instant::now(),
+            every: every.unwrap_or(EVERY),
+            #[cfg(test)]
+            hook,
+        }
     }
 
     /// Tells it if it is time to.
     pub(crate) fn tell(&mut self, progress: impl FnOnce() -> Progress) {
         #[cfg(test)]
-        units::pass();
-        if self.told.elapsed() >= every() {
+        if let Some(hook) = &self.hook {
+            hook();
+        }
+        if self.told.elapsed() >= self.every {
             self.told = Instant::now();
             self.ctx.progress(progress());
         }
     }
 }
 
-#[cfg(not(test))]
-fn every() -> Duration {
-    EVERY
-}
-
-#[cfg(test)]
-fn every() -> Duration {
-    if units::ARE_TOLD.load(std::sync::atomic::Ordering::SeqCst) { Duration::ZERO } else { EVERY }
-}
-
 /// The units of work between which a call can be stopped, for tests that count them.
 #[cfg(test)]
 pub(crate) mod units {
-    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::path::{Path, PathBuf};
     use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+    use std::time::Duration;
 
-    type Hook = Arc<dyn Fn() + Send + Sync>;
+    pub(super) type Hook = Arc<dyn Fn() + Send + Sync>;
 
-    /// Whether each is told, as if all took long.
-    pub(super) static ARE_TOLD: AtomicBool = AtomicBool::new(false);
-    static HOOK: Mutex<Option<Hook>> = Mutex::new(None);
-    /// What is set here holds for the whole process.
-    static ALONE: Mutex<()> = Mutex::new(());
+    /// By the workspace of the calls that are watched: tests run beside each other.
+    static WATCHED: Mutex<Vec<(PathBuf, Duration, Hook)>> = Mutex::new(Vec::new());
 
-    pub(super) fn pass() {
-        let hook = HOOK.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some(hook) = hook {
-            hook();
-        }
+    fn watched() -> MutexGuard<'static, Vec<(PathBuf, Duration, Hook)>> {
+        WATCHED.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Until it is dropped, each unit is told, and `hook` called for it.
-    pub(crate) struct Watched {
-        _alone: MutexGuard<'static, ()>,
+    pub(super) fn of(workspace: &Path) -> Option<(Duration, Hook)> {
+        let watched = watched();
+        let found = watched.iter().find(|(path, ..)| path == workspace);
+        found.map(|(_, every, hook)| (*every, Arc::clone(hook)))
     }
 
-    pub(crate) fn watch(hook: impl Fn() + Send + Sync + 'static) -> Watched {
-        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-        *HOOK.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(hook));
-        ARE_TOLD.store(true, Ordering::SeqCst);
-        Watched { _alone: alone }
+    /// Until it is dropped, calls in the workspace tell what they do as often, and call `hook` for each unit.
+    pub(crate) struct Watched(PathBuf);
+
+    pub(crate) fn watch(
+        workspace: &Path,
+        every: Duration,
+        hook: impl Fn() + Send + Sync + 'static,
+    ) -> Watched {
+        watched().push((workspace.to_owned(), every, Arc::new(hook)));
+        Watched(workspace.to_owned())
     }
 
     impl Drop for Watched {
         fn drop(&mut self) {
-            ARE_TOLD.store(false, Ordering::SeqCst);
-            *HOOK.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            watched().retain(|(path, ..)| *path != self.0);
         }
     }
 }

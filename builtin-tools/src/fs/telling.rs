@@ -4,6 +4,7 @@ use super::progress::units;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 use tokio::runtime::Runtime;
 use toolkit::testing::{TestCall, TestToolbox};
 use toolkit::{Answer, CallOptions, CancellationToken, Progress, ScriptedApprover, ToolErrorKind};
@@ -44,11 +45,15 @@ fn toolbox(tool: toolkit::Tool) -> TestToolbox {
 async fn what_takes_long_is_told_and_nothing_else() {
     for (tool, arguments, words) in cases() {
         let name = tool.name().to_owned();
-        let quick = toolbox(tool.clone()).call(arguments.clone()).await;
+        let calm = toolbox(tool.clone());
+        let watched = units::watch(calm.workspace().path(), Duration::MAX, || {});
+        let quick = calm.call(arguments.clone()).await;
+        drop(watched);
         quick.expect_ok();
         assert_eq!(told(&quick), [""; 0], "{name}");
-        let watched = units::watch(|| {});
-        let slow = toolbox(tool).call(arguments).await;
+        let busy = toolbox(tool);
+        let watched = units::watch(busy.workspace().path(), Duration::ZERO, || {});
+        let slow = busy.call(arguments).await;
         drop(watched);
         let told = told(&slow);
         assert!(told.len() >= 2, "{name}: {told:?}");
@@ -69,7 +74,7 @@ async fn a_patch_tells_each_file() {
         .approve(ScriptedApprover::always(Answer::allow()))
         .file("gone", "x\n")
         .file("old", "x\n");
-    let watched = units::watch(|| {});
+    let watched = units::watch(toolbox.workspace().path(), Duration::ZERO, || {});
     let patch = "*** Begin Patch\n*** Delete File: gone\n*** Add File: new\n+x\n*** Update File: old\n*** Move to: moved\n\
                  *** End Patch";
     let call = toolbox.call(json!({ "input": patch })).await;
@@ -90,7 +95,8 @@ fn once_nobody_waits_work_stops_at_the_next_unit() {
         for at in [1, 2, 3] {
             let token = CancellationToken::new();
             let passed = Arc::new(AtomicUsize::new(0));
-            let watched = units::watch({
+            let toolbox = toolbox(tool.clone());
+            let watched = units::watch(toolbox.workspace().path(), Duration::ZERO, {
                 let (token, passed) = (token.clone(), Arc::clone(&passed));
                 move || {
                     if passed.fetch_add(1, Ordering::SeqCst) + 1 == at {
@@ -101,14 +107,15 @@ fn once_nobody_waits_work_stops_at_the_next_unit() {
             let options = CallOptions::new().cancel(token);
             let runtime = Runtime::new().unwrap();
             runtime.block_on(async {
-                let call = toolbox(tool.clone()).options(options).call(arguments.clone()).await;
+                let call = toolbox.options(options).call(arguments.clone()).await;
                 call.expect_error(ToolErrorKind::Aborted);
             });
             // It waits for threads that go on working.
             drop(runtime);
             drop(watched);
             let after = passed.load(Ordering::SeqCst) - at;
-            assert!(after <= 1, "{name}: {after} units after it was stopped at {at}");
+            // Of several threads, each may have been within a unit.
+            assert!(after <= 5, "{name}: {after} units after it was stopped at {at}");
         }
     }
 }

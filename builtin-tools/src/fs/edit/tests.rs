@@ -274,6 +274,9 @@ fn a_looser_place_is_bounded_and_is_where_its_lines_are() {
     let (fits, too_long) = (spaces(262 - 3), spaces(263 - 3));
     check(&format!("a{fits}\nb\n"), "a\nb", "a\nx", &format!("a{fits}\nx\n"), "Trailing 1 1");
     check("1\n2\n3\n4\n\tb\n", "    b\n", "    c\n", "1\n2\n3\n4\n\tc\n", "Indentation 1 5");
+    // At the very beginning, where nothing stands before a line feed.
+    check("\na\n", "\na", "\nb", "\nb\n", "Exact 1 1");
+    check("\na", "a", "a\nb", "\na\nb", "Exact 1 2");
     // What is there exactly counts before what is there with other endings.
     check("a\nb\na\r\nb\n", "a\nb", "x", "x\na\r\nb\n", "Exact 1 1");
     for (file, old, expected) in [
@@ -296,5 +299,13 @@ fn a_looser_place_is_bounded_and_is_where_its_lines_are() {
     ] {
         let got = edited(file.as_bytes(), &[(old, "x", false)]);
         assert_eq!(got, Err(expected.to_owned()), "{old:?} in {file:?}");
+    }
+}
+
+#[test]
+fn the_new_line_is_told_to_which_the_rule_cannot_be_applied() {
+    for (new, new_line) in [("  a\n b\n", 2), ("  a\n  c\n b\n", 3), (" a\n", 1)] {
+        let got = edited(b"x\n\ta\n", &[("  a\n", new, false)]);
+        assert_eq!(got, Err(format!("0 NotIndented {{ line: 2, new_line: {new_line} }}")), "{new:?}");
     }
 }

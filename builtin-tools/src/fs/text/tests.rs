@@ -87,6 +87,8 @@ fn so_many_control_characters_are_text_and_one_more_is_none() {
     let with = |count: usize| [repeated(1, 1), repeated(b'a', count), repeated(0xE9, 1)].concat();
     assert!(matches!(kind(&with(48), true), Kind::Text(_)));
     assert_eq!(kind(&with(47), true), Kind::Binary);
+    // As many bytes that are none of UTF-8 as characters that are: another encoding.
+    assert!(matches!(kind(b"\xC3\xB6 \xFF", true), Kind::Text(_)));
     // A mark of UTF-8 makes no text of what has a NUL.
     assert_eq!(kind(b"\xEF\xBB\xBFa\0b", true), Kind::Binary);
 }

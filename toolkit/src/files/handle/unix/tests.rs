@@ -120,6 +120,10 @@ fn what_stands_under_a_name_is_told_of_it() {
     ));
     assert_eq!(stat.changed, changed);
     assert_eq!(time(-1, 0), None);
+    symlink("f", path("link")).unwrap();
+    assert_eq!(dir.stat(OsStr::new("link")).unwrap().kind, FileKind::Link);
+    let own = std::fs::metadata(directory.path()).unwrap();
+    assert_eq!(dir.identity(), Some((own.dev(), own.ino())));
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! What `edit` takes where nothing has checked its arguments before.
 
 #![cfg(feature = "fs")]
-#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
 use builtin_tools::fs::{Edit, edit};
 use std::path::Path;

@@ -87,7 +87,7 @@ mod tests {
         let (mut looked, start) = (HashMap::new(), Instant::now());
         assert!(is_due(&mut looked, (1, 0), start));
         assert!(!is_due(&mut looked, (1, 0), start));
-        assert!(!is_due(&mut looked, (1, 0), start + EVERY - Duration::from_nanos(1)));
+        assert!(!is_due(&mut looked, (1, 0), start + EVERY.saturating_sub(Duration::from_nanos(1))));
         assert!(is_due(&mut looked, (1, 0), start + EVERY));
         for directory in 1..MOST_DIRECTORIES as u64 {
             assert!(is_due(&mut looked, (1, directory), start + EVERY));

@@ -76,17 +76,6 @@ fn what_is_wrong_is_told_with_its_place() {
                 "1:38: mcp.b/c: expected an object with the key `command`",
             ],
         ),
-        // What is there says which of both it was to be.
-        (
-            "{ mcp: { a: { command: 'x', ulr: 'https://x' } } }",
-            &["1:29: mcp.a.ulr: expected one of the keys", "got the unknown `ulr`"],
-        ),
-        (
-            "{ mcp: { a: { url: 'https://x', comand: 'x' } } }",
-            &["1:33: mcp.a.comand: expected one of the keys"],
-        ),
-        ("{ mcp: { a: { command: 'x', zzzz: 1 } } }", &["1:29: mcp.a.zzzz: expected one of the keys"]),
-        ("{ mcp: { a: { url: 'https://x', zzzz: 1 } } }", &["1:33: mcp.a.zzzz: expected one of the keys"]),
         ("{ plugins: { prefer: 'a' } }", &["1:22: plugins.prefer: expected an array"]),
         (
             "{ tools: { settings: { Read: {} } } }",
@@ -107,6 +96,26 @@ fn what_is_wrong_is_told_with_its_place() {
             assert!(error.contains(&part), "{text}: {error}\nlacks {part}");
             assert!(!error.contains("hunter2"), "{error}");
         }
+    }
+}
+
+#[test]
+fn the_key_that_a_server_has_says_what_it_was_to_be() {
+    let cases: [(&str, &[&str]); 4] = [
+        (
+            "{ mcp: { a: { command: 'x', ulr: 'https://x' } } }",
+            &["1:29: mcp.a.ulr: expected one of the keys", "got the unknown `ulr`"],
+        ),
+        (
+            "{ mcp: { a: { url: 'https://x', comand: 'x' } } }",
+            &["1:33: mcp.a.comand: expected one of the keys"],
+        ),
+        ("{ mcp: { a: { command: 'x', zzzz: 1 } } }", &["1:29: mcp.a.zzzz: expected one of the keys"]),
+        ("{ mcp: { a: { url: 'https://x', zzzz: 1 } } }", &["1:33: mcp.a.zzzz: expected one of the keys"]),
+    ];
+    for (text, expected) in cases {
+        let error = Place::new().write("user/toolkit.json5", text).fails();
+        assert!(expected.iter().all(|part| error.contains(part)), "{text}: {error}\nlacks {expected:?}");
     }
 }
 

@@ -20,16 +20,17 @@ pub(crate) struct Meter {
 impl Meter {
     /// Begins to wait.
     pub(crate) fn new(ctx: &ToolContext) -> Self {
+        let (ctx, told, every) = (ctx.clone(), Instant::now(), EVERY);
         #[cfg(test)]
-        let (every, hook) = units::of(ctx.workspace_dir()).unzip();
-        #[cfg(not(test))]
-        let every: Option<Duration> = None;
+        if let Some((every, hook)) = units::of(ctx.workspace_dir()) {
+            return Self { ctx, told, every, hook: Some(hook) };
+        }
         Self {
-            ctx: ctx.clone(),
-            told: Instant::now(),
-            every: every.unwrap_or(EVERY),
+            ctx,
+            told,
+            every,
             #[cfg(test)]
-            hook,
+            hook: None,
         }
     }
 

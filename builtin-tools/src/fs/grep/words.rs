@@ -123,10 +123,8 @@ impl Answer<'_> {
         if page.count == 0 && *offset > 0 {
             said.push(format!("(no results from offset {offset} on; {searched})"));
         } else if page.count == 0 {
-            let why = match self.is_filtered && self.files == 0 {
-                true => ", since `glob` or `type` describes none",
-                false => "",
-            };
+            let is_none_meant = self.is_filtered && self.files == 0;
+            let why = if is_none_meant { ", since `glob` or `type` describes none" } else { "" };
             said.push(format!("(no matches; {searched}{why}, what is hidden or ignored left out)"));
         } else if page.has_more {
             let (first, last) = (offset + 1, offset + page.count);

@@ -44,6 +44,17 @@ async fn another_hand_at_any_step() {
     let cases: &[(&str, &str, Doings, &str, Option<&str>)] = &[
         // What is there before, what is done, what happens, what is told, what is there then.
         ("old", "version", &[], "done", Some("new")),
+        ("old", "version", &[("create", "another")], CHANGED, Some("another")),
+        ("old", "version", &[("write", "another")], CHANGED, Some("another")),
+        ("old", "version", &[("exchange", "another")], CHANGED, Some("another")),
+        (
+            "old",
+            "version",
+            &[("exchange", "another"), ("look at what was replaced", "the latest")],
+            CHANGED,
+            Some("the latest"),
+        ),
+        ("old", "version", &[("look at what was replaced", "the latest")], "done", Some("the latest")),
         ("old", "version", &[("sync", "gone")], CHANGED, None),
         ("old", "version", &[("exchange", "gone")], CHANGED, None),
         ("old", "version", &[("sync", "old")], CHANGED, Some("old")),

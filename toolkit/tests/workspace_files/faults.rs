@@ -7,7 +7,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use toolkit::prelude::*;
 use toolkit::testing::{FileSystems, at_fault_points, take_file_systems_for};
-use toolkit::{Answer, Expected, FileVersion, ScriptedApprover};
+use toolkit::{Answer, Expected, ScriptedApprover};
 
 /// In the child: at which step it dies, what it does, and where.
 const AT: &str = "TOOLKIT_TEST_FAULT_AT";
@@ -146,69 +146,4 @@ async fn a_file_is_old_or_new() {
         }
         assert!(died >= steps && died < MOST_STEPS, "{what}: {died} steps");
     }
-}
-
-/// Puts a file in the place of another, as editors do.
-fn put_by_another_hand(path: &std::path::Path, content: &str) {
-    let beside = path.with_extension("beside");
-    fs::write(&beside, content).unwrap();
-    fs::rename(beside, path).unwrap();
-}
-
-#[tokio::test]
-async fn what_another_hand_puts_there_meanwhile_stays() {
-    /// The step before which something happens, and what the other hand writes then.
-    type Doings = &'static [(&'static str, &'static str)];
-    let cases: [(Doings, &str, &str); 5] = [
-        (&[("write", "another")], "f was changed by something else meanwhile", "another"),
-        (&[("exchange", "another")], "f was changed by something else meanwhile", "another"),
-        (
-            &[("exchange", "another"), ("look at what was replaced", "the latest")],
-            "f was changed by something else meanwhile",
-            "the latest",
-        ),
-        (&[("look at what was replaced", "the latest")], "done", "the latest"),
-        (&[("create", "another")], "f was changed by something else meanwhile", "another"),
-    ];
-    for (doings, expected, left) in cases {
-        let places = Places::new();
-        places.write("inside/f", OLD);
-        let path = places.base.join("inside/f");
-        let workspace = places.workspace();
-        let version = workspace.try_open("f").unwrap().version();
-        at_fault_points({
-            let path = path.clone();
-            move |step| {
-                for (_, content) in doings.iter().filter(|(at, _)| *at == step) {
-                    put_by_another_hand(&path, content);
-                }
-            }
-        });
-        let text = replace(&places, &version).await;
-        at_fault_points(|_| {});
-        assert!(text.starts_with(expected), "{doings:?}: {text}");
-        assert_eq!(places.read("inside/f"), left, "{doings:?}");
-        assert_eq!(places.names("inside"), ["f"], "{doings:?}");
-    }
-}
-
-/// Replaces `f` if it is still what it was.
-async fn replace(places: &Places, version: &FileVersion) -> String {
-    let toolkit = Toolkit::empty()
-        .tool(toolkit::tool_ref!(replace_version))
-        .service(version.clone())
-        .approver(ScriptedApprover::always(Answer::allow()))
-        .default_workspace(places.base.join("inside"))
-        .build()
-        .unwrap();
-    let toolbox = toolkit.toolbox(&Caller::new()).await;
-    toolbox.call(ToolCall::new("1", "replace_version", "{}")).await.text()
-}
-
-/// Replaces `f`.
-#[tool(permission = "edit", asks)]
-async fn replace_version(ctx: &ToolContext, version: State<FileVersion>) -> Result<String, ToolError> {
-    let target = ctx.workspace().target("f", |ask| ask).await?;
-    let expected = Expected::Version((*version).clone());
-    ctx.blocking(move |_| target.write(b"new", &expected).map(|_| "done".to_owned())).await
 }

@@ -79,7 +79,8 @@ async fn what_is_wrong_is_said() {
         (
             json!({ "file_path": "a", "old_string": "\tlet y = 1;\n", "new_string": "" }),
             "old_string is not in a, nor is it in a looser form; nothing was changed\nthe nearest text is on line 2\n\
-             line 2 differs:\n  there:     let x = 1;\n  asked: \tlet y = 1;",
+             line 2 differs in indentation (4 spaces there, 1 tab asked) and after it:\n  there:     let x = 1;\n  asked: \tlet \
+             y = 1;",
         ),
         (
             json!({ "file_path": "a", "old_string": "fn one() {\n  let x = 1;\n}", "new_string": "" }),
@@ -89,8 +90,8 @@ async fn what_is_wrong_is_said() {
         (
             json!({ "file_path": "a", "old_string": "     2→    let x = 1;", "new_string": "x" }),
             "old_string is not in a, nor is it in a looser form; nothing was changed\nits lines begin with line numbers as \
-             `read` shows them, which the file does not have\nthe nearest text is on line 2\nline 2 differs:\n  there:     \
-             let x = 1;\n  asked:      2→    let x = 1;",
+             `read` shows them, which the file does not have\nthe nearest text is on line 2\nline 2 differs in indentation (4 spaces \
+             there, 5 spaces asked) and after it:\n  there:     let x = 1;\n  asked:      2→    let x = 1;",
         ),
         (
             json!({ "file_path": "a", "old_string": "let x = 7;", "new_string": "let x = 2;" }),

@@ -166,9 +166,24 @@ fn difference(there: &[u8], asked: &str, from: usize) -> String {
         let (there, asked) = (indentation(there), indentation(asked.as_bytes()));
         return format!(" in indentation ({there} there, {asked} asked)");
     }
-    let number = || String::from_utf8_lossy(&there[..from]).chars().count() + 1;
+    let (indent, wanted) = (fold::indentation(there), fold::indentation(asked.as_bytes()));
+    // Where none was asked for, a part of a line was meant.
+    if wanted == 0 && indent > 0 {
+        let there = &there[indent..];
+        return unlike(there, asked.as_bytes(), first_difference(there, asked.as_bytes()), indent);
+    }
+    if from <= indent.min(wanted) && there[..indent] != asked.as_bytes()[..wanted] {
+        let (there, asked) = (indentation(there), indentation(asked.as_bytes()));
+        return format!(" in indentation ({there} there, {asked} asked) and after it");
+    }
+    unlike(there, asked.as_bytes(), from, 0)
+}
+
+/// Where two lines begin to differ, if that is hard to see; so many characters stand before what is here of the first.
+fn unlike(there: &[u8], asked: &[u8], from: usize, before: usize) -> String {
+    let number = || before + String::from_utf8_lossy(&there[..from]).chars().count() + 1;
     let first = |line: &[u8]| String::from_utf8_lossy(&line[from..line.len().min(from + 4)]).chars().next();
-    let (one, other) = (first(there), first(asked.as_bytes()));
+    let (one, other) = (first(there), first(asked));
     let is_seen = |character: Option<char>| character.is_none_or(|character| character.is_ascii_graphic());
     if !is_seen(one) || !is_seen(other) {
         let (one, other) = (named(one), named(other));

@@ -119,9 +119,27 @@ fn what_differs_is_said_in_words() {
         assert_eq!(nearest(file.as_bytes(), asked).as_deref(), Some(expected), "{asked:?} in {file:?}");
     }
     assert_eq!(nearest(b"abcd\n", "wxyz"), None);
-    // A line is shown up to 160 characters.
-    let (fits, cut) = ("ä".repeat(160), "ä".repeat(161));
-    let expected =
-        format!("the nearest text is on line 1\nline 1 differs:\n  there: {fits}…\n  asked: {fits}");
-    assert_eq!(nearest(cut.as_bytes(), &fits).as_deref(), Some(&*expected));
+    // A line is shown up to 160 characters, around the first one that differs.
+    let (one, other) = ("a".repeat(200), format!("a{}", "ä".repeat(199)));
+    let shown = format!("there: {}…\n  asked: a{}…", "a".repeat(160), "ä".repeat(159));
+    let expected = format!(
+        "the nearest text is on line 1\nline 1 differs at character 2 (`a` there, U+00E4 asked):\n  {shown}"
+    );
+    assert_eq!(describe(one.as_bytes(), 0, &[&other]), expected);
+    let (one, other) = (format!("{}b tail", "a".repeat(300)), format!("{}c tail", "a".repeat(300)));
+    let (start, from) = ("a".repeat(80), "differs from character 301 on");
+    let expected = format!(
+        "the nearest text is on line 1\nline 1 {from}:\n  there: …{start}b tail\n  asked: …{start}c tail"
+    );
+    assert_eq!(nearest(one.as_bytes(), &other).as_deref(), Some(&*expected));
+    for (there, asked, how) in [
+        ("caf\u{65}\u{301} one", "café one", "at character 4 (`e` there, U+00E9 asked)"),
+        ("one\ttwo", "one two", "at character 4 (a tab there, a space asked)"),
+        ("one\u{200B}two", "onetwo", "at character 4 (U+200B there, `t` asked)"),
+        ("one two", "one twо", "at character 7 (`o` there, U+043E asked)"),
+        ("one é", "one", "at character 4 (a space there, the end of the line asked)"),
+    ] {
+        let said = describe(there.as_bytes(), 0, &[asked]);
+        assert!(said.contains(&format!("line 1 differs {how}:")), "{said}");
+    }
 }

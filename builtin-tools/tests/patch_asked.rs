@@ -147,6 +147,12 @@ async fn only_the_change_that_was_allowed_is_made() {
         (both, edit("3", "three"), OTHER, &[("a", "1\n2\nthree\n4\n5\n6\n7\n8\n9\n"), ("b", "x\n")]),
         (moved, edit("3", "three"), OTHER, &[("a", "1\n2\nthree\n4\n5\n6\n7\n8\n9\n"), ("b", "x\n")]),
         (delete, edit("9\n", "9\n10\n"), OTHER, &[("a", "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n"), ("b", "x\n")]),
+        (
+            update,
+            write("a", "1\r\n2\r\n3\r\n4\r\n5\r\n"),
+            OTHER,
+            &[("a", "1\r\n2\r\n3\r\n4\r\n5\r\n"), ("b", "x\n")],
+        ),
         // It makes the change impossible.
         (
             update,

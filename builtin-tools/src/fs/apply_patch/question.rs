@@ -180,7 +180,8 @@ fn known_again(changes: &[Diff], hasher: &RandomState) -> Option<u64> {
         if change.is_cut {
             return None;
         }
-        for line in change.text.lines().filter(|line| !line.starts_with("@@")) {
+        // With the carriage returns at their ends, which are part of the change.
+        for line in change.text.split('\n').filter(|line| !line.starts_with("@@")) {
             hash.write(line.as_bytes());
             hash.write_u8(b'\n');
         }

@@ -75,7 +75,7 @@ pub(crate) fn same_lines<'a, K: Eq + std::hash::Hash>(
 ) -> Vec<(Range<usize>, Range<usize>)> {
     let keys = |lines: &[&'a [u8]]| lines.iter().map(|line| key(line)).collect::<Vec<K>>();
     let (old, new) = (keys(old), keys(new));
-    let ops = short(&old, &new, Instant::now() + TIME);
+    let ops = capture_diff_slices_deadline(Algorithm::Myers, &old, &new, Some(Instant::now() + TIME));
     let same = ops.iter().filter(|op| matches!(op, DiffOp::Equal { .. }));
     same.map(|op| (op.old_range(), op.new_range())).collect()
 }
@@ -192,9 +192,7 @@ impl<'a> Walk<'a> {
     /// Goes on to the end of the next change; false where both sides end.
     fn step(&mut self) -> bool {
         let [old, new] = self.rest();
-        let same = same_start(old, new);
-        // Also the last line, if both end with it.
-        let same = if same == old.len() && same == new.len() { same } else { line_start(&old[..same]) };
+        let same = line_start(&old[..same_start(old, new)]);
         let lines = count_lines(&old[..same]);
         self.pass([lines, lines], [same, same]);
         let [old, new] = self.rest();
@@ -221,7 +219,7 @@ impl<'a> Walk<'a> {
     /// Finds what changes among the next lines of both sides.
     fn compare(&mut self, old: &[&[u8]], new: &[&[u8]]) {
         let bytes = |lines: &[&[u8]]| lines.iter().map(|line| line.len()).sum::<usize>();
-        for op in short(old, new, self.until) {
+        for op in capture_diff_slices_deadline(Algorithm::Myers, old, new, Some(self.until)) {
             let (gone, come) = (&old[op.old_range()], &new[op.new_range()]);
             let (lines, bytes) = ([gone.len(), come.len()], [bytes(gone), bytes(come)]);
             if matches!(op, DiffOp::Equal { .. }) {
@@ -242,16 +240,7 @@ impl<'a> Walk<'a> {
     /// The same, of lines that change.
     fn change(&mut self, lines: [usize; 2], bytes: [usize; 2]) {
         self.pass(lines, bytes);
-        let Change { old, new } = self.last.clone();
-        match self.changes.last_mut() {
-            Some(last) if last.old.bytes.end == old.bytes.start && last.new.bytes.end == new.bytes.start => {
-                for (part, more) in [(&mut last.old, old), (&mut last.new, new)] {
-                    part.lines.end = more.lines.end;
-                    part.bytes.end = more.bytes.end;
-                }
-            }
-            _ => self.changes.push(Change { old, new }),
-        }
+        self.changes.push(self.last.clone());
     }
 }
 
@@ -299,33 +288,6 @@ fn over<T: Eq>(old: &[T], new: &[T]) -> Option<(usize, usize)> {
     };
     let pairs = (1..FARTHEST).flat_map(|both| (0..=both).map(move |at_old| (at_old, both - at_old)));
     pairs.into_iter().find(|(at_old, at_new)| goes_on(*at_old, *at_new))
-}
-
-/// The shortest changes, as far as there is time to look for them.
-fn short<T: Eq + std::hash::Hash>(old: &[T], new: &[T], until: Instant) -> Vec<DiffOp> {
-    if old.len().max(new.len()) > MOST_LINES {
-        return at_once(old, new);
-    }
-    capture_diff_slices_deadline(Algorithm::Myers, old, new, Some(until))
-}
-
-/// All that is between the first change and the last as one.
-fn at_once<T: Eq>(old: &[T], new: &[T]) -> Vec<DiffOp> {
-    let both = old.len().min(new.len());
-    let start = common(old.iter().zip(new), both);
-    let end = common(old.iter().rev().zip(new.iter().rev()), both - start);
-    let (old_len, new_len) = (old.len() - start - end, new.len() - start - end);
-    let mut ops = Vec::new();
-    if start > 0 {
-        ops.push(DiffOp::Equal { old_index: 0, new_index: 0, len: start });
-    }
-    if old_len + new_len > 0 {
-        ops.push(DiffOp::Replace { old_index: start, old_len, new_index: start, new_len });
-    }
-    if end > 0 {
-        ops.push(DiffOp::Equal { old_index: start + old_len, new_index: start + new_len, len: end });
-    }
-    ops
 }
 
 /// How many pairs at the beginning are equal, of at most `most`.

@@ -15,6 +15,17 @@ fn texts() {
             Some("1\n2\n3\n4\nx\n6\n7\n8\n9\n"),
             "--- a/f\n+++ b/f\n@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+x\n 6\n 7\n 8\n",
         ),
+        // With six lines between them, two changes are one hunk.
+        (
+            Some("a\n1\n2\n3\n4\n5\n6\nb\n"),
+            Some("x\n1\n2\n3\n4\n5\n6\ny\n"),
+            "--- a/f\n+++ b/f\n@@ -1,8 +1,8 @@\n-a\n+x\n 1\n 2\n 3\n 4\n 5\n 6\n-b\n+y\n",
+        ),
+        (
+            Some("a\n1\n2\n3\n4\n5\n6\n7\nb\n"),
+            Some("x\n1\n2\n3\n4\n5\n6\n7\ny\n"),
+            "--- a/f\n+++ b/f\n@@ -1,4 +1,4 @@\n-a\n+x\n 1\n 2\n 3\n@@ -6,4 +6,4 @@\n 5\n 6\n 7\n-b\n+y\n",
+        ),
         (Some("a\r\nb\n"), Some("a\nb\n"), "--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n-a\r\n+a\n b\n"),
         (Some("b\n"), Some("a\nb\n"), "--- a/f\n+++ b/f\n@@ -1 +1,2 @@\n+a\n b\n"),
         (
@@ -183,6 +194,62 @@ proptest! {
         }
         let made = diff("f", Some(old.concat().as_bytes()), Some(new.concat().as_bytes()));
         prop_assert_eq!((made.removed, made.added), (removed, added));
+    }
+}
+
+/// How many lines are new and gone.
+fn counts(old: &str, new: &str) -> (usize, usize) {
+    let made = diff("f", Some(old.as_bytes()), Some(new.as_bytes()));
+    (made.added, made.removed)
+}
+
+#[test]
+fn of_few_lines_the_shortest_changes_are_found() {
+    // To find soon what goes on alike would be to find what was put before it.
+    let (moved, after) = (numbered(1..=ANCHOR, "moved "), numbered(1..=20, "after "));
+    let kept = |word: &str| numbered(1..=15, "kept ") + word + &numbered(16..=30, "kept ");
+    let old = format!("{}{moved}{after}", kept("old\n"));
+    let new = format!("{moved}{}{after}", kept("new\n"));
+    assert_eq!(counts(&old, &new), (ANCHOR + 1, ANCHOR + 1));
+}
+
+#[test]
+fn of_very_many_lines_those_between_changes_far_from_each_other_are_known_to_stay() {
+    let between = "\n".repeat(MOST_LINES);
+    let old = format!("{between}b\n");
+    for (come, expected) in [
+        (FARTHEST - 1, (FARTHEST, 1)),
+        // It is not looked for where a longer change ends.
+        (FARTHEST, (MOST_LINES + FARTHEST + 1, MOST_LINES + 1)),
+    ] {
+        let new = format!("{}{between}c\n", numbered(1..=come, "new "));
+        assert_eq!(counts(&old, &new), expected, "{come}");
+    }
+}
+
+#[test]
+fn after_so_many_changes_the_rest_is_one() {
+    let text =
+        |line: &str, after: usize| format!("{line}{}", "\n".repeat(ANCHOR)).repeat(3) + &"\n".repeat(after);
+    let none = Part { lines: 0..0, bytes: 0..0 };
+    let none = Change { old: none.clone(), new: none };
+    for (after, found, expected) in [
+        (0, MOST_CHANGES - 1, 3),
+        (0, MOST_CHANGES, 1),
+        (MANY_LINES, MOST_CHANGES - 1, 2),
+        (MANY_LINES, MOST_CHANGES, 1),
+    ] {
+        let (old, new) = (text("a\n", after), text("b\n", after));
+        let mut walk = Walk {
+            old: old.as_bytes(),
+            new: new.as_bytes(),
+            changes: vec![none.clone(); found],
+            last: none.clone(),
+            left: [count_lines(old.as_bytes()); 2],
+            until: Instant::now() + TIME * 100,
+        };
+        while walk.step() {}
+        assert_eq!(walk.changes.len() - found, expected, "{found} before, {after} lines after");
     }
 }
 

@@ -260,7 +260,10 @@ fn write_lines(diff: &mut Diff, sign: char, content: &[u8], most_bytes: usize) {
         if diff.is_cut {
             return;
         }
-        if diff.text.len() + line.len() > most_bytes {
+        // Its sign takes room too, and what is not UTF-8 more than it has bytes. No more is looked at than there is room for.
+        let room = most_bytes.saturating_sub(diff.text.len());
+        let text = String::from_utf8_lossy(&line[..line.len().min(room)]);
+        if text.len() >= room {
             diff.is_cut = true;
             let Diff { added, removed, .. } = diff;
             let rest = format!(
@@ -270,7 +273,7 @@ fn write_lines(diff: &mut Diff, sign: char, content: &[u8], most_bytes: usize) {
             return;
         }
         diff.text.push(sign);
-        diff.text.push_str(&String::from_utf8_lossy(line));
+        diff.text.push_str(&text);
         if !line.ends_with(b"\n") {
             diff.text.push_str("\n\\ No newline at end of file\n");
         }

@@ -67,6 +67,22 @@ fn a_long_diff_is_cut_and_says_so() {
 }
 
 #[test]
+fn a_line_for_which_there_is_no_room_is_left_out() {
+    let before = "--- /dev/null\n+++ b/f\n@@ -0,0 +1 @@\n".len();
+    for (line, room) in [
+        (&b"ab\n"[..], "+ab\n".len()),
+        // What is not UTF-8 takes more room than it has bytes.
+        (b"\xff\xff\n", "+\u{fffd}\u{fffd}\n".len()),
+    ] {
+        for (most_bytes, is_cut) in [(before + room, false), (before + room - 1, true)] {
+            let made = diff_within("f", None, Some(line), most_bytes);
+            assert_eq!(made.is_cut, is_cut, "{line:?} in {most_bytes}: {}", made.text);
+            assert!(is_cut || made.text.len() <= most_bytes, "{}", made.text);
+        }
+    }
+}
+
+#[test]
 fn what_has_nothing_in_common_takes_no_longer_than_allowed() {
     let lines = |what: &str| -> String {
         (0..300_000_u64).flat_map(|number| [what.to_owned(), number.to_string(), "\n".to_owned()]).collect()

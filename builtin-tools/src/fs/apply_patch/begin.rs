@@ -287,8 +287,8 @@ pub(super) fn unquoted(name: &str) -> Option<Cow<'_, str>> {
             b'f' => 12,
             b'v' => 11,
             first @ b'0'..=b'3' => {
-                let mut digit = || rest.next().filter(|digit| matches!(digit, b'0'..=b'7'));
-                (first - b'0') << 6 | (digit()? - b'0') << 3 | (digit()? - b'0')
+                let digits = [first, rest.next()?, rest.next()?];
+                u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 8).ok()?
             }
             other => other,
         });

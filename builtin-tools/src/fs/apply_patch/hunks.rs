@@ -258,10 +258,9 @@ impl<'a> Run<'a> {
                 return ending;
             }
             let replaced = run.gone.len().checked_sub(1).map(|last| run.at + last.min(index));
-            let before = run.at.checked_sub(1);
-            let after = (run.at + run.gone.len() < lines.count()).then_some(run.at + run.gone.len());
-            let known = [replaced, before, after].into_iter().flatten().find_map(|line| lines.ending(line));
-            known.or_else(|| run.at.checked_sub(2).and_then(|line| lines.ending(line))).unwrap_or(b"\n")
+            // The line before may be the last one, without an ending; before none is the first.
+            let known = [replaced, run.at.checked_sub(1), run.at.checked_sub(2), Some(0)];
+            known.into_iter().flatten().find_map(|line| lines.ending(line)).unwrap_or(b"\n")
         };
         let mut text = Vec::new();
         if follows_open && !run.come.is_empty() {

@@ -44,6 +44,10 @@ fn hunks_go_where_they_belong() {
         ("", "@@\n+x\n+y", Ok("x\ny\n")),
         ("a\n", "@@\n+x", Ok("a\nx\n")),
         ("a", "@@\n+x", Ok("a\nx")),
+        ("a \nb\r\n", "@@\n-a\n-b\n+x\n+y", Ok("x\ny\r\n")),
+        ("k \na\nb\r\n", "@@\n k\n-a\n-b\n+x\n+y", Ok("k \nx\ny\r\n")),
+        ("a \r\nb", "@@\n-a\n-b\n+x\n+y\n+z", Ok("x\r\ny\r\nz")),
+        ("a \r\nb\n", "@@\n+x\n a", Ok("x\r\na \r\nb\n")),
         ("\u{FEFF}a\nb\n", "@@\n-a\n+x\n b", Ok("\u{FEFF}x\nb\n")),
         ("\u{FEFF}a\nb\n", "@@\n+x\n a", Ok("\u{FEFF}x\na\nb\n")),
         // Looser forms; what stays keeps its bytes.

@@ -198,3 +198,6 @@ pub(crate) fn parse(input: &str) -> Result<Patch<'_>, PatchError> {
 pub(super) fn without_return(line: &str) -> &str {
     line.strip_suffix('\r').unwrap_or(line)
 }
+
+#[cfg(test)]
+mod tests;

@@ -199,7 +199,7 @@ impl<'a> Reader<'a> {
                 self.at += 1;
                 continue;
             }
-            let is_counted = old > 0 || new > 0;
+            let is_counted = old > 0;
             // Of lines beyond the count, those count that cannot be anything else: counts are often wrong.
             let is_other = names_at(&self.lines, self.at) || line.is_empty() || line == "-- ";
             let is_padding = line.is_empty() && self.lines[self.at..].iter().all(|line| line.is_empty());

@@ -185,6 +185,11 @@ fn hunks_know_their_lines() {
             "*** Begin Patch\n*** Update File: f\n-a\n+b\n@@\n-c\n*** Update File: g\n@@ x\n-a\n*** End Patch",
             [("f", vec![3, 5]), ("g", vec![8])],
         ),
+        // More new lines are counted than there are, and then another file follows.
+        (
+            "--- a/f\n+++ b/f\n@@ -1 +1,3 @@\n-a\n+b\n--- a/g\n+++ b/g\n@@ -1 +1 @@\n-a\n+b\n",
+            [("f", vec![3]), ("g", vec![8])],
+        ),
     ] {
         assert_eq!(lines(patch), expected.map(|(path, lines)| (path.to_owned(), lines)), "{patch}");
     }

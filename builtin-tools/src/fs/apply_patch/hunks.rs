@@ -57,11 +57,8 @@ pub(crate) fn apply(file: &[u8], hunks: &[Hunk<'_>]) -> Result<Patched, NotAppli
         let line = placed.at + usize::from(hunk.old().next().is_some());
         moved.extend(hunk.at.filter(|stated| *stated != line).map(|stated| (index + 1, line, stated)));
         left.extend(search.left_block(hunk, &placed).map(|block| (index + 1, placed.at + 1, block)));
-        let hunk = if placed.is_without_padding && hunk.padding > 0 {
-            Cow::Owned(hunk.without_padding())
-        } else {
-            Cow::Borrowed(hunk)
-        };
+        // Empty lines that stay make no difference any more, and may be none of the file's.
+        let hunk = if hunk.padding > 0 { Cow::Owned(hunk.without_padding()) } else { Cow::Borrowed(hunk) };
         from = from.max(changed_until(&hunk, placed.at));
         found.push((hunk, placed));
     }
@@ -92,7 +89,7 @@ pub(crate) fn apply(file: &[u8], hunks: &[Hunk<'_>]) -> Result<Patched, NotAppli
 /// The lines of a hunk whose old ones are in the file with another indentation, indented alike; none where they are indented as
 /// in the file, and `None` where no one rule says how.
 fn indented(lines: &Lines<'_>, hunk: &Hunk<'_>, placed: &Placed) -> Option<Vec<String>> {
-    if placed.level < Level::Trimmed || hunk.lines.iter().all(|line| line.sign != Sign::Come) {
+    if placed.level < Level::Trimmed {
         return Some(Vec::new());
     }
     // What stands for a space is one here, as it was for the comparison.

@@ -196,8 +196,10 @@ pub(super) struct Budget(usize);
 
 impl Budget {
     /// For a few seconds.
+    pub(super) const MOST: usize = 20_000_000;
+
     pub(super) fn new() -> Self {
-        Self(20_000_000)
+        Self(Self::MOST)
     }
 
     pub(super) fn spend(&mut self, steps: usize) {

@@ -22,8 +22,6 @@ pub(super) struct Placed {
     /// The first of its lines in the file, counted from 0.
     pub(super) at: usize,
     pub(super) level: Level,
-    /// Whether the empty lines at its end are none of the file's.
-    pub(super) is_without_padding: bool,
 }
 
 /// Why a hunk has no place.
@@ -87,20 +85,19 @@ impl<'f, 'h> Placer<'f, 'h> {
         if old == hunk.padding {
             return self.place_new_lines(&hunk.without_padding(), from);
         }
-        let found = match self.place_lines(hunk, from, false)? {
-            None if hunk.padding > 0 => self.place_lines(&hunk.without_padding(), from, true)?,
+        let found = match self.place_lines(hunk, from)? {
+            None if hunk.padding > 0 => self.place_lines(&hunk.without_padding(), from)?,
             found => found,
         };
         match found {
             Some(placed) => self.check_anchors(hunk, placed.at + old).map(|()| placed),
-            None if self.budget.is_spent() => Err(Misplaced::TooAlike),
             None => Err(Misplaced::Absent),
         }
     }
 
     /// Lines that come where none go or stay around them.
     fn place_new_lines(&mut self, hunk: &Hunk<'_>, from: usize) -> Result<Placed, Misplaced> {
-        let at = |at| Placed { at, level: Level::Endings, is_without_padding: hunk.padding == 0 };
+        let at = |at| Placed { at, level: Level::Endings };
         let count = self.lines.count();
         if let Some(line) = hunk.at.filter(|line| *line <= count) {
             return self.check_anchors(hunk, line).map(|()| at(line));
@@ -117,12 +114,7 @@ impl<'f, 'h> Placer<'f, 'h> {
         }
     }
 
-    fn place_lines(
-        &mut self,
-        hunk: &Hunk<'_>,
-        from: usize,
-        is_without_padding: bool,
-    ) -> Result<Option<Placed>, Misplaced> {
+    fn place_lines(&mut self, hunk: &Hunk<'_>, from: usize) -> Result<Option<Placed>, Misplaced> {
         let old: Vec<&str> = hunk.old().collect();
         let count = self.lines.count();
         // What is said to be at the end is looked for there first, however loosely.
@@ -130,7 +122,7 @@ impl<'f, 'h> Placer<'f, 'h> {
             for level in Level::ALL {
                 let block = Block::of(&old, self.index(level));
                 if block.is_at(self.lines, at, &mut self.budget) {
-                    return Ok(Some(Placed { at, level, is_without_padding }));
+                    return Ok(Some(Placed { at, level }));
                 }
             }
         }
@@ -140,7 +132,7 @@ impl<'f, 'h> Placer<'f, 'h> {
                 break;
             }
             let block = Block::of(&old, self.index(level));
-            let found_at = |at| Ok(Some(Placed { at, level, is_without_padding }));
+            let found_at = |at| Ok(Some(Placed { at, level }));
             let is_at = |placer: &mut Self, at: usize| block.is_at(placer.lines, at, &mut placer.budget);
             if let Some(at) = hunk.at.and_then(|line| line.checked_sub(1))
                 && at >= from
@@ -203,12 +195,12 @@ impl<'f, 'h> Placer<'f, 'h> {
 
     /// The line, counted from 1, that begins the block which a hunk names and is not in, though it comes after it.
     pub(super) fn left_block(&mut self, hunk: &Hunk<'_>, placed: &Placed) -> Option<usize> {
-        let lines = self.anchors(hunk)?;
         let end = placed.at + hunk.old().count();
-        if lines.iter().any(|&line| line < end && placed.at < self.block_end(line)) {
+        let lines: Vec<usize> = self.anchors(hunk)?.into_iter().filter(|line| *line < end).collect();
+        if lines.iter().any(|&line| placed.at < self.block_end(line)) {
             return None;
         }
-        let last = lines.into_iter().filter(|line| *line < placed.at).max()?;
+        let last = lines.into_iter().max()?;
         // What is no block has no end either.
         let depth = |text: &[u8]| text.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
         let next = (last + 1..placed.at)
@@ -322,3 +314,6 @@ pub(super) fn changed_until(hunk: &Hunk<'_>, at: usize) -> usize {
     }
     end
 }
+
+#[cfg(test)]
+mod tests;

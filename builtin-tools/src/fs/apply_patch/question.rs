@@ -17,7 +17,7 @@ use toolkit::{Before, FileVersion, Proposal, Seen, Target, Workspace};
 pub(super) struct Question {
     /// The diffs of all files; `None` where a file may not be looked at before it is allowed.
     pub(super) diffs: Option<Vec<(PathBuf, String)>>,
-    /// The files that change and have other names, which keep what they have, and how many.
+    /// The files that change, and how many other names each has, which keep what they have.
     pub(super) other_names: Vec<(String, u64)>,
     asked: Option<Asked>,
 }
@@ -70,8 +70,7 @@ pub(super) async fn question(
             }
             _ => None,
         });
-        let linked = replaced.filter(|at| other_names[*at] > 0);
-        let other_names = linked.map(|at| (look.known[at].shown.clone(), other_names[at])).collect();
+        let other_names = replaced.map(|at| (look.known[at].shown.clone(), other_names[at])).collect();
         let at = outcome.files.iter().map(|(at, _)| paths[*at].clone());
         let diffs = at.zip(changes.into_iter().map(|change| change.text)).collect();
         Ok(Question { diffs: Some(diffs), other_names, asked: Some(asked) })

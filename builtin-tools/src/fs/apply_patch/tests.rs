@@ -1,8 +1,8 @@
-#![allow(clippy::format_collect, clippy::format_push_string, reason = "texts of a test are short")]
+mod properties;
 
 use super::*;
+use crate::fs::edit::MOST_BYTES;
 use crate::fs::splice::splice;
-use proptest::prelude::*;
 
 /// The file after the hunks of the only change of a patch, or what is wrong.
 fn patched(file: &str, patch: &str) -> Result<String, String> {
@@ -55,6 +55,7 @@ fn hunks_go_where_they_belong() {
         ("\ta\n\tb\n", "@@\n     a\n-    b\n+\tx", Ok("\ta\n\tx\n")),
         ("say “a”\nb\n", "@@\n say \"a\"\n-b\n+x", Ok("say “a”\nx\n")),
         ("“a” \nb\nc\n", "@@\n-\"a\"\n-b\n+\"a\"\n+x\n c", Ok("“a” \nx\nc\n")),
+        ("a\n“b” \nc\n", "@@\n-a\n-\"b\"\n+x\n+\"b\"\n c", Ok("x\n“b” \nc\n")),
         // New lines are indented as the file is.
         (
             "if a:\n    if b:\n        x = 1\n",
@@ -69,6 +70,8 @@ fn hunks_go_where_they_belong() {
         ("    a\r\n    b\r\n", "@@\n a\n-b\n+x", Ok("    a\r\n    x\r\n")),
         ("    say “a”\n    b\n", "@@\n say \"a\"\n-b\n+x", Ok("    say “a”\n    x\n")),
         ("\u{a0}\u{a0}a\n  b\n", "@@\n   a\n-  b\n+  x", Ok("\u{a0}\u{a0}a\n  x\n")),
+        ("\u{a0}\u{a0}a\n\u{a0}\u{a0}b\n", "@@\n   a\n-  b\n+  x", Ok("\u{a0}\u{a0}a\n  x\n")),
+        ("say “a”\n\tb\n", "@@\n say \"a\"\n-\tb\n+  x", Ok("say “a”\n  x\n")),
         ("  a\n   b\n", "@@\n a\n-  b\n+ x\n+", Err("hunk 1: Indented { line: 1 }")),
         ("  a\n   b\n", "@@\n a\n-  b\n+", Ok("  a\n\n")),
         ("  a\n   b\n", "@@\n a\n-  b", Ok("  a\n")),
@@ -84,6 +87,12 @@ fn hunks_go_where_they_belong() {
             "@@\n-a\n+x\n b\n@@\n-b\n+y",
             Err("hunk 2: Ambiguous { level: Exact, lines: [2, 4] }"),
         ),
+        (
+            "a\nb\nc\nb\n",
+            "@@\n-a\n+x\n+y\n+z\n@@\n-b\n+y",
+            Err("hunk 2: Ambiguous { level: Exact, lines: [2, 4] }"),
+        ),
+        ("a\nb\nz\nb\n", "@@\n-z\n+x\n@@\n-b\n+y", Ok("a\nb\nx\ny\n")),
         ("a\nb\nz\na\nb\n", "@@\n-z\n+x\n@@\n-a\n+y", Ok("a\nb\nx\ny\nb\n")),
         // Nowhere.
         ("a\nb\n", "@@\n-c\n+x", Err("hunk 1: Absent")),
@@ -95,6 +104,11 @@ fn hunks_go_where_they_belong() {
         ("a\n\nb\n", "@@\n-a\n+x\n\n", Ok("x\n\nb\n")),
         ("a\nb\n", "@@\n-a\n+x\n\n@@\n-b\n+y", Ok("x\ny\n")),
         ("a\n\nb\n", "@@\n+x\n\n", Ok("a\n\nb\nx\n")),
+        ("  a\n", "@@\n-a\n+x\n\n", Ok("  x\n")),
+        ("a\nb\n\na\nb\n", "\n a\n-b\n+x", Ok("a\nb\n\na\nx\n")),
+        // What there is of them in the file counts.
+        ("a\r\n\r\nb\r\n", "@@\n \n+x", Ok("a\r\n\r\nx\r\nb\r\n")),
+        ("a\n  \nb\n", "@@\n \n+x", Err("hunk 1: Absent")),
     ] {
         check(file, hunks, expected);
     }
@@ -133,6 +147,13 @@ fn lines_that_are_named_say_where_hunks_belong() {
         ("a\nb\r\nc\n", "@@ b\n+x", Ok("a\nb\r\nx\nc\n")),
         ("a\nb\nb\n", "@@ b\n+x", Err("hunk 1: Ambiguous { level: Trimmed, lines: [2, 3] }")),
         ("a\n", "@@ b\n+x", Err("hunk 1: NoAnchor")),
+        // It comes after what the hunk before changes.
+        ("a\nb\n", "@@\n-a\n+x\n@@ a\n+y", Ok("x\ny\nb\n")),
+        ("a\nb\nc\n", "@@\n-c\n+x\n@@ a\n+y", Err("hunk 2: NoAnchor")),
+        // One within another is not the same line.
+        ("A\n  A\n    x\n", "@@ A\n@@   A\n+    y", Ok("A\n  A\n    y\n    x\n")),
+        // What is not in the block is after it.
+        ("x\n# A\n\nx\n", "@@ # A\n-x\n+y", Ok("x\n# A\n\ny\n")),
         // A line that is named has to be there, and not after what changes.
         ("a\nb\n", "@@ nowhere\n-b\n+x", Err("hunk 1: AnchorAbsent { anchor: 0 }")),
         ("a\nb\na\nb\n", "@@ nowhere\n-b\n+x", Err("hunk 1: AnchorAbsent { anchor: 0 }")),
@@ -155,6 +176,8 @@ fn lines_that_are_named_say_where_hunks_belong() {
         // A word is not another that begins with it.
         ("def gamma():\n    x\n", "@@ def g\n-    x\n+    y", Err("hunk 1: AnchorAbsent { anchor: 0 }")),
         ("def g(a):\n    x\n", "@@ def g\n-    x\n+    y", Ok("def g(a):\n    y\n")),
+        ("def g_h():\n    x\n", "@@ def g\n-    x\n+    y", Err("hunk 1: AnchorAbsent { anchor: 0 }")),
+        ("def gö():\n    x\n", "@@ def g\n-    x\n+    y", Err("hunk 1: AnchorAbsent { anchor: 0 }")),
         // It names what it makes of the line.
         (
             "def g(a):\n    x\n",
@@ -172,6 +195,7 @@ fn lines_that_are_named_say_where_hunks_belong() {
             "@@   def f():\n@@ class A:\n-    x\n+    y",
             Err("hunk 1: AnchorAbsent { anchor: 1 }"),
         ),
+        ("a\nx\n", "@@ a\n@@ a\n-x\n+y", Err("hunk 1: AnchorAbsent { anchor: 1 }")),
         ("a\nb\nc\n", "@@ nowhere\n+x\n*** End of File", Err("hunk 1: AnchorAbsent { anchor: 0 }")),
         ("a\nb\nc\n", "@@ -1,0 +2 @@\n@@ c\n+x", Err("hunk 1: BeforeAnchor { line: 2, anchor: 3 }")),
         ("a\nb\nc\n", "@@ b\n a\n b\n-c\n+x", Ok("a\nb\nx\n")),
@@ -180,6 +204,72 @@ fn lines_that_are_named_say_where_hunks_belong() {
         ("a\nb\na\nb\n", "@@ -3,2 +3,2 @@\n a\n-b\n+x", Ok("a\nb\na\nx\n")),
     ] {
         check(file, hunks, expected);
+    }
+}
+
+#[test]
+fn so_many_blocks_are_looked_into() {
+    for (before, expected) in
+        [(999, None), (1_000, Some("hunk 1: Ambiguous { level: Exact, lines: [2002, 2004] }"))]
+    {
+        let before = "f:\n    x\n".repeat(before);
+        let file = format!("{before}f:\n    y\ng:\n    y\n");
+        let made = format!("{before}f:\n    z\ng:\n    y\n");
+        check(&file, "@@ f:\n-    y\n+    z", expected.map_or(Ok(made.as_str()), Err));
+    }
+}
+
+#[test]
+fn so_many_lines_are_looked_at() {
+    let largest = "\n".repeat(16_000_000);
+    for (file, hunks, is_refused) in
+        [(&largest, "@@\n+x\r", false), (&format!("{largest}\n"), "@@\n+x\r", true)]
+    {
+        let patched = patched(file, &begin(hunks)).map(|patched| patched.len() - file.len());
+        let expected = if is_refused { Err("hunk 1: TooAlike".to_owned()) } else { Ok(3) };
+        assert_eq!(patched, expected);
+    }
+}
+
+#[test]
+fn so_large_may_a_file_get() {
+    let patch = begin("@@\n+x");
+    let patch = parse(&patch).unwrap();
+    for (bytes, expected) in [
+        (MOST_BYTES, Ok(1)),
+        (MOST_BYTES + 1, Err("f would get larger than a file can be here, 268435456 bytes".to_owned())),
+    ] {
+        let mut content = vec![b'a'; bytes - "x\n".len()];
+        *content.last_mut().unwrap() = b'\n';
+        let known =
+            Known { shown: "f".to_owned(), content: Some(content), executable: None, is_readable: true };
+        let made = work_out(&patch, &[known], |_| Some(0)).map(|outcome| outcome.files.len());
+        assert_eq!(made.map_err(|error| error.to_string()), expected);
+    }
+}
+
+/// Which hunks are after the block that they name, on which line, and where it begins.
+#[test]
+fn a_hunk_after_its_block_is_known() {
+    for (file, hunks, expected) in [
+        ("f:\n  a\n  x\ng:\n  y\n", "@@ f:\n-  x\n+  z", None),
+        ("f:\n  x\ng:\n  y\n", "@@ f:\n-  y\n+  z", Some((1, 4, 1))),
+        ("f:\n  x\n# g\n\n  y\n", "@@ f:\n-  y\n+  z", Some((1, 5, 1))),
+        ("f\n{\nx\n}\ny\n", "@@ f\n-y\n+z", Some((1, 5, 1))),
+        // Right behind it, and before what begins the same way.
+        ("f:\n  x\na\nf:\n", "@@ f:\n-a\n+b", Some((1, 3, 1))),
+        // What it names is among its own lines.
+        ("f:\n  x\na\nf:\n", "@@ f:\n-a\n f:\n+b", None),
+        ("f:\n  x\na\nf:\n", "@@ -4 +4 @@\n@@ f:\n-f:\n+g:", None),
+        // What is no block has no end.
+        ("f:\nb\n  x\na\n", "@@ f:\n-a\n+b", None),
+        ("f:\n  \nb\na\n", "@@ f:\n-a\n+b", None),
+    ] {
+        let patch = begin(hunks);
+        let patch = parse(&patch).unwrap();
+        let Action::Update { hunks, .. } = &patch.changes[0].action else { panic!("{patch:?}") };
+        let left = apply(file.as_bytes(), hunks).unwrap().left;
+        assert_eq!(left, Vec::from_iter(expected), "{hunks:?}\nin {file:?}");
     }
 }
 
@@ -217,16 +307,30 @@ fn unified_diffs() {
         ("a\r\nb\r\n", "--- f\n+++ f\n@@ -1,0 +2 @@\n+x\n", Ok("a\r\nx\r\nb\r\n")),
         ("a\r\nb\r\nc\n", "--- f\n+++ f\n@@ -1 +1 @@\n-a\n+x\n@@ -3,0 +4 @@\n+y\n", Ok("x\r\nb\r\nc\ny\r\n")),
         ("a\r\nb\r\n", "--- f\r\n+++ f\r\n@@ -1,2 +1,2 @@\r\n-a\r\n+x\r\n b\r\n", Ok("x\r\nb\r\n")),
+        ("a\nb\n", "--- f\r\n+++ f\r\n@@ -1,0 +2 @@\r\n+x\r\n", Ok("a\nx\nb\n")),
+        (
+            "a\r\nb",
+            "--- f\n+++ f\n@@ -0,0 +1 @@\n+x\n@@ -2 +3 @@\n-b\n\\ No newline at end of file\n+b\n",
+            Ok("x\na\r\nb\n"),
+        ),
         // Lines that look like those of the format.
         (
             "-- a\n++ b\nc\n",
             "--- f\n+++ f\n@@ -1,3 +1,3 @@\n--- a\n+++ b\n+x\n ++ b\n-c\n",
             Ok("++ b\nx\n++ b\n"),
         ),
+        ("a\n- \n", "--- f\n+++ f\n@@ -1,2 +1 @@\n a\n-- \n", Ok("a\n")),
         // Numbers that are wrong, with nothing cut off.
         ("a\nb\n", "--- f\n+++ f\n@@ -1,9 +1,9 @@\n-a\n+x\n@@ -2 +2 @@\n-b\n+y\n", Ok("x\ny\n")),
         ("a\nb\nc\nd\n", "--- f\n+++ f\n@@ -1 +1 @@\n-a\n+x\n b\n-c\n+y\n", Ok("x\nb\ny\nd\n")),
         ("a\nb\n", "--- f\n+++ f\n@@ -1,3 +1,3 @@\n-a\n+x\n b\n", Ok("x\nb\n")),
+        ("a\nb\n", "--- f\n+++ f\n@@ -1,5 +1,5 @@\n-a\n+x\n b\n", Ok("x\nb\n")),
+        // Empty lines at the end are the patch's, but for one whose sign is lost and that has to be there by the numbers.
+        ("a\nb\n", "--- f\n+++ f\n@@ -1,3 +1,3 @@\n-a\n+x\n b\n\n\n", Ok("x\nb\n")),
+        ("a\nb\n", "--- f\n+++ f\n@@ -1,5 +1,5 @@\n-a\n+x\n b\n\n\n", Ok("x\nb\n")),
+        ("a\nb\n", "--- f\n+++ f\n@@ -1,6 +1,6 @@\n-a\n+x\n b\n\n\n", Err("hunk 1: Absent")),
+        ("a\n\nb\n", "--- f\n+++ f\n@@ -1,3 +1,3 @@\n-a\n+x\n\n b\n", Ok("x\n\nb\n")),
+        ("a\n\nb\n", "--- f\n+++ f\n@@ -1,2 +1 @@\n a\n-\n\n", Ok("a\nb\n")),
         (
             "a\nb\n",
             "--- f\n+++ f\n@@ -1,2 +1,9 @@\n-a\n+x\n b\n",
@@ -261,117 +365,4 @@ fn large_and_repetitive_files_take_no_time() {
         assert!(patched(file, &begin(hunks)).is_err());
     }
     assert!(started.elapsed().as_secs() < 40, "{:?}", started.elapsed());
-}
-
-/// Lines of few kinds with every mix of endings.
-fn content() -> impl Strategy<Value = String> {
-    let line = prop_oneof![
-        "[ab]{0,2}",
-        "[ \t]{0,2}[ab“-][ \t]{0,2}",
-        Just("\\ No newline".to_owned()),
-        Just("-- a".to_owned()),
-        Just("++ b".to_owned())
-    ];
-    let ending = prop_oneof![4 => Just("\n"), 3 => Just("\r\n"), 1 => Just("\r"), 1 => Just("\r\r\n")];
-    (proptest::collection::vec((line, ending), 0..14), "[ab]{0,1}").prop_map(|(lines, last)| {
-        let text: String = lines.into_iter().flat_map(|(line, ending)| [line, ending.to_owned()]).collect();
-        text + &last
-    })
-}
-
-/// A unified diff with so many lines of context.
-fn unified(old: &str, new: &str, context: usize) -> String {
-    let split = |text: &str| text.split_inclusive('\n').map(str::to_owned).collect::<Vec<_>>();
-    let (old, new) = (split(old), split(new));
-    let mut text = "--- a/f\n+++ b/f\n".to_owned();
-    let operations = similar::capture_diff_slices(similar::Algorithm::Myers, &old, &new);
-    for group in similar::group_diff_ops(operations, context) {
-        let (first, last) = (group[0], group[group.len() - 1]);
-        let numbers = |range: std::ops::Range<usize>| match range.len() {
-            0 => format!("{},0", range.start),
-            count => format!("{},{count}", range.start + 1),
-        };
-        let (before, after) =
-            (first.old_range().start..last.old_range().end, first.new_range().start..last.new_range().end);
-        text += &format!("@@ -{} +{} @@\n", numbers(before), numbers(after));
-        for operation in group {
-            let is_equal = operation.tag() == similar::DiffTag::Equal;
-            let gone = old[operation.old_range()].iter().map(|line| (if is_equal { ' ' } else { '-' }, line));
-            let come = new[operation.new_range()].iter().filter(|_| !is_equal).map(|line| ('+', line));
-            for (sign, line) in gone.chain(come) {
-                text.push(sign);
-                text += line;
-                if !line.ends_with('\n') {
-                    text += "\n\\ No newline at end of file\n";
-                }
-            }
-        }
-    }
-    text
-}
-
-/// The new text of one whose lines all have a carriage return, with one on each line.
-fn with_returns(old: &str, new: &str) -> String {
-    let lines = new.split_inclusive('\n').map(|line| match line.strip_suffix('\n') {
-        Some(text) if !text.ends_with('\r') => format!("{text}\r\n"),
-        _ => line.to_owned(),
-    });
-    let new: String = lines.collect();
-    assert!(new.len() > old.len());
-    new
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(500))]
-
-    #[test]
-    fn a_unified_diff_makes_the_one_of_the_other(old in content(), new in content(), context in 1_usize..4) {
-        prop_assume!(old != new);
-        let patch = unified(&old, &new, context);
-        prop_assert_eq!(patched(&old, &patch), Ok(new), "{}", patch);
-    }
-
-    /// Also without lines around what changes. That lines are only added, none with a carriage return, where all lines have one,
-    /// is not told from a patch whose author does not know of them.
-    #[test]
-    fn a_unified_diff_without_context_makes_the_one_of_the_other(old in content(), new in content()) {
-        prop_assume!(old != new);
-        let patch = unified(&old, &new, 0);
-        let only_adds = !patch.split('\n').skip(2).any(|line| line.starts_with(['-', '\\']) || line.contains('\r'));
-        let all_have_returns = old.contains('\n') && old.matches('\n').count() == old.matches("\r\n").count();
-        let new = if only_adds && all_have_returns { with_returns(&old, &new) } else { new };
-        prop_assert_eq!(patched(&old, &patch), Ok(new), "{}", patch);
-    }
-
-    /// Of whole files, since a hunk without numbers has to be in one place.
-    #[test]
-    fn a_patch_makes_the_one_of_the_other(old in content(), new in content()) {
-        prop_assume!(old != new && !old.is_empty());
-        let unified = unified(&old, &new, 1_000);
-        let (_, hunk) = unified.split_once("@@\n").unwrap();
-        prop_assert_eq!(patched(&old, &begin(&format!("@@\n{}", hunk.strip_suffix('\n').unwrap()))), Ok(new), "{}", hunk);
-    }
-
-    /// Without knowing of the file's endings, all lines that stay keep theirs.
-    #[test]
-    fn endings_are_kept(lines in proptest::collection::vec(("[a-z]{1,8}", any::<bool>()), 1..8), at in 0_usize..8, is_open: bool) {
-        let at = at % lines.len();
-        let file: String = lines.iter().map(|(line, crlf)| format!("{line}{}", if *crlf { "\r\n" } else { "\n" })).collect();
-        let file = if is_open { file.trim_end().to_owned() } else { file };
-        let hunk: String = lines.iter().enumerate().map(|(index, (line, _))| match index {
-            _ if index == at => format!("-{line}\n+NEW\n"),
-            _ => format!(" {line}\n"),
-        }).collect();
-        let mut parts: Vec<&str> = file.split_inclusive('\n').collect();
-        let changed = parts[at].replacen(&lines[at].0, "NEW", 1);
-        parts[at] = &changed;
-        prop_assert_eq!(patched(&file, &begin(&format!("@@\n{}", hunk.trim_end()))), Ok(parts.concat()));
-    }
-
-    #[test]
-    fn no_input_is_too_much(patch in "(\\*\\*\\* (Begin Patch|End Patch|Update File: a|Add File: b|Move to: c|End of File)\n|@@( -1,2 \\+1,3 @@)?\n|[ +-][ab]{0,2}\r?\n|\n|--- a\n\\+\\+\\+ b\n|diff --git a/x b/x\n|\\\\ No newline at end of file\n){0,14}", file in content()) {
-        crate::fs::fuzzing::check_patch(file.as_bytes(), &patch);
-        let whole = format!("*** Begin Patch\n*** Update File: f\n{patch}*** End Patch\n");
-        crate::fs::fuzzing::check_patch(file.as_bytes(), &whole);
-    }
 }

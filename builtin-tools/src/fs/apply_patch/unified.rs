@@ -117,9 +117,6 @@ impl<'a> Reader<'a> {
             self.at += 1;
         }
         while let Some(&line) = self.lines.get(self.at) {
-            if line.starts_with("diff --git ") || line.starts_with("@@ ") {
-                break;
-            }
             if names_at(&self.lines, self.at) {
                 let new = self.lines[self.at + 1];
                 names.old = self.file_name(&line[4..])?;
@@ -199,11 +196,10 @@ impl<'a> Reader<'a> {
                 self.at += 1;
                 continue;
             }
-            let is_counted = old > 0;
             // Of lines beyond the count, those count that cannot be anything else: counts are often wrong.
             let is_other = names_at(&self.lines, self.at) || line.is_empty() || line == "-- ";
-            let is_padding = line.is_empty() && self.lines[self.at..].iter().all(|line| line.is_empty());
-            if !is_counted && is_other || is_padding && old + new <= 2 * MOST_MISSING && old == new {
+            let is_padding = || self.lines[self.at..].iter().all(|line| line.is_empty());
+            if old == 0 && is_other || old == new && old <= MOST_MISSING && is_padding() {
                 break;
             }
             let Some(sign) = hunk.push(line) else { break };

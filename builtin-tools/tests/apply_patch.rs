@@ -255,6 +255,37 @@ async fn a_hunk_that_is_not_on_its_line_is_told() {
 }
 
 #[tokio::test]
+async fn a_file_is_deleted_as_a_diff_has_it_or_not_at_all() {
+    let patch = "--- a/a\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-one\n-two\n";
+    for (content, said, is_there) in [
+        ("one\ntwo\n", "patched 1 file:\nD a", false),
+        (
+            "one\ntwo\nthree\n",
+            "patch line 1: a has more than the lines that the patch deletes; nothing was changed",
+            true,
+        ),
+    ] {
+        let toolbox = toolbox().file("a", content);
+        assert_eq!(toolbox.call(json!({ "input": patch })).await.text(), said);
+        assert_eq!(toolbox.workspace().path().join("a").exists(), is_there, "{content}");
+    }
+}
+
+#[tokio::test]
+async fn so_many_hunks_in_a_looser_form_are_told_one_by_one() {
+    for (count, last) in [
+        (20, "\n(hunk 20 of a was found on line 20 where white space at the ends of lines do not count)"),
+        (22, "\n(2 more hunks were found in a looser form)"),
+    ] {
+        let file: String = (1..=count).map(|line| format!("{line} \n")).collect();
+        let hunks: String = (1..=count).map(|line| format!("@@\n-{line}\n+line {line}\n")).collect();
+        let call = patch(&toolbox().file("a", file), &format!("*** Update File: a\n{hunks}")).await;
+        assert!(call.text().ends_with(last), "{}", call.text());
+        assert_eq!(call.text().matches("\n(hunk").count(), 20, "{}", call.text());
+    }
+}
+
+#[tokio::test]
 async fn a_directory_that_a_command_names_is_where_paths_belong() {
     let toolbox = toolbox().file("a", "x\n").file("sub/a", "x\n");
     let input =

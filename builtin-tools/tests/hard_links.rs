@@ -72,7 +72,8 @@ async fn what_only_moves_or_goes_stays_linked() {
         .approve(ScriptedApprover::always(Answer::allow()))
         .file("a", "old\n")
         .file("b", "old\n");
-    for name in ["a", "b"] {
+    let toolbox = toolbox.file("d", "old\n");
+    for name in ["a", "b", "d"] {
         fs::hard_link(toolbox.workspace().path().join(name), others.path().join(name)).unwrap();
     }
     let patch = "*** Begin Patch\n*** Update File: a\n*** Move to: c\n*** Delete File: b\n*** End Patch";
@@ -81,4 +82,14 @@ async fn what_only_moves_or_goes_stays_linked() {
     assert!(!call.asks[0].to_text().contains("hard link"));
     fs::write(others.path().join("a"), "seen under both\n").unwrap();
     assert_eq!(call.file("c"), "seen under both\n");
+    // What changes on the way does not.
+    let patch = "*** Begin Patch\n*** Update File: d\n*** Move to: e\n@@\n-old\n+new\n*** End Patch";
+    let call = toolbox.call(json!({ "input": patch })).await;
+    assert!(call.asks[0].to_text().contains("d is one of several: 1 other name keeps the old content"));
+    assert_eq!(
+        call.text(),
+        "patched 1 file:\nR d -> e\n(e had 1 other name, a hard link, which keeps the old content: it is a file of its own \
+         from now on)"
+    );
+    assert_eq!(fs::read_to_string(others.path().join("d")).unwrap(), "old\n");
 }

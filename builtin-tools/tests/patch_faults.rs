@@ -125,8 +125,12 @@ async fn killed_at_any_step_each_file_is_old_or_new() {
         let is_old = FILES.iter().all(|(path, before, _)| content(&directory, path).as_deref() == *before);
         let is_new = FILES.iter().all(|(path, _, after)| content(&directory, path).as_deref() == *after);
         let is_mixed = !is_old && !is_new;
-        let next = "*** Begin Patch\n*** Add File: next\n+x\n*** End Patch";
+        let next = match at % 2 {
+            0 => "*** Begin Patch\n*** Add File: next\n+x\n*** End Patch",
+            _ => "*** Begin Patch\n*** Delete File: nowhere\n*** End Patch",
+        };
         let said = apply(directory.path(), next).await.text();
+        assert_eq!(said.starts_with("nowhere does not exist"), at % 2 == 1, "{at}: {said}");
         assert_eq!(said.contains("an earlier patch was interrupted"), is_mixed, "{at}: {said}");
         for (path, before, after) in FILES.iter().filter(|_| is_mixed) {
             let now = content(&directory, path);

@@ -139,6 +139,17 @@ async fn a_mode_goes_where_the_file_goes() {
             "M a",
             vec![("a", "new\n", 0o750), ("b", "b\n", 0o604), ("c", "c\n", 0o600)],
         ),
+        // What comes into the place of one that moved brings its mode, and that one keeps its own.
+        (
+            moved("a", "x") + &moved("b", "a"),
+            "A x\nM a\nD b",
+            vec![("a", "b\n", 0o604), ("c", "c\n", 0o600), ("x", "a\n", 0o750)],
+        ),
+        (
+            "*** Delete File: b\n".to_owned() + &moved("a", "b") + "*** Add File: a\n+new\n",
+            "M a\nM b",
+            vec![("a", "new\n", 0o640), ("b", "a\n", 0o705), ("c", "c\n", 0o600)],
+        ),
         // Two that change places: at least what is a program stays one.
         (
             moved("a", "x") + &moved("b", "a") + &moved("x", "b"),
@@ -174,6 +185,32 @@ async fn a_mode_goes_where_the_file_goes() {
     assert!(call.text().ends_with("A x\nA y\n(x is executable now)"), "{}", call.text());
     let [a, b, c] = files;
     has(&call, &toolbox, &[a, b, c, ("x", "a\n", 0o750), ("y", "c\n", 0o600)]);
+    // As it is before, whatever becomes of the one that it is copied from, and in whatever order.
+    let copy = |from: &str, to: &str| {
+        format!("diff --git a/{from} b/{to}\nsimilarity index 100%\ncopy from {from}\ncopy to {to}\n")
+    };
+    for (input, expected) in [
+        (
+            "diff --git a/a b/a\nold mode 100755\nnew mode 100644\n".to_owned() + &copy("a", "x"),
+            vec![("a", "a\n", 0o640), b, c, ("x", "a\n", 0o640)],
+        ),
+        (
+            copy("a", "x") + "diff --git a/a b/a\nold mode 100755\nnew mode 100644\n",
+            vec![("a", "a\n", 0o640), b, c, ("x", "a\n", 0o750)],
+        ),
+        (
+            "--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+x\n--- a/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n\
+             diff --git a/b b/b\ndeleted file mode 100644\n"
+                .to_owned()
+                + &copy("a", "b")
+                + "diff --git a/a b/x\nsimilarity index 100%\nrename from a\nrename to x\n",
+            vec![("b", "a\n", 0o750), c, ("x", "a\n", 0o750)],
+        ),
+    ] {
+        let toolbox = self::toolbox(&files);
+        let call = patch(&toolbox, &input).await;
+        has(&call, &toolbox, &expected);
+    }
 }
 
 #[tokio::test]

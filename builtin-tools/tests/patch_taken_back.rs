@@ -8,6 +8,7 @@ use std::fs::{self, File};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, UNIX_EPOCH};
 use toolkit::prelude::*;
 use toolkit::testing::{FileSystems, at_fault_points, take_file_systems_for};
@@ -100,6 +101,54 @@ async fn what_is_brought_back_is_the_very_file() {
             }
         }
     }
+}
+
+#[tokio::test]
+async fn files_are_written_in_the_order_of_the_patch() {
+    let _alone = ALONE.lock().await;
+    let added = "*** Add File: n\n+x\n";
+    let changed = "*** Update File: a\n@@\n-old\n+new\n";
+    for (body, order) in [
+        ([added, changed], ["give it its name", "exchange"]),
+        ([changed, added], ["exchange", "give it its name"]),
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        fs::create_dir(directory.path().join("inside")).unwrap();
+        fs::write(directory.path().join("inside/a"), "old\n").unwrap();
+        let steps = Arc::new(Mutex::new(Vec::new()));
+        let passed = Arc::clone(&steps);
+        at_fault_points(move |step| passed.lock().unwrap().push(step));
+        let patch = format!("*** Begin Patch\n{}*** End Patch", body.concat());
+        let said = apply(directory.path(), &patch).await.text();
+        at_fault_points(|_| {});
+        assert!(said.starts_with("patched 2 files"), "{said}");
+        steps.lock().unwrap().retain(|step| order.contains(step));
+        assert_eq!(*steps.lock().unwrap(), order, "{body:?}");
+    }
+}
+
+#[tokio::test]
+async fn where_the_first_file_fails_there_is_nothing_to_take_back() {
+    let _alone = ALONE.lock().await;
+    let directory = tempfile::tempdir().unwrap();
+    let inside = directory.path().join("inside");
+    fs::create_dir(&inside).unwrap();
+    for name in ["a", "b"] {
+        fs::write(inside.join(name), "old\n").unwrap();
+    }
+    let first = inside.join("a");
+    at_fault_points(move |step| {
+        if step == "exchange" {
+            fs::write(&first, "of another hand\n").unwrap();
+        }
+    });
+    let patch = "*** Begin Patch\n*** Update File: a\n@@\n-old\n+new\n*** Delete File: b\n*** End Patch";
+    let said = apply(directory.path(), patch).await.text();
+    at_fault_points(|_| {});
+    assert!(said.starts_with("a was changed by something else"), "{said}");
+    assert!(said.ends_with("\nnothing was changed"), "{said}");
+    let content = |name: &str| fs::read_to_string(inside.join(name)).unwrap();
+    assert_eq!((content("a").as_str(), content("b").as_str()), ("of another hand\n", "old\n"));
 }
 
 #[tokio::test]

@@ -286,6 +286,18 @@ async fn so_many_hunks_in_a_looser_form_are_told_one_by_one() {
 }
 
 #[tokio::test]
+async fn so_much_is_shown_of_what_changes() {
+    let line = format!("{}\n", "x".repeat(99));
+    let toolbox = toolbox().file("long", line.repeat(11_000)).file("short", line.repeat(18));
+    let call = patch(&toolbox, "*** Delete File: long\n*** Delete File: short\n").await;
+    let [long, short] = [0, 1].map(|at| &call.details()["files"][at]);
+    assert_eq!((&long["diffTruncated"], &short["diffTruncated"]), (&json!(true), &json!(false)));
+    let room = (1 << 20) - long["diff"].as_str().unwrap().rfind("\n[").unwrap();
+    assert!(room < line.len() + 2, "{room} bytes are left");
+    assert_eq!(short["diff"].as_str().unwrap().lines().count(), 3 + 18);
+}
+
+#[tokio::test]
 async fn a_directory_that_a_command_names_is_where_paths_belong() {
     let toolbox = toolbox().file("a", "x\n").file("sub/a", "x\n");
     let input =

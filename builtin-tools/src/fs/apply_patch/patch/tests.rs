@@ -1,3 +1,5 @@
+#![allow(clippy::format_collect, reason = "texts of a test are short")]
+
 use super::*;
 
 #[test]

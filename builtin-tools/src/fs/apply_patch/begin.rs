@@ -52,14 +52,11 @@ impl<'a> Header<'a> {
 
 /// Reads the changes from `lines`, of which the one at `begin` is the first of the patch.
 pub(super) fn parse<'a>(lines: &[&'a str], begin: usize) -> Result<Vec<Change<'a>>, PatchError> {
-    let end =
-        lines.iter().rposition(|line| line.trim() == END).filter(|end| *end > begin).ok_or_else(|| {
-            let line = lines.len();
-            PatchError::new(
-                line,
-                "the patch does not end with `*** End Patch`: it may be cut off; send all of it",
-            )
-        })?;
+    let end = lines[begin..].iter().rposition(|line| line.trim() == END).ok_or_else(|| {
+        let problem = "the patch does not end with `*** End Patch`: it may be cut off; send all of it";
+        PatchError::new(lines.len(), problem)
+    })?;
+    let end = begin + end;
     let mut directory = None;
     for (index, line) in lines[..begin].iter().enumerate() {
         command::join(&mut directory, command::before(line))

@@ -234,13 +234,14 @@ fn of_few_lines_the_shortest_changes_are_found() {
 fn of_very_many_lines_those_between_changes_far_from_each_other_are_known_to_stay() {
     let between = "\n".repeat(MOST_LINES);
     let old = format!("{between}b\n");
-    for (come, expected) in [
-        (FARTHEST - 1, (FARTHEST, 1)),
-        // It is not looked for where a longer change ends.
-        (FARTHEST, (MOST_LINES + FARTHEST + 1, MOST_LINES + 1)),
+    for (come, last, expected) in [
+        (FARTHEST - 1, "c\n", (FARTHEST, 1)),
+        // It is not looked for where a longer change ends, unless it is the only one.
+        (FARTHEST, "c\n", (MOST_LINES + FARTHEST + 1, MOST_LINES + 1)),
+        (FARTHEST, "b\n", (FARTHEST, 0)),
     ] {
-        let new = format!("{}{between}c\n", numbered(1..=come, "new "));
-        assert_eq!(counts(&old, &new), expected, "{come}");
+        let new = format!("{}{between}{last}", numbered(1..=come, "new "));
+        assert_eq!(counts(&old, &new), expected, "{come} {last}");
     }
 }
 

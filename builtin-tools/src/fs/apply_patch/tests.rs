@@ -71,7 +71,7 @@ fn hunks_go_where_they_belong() {
         ("    say “a”\n    b\n", "@@\n say \"a\"\n-b\n+x", Ok("    say “a”\n    x\n")),
         ("\u{a0}\u{a0}a\n  b\n", "@@\n   a\n-  b\n+  x", Ok("\u{a0}\u{a0}a\n  x\n")),
         ("\u{a0}\u{a0}a\n\u{a0}\u{a0}b\n", "@@\n   a\n-  b\n+  x", Ok("\u{a0}\u{a0}a\n  x\n")),
-        ("say “a”\n\tb\n", "@@\n say \"a\"\n-\tb\n+  x", Ok("say “a”\n  x\n")),
+        ("\tsay “a”\n\tb\n", "@@\n \tsay \"a\"\n-\tb\n+  x", Ok("\tsay “a”\n  x\n")),
         ("  a\n   b\n", "@@\n a\n-  b\n+ x\n+", Err("hunk 1: Indented { line: 1 }")),
         ("  a\n   b\n", "@@\n a\n-  b\n+", Ok("  a\n\n")),
         ("  a\n   b\n", "@@\n a\n-  b", Ok("  a\n")),

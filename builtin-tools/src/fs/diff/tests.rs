@@ -214,6 +214,13 @@ proptest! {
     }
 }
 
+#[test]
+fn lines_that_are_the_same_are_found_among_others() {
+    let (old, new) = (split(b"a\nkept\r\nb\n"), split(b"c\nd\nkept\ne"));
+    let same = same_lines(&old, &new, <[u8]>::trim_ascii_end);
+    assert_eq!(same, [(1..2, 2..3)]);
+}
+
 /// How many lines are new and gone.
 fn counts(old: &str, new: &str) -> (usize, usize) {
     let made = diff("f", Some(old.as_bytes()), Some(new.as_bytes()));

@@ -255,7 +255,7 @@ impl<'a> Run<'a> {
                 return ending;
             }
             let replaced = run.gone.len().checked_sub(1).map(|last| run.at + last.min(index));
-            // The line before may be the last one, without an ending; before none is the first.
+            // The line before may be the last one, without an ending. Where none is before, the first one tells.
             let known = [replaced, run.at.checked_sub(1), run.at.checked_sub(2), Some(0)];
             known.into_iter().flatten().find_map(|line| lines.ending(line)).unwrap_or(b"\n")
         };

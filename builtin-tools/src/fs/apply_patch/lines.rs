@@ -195,7 +195,7 @@ impl<'a> Block<'a> {
 pub(super) struct Budget(usize);
 
 impl Budget {
-    /// For a few seconds.
+    /// Steps of a few seconds.
     pub(super) const MOST: usize = 20_000_000;
 
     pub(super) fn new() -> Self {

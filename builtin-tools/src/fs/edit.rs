@@ -16,6 +16,7 @@ pub(crate) use plan::{MOST_BYTES, Replacement, plan};
 use super::content::Content;
 use super::diff::{Diff, diff};
 use super::hard_links;
+use super::interrupted;
 use super::leave::may_tell;
 use super::splice::{Splice, splice};
 use plan::Part;
@@ -86,6 +87,10 @@ pub async fn edit(
     edits: Option<Vec<Edit>>,
 ) -> Result<ToolOutput, ToolError> {
     let edits = wanted(old_string, new_string, replace_all, edits)?;
+    interrupted::tell(ctx, edit_file(ctx, file_path, edits)).await
+}
+
+async fn edit_file(ctx: &ToolContext, file_path: &Path, edits: Vec<Edit>) -> Result<ToolOutput, ToolError> {
     let workspace = ctx.workspace();
     if let [Edit { old_string, new_string, .. }] = &edits[..]
         && old_string.is_empty()

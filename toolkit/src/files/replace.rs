@@ -6,19 +6,15 @@ use super::options::WriteOptions;
 use super::taken::Taken;
 use super::target::{Expected, Target, no_file};
 use super::version::FileVersion;
-use super::{fault, stale};
+use super::{fault, held, stale};
 use crate::error::ToolError;
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind, Write as _};
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// How often a name that is taken, or a file that comes and goes, is met with a further try.
 const TRIES: usize = 16;
-/// How long it is waited for another process that puts a file in the same directory. It takes microseconds; after this,
-/// whoever holds the lock is no such process.
-pub(super) const LOCK_TIME: Duration = Duration::from_secs(2);
 
 /// A file that was written.
 #[derive(Debug, Clone)]
@@ -155,7 +151,7 @@ impl Target {
         let refused = |error: &io::Error| self.refused(error);
         let Some(dir) = self.parent().map_err(|error| refused(&error))? else { return Err(self.absent()) };
         let to_dir = to.made_parent().map_err(|error| to.refused(&error))?;
-        let _until_renamed = dir.lock(LOCK_TIME);
+        let _until_renamed = held::lock(&dir);
         let Some(existing) = self.check(&dir, expected)? else { return Err(self.absent()) };
         fault::point("rename");
         dir.rename_new(&self.name, &to_dir, &to.name).map_err(|error| match error.kind() {
@@ -211,7 +207,7 @@ impl Target {
     pub(super) fn put(&self, new: &mut Temporary<'_>, existing: Option<&Stat>) -> io::Result<Put> {
         let dir = new.dir;
         // Between the look and the change, no other process of this toolkit has its own.
-        let _until_put = dir.lock(LOCK_TIME);
+        let _until_put = held::lock(dir);
         let Some(existing) = existing else {
             fault::point("give it its name");
             return match dir.rename_new(&new.name, dir, &self.name) {

@@ -235,6 +235,8 @@ struct Draft {
     /// What goes, one after the other.
     gone: Vec<Vec<u8>>,
     after: Vec<u8>,
+    /// Whether carriage returns of the new texts are left out, since the lines that they replace have none.
+    drops_returns: bool,
 }
 
 impl Draft {
@@ -251,9 +253,12 @@ impl Draft {
         })?;
         let after = splice(&content.bytes, &plan.splices);
         let diff = diff(path, Some(&content.bytes), Some(&after));
+        let brings_returns = edits.iter().any(|edit| edit.new_string.contains("\r\n"));
+        let drops_returns =
+            brings_returns && plan.splices.iter().any(|splice| has_plain_ending(&splice.text));
         let gone = plan.splices.iter().map(|splice| content.bytes[splice.range.clone()].to_vec()).collect();
         let after = content.encode(after, path)?;
-        Ok(Self { diff, parts: plan.parts, splices: plan.splices, gone, after })
+        Ok(Self { diff, parts: plan.parts, splices: plan.splices, gone, after, drops_returns })
     }
 
     /// What goes and what comes, wherever it is.
@@ -261,6 +266,11 @@ impl Draft {
         let come: Vec<&[u8]> = self.splices.iter().map(|splice| &splice.text[..]).collect();
         hasher.hash_one((&self.gone, come))
     }
+}
+
+/// Whether a line ends without a carriage return.
+fn has_plain_ending(text: &[u8]) -> bool {
+    memchr::memchr_iter(b'\n', text).any(|at| at == 0 || text[at - 1] != b'\r')
 }
 
 /// What is about to be written, and what is told of it.
@@ -320,7 +330,7 @@ impl Made {
     }
 
     fn into_output(self) -> ToolOutput {
-        let Self { draft: Draft { diff, parts, .. }, shown, .. } = &self;
+        let Self { draft: Draft { diff, parts, drops_returns, .. }, shown, .. } = &self;
         let count: usize = parts.iter().map(|part| part.count).sum();
         let places = match &parts[..] {
             [Part { count: 1, line, .. }] => format!("1 place, on line {line}"),
@@ -333,6 +343,12 @@ impl Made {
             "edited {shown}: replaced {places} (+{added} -{removed} lines){}{repaired}",
             words::report(parts)
         );
+        if *drops_returns {
+            text.push_str(
+                "\n(new lines end with LF, as those that they replace, not with the CRLF of `new_string`; `write` changes the \
+                 endings of a file)",
+            );
+        }
         if let Some(note) = hard_links::note(shown, self.other_names) {
             let _ = write!(text, "\n({note})");
         }

@@ -64,7 +64,7 @@ async fn read_path(
     let output = ctx.blocking(move |cancel| {
         let check = || if cancel.is_cancelled() { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) };
         match opened {
-            Opened::Directory(directory) => listing::list(&directory, offset, Some(limit)),
+            Opened::Directory(directory) => listing::list(&directory, offset, Some(limit), cancel),
             Opened::File(file) => {
                 let (path, version) = (file.path().to_owned(), file.version());
                 let output = read_file(file, offset, limit, meter, check)?;

@@ -82,8 +82,9 @@ const MOST_NOTES: usize = 20;
 /// # Errors
 ///
 /// When the patch cannot be read, saying which line; when a hunk is nowhere or in several places, saying what is there;
-/// when a file is there or is not, other than the patch says; when something else changed a file since the session last
-/// read it, or since the person was asked; when any of the files may not be written.
+/// when a file is there or is not, other than the patch says, also where one would be added or moved over another; when
+/// something else changed a file since the session last read it, or since the person was asked; when any of the files may
+/// not be written.
 #[tool(name = "apply_patch", group = ["fs", "coding"], title = "Apply a patch", permission = "edit", destructive, asks)]
 pub async fn apply_patch(
     ctx: &ToolContext,

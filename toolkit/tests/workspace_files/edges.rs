@@ -235,7 +235,7 @@ async fn a_target_reads_what_stands_there_by_then() {
         ("remove", "nothing"),
         ("link", "f is not a regular file but a symbolic link"),
         ("directory", "f is a directory; name a file in it"),
-        ("file above", "above/f does not exist: a part of it is a file, not a directory"),
+        ("file above", "above/f cannot be there: a part of its path is a file, not a directory"),
     ] {
         let places = Places::new();
         places.write("inside/f", "text").write("outside/secret", "canary");

@@ -11,6 +11,7 @@ pub mod fuzzing;
 mod glob;
 mod grep;
 mod hard_links;
+mod interrupted;
 mod leave;
 mod nearest;
 mod place;

@@ -69,6 +69,27 @@ async fn an_edit_is_asked_with_its_diff_and_reported() {
 }
 
 #[tokio::test]
+async fn carriage_returns_that_do_not_come_into_the_file_are_said() {
+    let said = "\n(new lines end with LF, as those that they replace, not with the CRLF of `new_string`; `write` changes the \
+                endings of a file)";
+    for (file, old, new, after, is_said) in [
+        ("a\nb\n", "b", "c\r\nd", "a\nc\nd\n", true),
+        ("a\nb\n", "b", "c\nd", "a\nc\nd\n", false),
+        ("a\nb\n", "a\n", "a\r\n", "a\r\nb\n", false),
+        ("a\r\nb\r\n", "b", "c\r\nd", "a\r\nc\r\nd\r\n", false),
+        ("a\r\nb\r\n", "b", "c\nd", "a\r\nc\r\nd\r\n", false),
+        ("a", "a", "b\r\nc", "b\r\nc", false),
+    ] {
+        let call = edit(&toolbox().file("f", file), "f", old, new).await;
+        assert_eq!(
+            (call.file("f"), call.text().contains(said)),
+            (after.to_owned(), is_said),
+            "{file:?} {new:?}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn what_is_wrong_is_said() {
     let toolbox = toolbox()
         .file("a", "fn one() {\n    let x = 1;\n}\n\nfn two() {\n    let x = 2;\n}\n")

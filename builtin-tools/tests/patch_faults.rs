@@ -4,7 +4,7 @@
 #![cfg(all(feature = "fs", target_os = "linux"))]
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
@@ -35,15 +35,22 @@ const FILES: [(&str, Option<&str>, Option<&str>); 6] = [
 ];
 
 async fn apply(base: &Path, patch: &str) -> ToolResult {
+    call(base, "apply_patch", json!({ "input": patch })).await
+}
+
+async fn call(base: &Path, tool: &str, arguments: Value) -> ToolResult {
     let toolkit = Toolkit::empty()
         .tool(toolkit::tool_ref!(builtin_tools::fs::apply_patch))
+        .tool(toolkit::tool_ref!(builtin_tools::fs::edit))
+        .tool(toolkit::tool_ref!(builtin_tools::fs::read))
+        .tool(toolkit::tool_ref!(builtin_tools::fs::write))
         .approver(ScriptedApprover::always(Answer::allow()))
         .default_workspace(base.join("inside"))
         .data_dir(base.join("data"))
         .build()
         .unwrap();
     let toolbox = toolkit.toolbox(&Caller::new()).await;
-    toolbox.call(ToolCall::new("1", "apply_patch", json!({ "input": patch }))).await
+    toolbox.call(ToolCall::new("1", tool, arguments)).await
 }
 
 /// What the child does; nothing where this is no child.
@@ -103,6 +110,13 @@ fn content(directory: &tempfile::TempDir, path: &str) -> Option<String> {
 
 #[tokio::test]
 async fn killed_at_any_step_each_file_is_old_or_new() {
+    let next = [
+        ("apply_patch", json!({ "input": "*** Begin Patch\n*** Add File: next\n+x\n*** End Patch" })),
+        ("read", json!({ "file_path": "." })),
+        ("read", json!({ "file_path": "nowhere" })),
+        ("write", json!({ "file_path": "next", "content": "x" })),
+        ("edit", json!({ "file_path": "next", "old_string": "", "new_string": "x" })),
+    ];
     let (mut died, mut mixed) = (0, 0);
     for at in 1..MOST_STEPS {
         let (directory, is_dead, _) = run_child("die", at);
@@ -121,16 +135,12 @@ async fn killed_at_any_step_each_file_is_old_or_new() {
             );
         }
         assert!(moved.0.is_some() != moved.1.is_some(), "{moved:?}");
-        // The next patch says what the one that was interrupted left, once.
+        // The next call that reads or changes a file says what the patch that was interrupted left, once.
         let is_old = FILES.iter().all(|(path, before, _)| content(&directory, path).as_deref() == *before);
         let is_new = FILES.iter().all(|(path, _, after)| content(&directory, path).as_deref() == *after);
         let is_mixed = !is_old && !is_new;
-        let next = match at % 2 {
-            0 => "*** Begin Patch\n*** Add File: next\n+x\n*** End Patch",
-            _ => "*** Begin Patch\n*** Delete File: nowhere\n*** End Patch",
-        };
-        let said = apply(directory.path(), next).await.text();
-        assert_eq!(said.starts_with("nowhere does not exist"), at % 2 == 1, "{at}: {said}");
+        let (tool, arguments) = next[mixed % next.len()].clone();
+        let said = call(directory.path(), tool, arguments).await.text();
         assert_eq!(said.contains("an earlier patch was interrupted"), is_mixed, "{at}: {said}");
         for (path, before, after) in FILES.iter().filter(|_| is_mixed) {
             let now = content(&directory, path);

@@ -57,13 +57,33 @@ pub fn escape_block(text: &str) -> Cow<'_, str> {
 /// As [`escape_line`], for a line that was put together of parts of which some are escaped already: no backslash is doubled,
 /// and nothing is left out.
 pub(crate) fn escape_rest(text: &str) -> Cow<'_, str> {
-    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+    escape_alone(text, Form::Line)
+}
+
+/// Makes text of several lines safe for a terminal, and keeps all of it: control characters and such as change how others
+/// are shown stand there escaped, but newlines and tabs stay, no backslash is doubled, and nothing is left out. Different
+/// texts may look the same; to ask a person about one, take [`escape_block`].
+///
+/// ```
+/// use toolkit::escape_terminal;
+///
+/// assert_eq!(escape_terminal("C:\\temp\tnaïve 🦀\n"), "C:\\temp\tnaïve 🦀\n");
+/// assert_eq!(escape_terminal("\u{1b}]0;title\u{7}\n"), "\\u{1b}]0;title\\u{7}\n");
+/// ```
+pub fn escape_terminal(text: &str) -> Cow<'_, str> {
+    escape_alone(text, Form::Block)
+}
+
+fn escape_alone(text: &str, form: Form) -> Cow<'_, str> {
+    let is_plain =
+        |byte: u8| matches!(byte, b' '..=b'~') || form == Form::Block && matches!(byte, b'\n' | b'\t');
+    if text.bytes().all(is_plain) {
         return Cow::Borrowed(text);
     }
     let mut marks = MOST_MARKS;
     let mut escaped = String::with_capacity(text.len() + 16);
     for character in text.chars() {
-        if is_kept(character, Form::Line, &mut marks) {
+        if is_kept(character, form, &mut marks) {
             escaped.push(character);
         } else {
             let _ = write!(escaped, "\\u{{{:x}}}", u32::from(character));

@@ -2,6 +2,7 @@
 
 mod fault;
 mod handle;
+mod held;
 mod locks;
 mod made;
 mod open;

@@ -109,7 +109,9 @@ pub use cut::{Cut, CutHint, Kept, OutputLimits, Part, Position};
 pub use definition::{Annotations, Definition};
 pub use diagnostic::{Diagnostic, Level};
 pub use error::{IntoToolError, Retry, ToolError, ToolErrorKind};
-pub use escape::{MAX_BLOCK_CHARS, MAX_BLOCK_LINES, MAX_LINE_CHARS, escape_block, escape_line};
+pub use escape::{
+    MAX_BLOCK_CHARS, MAX_BLOCK_LINES, MAX_LINE_CHARS, escape_block, escape_line, escape_terminal,
+};
 pub use events::{AllowedBy, CallEvent, Event, Events, Progress};
 pub use files::{
     Before, DirectoryEntry, Expected, FileContent, FileKind, FileLock, FileVersion, Interrupted, Left,

@@ -201,9 +201,9 @@ fn cannot_use(path: &Path, error: &io::Error) -> ToolError {
     let path = escape_line(&shown_path(path)).into_owned();
     match error.kind() {
         io::ErrorKind::NotFound => ToolError::not_found(format!("{path} does not exist")),
-        io::ErrorKind::NotADirectory => {
-            ToolError::not_found(format!("{path} does not exist: a part of it is a file, not a directory"))
-        }
+        io::ErrorKind::NotADirectory => ToolError::not_found(format!(
+            "{path} cannot be there: a part of its path is a file, not a directory"
+        )),
         _ => ToolError::failed(format!("{path} cannot be used: {error}")),
     }
 }

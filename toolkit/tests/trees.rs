@@ -41,10 +41,13 @@ async fn a_tree_is_opened_without_further_questions_and_never_left() {
         assert_eq!(said, expected, "{name}");
     }
     for path in [&workspace, &base.join("outside"), &within.join("link"), &within.join("../../outside")] {
-        assert!(tree.entries(path, 10).is_err(), "{}", path.display());
+        assert!(tree.entries(path, 10, || true).is_err(), "{}", path.display());
     }
-    assert_eq!(tree.entries(&within, 10).unwrap().0.len(), 5);
-    let refused = tree.entries(&within.join(".ssh"), 10).unwrap_err();
+    assert_eq!(tree.entries(&within, 10, || true).unwrap().0.len(), 5);
+    // Once it does not go on, there is more.
+    let (some, has_more) = tree.entries(&within, 10, || false).unwrap();
+    assert!(some.len() < 5 && has_more);
+    let refused = tree.entries(&within.join(".ssh"), 10, || true).unwrap_err();
     assert_eq!(refused.kind(), std::io::ErrorKind::PermissionDenied);
     // What is no part of the tree, however harmless its name.
     assert!(tree.may_read(&within.join("a")) && !tree.may_read(&workspace.join("d")));
@@ -95,7 +98,7 @@ async fn a_directory_that_is_swapped_for_a_link_leads_no_tree_elsewhere() {
                 assert_eq!(std::io::read_to_string(file).unwrap(), "inside");
                 opened += 1;
             }
-            if let Ok((entries, _)) = tree.entries(&workspace.join("swapped"), 10) {
+            if let Ok((entries, _)) = tree.entries(&workspace.join("swapped"), 10, || true) {
                 assert!(entries.iter().all(|entry| entry.name == "file"), "{entries:?}");
             }
         }

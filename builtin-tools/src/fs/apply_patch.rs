@@ -21,6 +21,7 @@ pub(crate) use patch::{Patch, parse};
 use super::content::Content;
 use super::diff::{Diff, diff_within};
 use super::hard_links;
+use super::interrupted;
 use super::progress::Meter;
 use files::{Files, names, propose};
 use outcome::{Fate, Known, Outcome, work_out};
@@ -30,7 +31,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 use toolkit::prelude::*;
-use toolkit::{Interrupted, Left, Progress, Proposal, Target};
+use toolkit::{Progress, Proposal, Target};
 
 /// How many bytes the diffs of all files have at most.
 const MOST_DIFF_BYTES: usize = 1 << 20;
@@ -81,8 +82,9 @@ const MOST_NOTES: usize = 20;
 /// # Errors
 ///
 /// When the patch cannot be read, saying which line; when a hunk is nowhere or in several places, saying what is there;
-/// when a file is there or is not, other than the patch says; when something else changed a file since the session last
-/// read it, or since the person was asked; when any of the files may not be written.
+/// when a file is there or is not, other than the patch says, also where one would be added or moved over another; when
+/// something else changed a file since the session last read it, or since the person was asked; when any of the files may
+/// not be written.
 #[tool(name = "apply_patch", group = ["fs", "coding"], title = "Apply a patch", permission = "edit", destructive, asks)]
 pub async fn apply_patch(
     ctx: &ToolContext,
@@ -90,35 +92,7 @@ pub async fn apply_patch(
     #[arg(alias = "patch", length(1..))]
     input: String,
 ) -> Result<ToolOutput, ToolError> {
-    let workspace = ctx.workspace();
-    let interrupted = ctx.blocking(move |_| Ok(workspace.interrupted())).await?;
-    let notes: Vec<String> = interrupted.iter().map(note).collect();
-    match patch_files(ctx, input.into()).await {
-        Ok(output) => {
-            Ok(notes.into_iter().fold(output, |output, note| output.with_content(format!("({note})"))))
-        }
-        Err(error) if notes.is_empty() => Err(error),
-        Err(error) => {
-            let text = format!("{error}\n({})", notes.join(")\n("));
-            Err(error.with_message(text))
-        }
-    }
-}
-
-/// What a patch left whose process died.
-fn note(interrupted: &Interrupted) -> String {
-    let mut text =
-        "an earlier patch was interrupted when its process ended; read these files before going on:"
-            .to_owned();
-    for (path, left) in &interrupted.files {
-        let what = match left {
-            Left::Old => "is as it was before that patch",
-            Left::New => "is as that patch makes it",
-            _ => "is neither as it was nor as that patch makes it, or must not be looked at",
-        };
-        let _ = write!(text, "\n{path} {what}");
-    }
-    text
+    interrupted::tell(ctx, patch_files(ctx, input.into())).await
 }
 
 async fn patch_files(ctx: &ToolContext, input: Arc<str>) -> Result<ToolOutput, ToolError> {

@@ -22,7 +22,7 @@ impl<'a> Content<'a> {
     /// When it is no text, or a change of it could not keep the other bytes.
     pub(super) fn of(bytes: &'a [u8], path: &str) -> Result<Self, ToolError> {
         let as_it_is = Self { bytes: Cow::Borrowed(bytes), form: None };
-        if std::str::from_utf8(bytes).is_ok() && memchr::memchr(0, bytes).is_none() {
+        if text::is_plain(bytes) {
             return Ok(as_it_is);
         }
         match text::kind(bytes, true) {
@@ -85,6 +85,11 @@ impl<'a> Content<'a> {
             }
             _ => Content::of(other, "").map_or(Cow::Borrowed(other), |content| content.bytes),
         }
+    }
+
+    /// Whether the file has other bytes than its text.
+    pub(super) fn is_encoded(&self) -> bool {
+        self.form.is_some()
     }
 
     /// A changed content as the file has it.

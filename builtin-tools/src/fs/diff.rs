@@ -1,5 +1,6 @@
 //! Unified diffs, bounded in size and time whatever is compared.
 
+use super::splice::{Splice, splice};
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -48,23 +49,25 @@ pub(crate) fn diff_within(path: &str, old: Option<&[u8]>, new: Option<&[u8]>, mo
     let name =
         |side: &str, there: bool| if there { format!("{side}/{path}") } else { "/dev/null".to_owned() };
     let (from, to) = (name("a", old.is_some()), name("b", new.is_some()));
-    let both = Both { old: old.unwrap_or_default(), new: new.unwrap_or_default() };
-    let changes = both.changes();
-    let added = changes.iter().map(|change| change.new.lines.len()).sum();
-    let removed = changes.iter().map(|change| change.old.lines.len()).sum();
-    let mut diff = Diff { text: String::new(), added, removed, is_cut: false };
-    if changes.is_empty() && old.is_some() == new.is_some() {
-        return diff;
-    }
-    let _ = write!(diff.text, "--- {from}\n+++ {to}\n");
-    let is_near = |one: &Change, next: &Change| next.old.lines.start - one.old.lines.end <= 2 * CONTEXT;
-    for hunk in changes.chunk_by(is_near) {
-        both.write_hunk(&mut diff, hunk, most_bytes);
-        if diff.is_cut {
-            break;
-        }
-    }
-    diff
+    let whole = old.unwrap_or_default();
+    let both = Both { old: whole, new: new.unwrap_or_default(), whole, from: 0 };
+    both.diff([&from, &to], old.is_some() == new.is_some(), most_bytes)
+}
+
+/// The diff of a file whose parts are replaced, without a look at what is not near any of them.
+pub(crate) fn diff_spliced(path: &str, old: &[u8], splices: &[Splice]) -> Diff {
+    let (first, last) = (splices.first(), splices.last());
+    let from = first.map_or(0, |splice| splice.range.start);
+    let to = last.map_or(0, |splice| splice.range.end);
+    let (from, to) = (line_start(&old[..from]), to + line_end(&old[to..]));
+    let within = |splice: &Splice| {
+        let range = splice.range.start - from..splice.range.end - from;
+        Splice { range, text: splice.text.clone() }
+    };
+    let splices: Vec<Splice> = splices.iter().map(within).collect();
+    let part = &old[from..to];
+    let both = Both { old: part, new: &splice(part, &splices), whole: old, from };
+    both.diff([&format!("a/{path}"), &format!("b/{path}")], true, MAX_DIFF_BYTES)
 }
 
 /// Which lines of `old` and `new` are the same ones, as ranges of lines of equal length. Lines are compared by `key`.
@@ -102,10 +105,13 @@ pub(super) fn count_lines(content: &[u8]) -> usize {
         + usize::from(content.last().is_some_and(|last| *last != b'\n'))
 }
 
-/// Both contents.
+/// Both contents, or the part of both that may differ.
 struct Both<'a> {
     old: &'a [u8],
     new: &'a [u8],
+    /// All that is old, and where in it `old` begins.
+    whole: &'a [u8],
+    from: usize,
 }
 
 /// Lines that go, and those that come in their place.
@@ -143,15 +149,36 @@ struct Walk<'a> {
 }
 
 impl Both<'_> {
+    /// As a unified diff of files of two names. `is_same`: nothing is said where nothing changed.
+    fn diff(&self, [from, to]: [&str; 2], is_same: bool, most_bytes: usize) -> Diff {
+        let changes = self.changes();
+        let added = changes.iter().map(|change| change.new.lines.len()).sum();
+        let removed = changes.iter().map(|change| change.old.lines.len()).sum();
+        let mut diff = Diff { text: String::new(), added, removed, is_cut: false };
+        if changes.is_empty() && is_same {
+            return diff;
+        }
+        let _ = write!(diff.text, "--- {from}\n+++ {to}\n");
+        let is_near = |one: &Change, next: &Change| next.old.lines.start - one.old.lines.end <= 2 * CONTEXT;
+        for hunk in changes.chunk_by(is_near) {
+            self.write_hunk(&mut diff, hunk, most_bytes);
+            if diff.is_cut {
+                break;
+            }
+        }
+        diff
+    }
+
     /// What changed, in order; between two changes there is a line that stays.
     fn changes(&self) -> Vec<Change> {
-        let Self { old, new } = *self;
+        let Self { old, new, whole, from } = *self;
         // Most changes are small: what begins and ends both is passed over first.
         let start = line_start(&old[..same_start(old, new)]);
         let end = same_end(&old[start..], &new[start..]);
         let end = end - line_end(&old[old.len() - end..]);
         let (old, new) = (&old[..old.len() - end], &new[..new.len() - end]);
-        let before = Part { lines: 0..memchr::memchr_iter(b'\n', &old[..start]).count(), bytes: 0..start };
+        let lines = memchr::memchr_iter(b'\n', &whole[..from + start]).count();
+        let before = Part { lines: 0..lines, bytes: 0..start };
         let mut walk = Walk {
             old,
             new,
@@ -166,9 +193,9 @@ impl Both<'_> {
 
     fn write_hunk(&self, diff: &mut Diff, hunk: &[Change], most_bytes: usize) {
         let (Some(first), Some(last)) = (hunk.first(), hunk.last()) else { return };
-        let before = &self.old[..first.old.bytes.start];
+        let before = &self.whole[..self.from + first.old.bytes.start];
         let before = &before[back(before, CONTEXT)..];
-        let after = &self.old[last.old.bytes.end..];
+        let after = &self.whole[self.from + last.old.bytes.end..];
         let after = &after[..ahead(after, CONTEXT)];
         let (more_before, more_after) = (count_lines(before), count_lines(after));
         let whole = |first: &Part, last: &Part| first.lines.start - more_before..last.lines.end + more_after;

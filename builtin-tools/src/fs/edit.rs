@@ -14,10 +14,11 @@ pub(crate) use plan::Problem;
 pub(crate) use plan::{MOST_BYTES, Replacement, plan};
 
 use super::content::Content;
-use super::diff::{Diff, diff};
+use super::diff::{Diff, diff, diff_spliced};
 use super::hard_links;
+use super::interrupted;
 use super::leave::may_tell;
-use super::splice::{Splice, splice};
+use super::splice::{Splice, parts, splice};
 use plan::Part;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -26,7 +27,7 @@ use std::path::PathBuf;
 use toolkit::prelude::*;
 use toolkit::{
     Access, Ask, Before, Expected, FileContent, FileVersion, PathDecision, Proposal, Repaired, Seen, Target,
-    ToolErrorKind, Workspace,
+    ToolErrorKind, Workspace, WriteOptions,
 };
 
 /// The most edits in one call.
@@ -86,6 +87,10 @@ pub async fn edit(
     edits: Option<Vec<Edit>>,
 ) -> Result<ToolOutput, ToolError> {
     let edits = wanted(old_string, new_string, replace_all, edits)?;
+    interrupted::tell(ctx, edit_file(ctx, file_path, edits)).await
+}
+
+async fn edit_file(ctx: &ToolContext, file_path: &Path, edits: Vec<Edit>) -> Result<ToolOutput, ToolError> {
     let workspace = ctx.workspace();
     if let [Edit { old_string, new_string, .. }] = &edits[..]
         && old_string.is_empty()
@@ -229,7 +234,10 @@ struct Draft {
     splices: Vec<Splice>,
     /// What goes, one after the other.
     gone: Vec<Vec<u8>>,
-    after: Vec<u8>,
+    /// The whole file as it will be, where it is not the text that is put into it but an encoding of it.
+    encoded: Option<Vec<u8>>,
+    /// Whether carriage returns of the new texts are left out, since the lines that they replace have none.
+    drops_returns: bool,
 }
 
 impl Draft {
@@ -244,11 +252,14 @@ impl Draft {
             let readable = (!is_hidden).then_some(&*content.bytes);
             ToolError::failed(words::explain(path, readable, &replacements, &error))
         })?;
-        let after = splice(&content.bytes, &plan.splices);
-        let diff = diff(path, Some(&content.bytes), Some(&after));
+        let diff = diff_spliced(path, &content.bytes, &plan.splices);
+        let brings_returns = edits.iter().any(|edit| edit.new_string.contains("\r\n"));
+        let drops_returns =
+            brings_returns && plan.splices.iter().any(|splice| has_plain_ending(&splice.text));
         let gone = plan.splices.iter().map(|splice| content.bytes[splice.range.clone()].to_vec()).collect();
-        let after = content.encode(after, path)?;
-        Ok(Self { diff, parts: plan.parts, splices: plan.splices, gone, after })
+        let encode = || content.encode(splice(&content.bytes, &plan.splices), path);
+        let encoded = content.is_encoded().then(encode).transpose()?;
+        Ok(Self { diff, parts: plan.parts, splices: plan.splices, gone, encoded, drops_returns })
     }
 
     /// What goes and what comes, wherever it is.
@@ -258,9 +269,15 @@ impl Draft {
     }
 }
 
+/// Whether a line ends without a carriage return.
+fn has_plain_ending(text: &[u8]) -> bool {
+    memchr::memchr_iter(b'\n', text).any(|at| at == 0 || text[at - 1] != b'\r')
+}
+
 /// What is about to be written, and what is told of it.
 struct Made {
     draft: Draft,
+    before: Vec<u8>,
     version: FileVersion,
     is_hidden: bool,
     shown: String,
@@ -305,17 +322,22 @@ fn make(
         return Err(overlaps(""));
     }
     let (path, repaired) = (target.path().to_owned(), target.repaired().cloned());
-    Ok(Made { draft, version: content.version, is_hidden, shown, path, repaired, other_names: 0 })
+    let FileContent { bytes: before, version, .. } = content;
+    Ok(Made { draft, before, version, is_hidden, shown, path, repaired, other_names: 0 })
 }
 
 impl Made {
     fn write(self, target: &Target) -> Result<Self, ToolError> {
-        let written = target.write(&self.draft.after, &Expected::Version(self.version.clone()))?;
+        let Draft { splices, encoded, .. } = &self.draft;
+        let after =
+            encoded.as_ref().map_or_else(|| parts(&self.before, splices), |encoded| vec![&encoded[..]]);
+        let expected = Expected::Version(self.version.clone());
+        let (written, _) = target.write_parts(&after, &expected, WriteOptions::default())?;
         Ok(Self { other_names: written.other_names, ..self })
     }
 
     fn into_output(self) -> ToolOutput {
-        let Self { draft: Draft { diff, parts, .. }, shown, .. } = &self;
+        let Self { draft: Draft { diff, parts, drops_returns, .. }, shown, .. } = &self;
         let count: usize = parts.iter().map(|part| part.count).sum();
         let places = match &parts[..] {
             [Part { count: 1, line, .. }] => format!("1 place, on line {line}"),
@@ -328,6 +350,12 @@ impl Made {
             "edited {shown}: replaced {places} (+{added} -{removed} lines){}{repaired}",
             words::report(parts)
         );
+        if *drops_returns {
+            text.push_str(
+                "\n(new lines end with LF, as those that they replace, not with the CRLF of `new_string`; `write` changes the \
+                 endings of a file)",
+            );
+        }
         if let Some(note) = hard_links::note(shown, self.other_names) {
             let _ = write!(text, "\n({note})");
         }

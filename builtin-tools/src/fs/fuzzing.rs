@@ -132,8 +132,10 @@ pub fn check_edit(file: &[u8], old: &str, new: &str, all: bool) {
     // What stands in the first place is what was asked for.
     let there = &file[part.first.clone()];
     let seen = |text: &[u8], looseness| match looseness {
-        // Of a part of a line it is not known what the end of the line would be.
-        Looseness::Trailing | Looseness::Unicode => fold::fold(text, Looseness::Indentation),
+        // Of a part of a line it is not known what its beginning and its end would be.
+        Looseness::Trailing | Looseness::Unicode => {
+            fold::fold(&fold::fold(text, looseness), Looseness::Indentation)
+        }
         looseness => fold::fold(text, looseness),
     };
     // A last line may have no ending where one was asked for.

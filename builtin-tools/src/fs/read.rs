@@ -6,6 +6,7 @@ mod page;
 mod picture;
 mod source;
 
+use super::interrupted;
 use super::progress::Meter;
 use super::text::{self, Form, Kind};
 #[cfg(any(test, feature = "fuzzing"))]
@@ -47,6 +48,15 @@ pub async fn read(
 ) -> Result<ToolOutput, ToolError> {
     // Called directly, nobody has checked these.
     let (offset, limit) = (offset.max(1), limit.unwrap_or(MAX_LINES).clamp(1, MAX_LINES));
+    interrupted::tell(ctx, read_path(ctx, file_path, offset, limit)).await
+}
+
+async fn read_path(
+    ctx: &ToolContext,
+    file_path: &Path,
+    offset: u64,
+    limit: u64,
+) -> Result<ToolOutput, ToolError> {
     let workspace = ctx.workspace();
     let opened = workspace.open(file_path).await?;
     let repaired = opened.repaired().cloned();
@@ -54,7 +64,7 @@ pub async fn read(
     let output = ctx.blocking(move |cancel| {
         let check = || if cancel.is_cancelled() { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) };
         match opened {
-            Opened::Directory(directory) => listing::list(&directory, offset, Some(limit)),
+            Opened::Directory(directory) => listing::list(&directory, offset, Some(limit), cancel),
             Opened::File(file) => {
                 let (path, version) = (file.path().to_owned(), file.version());
                 let output = read_file(file, offset, limit, meter, check)?;

@@ -5,6 +5,7 @@ mod library;
 #[cfg(test)]
 mod tests;
 
+use super::leave::may_tell;
 use library::{Library, Skill};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -78,14 +79,18 @@ pub async fn skill(
     }
     let shown = ctx.clone();
     ctx.blocking(move |_| {
-        let base = found.base.as_deref().map(|base| shown.workspace().shown(base));
+        let workspace = shown.workspace();
+        let base = found.base.as_deref().map(|base| workspace.shown(base));
+        let is_asked =
+            found.base.as_deref().is_some_and(|base| !may_tell(&workspace, &base.join("SKILL.md")));
         let (files, more) = found.files(MOST_FILES);
-        Ok(output(&found, base, &files, more))
+        Ok(output(&found, base, &files, more, is_asked))
     })
     .await
 }
 
-fn output(found: &Skill, base: Option<String>, files: &[String], more: usize) -> ToolOutput {
+/// `is_asked`: whether leave is needed to read its files.
+fn output(found: &Skill, base: Option<String>, files: &[String], more: usize, is_asked: bool) -> ToolOutput {
     let Skill { name, owner, description, body, .. } = found;
     let mut text = format!("Skill {name}, of {owner}.\n");
     if let Some(base) = &base {
@@ -98,6 +103,9 @@ fn output(found: &Skill, base: Option<String>, files: &[String], more: usize) ->
         }
         if more > 0 {
             let _ = writeln!(text, "- and {more} more");
+        }
+        if is_asked {
+            text.push_str("Reading them needs leave: they are outside the workspace, or protected.\n");
         }
     }
     let _ = write!(text, "\n{body}");

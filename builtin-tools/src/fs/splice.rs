@@ -19,17 +19,20 @@ impl Splice {
 
 /// The file with its parts replaced; they are in order and do not overlap.
 pub(crate) fn splice(original: &[u8], splices: &[Splice]) -> Vec<u8> {
-    let gone: usize = splices.iter().map(|splice| splice.range.len()).sum();
-    let come: usize = splices.iter().map(|splice| splice.text.len()).sum();
-    let mut after = Vec::with_capacity(original.len() - gone + come);
+    parts(original, splices).concat()
+}
+
+/// The same, as what stays and what comes by turns.
+pub(super) fn parts<'a>(original: &'a [u8], splices: &'a [Splice]) -> Vec<&'a [u8]> {
+    let mut parts = Vec::with_capacity(2 * splices.len() + 1);
     let mut at = 0;
     for splice in splices {
-        after.extend_from_slice(&original[at..splice.range.start]);
-        after.extend_from_slice(&splice.text);
+        parts.push(&original[at..splice.range.start]);
+        parts.push(&splice.text[..]);
         at = splice.range.end;
     }
-    after.extend_from_slice(&original[at..]);
-    after
+    parts.push(&original[at..]);
+    parts
 }
 
 /// Numbers of lines, for places that are asked for in order.

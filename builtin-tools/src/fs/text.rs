@@ -6,6 +6,8 @@ use std::borrow::Cow;
 
 /// How many bytes are looked at to tell what a file holds.
 pub(crate) const SAMPLE_BYTES: usize = 64 * 1024;
+/// How many bytes are looked at at once where all of them are.
+const PART_BYTES: usize = 64 * 1024;
 /// One byte in so many may be a control character in text.
 const ONE_CONTROL_IN: usize = 50;
 
@@ -120,6 +122,25 @@ pub(crate) fn kind(sample: &[u8], is_whole: bool) -> Kind {
     // One of UTF-16 without a mark, or one that has no such byte, is a guess that cannot be right.
     let fits = encoding.is_ascii_compatible() && is_decodable(encoding, sample, is_whole);
     Kind::Text(form(if fits { encoding } else { encoding_rs::WINDOWS_1252 }, false))
+}
+
+/// Whether it is UTF-8 without a byte of zero. Both are looked for in one part after the other, while the processor has it.
+pub(super) fn is_plain(bytes: &[u8]) -> bool {
+    let mut at = 0;
+    while at < bytes.len() {
+        let end = bytes.len().min(at + PART_BYTES);
+        let part = &bytes[at..end];
+        if memchr::memchr(0, part).is_some() {
+            return false;
+        }
+        at = match std::str::from_utf8(part) {
+            Ok(_) => end,
+            // A character may go on in the next part.
+            Err(error) if error.error_len().is_none() && end < bytes.len() => at + error.valid_up_to(),
+            Err(_) => return false,
+        };
+    }
+    true
 }
 
 /// The text of a whole file. `None` where it is no text, or where some of its bytes would be lost.

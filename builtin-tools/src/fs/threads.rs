@@ -15,13 +15,32 @@ pub(super) fn threads() -> usize {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use serde_json::{Value, json};
     use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::{Mutex, MutexGuard, PoisonError};
     use toolkit::testing::TestToolbox;
 
     /// The answer is the same for any number, so it does no harm that this holds for the whole process.
     pub(super) static FORCED: AtomicUsize = AtomicUsize::new(0);
+    static ONE_AFTER_THE_OTHER: Mutex<()> = Mutex::new(());
+
+    /// As long as it lives, so many threads are taken, and no other test says how many.
+    pub(in crate::fs) struct Forced(#[expect(dead_code, reason = "it is held")] MutexGuard<'static, ()>);
+
+    impl Forced {
+        pub(in crate::fs) fn new(threads: usize) -> Self {
+            let alone = ONE_AFTER_THE_OTHER.lock().unwrap_or_else(PoisonError::into_inner);
+            FORCED.store(threads, Ordering::SeqCst);
+            Self(alone)
+        }
+    }
+
+    impl Drop for Forced {
+        fn drop(&mut self) {
+            FORCED.store(0, Ordering::SeqCst);
+        }
+    }
 
     /// Many directories with files of which some match, often more than are shown.
     fn toolbox(tool: toolkit::Tool) -> TestToolbox {
@@ -59,13 +78,13 @@ mod tests {
             (&glob, json!({ "pattern": "**/e3/*" })),
         ];
         for (toolbox, arguments) in &cases {
-            FORCED.store(1, Ordering::SeqCst);
+            let forced = Forced::new(1);
             let one = answer(toolbox, arguments).await;
             for threads in [2, 8, 2, 8] {
                 FORCED.store(threads, Ordering::SeqCst);
                 assert_eq!(answer(toolbox, arguments).await, one, "{arguments} with {threads}");
             }
+            drop(forced);
         }
-        FORCED.store(0, Ordering::SeqCst);
     }
 }

@@ -20,6 +20,8 @@ use toolkit::{CancellationToken, FileKind, ToolError, ToolErrorKind, escape_line
 
 /// The most entries of one directory. They have to be held together to be sorted.
 const MOST_ENTRIES: usize = 1_000_000;
+/// After how many of them it is looked whether the walk was cancelled.
+const NAMES_AT_ONCE: usize = 1_024;
 
 /// What of a tree is wanted. None of it brings back what is ignored or hidden.
 #[derive(Clone)]
@@ -153,7 +155,10 @@ impl<'a> Tree<'a> {
         let found = Names::among(names.iter().map(|(name, _)| name.as_os_str()));
         let rules = Rules::below(&directory.rules, &directory.path, found, &mut self.doors);
         let mut entries = Vec::with_capacity(names.len());
-        for (name, kind) in names {
+        for (index, (name, kind)) in names.into_iter().enumerate() {
+            if index.is_multiple_of(NAMES_AT_ONCE) && self.cancel.is_cancelled() {
+                return Listing { entries, is_incomplete: true };
+            }
             let is_dir = kind == Kind::Directory;
             let path = directory.path.join(&name);
             let verdict = rules.matched(&path, is_dir);
@@ -177,7 +182,7 @@ impl<'a> Tree<'a> {
 
     /// The names in a directory, sorted, and whether some are missing; `None` where there is nothing to be had.
     fn names(&mut self, path: &Path) -> Option<(Vec<(OsString, Kind)>, bool)> {
-        let (entries, is_incomplete) = self.doors.entries(path, MOST_ENTRIES).ok()?;
+        let (entries, is_incomplete) = self.doors.entries(path, MOST_ENTRIES, self.cancel).ok()?;
         let mut names: Vec<(OsString, Kind)> =
             entries.into_iter().filter_map(|entry| Some((entry.name, Kind::of(entry.kind)?))).collect();
         names.sort_unstable_by(|one, other| one.0.cmp(&other.0));

@@ -4,6 +4,7 @@ mod keep;
 
 use super::diff::{Diff, diff};
 use super::hard_links;
+use super::interrupted;
 use super::leave::may_tell;
 use keep::Kept;
 use serde_json::{Value, json};
@@ -39,6 +40,10 @@ pub async fn write(
     /// What the file is to hold, whole.
     content: &str,
 ) -> Result<ToolOutput, ToolError> {
+    interrupted::tell(ctx, write_file(ctx, file_path, content)).await
+}
+
+async fn write_file(ctx: &ToolContext, file_path: &Path, content: &str) -> Result<ToolOutput, ToolError> {
     let workspace = ctx.workspace();
     let proposal = workspace.propose(file_path).await?;
     let before = proposal.before(MAX_BYTES).await?;

@@ -63,7 +63,7 @@ fn print(
         Format::Json => print_json(&serde_json::to_value(result)?, console)?,
         Format::Text => {
             if let Some(output) = result.output() {
-                console.print(&render::text(output, saving.as_ref().ok().copied().flatten()))?;
+                console.print_said(&render::text(output, saving.as_ref().ok().copied().flatten()))?;
             }
         }
     }

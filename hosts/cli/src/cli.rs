@@ -98,7 +98,7 @@ impl Cli {
     pub fn run(self, args: impl IntoIterator<Item = OsString>) -> ExitCode {
         // Not locked: tools may print too.
         let (mut out, mut err) = (io::stdout(), io::stderr());
-        let mut console = Console::new(&mut out, &mut err).with_colours();
+        let mut console = Console::new(&mut out, &mut err).with_terminals();
         let outcome = self.try_run(args.into_iter().collect(), &mut console);
         let outcome = match outcome {
             Err(Stop::Parse(error)) => console.parse_error(&error).map(|()| match error.exit_code() {

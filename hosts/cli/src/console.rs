@@ -2,9 +2,11 @@
 
 use crate::exit::Stop;
 use clap::builder::styling::{AnsiColor, Style};
+use std::borrow::Cow;
 use std::env;
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind, IsTerminal, Write};
+use toolkit::escape_terminal;
 
 /// Standard output and standard error, or what stands for them in a test.
 pub(crate) struct Console<'a> {
@@ -12,18 +14,22 @@ pub(crate) struct Console<'a> {
     err: &'a mut dyn Write,
     pub(crate) out_paint: Paint,
     err_paint: Paint,
+    out_is_terminal: bool,
+    err_is_terminal: bool,
 }
 
 impl<'a> Console<'a> {
     pub(crate) fn new(out: &'a mut dyn Write, err: &'a mut dyn Write) -> Self {
-        Self { out, err, out_paint: Paint::Plain, err_paint: Paint::Plain }
+        let paint = Paint::Plain;
+        Self { out, err, out_paint: paint, err_paint: paint, out_is_terminal: false, err_is_terminal: false }
     }
 
-    /// Lets each stream have colours where it is a terminal and the environment does not object.
-    pub(crate) fn with_colours(self) -> Self {
-        let (out_paint, err_paint) =
-            (Paint::for_stream(io::stdout().is_terminal()), Paint::for_stream(io::stderr().is_terminal()));
-        Self { out_paint, err_paint, ..self }
+    /// Lets each stream have colours where it is a terminal and the environment does not object; what others say is
+    /// escaped there.
+    pub(crate) fn with_terminals(self) -> Self {
+        let (out_is_terminal, err_is_terminal) = (io::stdout().is_terminal(), io::stderr().is_terminal());
+        let (out_paint, err_paint) = (Paint::for_stream(out_is_terminal), Paint::for_stream(err_is_terminal));
+        Self { out_paint, err_paint, out_is_terminal, err_is_terminal, ..self }
     }
 
     /// Writes to standard output. That nobody reads it any more is no error.
@@ -36,6 +42,11 @@ impl<'a> Console<'a> {
         }
     }
 
+    /// Writes what a tool said to standard output: as it is, but to a terminal escaped, which obeys what it is told.
+    pub(crate) fn print_said(&mut self, text: &str) -> Result<(), Stop> {
+        if self.out_is_terminal { self.print(&escape_terminal(text)) } else { self.print(text) }
+    }
+
     /// Writes a line to standard error, where nothing can be done about a failure.
     pub(crate) fn note(&mut self, text: &str) {
         let _ = writeln!(self.err, "{text}");
@@ -43,6 +54,7 @@ impl<'a> Console<'a> {
 
     pub(crate) fn error(&mut self, message: &str) {
         let label = self.err_paint.apply(AnsiColor::Red.on_default().bold(), "error:");
+        let message = if self.err_is_terminal { escape_terminal(message) } else { Cow::Borrowed(message) };
         self.note(&format!("{label} {message}"));
     }
 

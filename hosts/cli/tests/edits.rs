@@ -86,3 +86,31 @@ fn a_patch_is_shown_whole_and_made_after_a_yes_alone() {
         assert_eq!(user.path("work/new").exists(), added.is_some());
     }
 }
+
+/// A file may speak to the terminal that it is shown on.
+#[test]
+fn what_a_tool_says_does_not_command_the_terminal() {
+    const TITLE: &str = "\u{1b}]0;title\u{7}";
+    let user = User::new();
+    fs::write(user.path("work/loud.txt"), format!("{TITLE}C:\\temp\tnaïve\n")).unwrap();
+    let run = |call: &str| {
+        let line = format!("'{}' call {call}", env!("CARGO_BIN_EXE_toolkit"));
+        let prepared = |mut command: std::process::Command| {
+            command.current_dir(user.path("work"));
+            command.env("TOOLKIT_CONFIG_DIR", user.path("user")).env("TOOLKIT_DATA_DIR", user.path("data"));
+            command
+        };
+        Terminal::running(&line, prepared).end().0
+    };
+    for (call, shown) in [
+        ("read --file-path loud.txt", "\\u{1b}]0;title\\u{7}C:\\temp\tnaïve"),
+        ("grep --pattern title", "\\u{1b}]0;title\\u{7}C:\\temp\tnaïve"),
+        ("edit --file-path loud.txt --old-string 'title: naïve' --new-string x", "\\u{1b}]0;title\\u{7}"),
+    ] {
+        let seen = run(call);
+        assert!(seen.contains(shown) && !seen.contains(TITLE), "{call}: {seen:?}");
+    }
+    // What goes elsewhere is what the file has.
+    let piped = run("read --file-path loud.txt | od -c").replace(' ', "");
+    assert!(piped.contains("033]0;title\\aC:\\temp\\tna303257ve"), "{piped}");
+}

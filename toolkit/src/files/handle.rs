@@ -18,6 +18,9 @@ use std::ffi::OsString;
 use std::fs::{File, Metadata};
 use std::time::SystemTime;
 
+/// After how many names of a directory it is asked whether to go on.
+const ENTRIES_AT_ONCE: usize = 1024;
+
 /// What stands under a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

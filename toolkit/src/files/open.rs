@@ -203,15 +203,23 @@ impl Workspace {
 pub(super) fn cannot(what: &str, shown: &str, error: &io::Error) -> ToolError {
     match error.kind() {
         ErrorKind::NotFound => ToolError::not_found(format!("{shown} does not exist")),
-        ErrorKind::NotADirectory => {
-            ToolError::not_found(format!("{shown} does not exist: a part of it is a file, not a directory"))
+        ErrorKind::NotADirectory => ToolError::not_found(format!(
+            "{shown} cannot be there: a part of its path is a file, not a directory"
+        )),
+        ErrorKind::PermissionDenied => {
+            // A file is replaced by a new one, which its directory has to let in.
+            let whose = if what == "write" {
+                "its permissions, or those of its directory"
+            } else {
+                "its permissions"
+            };
+            ToolError::new(
+                ToolErrorKind::Unavailable,
+                format!(
+                    "cannot {what} {shown}: the user who runs this may not; ask the person to change {whose}"
+                ),
+            )
         }
-        ErrorKind::PermissionDenied => ToolError::new(
-            ToolErrorKind::Unavailable,
-            format!(
-                "cannot {what} {shown}: the user who runs this may not; ask the person to change its permissions"
-            ),
-        ),
         _ => ToolError::failed(format!("cannot {what} {shown}: {error}")),
     }
 }
@@ -224,11 +232,16 @@ mod tests {
     fn each_refusal_of_the_system_has_its_words() {
         for (kind, expected, text) in [
             (ErrorKind::NotFound, ToolErrorKind::NotFound, "f does not exist"),
-            (ErrorKind::NotADirectory, ToolErrorKind::NotFound, "f does not exist: a part of it is a file"),
+            (
+                ErrorKind::NotADirectory,
+                ToolErrorKind::NotFound,
+                "f cannot be there: a part of its path is a file",
+            ),
             (
                 ErrorKind::PermissionDenied,
                 ToolErrorKind::Unavailable,
-                "cannot write f: the user who runs this may not",
+                "cannot write f: the user who runs this may not; ask the person to change its permissions, or those of its \
+                 directory",
             ),
             (ErrorKind::StorageFull, ToolErrorKind::Failed, "cannot write f: "),
         ] {

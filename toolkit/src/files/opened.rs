@@ -93,13 +93,18 @@ pub struct OpenedDirectory {
 }
 
 impl OpenedDirectory {
-    /// Up to `most` of its entries, in no order, and whether there are more. Blocks.
+    /// Up to `most` of its entries, in no order, and whether there are more. Blocks; every now and then it is asked whether
+    /// it goes on.
     ///
     /// # Errors
     ///
     /// What the system says.
-    pub fn entries(&self, most: usize) -> io::Result<(Vec<DirectoryEntry>, bool)> {
-        self.dir.entries(most)
+    pub fn entries(
+        &self,
+        most: usize,
+        goes_on: impl FnMut() -> bool,
+    ) -> io::Result<(Vec<DirectoryEntry>, bool)> {
+        self.dir.entries(most, goes_on)
     }
 
     /// Whether a name in it is one that must not be read, whatever anybody says.

@@ -177,7 +177,7 @@ impl Workspace {
             }
             let Some(wanted) = component.as_os_str().to_str() else { return Vec::new() };
             let Ok(dir) = root.dir.open_dir(&above) else { return Vec::new() };
-            let Ok((entries, _)) = dir.entries(MOST_NAMES) else { return Vec::new() };
+            let Ok((entries, _)) = dir.entries(MOST_NAMES, || true) else { return Vec::new() };
             let mut names: Vec<String> =
                 entries.into_iter().filter_map(|entry| entry.name.into_string().ok()).collect();
             let whole = |name: &str| root.real.join(&above).join(name);
@@ -206,7 +206,7 @@ fn names_like(root: &Dir, place: &Path, name: &OsStr) -> Vec<PathBuf> {
     }
     let Some(given) = name.to_str() else { return Vec::new() };
     let wanted = folded(given);
-    let Ok((entries, _)) = dir.entries(MOST_NAMES) else { return Vec::new() };
+    let Ok((entries, _)) = dir.entries(MOST_NAMES, || true) else { return Vec::new() };
     let names = entries.into_iter().map(|entry| entry.name);
     // What cannot be typed is shown in another way, in which it is given back.
     let is_shown_so = |name: &OsString| given.contains('\\') && shown(Path::new(name)) == given;

@@ -5,20 +5,18 @@ use super::open::cannot;
 use super::options::WriteOptions;
 use super::taken::Taken;
 use super::target::{Expected, Target, no_file};
-use super::version::FileVersion;
-use super::{fault, stale};
+use super::version::{ContentHash, FileVersion};
+use super::{fault, held, stale};
 use crate::error::ToolError;
 use std::ffi::{OsStr, OsString};
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::{self, ErrorKind, Write as _};
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// How often a name that is taken, or a file that comes and goes, is met with a further try.
 const TRIES: usize = 16;
-/// How long it is waited for another process that puts a file in the same directory. It takes microseconds; after this,
-/// whoever holds the lock is no such process.
-pub(super) const LOCK_TIME: Duration = Duration::from_secs(2);
+/// How much is written at once, while the processor has it from being hashed.
+const WRITE_BYTES: usize = 4 * ContentHash::BLOCK;
 
 /// A file that was written.
 #[derive(Debug, Clone)]
@@ -75,6 +73,21 @@ impl Target {
         expected: &Expected,
         options: WriteOptions<'_>,
     ) -> Result<(Written, Option<Taken>), ToolError> {
+        self.write_parts(&[content], expected, options)
+    }
+
+    /// The same, of a content in parts that come one after the other: a large file that changes in a few places need not be put
+    /// together for it. Blocks.
+    ///
+    /// # Errors
+    ///
+    /// As [`write_keeping`](Self::write_keeping).
+    pub fn write_parts(
+        &self,
+        content: &[&[u8]],
+        expected: &Expected,
+        options: WriteOptions<'_>,
+    ) -> Result<(Written, Option<Taken>), ToolError> {
         let WriteOptions { like, executable } = options;
         let like = like.map(|like| like.found().map(|(dir, stat)| (dir, stat, &*like.name))).transpose()?;
         let like = like.as_ref().map(|(dir, stat, name)| (dir, stat, *name));
@@ -94,7 +107,7 @@ impl Target {
     /// `like` is the one whose mode and attributes it gets, else the one that it replaces.
     fn write_once(
         &self,
-        content: &[u8],
+        content: &[&[u8]],
         expected: &Expected,
         like: Option<Like<'_>>,
         executable: Option<bool>,
@@ -107,16 +120,15 @@ impl Target {
             let like = like.or_else(|| existing.as_ref().map(|stat| (&dir, stat, &*self.name)));
             let mut new = Temporary::create(&dir, like.is_none()).map_err(|error| refused(&error))?;
             let filled = new.fill(content, like, executable);
-            let put = filled.and_then(|metadata| Ok((self.put(&mut new, existing.as_ref())?, metadata)));
-            let metadata = match put {
-                Ok((Put::Done, metadata)) => metadata,
+            let put = filled.and_then(|version| Ok((self.put(&mut new, existing.as_ref())?, version)));
+            let version = match put {
+                Ok((Put::Done, version)) => version,
                 Ok((Put::Changed, _)) if matches!(expected, Expected::Any) => continue,
                 Ok((Put::Changed, _)) => return Err(self.changed()),
                 Err(error) => return Err(refused(&error)),
             };
             fault::point("sync the directory");
             dir.sync().map_err(|error| refused(&error))?;
-            let version = FileVersion::of(content, &metadata);
             self.workspace.saw(&self.real, version.clone());
             let written = Written {
                 path: self.real.clone(),
@@ -155,7 +167,7 @@ impl Target {
         let refused = |error: &io::Error| self.refused(error);
         let Some(dir) = self.parent().map_err(|error| refused(&error))? else { return Err(self.absent()) };
         let to_dir = to.made_parent().map_err(|error| to.refused(&error))?;
-        let _until_renamed = dir.lock(LOCK_TIME);
+        let _until_renamed = held::lock(&dir);
         let Some(existing) = self.check(&dir, expected)? else { return Err(self.absent()) };
         fault::point("rename");
         dir.rename_new(&self.name, &to_dir, &to.name).map_err(|error| match error.kind() {
@@ -211,7 +223,7 @@ impl Target {
     pub(super) fn put(&self, new: &mut Temporary<'_>, existing: Option<&Stat>) -> io::Result<Put> {
         let dir = new.dir;
         // Between the look and the change, no other process of this toolkit has its own.
-        let _until_put = dir.lock(LOCK_TIME);
+        let _until_put = held::lock(dir);
         let Some(existing) = existing else {
             fault::point("give it its name");
             return match dir.rename_new(&new.name, dir, &self.name) {
@@ -316,16 +328,19 @@ impl<'a> Temporary<'a> {
         Self { dir, name, identity: stat.identity, file: None, is_there: true }
     }
 
-    /// Also says what the system knows of it then.
     fn fill(
         &mut self,
-        content: &[u8],
+        content: &[&[u8]],
         like: Option<Like<'_>>,
         executable: Option<bool>,
-    ) -> io::Result<Metadata> {
+    ) -> io::Result<FileVersion> {
         let Some(file) = &mut self.file else { return Err(ErrorKind::InvalidInput.into()) };
         fault::point("write");
-        file.write_all(content)?;
+        let mut hash = ContentHash::new();
+        for block in content.iter().flat_map(|part| part.chunks(WRITE_BYTES)) {
+            hash.update(block);
+            file.write_all(block)?;
+        }
         if let Some((dir, stat, name)) = like {
             handle::owner_and_mode(file, stat)?;
             dir.give_attributes(name, file);
@@ -335,7 +350,7 @@ impl<'a> Temporary<'a> {
         }
         fault::point("sync");
         file.sync_all()?;
-        file.metadata()
+        Ok(FileVersion::of_hashed(hash, &file.metadata()?))
     }
 }
 

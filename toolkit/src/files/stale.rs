@@ -60,7 +60,7 @@ fn is_due(looked: &mut HashMap<(u64, u64), Instant>, identity: (u64, u64), now: 
 }
 
 fn remove_older(dir: &Dir, than: Option<SystemTime>) {
-    let Ok((entries, _)) = dir.entries(MOST_NAMES) else { return };
+    let Ok((entries, _)) = dir.entries(MOST_NAMES, || true) else { return };
     for entry in entries.iter().filter(|entry| entry.kind == FileKind::File && is_name(&entry.name)) {
         let Ok(stat) = dir.stat(&entry.name) else { continue };
         // The name is what changed last: a file that was replaced has the time of its content still.

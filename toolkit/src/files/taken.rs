@@ -1,11 +1,11 @@
 //! What a change took out of its place, until it is certain that it stays out.
 
 use super::Workspace;
-use super::fault;
 use super::handle::{Dir, Stat};
-use super::replace::{LOCK_TIME, Put, Temporary, is_same_file, temporary_name};
+use super::replace::{Put, Temporary, is_same_file, temporary_name};
 use super::target::{Expected, Target};
 use super::version::FileVersion;
+use super::{fault, held};
 use crate::error::ToolError;
 use std::ffi::OsString;
 use std::io;
@@ -53,7 +53,7 @@ impl Taken {
                 Err(error) => return Err(refused(&error)),
             }
         } else {
-            let _until_put = self.dir.lock(LOCK_TIME);
+            let _until_put = held::lock(&self.dir);
             fault::point("give it its name back");
             self.dir.rename_new(&self.name, &self.dir, &target.name).map_err(|error| match error.kind() {
                 io::ErrorKind::AlreadyExists => target.changed(),
@@ -97,7 +97,7 @@ impl Target {
     pub fn take_away(&self, expected: &Expected) -> Result<Taken, ToolError> {
         let refused = |error: &io::Error| self.refused(error);
         let Some(dir) = self.parent().map_err(|error| refused(&error))? else { return Err(self.absent()) };
-        let until_taken = dir.lock(LOCK_TIME);
+        let until_taken = held::lock(&dir);
         let Some(existing) = self.check(&dir, expected)? else { return Err(self.absent()) };
         let name = temporary_name().map_err(|error| refused(&error))?;
         // Under a name of its own it can be seen whether it is the one that was meant.

@@ -4,7 +4,7 @@ use super::handle::{self, Any, Dir, FileKind};
 use super::made::Missing;
 use super::open::cannot;
 use super::opened::{Refused, Repaired};
-use super::version::FileVersion;
+use super::version::{ContentHash, FileVersion};
 use super::{Workspace, repair};
 use crate::ask::{Access, Ask};
 use crate::context::leave::{Granted, MOST_LOOKS, Weighed, denied, restless};
@@ -385,21 +385,29 @@ pub(super) fn no_file(shown: &str, kind: FileKind) -> ToolError {
 fn read_whole(file: File, metadata: Metadata, most: u64, shown: &str) -> Result<FileContent, ToolError> {
     let too_long = |bytes: u64| {
         ToolError::failed(format!(
-            "{shown} has {bytes} bytes, and a file can have at most {most} here; work on a part of it with another tool"
+            "{shown} has {bytes} bytes, and a file can have at most {most} here; a command may do what this tool cannot"
         ))
     };
     if metadata.len() > most {
         return Err(too_long(metadata.len()));
     }
     let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0).saturating_add(1));
-    let mut file = file.take(most.saturating_add(1));
-    file.read_to_end(&mut bytes).map_err(|error| cannot("read", shown, &error))?;
-    if bytes.len() as u64 > most {
-        return Err(too_long(bytes.len() as u64));
+    let mut hash = ContentHash::new();
+    loop {
+        let part = (most - bytes.len() as u64).saturating_add(1).min(ContentHash::BLOCK as u64);
+        let from = bytes.len();
+        let read = (&file).take(part).read_to_end(&mut bytes);
+        if read.map_err(|error| cannot("read", shown, &error))? == 0 {
+            break;
+        }
+        hash.update(&bytes[from..]);
+        if bytes.len() as u64 > most {
+            return Err(too_long(bytes.len() as u64));
+        }
     }
     // As it is after it was read: what changes it meanwhile has changed the time.
-    let metadata = file.get_ref().metadata().unwrap_or(metadata);
-    let version = FileVersion::of(&bytes, &metadata);
+    let metadata = file.metadata().unwrap_or(metadata);
+    let version = FileVersion::of_hashed(hash, &metadata);
     let other_names = handle::names(&metadata).saturating_sub(1);
     let executable = handle::is_executable(&metadata);
     Ok(FileContent { bytes, version, other_names, executable })

@@ -198,17 +198,22 @@ impl OpenedTree {
     }
 
     /// Up to `most` entries of the directory at a real path, in no order, and whether there are more. Which of them may be
-    /// read is not looked at. Blocks.
+    /// read is not looked at. Blocks; every now and then it is asked whether it goes on.
     ///
     /// # Errors
     ///
     /// What the system says; `PermissionDenied` also where the directory needs to be asked for.
-    pub fn entries(&mut self, real: &Path, most: usize) -> io::Result<(Vec<DirectoryEntry>, bool)> {
+    pub fn entries(
+        &mut self,
+        real: &Path,
+        most: usize,
+        goes_on: impl FnMut() -> bool,
+    ) -> io::Result<(Vec<DirectoryEntry>, bool)> {
         if real != self.inner.real && !self.may_read(real) {
             return Err(ErrorKind::PermissionDenied.into());
         }
         let (dir, within) = self.way(real)?;
-        dir.open_dir(within)?.entries(most)
+        dir.open_dir(within)?.entries(most, goes_on)
     }
 
     fn way<'a>(&self, real: &'a Path) -> io::Result<(&Dir, &'a Path)> {

@@ -32,12 +32,25 @@ pub struct Unfinished {
     _file: File,
 }
 
-/// What a change left that was interrupted: each file by what it has now.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What a change left that was interrupted: each file by what it has now. Nobody else finds it while this lives; it is found
+/// again unless it was [told](Self::told).
+#[derive(Debug)]
 #[non_exhaustive]
 pub struct Interrupted {
     /// The files as texts show them, and what they have.
     pub files: Vec<(String, Left)>,
+    /// Its record.
+    path: PathBuf,
+    /// Locked for as long as this lives.
+    _file: File,
+}
+
+impl Interrupted {
+    /// Says that somebody was told of it, so that nobody is told again. Blocks.
+    pub fn told(self) {
+        // What cannot be removed is told again, which is better than never.
+        let _ = fs::remove_file(&self.path);
+    }
 }
 
 /// What a file has after an interrupted change.
@@ -96,7 +109,7 @@ impl Workspace {
         written.ok().map(|()| unfinished)
     }
 
-    /// What changes left in this workspace whose processes died. Told once. Blocks.
+    /// What changes left in this workspace whose processes died. Blocks.
     pub fn interrupted(&self) -> Vec<Interrupted> {
         let (Some(directory), Ok(root)) = (self.records(), self.root()) else { return Vec::new() };
         let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
@@ -113,11 +126,16 @@ impl Workspace {
         if record.workspace != root || !handle::try_lock(&file) {
             return None;
         }
-        fs::remove_file(path).ok()?;
         let files: Vec<(String, Left)> =
             record.files.iter().map(|change| (self.shown(&change.path), self.left(change))).collect();
         let is_mixed = files.iter().any(|(_, left)| *left != files[0].1);
-        is_mixed.then_some(Interrupted { files })
+        let interrupted = Interrupted { files, path: path.to_owned(), _file: file };
+        if is_mixed {
+            return Some(interrupted);
+        }
+        // All of it is done, or nothing: there is nothing to tell.
+        interrupted.told();
+        None
     }
 
     fn left(&self, change: &Change) -> Left {

@@ -1,9 +1,9 @@
 //! Which version of a file something is.
 
 use super::handle::{self, Stat};
-use foldhash::quality::FixedState;
+use foldhash::quality::{FixedState, FoldHasher};
 use std::fs::Metadata;
-use std::hash::BuildHasher as _;
+use std::hash::{BuildHasher as _, Hasher as _};
 use std::time::SystemTime;
 
 /// Which version of a file something is: by its content where that was seen whole, else by what the system says of it.
@@ -29,7 +29,15 @@ impl FileVersion {
 
     /// Of a file with this content.
     pub fn of(content: &[u8], metadata: &Metadata) -> Self {
-        Self { size: content.len() as u64, hash: Some(hash(content)), ..Self::without_content(metadata) }
+        let mut hash = ContentHash::new();
+        hash.update(content);
+        Self::of_hashed(hash, metadata)
+    }
+
+    /// Of a file whose content was hashed on the way.
+    pub(super) fn of_hashed(content: ContentHash, metadata: &Metadata) -> Self {
+        let size = content.size;
+        Self { size, hash: Some(content.finish()), ..Self::without_content(metadata) }
     }
 
     /// Whether both are of one content: by the content where that is known of both, else as far as size, time and
@@ -64,7 +72,51 @@ impl FileVersion {
 
 /// A content as 64 bits. Nobody gains by two contents that have the same: who can write the file can write it again.
 pub(super) fn hash(content: &[u8]) -> u64 {
-    FixedState::with_seed(0x746f_6f6c_6b69_7431).hash_one(content)
+    let mut hash = ContentHash::new();
+    hash.update(content);
+    hash.finish()
+}
+
+/// The hash of a content that comes in parts, whatever its parts are. A part is hashed while the processor still has it from
+/// being read or before it is written.
+pub(super) struct ContentHash {
+    hasher: FoldHasher<'static>,
+    /// The beginning of the next block.
+    open: Vec<u8>,
+    size: u64,
+}
+
+impl ContentHash {
+    /// How much is hashed at once: as little as the nearer caches hold, and enough that its beginning and end cost nothing.
+    pub(super) const BLOCK: usize = 64 * 1024;
+
+    pub(super) fn new() -> Self {
+        let state = FixedState::with_seed(0x746f_6f6c_6b69_7431);
+        Self { hasher: state.build_hasher(), open: Vec::new(), size: 0 }
+    }
+
+    pub(super) fn update(&mut self, mut part: &[u8]) {
+        self.size += part.len() as u64;
+        if !self.open.is_empty() {
+            let (head, rest) = part.split_at(part.len().min(Self::BLOCK - self.open.len()));
+            self.open.extend_from_slice(head);
+            part = rest;
+            if self.open.len() < Self::BLOCK {
+                return;
+            }
+            self.hasher.write(&self.open);
+            self.open.clear();
+        }
+        let blocks = part.chunks_exact(Self::BLOCK);
+        self.open.extend_from_slice(blocks.remainder());
+        blocks.for_each(|block| self.hasher.write(block));
+    }
+
+    pub(super) fn finish(mut self) -> u64 {
+        self.hasher.write(&self.open);
+        self.hasher.write_u64(self.size);
+        self.hasher.finish()
+    }
 }
 
 #[cfg(all(test, unix))]
@@ -73,6 +125,36 @@ mod tests {
     use crate::files::handle::Dir;
     use std::fs;
     use std::time::Duration;
+
+    #[test]
+    fn a_hash_is_of_the_content_whatever_its_parts() {
+        let content: Vec<u8> = (0..ContentHash::BLOCK * 3 + 7).map(|at| (at * at / 7) as u8).collect();
+        let of_parts = |sizes: &[usize]| {
+            let (mut hash, mut rest) = (ContentHash::new(), &content[..]);
+            for size in sizes.iter().cycle() {
+                let (part, after) = rest.split_at((*size).min(rest.len()));
+                hash.update(part);
+                rest = after;
+                if rest.is_empty() {
+                    return hash.finish();
+                }
+            }
+            0
+        };
+        let block = ContentHash::BLOCK;
+        for sizes in [&[1, 0, block][..], &[block], &[block - 1], &[block + 1], &[7, 3 * block], &[1000]] {
+            assert_eq!(of_parts(sizes), hash(&content), "{sizes:?}");
+        }
+        // A byte makes another, wherever it is, and so does the length.
+        for at in [0, 1, block - 1, block, 2 * block + 9, content.len() - 1] {
+            let mut other = content.clone();
+            other[at] ^= 1;
+            assert_ne!(hash(&other), hash(&content), "{at}");
+        }
+        let hashes: std::collections::BTreeSet<u64> =
+            [0, 1, 2, block - 1, block, block + 1].into_iter().map(|length| hash(&vec![0; length])).collect();
+        assert_eq!(hashes.len(), 6);
+    }
 
     #[test]
     fn a_version_is_told_by_content_else_by_size_time_and_identity() {

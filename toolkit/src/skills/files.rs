@@ -35,17 +35,33 @@ pub struct SkillFile {
     pub content: Result<(PathBuf, String), String>,
 }
 
+/// Which links are followed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Links {
+    Within,
+    Anywhere,
+}
+
 impl SkillFiles {
     /// Reads those of a directory, of which none need be there. No link that leads out of the directory is followed, and what
     /// is too large is not read: a file of more than 256 KiB, what is beyond 32 MiB or 1,000 entries. Blocks.
     pub fn read(directory: &Path) -> Self {
+        Self::read_with(directory, Links::Within)
+    }
+
+    /// The same of a directory that the user keeps, whose links lead where the user wants. Blocks.
+    pub fn read_linked(directory: &Path) -> Self {
+        Self::read_with(directory, Links::Anywhere)
+    }
+
+    fn read_with(directory: &Path, links: Links) -> Self {
         let mut found = Self::default();
         let Ok(real) = directory.canonicalize() else { return found };
         if !real.is_dir() {
             return found;
         }
         let around = directory.parent().and_then(|around| around.canonicalize().ok());
-        if around.is_none_or(|around| !real.starts_with(around)) {
+        if links == Links::Within && around.is_none_or(|around| !real.starts_with(around)) {
             let directory = escape_line(&directory.to_string_lossy()).into_owned();
             found.fault =
                 Some(format!("{directory}: it is a link that leads elsewhere, so no skill in it counts"));
@@ -61,7 +77,7 @@ impl SkillFiles {
         for name in names {
             let path = real.join(name).join(FILE);
             if path.symlink_metadata().is_ok() {
-                let content = read_whole(&real, &path, &mut left);
+                let content = read_whole(&real, &path, links, &mut left);
                 found.files.push(SkillFile { path, content });
             }
         }
@@ -101,10 +117,10 @@ fn names(directory: &Path) -> (Vec<OsString>, bool) {
     (names, is_whole)
 }
 
-fn read_whole(root: &Path, file: &Path, left: &mut u64) -> Result<(PathBuf, String), String> {
+fn read_whole(root: &Path, file: &Path, links: Links, left: &mut u64) -> Result<(PathBuf, String), String> {
     let cannot = |error: std::io::Error| format!("it cannot be read: {error}");
     let real = file.canonicalize().map_err(cannot)?;
-    if !real.starts_with(root) {
+    if links == Links::Within && !real.starts_with(root) {
         return Err("it is a link that leads out of the directory of skills".to_owned());
     }
     // Looked at first: opening a pipe would wait for somebody to write into it.
@@ -125,7 +141,9 @@ fn read_whole(root: &Path, file: &Path, left: &mut u64) -> Result<(PathBuf, Stri
         format!("with those before it, it has more than {} MiB", MOST_BYTES_OF_ALL / 1024 / 1024)
     })?;
     let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
-    Ok((real.parent().unwrap_or(root).to_owned(), text))
+    // What belongs to a file that is a link stands beside the link.
+    let base = file.parent().unwrap_or(root).canonicalize().map_err(cannot)?;
+    Ok((base, text))
 }
 
 #[cfg(unix)]

@@ -68,7 +68,7 @@ async fn write(ctx: &ToolContext, workspace: &Workspace, path: &str) -> Result<S
 }
 
 fn names(directory: &toolkit::OpenedDirectory) -> Result<String, ToolError> {
-    let (entries, _) = directory.entries(100)?;
+    let (entries, _) = directory.entries(100, || true)?;
     let names: Vec<String> = entries.iter().map(|entry| entry.name.to_string_lossy().into_owned()).collect();
     Ok(names.join(" "))
 }

@@ -191,7 +191,8 @@ proptest! {
             new.splice(at..end, come.split_inclusive('\n'));
         }
         let new = new.concat();
-        let changes = Both { old: old.as_bytes(), new: new.as_bytes() }.changes();
+        let (old_bytes, new_bytes) = (old.as_bytes(), new.as_bytes());
+        let changes = Both { old: old_bytes, new: new_bytes, whole: old_bytes, from: 0 }.changes();
         prop_assert_eq!(made_of(&changes, old.as_bytes(), new.as_bytes()), new.as_bytes());
         let made = diff_within("f", Some(old.as_bytes()), Some(new.as_bytes()), usize::MAX);
         prop_assert_eq!(apply(old.as_bytes(), &made.text), new.as_bytes());
@@ -289,4 +290,60 @@ fn two_changes_with_any_number_of_lines_between_are_two() {
         "{}",
         made.text
     );
+}
+
+/// Lines of which many are alike, and splices in them, in order.
+fn spliced() -> impl Strategy<Value = (String, Vec<Splice>)> {
+    let line = prop_oneof![Just("a\n"), Just("b\n"), Just("\n"), Just("a\r\n"), Just("long\n")];
+    let texts = (prop::collection::vec(line.clone(), 0..40), prop::sample::select(vec!["", "a", "end"]))
+        .prop_map(|(lines, end)| lines.concat() + end);
+    let change = (any::<prop::sample::Index>(), 0..6usize, prop::collection::vec(line, 0..3), any::<bool>());
+    (texts, prop::collection::vec(change, 1..4)).prop_map(|(text, changes)| {
+        let mut at = 0;
+        let mut splices = Vec::new();
+        let mut changes: Vec<_> = changes
+            .into_iter()
+            .map(|(index, gone, come, is_open)| (index.index(text.len() + 1), gone, come, is_open))
+            .collect();
+        changes.sort_by_key(|change| change.0);
+        for (from, gone, come, is_open) in changes {
+            if from < at {
+                continue;
+            }
+            let to = (from + gone).min(text.len());
+            let mut come = come.concat();
+            if is_open {
+                come.pop();
+            }
+            splices.push(Splice { range: from..to, text: come.into_bytes() });
+            at = to + 1;
+        }
+        (text, splices)
+    })
+}
+
+proptest! {
+    /// It may say of equal lines that another of them changed.
+    #[test]
+    fn the_diff_of_splices_says_as_much_as_that_of_the_whole((old, splices) in spliced()) {
+        let new = splice(old.as_bytes(), &splices);
+        let made = diff_spliced("f", old.as_bytes(), &splices);
+        let whole = diff("f", Some(old.as_bytes()), Some(&new));
+        prop_assert_eq!(made.added as isize - made.removed as isize, whole.added as isize - whole.removed as isize);
+        prop_assert_eq!(made.text.is_empty(), old.as_bytes() == new);
+        // It makes of the old text the new one, and has as much around each change.
+        prop_assert_eq!(apply(old.as_bytes(), &made.text), new, "{}", made.text);
+        let lines = count_lines(old.as_bytes());
+        for hunk in made.text.split("\n@@ -").skip(1) {
+            let (head, body) = hunk.split_once('\n').unwrap();
+            let signs = || body.lines().map(|line| line.chars().next().unwrap_or(' ')).filter(|sign| *sign != '\\');
+            let before = signs().take_while(|sign| *sign == ' ').count();
+            let after = signs().collect::<Vec<_>>().into_iter().rev().take_while(|sign| *sign == ' ').count();
+            let (start, count) = head.split(' ').next().unwrap().split_once(',').unwrap_or((head.split(' ').next().unwrap(), "1"));
+            let (start, count): (usize, usize) = (start.parse().unwrap(), count.parse().unwrap());
+            let start = if count == 0 { start + 1 } else { start };
+            prop_assert!(before == CONTEXT || start == 1, "{}", made.text);
+            prop_assert!(after == CONTEXT || start - 1 + count == lines, "{}", made.text);
+        }
+    }
 }

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io;
 use toolkit::prelude::*;
-use toolkit::{FileKind, OpenedDirectory, shown_name};
+use toolkit::{CancellationToken, FileKind, OpenedDirectory, shown_name};
 
 /// How many names of a directory are held; of more, nobody can tell the order.
 const MAX_NAMES: usize = 200_000;
@@ -16,9 +16,11 @@ pub(super) fn list(
     directory: &OpenedDirectory,
     offset: u64,
     limit: Option<u64>,
+    cancel: &CancellationToken,
 ) -> Result<ToolOutput, ToolError> {
     let shown = directory.shown();
-    let (mut entries, has_more) = directory.entries(MAX_NAMES).map_err(|error| cannot_list(shown, &error))?;
+    let entries = directory.entries(MAX_NAMES, || !cancel.is_cancelled());
+    let (mut entries, has_more) = entries.map_err(|error| cannot_list(shown, &error))?;
     entries.sort_unstable_by(|one, other| one.name.cmp(&other.name));
     let all = entries.len();
     entries.retain(|entry| !directory.is_denied(&entry.name));

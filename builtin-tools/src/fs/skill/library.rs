@@ -91,7 +91,12 @@ impl Library {
     }
 
     fn of_directory(&mut self, directory: &Path, source: &SkillSource) -> Vec<Skill> {
-        let found = SkillFiles::read(directory);
+        // A workspace's are whoever's who made it; all others the user chose.
+        let found = match source.trusted {
+            Some(_) => SkillFiles::read(directory),
+            None => SkillFiles::read_linked(directory),
+        };
+        self.faults.extend(found.fault.clone());
         // What counts is what was read here, not what stands there a moment later.
         if source.trusted.is_some() && found.sha256() != source.trusted {
             if !found.files.is_empty() {
@@ -103,7 +108,6 @@ impl Library {
             }
             return Vec::new();
         }
-        self.faults.extend(found.fault);
         let mut skills = Vec::new();
         for file in found.files {
             let skill = file.content.and_then(|(base, text)| skill(&text, &source.owner, Some(base)));

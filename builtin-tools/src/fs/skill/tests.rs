@@ -89,9 +89,15 @@ async fn a_skill_comes_with_its_place_and_files() {
         load(&toolbox, "deploy").await,
         format!(
             "Skill deploy, of the user.\nBase directory, which paths in the skill belong to: {}\nFiles in \
-             it:\n{files}- and 2 more\n\nDo it well.\n",
+             it:\n{files}- and 2 more\nReading them needs leave: they are outside the workspace, or protected.\n\nDo it well.\n",
             base.display()
         )
+    );
+    places.skill("workspace", "near");
+    let near = load(&places.toolbox(true, &[]).await, "near").await;
+    assert_eq!(
+        near,
+        "Skill near, of the workspace.\nBase directory, which paths in the skill belong to: skills/near\n\nDo it well.\n"
     );
 }
 
@@ -221,10 +227,6 @@ async fn what_is_wrong_with_a_skill_is_said() {
     );
     places.file("user/skills/plain-file", "");
     places.file("user/skills/empty/other", "");
-    places.file("outside/SKILL.md", "---\nname: out\ndescription: canary\n---\n");
-    fs::create_dir(places.path("user/skills/c-link")).unwrap();
-    symlink(places.path("outside/SKILL.md"), places.path("user/skills/c-link/SKILL.md")).unwrap();
-    symlink(places.path("outside"), places.path("user/skills/d-link")).unwrap();
     symlink("good", places.path("user/skills/e-within")).unwrap();
     symlink("absent", places.path("user/skills/f-nowhere")).unwrap();
     fs::create_dir_all(places.path("user/skills/g-pipe")).unwrap();
@@ -237,20 +239,55 @@ async fn what_is_wrong_with_a_skill_is_said() {
         [
             "/user/skills/a-none/SKILL.md: it does not begin with front matter, a line of `---`",
             "/user/skills/b-long/SKILL.md: it has more than 256 KiB",
-            "/user/skills/c-link/SKILL.md: it is a link that leads out of the directory of skills",
-            "/user/skills/d-link/SKILL.md: it is a link that leads out of the directory of skills",
             "/user/skills/g-pipe/SKILL.md: it is not a regular file",
             "the skill `good` of /user/skills/good/SKILL.md is left out: /user/skills/good/SKILL.md has one of this name",
         ]
     );
-    // A whole directory of skills that leads elsewhere is none, which is said.
-    fs::rename(places.path("user/skills"), places.path("user/former")).unwrap();
-    symlink(places.path("outside"), places.path("user/skills")).unwrap();
-    places.file("outside/out/SKILL.md", "---\nname: out\ndescription: canary\n---\n");
+}
+
+/// Links to a skill, to its file, and to a whole directory of skills.
+#[tokio::test]
+async fn the_links_of_a_workspace_lead_nowhere_else_and_those_of_the_user_wherever_they_do() {
+    let places = Places::new();
+    places.file("outside/SKILL.md", "---\nname: out\ndescription: canary\n---\n");
+    places.file("outside/helps", "");
+    let link = |owner: &str| {
+        fs::create_dir_all(places.path(&format!("{owner}/skills/file"))).unwrap();
+        let file = format!("{owner}/skills/file/SKILL.md");
+        symlink(places.path("outside/SKILL.md"), places.path(&file)).unwrap();
+        symlink(places.path("outside"), places.path(&format!("{owner}/skills/whole"))).unwrap();
+    };
+    link("workspace");
     let toolbox = places.toolbox(true, &[]).await;
     assert_eq!(names(&toolbox), [""; 0]);
-    let reason = "/user/skills: it is a link that leads elsewhere, so no skill in it counts";
-    assert_eq!(said(&toolbox, &places)[0], reason);
-    let text = load(&toolbox, "out").await.replace(&places.path("").display().to_string(), "/");
+    let leads_out = |name: &str| {
+        format!("/workspace/skills/{name}/SKILL.md: it is a link that leads out of the directory of skills")
+    };
+    assert_eq!(said(&toolbox, &places)[..2], [leads_out("file"), leads_out("whole")]);
+    fs::remove_dir_all(places.path("workspace/skills")).unwrap();
+
+    link("user");
+    let toolbox = places.toolbox(true, &[]).await;
+    assert_eq!(names(&toolbox), ["out"]);
+    let of_two =
+        "the skill `out` of /outside/SKILL.md is left out: /user/skills/file/SKILL.md has one of this name";
+    assert_eq!(said(&toolbox, &places), [of_two]);
+    // What helps with it stands beside the link.
+    assert!(!load(&toolbox, "out").await.contains("helps"));
+    fs::remove_file(places.path("user/skills/file/SKILL.md")).unwrap();
+    assert!(load(&places.toolbox(true, &[]).await, "out").await.contains("- helps\n"));
+
+    // A whole directory of skills that leads elsewhere.
+    places.file("apart/good/SKILL.md", "---\nname: good\ndescription: canary\n---\n");
+    fs::remove_dir_all(places.path("user/skills")).unwrap();
+    symlink(places.path("apart"), places.path("user/skills")).unwrap();
+    assert_eq!(names(&places.toolbox(true, &[]).await), ["good"]);
+    fs::remove_file(places.path("user/skills")).unwrap();
+    symlink(places.path("apart"), places.path("workspace/skills")).unwrap();
+    let toolbox = places.toolbox(true, &[]).await;
+    assert_eq!(names(&toolbox), [""; 0]);
+    let reason = "/workspace/skills: it is a link that leads elsewhere, so no skill in it counts";
+    assert!(said(&toolbox, &places).iter().any(|said| said == reason), "{:?}", said(&toolbox, &places));
+    let text = load(&toolbox, "good").await.replace(&places.path("").display().to_string(), "/");
     assert!(text.contains(&format!("there are no skills ({reason})")), "{text}");
 }

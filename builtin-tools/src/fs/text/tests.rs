@@ -32,6 +32,27 @@ fn what_a_file_holds() {
 }
 
 #[test]
+fn text_is_plain_wherever_its_parts_end() {
+    assert!(is_plain(b""));
+    for character in ["a", "ß", "→", "🦀"] {
+        for before in PART_BYTES - 4..PART_BYTES + 2 {
+            let text =
+                ["x".repeat(before).as_bytes(), character.as_bytes(), "y".repeat(PART_BYTES).as_bytes()]
+                    .concat();
+            assert!(is_plain(&text), "{character} after {before}");
+            let end = before + character.len();
+            assert!(is_plain(&text[..end]), "{character} at the end, after {before}");
+            assert!(character == "a" || !is_plain(&text[..end - 1]), "a part of {character} after {before}");
+            for (wrong, at) in [(0, before - 1), (0, text.len() - 1), (0xFF, end), (0xFF, text.len() - 1)] {
+                let mut text = text.clone();
+                text[at] = wrong;
+                assert!(!is_plain(&text), "{wrong} at {at}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_sample_may_end_within_a_character() {
     assert_eq!(kind(b"gr\xC3", false), Kind::Text(Form::PLAIN));
     assert_ne!(kind(b"gr\xC3", true), Kind::Text(Form::PLAIN));

@@ -5,7 +5,7 @@ use std::io::{self, Seek as _};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use toolkit::{DirectoryEntry, OpenedTree, Refused as NotOpened, Workspace};
+use toolkit::{CancellationToken, DirectoryEntry, OpenedTree, Refused as NotOpened, Workspace};
 
 /// Opens what may be read without a question; a walk asks nobody. Each thread takes a clone.
 #[derive(Clone)]
@@ -74,9 +74,14 @@ impl Doors {
         of_tree.or_else(|| self.workspace.try_open(path).ok().map(toolkit::OpenedFile::into_file))
     }
 
-    /// What is in a directory, and whether there is more than `most`.
-    pub(super) fn entries(&mut self, path: &Path, most: usize) -> io::Result<(Vec<DirectoryEntry>, bool)> {
-        self.tree.entries(path, most)
+    /// What is in a directory, and whether there is more: than `most`, or than was read until it was cancelled.
+    pub(super) fn entries(
+        &mut self,
+        path: &Path,
+        most: usize,
+        cancel: &CancellationToken,
+    ) -> io::Result<(Vec<DirectoryEntry>, bool)> {
+        self.tree.entries(path, most, || !cancel.is_cancelled())
     }
 
     /// Whether a path may be named, and a directory entered.

@@ -81,7 +81,7 @@ async fn what_is_no_file_is_not_written() {
         (".", ". is a directory; name a file in it"),
         ("pipe", "pipe is not a regular file but a pipe, a socket or a device"),
         ("to_pipe", "pipe is not a regular file but a pipe, a socket or a device"),
-        ("folder/file/x", "folder/file/x does not exist: a part of it is a file, not a directory"),
+        ("folder/file/x", "folder/file/x cannot be there: a part of its path is a file, not a directory"),
     ] {
         assert_eq!(call(&toolbox, path, "x").await.text(), expected, "{path}");
     }

@@ -1,7 +1,7 @@
 //! Where there are no directory handles: by path. A check of links precedes each use, so that only a link which
 //! appears in between can lead elsewhere.
 
-use super::{Any, DirectoryEntry, FileKind, Stat};
+use super::{Any, DirectoryEntry, ENTRIES_AT_ONCE, FileKind, Stat};
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -97,12 +97,16 @@ impl Dir {
         fs::metadata(self.0.join(name)).is_ok_and(|metadata| !metadata.permissions().readonly())
     }
 
-    /// Up to `most` names, in no order, and whether there are more.
-    pub(crate) fn entries(&self, most: usize) -> io::Result<(Vec<DirectoryEntry>, bool)> {
+    /// Up to `most` names, in no order, and whether there are more; fewer once it does not go on.
+    pub(crate) fn entries(
+        &self,
+        most: usize,
+        mut goes_on: impl FnMut() -> bool,
+    ) -> io::Result<(Vec<DirectoryEntry>, bool)> {
         let mut entries = Vec::new();
         for entry in fs::read_dir(&self.0)? {
             let entry = entry?;
-            if entries.len() == most {
+            if entries.len() == most || entries.len().is_multiple_of(ENTRIES_AT_ONCE) && !goes_on() {
                 return Ok((entries, true));
             }
             entries.push(DirectoryEntry { name: entry.file_name(), kind: kind(entry.file_type()?) });

@@ -1,7 +1,7 @@
 //! On Unix: by file descriptor.
 
 use super::super::fault::{self, FileSystems};
-use super::{Any, DirectoryEntry, FileKind, Stat};
+use super::{Any, DirectoryEntry, ENTRIES_AT_ONCE, FileKind, Stat};
 use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, Uid};
 use rustix::io::Errno;
 use std::ffi::{CString, OsStr, OsString};
@@ -170,8 +170,12 @@ impl Dir {
         }
     }
 
-    /// Up to `most` names, in no order, and whether there are more.
-    pub(crate) fn entries(&self, most: usize) -> io::Result<(Vec<DirectoryEntry>, bool)> {
+    /// Up to `most` names, in no order, and whether there are more; fewer once it does not go on.
+    pub(crate) fn entries(
+        &self,
+        most: usize,
+        mut goes_on: impl FnMut() -> bool,
+    ) -> io::Result<(Vec<DirectoryEntry>, bool)> {
         let mut entries = Vec::new();
         for entry in rustix::fs::Dir::read_from(&self.0)? {
             let entry = entry?;
@@ -179,7 +183,7 @@ impl Dir {
             if matches!(name, b"." | b"..") {
                 continue;
             }
-            if entries.len() == most {
+            if entries.len() == most || entries.len().is_multiple_of(ENTRIES_AT_ONCE) && !goes_on() {
                 return Ok((entries, true));
             }
             let name = OsString::from_vec(name.to_vec());

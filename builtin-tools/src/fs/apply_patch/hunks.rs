@@ -160,7 +160,7 @@ impl Said {
         for (hunk, placed) in places {
             said.knows_endings |= hunk.old_is_open
                 || hunk.new_is_open
-                || hunk.lines.iter().any(|line| line.text.ends_with('\r'));
+                || hunk.lines.iter().any(|line| line.text.contains('\r'));
             if hunk.old().next().is_none() {
                 is_needed = true;
             } else {

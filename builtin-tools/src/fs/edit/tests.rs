@@ -1,5 +1,7 @@
 #![allow(clippy::format_collect, clippy::format_push_string, reason = "texts of a test are short")]
 
+mod limits;
+
 use super::*;
 use crate::fs::splice::splice;
 use proptest::prelude::*;

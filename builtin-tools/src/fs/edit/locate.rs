@@ -231,8 +231,17 @@ fn search(
         return Ok(first.into_iter().map(|at| at..at + needle.len()).collect());
     }
     let apart = std::iter::successors(next(0), |at| next(at + needle.len())).count();
+    let rest =
+        std::iter::successors(next(first[first.len() - 1] + needle.len()), |at| next(at + needle.len()));
     let mut numbers = LineNumbers::new(bytes);
-    let mut lines: Vec<usize> = first.iter().map(|&at| numbers.of(at)).collect();
-    lines.dedup();
+    let mut lines = Vec::new();
+    for line in first.iter().copied().chain(rest).map(|at| numbers.of(at)) {
+        if lines.last() != Some(&line) {
+            lines.push(line);
+        }
+        if lines.len() >= MOST_NAMED {
+            break;
+        }
+    }
     Err(Places { count: apart.max(2), lines })
 }

@@ -93,6 +93,15 @@ fn what_is_not_in_one_place_changes_nothing() {
         ("a", "a", "a", false, "0 Identical"),
         ("aaa", "aa", "b", false, "0 Miss(Several { looseness: Exact, count: 2, lines: [1] })"),
         ("x\nx\ny\nx", "x", "b", false, "0 Miss(Several { looseness: Exact, count: 3, lines: [1, 2, 4] })"),
+        // Also those lines are named that come after many places on one.
+        (
+            "xx xx xx xx xx xx xx xx xx xx xx\ny\nxx",
+            "xx",
+            "b",
+            false,
+            "0 Miss(Several { looseness: Exact, count: 12, lines: [1, 3] })",
+        ),
+        ("x\nx\nx", "x\nx", "b", false, "0 Miss(Several { looseness: Exact, count: 2, lines: [1, 2] })"),
         (
             "x\r\ny\r\nx\r\ny",
             "x\ny",

@@ -168,7 +168,7 @@ fn difference(there: &[u8], asked: &str, from: usize) -> String {
     }
     let (indent, wanted) = (fold::indentation(there), fold::indentation(asked.as_bytes()));
     // Where none was asked for, a part of a line was meant.
-    if wanted == 0 && indent > 0 {
+    if wanted == 0 {
         let there = &there[indent..];
         return unlike(there, asked.as_bytes(), first_difference(there, asked.as_bytes()), indent);
     }

@@ -172,8 +172,8 @@ impl<'a> LineStarts<'a> {
     /// Goes to a line, counted from 1.
     fn of(&mut self, line: usize) -> &Self {
         while self.line < line {
-            self.at +=
-                memchr::memchr(b'\n', &self.file[self.at..]).map_or(self.file.len() - self.at, |at| at + 1);
+            let end = memchr::memchr(b'\n', &self.file[self.at..]);
+            self.at = end.map_or(self.file.len(), |end| self.at + end + 1);
             self.line += 1;
         }
         self

@@ -42,6 +42,9 @@ fn texts_are_found_and_the_rest_stays() {
         ("a\r\nb", "b", "b\nc", "a\r\nb\r\nc", "Exact 1 2"),
         ("a\nb\n", "a\r\nb", "x\r\ny", "x\ny\n", "Endings 1 1"),
         ("a\nb\n", "b", "b\r\nc", "a\nb\nc\n", "Exact 1 2"),
+        // All of an exact text is replaced, and further lines end as the last of it; of another one only what is new.
+        ("a\nb\r\n", "a\nb", "a\nb\nc", "a\nb\nc\r\n", "Exact 1 1"),
+        ("a\r\nb\n", "a\nb", "a\nb\nc", "a\r\nb\nc\n", "Endings 1 1"),
         ("a", "a", "b\r\nc", "b\r\nc", "Exact 1 1"),
         ("a", "a", "b\nc", "b\nc", "Exact 1 1"),
         ("a\r\nb", "\nb", "", "a", "Endings 1 1"),

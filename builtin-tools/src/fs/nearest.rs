@@ -37,13 +37,11 @@ fn by_equal_lines(file: &[u8], asked: &[&str]) -> Option<usize> {
     let mut wanted: HashMap<u64, Vec<usize>> = HashMap::new();
     let mut whole = 0;
     for (index, line) in asked.iter().enumerate() {
-        if weight(line.as_bytes()) > 0 {
-            let indexes = wanted.entry(key(line.as_bytes())).or_default();
-            if indexes.len() < MOST_REPEATED {
-                indexes.push(index);
-            }
-            whole += weight(line.as_bytes());
+        let indexes = wanted.entry(key(line.as_bytes())).or_default();
+        if indexes.len() < MOST_REPEATED {
+            indexes.push(index);
         }
+        whole += weight(line.as_bytes());
     }
     let mut places: HashMap<usize, usize> = HashMap::new();
     for (number, line) in lines(file).enumerate() {
@@ -84,7 +82,7 @@ fn by_likeness(file: &[u8], asked: &[&str]) -> Option<usize> {
         .max_by_key(|(index, line)| (line.len().min(MOST_COMPARED), std::cmp::Reverse(*index)))?;
     let wanted = &longest[..longest.len().min(MOST_COMPARED)];
     let mut pairs = vec![false; 1 << 16];
-    let pair = |pair: &[u8]| usize::from(pair[0]) << 8 | usize::from(pair[1]);
+    let pair = |pair: &[u8]| usize::from(u16::from_be_bytes([pair[0], pair[1]]));
     wanted.windows(2).for_each(|two| pairs[pair(two)] = true);
     let mut best: Option<(usize, usize)> = None;
     for (number, line) in lines(file).enumerate() {
@@ -168,7 +166,7 @@ fn difference(there: &[u8], asked: &str, from: usize) -> String {
     }
     let (indent, wanted) = (fold::indentation(there), fold::indentation(asked.as_bytes()));
     // Where none was asked for, a part of a line was meant.
-    if wanted == 0 && indent > 0 {
+    if wanted == 0 {
         let there = &there[indent..];
         return unlike(there, asked.as_bytes(), first_difference(there, asked.as_bytes()), indent);
     }

@@ -115,11 +115,8 @@ fn unit(pairs: &[(usize, usize)]) -> Option<(usize, isize)> {
     let &(spaces, tabs) = pairs.first()?;
     let other = pairs.iter().find(|pair| pair.1 != tabs);
     let unit = match other {
-        Some(&(other_spaces, other_tabs)) => {
-            let (wide, deep) = (spaces.abs_diff(other_spaces), tabs.abs_diff(other_tabs));
-            ((spaces < other_spaces) == (tabs < other_tabs) && wide % deep == 0).then_some(wide / deep)?
-        }
-        None => (tabs > 0 && spaces % tabs == 0).then(|| spaces / tabs)?,
+        Some(&(other_spaces, other_tabs)) => spaces.abs_diff(other_spaces) / tabs.abs_diff(other_tabs),
+        None => (spaces.checked_rem(tabs)? == 0).then(|| spaces / tabs)?,
     };
     let more = |spaces: usize, tabs: usize| spaces.checked_signed_diff(tabs.checked_mul(unit)?);
     let shift = more(spaces, tabs)?;

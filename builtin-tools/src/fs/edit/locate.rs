@@ -172,8 +172,8 @@ impl<'a> LineStarts<'a> {
     /// Goes to a line, counted from 1.
     fn of(&mut self, line: usize) -> &Self {
         while self.line < line {
-            self.at +=
-                memchr::memchr(b'\n', &self.file[self.at..]).map_or(self.file.len() - self.at, |at| at + 1);
+            let end = memchr::memchr(b'\n', &self.file[self.at..]);
+            self.at = end.map_or(self.file.len(), |end| self.at + end + 1);
             self.line += 1;
         }
         self
@@ -231,8 +231,17 @@ fn search(
         return Ok(first.into_iter().map(|at| at..at + needle.len()).collect());
     }
     let apart = std::iter::successors(next(0), |at| next(at + needle.len())).count();
+    let rest =
+        std::iter::successors(next(first[first.len() - 1] + needle.len()), |at| next(at + needle.len()));
     let mut numbers = LineNumbers::new(bytes);
-    let mut lines: Vec<usize> = first.iter().map(|&at| numbers.of(at)).collect();
-    lines.dedup();
+    let mut lines = Vec::new();
+    for line in first.iter().copied().chain(rest).map(|at| numbers.of(at)) {
+        if lines.last() != Some(&line) {
+            lines.push(line);
+        }
+        if lines.len() >= MOST_NAMED {
+            break;
+        }
+    }
     Err(Places { count: apart.max(2), lines })
 }

@@ -12,7 +12,7 @@ use super::locate::Located;
 use crate::fs::fold::{self, Looseness};
 use crate::fs::splice::Splice;
 use similar::{Algorithm, DiffTag, capture_diff_slices};
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 /// The most lines, old and new, that are compared one by one; of more, what is the same at both ends stays.
 const MOST_LINES: usize = 4_000;
@@ -44,7 +44,7 @@ pub(super) fn rewrite(
     let mut splices = Vec::new();
     for range in &found.ranges {
         let place = match &found.reindent {
-            _ if is_plain => Place::Plain(range.start),
+            _ if is_plain => Place::Plain(range.clone()),
             None => Place::folded(&old, file, range, found.looseness),
             Some(_) => Place::lines(&old, file, range),
         };
@@ -137,8 +137,8 @@ impl<'a> Lines<'a> {
 
 /// Where parts of the old text are in the file.
 enum Place {
-    /// The old text is there as it is.
-    Plain(usize),
+    /// The old text is there as it is, and all of it goes.
+    Plain(Range<usize>),
     /// It is there in a looser form: the place of each of its bytes in the old text, and in the file.
     Folded { start: usize, asked: Vec<usize>, there: Vec<Range<usize>> },
     /// Its lines are there in a looser form: where each begins in the old text, and in the file; last where they end.
@@ -172,7 +172,7 @@ impl Place {
     /// The bytes of the file behind a part of the old text; where the part is empty, the place between.
     fn behind(&self, part: &Range<usize>) -> Range<usize> {
         match self {
-            Self::Plain(start) => start + part.start..start + part.end,
+            Self::Plain(range) => range.clone(),
             Self::Folded { start, asked, there } => {
                 let index = |at: usize| asked.partition_point(|&asked| asked < at);
                 let (from, to) = (index(part.start), index(part.end));
@@ -199,7 +199,7 @@ struct Endings<'a> {
 
 /// How the lines end that begin in a part of the file.
 struct Known {
-    part: Range<usize>,
+    part: RangeInclusive<usize>,
     ending: &'static [u8],
 }
 
@@ -242,7 +242,7 @@ impl<'a> Endings<'a> {
             None => self.own,
         };
         let end = next.unwrap_or(self.file.len());
-        self.known = Some(Known { part: place.end..end + 1, ending });
+        self.known = Some(Known { part: place.end..=end, ending });
         ending
     }
 }

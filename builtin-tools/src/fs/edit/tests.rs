@@ -1,5 +1,7 @@
 #![allow(clippy::format_collect, clippy::format_push_string, reason = "texts of a test are short")]
 
+mod limits;
+
 use super::*;
 use crate::fs::splice::splice;
 use proptest::prelude::*;
@@ -40,6 +42,9 @@ fn texts_are_found_and_the_rest_stays() {
         ("a\r\nb", "b", "b\nc", "a\r\nb\r\nc", "Exact 1 2"),
         ("a\nb\n", "a\r\nb", "x\r\ny", "x\ny\n", "Endings 1 1"),
         ("a\nb\n", "b", "b\r\nc", "a\nb\nc\n", "Exact 1 2"),
+        // All of an exact text is replaced, and further lines end as the last of it; of another one only what is new.
+        ("a\nb\r\n", "a\nb", "a\nb\nc", "a\nb\nc\r\n", "Exact 1 1"),
+        ("a\r\nb\n", "a\nb", "a\nb\nc", "a\r\nb\nc\n", "Endings 1 1"),
         ("a", "a", "b\r\nc", "b\r\nc", "Exact 1 1"),
         ("a", "a", "b\nc", "b\nc", "Exact 1 1"),
         ("a\r\nb", "\nb", "", "a", "Endings 1 1"),
@@ -91,6 +96,15 @@ fn what_is_not_in_one_place_changes_nothing() {
         ("a", "a", "a", false, "0 Identical"),
         ("aaa", "aa", "b", false, "0 Miss(Several { looseness: Exact, count: 2, lines: [1] })"),
         ("x\nx\ny\nx", "x", "b", false, "0 Miss(Several { looseness: Exact, count: 3, lines: [1, 2, 4] })"),
+        // Also those lines are named that come after many places on one.
+        (
+            "xx xx xx xx xx xx xx xx xx xx xx\ny\nxx",
+            "xx",
+            "b",
+            false,
+            "0 Miss(Several { looseness: Exact, count: 12, lines: [1, 3] })",
+        ),
+        ("x\nx\nx", "x\nx", "b", false, "0 Miss(Several { looseness: Exact, count: 2, lines: [1, 2] })"),
         (
             "x\r\ny\r\nx\r\ny",
             "x\ny",

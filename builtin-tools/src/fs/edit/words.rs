@@ -90,8 +90,7 @@ fn absent(
     }
     let new = replacement.new;
     let is_telling = new.trim().len() > 3 && !replacement.old.contains(new);
-    if is_telling && let Some(at) = memchr::memmem::find(content, fold::with_plain_endings(new).as_bytes()) {
-        let line = LineNumbers::new(content).of(at);
+    if is_telling && let Some(line) = line_of(content, new) {
         let _ = write!(text, "\n{new_name} is there already, on line {line}: was this edit made before?");
     }
     match nearest(content, replacement.old) {
@@ -101,6 +100,13 @@ fn absent(
         None => text.push_str("\nno text in the file is like it; read the file again"),
     }
     text
+}
+
+/// The line on which a text begins, whatever its line endings.
+fn line_of(content: &[u8], text: &str) -> Option<usize> {
+    let content = fold::fold_file(content, Looseness::Endings);
+    let at = memchr::memmem::find(&content, fold::with_plain_endings(text).as_bytes())?;
+    Some(LineNumbers::new(&content).of(at))
 }
 
 /// Whether all lines begin as `read` shows them.
@@ -156,3 +162,6 @@ pub(super) fn report(parts: &[Part]) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests;

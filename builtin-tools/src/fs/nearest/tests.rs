@@ -14,6 +14,7 @@ fn a_place_is_found_by_a_quarter_of_its_lines() {
         ("indentation does not count", "y\n\taaaa\n", &["    aaaa"], Some(1)),
         // It is looked for in four of its lines: were it five, the place before would be as good.
         ("a line that is repeated", "1\n2\n3\naaaa\naaaa\naaaa\n", &["aaaa"; 5], Some(2)),
+        ("lines that say little add up", "a\nb\n", &["a", "b", "1", "2", "3", "4", "5", "6"], Some(0)),
         ("the longest line", &longest, &[&longest], Some(0)),
         ("a longer one", &too_long, &[&too_long], None),
     ] {
@@ -45,6 +46,8 @@ fn a_line_is_like_another_that_shares_half_of_its_pairs() {
         ("nothing", "aaaa\n", &["zzzz"], None),
         ("the second characters alone", "xbyb\n", &["abab"], None),
         ("the most like", "abcx\nabcd\nabcx\n", &["abcd"], Some(1)),
+        ("a larger part of a shorter line", "abcdewxyz\nabcd\n", &["abcde"], Some(1)),
+        ("a larger part of a longer line", "abcxy\nabcdez\n", &["abcde"], Some(1)),
         ("the first of equals", "abcd\nabcd\n", &["abcd"], Some(0)),
         ("white space around does not count", "q\n  abcd  \n", &["abcd"], Some(1)),
         ("by the longest of the lines", "x\nyy\nabcdefgh\n", &["a", "abcdefgh"], Some(1)),
@@ -138,8 +141,50 @@ fn what_differs_is_said_in_words() {
         ("one\u{200B}two", "onetwo", "at character 4 (U+200B there, `t` asked)"),
         ("one two", "one twо", "at character 7 (`o` there, U+043E asked)"),
         ("one é", "one", "at character 4 (a space there, the end of the line asked)"),
+        ("é one", "e one", "at character 1 (U+00E9 there, `e` asked)"),
+        ("  é one", "  e one", "at character 3 (U+00E9 there, `e` asked)"),
+        ("one é", "one è", "at character 5 (U+00E9 there, U+00E8 asked)"),
     ] {
         let said = describe(there.as_bytes(), 0, &[asked]);
         assert!(said.contains(&format!("line 1 differs {how}:")), "{said}");
+    }
+}
+
+#[test]
+fn two_lines_differ_from_a_whole_character_on() {
+    for (one, other, expected) in
+        [("abc", "abd", 2), ("abc", "ab", 2), ("aé", "aè", 1), ("€", "₭", 0), ("a€", "a\u{2024}", 1)]
+    {
+        assert_eq!(first_difference(one.as_bytes(), other.as_bytes()), expected, "{one} and {other}");
+        assert_eq!(first_difference(other.as_bytes(), one.as_bytes()), expected, "{other} and {one}");
+    }
+    // Of lines that are no text, one may end within a character, or begin there.
+    for (one, other, expected) in
+        [(&b"a\xC3\xA9"[..], &b"a\xC3"[..], 1), (b"\x80", b"\x81", 0), (b"\x80", b"", 0)]
+    {
+        assert_eq!(first_difference(one, other), expected, "{one:?} and {other:?}");
+        assert_eq!(first_difference(other, one), expected, "{other:?} and {one:?}");
+    }
+}
+
+#[test]
+fn a_line_is_shown_whole_up_to_160_characters() {
+    let (start, end) = ("a".repeat(100), "b".repeat(59));
+    for (line, around, expected) in [
+        (format!("{start}{end}"), 100, format!("{start}{end}")),
+        (format!("{start}c{end}"), 100, format!("{start}c{end}")),
+        (format!("{start}cc{end}"), 100, format!("…{}cc{end}", "a".repeat(80))),
+        (format!("{start}cc{end}"), 79, format!("{start}cc{}…", "b".repeat(58))),
+    ] {
+        assert_eq!(shown(line.as_bytes(), around), expected, "{line}");
+    }
+}
+
+#[test]
+fn where_lines_begin_to_differ_is_said_beyond_80_characters() {
+    for (count, expected) in [(80, ""), (81, " from character 82 on")] {
+        let start = "a".repeat(count);
+        let (one, other) = (format!("{start}b"), format!("{start}c"));
+        assert_eq!(difference(one.as_bytes(), &other, count), expected);
     }
 }

@@ -409,6 +409,23 @@ async fn the_encoding_is_told_by_all_of_the_file() {
 }
 
 #[tokio::test]
+async fn what_a_file_holds_is_told_by_its_first_64_kib() {
+    let fixture = Fixture::new();
+    let plain = "x\n".repeat(32 * 1024);
+    fixture.file("within", format!("{}\0\n", &plain[1..])).file("behind", format!("{plain}\0\n"));
+    for (path, expected) in [
+        (
+            "within",
+            "error: within is a binary file (of no known kind, 65537 bytes), and this tool reads text and pictures (PNG, JPEG, \
+             GIF, WebP)",
+        ),
+        ("behind", "     1→x\n(lines 1 to 1; the file goes on: continue with offset 2)"),
+    ] {
+        assert_eq!(fixture.text(path, 1, Some(1)).await, expected);
+    }
+}
+
+#[tokio::test]
 async fn a_line_that_is_cut_is_told() {
     let fixture = Fixture::new();
     fixture.file("long", format!("{}\n", "x".repeat(2_500)));

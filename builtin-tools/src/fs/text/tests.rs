@@ -1,5 +1,5 @@
 use super::*;
-use encoding_rs::{SHIFT_JIS, WINDOWS_1252};
+use encoding_rs::{GBK, SHIFT_JIS, WINDOWS_1252};
 use proptest::prelude::*;
 
 const fn form(encoding: &'static Encoding, has_mark: bool) -> Kind {
@@ -9,6 +9,7 @@ const fn form(encoding: &'static Encoding, has_mark: bool) -> Kind {
 #[test]
 fn what_a_file_holds() {
     let japanese = SHIFT_JIS.encode("日本語のテキストです。これは長い文章です。").0.into_owned();
+    let chinese = GBK.encode("这是一个用中文写的文本，它很长，所以可以认出来。").0.into_owned();
     for (bytes, expected) in [
         (&b""[..], form(UTF_8, false)),
         (b"text\n", form(UTF_8, false)),
@@ -25,6 +26,9 @@ fn what_a_file_holds() {
         ("größe über älter \u{ff}".as_bytes(), form(UTF_8, false)),
         (b"gr\xC3\xB6\xC3\x9Fe und \xFF", Kind::Damaged),
         (b"\xEF\xBB\xBFa\xFF", Kind::Damaged),
+        (&chinese, form(GBK, false)),
+        // What is taken for an encoding that does not have all of its bytes is read in one that has them.
+        (&[&chinese[..], b"\n\xFF\n", &chinese, &chinese].concat(), form(WINDOWS_1252, false)),
         (b"\x80\x81\x02\x03\x04\x05", Kind::Binary),
     ] {
         assert_eq!(kind(bytes, true), expected, "{bytes:?}");

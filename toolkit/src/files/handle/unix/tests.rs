@@ -138,3 +138,45 @@ fn of_names_so_many_are_told_and_whether_there_are_more() {
         assert_eq!((entries.len(), has_more), expected, "{most}");
     }
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_list_and_notes_are_given_and_where_a_list_cannot_be_nobody_in_it_may() {
+    use rustix::fs::{XattrFlags, fgetxattr, setxattr};
+    use std::os::unix::fs::PermissionsExt as _;
+    const LIST: &str = "system.posix_acl_access";
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("f");
+    std::fs::write(&path, "text").unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o4_674)).unwrap();
+    // Version 2; the owner, a user by number, the group, the most for both, and others: tag, what they may, number.
+    let entries: [(u16, u16, u32); 5] =
+        [(1, 6, u32::MAX), (2, 5, 54_321), (4, 7, u32::MAX), (0x10, 7, u32::MAX), (0x20, 4, u32::MAX)];
+    let mut list = 2_u32.to_le_bytes().to_vec();
+    for (tag, may, number) in entries {
+        list.extend([&tag.to_le_bytes()[..], &may.to_le_bytes(), &number.to_le_bytes()].concat());
+    }
+    // Not every file system has lists, and only root may set what is trusted.
+    if setxattr(&path, LIST, &list, XattrFlags::empty()).is_err() {
+        return;
+    }
+    let is_noted = setxattr(&path, "user.note", b"text", XattrFlags::empty()).is_ok();
+    let _ = setxattr(&path, "trusted.note", b"text", XattrFlags::empty());
+    let dir = Dir::open_root(directory.path()).unwrap();
+    let mode = |file: &File| file.metadata().unwrap().mode() & 0o7_777;
+    let attribute = |file: &File, name: &str| {
+        let mut buffer = [0; 256];
+        fgetxattr(file, name, &mut buffer[..]).ok().map(|length| buffer[..length].to_vec())
+    };
+    let like = File::create(directory.path().join("like")).unwrap();
+    dir.give_attributes(OsStr::new("f"), &like);
+    assert_eq!(attribute(&like, LIST), Some(list));
+    assert_eq!(attribute(&like, "user.note"), is_noted.then(|| b"text".to_vec()));
+    assert_eq!(attribute(&like, "trusted.note"), None);
+    assert_eq!(mode(&like) & 0o777, 0o674);
+    // A pipe has no list.
+    let (pipe, _writer) = std::io::pipe().unwrap();
+    let pipe = File::from(OwnedFd::from(pipe));
+    dir.give_attributes(OsStr::new("f"), &pipe);
+    assert_eq!(mode(&pipe), 0o4_604);
+}

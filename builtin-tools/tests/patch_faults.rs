@@ -12,7 +12,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use toolkit::prelude::*;
 use toolkit::testing::at_fault_points;
-use toolkit::{Answer, ScriptedApprover};
+use toolkit::{Answer, CallbackApprover, CancellationToken, ScriptedApprover, ToolErrorKind};
 
 /// In the child: at which step it happens, what happens, and where.
 const AT: &str = "TOOLKIT_TEST_PATCH_AT";
@@ -60,11 +60,11 @@ async fn child() {
     let at: usize = at.parse().unwrap();
     let what = std::env::var(WHAT).unwrap();
     let base = std::env::var(WHERE).unwrap();
-    let (passed, place) = (AtomicUsize::new(0), base.clone());
+    let (passed, place, what_patch) = (AtomicUsize::new(0), base.clone(), what.clone());
     at_fault_points(move |_step| {
         if passed.fetch_add(1, Ordering::SeqCst) + 1 == at {
             match &*what {
-                "die" => std::process::abort(),
+                "die" | "die of many" => std::process::abort(),
                 // Another hand makes it fail from here on.
                 _ => {
                     fs::write(Path::new(&place).join("inside/e"), "another hand\n").unwrap();
@@ -73,7 +73,8 @@ async fn child() {
             }
         }
     });
-    let result = apply(Path::new(&base), PATCH).await;
+    let patch = if what_patch == "die of many" { many() } else { PATCH.to_owned() };
+    let result = apply(Path::new(&base), &patch).await;
     println!("RESULT {}", json!(result.text()));
 }
 
@@ -144,8 +145,8 @@ async fn killed_at_any_step_each_file_is_old_or_new() {
         assert_eq!(said.contains("an earlier patch was interrupted"), is_mixed, "{at}: {said}");
         for (path, before, after) in FILES.iter().filter(|_| is_mixed) {
             let now = content(&directory, path);
-            let is_old = said.contains(&format!("\n{path} is as it was before that patch"));
-            let is_new = said.contains(&format!("\n{path} is as that patch makes it"));
+            let is_old = said.contains(&format!("\n{path} was as it was before that patch"));
+            let is_new = said.contains(&format!("\n{path} was as that patch makes it"));
             assert_eq!(
                 (is_old, is_new),
                 (now.as_deref() == *before, now.as_deref() == *after),
@@ -156,6 +157,50 @@ async fn killed_at_any_step_each_file_is_old_or_new() {
         assert!(!apply(directory.path(), PATCH).await.text().contains("interrupted"));
     }
     assert!((20..MOST_STEPS - 1).contains(&died) && mixed > 10, "{died} steps, {mixed} of them in between");
+}
+
+/// A patch that makes 60 files.
+fn many() -> String {
+    let files =
+        (0..60).fold(String::new(), |text, file| text + &format!("*** Add File: many/{file:02}\n+x\n"));
+    format!("*** Begin Patch\n{files}*** End Patch\n")
+}
+
+#[tokio::test]
+async fn what_many_files_have_is_told_in_short_and_after_a_call_that_nobody_waited_for() {
+    let (directory, is_dead, _) = run_child("die of many", 301);
+    assert!(is_dead);
+    let made = fs::read_dir(directory.path().join("inside/many")).unwrap().count();
+    assert!((5..55).contains(&made), "{made}");
+    // A call that is given up while a person thinks has told nobody.
+    let cancel = CancellationToken::new();
+    let token = cancel.clone();
+    let toolkit = Toolkit::empty()
+        .tool(toolkit::tool_ref!(builtin_tools::fs::write))
+        .approver(CallbackApprover::from_async(move |_| {
+            token.cancel();
+            std::future::pending::<Answer>()
+        }))
+        .default_workspace(directory.path().join("inside"))
+        .data_dir(directory.path().join("data"))
+        .build()
+        .unwrap();
+    let toolbox = toolkit.toolbox(&Caller::new()).await;
+    let write = ToolCall::new("1", "write", json!({ "file_path": "next", "content": "x" }));
+    let given_up = toolbox.call_with(write, cancel).await;
+    assert_eq!(given_up.error().map(ToolError::kind), Some(ToolErrorKind::Aborted));
+    let said = call(directory.path(), "read", json!({ "file_path": "a" })).await.text();
+    let (_, note) = said.split_once("an earlier patch was interrupted").unwrap();
+    assert_eq!(note.lines().count(), 1 + 20 + 1, "{note}");
+    let (old, new) = (60 - made, made);
+    let rest = format!("\nand 40 more; of all {old} were as before it, {new} as it makes them)");
+    assert!(note.ends_with(&rest), "{note}");
+    // Of the fewer kind first.
+    let first = if old < new { "was as it was before that patch" } else { "was as that patch makes it" };
+    assert!(note.lines().nth(1).unwrap().ends_with(first), "{note}");
+    assert!(
+        !call(directory.path(), "read", json!({ "file_path": "a" })).await.text().contains("interrupted")
+    );
 }
 
 #[test]

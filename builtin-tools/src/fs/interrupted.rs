@@ -1,8 +1,12 @@
-//! What a patch left whose process ended before it was done, told with the next call that reads or changes a file.
+//! What a patch left whose process ended before it was done, told with the next call of `read`, `write`, `edit` or
+//! `apply_patch`.
 
 use std::fmt::Write as _;
 use toolkit::prelude::*;
-use toolkit::{Interrupted, Left};
+use toolkit::{CancellationToken, Interrupted, Left};
+
+/// The most files that are named of a patch.
+const MOST_NAMED: usize = 20;
 
 /// Does the work of a call, and tells with its answer what is interrupted in the workspace: of each patch once.
 pub(super) async fn tell(
@@ -10,7 +14,8 @@ pub(super) async fn tell(
     work: impl Future<Output = Result<ToolOutput, ToolError>>,
 ) -> Result<ToolOutput, ToolError> {
     let workspace = ctx.workspace();
-    let interrupted = ctx.blocking(move |_| Ok(workspace.interrupted())).await?;
+    let look = move |cancel: &CancellationToken| Ok(workspace.interrupted(|| !cancel.is_cancelled()));
+    let interrupted = ctx.blocking(look).await?;
     if interrupted.is_empty() {
         return work.await;
     }
@@ -24,26 +29,34 @@ pub(super) async fn tell(
             Err(error.with_message(text))
         }
     };
-    // A call that was cancelled before has told nobody.
-    ctx.blocking(move |_| {
+    // A call that was cancelled before has told nobody; whatever becomes of this, the answer is there.
+    let forget = move |_: &CancellationToken| {
         interrupted.into_iter().for_each(Interrupted::told);
         Ok(())
-    })
-    .await?;
+    };
+    let _ = ctx.blocking(forget).await;
     answer
 }
 
 fn note(interrupted: &Interrupted) -> String {
-    let mut text =
-        "an earlier patch was interrupted when its process ended; read these files before going on:"
-            .to_owned();
-    for (path, left) in &interrupted.files {
+    let mut text = "an earlier patch was interrupted when its process ended; before this call its files were so, read them \
+                    before going on:"
+        .to_owned();
+    let mut files: Vec<&(String, Left)> = interrupted.files.iter().collect();
+    // Some of each kind, where there are many.
+    let count = |left: Left| interrupted.files.iter().filter(|(_, of)| *of == left).count();
+    files.sort_by_key(|(_, left)| count(*left));
+    for (path, left) in files.iter().take(MOST_NAMED) {
         let what = match left {
-            Left::Old => "is as it was before that patch",
-            Left::New => "is as that patch makes it",
-            _ => "is neither as it was nor as that patch makes it, or must not be looked at",
+            Left::Old => "was as it was before that patch",
+            Left::New => "was as that patch makes it",
+            _ => "was neither as before nor as that patch makes it, or must not be looked at",
         };
         let _ = write!(text, "\n{path} {what}");
+    }
+    if let more @ 1.. = files.len().saturating_sub(MOST_NAMED) {
+        let (old, new) = (count(Left::Old), count(Left::New));
+        let _ = write!(text, "\nand {more} more; of all {old} were as before it, {new} as it makes them");
     }
     text
 }

@@ -10,7 +10,7 @@ use super::{fault, held, stale};
 use crate::error::ToolError;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, ErrorKind, Write as _};
+use std::io::{self, BufWriter, ErrorKind, Write as _};
 use std::path::PathBuf;
 
 /// How often a name that is taken, or a file that comes and goes, is met with a further try.
@@ -337,10 +337,13 @@ impl<'a> Temporary<'a> {
         let Some(file) = &mut self.file else { return Err(ErrorKind::InvalidInput.into()) };
         fault::point("write");
         let mut hash = ContentHash::new();
+        let mut out = BufWriter::with_capacity(WRITE_BYTES, &mut *file);
         for block in content.iter().flat_map(|part| part.chunks(WRITE_BYTES)) {
             hash.update(block);
-            file.write_all(block)?;
+            out.write_all(block)?;
         }
+        out.flush()?;
+        drop(out);
         if let Some((dir, stat, name)) = like {
             handle::owner_and_mode(file, stat)?;
             dir.give_attributes(name, file);

@@ -201,7 +201,7 @@ impl Proposal {
         let read = move |_: &_| match workspace.try_open(&place.real) {
             Ok(file) => {
                 let shown = file.shown().to_owned();
-                read_whole(file.file, file.metadata, most, &shown).map(Before::File)
+                read_whole(&file.file, file.metadata, most, &shown).map(Before::File)
             }
             Err(Refused::NeedsLeave) => Ok(Before::Unknown),
             Err(Refused::Absent) => Ok(Before::Absent),
@@ -354,7 +354,7 @@ impl Target {
         let cannot = |error: &io::Error| cannot("read", &self.shown, error);
         let Some(dir) = self.parent().map_err(|error| cannot(&error))? else { return Ok(None) };
         match dir.open_any(Path::new(&self.name)) {
-            Ok(Any::File(file, metadata)) => read_whole(file, metadata, most, &self.shown).map(Some),
+            Ok(Any::File(file, metadata)) => read_whole(&file, metadata, most, &self.shown).map(Some),
             Ok(Any::Directory(_)) => Err(no_file(&self.shown, FileKind::Directory)),
             Ok(Any::Special) => Err(no_file(&self.shown, FileKind::Special)),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -382,7 +382,7 @@ pub(super) fn no_file(shown: &str, kind: FileKind) -> ToolError {
 }
 
 /// The whole content, of which it is not known how much it is until it is read.
-fn read_whole(file: File, metadata: Metadata, most: u64, shown: &str) -> Result<FileContent, ToolError> {
+fn read_whole(file: &File, metadata: Metadata, most: u64, shown: &str) -> Result<FileContent, ToolError> {
     let too_long = |bytes: u64| {
         ToolError::failed(format!(
             "{shown} has {bytes} bytes, and a file can have at most {most} here; a command may do what this tool cannot"
@@ -396,7 +396,8 @@ fn read_whole(file: File, metadata: Metadata, most: u64, shown: &str) -> Result<
     loop {
         let part = (most - bytes.len() as u64).saturating_add(1).min(ContentHash::BLOCK as u64);
         let from = bytes.len();
-        let read = (&file).take(part).read_to_end(&mut bytes);
+        let mut part = file.take(part);
+        let read = part.read_to_end(&mut bytes);
         if read.map_err(|error| cannot("read", shown, &error))? == 0 {
             break;
         }

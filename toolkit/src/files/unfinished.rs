@@ -1,23 +1,29 @@
 //! Changes of several files that are one, and what is known of them where the process dies in between.
 //!
 //! Each file is old or new then, but some may be old and others new. A record in the toolkit's data directory says which files
-//! belong together; whoever next changes files in the workspace can tell what became of them.
+//! belong together; the next call of a tool that looks can tell what became of them.
 
 use super::Workspace;
 use super::handle;
 use super::opened::Refused;
 use super::target::Target;
-use super::version::hash;
+use super::version::ContentHash;
 use crate::output_store::make_directory;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
-use std::io::{Read as _, Write as _};
+use std::io::{ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 /// The directory of the records, in the data directory.
 const DIRECTORY: &str = "unfinished";
-/// The most records that are looked at.
-const MOST_RECORDS: usize = 1_000;
+/// The most records of a workspace that are looked at.
+const MOST_RECORDS: usize = 100;
+/// After how long what stands among the records is removed, whatever it is: nobody told of it, or it is none.
+const OLD: Duration = Duration::from_hours(30 * 24);
 /// The most bytes of a record.
 const MOST_BYTES: u64 = 4 << 20;
 /// The largest file that is compared.
@@ -45,11 +51,15 @@ pub struct Interrupted {
     _file: File,
 }
 
+/// The records that were told and could not be removed: their directory can be read alone.
+static TOLD: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
 impl Interrupted {
     /// Says that somebody was told of it, so that nobody is told again. Blocks.
     pub fn told(self) {
-        // What cannot be removed is told again, which is better than never.
-        let _ = fs::remove_file(&self.path);
+        if fs::remove_file(&self.path).is_err() {
+            TOLD.lock().unwrap_or_else(PoisonError::into_inner).insert(self.path);
+        }
     }
 }
 
@@ -71,12 +81,27 @@ struct Record {
     files: Vec<Change>,
 }
 
-/// Contents as hashes; nothing where no file is.
+/// What a file has before and after; nothing where no file is.
 #[derive(Serialize, Deserialize)]
 struct Change {
     path: PathBuf,
-    before: Option<u64>,
-    after: Option<u64>,
+    before: Option<Content>,
+    after: Option<Content>,
+}
+
+/// A content by its size and hash.
+#[derive(Serialize, Deserialize, Clone, Copy, PartialEq, Eq)]
+struct Content {
+    size: u64,
+    hash: u64,
+}
+
+impl Content {
+    fn of(bytes: &[u8]) -> Self {
+        let mut hash = ContentHash::new();
+        hash.update(bytes);
+        Self { size: bytes.len() as u64, hash: hash.finish() }
+    }
 }
 
 impl Workspace {
@@ -88,15 +113,16 @@ impl Workspace {
     ) -> Option<Unfinished> {
         let change = |(target, before, after): (&Target, Option<&[u8]>, Option<&[u8]>)| Change {
             path: target.real.clone(),
-            before: before.map(hash),
-            after: after.map(hash),
+            before: before.map(Content::of),
+            after: after.map(Content::of),
         };
         let files: Vec<Change> = changes.into_iter().map(change).collect();
         if files.len() < 2 {
             return None;
         }
-        let record = serde_json::to_vec(&Record { workspace: self.root().ok()?, files }).ok()?;
-        let directory = self.records()?;
+        let root = self.root().ok()?;
+        let directory = self.records(&root)?;
+        let record = serde_json::to_vec(&Record { workspace: root, files }).ok()?;
         make_directory(&directory).ok()?;
         let mut random = [0; 8];
         getrandom::fill(&mut random).ok()?;
@@ -109,16 +135,26 @@ impl Workspace {
         written.ok().map(|()| unfinished)
     }
 
-    /// What changes left in this workspace whose processes died. Blocks.
-    pub fn interrupted(&self) -> Vec<Interrupted> {
-        let (Some(directory), Ok(root)) = (self.records(), self.root()) else { return Vec::new() };
+    /// What changes left in this workspace whose processes died. Blocks; where it does not go on, those that were not looked
+    /// at yet stay for the next who asks.
+    pub fn interrupted(&self, goes_on: impl Fn() -> bool) -> Vec<Interrupted> {
+        let Ok(root) = self.root() else { return Vec::new() };
+        let Some(directory) = self.records(&root) else { return Vec::new() };
         let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
-        let paths = entries.flatten().map(|entry| entry.path()).take(MOST_RECORDS);
-        paths.filter_map(|path| self.interrupted_at(&path, &root)).collect()
+        let paths = entries.flatten().map(|entry| entry.path()).take(MOST_RECORDS).take_while(|_| goes_on());
+        paths.filter_map(|path| self.interrupted_at(&path, &root, &goes_on)).collect()
     }
 
-    fn interrupted_at(&self, path: &Path, root: &Path) -> Option<Interrupted> {
+    fn interrupted_at(&self, path: &Path, root: &Path, goes_on: &impl Fn() -> bool) -> Option<Interrupted> {
+        if TOLD.lock().unwrap_or_else(PoisonError::into_inner).contains(path) {
+            return None;
+        }
         let file = File::open(path).ok()?;
+        let age = file.metadata().ok()?.modified().ok()?.elapsed().unwrap_or_default();
+        if age > OLD && handle::try_lock(&file) {
+            let _ = fs::remove_file(path);
+            return None;
+        }
         let mut bytes = Vec::new();
         (&file).take(MOST_BYTES).read_to_end(&mut bytes).ok()?;
         // Another's may be of another workspace, or not complete yet.
@@ -126,8 +162,15 @@ impl Workspace {
         if record.workspace != root || !handle::try_lock(&file) {
             return None;
         }
-        let files: Vec<(String, Left)> =
-            record.files.iter().map(|change| (self.shown(&change.path), self.left(change))).collect();
+        // Who made it may have ended well since it was opened, and another may have told of it.
+        let there = fs::symlink_metadata(path).ok()?;
+        if handle::identity(&there) != handle::identity(&file.metadata().ok()?) {
+            return None;
+        }
+        let mut files = Vec::with_capacity(record.files.len());
+        for change in &record.files {
+            files.push((self.shown(&change.path), self.left(change, goes_on)?));
+        }
         let is_mixed = files.iter().any(|(_, left)| *left != files[0].1);
         let interrupted = Interrupted { files, path: path.to_owned(), _file: file };
         if is_mixed {
@@ -138,27 +181,46 @@ impl Workspace {
         None
     }
 
-    fn left(&self, change: &Change) -> Left {
+    /// What a file has; `None` where it did not go on.
+    fn left(&self, change: &Change, goes_on: &impl Fn() -> bool) -> Option<Left> {
         let now = match self.try_open(&change.path) {
             Err(Refused::Absent) => None,
-            Ok(file) if file.metadata().len() <= MOST_COMPARED => {
-                let mut bytes = Vec::new();
-                match file.file().take(MOST_COMPARED).read_to_end(&mut bytes) {
-                    Ok(_) => Some(hash(&bytes)),
-                    Err(_) => return Left::Unknown,
+            Ok(file) => {
+                let size = file.metadata().len();
+                let is_one_of =
+                    [change.before, change.after].iter().flatten().any(|content| content.size == size);
+                if size > MOST_COMPARED || !is_one_of {
+                    return Some(Left::Unknown);
                 }
+                let (mut hash, mut block) = (ContentHash::new(), vec![0; ContentHash::BLOCK]);
+                let mut rest = file.file().take(MOST_COMPARED);
+                loop {
+                    if !goes_on() {
+                        return None;
+                    }
+                    match rest.read(&mut block) {
+                        Ok(0) => break,
+                        Ok(count) => hash.update(&block[..count]),
+                        Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                        Err(_) => return Some(Left::Unknown),
+                    }
+                }
+                Some(Content { size: hash.size(), hash: hash.finish() })
             }
-            _ => return Left::Unknown,
+            _ => return Some(Left::Unknown),
         };
-        match now {
+        Some(match now {
             now if now == change.before => Left::Old,
             now if now == change.after => Left::New,
             _ => Left::Unknown,
-        }
+        })
     }
 
-    fn records(&self) -> Option<PathBuf> {
-        Some(self.ctx.scope().toolkit.settings.outputs.data_dir()?.join(DIRECTORY))
+    /// The directory of the records of a workspace.
+    fn records(&self, root: &Path) -> Option<PathBuf> {
+        let of_workspace =
+            data_encoding::HEXLOWER.encode(&Sha256::digest(root.as_os_str().as_encoded_bytes())[..16]);
+        Some(self.ctx.scope().toolkit.settings.outputs.data_dir()?.join(DIRECTORY).join(of_workspace))
     }
 }
 

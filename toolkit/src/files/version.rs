@@ -70,14 +70,8 @@ impl FileVersion {
     }
 }
 
-/// A content as 64 bits. Nobody gains by two contents that have the same: who can write the file can write it again.
-pub(super) fn hash(content: &[u8]) -> u64 {
-    let mut hash = ContentHash::new();
-    hash.update(content);
-    hash.finish()
-}
-
-/// The hash of a content that comes in parts, whatever its parts are. A part is hashed while the processor still has it from
+/// A content as 64 bits, which comes in parts, whatever its parts are. Nobody gains by two contents that have the same: who can
+/// write the file can write it again. A part is hashed while the processor still has it from
 /// being read or before it is written.
 pub(super) struct ContentHash {
     hasher: FoldHasher<'static>,
@@ -112,6 +106,11 @@ impl ContentHash {
         blocks.for_each(|block| self.hasher.write(block));
     }
 
+    /// How many bytes came.
+    pub(super) fn size(&self) -> u64 {
+        self.size
+    }
+
     pub(super) fn finish(mut self) -> u64 {
         self.hasher.write(&self.open);
         self.hasher.write_u64(self.size);
@@ -126,9 +125,16 @@ mod tests {
     use std::fs;
     use std::time::Duration;
 
+    fn hash(content: &[u8]) -> u64 {
+        let mut hash = ContentHash::new();
+        hash.update(content);
+        hash.finish()
+    }
+
     #[test]
     fn a_hash_is_of_the_content_whatever_its_parts() {
-        let content: Vec<u8> = (0..ContentHash::BLOCK * 3 + 7).map(|at| (at * at / 7) as u8).collect();
+        let content: Vec<u8> =
+            (0..ContentHash::BLOCK * 3 + 7).map(|at| (at * at / 7).to_le_bytes()[0]).collect();
         let of_parts = |sizes: &[usize]| {
             let (mut hash, mut rest) = (ContentHash::new(), &content[..]);
             for size in sizes.iter().cycle() {

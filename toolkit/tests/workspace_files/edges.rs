@@ -345,25 +345,27 @@ async fn begin(ctx: &ToolContext, count: usize) -> Result<String, ToolError> {
     let Some(unfinished) = workspace.begin_together(changes) else { return Ok("none".to_owned()) };
     // Of the files one has what it was to have, so this would be told if it was nobody's.
     std::fs::write(workspace.root()?.join("one"), "new").unwrap();
-    let told = workspace.interrupted();
+    let told = workspace.interrupted(|| true);
     let records = workspace.root()?.join("../data/unfinished");
-    let record = std::fs::read_dir(&records).unwrap().next().unwrap().unwrap().path();
+    let of_workspace = std::fs::read_dir(&records).unwrap().next().unwrap().unwrap().path();
+    let record = std::fs::read_dir(of_workspace).unwrap().next().unwrap().unwrap().path();
     // A copy of it is nobody's: once told of this workspace, and left alone by another.
     let copy = record.with_file_name("0.json");
     std::fs::copy(&record, &copy).unwrap();
     let elsewhere = ToolContext::detached(Caller::new().with_workspace(workspace.root()?.join("..")));
-    assert!(elsewhere.workspace().interrupted().is_empty());
+    assert!(elsewhere.workspace().interrupted(|| true).is_empty());
     assert!(copy.exists());
-    let mut of_the_dead = workspace.interrupted();
+    assert!(workspace.interrupted(|| false).is_empty());
+    let mut of_the_dead = workspace.interrupted(|| true);
     assert_eq!(of_the_dead.len(), 1);
     let of: Vec<Left> = of_the_dead[0].files.iter().map(|(_, left)| *left).collect();
     assert_eq!(of[..2], [Left::New, Left::Old]);
     // Nobody else finds it meanwhile; who dies before he tells it leaves it to the next.
-    assert!(copy.exists() && workspace.interrupted().is_empty());
+    assert!(copy.exists() && workspace.interrupted(|| true).is_empty());
     drop(of_the_dead);
-    of_the_dead = workspace.interrupted();
+    of_the_dead = workspace.interrupted(|| true);
     of_the_dead.remove(0).told();
-    assert!(!copy.exists() && workspace.interrupted().is_empty());
+    assert!(!copy.exists() && workspace.interrupted(|| true).is_empty());
     drop(unfinished);
     assert!(!record.exists());
     std::fs::write(workspace.root()?.join("one"), "old").unwrap();

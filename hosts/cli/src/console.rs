@@ -5,6 +5,7 @@ use clap::builder::styling::{AnsiColor, Style};
 use std::borrow::Cow;
 use std::env;
 use std::ffi::OsStr;
+use std::fmt::Write as _;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use toolkit::escape_terminal;
 
@@ -45,6 +46,27 @@ impl<'a> Console<'a> {
     /// Writes what a tool said to standard output: as it is, but to a terminal escaped, which obeys what it is told.
     pub(crate) fn print_said(&mut self, text: &str) -> Result<(), Stop> {
         if self.out_is_terminal { self.print(&escape_terminal(text)) } else { self.print(text) }
+    }
+
+    /// Writes JSON to standard output: to a terminal with what it would obey in the form that JSON has for it.
+    pub(crate) fn print_json(&mut self, json: &str) -> Result<(), Stop> {
+        if !self.out_is_terminal || json.is_ascii() && !json.contains('\u{7f}') {
+            return self.print(json);
+        }
+        let mut text = String::with_capacity(json.len());
+        for character in json.chars() {
+            let mut one = [0; 4];
+            let shown = character.encode_utf8(&mut one);
+            if *escape_terminal(shown) == *shown {
+                text.push(character);
+            } else {
+                let mut units = [0; 2];
+                for unit in character.encode_utf16(&mut units) {
+                    let _ = write!(text, "\\u{unit:04x}");
+                }
+            }
+        }
+        self.print(&text)
     }
 
     /// Writes a line to standard error, where nothing can be done about a failure.

@@ -25,7 +25,7 @@ pub(crate) fn note_missing<'a>(tools: impl Iterator<Item = &'a Tool>, console: &
 }
 
 pub(crate) fn print_json(value: &Value, console: &mut Console<'_>) -> Result<(), Stop> {
-    console.print(&format!("{value:#}\n"))
+    console.print_json(&format!("{value:#}\n"))
 }
 
 /// The tool of this name or alias; where there is none, what the toolbox says to that.

@@ -8,7 +8,7 @@ use crate::parameter_type::{Parameter, parameters};
 use crate::words::{indented, rules, type_word};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
-use toolkit::{Location, Tool};
+use toolkit::{Location, Tool, escape_terminal};
 
 /// Prints the page of a tool, or its JSON.
 pub(crate) fn run(tool: &Tool, format: Format, console: &mut Console<'_>) -> Result<(), Stop> {
@@ -23,7 +23,7 @@ fn page(tool: &Tool, paint: Paint) -> String {
     if tool.title() != tool.name() {
         let _ = write!(page, ": {}", tool.title());
     }
-    let _ = write!(page, "\n\n{}\n\n", tool.description().trim_end());
+    let _ = write!(page, "\n\n{}\n\n", escape_terminal(tool.description().trim_end()));
     for (label, value) in facts(tool) {
         if !value.is_empty() {
             let _ = writeln!(page, "{} {value}", paint.dim(&format!("{:<11}", format!("{label}:"))));

@@ -7,7 +7,7 @@ use crate::options::Format;
 use crate::words::first_sentence;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use toolkit::{Definition, Tool, Toolbox, Toolkit, nearest};
+use toolkit::{Definition, Tool, Toolbox, Toolkit, escape_terminal, nearest};
 
 /// Prints the tools, or those of a group.
 pub(crate) fn tools(
@@ -60,7 +60,11 @@ fn table(tools: &[&Tool], console: &Console<'_>) -> String {
         let name = paint.bold(&format!("{:name_width$}", tool.name()));
         let group = paint.dim(&format!("{group:group_width$}"));
         let deprecated = if tool.deprecated().is_some() { "(deprecated) " } else { "" };
-        let _ = writeln!(text, "{name}  {group}  {deprecated}{}", first_sentence(tool.description()));
+        let _ = writeln!(
+            text,
+            "{name}  {group}  {deprecated}{}",
+            escape_terminal(&first_sentence(tool.description()))
+        );
     }
     text
 }

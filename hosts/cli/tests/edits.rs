@@ -92,9 +92,10 @@ fn a_patch_is_shown_whole_and_made_after_a_yes_alone() {
 fn what_a_tool_says_does_not_command_the_terminal() {
     const TITLE: &str = "\u{1b}]0;title\u{7}";
     let user = User::new();
-    fs::write(user.path("work/loud.txt"), format!("{TITLE}C:\\temp\tnaïve\n")).unwrap();
+    let text = format!("{TITLE}C:\\temp\tnaïve\nthe second \u{9b}2J of a few lines\n");
+    fs::write(user.path("work/loud.txt"), text).unwrap();
     let run = |call: &str| {
-        let line = format!("'{}' call {call}", env!("CARGO_BIN_EXE_toolkit"));
+        let line = format!("'{}' {call}", env!("CARGO_BIN_EXE_toolkit"));
         let prepared = |mut command: std::process::Command| {
             command.current_dir(user.path("work"));
             command.env("TOOLKIT_CONFIG_DIR", user.path("user")).env("TOOLKIT_DATA_DIR", user.path("data"));
@@ -103,14 +104,20 @@ fn what_a_tool_says_does_not_command_the_terminal() {
         Terminal::running(&line, prepared).end().0
     };
     for (call, shown) in [
-        ("read --file-path loud.txt", "\\u{1b}]0;title\\u{7}C:\\temp\tnaïve"),
-        ("grep --pattern title", "\\u{1b}]0;title\\u{7}C:\\temp\tnaïve"),
-        ("edit --file-path loud.txt --old-string 'title: naïve' --new-string x", "\\u{1b}]0;title\\u{7}"),
+        ("call read --file-path loud.txt", "\\u{1b}]0;title\\u{7}C:\\temp\tnaïve"),
+        ("call grep --pattern title", "\\u{1b}]0;title\\u{7}C:\\temp\tnaïve"),
+        (
+            "call edit --file-path loud.txt --old-string 'the second of a few lines' --new-string x",
+            "second \\u{9b}2J of",
+        ),
+        ("call -o json read --file-path loud.txt", "\\u001b]0;title\\u0007C:\\\\temp\\tnaïve"),
+        ("call -o json read --file-path loud.txt", "second \\u009b2J of"),
     ] {
         let seen = run(call);
-        assert!(seen.contains(shown) && !seen.contains(TITLE), "{call}: {seen:?}");
+        let is_quiet = !seen.contains(TITLE) && !seen.contains('\u{9b}');
+        assert!(seen.contains(shown) && is_quiet, "{call}: {seen:?}");
     }
     // What goes elsewhere is what the file has.
-    let piped = run("read --file-path loud.txt | od -c").replace(' ', "");
-    assert!(piped.contains("033]0;title\\aC:\\temp\\tna303257ve"), "{piped}");
+    let piped = run("call read --file-path loud.txt | cat -v");
+    assert!(piped.contains("^[]0;title^GC:\\temp\tna"), "{piped}");
 }

@@ -31,7 +31,7 @@ pub struct SkillFiles {
 pub struct SkillFile {
     /// Its path, below the real path of the directory of skills.
     pub path: PathBuf,
-    /// The real path of the directory that it is in, and what it holds; or why it does not count.
+    /// The real path of the directory that it stands in by its name, and what it holds; or why it does not count.
     pub content: Result<(PathBuf, String), String>,
 }
 
@@ -143,6 +143,9 @@ fn read_whole(root: &Path, file: &Path, links: Links, left: &mut u64) -> Result<
     let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
     // What belongs to a file that is a link stands beside the link.
     let base = file.parent().unwrap_or(root).canonicalize().map_err(cannot)?;
+    if links == Links::Within && !base.starts_with(root) {
+        return Err("its directory is a link that leads out of the directory of skills".to_owned());
+    }
     Ok((base, text))
 }
 

@@ -266,6 +266,24 @@ async fn the_links_of_a_workspace_lead_nowhere_else_and_those_of_the_user_wherev
     assert_eq!(said(&toolbox, &places)[..2], [leads_out("file"), leads_out("whole")]);
     fs::remove_dir_all(places.path("workspace/skills")).unwrap();
 
+    // Back and forth: the file is within, what belongs to it is not.
+    places.skill("workspace", "good");
+    symlink(places.path("workspace/skills/good/SKILL.md"), places.path("back")).unwrap();
+    fs::create_dir(places.path("forth")).unwrap();
+    fs::rename(places.path("back"), places.path("forth/SKILL.md")).unwrap();
+    places.file("forth/secret", "");
+    symlink(places.path("forth"), places.path("workspace/skills/a-way")).unwrap();
+    let toolbox = places.toolbox(true, &[]).await;
+    assert_eq!(names(&toolbox), ["good"]);
+    assert_eq!(
+        said(&toolbox, &places),
+        [
+            "/workspace/skills/a-way/SKILL.md: its directory is a link that leads out of the directory of skills"
+        ]
+    );
+    assert!(!load(&toolbox, "good").await.contains("secret"));
+    fs::remove_dir_all(places.path("workspace/skills")).unwrap();
+
     link("user");
     let toolbox = places.toolbox(true, &[]).await;
     assert_eq!(names(&toolbox), ["out"]);

@@ -70,7 +70,7 @@ async fn an_edit_is_asked_with_its_diff_and_reported() {
 
 #[tokio::test]
 async fn carriage_returns_that_do_not_come_into_the_file_are_said() {
-    let said = "\n(new lines end with LF, as those that they replace, not with the CRLF of `new_string`; `write` changes the \
+    let said = "\n(new lines end with LF, as those that they replace, not with the CRLF of the new text; `write` changes the \
                 endings of a file)";
     for (file, old, new, after, is_said) in [
         ("a\nb\n", "b", "c\r\nd", "a\nc\nd\n", true),
@@ -79,6 +79,8 @@ async fn carriage_returns_that_do_not_come_into_the_file_are_said() {
         ("a\r\nb\r\n", "b", "c\r\nd", "a\r\nc\r\nd\r\n", false),
         ("a\r\nb\r\n", "b", "c\nd", "a\r\nc\r\nd\r\n", false),
         ("a", "a", "b\r\nc", "b\r\nc", false),
+        ("a\r\nb\n", "a\r\nb\n", "a\r\nB\nc\n", "a\r\nB\nc\n", false),
+        ("a\nb\n", "a\r\nb", "x\r\ny", "x\ny\n", true),
     ] {
         let call = edit(&toolbox().file("f", file), "f", old, new).await;
         assert_eq!(

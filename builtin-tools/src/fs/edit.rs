@@ -23,6 +23,7 @@ use plan::Part;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::hash::{BuildHasher, RandomState};
+use std::ops::Range;
 use std::path::PathBuf;
 use toolkit::prelude::*;
 use toolkit::{
@@ -253,9 +254,10 @@ impl Draft {
             ToolError::failed(words::explain(path, readable, &replacements, &error))
         })?;
         let diff = diff_spliced(path, &content.bytes, &plan.splices);
-        let brings_returns = edits.iter().any(|edit| edit.new_string.contains("\r\n"));
-        let drops_returns =
-            brings_returns && plan.splices.iter().any(|splice| has_plain_ending(&splice.text));
+        let drops_returns = edits.iter().zip(&plan.parts).any(|(edit, part)| {
+            let brought = returns(edit.new_string.as_bytes());
+            brought > 0 && brought > returns(&made(&content.bytes, &part.first, &plan.splices))
+        });
         let gone = plan.splices.iter().map(|splice| content.bytes[splice.range.clone()].to_vec()).collect();
         let encode = || content.encode(splice(&content.bytes, &plan.splices), path);
         let encoded = content.is_encoded().then(encode).transpose()?;
@@ -269,9 +271,21 @@ impl Draft {
     }
 }
 
-/// Whether a line ends without a carriage return.
-fn has_plain_ending(text: &[u8]) -> bool {
-    memchr::memchr_iter(b'\n', text).any(|at| at == 0 || text[at - 1] != b'\r')
+/// How many lines end with a carriage return and a line feed.
+fn returns(text: &[u8]) -> usize {
+    memchr::memmem::find_iter(text, b"\r\n").count()
+}
+
+/// What becomes of a part of a file.
+fn made(file: &[u8], part: &Range<usize>, splices: &[Splice]) -> Vec<u8> {
+    let within =
+        splices.iter().filter(|splice| part.start <= splice.range.start && splice.range.end <= part.end);
+    let shifted = |splice: &Splice| Splice {
+        range: splice.range.start - part.start..splice.range.end - part.start,
+        text: splice.text.clone(),
+    };
+    let within: Vec<Splice> = within.map(shifted).collect();
+    splice(&file[part.clone()], &within)
 }
 
 /// What is about to be written, and what is told of it.
@@ -352,7 +366,7 @@ impl Made {
         );
         if *drops_returns {
             text.push_str(
-                "\n(new lines end with LF, as those that they replace, not with the CRLF of `new_string`; `write` changes the \
+                "\n(new lines end with LF, as those that they replace, not with the CRLF of the new text; `write` changes the \
                  endings of a file)",
             );
         }

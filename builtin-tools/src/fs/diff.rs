@@ -1,6 +1,6 @@
 //! Unified diffs, bounded in size and time whatever is compared.
 
-use super::splice::{Splice, splice};
+use super::splice::{LineNumbers, Splice, splice};
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -23,6 +23,8 @@ const MANY_LINES: usize = 5_000;
 const ANCHOR: usize = 16;
 /// Within how many lines, of both sides together, a change has to be over to be found so.
 const FARTHEST: usize = 256;
+/// From so many bytes on between two changes, what is between is not looked at.
+const FAR_BYTES: usize = 16 * 1024;
 /// How many bytes are compared at once.
 const BLOCK: usize = 4 * 1024;
 
@@ -50,24 +52,76 @@ pub(crate) fn diff_within(path: &str, old: Option<&[u8]>, new: Option<&[u8]>, mo
         |side: &str, there: bool| if there { format!("{side}/{path}") } else { "/dev/null".to_owned() };
     let (from, to) = (name("a", old.is_some()), name("b", new.is_some()));
     let whole = old.unwrap_or_default();
-    let both = Both { old: whole, new: new.unwrap_or_default(), whole, from: 0 };
-    both.diff([&from, &to], old.is_some() == new.is_some(), most_bytes)
+    let both = Both { old: whole, new: new.unwrap_or_default(), whole, from: 0, line: 0 };
+    let changes = both.changes();
+    let added = changes.iter().map(|change| change.new.lines.len()).sum();
+    let removed = changes.iter().map(|change| change.old.lines.len()).sum();
+    let mut diff = Diff { text: String::new(), added, removed, is_cut: false };
+    if changes.is_empty() && old.is_some() == new.is_some() {
+        return diff;
+    }
+    let _ = write!(diff.text, "--- {from}\n+++ {to}\n");
+    both.write(&mut diff, &changes, 0, most_bytes);
+    diff
 }
 
-/// The diff of a file whose parts are replaced, without a look at what is not near any of them.
+/// The diff of a file whose parts are replaced, in order, without a look at what is not near any of them.
 pub(crate) fn diff_spliced(path: &str, old: &[u8], splices: &[Splice]) -> Diff {
-    let (first, last) = (splices.first(), splices.last());
-    let from = first.map_or(0, |splice| splice.range.start);
-    let to = last.map_or(0, |splice| splice.range.end);
-    let (from, to) = (line_start(&old[..from]), to + line_end(&old[to..]));
-    let within = |splice: &Splice| {
-        let range = splice.range.start - from..splice.range.end - from;
-        Splice { range, text: splice.text.clone() }
+    let is_near = |one: &Splice, next: &Splice| {
+        let between = &old[one.range.end..next.range.start];
+        // As many whole lines that no two hunks can meet.
+        let mut ends = memchr::memchr_iter(b'\n', between);
+        between.len() < FAR_BYTES || ends.nth(2 * CONTEXT + 1).is_none()
     };
-    let splices: Vec<Splice> = splices.iter().map(within).collect();
-    let part = &old[from..to];
-    let both = Both { old: part, new: &splice(part, &splices), whole: old, from };
-    both.diff([&format!("a/{path}"), &format!("b/{path}")], true, MAX_DIFF_BYTES)
+    let mut numbers = LineNumbers::new(old);
+    let regions: Vec<Region> =
+        splices.chunk_by(is_near).map(|near| Region::around(old, near, &mut numbers)).collect();
+    let changes: Vec<Vec<Change>> = regions.iter().map(|region| region.both(old).changes()).collect();
+    let count = |lines: fn(&Change) -> usize| changes.iter().flatten().map(lines).sum::<usize>();
+    let (added, removed) = (count(|change| change.new.lines.len()), count(|change| change.old.lines.len()));
+    let mut diff = Diff { text: String::new(), added, removed, is_cut: false };
+    if added + removed > 0 {
+        let _ = write!(diff.text, "--- a/{path}\n+++ b/{path}\n");
+    }
+    let mut shift = 0;
+    for (region, changes) in regions.iter().zip(&changes) {
+        region.both(old).write(&mut diff, changes, shift, MAX_DIFF_BYTES);
+        shift += changes.iter().map(Change::growth).sum::<isize>();
+    }
+    diff
+}
+
+/// Whole lines of a file in which some of its parts are replaced.
+struct Region {
+    old: Range<usize>,
+    /// How many lines stand before it.
+    line: usize,
+    new: Vec<u8>,
+}
+
+impl Region {
+    /// Around splices that are near each other; none comes before one that was asked about.
+    fn around(file: &[u8], splices: &[Splice], numbers: &mut LineNumbers<'_>) -> Self {
+        let first = splices.first().map_or(0, |splice| splice.range.start);
+        let last = splices.last().map_or(first, |splice| splice.range.end);
+        let (from, to) = (line_start(&file[..first]), last + line_end(&file[last..]));
+        let within = splices.iter().map(|splice| {
+            let range = splice.range.start - from..splice.range.end - from;
+            Splice { range, text: splice.text.clone() }
+        });
+        let within: Vec<Splice> = within.collect();
+        Self { old: from..to, line: numbers.of(from) - 1, new: splice(&file[from..to], &within) }
+    }
+
+    fn both<'a>(&'a self, file: &'a [u8]) -> Both<'a> {
+        Both {
+            old: &file[self.old.clone()],
+            new: &self.new,
+            whole: file,
+            from: self.old.start,
+            line: self.line,
+        }
+    }
 }
 
 /// Which lines of `old` and `new` are the same ones, as ranges of lines of equal length. Lines are compared by `key`.
@@ -112,6 +166,8 @@ struct Both<'a> {
     /// All that is old, and where in it `old` begins.
     whole: &'a [u8],
     from: usize,
+    /// How many lines stand before `old`.
+    line: usize,
 }
 
 /// Lines that go, and those that come in their place.
@@ -127,6 +183,13 @@ struct Part {
     /// Counted from 0.
     lines: Range<usize>,
     bytes: Range<usize>,
+}
+
+impl Change {
+    /// How many lines more there are.
+    fn growth(&self) -> isize {
+        self.new.lines.len().cast_signed() - self.old.lines.len().cast_signed()
+    }
 }
 
 impl Part {
@@ -149,35 +212,26 @@ struct Walk<'a> {
 }
 
 impl Both<'_> {
-    /// As a unified diff of files of two names. `is_same`: nothing is said where nothing changed.
-    fn diff(&self, [from, to]: [&str; 2], is_same: bool, most_bytes: usize) -> Diff {
-        let changes = self.changes();
-        let added = changes.iter().map(|change| change.new.lines.len()).sum();
-        let removed = changes.iter().map(|change| change.old.lines.len()).sum();
-        let mut diff = Diff { text: String::new(), added, removed, is_cut: false };
-        if changes.is_empty() && is_same {
-            return diff;
-        }
-        let _ = write!(diff.text, "--- {from}\n+++ {to}\n");
+    /// Adds the hunks of what changed; `shift` is how many lines more the new file has before.
+    fn write(&self, diff: &mut Diff, changes: &[Change], shift: isize, most_bytes: usize) {
         let is_near = |one: &Change, next: &Change| next.old.lines.start - one.old.lines.end <= 2 * CONTEXT;
         for hunk in changes.chunk_by(is_near) {
-            self.write_hunk(&mut diff, hunk, most_bytes);
             if diff.is_cut {
                 break;
             }
+            self.write_hunk(diff, hunk, shift, most_bytes);
         }
-        diff
     }
 
     /// What changed, in order; between two changes there is a line that stays.
     fn changes(&self) -> Vec<Change> {
-        let Self { old, new, whole, from } = *self;
+        let Self { old, new, line, .. } = *self;
         // Most changes are small: what begins and ends both is passed over first.
         let start = line_start(&old[..same_start(old, new)]);
         let end = same_end(&old[start..], &new[start..]);
         let end = end - line_end(&old[old.len() - end..]);
         let (old, new) = (&old[..old.len() - end], &new[..new.len() - end]);
-        let lines = memchr::memchr_iter(b'\n', &whole[..from + start]).count();
+        let lines = line + memchr::memchr_iter(b'\n', &old[..start]).count();
         let before = Part { lines: 0..lines, bytes: 0..start };
         let mut walk = Walk {
             old,
@@ -191,7 +245,7 @@ impl Both<'_> {
         walk.changes
     }
 
-    fn write_hunk(&self, diff: &mut Diff, hunk: &[Change], most_bytes: usize) {
+    fn write_hunk(&self, diff: &mut Diff, hunk: &[Change], shift: isize, most_bytes: usize) {
         let (Some(first), Some(last)) = (hunk.first(), hunk.last()) else { return };
         let before = &self.whole[..self.from + first.old.bytes.start];
         let before = &before[back(before, CONTEXT)..];
@@ -200,6 +254,7 @@ impl Both<'_> {
         let (more_before, more_after) = (count_lines(before), count_lines(after));
         let whole = |first: &Part, last: &Part| first.lines.start - more_before..last.lines.end + more_after;
         let (old, new) = (whole(&first.old, &last.old), whole(&first.new, &last.new));
+        let new = new.start.saturating_add_signed(shift)..new.end.saturating_add_signed(shift);
         let _ = writeln!(diff.text, "@@ -{} +{} @@", numbers(&old), numbers(&new));
         write_lines(diff, ' ', before, most_bytes);
         for (index, change) in hunk.iter().enumerate() {

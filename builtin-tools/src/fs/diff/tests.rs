@@ -192,7 +192,7 @@ proptest! {
         }
         let new = new.concat();
         let (old_bytes, new_bytes) = (old.as_bytes(), new.as_bytes());
-        let changes = Both { old: old_bytes, new: new_bytes, whole: old_bytes, from: 0 }.changes();
+        let changes = Both { old: old_bytes, new: new_bytes, whole: old_bytes, from: 0, line: 0 }.changes();
         prop_assert_eq!(made_of(&changes, old.as_bytes(), new.as_bytes()), new.as_bytes());
         let made = diff_within("f", Some(old.as_bytes()), Some(new.as_bytes()), usize::MAX);
         prop_assert_eq!(apply(old.as_bytes(), &made.text), new.as_bytes());
@@ -329,7 +329,7 @@ proptest! {
         let new = splice(old.as_bytes(), &splices);
         let made = diff_spliced("f", old.as_bytes(), &splices);
         let whole = diff("f", Some(old.as_bytes()), Some(&new));
-        prop_assert_eq!(made.added as isize - made.removed as isize, whole.added as isize - whole.removed as isize);
+        prop_assert_eq!(made.added + whole.removed, whole.added + made.removed);
         prop_assert_eq!(made.text.is_empty(), old.as_bytes() == new);
         // It makes of the old text the new one, and has as much around each change.
         prop_assert_eq!(apply(old.as_bytes(), &made.text), new, "{}", made.text);
@@ -346,4 +346,37 @@ proptest! {
             prop_assert!(after == CONTEXT || start - 1 + count == lines, "{}", made.text);
         }
     }
+}
+
+#[test]
+fn splices_far_apart_are_told_as_those_of_the_whole() {
+    let line = |number: usize| format!("line {number} of many, with some words to make it longer\n");
+    let old: String = (0..4_000).map(line).collect();
+    let at = |number: usize| old.find(&line(number)).unwrap();
+    let change = |number: usize, length: usize, text: &str| Splice {
+        range: at(number)..at(number) + length,
+        text: text.as_bytes().to_vec(),
+    };
+    for splices in [
+        vec![
+            change(0, 0, "new\nlines\n"),
+            change(2_000, 5, "LINE"),
+            change(2_001, 4, "x"),
+            change(3_999, 4, "y"),
+        ],
+        vec![change(10, line(10).len(), ""), change(3_000, 0, "one more\n"), change(3_008, 1, "")],
+        vec![change(5, 1, "a"), change(5 + 400, 1, "b"), change(5 + 800, 1, "c\nd\n")],
+    ] {
+        let new = splice(old.as_bytes(), &splices);
+        let whole = diff("f", Some(old.as_bytes()), Some(&new));
+        assert_eq!(diff_spliced("f", old.as_bytes(), &splices), whole);
+    }
+    // A line that is long on its own is no place between hunks.
+    let old = format!("a\n{}\nb\n", "x".repeat(3 * FAR_BYTES));
+    let splices = [
+        Splice { range: 0..1, text: b"A".to_vec() },
+        Splice { range: old.len() - 2..old.len() - 1, text: b"B".to_vec() },
+    ];
+    let made = diff_spliced("f", old.as_bytes(), &splices);
+    assert_eq!(made, diff("f", Some(old.as_bytes()), Some(&splice(old.as_bytes(), &splices))));
 }

@@ -89,6 +89,18 @@ async fn carriage_returns_that_do_not_come_into_the_file_are_said() {
             "{file:?} {new:?}"
         );
     }
+    // Of several edits each brings its own.
+    for (second, is_said) in [("d\r\nD", true), ("d\nD", false)] {
+        let edits = json!([
+            { "old_string": "a\n", "new_string": "a\r\n" },
+            { "old_string": "d", "new_string": second },
+            { "old_string": "e", "new_string": "E" },
+        ]);
+        let toolbox = toolbox().file("f", "a\nb\nc\nd\ne\n");
+        let call = toolbox.call(json!({ "file_path": "f", "edits": edits })).await;
+        let after = "a\r\nb\nc\nd\nD\nE\n".to_owned();
+        assert_eq!((call.file("f"), call.text().contains(said)), (after, is_said), "{second:?}");
+    }
 }
 
 #[tokio::test]

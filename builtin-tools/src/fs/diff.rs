@@ -80,7 +80,7 @@ pub(crate) fn diff_spliced(path: &str, old: &[u8], splices: &[Splice]) -> Diff {
     let count = |lines: fn(&Change) -> usize| changes.iter().flatten().map(lines).sum::<usize>();
     let (added, removed) = (count(|change| change.new.lines.len()), count(|change| change.old.lines.len()));
     let mut diff = Diff { text: String::new(), added, removed, is_cut: false };
-    if added + removed > 0 {
+    if changes.iter().any(|changes| !changes.is_empty()) {
         let _ = write!(diff.text, "--- a/{path}\n+++ b/{path}\n");
     }
     let mut shift = 0;

@@ -255,8 +255,7 @@ impl Draft {
         })?;
         let diff = diff_spliced(path, &content.bytes, &plan.splices);
         let drops_returns = edits.iter().zip(&plan.parts).any(|(edit, part)| {
-            let brought = returns(edit.new_string.as_bytes());
-            brought > 0 && brought > returns(&made(&content.bytes, &part.first, &plan.splices))
+            returns(edit.new_string.as_bytes()) > returns(&made(&content.bytes, &part.first, &plan.splices))
         });
         let gone = plan.splices.iter().map(|splice| content.bytes[splice.range.clone()].to_vec()).collect();
         let encode = || content.encode(splice(&content.bytes, &plan.splices), path);

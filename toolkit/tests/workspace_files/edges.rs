@@ -366,6 +366,16 @@ async fn begin(ctx: &ToolContext, count: usize) -> Result<String, ToolError> {
     of_the_dead = workspace.interrupted(|| true);
     of_the_dead.remove(0).told();
     assert!(!copy.exists() && workspace.interrupted(|| true).is_empty());
+    // One that is old tells of a time that nobody remembers, as long as it is nobody's.
+    std::fs::copy(&record, &copy).unwrap();
+    for (of, stays) in [(&copy, false), (&record, true)] {
+        let month = std::time::Duration::from_hours(31 * 24);
+        let file = std::fs::File::options().write(true).open(of).unwrap();
+        file.set_modified(std::time::SystemTime::now() - month).unwrap();
+        drop(file);
+        assert!(workspace.interrupted(|| true).is_empty());
+        assert_eq!(of.exists(), stays);
+    }
     drop(unfinished);
     assert!(!record.exists());
     std::fs::write(workspace.root()?.join("one"), "old").unwrap();

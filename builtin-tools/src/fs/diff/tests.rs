@@ -371,6 +371,19 @@ fn splices_far_apart_are_told_as_those_of_the_whole() {
         let whole = diff("f", Some(old.as_bytes()), Some(&new));
         assert_eq!(diff_spliced("f", old.as_bytes(), &splices), whole);
     }
+    // Between two hunks there are more lines than both show around a change, however long they are.
+    for between in 0..=2 * CONTEXT + 3 {
+        let lines: String =
+            (0..between).map(|number| format!("{number} {}\n", "x".repeat(FAR_BYTES))).collect();
+        let old = format!("first\n{lines}last\n");
+        let end = old.len();
+        for (from, to) in [(0..1, end - 5..end - 4), (5..5, end..end), (0..6, end - 5..end)] {
+            let text = if from.is_empty() { "\nmore" } else { "" };
+            let splices = [from, to].map(|range| Splice { range, text: text.as_bytes().to_vec() });
+            let whole = diff("f", Some(old.as_bytes()), Some(&splice(old.as_bytes(), &splices)));
+            assert_eq!(diff_spliced("f", old.as_bytes(), &splices), whole, "{between} lines between");
+        }
+    }
     // A line that is long on its own is no place between hunks.
     let old = format!("a\n{}\nb\n", "x".repeat(3 * FAR_BYTES));
     let splices = [

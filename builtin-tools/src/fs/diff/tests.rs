@@ -373,8 +373,7 @@ fn splices_far_apart_are_told_as_those_of_the_whole() {
     }
     // Between two hunks there are more lines than both show around a change, however long they are.
     for between in 0..=2 * CONTEXT + 3 {
-        let lines: String =
-            (0..between).map(|number| format!("{number} {}\n", "x".repeat(FAR_BYTES))).collect();
+        let lines = numbered(1..=between, &"x".repeat(FAR_BYTES));
         let old = format!("first\n{lines}last\n");
         let end = old.len();
         for (from, to) in [(0..1, end - 5..end - 4), (5..5, end..end), (0..6, end - 5..end)] {

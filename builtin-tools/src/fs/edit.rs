@@ -255,7 +255,8 @@ impl Draft {
         })?;
         let diff = diff_spliced(path, &content.bytes, &plan.splices);
         let drops_returns = edits.iter().zip(&plan.parts).any(|(edit, part)| {
-            returns(edit.new_string.as_bytes()) > returns(&made(&content.bytes, &part.first, &plan.splices))
+            let brought = returns(edit.new_string.as_bytes());
+            brought != 0 && brought > returns(&made(&content.bytes, &part.first, &plan.splices))
         });
         let gone = plan.splices.iter().map(|splice| content.bytes[splice.range.clone()].to_vec()).collect();
         let encode = || content.encode(splice(&content.bytes, &plan.splices), path);
@@ -275,10 +276,10 @@ fn returns(text: &[u8]) -> usize {
     memchr::memmem::find_iter(text, b"\r\n").count()
 }
 
-/// What becomes of a part of a file.
+/// What becomes of a part of a file by splices that are in order.
 fn made(file: &[u8], part: &Range<usize>, splices: &[Splice]) -> Vec<u8> {
-    let within =
-        splices.iter().filter(|splice| part.start <= splice.range.start && splice.range.end <= part.end);
+    let first = splices.partition_point(|splice| splice.range.start < part.start);
+    let within = splices[first..].iter().take_while(|splice| splice.range.end <= part.end);
     let shifted = |splice: &Splice| Splice {
         range: splice.range.start - part.start..splice.range.end - part.start,
         text: splice.text.clone(),

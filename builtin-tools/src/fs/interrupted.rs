@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 use toolkit::prelude::*;
 use toolkit::{CancellationToken, Interrupted, Left};
 
+/// The most patches that are told of at once; the next call tells of more.
+const MOST_TOLD: usize = 5;
 /// The most files that are named of a patch.
 const MOST_NAMED: usize = 20;
 
@@ -15,7 +17,8 @@ pub(super) async fn tell(
 ) -> Result<ToolOutput, ToolError> {
     let workspace = ctx.workspace();
     let look = move |cancel: &CancellationToken| Ok(workspace.interrupted(|| !cancel.is_cancelled()));
-    let interrupted = ctx.blocking(look).await?;
+    let mut interrupted = ctx.blocking(look).await?;
+    interrupted.truncate(MOST_TOLD);
     if interrupted.is_empty() {
         return work.await;
     }
@@ -43,9 +46,15 @@ fn note(interrupted: &Interrupted) -> String {
                     before going on:"
         .to_owned();
     let mut files: Vec<&(String, Left)> = interrupted.files.iter().collect();
-    // Some of each kind, where there are many.
     let count = |left: Left| interrupted.files.iter().filter(|(_, of)| *of == left).count();
-    files.sort_by_key(|(_, left)| count(*left));
+    let (old, new) = (count(Left::Old), count(Left::New));
+    let unknown = files.len() - old - new;
+    // Those of which there are few first, where there are many.
+    files.sort_by_key(|(_, left)| match left {
+        Left::Old => old,
+        Left::New => new,
+        _ => unknown,
+    });
     for (path, left) in files.iter().take(MOST_NAMED) {
         let what = match left {
             Left::Old => "was as it was before that patch",
@@ -55,7 +64,6 @@ fn note(interrupted: &Interrupted) -> String {
         let _ = write!(text, "\n{path} {what}");
     }
     if let more @ 1.. = files.len().saturating_sub(MOST_NAMED) {
-        let (old, new) = (count(Left::Old), count(Left::New));
         let _ = write!(text, "\nand {more} more; of all {old} were as before it, {new} as it makes them");
     }
     text

@@ -13,7 +13,7 @@ struct Person {
     device: PathBuf,
     /// Keeps the terminal open between questions, as a shell does.
     _shell: Device,
-    seen: String,
+    seen: Vec<u8>,
 }
 
 impl Person {
@@ -23,23 +23,25 @@ impl Person {
         unlockpt(&terminal).unwrap();
         let device = PathBuf::from(ptsname(&terminal, Vec::new()).unwrap().into_string().unwrap());
         let shell = Device::open(&device).unwrap();
-        Self { terminal: Arc::new(File::from(terminal)), device, _shell: shell, seen: String::new() }
+        Self { terminal: Arc::new(File::from(terminal)), device, _shell: shell, seen: Vec::new() }
     }
 
     /// Reads until `text` appears; what follows it is for the next reading.
     async fn sees(&mut self, text: &str) -> String {
         loop {
-            if let Some(at) = self.seen.find(text) {
+            if let Some(at) = memchr::memmem::find(&self.seen, text.as_bytes()) {
                 let rest = self.seen.split_off(at + text.len());
-                return std::mem::replace(&mut self.seen, rest);
+                let seen = std::mem::replace(&mut self.seen, rest);
+                return String::from_utf8_lossy(&seen).into_owned();
             }
             let terminal = Arc::clone(&self.terminal);
             let read = tokio::task::spawn_blocking(move || {
                 let mut buffer = [0; 4096];
                 let count = (&*terminal).read(&mut buffer).unwrap();
-                String::from_utf8_lossy(&buffer[..count]).into_owned()
+                buffer[..count].to_vec()
             });
-            self.seen.push_str(&read.await.unwrap());
+            // A character may come in two readings.
+            self.seen.extend(read.await.unwrap());
         }
     }
 

@@ -1,0 +1,68 @@
+//! What a command does.
+
+use crate::situation::Decision;
+
+/// What a command does, the worse the later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Class {
+    /// It reads files, or nothing.
+    ReadOnly,
+    /// It reads a git repository.
+    GitRead,
+    /// Nothing is known of it.
+    Unknown,
+    /// It changes files.
+    Write,
+    /// It changes a git repository.
+    GitWrite,
+    /// It speaks with other machines.
+    Network,
+    /// It runs a text as a program.
+    Code,
+    /// It may destroy what cannot be brought back, or give away what is secret.
+    Dangerous,
+    /// It never runs.
+    Forbidden,
+}
+
+impl Class {
+    /// What becomes of a command of this class where nothing else decides.
+    pub const fn decision(self) -> Decision {
+        match self {
+            Self::ReadOnly | Self::GitRead => Decision::Allow,
+            Self::Forbidden => Decision::Deny,
+            _ => Decision::Ask,
+        }
+    }
+
+    /// Its name, as `read-only`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::ReadOnly => "read-only",
+            Self::GitRead => "git-read",
+            Self::Unknown => "unknown",
+            Self::Write => "write",
+            Self::GitWrite => "git-write",
+            Self::Network => "network",
+            Self::Code => "code",
+            Self::Dangerous => "dangerous",
+            Self::Forbidden => "forbidden",
+        }
+    }
+
+    /// In words, after "it".
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::ReadOnly => "only reads",
+            Self::GitRead => "only reads the repository",
+            Self::Unknown => "is not known to only read",
+            Self::Write => "changes files",
+            Self::GitWrite => "changes the repository",
+            Self::Network => "speaks with other machines",
+            Self::Code => "runs a text as a program",
+            Self::Dangerous => "may destroy what cannot be brought back, or give away what is secret",
+            Self::Forbidden => "never runs here",
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! A simple command by its words: a function, a builtin of the shell, or a program.
+
+use crate::class::Class;
+use crate::verdict::Part;
+use crate::walk::{Judge, Word};
+use crate::words::Value;
+use crate::{builtin, forbidden, git, options, scripts, special, wrappers};
+use std::path::{Path, PathBuf};
+
+/// Directories of the system, which no workspace makes its own.
+const SYSTEM: &[&str] = &["/usr/bin", "/bin", "/usr/sbin", "/sbin", "/usr/local/bin", "/usr/local/sbin", "/usr/lib", "/usr/libexec"];
+
+/// Judges a simple command.
+pub(crate) fn judge(judge: &mut Judge<'_>, words: Vec<Word>, part: &mut Part) {
+    let Some(first) = words.first() else { return };
+    part.words = words.iter().map(|word| word.value.text().map(str::to_owned)).collect();
+    let Some(name) = first.value.text().map(str::to_owned) else {
+        return part.has(Class::Code, "which program runs is not known before it does");
+    };
+    if name.is_empty() {
+        return part.has(Class::Unknown, "the name of the program is empty");
+    }
+    part.program = Some(base(&name).to_owned());
+    if judge.state.functions.contains_key(&name) {
+        return judge.call(&name, part);
+    }
+    if builtin::judge(judge, &name, &words[1..], part) {
+        return;
+    }
+    let values: Vec<Value> = words.into_iter().map(|word| word.value).collect();
+    program(judge, &name, &values[1..], part);
+}
+
+/// Judges a command of which the values are known, as one that a wrapper starts: no function or builtin.
+pub(crate) fn nested(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
+    let text: Vec<&str> = values.iter().map(|value| value.text().unwrap_or("…")).collect();
+    let mut inner = Part::new(part.span.clone(), &text.join(" "));
+    inner.words = values.iter().map(|value| value.text().map(str::to_owned)).collect();
+    match values.first() {
+        None => return,
+        Some(Value::Text(name)) if !name.is_empty() => {
+            inner.program = Some(base(name).to_owned());
+            program(judge, name, &values[1..], &mut inner);
+        }
+        Some(_) => inner.has(Class::Code, "which program runs is not known before it does"),
+    }
+    part.add(inner);
+}
+
+pub(crate) fn base(name: &str) -> &str {
+    name.rsplit('/').next().unwrap_or(name)
+}
+
+fn program(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut Part) {
+    let base = base(name);
+    part.says = says(base, values);
+    if judge.enter() {
+        // What never runs does not under any name.
+        forbidden::program(judge, base, values, part);
+        match identify(judge, name) {
+            Identity::Known(path) => {
+                part.executable = path;
+                known(judge, base, values, part);
+            }
+            Identity::Other(why) => {
+                part.is(Class::Unknown, format!("{name} is {why}"));
+                // What it would do by its name counts as well, if that is worse.
+                known(judge, base, values, part);
+            }
+        }
+    } else {
+        part.has(Class::Unknown, "commands stand too deep in commands");
+    }
+    judge.leave();
+}
+
+fn known(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) {
+    let is_handled = wrappers::judge(judge, base, values, part)
+        || scripts::judge(judge, base, values, part)
+        || git::judge(judge, base, values, part)
+        || special::judge(judge, base, values, part)
+        || options::judge(judge, base, values, part);
+    if !is_handled {
+        part.is(Class::Unknown, format!("{base} is not known to only read"));
+        forbidden::hidden(values, part);
+    }
+}
+
+/// Who a program is.
+enum Identity {
+    /// The one of its name: its file, or none where it is not installed.
+    Known(Option<PathBuf>),
+    /// Another, in words.
+    Other(&'static str),
+}
+
+fn identify(judge: &Judge<'_>, name: &str) -> Identity {
+    let situation = judge.situation();
+    let workspace = situation.workspace;
+    let real_workspace = workspace.canonicalize().unwrap_or_else(|_| workspace.to_owned());
+    let is_foreign = |path: &Path| {
+        let is_inside = path.starts_with(workspace) || path.starts_with(&real_workspace);
+        is_inside && !SYSTEM.iter().any(|system| path.starts_with(system) && !workspace.starts_with(system))
+    };
+    if judge.state.assigned.contains_key("PATH") || judge.state.assigned.contains_key("EXECIGNORE") {
+        return Identity::Other("looked for where the command says");
+    }
+    let directories = situation.programs.directories();
+    let (path, real) = if name.contains('/') {
+        let path = Path::new(name);
+        let is_listed = path.is_absolute()
+            && path.components().count() > 1
+            && !name.contains("/../")
+            && path.parent().is_some_and(|parent| directories.iter().any(|directory| directory == parent));
+        if !is_listed {
+            return Identity::Other("a program by its path, which may be any");
+        }
+        (path.to_owned(), path.canonicalize().unwrap_or_else(|_| path.to_owned()))
+    } else {
+        match situation.programs.find(name) {
+            None => {
+                let is_open = |directory: &PathBuf| !directory.is_absolute() || is_foreign(directory);
+                return if directories.iter().any(is_open) {
+                    Identity::Other("looked for in a directory of the workspace, too")
+                } else {
+                    Identity::Known(None)
+                };
+            }
+            Some(found) => (found.path, found.real),
+        }
+    };
+    if !path.is_absolute() {
+        return Identity::Other("looked for in a directory that depends on where it runs");
+    }
+    if is_foreign(&path) || is_foreign(&real) {
+        return Identity::Other("a program in the workspace");
+    }
+    let is_temporary = |path: &Path| ["/tmp", "/var/tmp", "/dev/shm"].iter().any(|directory| path.starts_with(directory));
+    if is_temporary(&path) || is_temporary(&real) {
+        return Identity::Other("a program in a directory that everybody writes to");
+    }
+    // These look for the program that they start in files of the current directory.
+    if path.components().any(|part| part.as_os_str() == "shims") {
+        return Identity::Other("a stand-in that chooses which program to start");
+    }
+    Identity::Known(Some(path))
+}
+
+/// How many words say what a command does.
+fn says(base: &str, values: &[Value]) -> Option<usize> {
+    let words: Vec<Option<&str>> = values.iter().map(Value::text).collect();
+    let plain = |at: usize| words.get(at).copied().flatten().is_some_and(|word| !word.is_empty() && !word.starts_with('-'));
+    if is_shell_or_interpreter(base) {
+        return match words.first().copied().flatten() {
+            Some("-m") if scripts::is_python(base) && plain(1) => Some(3),
+            _ if plain(0) => Some(2),
+            _ => None,
+        };
+    }
+    match base {
+        "env" | "xargs" | "find" | "parallel" | "watch" | "ssh" | "busybox" | "toybox" | "nice" | "nohup" | "timeout" | "stdbuf"
+        | "time" | "setsid" | "awk" | "gawk" | "mawk" | "nawk" | "sed" | "npx" | "pnpx" | "bunx" | "uvx" | "docker" | "podman"
+        | "kubectl" | "strace" | "script" | "flock" | "unshare" | "nsenter" | "chroot" | "make" if !plain(0) => None,
+        "env" | "xargs" | "find" | "parallel" | "watch" | "ssh" | "busybox" | "toybox" | "nice" | "nohup" | "timeout" | "stdbuf"
+        | "time" | "setsid" | "awk" | "gawk" | "mawk" | "nawk" | "sed" | "strace" | "script" | "flock" | "unshare" | "nsenter"
+        | "chroot" => None,
+        "npm" | "pnpm" | "yarn" | "bun" | "uv" | "poetry" | "docker" | "podman" | "kubectl"
+            if matches!(words.first().copied().flatten(), Some("run" | "exec" | "compose" | "x" | "dlx" | "tool")) =>
+        {
+            plain(1).then_some(3)
+        }
+        "git" | "cargo" | "npm" | "pnpm" | "yarn" | "bun" | "uv" | "poetry" | "pip" | "pip3" | "go" | "docker" | "podman" | "kubectl"
+        | "gh" | "systemctl" | "apt" | "apt-get" | "brew" | "rustup" | "dotnet" | "terraform" | "make" | "just" | "npx" | "pnpx"
+        | "bunx" | "uvx" | "helm" | "bundle" | "rake" | "mix" | "gem" | "composer" | "mvn" | "gradle" => plain(0).then_some(2),
+        _ => Some(1),
+    }
+}
+
+pub(crate) fn is_shell_or_interpreter(base: &str) -> bool {
+    scripts::is_shell(base) || scripts::is_interpreter(base)
+}
+

@@ -1,0 +1,87 @@
+//! Variables that make programs do other things than they do without.
+
+/// How a variable is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Use {
+    /// A variable of the shell alone.
+    Shell,
+    /// A program gets it.
+    Program,
+}
+
+/// Why an assignment is more than that; `None` for a harmless one.
+pub(crate) fn assignment(name: &str, value: Option<&str>, used: Use) -> Option<String> {
+    if runs_something(name) {
+        return Some(format!("{name} can make a program run or load something"));
+    }
+    let is_special = matches!(
+        name,
+        "IFS" | "PS4" | "PROMPT_COMMAND" | "CDPATH" | "GLOBIGNORE" | "HOME" | "PWD" | "OLDPWD" | "HISTFILE" | "TMPDIR"
+            | "POSIXLY_CORRECT" | "EXECIGNORE" | "FIGNORE" | "FUNCNEST" | "TMOUT" | "INPUTRC" | "HOSTFILE" | "MAILPATH"
+            | "MAIL" | "histchars" | "auto_resume" | "OPTIND" | "COMP_WORDBREAKS" | "_"
+    ) || name.starts_with("BASH");
+    if is_special {
+        return Some(format!("{name} changes how the shell and its programs work"));
+    }
+    match used {
+        Use::Shell => None,
+        Use::Program if is_harmless(name, value) => None,
+        Use::Program => Some(format!("{name} is set for a program, which may do other things then")),
+    }
+}
+
+/// Whether what is in the environment makes every command uncertain.
+pub(crate) fn is_dangerous(name: &str) -> bool {
+    let is_of_shell = matches!(name, "BASH_ENV" | "ENV" | "SHELLOPTS" | "BASHOPTS" | "GLOBIGNORE" | "CDPATH" | "POSIXLY_CORRECT");
+    is_of_shell || name.starts_with("BASH_FUNC_") || is_of_loader(name)
+}
+
+fn is_of_loader(name: &str) -> bool {
+    name.starts_with("LD_") || name.starts_with("DYLD_") || matches!(name, "GCONV_PATH" | "LOCPATH" | "NLSPATH" | "GLIBC_TUNABLES")
+}
+
+/// Variables by which programs are told to run or load something, or to read their configuration elsewhere.
+pub(crate) fn runs_something(name: &str) -> bool {
+    is_dangerous(name)
+        || is_of_program(name)
+        || name == "PATH"
+        || ["PYTHON", "PERL", "RUBY", "NODE_", "JAVA_", "_JAVA", "NPM_", "npm_", "CARGO_", "RUSTC", "GO", "XDG_"]
+            .iter()
+            .any(|prefix| name.starts_with(prefix))
+}
+
+/// Those that change what programs do that would only read.
+pub(crate) fn is_of_program(name: &str) -> bool {
+    name.starts_with("GIT_") && !is_harmless_for_git(name)
+        || name.starts_with("LESS")
+        || name.starts_with("BAT_")
+        || name.starts_with("SSH_")
+        || matches!(
+            name,
+            "PAGER" | "MANPAGER" | "EDITOR" | "VISUAL" | "BROWSER" | "SHELL" | "RIPGREP_CONFIG_PATH" | "GREP_OPTIONS"
+                | "TAR_OPTIONS" | "GZIP" | "BZIP2" | "BZIP" | "XZ_OPT" | "XZ_DEFAULTS" | "ZSTD_CLEVEL" | "AWKPATH"
+                | "AWKLIBPATH" | "MAGIC" | "TERMINFO" | "TERMINFO_DIRS" | "TERMCAP" | "FD_OPTIONS" | "FZF_DEFAULT_COMMAND"
+                | "JQ_LIBRARY_PATH" | "TREE_CHARSET" | "MANOPT" | "MANPATH" | "POSIX_ME_HARDER" | "HOSTALIASES" | "PS_FORMAT"
+                | "PS_PERSONALITY"
+        )
+}
+
+/// What git takes from these is only said.
+pub(crate) fn is_harmless_for_git(name: &str) -> bool {
+    let only_said = ["GIT_AUTHOR_", "GIT_COMMITTER_"].iter().any(|prefix| name.starts_with(prefix));
+    only_said || matches!(name, "GIT_TERMINAL_PROMPT" | "GIT_OPTIONAL_LOCKS" | "GIT_NO_LAZY_FETCH" | "GIT_ADVICE" | "GIT_FLUSH")
+}
+
+/// Those that only change how something is shown.
+fn is_harmless(name: &str, value: Option<&str>) -> bool {
+    let is_known = name.starts_with("LC_")
+        || matches!(
+            name,
+            "LANG" | "LANGUAGE" | "TZ" | "TERM" | "NO_COLOR" | "CLICOLOR" | "CLICOLOR_FORCE" | "FORCE_COLOR" | "COLORTERM"
+                | "COLUMNS" | "LINES" | "BLOCK_SIZE" | "BLOCKSIZE" | "TIME_STYLE" | "QUOTING_STYLE" | "LS_COLORS"
+                | "GREP_COLOR" | "GREP_COLORS" | "JQ_COLORS" | "CI" | "DEBUG" | "VERBOSE" | "RUST_BACKTRACE" | "RUST_LOG"
+                | "GIT_TERMINAL_PROMPT" | "GIT_OPTIONAL_LOCKS" | "GIT_NO_LAZY_FETCH"
+        );
+    // Of some, a path would name a file that is read.
+    is_known && value.is_some_and(|value| !value.contains(['/', '%', ':']) || matches!(name, "LS_COLORS" | "GREP_COLORS" | "JQ_COLORS"))
+}

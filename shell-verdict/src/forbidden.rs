@@ -1,0 +1,206 @@
+//! What never runs, and what is asked about with a warning.
+
+use crate::class::Class;
+use crate::command::base;
+use crate::situation::Access;
+use crate::verdict::Part;
+use crate::walk::Judge;
+use crate::words::Value;
+use std::path::{Path, PathBuf};
+
+/// Programs that get other rights, or do what a machine does not come back from.
+const NEVER: &[&str] = &[
+    "sudo", "sudoedit", "su", "doas", "pkexec", "runuser", "gksu", "gksudo", "kdesu", "kdesudo", "run0", "please", "sg", "calife", "super",
+    "mke2fs", "mkswap", "wipefs", "fdisk", "sfdisk", "cfdisk", "gdisk", "sgdisk", "cgdisk", "parted", "blkdiscard", "badblocks",
+    "shutdown", "reboot", "halt", "poweroff", "telinit", "kexec", "pvremove", "vgremove", "lvremove", "cryptsetup", "zpool",
+    "mdadm", "hdparm", "nvme", "switch_root", "pivot_root",
+];
+
+/// Programs that may do lasting harm, whatever their words.
+const DANGEROUS: &[&str] = &[
+    "dd", "shred", "srm", "scrub", "crontab", "at", "batch", "useradd", "userdel", "usermod", "groupadd", "groupdel", "groupmod", "adduser",
+    "deluser", "passwd", "chpasswd", "chsh", "chfn", "visudo", "vipw", "vigr", "iptables", "ip6tables", "nft", "ufw", "firewall-cmd", "mount", "umount", "swapoff",
+    "swapon", "losetup", "insmod", "rmmod", "modprobe", "sysctl", "setcap", "chattr", "debugfs", "killall", "pkill", "killall5", "setfacl",
+    "setenforce", "auditctl", "systemd-nspawn", "machinectl", "loginctl", "update-grub", "grub-install", "efibootmgr", "tune2fs", "resize2fs", "fsck",
+    "dropdb", "keyctl",
+];
+
+pub(crate) fn is_never(base: &str) -> bool {
+    NEVER.contains(&base) || base == "mkfs" || base.starts_with("mkfs.")
+}
+
+/// Looks at a program, whoever it is.
+pub(crate) fn program(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) {
+    if is_never(base) {
+        part.is(Class::Forbidden, format!("{base} is never run here"));
+        if !matches!(base, "cryptsetup" | "zpool" | "mdadm" | "hdparm" | "nvme") {
+            crate::wrappers::look_through(judge, values, part);
+        }
+        return;
+    }
+    let words: Vec<&str> = values.iter().filter_map(Value::text).collect();
+    match base {
+        "init" if words.iter().any(|word| matches!(*word, "0" | "6" | "s" | "S" | "1")) => {
+            part.is(Class::Forbidden, "init ends the machine's work");
+        }
+        "systemctl" | "loginctl"
+            if words.iter().any(|word| {
+                matches!(*word, "poweroff" | "reboot" | "halt" | "kexec" | "soft-reboot" | "suspend" | "hibernate" | "emergency" | "rescue")
+            }) =>
+        {
+            part.is(Class::Forbidden, format!("{base} ends the machine's work"));
+        }
+        "systemctl" | "service" => part.is(Class::Dangerous, format!("{base} changes what the machine runs")),
+        "rm" => rm(judge, &words, values, part),
+        "rmdir" | "unlink" => {}
+        "mv" => moves(judge, values, part),
+        "chmod" | "chown" | "chgrp" => rights(judge, base, &words, values, part),
+        "find" if words.iter().any(|word| *word == "-delete") => {
+            let starts: Vec<&Value> = values.iter().take_while(|value| !value.text().is_some_and(|text| text.starts_with(['-', '(', '!']))).collect();
+            let has_test = words.iter().any(|word| word.starts_with('-') && !matches!(*word, "-delete" | "-depth" | "-xdev" | "-mount"));
+            if !has_test && starts.iter().any(|value| is_of_system(judge, value)) {
+                part.is(Class::Forbidden, "it deletes a directory of the system, or the home");
+            }
+        }
+        name if DANGEROUS.contains(&name) => {
+            part.is(Class::Dangerous, format!("{base} {}", Class::Dangerous.words()));
+            if base == "dd" {
+                dd(judge, values, part);
+            } else {
+                words.iter().for_each(|word| device(word, part));
+            }
+        }
+        "cp" | "install" | "tee" | "ln" | "truncate" | "fallocate" | "rsync" | "sponge" => {
+            words.iter().for_each(|word| device(word, part));
+        }
+        _ => {}
+    }
+}
+
+/// A device as an operand of what writes.
+fn device(word: &str, part: &mut Part) {
+    let is_disk = word.strip_prefix("/dev/").is_some_and(|name| {
+        ["sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk", "mapper/", "dm-", "md", "loop", "sr", "mem", "kmem", "port"].iter().any(|disk| name.starts_with(disk))
+    });
+    if is_disk {
+        part.is(Class::Forbidden, format!("it writes to the device {word}"));
+    }
+}
+
+fn dd(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
+    for value in values {
+        match value.text() {
+            Some(text) => {
+                if let Some(file) = text.strip_prefix("of=") {
+                    judge.path(&Value::Text(file.to_owned()), Access::Write, part);
+                } else if let Some(file) = text.strip_prefix("if=") {
+                    judge.path(&Value::Text(file.to_owned()), Access::Read, part);
+                }
+            }
+            None => judge.path(value, Access::Write, part),
+        }
+    }
+}
+
+fn rm(judge: &mut Judge<'_>, words: &[&str], values: &[Value], part: &mut Part) {
+    let is_recursive = is_recursive(words);
+    let is_forced = words.iter().any(|word| is_flag(word, 'f') || word.starts_with("--f"));
+    if words.iter().any(|word| word.starts_with("--no-pres")) {
+        part.is(Class::Forbidden, "rm is told to take the root directory as any other");
+    }
+    for value in operands(values) {
+        if is_recursive && is_of_system(judge, value) {
+            part.is(Class::Forbidden, format!("it deletes {}, all below it included", value.text().unwrap_or("what is not known")));
+        }
+    }
+    if is_recursive {
+        part.is(Class::Dangerous, "rm deletes directories with all below them");
+    } else if is_forced || values.iter().any(|value| value.text().is_none()) {
+        part.is(Class::Dangerous, "rm deletes files without asking");
+    }
+}
+
+fn moves(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
+    let operands: Vec<&Value> = operands(values).collect();
+    let sources = operands.len().saturating_sub(1);
+    if operands.iter().take(sources.max(1)).any(|value| is_of_system(judge, value)) {
+        part.is(Class::Forbidden, "it moves a directory of the system, or the home");
+    }
+    if operands.last().and_then(|value| value.text()) == Some("/dev/null") {
+        part.is(Class::Dangerous, "it replaces a device");
+    }
+}
+
+fn rights(judge: &mut Judge<'_>, base: &str, words: &[&str], values: &[Value], part: &mut Part) {
+    let is_recursive = words.iter().any(|word| is_flag(word, 'R') || word.starts_with("--rec"));
+    if !is_recursive {
+        return;
+    }
+    part.is(Class::Dangerous, format!("{base} changes all below a directory"));
+    if operands(values).skip(1).any(|value| is_of_system(judge, value)) {
+        part.is(Class::Forbidden, "it changes the rights of a directory of the system, or the home");
+    }
+}
+
+fn operands(values: &[Value]) -> impl Iterator<Item = &Value> {
+    let end = values.iter().position(|value| value.text() == Some("--")).unwrap_or(values.len());
+    let is_operand = move |(at, value): &(usize, &Value)| *at > end || (*at != end && !value.text().is_some_and(|text| text.starts_with('-') && text.len() > 1));
+    values.iter().enumerate().filter(is_operand).map(|(_, value)| value)
+}
+
+fn is_recursive(words: &[&str]) -> bool {
+    words.iter().take_while(|word| **word != "--").any(|word| is_flag(word, 'r') || is_flag(word, 'R') || (word.len() > 3 && "--recursive".starts_with(word)))
+}
+
+fn is_flag(word: &str, flag: char) -> bool {
+    word.starts_with('-') && !word.starts_with("--") && word.contains(flag)
+}
+
+/// Whether something is the root, a directory right below it, or a home or what holds one.
+fn is_of_system(judge: &Judge<'_>, value: &Value) -> bool {
+    let text = match value {
+        Value::Text(text) => text.as_str(),
+        Value::Below(_) => return false,
+        // `/$x` may be anything below.
+        Value::Unknown { prefix, .. } => return prefix == "/" ,
+    };
+    let text = text.strip_suffix("/*").map_or(text, |directory| if directory.is_empty() { "/" } else { directory });
+    let Some(path) = judge.absolute(text) else { return false };
+    let is_top = |path: &Path| path.parent().is_none_or(|parent| parent == Path::new("/")) && !matches!(path.to_str(), Some("/tmp"));
+    let home = judge.situation().home();
+    let holds_home = home.as_deref().is_some_and(|home| home.starts_with(&path));
+    let real: PathBuf = path.canonicalize().unwrap_or_else(|_| path.clone());
+    let system = ["/usr", "/etc", "/var", "/boot", "/lib", "/bin", "/sbin"];
+    let is_deep_system = path.components().count() <= 3 && system.iter().any(|system| path.starts_with(system)) && !path.starts_with("/var/tmp");
+    is_top(&path) || is_top(&real) || holds_home || is_deep_system
+}
+
+/// Looks for what never runs in a text that cannot be parsed.
+pub(crate) fn look(text: &str, part: &mut Part) {
+    let plain: String = text.chars().filter(|c| !matches!(c, '\\' | '\'' | '"')).collect();
+    if plain.split_whitespace().collect::<String>().contains(":(){:|:&};:") {
+        part.is(Class::Forbidden, "it starts itself again and again");
+    }
+    for segment in plain.split([';', '|', '&', '\n', '(', ')', '{', '}', '`']) {
+        let mut words = segment.split_whitespace().skip_while(|word| {
+            word.contains('=') || matches!(*word, "if" | "then" | "else" | "do" | "while" | "until" | "!" | "time" | "exec" | "command" | "env" | "nohup" | "builtin" | "eval")
+        });
+        let Some(first) = words.next() else { continue };
+        let name = base(first.trim_start_matches('$'));
+        if is_never(name) {
+            part.is(Class::Forbidden, format!("{name} is never run here"));
+        }
+        let rest: Vec<&str> = words.collect();
+        if name == "rm" && is_recursive(&rest) && rest.iter().any(|word| matches!(*word, "/" | "/*" | "~" | "~/" | "$HOME" | "//")) {
+            part.is(Class::Forbidden, "it deletes the root directory, or the home");
+        }
+    }
+}
+
+/// Warns of what never runs among the words of a program of which nothing is known.
+pub(crate) fn hidden(values: &[Value], part: &mut Part) {
+    let mut words = values.iter().filter_map(Value::text);
+    if let Some(name) = words.find(|word| is_never(base(word))) {
+        part.has(Class::Dangerous, format!("it may run {}", base(name)));
+    }
+}

@@ -1,0 +1,80 @@
+//! Which file a program's name stands for.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
+
+/// The directories that programs are looked for in, in order. What was found is kept until one of them changes, so one of
+/// these can serve for many commands.
+#[derive(Debug, Default)]
+pub struct Programs {
+    directories: Vec<PathBuf>,
+    found: Mutex<Found>,
+}
+
+#[derive(Debug, Default)]
+struct Found {
+    stamps: Vec<Option<SystemTime>>,
+    by_name: HashMap<String, Option<Program>>,
+}
+
+/// A program that is installed.
+#[derive(Debug, Clone)]
+pub(crate) struct Program {
+    /// As the shell calls it.
+    pub(crate) path: PathBuf,
+    /// The file that it really is.
+    pub(crate) real: PathBuf,
+}
+
+/// So many names are kept; a command can name any number.
+const MOST_NAMES: usize = 4096;
+
+impl Programs {
+    /// Those in these directories.
+    pub fn new(directories: impl IntoIterator<Item = PathBuf>) -> Self {
+        Self { directories: directories.into_iter().collect(), found: Mutex::default() }
+    }
+
+    /// Those of a `PATH`: directories with `:` between them. An empty one stands for the current directory, as it does there.
+    pub fn of_path(path: &str) -> Self {
+        Self::new(path.split(':').map(|directory| PathBuf::from(if directory.is_empty() { "." } else { directory })))
+    }
+
+    /// The directories.
+    pub fn directories(&self) -> &[PathBuf] {
+        &self.directories
+    }
+
+    pub(crate) fn find(&self, name: &str) -> Option<Program> {
+        let stamps: Vec<_> = self
+            .directories
+            .iter()
+            .map(|directory| fs::metadata(directory).and_then(|metadata| metadata.modified()).ok())
+            .collect();
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        if found.stamps != stamps || found.by_name.len() > MOST_NAMES {
+            *found = Found { stamps, by_name: HashMap::new() };
+        }
+        if let Some(program) = found.by_name.get(name) {
+            return program.clone();
+        }
+        let program = self.directories.iter().find_map(|directory| {
+            let path = directory.join(name);
+            is_program(&path).then(|| Program { real: path.canonicalize().unwrap_or_else(|_| path.clone()), path })
+        });
+        found.by_name.insert(name.to_owned(), program.clone());
+        program
+    }
+}
+
+fn is_program(path: &Path) -> bool {
+    let Ok(metadata) = fs::metadata(path) else { return false };
+    #[cfg(unix)]
+    let may_run = std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o111 != 0;
+    #[cfg(not(unix))]
+    let may_run = true;
+    metadata.is_file() && may_run
+}

@@ -1,0 +1,273 @@
+//! Which programs only read, with which options.
+
+mod spec;
+
+use crate::class::Class;
+use crate::situation::Access;
+use crate::verdict::Part;
+use crate::walk::Judge;
+use crate::words::Value;
+use spec::{Kind, Spec, Takes};
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
+
+static PROGRAMS: LazyLock<HashMap<&'static str, Arc<Spec>>> =
+    LazyLock::new(|| spec::read_table(include_str!("options/table.txt")));
+
+/// Judges a program of the table. Whether it is one.
+pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) -> bool {
+    let Some(spec) = PROGRAMS.get(base) else { return false };
+    let mut reading = Reading { judge, spec, base, part, operands: Vec::new(), tree: None, has_expression: false };
+    reading.words(values);
+    reading.operands();
+    if spec.class != Class::ReadOnly {
+        part.is(spec.class, format!("{base} {}", spec.class.words()));
+    }
+    true
+}
+
+/// Reads the options of a program that is no more than a wrapper of the one that follows: how many words they take, and
+/// whether all are known.
+pub(crate) fn before_command(judge: &mut Judge<'_>, spec_line: &'static str, values: &[Value], part: &mut Part) -> usize {
+    let (names, spec) = spec::read_line(spec_line);
+    let base = names[0];
+    let mut reading = Reading { judge, spec: &spec, base, part, operands: Vec::new(), tree: None, has_expression: false };
+    reading.options_until_operand(values)
+}
+
+struct Reading<'r, 'a> {
+    judge: &'r mut Judge<'a>,
+    spec: &'r Spec,
+    base: &'r str,
+    part: &'r mut Part,
+    operands: Vec<Value>,
+    /// All below a directory is read; whether links are followed.
+    tree: Option<bool>,
+    /// An option gave the expression, so no operand is one.
+    has_expression: bool,
+}
+
+impl Reading<'_, '_> {
+    fn words(&mut self, values: &[Value]) {
+        let mut at = 0;
+        while at < values.len() {
+            match &values[at] {
+                Value::Text(text) if text == "--" => {
+                    self.operands.extend_from_slice(&values[at + 1..]);
+                    return;
+                }
+                Value::Text(text) if text.len() > 1 && text.starts_with('-') => {
+                    at += 1 + self.option(text, &values[at + 1..]);
+                    continue;
+                }
+                value if value.text().is_none() && value.may_be_option() && !self.spec.is_harmless => {
+                    let base = self.base;
+                    self.part.has(Class::Unknown, format!("{base} gets a word that may be an option, and is not known before it runs"));
+                }
+                _ => {}
+            }
+            self.operands.push(values[at].clone());
+            at += 1;
+        }
+    }
+
+    /// Up to the first word that is no option; how many there are.
+    fn options_until_operand(&mut self, values: &[Value]) -> usize {
+        let mut at = 0;
+        while let Some(value) = values.get(at) {
+            match value {
+                Value::Text(text) if text == "--" => return at + 1,
+                Value::Text(text) if text.len() > 1 && text.starts_with('-') => {
+                    at += 1 + self.option(text, &values[at + 1..]);
+                }
+                value if value.text().is_none() && value.may_be_option() => {
+                    let base = self.base;
+                    self.part.has(Class::Unknown, format!("{base} gets a word that may be an option, and is not known before it runs"));
+                    return at;
+                }
+                _ => return at,
+            }
+        }
+        at.min(values.len())
+    }
+
+    /// Reads one option; how many of the words after it are its values.
+    fn option(&mut self, text: &str, after: &[Value]) -> usize {
+        if text.starts_with("--") || self.spec.has_long_with_one_dash {
+            return self.long(text, after);
+        }
+        // `-5` of head and the like.
+        if self.spec.takes_numbers && text[1..].bytes().all(|byte| byte.is_ascii_digit()) {
+            return 0;
+        }
+        for (at, letter) in text.char_indices().skip(1) {
+            let rest = &text[at + letter.len_utf8()..];
+            match self.spec.short(letter) {
+                Some(takes) if takes.has_value() => {
+                    return match (rest, takes) {
+                        ("", Takes::Maybe) => 0,
+                        ("", takes) => self.value(takes, &format!("-{letter}"), after),
+                        (rest, takes) => {
+                            self.takes(takes, &format!("-{letter}"), &Value::Text(rest.to_owned()), after);
+                            usize::from(takes == Takes::Two)
+                        }
+                    };
+                }
+                Some(takes) => {
+                    self.takes(takes, &format!("-{letter}"), &Value::Text(String::new()), after);
+                    // What follows in the same word may be the value of such a one.
+                    if matches!(takes, Takes::Harm(_)) {
+                        return 0;
+                    }
+                }
+                None => self.unknown(&format!("-{letter}")),
+            }
+        }
+        0
+    }
+
+    fn long(&mut self, text: &str, after: &[Value]) -> usize {
+        let (name, value) = match text.split_once('=') {
+            Some((name, value)) => (name, Some(Value::Text(value.to_owned()))),
+            None => (text, None),
+        };
+        let takes = match self.spec.long(name) {
+            Some(takes) => takes,
+            None => {
+                match self.spec.abbreviated(name) {
+                    Some(takes) => self.takes(takes, name, &value.unwrap_or_else(Value::unknown), after),
+                    None => self.unknown(name),
+                }
+                return 0;
+            }
+        };
+        match (takes.has_value(), value) {
+            (false, None) => {
+                self.takes(takes, name, &Value::Text(String::new()), after);
+                0
+            }
+            (false, Some(_)) if matches!(takes, Takes::Harm(_)) => {
+                self.takes(takes, name, &Value::unknown(), after);
+                0
+            }
+            // It is an error.
+            (false, Some(_)) => {
+                self.unknown(name);
+                0
+            }
+            (true, Some(value)) => {
+                self.takes(takes, name, &value, after);
+                usize::from(takes == Takes::Two)
+            }
+            (true, None) if takes == Takes::Maybe => 0,
+            (true, None) => self.value(takes, name, after),
+        }
+    }
+
+    /// The value is the next word.
+    fn value(&mut self, takes: Takes, name: &str, after: &[Value]) -> usize {
+        let Some(value) = after.first() else {
+            // It is an error, but who knows.
+            self.unknown(name);
+            return 0;
+        };
+        if matches!(value, Value::Unknown { splits: true, .. }) && !self.spec.is_harmless {
+            let base = self.base;
+            self.part.has(Class::Unknown, format!("{base} gets words that are not known before it runs"));
+        }
+        self.takes(takes, name, &value.clone(), &after[1..]);
+        if takes == Takes::Two { 2 } else { 1 }
+    }
+
+    fn takes(&mut self, takes: Takes, name: &str, value: &Value, after: &[Value]) {
+        let base = self.base;
+        match takes {
+            Takes::Nothing | Takes::Text | Takes::Maybe => {}
+            Takes::Expression => self.has_expression = true,
+            Takes::ExpressionFile => {
+                self.has_expression = true;
+                self.judge.path(value, Access::Read, self.part);
+            }
+            Takes::Two => {
+                if self.spec.second_is_file(name) {
+                    let file = after.first().cloned().unwrap_or_else(Value::unknown);
+                    self.judge.path(&file, Access::Read, self.part);
+                }
+            }
+            Takes::Read => self.judge.path(value, Access::Read, self.part),
+            Takes::Write => {
+                self.part.has(Class::Write, format!("{base} {name} writes a file"));
+                self.judge.path(value, Access::Write, self.part);
+            }
+            Takes::Names => {
+                self.part.has(Class::Unknown, format!("{base} {name} reads the names of files from a file"));
+                self.judge.path(value, Access::Read, self.part);
+            }
+            Takes::Runs => self.part.has(Class::Code, format!("{base} {name} runs a program")),
+            Takes::Harm(class) => self.part.has(class, format!("{base} {name} {}", class.words())),
+            Takes::Tree { follows_links } => {
+                self.tree = Some(self.tree.unwrap_or(false) || follows_links);
+            }
+        }
+    }
+
+    fn unknown(&mut self, name: &str) {
+        if !self.spec.is_harmless && self.spec.class == Class::ReadOnly {
+            let base = self.base;
+            self.part.has(Class::Unknown, format!("{base} {name} is not known to only read"));
+        }
+    }
+
+    fn operands(&mut self) {
+        let mut operands = std::mem::take(&mut self.operands);
+        if self.spec.has_expression && !self.has_expression && !operands.is_empty() {
+            operands.remove(0);
+        }
+        if operands.len() > self.spec.most {
+            let base = self.base;
+            let class = if self.spec.more_writes { Class::Write } else { Class::Unknown };
+            self.part.has(class, format!("{base} gets more words than it only reads"));
+            if self.spec.more_writes {
+                for operand in &operands[self.spec.most..] {
+                    self.judge.path(operand, Access::Write, self.part);
+                }
+            }
+        }
+        if operands.is_empty() && (self.spec.default_is_here || self.tree.is_some()) {
+            operands.push(Value::Text(".".to_owned()));
+        }
+        let count = operands.len();
+        for (index, operand) in operands.iter().enumerate() {
+            let is_last = index + 1 == count && count > 1;
+            let kind = if is_last { self.spec.last } else { None };
+            let kinds = &self.spec.kinds;
+            let Some(kind) = kind.or_else(|| kinds.get(index).or(kinds.last()).copied()) else { continue };
+            self.operand(kind, operand);
+        }
+    }
+
+    fn operand(&mut self, kind: Kind, operand: &Value) {
+        let base = self.base;
+        if self.spec.takes_at_files && operand.text().is_none_or(|text| text.starts_with('@')) {
+            self.part.has(Class::Unknown, format!("{base} may take options from a file"));
+        }
+        let tree = |follows_links| Access::ReadTree { follows_links };
+        let access = match (kind, self.tree) {
+            (Kind::Text, _) => return,
+            (Kind::Plus, _) => {
+                if !operand.text().is_some_and(|text| text.starts_with('+')) {
+                    self.part.has(Class::Dangerous, format!("{base} may set what it shows"));
+                }
+                return;
+            }
+            (Kind::Write, _) => Access::Write,
+            (Kind::Names, _) => Access::ReadNames,
+            (Kind::Tree, follows) => tree(follows.unwrap_or(false)),
+            (Kind::Read, Some(follows)) => tree(follows),
+            (Kind::Read, None) => Access::Read,
+        };
+        if operand.text() != Some("-") {
+            self.judge.path(operand, access, self.part);
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! A line of the table, read.
+
+use crate::class::Class;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// What becomes of the value of an option.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Takes {
+    Nothing,
+    Text,
+    /// A value that is attached, or none.
+    Maybe,
+    /// Two values.
+    Two,
+    /// A file that is read.
+    Read,
+    /// A file that is written.
+    Write,
+    /// A file with the names of others.
+    Names,
+    /// A program that is run.
+    Runs,
+    /// It does something of this class.
+    Harm(Class),
+    /// All below the operands is read.
+    Tree {
+        follows_links: bool,
+    },
+    /// It is the expression.
+    Expression,
+    /// It is a file with the expression.
+    ExpressionFile,
+}
+
+impl Takes {
+    pub(super) fn has_value(self) -> bool {
+        !matches!(self, Self::Nothing | Self::Harm(_) | Self::Tree { .. })
+    }
+
+    fn read(sign: &str) -> Self {
+        match sign {
+            "" => Self::Nothing,
+            ":" => Self::Text,
+            "?" => Self::Maybe,
+            "::" | "::<" => Self::Two,
+            "<" => Self::Read,
+            ">" => Self::Write,
+            "%" => Self::Names,
+            "!" => Self::Runs,
+            "^" => Self::Harm(Class::Write),
+            "&" => Self::Harm(Class::Unknown),
+            "*" => Self::Tree { follows_links: false },
+            "@" => Self::Tree { follows_links: true },
+            "=" => Self::Expression,
+            "~" => Self::ExpressionFile,
+            other => unreachable!("the table has no sign {other}"),
+        }
+    }
+}
+
+/// What the words of a program are that are no options.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Text,
+    Read,
+    /// Names below a directory are listed.
+    Names,
+    /// All below a directory is read.
+    Tree,
+    Write,
+    /// A format, which begins with a plus.
+    Plus,
+}
+
+/// A program, and what is known of its words.
+#[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a word of the table")]
+pub(super) struct Spec {
+    pub(super) class: Class,
+    /// No option and no operand does anything.
+    pub(super) is_harmless: bool,
+    pub(super) has_long_with_one_dash: bool,
+    pub(super) takes_numbers: bool,
+    pub(super) takes_at_files: bool,
+    pub(super) has_expression: bool,
+    pub(super) default_is_here: bool,
+    /// Those beyond the most are written.
+    pub(super) more_writes: bool,
+    pub(super) most: usize,
+    pub(super) kinds: Vec<Kind>,
+    /// Of the last, where there are several.
+    pub(super) last: Option<Kind>,
+    pub(super) short: Vec<(char, Takes)>,
+    pub(super) long: Vec<(&'static str, Takes)>,
+    two_files: Vec<&'static str>,
+    /// Lines whose options it has as well.
+    pub(super) includes: Vec<&'static str>,
+}
+
+impl Spec {
+    pub(super) fn short(&self, letter: char) -> Option<Takes> {
+        self.short.iter().find(|(known, _)| *known == letter).map(|(_, takes)| *takes)
+    }
+
+    pub(super) fn long(&self, name: &str) -> Option<Takes> {
+        self.long.iter().find(|(known, _)| *known == name).map(|(_, takes)| *takes)
+    }
+
+    /// The worst that a beginning of an option's name may stand for, of those that do harm.
+    pub(super) fn abbreviated(&self, name: &str) -> Option<Takes> {
+        let does_harm = |takes: Takes| matches!(takes, Takes::Write | Takes::Runs | Takes::Harm(_) | Takes::Names);
+        let mut matching = self.long.iter().filter(|(known, takes)| known.starts_with(name) && does_harm(*takes));
+        matching.next().map(|(_, takes)| *takes)
+    }
+
+    pub(super) fn second_is_file(&self, name: &str) -> bool {
+        self.two_files.contains(&name)
+    }
+}
+
+/// All programs of a table.
+pub(super) fn read_table(table: &'static str) -> HashMap<&'static str, Arc<Spec>> {
+    let lines = table.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
+    let mut programs = HashMap::new();
+    for line in lines {
+        let (names, mut spec) = read_line(line);
+        for included in std::mem::take(&mut spec.includes) {
+            let included: &Arc<Spec> = &programs[included];
+            spec.short.extend_from_slice(&included.short);
+            spec.long.extend_from_slice(&included.long);
+        }
+        let spec = Arc::new(spec);
+        programs.extend(names.into_iter().map(|name| (name, Arc::clone(&spec))));
+    }
+    programs
+}
+
+/// The programs of a line.
+pub(super) fn read_line(line: &'static str) -> (Vec<&'static str>, Spec) {
+    let mut fields = line.split('|').map(str::trim);
+    let mut field = || fields.next().expect("each line of the table has four fields");
+    let (names, short, long, operands) = (field(), field(), field(), field());
+    let is_sign = |c: char| ":?<>%!^&*@=~".contains(c);
+    let mut letters = Vec::new();
+    let mut rest = short;
+    while let Some(letter) = rest.chars().next() {
+        let after = &rest[letter.len_utf8()..];
+        let end = after.find(|c| !is_sign(c)).unwrap_or(after.len());
+        if letter != ' ' {
+            letters.push((letter, Takes::read(&after[..end])));
+        }
+        rest = &after[end..];
+    }
+    let mut two_files = Vec::new();
+    let includes = long.split_whitespace().filter_map(|word| word.strip_prefix('+')).collect();
+    let long = long
+        .split_whitespace()
+        .filter(|word| !word.starts_with('+'))
+        .map(|option| {
+            let name = option.trim_end_matches(is_sign);
+            let sign = &option[name.len()..];
+            if sign == "::<" {
+                two_files.push(name);
+            }
+            (name, Takes::read(sign))
+        })
+        .collect();
+    let mut spec = Spec {
+        class: Class::ReadOnly,
+        is_harmless: false,
+        has_long_with_one_dash: false,
+        takes_numbers: false,
+        takes_at_files: false,
+        has_expression: false,
+        default_is_here: false,
+        more_writes: false,
+        most: usize::MAX,
+        kinds: Vec::new(),
+        last: None,
+        short: letters,
+        long,
+        two_files,
+        includes,
+    };
+    let kind = |word| match word {
+        "text" => Kind::Text,
+        "read" => Kind::Read,
+        "names" => Kind::Names,
+        "tree" => Kind::Tree,
+        "write" => Kind::Write,
+        "plus" => Kind::Plus,
+        other => unreachable!("the table has no kind {other}"),
+    };
+    for word in operands.split_whitespace() {
+        match word {
+            "none" => spec.most = 0,
+            "one" => spec.most = 1,
+            "two" => spec.most = 2,
+            "more:write" => spec.more_writes = true,
+            "harmless" => spec.is_harmless = true,
+            "onedash" => spec.has_long_with_one_dash = true,
+            "numbers" => spec.takes_numbers = true,
+            "atfiles" => spec.takes_at_files = true,
+            "expr" => spec.has_expression = true,
+            "here" => spec.default_is_here = true,
+            "class:write" => spec.class = Class::Write,
+            "class:network" => spec.class = Class::Network,
+            "class:dangerous" => spec.class = Class::Dangerous,
+            word => match word.strip_prefix("last:") {
+                Some(word) => spec.last = Some(kind(word)),
+                None => spec.kinds.push(kind(word)),
+            },
+        }
+    }
+    (names.split_whitespace().collect(), spec)
+}

@@ -1,0 +1,139 @@
+//! Programs that run a text: shells, interpreters, `sed` and `awk`.
+
+mod awk;
+mod sed;
+
+use crate::class::Class;
+use crate::situation::{Access, Shell};
+use crate::verdict::Part;
+use crate::walk::Judge;
+use crate::words::Value;
+
+const SHELLS: &[&str] = &["sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "ksh93", "pdksh", "yash", "fish", "csh", "tcsh", "rbash", "elvish", "nu", "xonsh", "pwsh", "powershell"];
+const INTERPRETERS: &[&str] = &[
+    "python", "pypy", "node", "nodejs", "deno", "bun", "perl", "ruby", "irb", "php", "lua", "luajit", "Rscript", "R", "osascript", "tclsh",
+    "wish", "expect", "julia", "ghci", "runghc", "runhaskell", "scala", "groovy", "guile", "racket", "sbcl", "clojure", "clj", "elixir", "iex",
+    "erl", "escript", "ocaml", "swift", "dotnet-script", "ts-node", "tsx", "jshell", "java", "emacs", "vim", "vi", "nvim", "view", "ex", "ed",
+    "gdb", "lldb", "m4", "octave", "gnuplot", "sqlite3", "psql", "mysql", "dc", "qjs", "janet", "nawk", "busybox-sh", "ipython", "ipython3", "bpython",
+];
+
+pub(crate) fn is_shell(base: &str) -> bool {
+    SHELLS.contains(&base)
+}
+
+pub(crate) fn is_interpreter(base: &str) -> bool {
+    let name = base.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    INTERPRETERS.contains(&base) || (!name.is_empty() && INTERPRETERS.contains(&name))
+}
+
+pub(crate) fn is_python(base: &str) -> bool {
+    let name = base.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    matches!(name, "python" | "pypy")
+}
+
+/// Judges a program that runs a text. Whether it was one.
+pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) -> bool {
+    if is_shell(base) {
+        shell(judge, base, values, part);
+        return true;
+    }
+    match base {
+        "sed" => sed::judge(judge, values, part),
+        "awk" | "mawk" | "gawk" | "nawk" | "original-awk" => awk::judge(judge, values, part),
+        _ if is_interpreter(base) => interpreter(judge, base, values, part),
+        _ => return false,
+    }
+    true
+}
+
+fn shell(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) {
+    let mut at = 0;
+    let mut is_payload = false;
+    let mut is_plain = matches!(base, "sh" | "bash" | "dash" | "ash");
+    while let Some(value) = values.get(at) {
+        let Some(text) = value.text() else {
+            return part.has(Class::Code, format!("{base} gets a word that is not known before it runs"));
+        };
+        match text {
+            "--version" | "--help" if values.len() == 1 => return,
+            "--norc" | "--noprofile" => {}
+            "-o" | "+o" => {
+                let is_known = matches!(values.get(at + 1).and_then(Value::text), Some("pipefail" | "errexit" | "nounset"));
+                is_plain &= is_known;
+                at += 1;
+            }
+            "--" => {
+                at += 1;
+                break;
+            }
+            text if text.starts_with("--") => is_plain = false,
+            text if text.len() > 1 && text.starts_with(['-', '+']) => {
+                is_payload |= text.contains('c') && text.starts_with('-');
+                // Others, as of a login, run files first, or read the command elsewhere.
+                is_plain &= text[1..].bytes().all(|byte| b"ceuo".contains(&byte));
+                if text.contains('o') {
+                    is_plain &= matches!(values.get(at + 1).and_then(Value::text), Some("pipefail" | "errexit" | "nounset"));
+                    at += 1;
+                }
+            }
+            _ => break,
+        }
+        at += 1;
+    }
+    if !is_payload {
+        part.is(Class::Code, match values.get(at) {
+            Some(_) => format!("{base} runs a file"),
+            None => format!("{base} runs what it reads"),
+        });
+        if let Some(file) = values.get(at) {
+            judge.path(file, Access::Read, part);
+        }
+        return;
+    }
+    if !is_plain {
+        part.has(Class::Code, format!("{base} runs more, or otherwise, than its text says"));
+    }
+    let Some(text) = values.get(at).and_then(Value::text).map(str::to_owned) else {
+        return part.has(Class::Code, format!("{base} runs a text that is not known before it runs"));
+    };
+    let shell = if base == "bash" { Shell::Bash } else { Shell::Sh };
+    judge.apart(|judge| {
+        // It begins with the variables that were exported alone.
+        judge.state.functions.clear();
+        judge.state.plain_patterns = true;
+        let exported: Vec<String> = judge.state.assigned.keys().cloned().collect();
+        for name in exported {
+            judge.state.assign(name, crate::state::Variable::Unknown);
+        }
+        judge.payload(&text, shell, part);
+    });
+}
+
+fn interpreter(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) {
+    let words: Vec<Option<&str>> = values.iter().map(Value::text).collect();
+    let only_tells = match words[..] {
+        [Some("--version")] => !matches!(base, "java" | "dc" | "ed" | "swift" | "m4" | "dotnet-script" | "ts-node" | "tsx" | "elixir" | "iex"),
+        [Some("-V")] => is_python(base),
+        [Some("-v")] => matches!(base, "node" | "nodejs" | "ruby" | "perl" | "lua" | "php"),
+        _ => false,
+    };
+    if only_tells {
+        return;
+    }
+    let inline = ["-c", "-e", "-E", "-r", "-p", "-pe", "-ne", "-i", "--eval", "--print", "-ple", "-lne", "-nle", "-pi", "-n", "-x"];
+    let has_inline = words.iter().flatten().any(|word| {
+        inline.contains(word) || word.starts_with("--eval=") || (word.starts_with("-c") && is_python(base)) || (word.starts_with("-e") && base == "perl")
+    });
+    if has_inline {
+        part.has(Class::Code, format!("{base} runs a text of the command"));
+    }
+    part.is(Class::Code, format!("{base} runs a program"));
+    if let Some(file) = values.iter().find(|value| !value.text().is_some_and(|text| text.starts_with('-')))
+        && !has_inline
+        && file.text().is_some()
+        && words.first().copied().flatten() != Some("-m")
+    {
+        judge.path(file, Access::Read, part);
+    }
+    crate::forbidden::hidden(values, part);
+}

@@ -1,0 +1,211 @@
+//! `sed`: whether a script only prints.
+
+use crate::class::Class;
+use crate::situation::Access;
+use crate::verdict::Part;
+use crate::walk::Judge;
+use crate::words::Value;
+
+/// What a script does.
+enum Script {
+    Prints,
+    /// It reads these files as well.
+    Reads(Vec<String>),
+    /// It does this as well.
+    Does(Class, &'static str),
+}
+
+pub(super) fn judge(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
+    let mut scripts: Vec<Option<String>> = Vec::new();
+    let mut operands = Vec::new();
+    let mut at = 0;
+    while let Some(value) = values.get(at) {
+        at += 1;
+        let Some(text) = value.text() else {
+            if value.may_be_option() {
+                part.has(Class::Unknown, "sed gets a word that may be an option, and is not known before it runs");
+            }
+            operands.push(value);
+            continue;
+        };
+        let mut next = || {
+            at += 1;
+            values.get(at - 1)
+        };
+        match text {
+            "-n" | "-E" | "-r" | "-u" | "-z" | "-s" | "--quiet" | "--silent" | "--regexp-extended" | "--separate" | "--null-data"
+            | "--zero-terminated" | "--unbuffered" | "--posix" | "--sandbox" | "--debug" | "--help" | "--version"
+            | "-nE" | "-En" | "-nr" | "-rn" | "-nz" | "-zn" | "-zE" | "-Ez" => {}
+            "-e" | "--expression" | "-ne" | "-Ee" | "-re" | "-nEe" | "-nre" => {
+                let script = next();
+                scripts.push(script.and_then(Value::text).map(str::to_owned));
+            }
+            "-f" | "--file" => {
+                let file = next().cloned().unwrap_or_else(Value::unknown);
+                judge.path(&file, Access::Read, part);
+                part.has(Class::Code, "sed runs a script that it reads");
+            }
+            "-l" | "--line-length" => {
+                next();
+            }
+            "--" => {
+                operands.extend(&values[at..]);
+                break;
+            }
+            text if text.starts_with("--expression=") => scripts.push(Some(text["--expression=".len()..].to_owned())),
+            text if text.starts_with("-e") && text.len() > 2 => scripts.push(Some(text[2..].to_owned())),
+            text if text.starts_with("--line-length=") => {}
+            text if text.starts_with("-i") || text.starts_with("--i") || (text.starts_with('-') && !text.starts_with("--") && text.contains('i')) => {
+                part.has(Class::Write, "sed -i changes files in their place");
+                // What stands for the script then depends on the letters.
+                writes(judge, &values[at..], part);
+            }
+            text if text.starts_with('-') && text.len() > 1 => part.has(Class::Unknown, format!("sed {text} is not known to only read")),
+            _ => operands.push(value),
+        }
+    }
+    if scripts.is_empty() && !operands.is_empty() {
+        scripts.push(operands.remove(0).text().map(str::to_owned));
+    }
+    for script in scripts {
+        match script.as_deref().map(read) {
+            None => part.has(Class::Code, "sed runs a script that is not known before it runs"),
+            Some(Script::Prints) => {}
+            Some(Script::Reads(files)) => files.into_iter().for_each(|file| judge.path(&Value::Text(file), Access::Read, part)),
+            Some(Script::Does(class, what)) => part.has(class, what),
+        }
+    }
+    for operand in operands {
+        if operand.text() != Some("-") {
+            judge.path(operand, Access::Read, part);
+        }
+    }
+}
+
+/// Where a script changes files in their place, the first operand may be the script.
+fn writes(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
+    let has_expression = values.iter().any(|value| value.text().is_some_and(|text| text.starts_with("-e") || text.starts_with("--e")));
+    let operands = values.iter().filter(|value| !value.text().is_some_and(|text| text.starts_with('-')));
+    for operand in operands.skip(usize::from(!has_expression)) {
+        judge.path(operand, Access::Write, part);
+    }
+}
+
+const UNCLEAR: Script = Script::Does(Class::Unknown, "the script of sed is not understood");
+
+/// Reads a script; whatever is not understood to the last character is not proved.
+fn read(script: &str) -> Script {
+    let text: Vec<char> = script.chars().collect();
+    let mut at = 0;
+    let mut files = Vec::new();
+    while at < text.len() {
+        match text[at] {
+            c if c.is_whitespace() || matches!(c, ';' | '{' | '}' | '!' | ',' | '+' | '~' | '0'..='9' | '$') => at += 1,
+            '#' => at = line_end(&text, at),
+            '/' => match delimited(&text, at + 1, '/') {
+                Some(end) => at = flags(&text, end, "IM"),
+                None => return UNCLEAR,
+            },
+            '\\' => match text.get(at + 1).copied().and_then(|delimiter| delimited(&text, at + 2, delimiter)) {
+                Some(end) => at = flags(&text, end, "IM"),
+                None => return UNCLEAR,
+            },
+            '=' | 'd' | 'D' | 'g' | 'G' | 'h' | 'H' | 'n' | 'N' | 'p' | 'P' | 'x' | 'z' | 'F' => at += 1,
+            // A number may follow.
+            'l' | 'L' | 'q' | 'Q' => at += 1,
+            'a' | 'i' | 'c' => at = text_end(&text, at + 1),
+            ':' | 'b' | 't' | 'T' => at = label_end(&text, at + 1),
+            'r' | 'R' => {
+                let end = line_end(&text, at);
+                files.push(text[at + 1..end].iter().collect::<String>().trim().to_owned());
+                at = end;
+            }
+            'w' | 'W' => return Script::Does(Class::Write, "the script of sed writes a file"),
+            'e' => return Script::Does(Class::Code, "the script of sed runs a command"),
+            's' | 'y' => match substitute(&text, at) {
+                Ok(end) => at = end,
+                Err(script) => return script,
+            },
+            _ => return UNCLEAR,
+        }
+    }
+    if files.is_empty() { Script::Prints } else { Script::Reads(files) }
+}
+
+fn line_end(text: &[char], at: usize) -> usize {
+    text[at..].iter().position(|c| *c == '\n').map_or(text.len(), |end| at + end)
+}
+
+/// A label ends where the line does, or at a semicolon; shells of sed differ about the rest.
+fn label_end(text: &[char], at: usize) -> usize {
+    text[at..].iter().position(|c| matches!(c, '\n' | ';' | '}')).map_or(text.len(), |end| at + end)
+}
+
+/// The text of `a`, `i` and `c`: to the end of the line, and of each line that a backslash continues.
+fn text_end(text: &[char], mut at: usize) -> usize {
+    while at < text.len() {
+        match text[at] {
+            '\\' => at += 2,
+            '\n' => return at,
+            _ => at += 1,
+        }
+    }
+    text.len()
+}
+
+/// After what ends with a delimiter. Within brackets it is a character for some and not for others.
+fn delimited(text: &[char], mut at: usize, delimiter: char) -> Option<usize> {
+    if matches!(delimiter, '\\' | '\n') {
+        return None;
+    }
+    let mut is_in_brackets = false;
+    while at < text.len() {
+        match text[at] {
+            '\\' => at += 1,
+            '\n' => return None,
+            '[' => is_in_brackets = true,
+            ']' => is_in_brackets = false,
+            c if c == delimiter => return if is_in_brackets { None } else { Some(at + 1) },
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
+fn flags(text: &[char], mut at: usize, flags: &str) -> usize {
+    while text.get(at).is_some_and(|c| flags.contains(*c)) {
+        at += 1;
+    }
+    at
+}
+
+fn substitute(text: &[char], at: usize) -> Result<usize, Script> {
+    let delimiter = *text.get(at + 1).ok_or(UNCLEAR)?;
+    let middle = delimited(text, at + 2, delimiter).ok_or(UNCLEAR)?;
+    // A replacement may go on in the next line after a backslash.
+    let mut end = middle;
+    loop {
+        match text.get(end) {
+            None => return Err(UNCLEAR),
+            Some('\\') => end += 2,
+            Some(c) if *c == delimiter => break,
+            Some('\n') => return Err(UNCLEAR),
+            Some(_) => end += 1,
+        }
+    }
+    end += 1;
+    if text[at] == 'y' {
+        return Ok(end);
+    }
+    while let Some(c) = text.get(end) {
+        match c {
+            'g' | 'p' | 'i' | 'I' | 'm' | 'M' | '0'..='9' => end += 1,
+            'e' => return Err(Script::Does(Class::Code, "the script of sed runs what it replaced")),
+            'w' => return Err(Script::Does(Class::Write, "the script of sed writes a file")),
+            ' ' | '\t' | ';' | '\n' | '}' | '#' => break,
+            _ => return Err(UNCLEAR),
+        }
+    }
+    Ok(end)
+}

@@ -1,0 +1,197 @@
+//! Programs whose words mean more than options and operands.
+
+mod find;
+
+use crate::class::Class;
+use crate::command;
+use crate::situation::Access;
+use crate::verdict::Part;
+use crate::walk::Judge;
+use crate::words::Value;
+
+/// Programs that speak with other machines.
+const NETWORK: &[&str] = &[
+    "curl", "wget", "wget2", "aria2c", "axel", "http", "https", "httpie", "xh", "curlie", "ssh", "scp", "sftp", "rsync", "nc", "ncat", "netcat", "socat", "telnet", "ftp", "lftp",
+    "tftp", "ping", "ping6", "traceroute", "tracepath", "mtr", "dig", "nslookup", "host", "whois", "nmap", "masscan", "docker", "podman",
+    "kubectl", "helm", "oc", "aws", "gcloud", "az", "gsutil", "s3cmd", "rclone", "gh", "glab", "hub", "mosh", "rsh", "rlogin", "rexec", "autossh", "sshpass", "ssh-copy-id", "ssh-keyscan",
+    "openssl", "mail", "sendmail", "mutt", "msmtp", "ngrok", "cloudflared", "tailscale", "wg", "openvpn", "yt-dlp", "youtube-dl", "nerdctl", "crictl", "ctr", "skopeo", "lynx", "w3m", "links", "elinks", "getent", "resolvectl",
+    "terraform", "tofu", "pulumi", "ansible", "ansible-playbook", "vagrant", "heroku", "flyctl", "vercel", "netlify", "wrangler", "firebase", "psql", "mysql", "mongosh", "redis-cli",
+];
+
+/// Programs that build, install or test: what they run is in files.
+const BUILDS: &[&str] = &[
+    "make", "gmake", "bmake", "cmake", "ctest", "ninja", "meson", "cargo", "rustc", "rustdoc", "rustup", "go", "npm", "npx", "pnpm", "pnpx", "yarn", "bunx",
+    "pip", "pip3", "pipx", "uv", "uvx", "poetry", "pdm", "hatch", "tox", "nox", "pytest", "py.test", "mypy", "ruff", "black", "flake8", "pylint", "isort", "eslint", "prettier",
+    "tsc", "jest", "vitest", "mocha", "webpack", "vite", "rollup", "esbuild", "gradle", "gradlew", "mvn", "mvnw", "ant", "sbt", "lein", "bundle", "rake", "gem", "composer",
+    "mix", "rebar3", "stack", "cabal", "dotnet", "msbuild", "gcc", "g++", "cc", "c++", "clang", "clang++", "ld", "ar", "as", "javac", "kotlinc", "swiftc", "zig", "bazel", "buck", "buck2", "just",
+    "task", "rustfmt", "gofmt", "clang-format", "pre-commit", "tar", "zip", "unzip", "gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "zstd", "unzstd", "7z", "rar", "unrar", "cpio", "patch", "apt", "apt-get", "dpkg", "yum", "dnf", "apk", "brew", "pacman", "snap", "flatpak",
+];
+
+/// Judges a program that is known by name. Whether it was one.
+pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) -> bool {
+    match base {
+        "find" => find::judge(judge, values, part),
+        "ps" => ps(values, part),
+        "rm" | "rmdir" | "unlink" | "mkdir" | "touch" | "chmod" | "chown" | "chgrp" | "truncate" | "fallocate" | "mkfifo" | "mknod" | "shred" | "mktemp"
+        | "sponge" => changes(judge, base, values, part),
+        "tee" => tee(judge, values, part),
+        "cp" | "mv" | "ln" | "install" | "link" => copies(judge, base, values, part),
+        "jq" if program_imports(values) => {
+            part.has(Class::Unknown, "the program of jq may read files that its text names");
+        }
+        _ if only_tells(judge, base, values) => {}
+        _ if NETWORK.contains(&base) => network(judge, base, values, part),
+        _ if BUILDS.contains(&base) => {
+            part.is(Class::Unknown, format!("{base} can change files and run what they say"));
+            crate::forbidden::hidden(values, part);
+        }
+        _ => return false,
+    }
+    true
+}
+
+/// Whether a well-known program is asked for its version alone.
+fn only_tells(judge: &Judge<'_>, base: &str, values: &[Value]) -> bool {
+    let [value] = values else { return false };
+    let asks = match value.text() {
+        Some("--version") => true,
+        Some("-V") => matches!(base, "cargo" | "rustc" | "pip" | "pip3" | "curl" | "ssh"),
+        Some("-v") => matches!(base, "npm" | "pnpm" | "yarn"),
+        Some("version") => matches!(base, "go"),
+        _ => false,
+    };
+    let is_known = matches!(
+        base,
+        "cargo" | "rustc" | "rustfmt" | "rustup" | "rustdoc" | "go" | "npm" | "gcc" | "g++" | "cc" | "c++" | "clang" | "clang++" | "make" | "cmake" | "ninja" | "tar" | "zip" | "unzip" | "gzip"
+            | "xz" | "zstd" | "bzip2" | "curl" | "wget" | "rsync" | "pip" | "pip3" | "docker" | "kubectl" | "gh" | "ssh" | "openssl" | "javac" | "patch" | "dpkg" | "apt"
+    );
+    // Files of the directory say which toolchain these start.
+    let chooses = matches!(base, "cargo" | "rustc" | "rustfmt" | "rustdoc" | "go" | "npm" | "pip" | "pip3");
+    asks && is_known && !(chooses && has_toolchain_file(judge))
+}
+
+fn has_toolchain_file(judge: &Judge<'_>) -> bool {
+    const FILES: &[&str] = &["rust-toolchain", "rust-toolchain.toml", "go.work", "go.mod", ".npmrc", ".python-version", ".tool-versions"];
+    let Some(cwd) = judge.state.cwd.as_deref() else { return true };
+    cwd.ancestors().any(|directory| FILES.iter().any(|file| directory.join(file).symlink_metadata().is_ok()))
+}
+
+fn program_imports(values: &[Value]) -> bool {
+    values.iter().any(|value| value.text().is_none_or(|text| text.contains("import") || text.contains("include")))
+}
+
+/// `ps`: the letters of its older manner have other meanings, and one shows the environment of processes.
+fn ps(values: &[Value], part: &mut Part) {
+    for value in values {
+        let Some(text) = value.text() else {
+            part.has(Class::Unknown, "ps gets a word that is not known before it runs");
+            continue;
+        };
+        let shows_environment = match text.strip_prefix('-') {
+            Some(rest) if rest.starts_with('-') => !matches!(
+                rest,
+                "-forest" | "-no-headers" | "-no-heading" | "-help" | "-version" | "-headers" | "-cumulative"
+            ) && !["-sort=", "-pid=", "-ppid=", "-user=", "-format=", "-cols=", "-rows=", "-width=", "-group=", "-tty=", "-sid="].iter().any(|known| rest.starts_with(known))
+                && !["-sort", "-pid", "-ppid", "-user", "-format", "-cols"].contains(&rest),
+            Some(_) => false,
+            // A list of columns, users or processes, or letters.
+            None => text.contains('e') && text.bytes().all(|byte| byte.is_ascii_alphabetic()) && text.len() < 8 && !is_value(values, text),
+        };
+        if shows_environment {
+            part.has(Class::Unknown, format!("ps {text} may show the environment of processes"));
+        }
+    }
+    let shows = values.iter().filter_map(Value::text).any(|text| text.split([',', '=']).any(|word| matches!(word, "environ" | "env")));
+    if shows {
+        part.has(Class::Unknown, "ps shows the environment of processes");
+    }
+}
+
+/// Whether a word is the value of the option before it.
+fn is_value(values: &[Value], text: &str) -> bool {
+    let at = values.iter().position(|value| value.text() == Some(text));
+    let before = at.and_then(|at| at.checked_sub(1)).and_then(|at| values[at].text());
+    before.is_some_and(|before| {
+        before.starts_with('-') && (before.ends_with(['o', 'p', 'u', 'U', 'C', 't', 'g', 'G', 'k', 'O', 's']) || matches!(before, "--sort" | "--pid" | "--ppid" | "--user" | "--format"))
+    })
+}
+
+fn changes(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) {
+    part.is(Class::Write, format!("{base} {}", Class::Write.words()));
+    let mode = usize::from(matches!(base, "chmod" | "chown" | "chgrp"));
+    let operands: Vec<&Value> = values.iter().filter(|value| !value.text().is_some_and(|text| text.starts_with('-') && text.len() > 1)).collect();
+    for operand in operands.into_iter().skip(mode) {
+        judge.path(operand, Access::Write, part);
+    }
+}
+
+/// Without files it only passes on what it reads.
+fn tee(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
+    for value in values {
+        match value.text() {
+            Some("-a" | "-i" | "-p" | "-ai" | "-ia" | "--append" | "--ignore-interrupts" | "--help" | "--version" | "--" | "-" | "/dev/null" | "/dev/stderr" | "/dev/stdout" | "/dev/tty") => {}
+            Some(text) if text.starts_with("--output-error") => {}
+            _ => {
+                part.is(Class::Write, "tee writes files");
+                judge.path(value, Access::Write, part);
+            }
+        }
+    }
+}
+
+fn copies(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) {
+    part.is(Class::Write, format!("{base} {}", Class::Write.words()));
+    let operands: Vec<&Value> = values.iter().filter(|value| !value.text().is_some_and(|text| text.starts_with('-') && text.len() > 1)).collect();
+    let targets = values.iter().filter_map(Value::text).filter_map(|text| text.strip_prefix("--target-directory="));
+    for target in targets {
+        judge.path(&Value::Text(target.to_owned()), Access::Write, part);
+    }
+    let count = operands.len();
+    for (index, operand) in operands.into_iter().enumerate() {
+        let is_target = index + 1 == count;
+        // What is moved is gone where it was.
+        let access = if is_target || base == "mv" { Access::Write } else { Access::ReadTree { follows_links: false } };
+        judge.path(operand, access, part);
+    }
+}
+
+fn network(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) {
+    part.is(Class::Network, format!("{base} {}", Class::Network.words()));
+    let words: Vec<&str> = values.iter().filter_map(Value::text).collect();
+    match base {
+        "ssh" | "mosh" | "rsh" | "autossh" | "sshpass" => {
+            // The command on the other side, as far as it is a warning.
+            let host = words.iter().position(|word| !word.starts_with('-'));
+            if let Some(host) = host {
+                crate::forbidden::look(&words[host + 1..].join(" "), part);
+            }
+            if words.iter().any(|word| word.to_ascii_lowercase().contains("proxycommand") || word.to_ascii_lowercase().contains("localcommand")) {
+                part.has(Class::Code, format!("{base} runs a command of an option"));
+            }
+        }
+        "docker" | "podman" | "nerdctl" | "kubectl" | "oc" => container(judge, base, &words, part),
+        "terraform" | "tofu" | "pulumi" if words.contains(&"destroy") => part.is(Class::Dangerous, format!("{base} destroys what was built")),
+        _ => {}
+    }
+    for value in values {
+        if let Some(file) = value.text().and_then(|text| text.strip_prefix('@').or_else(|| text.split_once("=@").map(|(_, file)| file))) {
+            judge.path(&Value::Text(file.to_owned()), Access::Read, part);
+        }
+    }
+    crate::forbidden::hidden(values, part);
+}
+
+fn container(judge: &mut Judge<'_>, base: &str, words: &[&str], part: &mut Part) {
+    let destroys = ["prune", "rm", "rmi", "delete", "drain", "kill", "down"];
+    if words.iter().any(|word| destroys.contains(word)) {
+        part.is(Class::Dangerous, format!("{base} deletes what it runs or keeps"));
+    }
+    let opens = words.iter().any(|word| {
+        *word == "--privileged" || word.starts_with("/:") || word.contains("docker.sock") || matches!(*word, "--pid=host" | "--net=host" | "--network=host" | "--ipc=host")
+            || word.starts_with("--volume=/:") || word.starts_with("-v/:") || word.contains("source=/,") || word.contains("src=/,")
+    });
+    if opens {
+        part.is(Class::Dangerous, format!("{base} gets at the machine itself"));
+    }
+    let _ = (judge, command::base);
+}

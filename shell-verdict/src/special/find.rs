@@ -1,0 +1,147 @@
+//! `find`: what it starts with, what it looks for, what it does with that.
+
+use crate::class::Class;
+use crate::command;
+use crate::situation::Access;
+use crate::verdict::Part;
+use crate::walk::Judge;
+use crate::words::Value;
+
+/// Tests and actions without a word after them.
+const PLAIN: &[&str] = &[
+    "-a", "-and", "-o", "-or", "-not", "!", ",", "(", ")", "-depth", "-d", "-mount", "-xdev", "-noleaf", "-daystart", "-warn", "-nowarn",
+    "-ignore_readdir_race", "-noignore_readdir_race", "-empty", "-executable", "-readable", "-writable", "-false", "-true", "-nogroup", "-nouser", "-print",
+    "-print0", "-prune", "-quit", "-ls", "-help", "--help", "-version", "--version",
+];
+/// Those with one word after them, which names no file.
+const VALUED: &[&str] = &[
+    "-maxdepth", "-mindepth", "-regextype", "-amin", "-atime", "-cmin", "-ctime", "-mmin", "-mtime", "-fstype", "-gid", "-group", "-ilname", "-iname",
+    "-inum", "-ipath", "-iregex", "-iwholename", "-links", "-lname", "-name", "-path", "-perm", "-regex", "-size", "-type", "-uid", "-used", "-user",
+    "-wholename", "-xtype", "-context", "-printf",
+];
+
+pub(super) fn judge(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
+    let mut at = 0;
+    let mut follows_links = false;
+    // Options of its own stand before everything else.
+    while let Some(text) = values.get(at).and_then(Value::text) {
+        match text {
+            "-H" | "-P" => {}
+            "-L" => follows_links = true,
+            "-D" => at += 1,
+            text if text.len() == 3 && text.starts_with("-O") => {}
+            _ => break,
+        }
+        at += 1;
+    }
+    let is_expression = |value: &Value| value.text().is_some_and(|text| text.starts_with('-') || matches!(text, "(" | ")" | "!" | ","));
+    let mut roots = Vec::new();
+    while let Some(value) = values.get(at).filter(|value| !is_expression(value)) {
+        if value.may_be_option() {
+            part.has(Class::Unknown, "find gets a word that may be an expression, and is not known before it runs");
+        }
+        roots.push(value.clone());
+        at += 1;
+    }
+    if roots.is_empty() {
+        roots.push(Value::Text(".".to_owned()));
+    }
+    let expression = &values[at..];
+    if expression.iter().any(|value| matches!(value.text(), Some("-follow"))) {
+        follows_links = true;
+    }
+    for root in &roots {
+        judge.path(root, if follows_links { Access::ReadTree { follows_links } } else { Access::ReadNames }, part);
+    }
+    let texts: Option<Vec<String>> = roots.iter().map(|root| root.text().map(str::to_owned)).collect();
+    let found = match texts.filter(|_| !follows_links) {
+        Some(roots) => Value::Below(roots),
+        None => Value::unknown(),
+    };
+    walk(judge, expression, &found, part);
+}
+
+fn walk(judge: &mut Judge<'_>, expression: &[Value], found: &Value, part: &mut Part) {
+    let mut at = 0;
+    while let Some(value) = expression.get(at) {
+        at += 1;
+        let Some(text) = value.text() else {
+            return part.has(Class::Unknown, "find gets an expression that is not known before it runs");
+        };
+        let next = expression.get(at);
+        if PLAIN.contains(&text) || text == "-follow" {
+            continue;
+        }
+        if VALUED.contains(&text) {
+            if matches!(next, Some(Value::Unknown { splits: true, .. })) {
+                part.has(Class::Unknown, format!("find {text} gets words that are not known before it runs"));
+            }
+            at += 1;
+            continue;
+        }
+        match text {
+            "-newer" | "-anewer" | "-cnewer" | "-samefile" => {
+                judge.path(&next.cloned().unwrap_or_else(Value::unknown), Access::Read, part);
+                at += 1;
+            }
+            text if text.starts_with("-newer") => {
+                if !text.ends_with('t') {
+                    judge.path(&next.cloned().unwrap_or_else(Value::unknown), Access::Read, part);
+                }
+                at += 1;
+            }
+            "-delete" => part.is(Class::Dangerous, "find -delete deletes what it finds"),
+            "-fprint" | "-fprint0" | "-fls" => {
+                part.has(Class::Write, format!("find {text} writes a file"));
+                judge.path(&next.cloned().unwrap_or_else(Value::unknown), Access::Write, part);
+                at += 1;
+            }
+            "-fprintf" => {
+                part.has(Class::Write, "find -fprintf writes a file");
+                judge.path(&next.cloned().unwrap_or_else(Value::unknown), Access::Write, part);
+                at += 2;
+            }
+            "-files0-from" => {
+                part.has(Class::Unknown, "find -files0-from reads the names of directories from a file");
+                judge.path(&next.cloned().unwrap_or_else(Value::unknown), Access::Read, part);
+                at += 1;
+            }
+            "-exec" | "-execdir" | "-ok" | "-okdir" => at += runs(judge, text, &expression[at..], found, part),
+            text => part.has(Class::Unknown, format!("find {text} is not known to only read")),
+        }
+    }
+}
+
+/// A command that is run for what is found; how many words it has.
+fn runs(judge: &mut Judge<'_>, action: &str, words: &[Value], found: &Value, part: &mut Part) -> usize {
+    let end = words.iter().enumerate().position(|(at, word)| match word.text() {
+        Some(";") => true,
+        Some("+") => at > 0 && words[at - 1].text() == Some("{}"),
+        _ => false,
+    });
+    let Some(end) = end else {
+        part.has(Class::Unknown, format!("find {action} has no end"));
+        return words.len();
+    };
+    let replaced: Vec<Value> = words[..end]
+        .iter()
+        .map(|word| match word.text() {
+            Some("{}") => found.clone(),
+            Some(text) if text.contains("{}") => Value::unknown(),
+            _ => word.clone(),
+        })
+        .collect();
+    // Another program may stand in the directory of what is found, where the path has such places.
+    let is_elsewhere = matches!(action, "-execdir" | "-okdir");
+    let cwd = judge.state.cwd.clone();
+    if is_elsewhere {
+        judge.state.cwd = None;
+        let words: Vec<Value> =
+            replaced.iter().map(|word| if word == found { Value::Unknown { prefix: "./".to_owned(), splits: false } } else { word.clone() }).collect();
+        command::nested(judge, &words, part);
+    } else {
+        command::nested(judge, &replaced, part);
+    }
+    judge.state.cwd = cwd;
+    end + 1
+}

@@ -1,0 +1,135 @@
+//! What is known at a place of a command: variables, the directory, functions.
+
+use crate::situation::Situation;
+use brush_parser::ast;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+/// What a variable holds, after the command assigned it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Variable {
+    Text(String),
+    Number,
+    Unknown,
+}
+
+/// What is known of a variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Known<'a> {
+    Text(&'a str),
+    /// A number, whichever.
+    Number,
+    Unset,
+    Unknown,
+}
+
+/// A function that the command defines.
+pub(crate) struct Function {
+    pub(crate) body: ast::FunctionBody,
+    /// The text that it stands in.
+    pub(crate) text: Rc<str>,
+}
+
+/// What is known at a place of a command.
+#[derive(Clone)]
+pub(crate) struct State<'a> {
+    pub(crate) situation: &'a Situation<'a>,
+    /// The directory; `None` once it is not known.
+    pub(crate) cwd: Option<PathBuf>,
+    pub(crate) assigned: BTreeMap<String, Variable>,
+    pub(crate) functions: BTreeMap<String, Rc<Function>>,
+    /// Patterns mean what they do by default.
+    pub(crate) plain_patterns: bool,
+}
+
+/// Variables that bash sets itself, and which hold numbers.
+const NUMBERS: &[&str] = &[
+    "BASHPID", "BASH_SUBSHELL", "COLUMNS", "EPOCHSECONDS", "EUID", "HISTCMD", "LINENO", "LINES", "OPTIND", "PPID",
+    "RANDOM", "SECONDS", "SHLVL", "SRANDOM", "UID",
+];
+/// Others that it sets itself, beside all that begin with `BASH`.
+const OTHERS: &[&str] = &[
+    "COMP_CWORD", "COMP_KEY", "COMP_LINE", "COMP_POINT", "COMP_TYPE", "COMP_WORDBREAKS", "COMP_WORDS", "COPROC",
+    "DIRSTACK", "EPOCHREALTIME", "FUNCNAME", "GROUPS", "HOSTNAME", "HOSTTYPE", "IFS", "MACHTYPE", "MAPFILE", "OLDPWD",
+    "OPTARG", "OPTERR", "OSTYPE", "PIPESTATUS", "POSIXLY_CORRECT", "PS4", "READLINE_LINE", "READLINE_MARK",
+    "READLINE_POINT", "REPLY", "SHELL", "SHELLOPTS", "TIMEFORMAT", "_", "auto_resume", "histchars", "PATH", "TERM",
+];
+
+impl<'a> State<'a> {
+    pub(crate) fn new(situation: &'a Situation<'a>) -> Self {
+        Self {
+            situation,
+            cwd: Some(situation.cwd.to_owned()),
+            assigned: BTreeMap::new(),
+            functions: BTreeMap::new(),
+            plain_patterns: true,
+        }
+    }
+
+    /// What a variable holds.
+    pub(crate) fn variable(&self, name: &str) -> Known<'_> {
+        match self.assigned.get(name) {
+            Some(Variable::Text(text)) => return Known::Text(text),
+            Some(Variable::Number) => return Known::Number,
+            Some(Variable::Unknown) => return Known::Unknown,
+            None => {}
+        }
+        if name == "PWD" {
+            let cwd = self.cwd.as_deref().and_then(|cwd| cwd.to_str());
+            return cwd.map_or(Known::Unknown, Known::Text);
+        }
+        if NUMBERS.contains(&name) {
+            return Known::Number;
+        }
+        match self.situation.env.get(name) {
+            Some(value) if name != "OLDPWD" && name != "_" => Known::Text(value),
+            Some(_) => Known::Unknown,
+            None if name.starts_with("BASH") || OTHERS.contains(&name) => Known::Unknown,
+            None => Known::Unset,
+        }
+    }
+
+    pub(crate) fn assign(&mut self, name: String, value: Variable) {
+        self.assigned.insert(name, value);
+    }
+
+    /// What is known where it may be this or that.
+    pub(crate) fn merge(&mut self, other: Self) {
+        if self.cwd != other.cwd {
+            self.cwd = None;
+        }
+        for (name, own) in &mut self.assigned {
+            if other.assigned.get(name) != Some(own) {
+                *own = Variable::Unknown;
+            }
+        }
+        for name in other.assigned.into_keys() {
+            self.assigned.entry(name).or_insert(Variable::Unknown);
+        }
+        // A function that may be another is called as either: whoever calls it does not know which.
+        for (name, function) in other.functions {
+            self.functions.entry(name).or_insert(function);
+        }
+        self.plain_patterns &= other.plain_patterns;
+    }
+
+    /// Forgets what another state assigns otherwise.
+    pub(crate) fn forget(&mut self, other: &Self) {
+        for (name, value) in &other.assigned {
+            if self.assigned.get(name) != Some(value) {
+                let was_number = match self.variable(name) {
+                    Known::Number => true,
+                    Known::Text(text) => !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()),
+                    _ => false,
+                };
+                let is_number = was_number && *value == Variable::Number;
+                self.assign(name.clone(), if is_number { Variable::Number } else { Variable::Unknown });
+            }
+        }
+        if self.cwd != other.cwd {
+            self.cwd = None;
+        }
+        self.plain_patterns &= other.plain_patterns;
+    }
+}

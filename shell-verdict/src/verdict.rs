@@ -1,0 +1,163 @@
+//! What was judged, part by part.
+
+use crate::class::Class;
+use crate::situation::{Access, Decision};
+use std::ops::Range;
+use std::path::PathBuf;
+
+/// What becomes of a command, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Verdict {
+    /// The strictest of all parts and reasons.
+    pub decision: Decision,
+    /// The worst of them.
+    pub class: Class,
+    /// Each simple command, in the order of the text; those within one are its own parts.
+    pub parts: Vec<Part>,
+    /// What is said of no single part, as where the command cannot be parsed.
+    pub reasons: Vec<Reason>,
+    /// Variables that the command has to get beside its environment, for the verdict to hold.
+    pub env: Vec<(String, String)>,
+}
+
+/// A simple command of the text, with what it runs in turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Part {
+    /// Where it stands in the text that it is a part of, in bytes: in the command, or in the text of the part around it.
+    pub span: Range<usize>,
+    /// Its text.
+    pub text: String,
+    /// The name of the program, without its directory, where that is known.
+    pub program: Option<String>,
+    /// The file that the program is, where it is installed.
+    pub executable: Option<PathBuf>,
+    /// Its words after expansion. `None` for one that is not known before the command runs.
+    pub words: Vec<Option<String>>,
+    /// How many of the words say what is run, as the two of `cargo test`: the least that has to be named to allow the command
+    /// for another time. `None` where nothing short of the whole says it, as of a shell or an interpreter.
+    pub says: Option<usize>,
+    /// The strictest of its reasons and its parts.
+    pub decision: Decision,
+    /// The worst of them.
+    pub class: Class,
+    /// Why.
+    pub reasons: Vec<Reason>,
+    /// The paths that it uses, as far as they are known.
+    pub paths: Vec<(PathBuf, Access)>,
+    /// What it runs in turn: substitutions, payloads of shells, commands behind wrappers.
+    pub parts: Vec<Part>,
+}
+
+/// What a decision is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Ground {
+    /// What the program does as such. Who allowed this program, with these first words, has answered it.
+    Program,
+    /// A path that is used: another decision than that about the command.
+    Path,
+    /// An option, a word that is not known, a construct of the shell: nothing that was said of the program answers it.
+    Detail,
+}
+
+/// A reason for a decision.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Reason {
+    /// What it decides.
+    pub decision: Decision,
+    /// What the command does by it.
+    pub class: Class,
+    /// What it is about.
+    pub ground: Ground,
+    /// In words: what, and what it does.
+    pub text: String,
+}
+
+impl Verdict {
+    /// Weighs the reasons of every simple command anew: where `lifts` says so of one, what its program does as such
+    /// ([`Ground::Program`]) counts as allowed. Nothing that is denied, dangerous or about something else can be lifted. For
+    /// what a person or a rule allowed before.
+    pub fn lift(&mut self, lifts: &mut dyn FnMut(&Part) -> bool) {
+        let own = decided(&self.reasons);
+        let parts = self.parts.iter_mut().map(|part| part.lift(lifts)).max();
+        self.decision = own.max(parts.unwrap_or(Decision::Allow));
+    }
+
+    /// All parts, each before those within it.
+    pub fn each_part(&self) -> impl Iterator<Item = &Part> {
+        let mut waiting: Vec<&Part> = self.parts.iter().rev().collect();
+        std::iter::from_fn(move || {
+            let part = waiting.pop()?;
+            waiting.extend(part.parts.iter().rev());
+            Some(part)
+        })
+    }
+}
+
+impl Part {
+    pub(crate) fn new(span: Range<usize>, text: &str) -> Self {
+        Self {
+            span,
+            text: text.to_owned(),
+            program: None,
+            executable: None,
+            words: Vec::new(),
+            says: None,
+            decision: Decision::Allow,
+            class: Class::ReadOnly,
+            reasons: Vec::new(),
+            paths: Vec::new(),
+            parts: Vec::new(),
+        }
+    }
+
+    fn lift(&mut self, lifts: &mut dyn FnMut(&Part) -> bool) -> Decision {
+        for part in &mut self.parts {
+            part.lift(lifts);
+        }
+        let can = |reason: &Reason| {
+            reason.ground == Ground::Program && reason.decision == Decision::Ask && reason.class < Class::Dangerous
+        };
+        if self.reasons.iter().any(can) && lifts(self) {
+            for reason in self.reasons.iter_mut().filter(|reason| can(reason)) {
+                reason.decision = Decision::Allow;
+            }
+        }
+        let parts = self.parts.iter().map(|part| part.decision).max();
+        self.decision = decided(&self.reasons).max(parts.unwrap_or(Decision::Allow));
+        self.decision
+    }
+
+    /// Adds a reason; the strictest decides.
+    pub(crate) fn because(&mut self, class: Class, decision: Decision, ground: Ground, text: impl Into<String>) {
+        self.decision = self.decision.max(decision);
+        self.class = self.class.max(class);
+        let reason = Reason { decision, class, ground, text: text.into() };
+        if !self.reasons.contains(&reason) {
+            self.reasons.push(reason);
+        }
+    }
+
+    /// What the program does as such.
+    pub(crate) fn is(&mut self, class: Class, text: impl Into<String>) {
+        self.because(class, class.decision(), Ground::Program, text);
+    }
+
+    /// What a detail does, whatever the program.
+    pub(crate) fn has(&mut self, class: Class, text: impl Into<String>) {
+        self.because(class, class.decision(), Ground::Detail, text);
+    }
+
+    pub(crate) fn add(&mut self, part: Part) {
+        self.decision = self.decision.max(part.decision);
+        self.class = self.class.max(part.class);
+        self.parts.push(part);
+    }
+}
+
+fn decided(reasons: &[Reason]) -> Decision {
+    reasons.iter().map(|reason| reason.decision).max().unwrap_or(Decision::Allow)
+}

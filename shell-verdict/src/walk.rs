@@ -1,0 +1,470 @@
+//! The tree of a command, walked: each simple command, and all that is expanded on the way.
+
+mod compound;
+mod redirect;
+mod simple;
+mod test;
+
+pub(crate) use simple::{Assigned, Word};
+pub(crate) use test::is_name;
+
+
+use crate::class::Class;
+use crate::environment;
+use crate::forbidden;
+use crate::situation::{Access, Decision, Shell, Situation};
+use crate::state::{State, Variable};
+use crate::verdict::{Ground, Part, Verdict};
+use crate::words::{self, Found, Unclear, Value};
+use brush_parser::{Parser, ParserOptions, SourceSpan, ast};
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Component, Path, PathBuf};
+use std::rc::Rc;
+
+/// How deep commands may stand in commands.
+const DEEPEST: usize = 12;
+/// How deep brackets and keywords of one text may stand in each other.
+const DEEPEST_NESTING: usize = 40;
+/// The longest command that is judged, in bytes.
+const LONGEST: usize = 64 * 1024;
+/// So many simple commands are judged.
+const MOST_COMMANDS: usize = 2_000;
+
+/// Judges one command.
+pub(crate) struct Judge<'a> {
+    pub(crate) state: State<'a>,
+    depth: usize,
+    commands: usize,
+    /// The functions that are being called.
+    calls: Vec<String>,
+    pub(crate) env: Vec<(String, String)>,
+}
+
+/// A text that is judged.
+#[derive(Clone)]
+pub(crate) struct Source {
+    text: Rc<str>,
+    is_ascii: bool,
+}
+
+impl Source {
+    fn new(text: &str) -> Self {
+        Self { is_ascii: text.is_ascii(), text: text.into() }
+    }
+
+    fn of(text: Rc<str>) -> Self {
+        Self { is_ascii: text.is_ascii(), text }
+    }
+
+    /// The parser counts characters.
+    fn byte(&self, index: usize) -> usize {
+        if self.is_ascii {
+            return index.min(self.text.len());
+        }
+        self.text.char_indices().nth(index).map_or(self.text.len(), |(at, _)| at)
+    }
+
+    fn span(&self, span: &SourceSpan) -> Range<usize> {
+        let start = self.byte(span.start.index);
+        start..self.byte(span.end.index).max(start)
+    }
+}
+
+pub(crate) fn judge(command: &str, situation: &Situation<'_>) -> Verdict {
+    let mut judge =
+        Judge { state: State::new(situation), depth: 0, commands: 0, calls: Vec::new(), env: Vec::new() };
+    let mut whole = Part::new(0..command.len(), command);
+    for name in situation.env.keys().filter(|name| environment::is_dangerous(name)) {
+        whole.has(Class::Code, format!("{name} is in the environment, and changes what commands do"));
+    }
+    judge.text(command, &mut whole);
+    Verdict {
+        decision: whole.decision,
+        class: whole.class,
+        parts: whole.parts,
+        reasons: whole.reasons,
+        env: judge.env,
+    }
+}
+
+impl<'a> Judge<'a> {
+    pub(crate) fn situation(&self) -> &'a Situation<'a> {
+        self.state.situation
+    }
+
+    /// Judges a text that the shell runs.
+    pub(crate) fn text(&mut self, text: &str, into: &mut Part) {
+        let program = match self.parse(text) {
+            Ok(program) => program,
+            Err(why) => {
+                into.has(Class::Unknown, why);
+                forbidden::look(text, into);
+                return;
+            }
+        };
+        let source = Source::new(text);
+        self.depth += 1;
+        for list in &program.complete_commands {
+            self.list(list, &source, into);
+        }
+        self.depth -= 1;
+    }
+
+    fn parse(&self, text: &str) -> Result<ast::Program, String> {
+        if self.depth > DEEPEST {
+            return Err("commands stand too deep in commands".to_owned());
+        }
+        if text.len() > LONGEST {
+            return Err(format!("the command is longer than {LONGEST} bytes"));
+        }
+        let is_odd = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+        if text.chars().any(is_odd) {
+            return Err("the command holds control characters".to_owned());
+        }
+        if is_too_deep(text) {
+            return Err("brackets and keywords stand too deep in each other".to_owned());
+        }
+        let is_posix = self.situation().shell == Shell::Sh;
+        if is_posix && is_bashism(text) {
+            return Err("sh may understand the command otherwise than bash".to_owned());
+        }
+        let options = ParserOptions { enable_extended_globbing: false, sh_mode: is_posix, ..ParserOptions::default() };
+        // The parser may have faults; a command must not stop its host.
+        let parsed = catch_unwind(AssertUnwindSafe(|| Parser::new(text.as_bytes(), &options).parse_program()));
+        match parsed {
+            Ok(Ok(program)) => Ok(program),
+            Ok(Err(error)) => Err(format!("the command cannot be parsed: {error}")),
+            Err(_) => Err("the command cannot be parsed".to_owned()),
+        }
+    }
+
+    /// Runs something with a state of its own, as a subshell does.
+    pub(crate) fn apart(&mut self, run: impl FnOnce(&mut Self)) {
+        let state = self.state.clone();
+        run(self);
+        self.state = state;
+    }
+
+    fn list(&mut self, list: &ast::CompoundList, source: &Source, into: &mut Part) {
+        for ast::CompoundListItem(and_or, separator) in &list.0 {
+            if matches!(separator, ast::SeparatorOperator::Async) {
+                self.apart(|judge| judge.and_or(and_or, source, into));
+            } else {
+                self.and_or(and_or, source, into);
+            }
+        }
+    }
+
+    fn and_or(&mut self, list: &ast::AndOrList, source: &Source, into: &mut Part) {
+        self.pipeline(&list.first, source, into);
+        // What may be so when the list ends. What follows `&&` runs after what stands before it, as long as there is no `||`.
+        let mut ends: Option<State<'a>> = None;
+        let mut is_certain = true;
+        for next in &list.additional {
+            let pipeline = match next {
+                ast::AndOr::And(pipeline) => pipeline,
+                ast::AndOr::Or(pipeline) => {
+                    is_certain = false;
+                    pipeline
+                }
+            };
+            let before = self.state.clone();
+            match &mut ends {
+                None => ends = Some(before),
+                Some(ends) => ends.merge(before),
+            }
+            if !is_certain && let Some(ends) = &ends {
+                self.state = ends.clone();
+            }
+            self.pipeline(pipeline, source, into);
+        }
+        if let Some(ends) = ends {
+            self.state.merge(ends);
+        }
+    }
+
+    fn pipeline(&mut self, pipeline: &ast::Pipeline, source: &Source, into: &mut Part) {
+        match &pipeline.seq[..] {
+            [one] => self.command(one, source, into),
+            several => {
+                for command in several {
+                    self.apart(|judge| judge.command(command, source, into));
+                }
+            }
+        }
+    }
+
+    fn command(&mut self, command: &ast::Command, source: &Source, into: &mut Part) {
+        self.commands += 1;
+        if self.commands > MOST_COMMANDS {
+            return into.has(Class::Unknown, format!("more than {MOST_COMMANDS} commands are not judged"));
+        }
+        match command {
+            ast::Command::Simple(simple) => self.simple(simple, source, into),
+            ast::Command::Compound(compound, redirects) => {
+                self.redirects(redirects.as_ref(), source, into);
+                self.compound(compound, source, into);
+            }
+            ast::Command::Function(function) => self.define(function, source, into),
+            ast::Command::ExtendedTest(test, redirects) => {
+                self.redirects(redirects.as_ref(), source, into);
+                self.test(&test.expr, source, into);
+            }
+        }
+    }
+
+    /// The values of a word; what it runs is judged.
+    pub(crate) fn fields(&mut self, word: &str, into: &mut Part) -> Vec<Value> {
+        let mut found = Found::default();
+        let values = words::fields(word, &self.state, &mut found);
+        self.found(found, into);
+        values.unwrap_or_else(|why| vec![unclear(word, why, into)])
+    }
+
+    /// The value of what is assigned, tested or read.
+    pub(crate) fn single(&mut self, word: &str, into: &mut Part) -> Value {
+        let mut found = Found::default();
+        let value = words::single(word, &self.state, &mut found);
+        self.found(found, into);
+        value.unwrap_or_else(|why| unclear(word, why, into))
+    }
+
+    pub(crate) fn arithmetic(&mut self, text: &str, into: &mut Part) {
+        let mut found = Found::default();
+        let result = words::arithmetic(text, &self.state, &mut found);
+        self.found(found, into);
+        if let Err(why) = result {
+            unclear(text, why, into);
+        }
+    }
+
+    fn found(&mut self, found: Found, into: &mut Part) {
+        for what in found.evaluates {
+            into.has(Class::Code, what);
+        }
+        for (name, is_number) in found.assigns {
+            self.assigned(name, if is_number { Variable::Number } else { Variable::Unknown }, into);
+        }
+        for command in found.commands {
+            let mut part = Part::new(into.span.clone(), &command);
+            self.apart(|judge| judge.text(&command, &mut part));
+            // What stands in it are the parts.
+            part.parts.drain(..).for_each(|part| into.add(part));
+            for reason in part.reasons {
+                into.because(reason.class, reason.decision, reason.ground, reason.text);
+            }
+        }
+    }
+
+    /// A variable of the shell gets a value.
+    fn assigned(&mut self, name: String, value: Variable, into: &mut Part) {
+        let used = if self.situation().env.contains_key(&name) {
+            environment::Use::Program
+        } else {
+            environment::Use::Shell
+        };
+        let text = match &value {
+            Variable::Text(text) => Some(text.as_str()),
+            _ => None,
+        };
+        if let Some(why) = environment::assignment(&name, text, used) {
+            into.has(Class::Code, why);
+        }
+        self.state.assign(name, value);
+    }
+
+    /// One level deeper in what a command runs in turn. Whether that is not too deep.
+    pub(crate) fn enter(&mut self) -> bool {
+        self.depth += 1;
+        self.depth <= DEEPEST
+    }
+
+    pub(crate) fn leave(&mut self) {
+        self.depth -= 1;
+    }
+
+    /// A builtin sets a variable.
+    pub(crate) fn assign(&mut self, name: &str, value: Variable, part: &mut Part) {
+        self.assigned(name.to_owned(), value, part);
+    }
+
+    /// A variable goes to all programs from here on.
+    pub(crate) fn export(&mut self, name: &str, value: &Variable, part: &mut Part) {
+        let text = match value {
+            Variable::Text(text) => Some(text.as_str()),
+            _ => None,
+        };
+        if let Some(why) = environment::assignment(name, text, environment::Use::Program) {
+            part.has(Class::Code, why);
+        }
+    }
+
+    /// A text that a command runs as a shell does.
+    pub(crate) fn payload(&mut self, text: &str, shell: Shell, part: &mut Part) {
+        let mut whole = Part::new(part.span.clone(), text);
+        if shell == Shell::Sh && is_bashism(text) {
+            whole.has(Class::Code, "sh may understand it otherwise than bash");
+        }
+        self.text(text, &mut whole);
+        part.add(whole);
+    }
+
+    /// Notes a variable that the command has to get for its verdict to hold.
+    pub(crate) fn needs(&mut self, variables: &[(&str, &str)]) {
+        for (name, value) in variables {
+            if !self.env.iter().any(|(known, _)| known == name) {
+                self.env.push(((*name).to_owned(), (*value).to_owned()));
+            }
+        }
+    }
+
+    /// Counts a path as used.
+    pub(crate) fn path(&mut self, value: &Value, access: Access, part: &mut Part) {
+        match value {
+            Value::Text(text) => self.named(text, access, part),
+            Value::Below(roots) => {
+                let access = match access {
+                    Access::Read => Access::ReadTree { follows_links: false },
+                    access => access,
+                };
+                for root in roots {
+                    self.named(root, access, part);
+                }
+            }
+            Value::Unknown { .. } => {
+                let class = if access == Access::Write { Class::Write } else { Class::Unknown };
+                part.has(class, format!("it {} a path that is not known before it runs", verb(access)));
+            }
+        }
+    }
+
+    fn named(&mut self, given: &str, access: Access, part: &mut Part) {
+        if given.is_empty() || is_no_file(given, access) {
+            return;
+        }
+        if access == Access::Write && is_device(given) {
+            return part.is(Class::Forbidden, format!("it writes to the device {given}"));
+        }
+        match self.absolute(given) {
+            Some(path) => self.decided(path, access, part),
+            None => {
+                let why = format!("it {} {given}, in a directory that is not known before it runs", verb(access));
+                part.has(if access == Access::Write { Class::Write } else { Class::Unknown }, why);
+            }
+        }
+    }
+
+    fn decided(&mut self, path: PathBuf, access: Access, part: &mut Part) {
+        let class = if access == Access::Write { Class::Write } else { Class::ReadOnly };
+        let mut decision = (self.situation().decide)(&path, access);
+        // To write is never proved to be harmless here.
+        if access == Access::Write {
+            decision = decision.max(Decision::Ask);
+        }
+        part.class = part.class.max(class);
+        if decision != Decision::Allow {
+            part.because(class, decision, Ground::Path, format!("it {} {}", verb(access), path.display()));
+        }
+        if !part.paths.iter().any(|(known, of)| *known == path && *of == access) {
+            part.paths.push((path, access));
+        }
+    }
+
+    /// A path as the command would use it, absolute and without `.` and `..`.
+    pub(crate) fn absolute(&self, given: &str) -> Option<PathBuf> {
+        let path = Path::new(given);
+        let mut whole = if path.is_absolute() { PathBuf::from("/") } else { self.state.cwd.clone()? };
+        for component in path.components() {
+            match component {
+                Component::RootDir | Component::Prefix(_) | Component::CurDir => {}
+                // What stands before it may be a link, and then this is not the directory that it stands in.
+                Component::ParentDir => {
+                    let real = whole.canonicalize().unwrap_or(whole);
+                    whole = real.parent().map_or_else(|| PathBuf::from("/"), Path::to_owned);
+                }
+                Component::Normal(name) => whole.push(name),
+            }
+        }
+        Some(whole)
+    }
+}
+
+fn unclear(word: &str, why: Unclear, into: &mut Part) -> Value {
+    into.has(Class::Unknown, format!("`{}` is not understood: {why}", shortened(word)));
+    Value::unknown()
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(60) {
+        None => text.to_owned(),
+        Some((at, _)) => format!("{}…", &text[..at]),
+    }
+}
+
+pub(crate) fn verb(access: Access) -> &'static str {
+    match access {
+        Access::Read => "reads",
+        Access::ReadNames => "lists all below",
+        Access::ReadTree { .. } => "reads all below",
+        Access::Write => "writes",
+    }
+}
+
+/// Whether a path is that of a stream that is open already, or of a device that holds nothing.
+fn is_no_file(given: &str, access: Access) -> bool {
+    match access {
+        Access::Write => matches!(given, "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/tty" | "/dev/full"),
+        _ => {
+            matches!(given, "/dev/null" | "/dev/stdin" | "/dev/zero" | "/dev/urandom" | "/dev/random" | "/dev/full")
+                || is_descriptor(given)
+        }
+    }
+}
+
+/// Whether a path is that of a descriptor that the command opened itself, as of a process substitution.
+fn is_descriptor(given: &str) -> bool {
+    let number = given.strip_prefix("/dev/fd/");
+    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// Whether a path is that of a disk or another device.
+fn is_device(given: &str) -> bool {
+    let Some(name) = given.strip_prefix("/dev/") else { return false };
+    !name.is_empty() && !is_descriptor(given) && !name.starts_with("shm/") && !name.starts_with("pts/") && !name.starts_with("mqueue/")
+        && !matches!(name, "shm" | "fd" | "pts" | "stdin" | "zero" | "random" | "urandom" | "ptmx")
+        && !name.starts_with("tcp/") && !name.starts_with("udp/")
+}
+
+/// Whether a text has something in it that only bash understands, or that other shells understand otherwise.
+fn is_bashism(text: &str) -> bool {
+    const ONLY_BASH: &[&str] =
+        &["{", "$'", "$\"", "[[", "((", "<(", ">(", "&>", "<<<", "|&", ">&", "function ", "select ", "coproc", "+=", "==", "$[", "time "];
+    ONLY_BASH.iter().any(|only| text.contains(only))
+}
+
+/// Whether brackets or keywords stand so deep in each other that a parser might not come back. It counts too much rather
+/// than too little.
+fn is_too_deep(text: &str) -> bool {
+    let (mut depth, mut deepest) = (0_usize, 0_usize);
+    for byte in text.bytes() {
+        match byte {
+            b'(' | b'{' | b'[' => depth += 1,
+            b')' | b'}' | b']' => depth = depth.saturating_sub(1),
+            _ => continue,
+        }
+        deepest = deepest.max(depth);
+    }
+    let (mut depth, mut deepest_keywords) = (0_usize, 0_usize);
+    for word in text.split(|c: char| c.is_whitespace() || ";&|(){}".contains(c)) {
+        match word {
+            "if" | "while" | "until" | "for" | "case" | "do" | "then" | "elif" | "else" | "!" | "coproc" | "function" => {
+                depth += 1;
+            }
+            "fi" | "done" | "esac" => depth = depth.saturating_sub(2),
+            _ => continue,
+        }
+        deepest_keywords = deepest_keywords.max(depth);
+    }
+    deepest > DEEPEST_NESTING || deepest_keywords > DEEPEST_NESTING * 3
+}

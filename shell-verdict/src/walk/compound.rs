@@ -1,0 +1,164 @@
+//! Compound commands and functions.
+
+use super::{Judge, Source};
+use crate::class::Class;
+use crate::situation::Decision;
+use crate::state::{Function, State, Variable};
+use crate::verdict::Part;
+use brush_parser::ast;
+use std::rc::Rc;
+
+/// How deep functions may call each other.
+const DEEPEST_CALLS: usize = 8;
+/// A loop over so many known values is judged with each of them.
+const MOST_VALUES: usize = 16;
+
+impl<'a> Judge<'a> {
+    pub(super) fn compound(&mut self, compound: &ast::CompoundCommand, source: &Source, into: &mut Part) {
+        use ast::CompoundCommand as C;
+        match compound {
+            C::Arithmetic(command) => self.arithmetic(&command.expr.value, into),
+            C::ArithmeticForClause(command) => {
+                if let Some(expression) = &command.initializer {
+                    self.arithmetic(&expression.value, into);
+                }
+                self.repeated(into, |judge, into| {
+                    if let Some(expression) = &command.condition {
+                        judge.arithmetic(&expression.value, into);
+                    }
+                    judge.list(&command.body.list, source, into);
+                    if let Some(expression) = &command.updater {
+                        judge.arithmetic(&expression.value, into);
+                    }
+                });
+            }
+            C::BraceGroup(group) => self.list(&group.list, source, into),
+            C::Subshell(shell) => self.apart(|judge| judge.list(&shell.list, source, into)),
+            C::ForClause(command) => self.for_each(command, source, into),
+            C::CaseClause(command) => {
+                self.single(&command.value.value, into);
+                let before = self.state.clone();
+                for case in &command.cases {
+                    for pattern in &case.patterns {
+                        self.single(&pattern.value, into);
+                    }
+                    if let Some(list) = &case.cmd {
+                        self.list(list, source, into);
+                        self.state.merge(before.clone());
+                    }
+                }
+            }
+            C::IfClause(command) => {
+                self.list(&command.condition, source, into);
+                let before = self.state.clone();
+                self.list(&command.then, source, into);
+                let mut ends = std::mem::replace(&mut self.state, before);
+                for ast::ElseClause { condition, body } in command.elses.iter().flatten() {
+                    if let Some(condition) = condition {
+                        self.list(condition, source, into);
+                    }
+                    let before = self.state.clone();
+                    self.list(body, source, into);
+                    ends.merge(std::mem::replace(&mut self.state, before));
+                }
+                self.state.merge(ends);
+            }
+            C::WhileClause(ast::WhileOrUntilClauseCommand(condition, body, _))
+            | C::UntilClause(ast::WhileOrUntilClauseCommand(condition, body, _)) => {
+                self.repeated(into, |judge, into| {
+                    judge.list(condition, source, into);
+                    judge.list(&body.list, source, into);
+                });
+            }
+            C::Coprocess(command) => {
+                into.has(Class::Unknown, "a coprocess goes on beside the command");
+                self.apart(|judge| judge.command(&command.body, source, into));
+            }
+        }
+    }
+
+    /// Where all values are known, the body is judged with each.
+    fn for_each(&mut self, command: &ast::ForClauseCommand, source: &Source, into: &mut Part) {
+        let mut values = Vec::new();
+        for word in command.values.iter().flatten() {
+            values.extend(self.fields(&word.value, into));
+        }
+        let name = command.variable_name.clone();
+        let texts: Option<Vec<String>> = values.iter().map(|value| value.text().map(str::to_owned)).collect();
+        let texts = texts.filter(|texts| command.values.is_some() && texts.len() <= MOST_VALUES);
+        let texts = texts.unwrap_or_default();
+        if texts.is_empty() {
+            self.assigned(name.clone(), Variable::Unknown, into);
+            return self.repeated(into, |judge, into| {
+                judge.state.assign(name.clone(), Variable::Unknown);
+                judge.list(&command.body.list, source, into);
+            });
+        }
+        self.settle(into, |judge, into| {
+            judge.state.assign(name.clone(), Variable::Unknown);
+            judge.list(&command.body.list, source, into);
+        });
+        let begin: State<'a> = self.state.clone();
+        let mut ends = begin.clone();
+        for text in texts {
+            self.state = begin.clone();
+            self.assigned(name.clone(), Variable::Text(text), into);
+            self.list(&command.body.list, source, into);
+            ends.merge(std::mem::replace(&mut self.state, begin.clone()));
+        }
+        self.state = ends;
+    }
+
+    /// What runs again and again: what is changed at its end is so at its beginning, too.
+    fn repeated(&mut self, into: &mut Part, run: impl Fn(&mut Self, &mut Part)) {
+        self.settle(into, &run);
+        let before = self.state.clone();
+        run(self, into);
+        self.state.merge(before);
+    }
+
+    /// Forgets what a turn changes. What the first changes may let the second change more.
+    fn settle(&mut self, into: &Part, run: impl Fn(&mut Self, &mut Part)) {
+        for _ in 0..2 {
+            let before = self.state.clone();
+            run(self, &mut Part::new(into.span.clone(), ""));
+            let after = std::mem::replace(&mut self.state, before);
+            self.state.forget(&after);
+        }
+    }
+
+    /// A function is judged where it is called; what never runs is looked for where it is defined, too.
+    pub(super) fn define(&mut self, function: &ast::FunctionDefinition, source: &Source, into: &mut Part) {
+        let name = function.fname.value.clone();
+        if self.state.functions.contains_key(&name) {
+            into.has(Class::Unknown, format!("the function {name} is defined twice"));
+        }
+        let known = Function { body: function.body.clone(), text: source.text.clone() };
+        self.state.functions.insert(name.clone(), Rc::new(known));
+        let mut trial = Part::new(into.span.clone(), "");
+        self.apart(|judge| judge.call(&name, &mut trial));
+        if trial.decision == Decision::Deny {
+            into.class = into.class.max(trial.class);
+            into.decision = Decision::Deny;
+            into.reasons.append(&mut trial.reasons);
+            into.parts.append(&mut trial.parts);
+        }
+    }
+
+    /// A function of the command is called.
+    pub(crate) fn call(&mut self, name: &str, part: &mut Part) {
+        let Some(function) = self.state.functions.get(name).cloned() else { return };
+        if self.calls.iter().any(|calling| calling == name) {
+            return part.is(Class::Forbidden, format!("the function {name} calls itself, again and again"));
+        }
+        if self.calls.len() >= DEEPEST_CALLS {
+            return part.has(Class::Unknown, "functions call each other too deep");
+        }
+        let source = Source::of(function.text.clone());
+        let ast::FunctionBody(body, redirects) = &function.body;
+        self.calls.push(name.to_owned());
+        self.redirects(redirects.as_ref(), &source, part);
+        self.compound(body, &source, part);
+        self.calls.pop();
+    }
+}

@@ -1,0 +1,76 @@
+//! Redirections.
+
+use super::{Judge, Source, unclear};
+use crate::class::Class;
+use crate::situation::Access;
+use crate::verdict::Part;
+use crate::words::{self, Found, Value};
+use brush_parser::ast;
+
+impl Judge<'_> {
+    pub(super) fn redirects(&mut self, redirects: Option<&ast::RedirectList>, source: &Source, into: &mut Part) {
+        for redirect in redirects.iter().flat_map(|list| &list.0) {
+            self.redirect(redirect, source, into);
+        }
+    }
+
+    pub(super) fn redirect(&mut self, redirect: &ast::IoRedirect, source: &Source, into: &mut Part) {
+        use ast::IoFileRedirectKind as K;
+        use ast::IoFileRedirectTarget as T;
+        match redirect {
+            ast::IoRedirect::File(_, kind, target) => match target {
+                T::Filename(word) => match kind {
+                    K::Read => self.target(&word.value, Access::Read, into),
+                    // Opened for both, it is made where it is not.
+                    K::ReadAndWrite => {
+                        self.target(&word.value, Access::Read, into);
+                        self.target(&word.value, Access::Write, into);
+                    }
+                    _ => self.target(&word.value, Access::Write, into),
+                },
+                T::Fd(_) => {}
+                T::Duplicate(word) => {
+                    let value = self.single(&word.value, into);
+                    let is_descriptor = value.text().is_some_and(|text| {
+                        let digits = text.strip_suffix('-').unwrap_or(text);
+                        digits.bytes().all(|byte| byte.is_ascii_digit())
+                    });
+                    if !is_descriptor {
+                        let reads = matches!(kind, K::DuplicateInput | K::Read);
+                        self.target(&word.value, if reads { Access::Read } else { Access::Write }, into);
+                    }
+                }
+                T::ProcessSubstitution(_, shell) => self.apart(|judge| judge.list(&shell.list, source, into)),
+            },
+            ast::IoRedirect::HereDocument(_, document) => {
+                if document.requires_expansion {
+                    let mut found = Found::default();
+                    let result = words::document(&document.doc.value, &self.state, &mut found);
+                    self.found(found, into);
+                    if let Err(why) = result {
+                        unclear(&document.doc.value, why, into);
+                    }
+                }
+            }
+            ast::IoRedirect::HereString(_, word) => {
+                self.single(&word.value, into);
+            }
+            ast::IoRedirect::OutputAndError(word, _) => self.target(&word.value, Access::Write, into),
+        }
+    }
+
+    /// The file of a redirection, which is one word.
+    fn target(&mut self, word: &str, access: Access, into: &mut Part) {
+        let mut values = self.fields(word, into);
+        let value = if values.len() == 1 { values.remove(0) } else { Value::unknown() };
+        if let Some(text) = value.text() {
+            if text.starts_with("/dev/tcp/") || text.starts_with("/dev/udp/") {
+                return into.has(Class::Network, format!("bash opens a connection for {text}"));
+            }
+            if text.is_empty() {
+                return;
+            }
+        }
+        self.path(&value, access, into);
+    }
+}

@@ -1,0 +1,158 @@
+//! Simple commands: assignments, words, redirections.
+
+use super::{Judge, Source, is_name};
+use crate::class::Class;
+use crate::command;
+use crate::environment::{self, Use};
+use crate::state::Variable;
+use crate::verdict::Part;
+use crate::words::Value;
+use brush_parser::ast::{self, SourceLocation as _};
+
+/// A word of a simple command.
+#[derive(Debug, Clone)]
+pub(crate) struct Word {
+    pub(crate) value: Value,
+    /// Of one that looks like an assignment.
+    pub(crate) assigned: Option<Assigned>,
+}
+
+/// An assignment.
+#[derive(Debug, Clone)]
+pub(crate) struct Assigned {
+    pub(crate) name: String,
+    pub(crate) value: Variable,
+}
+
+impl Word {
+    fn plain(value: Value) -> Self {
+        Self { value, assigned: None }
+    }
+}
+
+impl Judge<'_> {
+    pub(super) fn simple(&mut self, simple: &ast::SimpleCommand, source: &Source, into: &mut Part) {
+        let span = simple.location().map_or(0..source.text.len(), |span| source.span(&span));
+        let mut part = Part::new(span.clone(), source.text.get(span).unwrap_or_default());
+        let mut assigned = Vec::new();
+        for item in simple.prefix.iter().flat_map(|prefix| &prefix.0) {
+            match item {
+                ast::CommandPrefixOrSuffixItem::AssignmentWord(assignment, _) => {
+                    assigned.push(self.assignment(assignment, &mut part));
+                }
+                item => self.item(item, source, &mut part, &mut Vec::new()),
+            }
+        }
+        let mut words = Vec::new();
+        if let Some(name) = &simple.word_or_name {
+            words.extend(self.fields(&name.value, &mut part).into_iter().map(Word::plain));
+        }
+        for item in simple.suffix.iter().flat_map(|suffix| &suffix.0) {
+            self.item(item, source, &mut part, &mut words);
+        }
+        if words.is_empty() {
+            for Assigned { name, value } in assigned {
+                self.assigned(name, value, &mut part);
+            }
+        } else {
+            self.with_environment(assigned, &mut part, |judge, part| command::judge(judge, words, part));
+        }
+        into.add(part);
+    }
+
+    /// Judges a command that gets variables of its own.
+    fn with_environment(
+        &mut self,
+        assigned: Vec<Assigned>,
+        part: &mut Part,
+        run: impl FnOnce(&mut Self, &mut Part),
+    ) {
+        if assigned.is_empty() {
+            return run(self, part);
+        }
+        for Assigned { name, value } in &assigned {
+            let text = match value {
+                Variable::Text(text) => Some(text.as_str()),
+                _ => None,
+            };
+            if let Some(why) = environment::assignment(name, text, Use::Program) {
+                part.has(Class::Code, why);
+            }
+        }
+        // They are gone afterwards but where a special builtin keeps them, so either may be.
+        let before = self.state.clone();
+        for Assigned { name, value } in assigned {
+            self.state.assign(name, value);
+        }
+        run(self, part);
+        self.state.merge(before);
+    }
+
+    fn item(
+        &mut self,
+        item: &ast::CommandPrefixOrSuffixItem,
+        source: &Source,
+        part: &mut Part,
+        words: &mut Vec<Word>,
+    ) {
+        use ast::CommandPrefixOrSuffixItem as I;
+        match item {
+            I::IoRedirect(redirect) => self.redirect(redirect, source, part),
+            I::Word(word) => {
+                // Before a redirection it names a variable.
+                let name = word.value.strip_prefix('{').and_then(|word| word.strip_suffix('}'));
+                if name.is_some_and(is_name) {
+                    part.has(Class::Unknown, format!("{} may name a variable for a redirection", word.value));
+                }
+                words.extend(self.fields(&word.value, part).into_iter().map(Word::plain));
+            }
+            I::AssignmentWord(assignment, word) => {
+                let assigned = self.assignment(assignment, part);
+                let value = match &assignment.value {
+                    ast::AssignmentValue::Scalar(_) => {
+                        // What it runs was judged with the assignment.
+                        let mut values = self.fields(&word.value, &mut Part::new(0..0, ""));
+                        if values.len() == 1 { values.remove(0) } else { Value::unknown() }
+                    }
+                    ast::AssignmentValue::Array(_) => Value::unknown(),
+                };
+                words.push(Word { value, assigned: Some(assigned) });
+            }
+            I::ProcessSubstitution(_, shell) => {
+                self.apart(|judge| judge.list(&shell.list, source, part));
+                // It may be a part of the word before it, which is another one then.
+                let start = source.byte(shell.loc.start.index);
+                let before = source.text[..start].trim_end_matches(['<', '>', '(']);
+                let joins = before.ends_with(|c: char| !c.is_whitespace());
+                let value = if joins { Value::unknown() } else { Value::Text("/dev/fd/63".to_owned()) };
+                words.push(Word::plain(value));
+            }
+        }
+    }
+
+    fn assignment(&mut self, assignment: &ast::Assignment, part: &mut Part) -> Assigned {
+        let (name, is_element) = match &assignment.name {
+            ast::AssignmentName::VariableName(name) => (name.clone(), false),
+            ast::AssignmentName::ArrayElementName(name, index) => {
+                self.arithmetic(index, part);
+                (name.clone(), true)
+            }
+        };
+        let value = match &assignment.value {
+            ast::AssignmentValue::Scalar(value) => match self.single(&value.value, part) {
+                Value::Text(text) if !assignment.append && !is_element => Variable::Text(text),
+                _ => Variable::Unknown,
+            },
+            ast::AssignmentValue::Array(values) => {
+                for (index, value) in values {
+                    if let Some(index) = index {
+                        self.arithmetic(&index.value, part);
+                    }
+                    self.fields(&value.value, part);
+                }
+                Variable::Unknown
+            }
+        };
+        Assigned { name, value }
+    }
+}

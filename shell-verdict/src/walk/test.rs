@@ -1,0 +1,69 @@
+//! `[[ … ]]`.
+
+use super::{Judge, Source};
+use crate::class::Class;
+use crate::situation::Access;
+use crate::verdict::Part;
+use brush_parser::ast;
+
+impl Judge<'_> {
+    pub(super) fn test(&mut self, test: &ast::ExtendedTestExpr, source: &Source, into: &mut Part) {
+        use ast::BinaryPredicate as B;
+        use ast::ExtendedTestExpr as T;
+        use ast::UnaryPredicate as U;
+        match test {
+            T::And(one, other) | T::Or(one, other) => {
+                self.test(one, source, into);
+                self.test(other, source, into);
+            }
+            T::Not(one) | T::Parenthesized(one) => self.test(one, source, into),
+            T::UnaryTest(predicate, word) => {
+                let value = self.single(&word.value, into);
+                match predicate {
+                    U::StringHasZeroLength
+                    | U::StringHasNonZeroLength
+                    | U::ShellOptionEnabled
+                    | U::FdIsOpenTerminal => {}
+                    U::ShellVariableIsSetAndAssigned | U::ShellVariableIsSetAndNameRef => {
+                        if !value.text().is_some_and(is_name) {
+                            into.has(Class::Code, "the subscript of a tested variable is evaluated");
+                        }
+                    }
+                    _ => self.path(&value, Access::Read, into),
+                }
+            }
+            T::BinaryTest(predicate, one, other) => {
+                let values = [self.single(&one.value, into), self.single(&other.value, into)];
+                match predicate {
+                    B::ArithmeticEqualTo
+                    | B::ArithmeticNotEqualTo
+                    | B::ArithmeticLessThan
+                    | B::ArithmeticLessThanOrEqualTo
+                    | B::ArithmeticGreaterThan
+                    | B::ArithmeticGreaterThanOrEqualTo => {
+                        for (word, value) in [one, other].into_iter().zip(&values) {
+                            match value.text() {
+                                Some(text) => self.arithmetic(text, into),
+                                // As it is written: `$#` and the like are numbers all the same.
+                                None => self.arithmetic(word.value.trim_matches('"'), into),
+                            }
+                        }
+                    }
+                    B::FilesReferToSameDeviceAndInodeNumbers
+                    | B::LeftFileIsNewerOrExistsWhenRightDoesNot
+                    | B::LeftFileIsOlderOrDoesNotExistWhenRightDoes => {
+                        values.iter().for_each(|value| self.path(value, Access::Read, into));
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+/// Whether a text is the name of a variable, without a subscript.
+pub(crate) fn is_name(text: &str) -> bool {
+    !text.is_empty()
+        && !text.starts_with(|c: char| c.is_ascii_digit())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}

@@ -1,0 +1,114 @@
+//! Words of a command, as far as they are known before it runs.
+//!
+//! ```text
+//! raw word ─► braces ─► scan: quotes, variables, substitutions ─► glob ─► values
+//! ```
+//!
+//! The parser finds where a word ends; what is in it is read here, a second time and more narrowly: what is not understood
+//! to the last character makes the whole unknown.
+
+mod arithmetic;
+mod braces;
+mod glob;
+mod quote;
+mod scan;
+mod skip;
+
+use crate::state::State;
+pub(crate) use arithmetic::arithmetic;
+use scan::{Out, Scan};
+
+/// What a word is after expansion.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Value {
+    /// This text.
+    Text(String),
+    /// The name of a file below one of these directories, beginning with it.
+    Below(Vec<String>),
+    /// Nobody knows, but it begins with this.
+    Unknown {
+        prefix: String,
+        /// It may be any number of words, each of which may be anything.
+        splits: bool,
+    },
+}
+
+impl Value {
+    pub(crate) fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// One of which nothing is known.
+    pub(crate) fn unknown() -> Self {
+        Self::Unknown { prefix: String::new(), splits: true }
+    }
+
+    /// Whether it may begin with a dash.
+    pub(crate) fn may_be_option(&self) -> bool {
+        match self {
+            Self::Text(text) => text.starts_with('-'),
+            Self::Below(roots) => roots.iter().any(|root| root.starts_with('-')),
+            Self::Unknown { prefix, splits } => *splits || prefix.is_empty() || prefix.starts_with('-'),
+        }
+    }
+}
+
+/// What expanding does beside giving values.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// Commands that are run for it.
+    pub(crate) commands: Vec<String>,
+    /// What evaluates a text that is not known, in words.
+    pub(crate) evaluates: Vec<&'static str>,
+    /// Variables that are assigned; `true` for those that hold a number then.
+    pub(crate) assigns: Vec<(String, bool)>,
+}
+
+/// Why a word cannot be understood.
+pub(crate) type Unclear = &'static str;
+
+/// The values of a word of a command, in order. A variable without quotes can come to none.
+pub(crate) fn fields(word: &str, state: &State<'_>, found: &mut Found) -> Result<Vec<Value>, Unclear> {
+    if is_plain(word) {
+        return Ok(vec![Value::Text(word.to_owned())]);
+    }
+    let mut values = Vec::new();
+    for word in braces::expand(word)? {
+        let out = Scan::new(&word, state, found).word()?;
+        glob::expand(out, state, &mut values);
+    }
+    Ok(values)
+}
+
+/// The value of what is assigned, or of a word that is neither split nor a pattern.
+pub(crate) fn single(word: &str, state: &State<'_>, found: &mut Found) -> Result<Value, Unclear> {
+    if is_plain(word) {
+        return Ok(Value::Text(word.to_owned()));
+    }
+    Ok(Scan::new(word, state, found).assigned()?.into_value())
+}
+
+/// Looks through the text of a here-document.
+pub(crate) fn document(text: &str, state: &State<'_>, found: &mut Found) -> Result<(), Unclear> {
+    Scan::new(text, state, found).document().map(drop)
+}
+
+/// Whether nothing in a word is special.
+fn is_plain(word: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-,:=%@+^".contains(&byte);
+    !word.is_empty() && word.bytes().all(is_plain)
+}
+
+impl Out {
+    /// As one value, whatever patterns it has.
+    fn into_value(self) -> Value {
+        let text = self.chars.iter().map(|(c, _)| c).collect();
+        match self.hole {
+            None => Value::Text(text),
+            Some(_) => Value::Unknown { prefix: text, splits: false },
+        }
+    }
+}

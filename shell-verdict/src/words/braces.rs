@@ -1,0 +1,140 @@
+//! Braces: `{a,b}` and `{1..3}`, which come before everything else.
+
+use super::Unclear;
+use std::borrow::Cow;
+
+/// So many words may come of one.
+const MOST: usize = 256;
+
+/// The words that one comes to.
+pub(super) fn expand(word: &str) -> Result<Vec<Cow<'_, str>>, Unclear> {
+    if !word.contains('{') {
+        return Ok(vec![Cow::Borrowed(word)]);
+    }
+    let mut waiting = vec![word.to_owned()];
+    let mut words: Vec<Cow<'_, str>> = Vec::new();
+    while let Some(word) = waiting.pop() {
+        match first(&word)? {
+            None => words.push(Cow::Owned(word)),
+            Some(Found { open, close, members }) => {
+                // In their order, since the last that waits is the next.
+                for member in members.iter().rev() {
+                    waiting.push(format!("{}{member}{}", &word[..open], &word[close + 1..]));
+                }
+            }
+        }
+        if waiting.len() + words.len() > MOST {
+            return Err("braces come to more words than are looked at");
+        }
+    }
+    Ok(words)
+}
+
+struct Found {
+    open: usize,
+    close: usize,
+    members: Vec<String>,
+}
+
+/// The first braces that are expanded.
+fn first(word: &str) -> Result<Option<Found>, Unclear> {
+    let bytes = word.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'{' => {
+                if let Some(found) = members(word, at)? {
+                    return Ok(Some(found));
+                }
+                at += 1;
+            }
+            _ => at = past(bytes, at)?,
+        }
+    }
+    Ok(None)
+}
+
+/// What the braces that open here come to; `None` if they are only characters.
+fn members(word: &str, open: usize) -> Result<Option<Found>, Unclear> {
+    let bytes = word.as_bytes();
+    let (mut at, mut depth, mut from) = (open + 1, 0_usize, open + 1);
+    let mut members = Vec::new();
+    while at < bytes.len() {
+        match bytes[at] {
+            b'{' => (depth, at) = (depth + 1, at + 1),
+            b'}' if depth > 0 => (depth, at) = (depth - 1, at + 1),
+            b'}' => {
+                let inner = &word[open + 1..at];
+                members.push(word[from..at].to_owned());
+                let members = if members.len() > 1 { Some(members) } else { sequence(inner)? };
+                return Ok(members.map(|members| Found { open, close: at, members }));
+            }
+            b',' if depth == 0 => {
+                members.push(word[from..at].to_owned());
+                (from, at) = (at + 1, at + 1);
+            }
+            _ => at = past(bytes, at)?,
+        }
+    }
+    // Where one is not closed, shells differ about those within it.
+    if word[open + 1..].contains('{') { Err("a brace is not closed") } else { Ok(None) }
+}
+
+/// `1..3`; others are not worked out.
+fn sequence(inner: &str) -> Result<Option<Vec<String>>, Unclear> {
+    let Some((first, last)) = inner.split_once("..") else { return Ok(None) };
+    let is_plain = |text: &str| !text.is_empty() && text.len() < 6 && text.bytes().all(|byte| byte.is_ascii_digit());
+    let has_zeros = |text: &str| text.len() > 1 && text.starts_with('0');
+    if !is_plain(first) || !is_plain(last) || has_zeros(first) || has_zeros(last) {
+        return Err("braces hold a sequence that is not worked out");
+    }
+    let number = |text: &str| text.parse::<usize>().expect("it is a few digits");
+    let (first, last) = (number(first), number(last));
+    if first.abs_diff(last) > MOST {
+        return Err("braces come to more words than are looked at");
+    }
+    let numbers = first.min(last)..=first.max(last);
+    let mut members: Vec<String> = numbers.map(|number| number.to_string()).collect();
+    if first > last {
+        members.reverse();
+    }
+    Ok(Some(members))
+}
+
+/// Past what stands here: a character, or all that is quoted or substituted.
+fn past(bytes: &[u8], at: usize) -> Result<usize, Unclear> {
+    let close = |from: usize, quote: u8| {
+        let mut at = from;
+        while let Some(byte) = bytes.get(at) {
+            match byte {
+                b'\\' if quote != b'\'' => at += 2,
+                byte if *byte == quote => return Ok(at + 1),
+                b'$' | b'`' if quote == b'"' && matches!(bytes.get(at + 1), Some(b'(' | b'{' | b'[')) => {
+                    return Err("something is substituted in a word with braces");
+                }
+                _ => at += 1,
+            }
+        }
+        Err("a quote is not closed")
+    };
+    match bytes[at] {
+        b'\\' => Ok(at + 2),
+        b'\'' => close(at + 1, b'\''),
+        b'"' => close(at + 1, b'"'),
+        b'`' => Err("something is substituted in a word with braces"),
+        b'$' => match bytes.get(at + 1) {
+            // `${…}` holds no braces that are expanded.
+            Some(b'{') => {
+                let text = std::str::from_utf8(bytes).expect("it came from a text");
+                Ok(super::skip::closing_brace(text, at + 1, false)? + 1)
+            }
+            Some(b'(') => {
+                let text = std::str::from_utf8(bytes).expect("it came from a text");
+                Ok(super::skip::closing_parenthesis(text, at + 1)? + 1)
+            }
+            Some(b'\'') => Err("something is quoted with a dollar in a word with braces"),
+            _ => Ok(at + 1),
+        },
+        _ => Ok(at + 1),
+    }
+}

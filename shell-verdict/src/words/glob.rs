@@ -1,0 +1,151 @@
+//! Patterns, and the names of files that they match when the command is judged.
+
+use super::Value;
+use super::scan::Out;
+use crate::state::State;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// So many entries of directories are looked at for one pattern.
+const MOST_ENTRIES: usize = 20_000;
+/// So many names may one pattern match.
+const MOST_MATCHES: usize = 2_000;
+
+/// Adds what a word comes to.
+pub(super) fn expand(out: Out, state: &State<'_>, values: &mut Vec<Value>) {
+    if out.hole.is_none() && out.chars.is_empty() && !out.is_quoted && out.is_emptied {
+        return;
+    }
+    let text = || out.chars.iter().map(|(c, _)| c).collect::<String>();
+    if let Some(splits) = out.hole {
+        values.push(Value::Unknown { prefix: text(), splits: splits || is_pattern(&out.chars) });
+        return;
+    }
+    if !is_pattern(&out.chars) {
+        values.push(Value::Text(text()));
+        return;
+    }
+    match matches(&out.chars, state) {
+        Some(matches) if matches.is_empty() => values.push(Value::Text(text())),
+        Some(matches) => values.extend(matches.into_iter().map(Value::Text)),
+        None => values.push(Value::unknown()),
+    }
+}
+
+fn is_pattern(chars: &[(char, bool)]) -> bool {
+    chars.iter().any(|(c, is_quoted)| !is_quoted && matches!(c, '*' | '?' | '['))
+}
+
+/// All that may match, as the command gets it. `None` where that cannot be told.
+fn matches(pattern: &[(char, bool)], state: &State<'_>) -> Option<Vec<String>> {
+    if !state.plain_patterns {
+        return None;
+    }
+    let cwd = state.cwd.as_deref()?;
+    let mut entries = 0;
+    // Each with the text before it, as it is written, and the directory that it is.
+    let is_absolute = pattern.first().is_some_and(|(c, _)| *c == '/');
+    let start = if is_absolute { PathBuf::from("/") } else { cwd.to_owned() };
+    let mut so_far = vec![(String::new(), start)];
+    let mut parts = pattern.split(|(c, _)| *c == '/').peekable();
+    while let Some(part) = parts.next() {
+        let is_last = parts.peek().is_none();
+        let mut next = Vec::new();
+        for (text, directory) in &so_far {
+            if is_pattern(part) {
+                for name in names(part, directory, &mut entries)? {
+                    next.push((format!("{text}{name}"), directory.join(&name)));
+                }
+            } else {
+                let name: String = part.iter().map(|(c, _)| c).collect();
+                let path = if name.is_empty() { directory.clone() } else { directory.join(&name) };
+                if path.symlink_metadata().is_ok() {
+                    next.push((format!("{text}{name}"), path));
+                }
+            }
+        }
+        if next.len() > MOST_MATCHES {
+            return None;
+        }
+        if !is_last {
+            next.iter_mut().for_each(|(text, _)| text.push('/'));
+        }
+        so_far = next;
+    }
+    Some(so_far.into_iter().map(|(text, _)| text).collect())
+}
+
+/// The names in a directory that a part of a pattern may match. In doubt one does.
+fn names(part: &[(char, bool)], directory: &Path, entries: &mut usize) -> Option<Vec<String>> {
+    // A directory that cannot be read matches nothing.
+    let Ok(listed) = fs::read_dir(directory) else { return Some(Vec::new()) };
+    let begins_with_dot = part.first().is_some_and(|(c, _)| *c == '.');
+    let mut names: Vec<String> = Vec::new();
+    if begins_with_dot {
+        // Older shells match these.
+        names.extend([".", ".."].into_iter().filter(|name| is_match(part, name)).map(str::to_owned));
+    }
+    for entry in listed.flatten() {
+        *entries += 1;
+        if *entries > MOST_ENTRIES {
+            return None;
+        }
+        // What is no UTF-8 may match, and cannot be named.
+        let Ok(name) = entry.file_name().into_string() else { return None };
+        if name.starts_with('.') == begins_with_dot && is_match(part, &name) {
+            names.push(name);
+        }
+    }
+    names.sort();
+    Some(names)
+}
+
+/// Whether a pattern may match a name. What stands in brackets matches any character, since that depends on the locale.
+fn is_match(pattern: &[(char, bool)], name: &str) -> bool {
+    // How many characters others are depends on the locale.
+    if !name.is_ascii() {
+        return true;
+    }
+    let name: Vec<char> = name.chars().collect();
+    // The positions in the name that the pattern may have come to.
+    let mut at = vec![0_usize];
+    let mut rest = pattern;
+    while let Some(((c, is_quoted), after)) = rest.split_first() {
+        rest = after;
+        at = match (c, is_quoted) {
+            ('*', false) => (at[0]..=name.len()).collect(),
+            ('?', false) => step(&at, &name, |_| true),
+            ('[', false) => match bracket(after) {
+                Some(length) => {
+                    rest = &after[length..];
+                    step(&at, &name, |_| true)
+                }
+                None => step(&at, &name, |c| c == '['),
+            },
+            (wanted, _) => step(&at, &name, |c| c == *wanted),
+        };
+        if at.is_empty() {
+            return false;
+        }
+    }
+    at.contains(&name.len())
+}
+
+fn step(at: &[usize], name: &[char], fits: impl Fn(char) -> bool) -> Vec<usize> {
+    at.iter().filter(|at| name.get(**at).is_some_and(|c| fits(*c))).map(|at| at + 1).collect()
+}
+
+/// How many characters belong to a bracket after the opening one.
+fn bracket(after: &[(char, bool)]) -> Option<usize> {
+    let skip = usize::from(after.first().is_some_and(|(c, _)| matches!(c, '!' | '^')));
+    // One that stands first belongs to the set.
+    let close = after.iter().skip(skip + 1).position(|(c, is_quoted)| *c == ']' && !is_quoted)?;
+    let length = skip + 1 + close + 1;
+    // A class ends with a bracket of its own.
+    let has_class = after[..length].windows(2).any(|two| two[0].0 == '[' && matches!(two[1].0, ':' | '.' | '='));
+    if has_class {
+        let more = after[length..].iter().position(|(c, is_quoted)| *c == ']' && !is_quoted)?;
+        return Some(length + more + 1);
+    }
+    Some(length)
+}

@@ -1,0 +1,403 @@
+//! A word read from left to right.
+
+use super::arithmetic::{arithmetic, is_number};
+use super::quote::ansi_c;
+use super::skip::{closing_brace, closing_parenthesis};
+use super::{Found, Unclear};
+use crate::state::{Known, State};
+
+/// What was read of a word.
+#[derive(Debug, Default)]
+pub(super) struct Out {
+    /// Each character, and whether it was quoted.
+    pub(super) chars: Vec<(char, bool)>,
+    /// From here on nothing is known; whether what comes is split into words.
+    pub(super) hole: Option<bool>,
+    /// Something was quoted: the word is there even if it is empty.
+    pub(super) is_quoted: bool,
+    /// Something came to nothing without quotes.
+    pub(super) is_emptied: bool,
+}
+
+impl Out {
+    fn push(&mut self, text: &str, is_quoted: bool) {
+        if self.hole.is_none() {
+            self.chars.extend(text.chars().map(|c| (c, is_quoted)));
+        }
+        self.is_quoted |= is_quoted;
+    }
+
+    fn hole(&mut self, splits: bool) {
+        self.hole = Some(self.hole.unwrap_or(false) || splits);
+        self.is_quoted |= !splits;
+    }
+}
+
+/// Where a character stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Quotes {
+    None,
+    Double,
+    /// A here-document: double quotes are characters of it.
+    Document,
+}
+
+pub(super) struct Scan<'t, 's> {
+    text: &'t str,
+    at: usize,
+    state: &'s State<'s>,
+    found: &'s mut Found,
+    /// What is assigned, and not a word of a command.
+    is_assigned: bool,
+}
+
+impl<'t, 's> Scan<'t, 's> {
+    pub(super) fn new(text: &'t str, state: &'s State<'s>, found: &'s mut Found) -> Self {
+        Self { text, at: 0, state, found, is_assigned: false }
+    }
+
+    pub(super) fn word(mut self) -> Result<Out, Unclear> {
+        let mut out = Out::default();
+        self.tilde(&mut out);
+        self.run(Quotes::None, &mut out)?;
+        Ok(out)
+    }
+
+    pub(super) fn assigned(mut self) -> Result<Out, Unclear> {
+        self.is_assigned = true;
+        self.word()
+    }
+
+    pub(super) fn document(mut self) -> Result<Out, Unclear> {
+        let mut out = Out::default();
+        self.run(Quotes::Document, &mut out)?;
+        Ok(out)
+    }
+
+    fn rest(&self) -> &'t str {
+        &self.text[self.at..]
+    }
+
+    fn next(&mut self) -> Option<char> {
+        let c = self.rest().chars().next()?;
+        self.at += c.len_utf8();
+        Some(c)
+    }
+
+    fn run(&mut self, quotes: Quotes, out: &mut Out) -> Result<(), Unclear> {
+        let is_quoted = quotes != Quotes::None;
+        while let Some(c) = self.next() {
+            match c {
+                '\\' => self.escaped(quotes, out),
+                '\'' if quotes == Quotes::None => {
+                    let end = self.rest().find('\'').ok_or("a single quote is not closed")?;
+                    out.push(&self.rest()[..end], true);
+                    out.is_quoted = true;
+                    self.at += end + 1;
+                }
+                '"' if quotes == Quotes::None => {
+                    out.is_quoted = true;
+                    self.run(Quotes::Double, out)?;
+                }
+                '"' if quotes == Quotes::Double => return Ok(()),
+                '$' => self.dollar(quotes, out)?,
+                '`' => self.backquoted(is_quoted, out)?,
+                ':' if self.is_assigned && !is_quoted => {
+                    out.push(":", false);
+                    self.tilde(out);
+                }
+                c if !is_quoted && (c.is_whitespace() || "|&;<>()".contains(c)) => {
+                    // The parser has another idea of where the word ends.
+                    if !(self.is_assigned && c == '(') {
+                        return Err("a word has a character in it that would end it");
+                    }
+                    return Err("an array stands where a text was expected");
+                }
+                c => out.push(c.encode_utf8(&mut [0; 4]), is_quoted),
+            }
+        }
+        if quotes == Quotes::Double { Err("a double quote is not closed") } else { Ok(()) }
+    }
+
+    fn escaped(&mut self, quotes: Quotes, out: &mut Out) {
+        let special = match quotes {
+            Quotes::None => None,
+            Quotes::Double => Some("$`\"\\\n"),
+            Quotes::Document => Some("$`\\\n"),
+        };
+        match self.rest().chars().next() {
+            None => out.push("\\", true),
+            Some(c) if special.is_some_and(|special| !special.contains(c)) => out.push("\\", true),
+            Some(c) => {
+                self.at += c.len_utf8();
+                if c != '\n' {
+                    out.push(c.encode_utf8(&mut [0; 4]), true);
+                }
+            }
+        }
+    }
+
+    /// A tilde that stands for a directory, where one may.
+    fn tilde(&mut self, out: &mut Out) {
+        let Some(rest) = self.rest().strip_prefix('~') else { return };
+        let end = rest.find(['/', ':']).unwrap_or(rest.len());
+        let name = &rest[..end];
+        if name.contains(['\\', '\'', '"', '$', '`']) {
+            return;
+        }
+        match name {
+            "" => match self.state.variable("HOME") {
+                Known::Text(home) => out.push(home, true),
+                _ => out.hole(false),
+            },
+            "+" => match self.state.variable("PWD") {
+                Known::Text(directory) => out.push(directory, true),
+                _ => out.hole(false),
+            },
+            _ => out.hole(false),
+        }
+        self.at += 1 + name.len();
+    }
+
+    fn dollar(&mut self, quotes: Quotes, out: &mut Out) -> Result<(), Unclear> {
+        let is_quoted = quotes != Quotes::None;
+        let rest = self.rest();
+        let Some(first) = rest.chars().next() else {
+            out.push("$", is_quoted);
+            return Ok(());
+        };
+        match first {
+            '\'' if !is_quoted => {
+                let (text, length) = ansi_c(&rest[1..])?;
+                self.at += 1 + length;
+                match text {
+                    Some(text) => out.push(&text, true),
+                    None => out.hole(false),
+                }
+                out.is_quoted = true;
+            }
+            '"' if !is_quoted => {
+                self.at += 1;
+                self.run(Quotes::Double, out)?;
+                // What a translation says is in files.
+                out.hole(false);
+            }
+            '(' if rest.starts_with("((") => {
+                let inner = closing_parenthesis(rest, 1)?;
+                if rest[inner + 1..].starts_with(')') {
+                    self.at += inner + 2;
+                    self.arithmetic(&rest[2..inner])?;
+                    out.hole(!is_quoted);
+                } else {
+                    self.substitution(rest, is_quoted, out)?;
+                }
+            }
+            '(' => self.substitution(rest, is_quoted, out)?,
+            '[' => {
+                let end = rest.find(']').ok_or("an arithmetic expansion is not closed")?;
+                self.at += end + 1;
+                self.arithmetic(&rest[1..end])?;
+                out.hole(!is_quoted);
+            }
+            '{' => {
+                let end = closing_brace(rest, 0, is_quoted)?;
+                self.at += end + 1;
+                self.braced(&rest[1..end], is_quoted, out)?;
+            }
+            c if c.is_ascii_alphabetic() || c == '_' => {
+                let end = name_length(rest);
+                self.at += end;
+                self.variable(&rest[..end], is_quoted, out);
+            }
+            '@' | '*' | '#' | '?' | '-' | '$' | '!' | '0'..='9' => {
+                self.at += 1;
+                out.hole(!is_quoted || first == '@');
+            }
+            _ => out.push("$", is_quoted),
+        }
+        Ok(())
+    }
+
+    fn arithmetic(&mut self, text: &str) -> Result<(), Unclear> {
+        arithmetic(text, self.state, self.found)
+    }
+
+    fn substitution(&mut self, rest: &str, is_quoted: bool, out: &mut Out) -> Result<(), Unclear> {
+        let end = closing_parenthesis(rest, 0)?;
+        self.at += end + 1;
+        self.found.commands.push(rest[1..end].to_owned());
+        out.hole(!is_quoted);
+        Ok(())
+    }
+
+    fn backquoted(&mut self, is_quoted: bool, out: &mut Out) -> Result<(), Unclear> {
+        let mut command = String::new();
+        loop {
+            match self.next().ok_or("a backquote is not closed")? {
+                '`' => break,
+                '\\' => match self.next().ok_or("a backquote is not closed")? {
+                    // The shell takes these backslashes away before it reads the command; within double quotes one more.
+                    c @ ('$' | '`' | '\\') => command.push(c),
+                    '"' if is_quoted => command.push('"'),
+                    c => command.extend(['\\', c]),
+                },
+                c => command.push(c),
+            }
+        }
+        self.found.commands.push(command);
+        out.hole(!is_quoted);
+        Ok(())
+    }
+
+    /// A variable by its name alone. One that is not set is not known: who wrote the command expects something of it.
+    fn variable(&mut self, name: &str, is_quoted: bool, out: &mut Out) {
+        match self.state.variable(name) {
+            Known::Text(value) if is_quoted || self.is_assigned => out.push(value, true),
+            Known::Text(value) if !value.is_empty() && value.chars().all(is_one_word) => out.push(value, true),
+            Known::Text("") => out.is_emptied = true,
+            _ => out.hole(!is_quoted && !self.is_assigned),
+        }
+    }
+
+    /// What is in `${…}`.
+    fn braced(&mut self, body: &str, is_quoted: bool, out: &mut Out) -> Result<(), Unclear> {
+        let splits = !is_quoted && !self.is_assigned;
+        // `${#x}` is a number, `${#}` and `${##…}` are about the number of arguments.
+        if let Some(of) = body.strip_prefix('#').filter(|of| !of.is_empty()) {
+            let (_, rest) = self.reference(of)?;
+            if !rest.is_empty() {
+                self.within(rest, is_quoted)?;
+            }
+            out.hole(splits);
+            return Ok(());
+        }
+        if let Some(of) = body.strip_prefix('!') {
+            let end = name_length(of);
+            // The names of variables, or the keys of an array.
+            if end == 0 || !matches!(&of[end..], "*" | "@" | "[@]" | "[*]") {
+                self.found.evaluates.push("`${!…}` evaluates a name that is not known");
+                self.within(of, is_quoted)?;
+            }
+            out.hole(splits || body.ends_with('@'));
+            return Ok(());
+        }
+        let (name, operation) = self.reference(body)?;
+        let Some(name) = name else {
+            self.operation(None, operation, is_quoted)?;
+            out.hole(splits || body.starts_with('@') || body.contains("[@]"));
+            return Ok(());
+        };
+        if operation.is_empty() {
+            self.variable(name, is_quoted, out);
+            return Ok(());
+        }
+        self.operation(Some(name), operation, is_quoted)?;
+        // Only the simplest defaults are worked out.
+        let default = operation.strip_prefix(":-").filter(|text| text.chars().all(is_one_word));
+        match (self.state.variable(name), default) {
+            (Known::Unset | Known::Text(""), Some(default)) if !default.is_empty() => out.push(default, true),
+            (Known::Text(value), Some(_)) if !value.is_empty() => self.variable(name, is_quoted, out),
+            _ => out.hole(splits),
+        }
+        Ok(())
+    }
+
+    /// Reads a parameter, and what is done with it. Its name, where it is a plain variable.
+    fn reference<'b>(&mut self, body: &'b str) -> Result<(Option<&'b str>, &'b str), Unclear> {
+        let length = name_length(body);
+        if length == 0 {
+            let digits = body.bytes().take_while(u8::is_ascii_digit).count();
+            let special = body.starts_with(['@', '*', '#', '?', '-', '$', '!']);
+            return match digits.max(usize::from(special)) {
+                0 => Err("an expansion is of no variable"),
+                length => Ok((None, &body[length..])),
+            };
+        }
+        let (name, rest) = body.split_at(length);
+        let Some(subscript) = rest.strip_prefix('[') else { return Ok((Some(name), rest)) };
+        let end = subscript.find(']').ok_or("a subscript is not closed")?;
+        let (subscript, rest) = (&subscript[..end], &subscript[end + 1..]);
+        if !matches!(subscript, "@" | "*") {
+            self.arithmetic(subscript)?;
+        }
+        Ok((None, rest))
+    }
+
+    fn operation(&mut self, name: Option<&str>, operation: &str, is_quoted: bool) -> Result<(), Unclear> {
+        if let Some(transform) = operation.strip_prefix('@') {
+            if transform == "P" {
+                self.found.evaluates.push("`@P` expands a value as a prompt, commands in it included");
+            }
+            let is_known = matches!(transform, "Q" | "E" | "U" | "u" | "L" | "A" | "K" | "k" | "a" | "P");
+            return if is_known { Ok(()) } else { Err("an expansion is not known") };
+        }
+        let assigned = operation.strip_prefix(":=").or(operation.strip_prefix('='));
+        if let Some(value) = assigned {
+            match name {
+                Some(name) => self.found.assigns.push((name.to_owned(), false)),
+                None => self.found.evaluates.push("an expansion assigns what is not a plain variable"),
+            }
+            return self.within(value, is_quoted);
+        }
+        let text = [":-", ":?", ":+", "-", "?", "+", "##", "#", "%%", "%", "//", "/#", "/%", "/", "^^", "^", ",,", ","];
+        if let Some(text) = text.iter().find_map(|text| operation.strip_prefix(text)) {
+            return self.within(text, is_quoted);
+        }
+        if let Some(range) = operation.strip_prefix(':') {
+            let (offset, length) = range.split_once(':').unwrap_or((range, "0"));
+            self.arithmetic(offset)?;
+            return self.arithmetic(length);
+        }
+        if operation.is_empty() { Ok(()) } else { Err("an expansion is not known") }
+    }
+
+    /// A text in an expansion, which is expanded in turn.
+    fn within(&mut self, text: &str, is_quoted: bool) -> Result<(), Unclear> {
+        // Within double quotes a single quote is none, for some expansions: whoever writes one there is asked about it.
+        if is_quoted && text.contains(['\'', '"']) {
+            return Err("quotes stand in an expansion within quotes");
+        }
+        let mut out = Out::default();
+        let mut scan = Scan::new(text, self.state, self.found);
+        // Blanks and the like are characters of it.
+        if is_quoted || !text.contains(['\'', '"', '\\']) {
+            scan.run(Quotes::Document, &mut out)
+        } else {
+            scan.run(Quotes::None, &mut out)
+        }
+    }
+}
+
+fn name_length(text: &str) -> usize {
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    if text.starts_with(|c: char| c.is_ascii_digit()) {
+        return 0;
+    }
+    text.bytes().take_while(|byte| is_name(*byte)).count()
+}
+
+/// Whether a character of a variable's value is neither split at nor special in a pattern.
+fn is_one_word(c: char) -> bool {
+    !c.is_whitespace() && !c.is_control() && !"*?[]\\(){}$`'\"~!".contains(c)
+}
+
+/// Whether an expansion in an arithmetic expression is a number for certain: its text begins after the dollar. Its length.
+pub(super) fn number_expansion(rest: &str, state: &State<'_>) -> Option<usize> {
+    if rest.starts_with(['#', '?', '$']) {
+        return Some(1);
+    }
+    let (body, length) = match rest.strip_prefix('{') {
+        Some(body) => {
+            let end = body.find('}')?;
+            (&body[..end], end + 2)
+        }
+        None => (&rest[..name_length(rest)], name_length(rest)),
+    };
+    if let Some(of) = body.strip_prefix('#') {
+        let name = &of[..name_length(of)];
+        let is_count = matches!(&of[name.len()..], "" | "[@]" | "[*]");
+        return is_count.then_some(length);
+    }
+    let is_name = !body.is_empty() && name_length(body) == body.len();
+    (is_name && is_number(body, state)).then_some(length)
+}

@@ -1,0 +1,115 @@
+//! Where what was opened is closed.
+
+use super::Unclear;
+
+/// How deep things may stand in each other.
+const DEEPEST: usize = 24;
+
+/// The index of the parenthesis that closes the one at `open`, which begins a command. What makes it hard to tell, such as
+/// comments and here-documents, is left to whoever is asked.
+pub(super) fn closing_parenthesis(text: &str, open: usize) -> Result<usize, Unclear> {
+    command(text.as_bytes(), open + 1, 0)
+}
+
+/// The index of the brace that closes the one at `open`.
+pub(super) fn closing_brace(text: &str, open: usize, is_quoted: bool) -> Result<usize, Unclear> {
+    brace(text.as_bytes(), open + 1, is_quoted, 0)
+}
+
+fn command(text: &[u8], mut at: usize, depth: usize) -> Result<usize, Unclear> {
+    if depth > DEEPEST {
+        return Err("commands stand too deep in commands");
+    }
+    let mut begins_word = true;
+    while let Some(byte) = text.get(at) {
+        let was_beginning = std::mem::replace(&mut begins_word, matches!(byte, b' ' | b'\t' | b'\n' | b';' | b'|' | b'&' | b'('));
+        at = match byte {
+            b')' => return Ok(at),
+            b'(' => command(text, at + 1, depth + 1)? + 1,
+            b'\\' => at + 2,
+            b'\'' => single(text, at + 1)? + 1,
+            b'"' => double(text, at + 1, depth + 1)? + 1,
+            b'`' => back(text, at + 1)? + 1,
+            b'$' => dollar(text, at, false, depth)?,
+            b'#' if was_beginning => return Err("a comment stands in a substituted command"),
+            b'<' if text.get(at + 1) == Some(&b'<') && text.get(at + 2) != Some(&b'<') => {
+                return Err("a here-document stands in a substituted command");
+            }
+            b'<' if text[at..].starts_with(b"<<<") => at + 3,
+            b'c' if was_beginning && text[at..].starts_with(b"case") => {
+                return Err("a case stands in a substituted command");
+            }
+            _ => at + 1,
+        };
+    }
+    Err("a substituted command is not closed")
+}
+
+/// What follows a dollar that stands at `at`; where to go on.
+fn dollar(text: &[u8], at: usize, is_quoted: bool, depth: usize) -> Result<usize, Unclear> {
+    match text.get(at + 1) {
+        Some(b'(') => Ok(command(text, at + 2, depth + 1)? + 1),
+        Some(b'{') => Ok(brace(text, at + 2, is_quoted, depth + 1)? + 1),
+        Some(b'\'') if !is_quoted => Ok(ansi(text, at + 2)? + 1),
+        _ => Ok(at + 1),
+    }
+}
+
+fn single(text: &[u8], at: usize) -> Result<usize, Unclear> {
+    let end = text[at.min(text.len())..].iter().position(|byte| *byte == b'\'');
+    end.map(|end| at + end).ok_or("a single quote is not closed")
+}
+
+fn ansi(text: &[u8], mut at: usize) -> Result<usize, Unclear> {
+    while let Some(byte) = text.get(at) {
+        match byte {
+            b'\'' => return Ok(at),
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+    Err("a single quote is not closed")
+}
+
+fn back(text: &[u8], mut at: usize) -> Result<usize, Unclear> {
+    while let Some(byte) = text.get(at) {
+        match byte {
+            b'`' => return Ok(at),
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+    Err("a backquote is not closed")
+}
+
+fn double(text: &[u8], mut at: usize, depth: usize) -> Result<usize, Unclear> {
+    while let Some(byte) = text.get(at) {
+        at = match byte {
+            b'"' => return Ok(at),
+            b'\\' => at + 2,
+            b'`' => back(text, at + 1)? + 1,
+            b'$' => dollar(text, at, true, depth)?,
+            _ => at + 1,
+        };
+    }
+    Err("a double quote is not closed")
+}
+
+fn brace(text: &[u8], mut at: usize, is_quoted: bool, depth: usize) -> Result<usize, Unclear> {
+    if depth > DEEPEST {
+        return Err("expansions stand too deep in expansions");
+    }
+    while let Some(byte) = text.get(at) {
+        at = match byte {
+            b'}' => return Ok(at),
+            b'\\' => at + 2,
+            b'\'' if is_quoted => return Err("quotes stand in an expansion within quotes"),
+            b'\'' => single(text, at + 1)? + 1,
+            b'"' => double(text, at + 1, depth + 1)? + 1,
+            b'`' => back(text, at + 1)? + 1,
+            b'$' => dollar(text, at, is_quoted, depth)?,
+            _ => at + 1,
+        };
+    }
+    Err("an expansion is not closed")
+}

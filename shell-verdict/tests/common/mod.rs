@@ -1,0 +1,132 @@
+//! A workspace to judge commands in.
+
+use shell_verdict::{Access, Decision, Programs, Shell, Situation, Verdict, judge};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// A workspace with some files, some of them secret.
+pub struct Fixture {
+    _directory: TempDir,
+    pub workspace: PathBuf,
+    pub env: BTreeMap<String, String>,
+    pub programs: Programs,
+}
+
+impl Fixture {
+    pub fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let workspace = directory.path().canonicalize().unwrap().join("W");
+        for (name, text) in [
+            ("README.md", "# A project\n"),
+            ("Cargo.toml", "[package]\n"),
+            ("src/main.rs", "fn main() {}\n"),
+            ("src/lib.rs", "//! A library.\n"),
+            ("src/deep/mod.rs", "\n"),
+            ("docs/a.md", "a\n"),
+            ("docs/b.md", "b\n"),
+            ("data/x.csv", "1,2\n"),
+            ("data/y.csv", "3,4\n"),
+            ("notes.txt", "notes\n"),
+            ("build.sh", "#!/bin/sh\n"),
+            ("Makefile", "all:\n"),
+            ("package.json", "{}\n"),
+            ("dir with space/file one.txt", "one\n"),
+            ("secret/.env", "KEY=1\n"),
+            ("secret/key.pem", "key\n"),
+            ("denied/x", "x\n"),
+            (".git/HEAD", "ref: refs/heads/main\n"),
+            (
+                ".git/config",
+                "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n[user]\n\tname = u\n\
+                 [remote \"origin\"]\n\turl = https://example.org/x.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n",
+            ),
+            (".git/index", "DIRC\0\0\0\u{2}\0\0\0\0"),
+            (".git/objects/info/packs", "\n"),
+            (".git/refs/heads/main", "0123456789012345678901234567890123456789\n"),
+        ] {
+            let path = workspace.join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::{PermissionsExt as _, symlink};
+            fs::set_permissions(workspace.join("build.sh"), fs::Permissions::from_mode(0o755)).unwrap();
+            symlink("/etc/passwd", workspace.join("link")).unwrap();
+        }
+        let env = [
+            ("HOME", "/home/u"),
+            ("PATH", "/usr/local/bin:/usr/bin:/bin"),
+            ("LANG", "C.UTF-8"),
+            ("USER", "u"),
+            ("TERM", "dumb"),
+        ];
+        let env = env.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        let programs = Programs::of_path("/usr/local/bin:/usr/bin:/bin");
+        Self { _directory: directory, workspace, env, programs }
+    }
+
+    pub fn judge(&self, command: &str) -> Verdict {
+        self.judge_as(command, Shell::Bash)
+    }
+
+    pub fn judge_as(&self, command: &str, shell: Shell) -> Verdict {
+        judge(
+            command,
+            &Situation {
+                cwd: &self.workspace,
+                workspace: &self.workspace,
+                env: &self.env,
+                programs: &self.programs,
+                shell,
+                decide: &|path, access| decide(&self.workspace, path, access),
+            },
+        )
+    }
+}
+
+/// What a host might say of a path, by both of its names where it leads elsewhere.
+pub fn decide(workspace: &Path, path: &Path, access: Access) -> Decision {
+    let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let own = decide_name(workspace, path, access);
+    own.max(decide_name(workspace, &real, access))
+}
+
+fn decide_name(workspace: &Path, path: &Path, access: Access) -> Decision {
+    let Ok(inside) = path.strip_prefix(workspace) else { return Decision::Ask };
+    if inside.starts_with("denied") {
+        return Decision::Deny;
+    }
+    if access == Access::Write {
+        return Decision::Ask;
+    }
+    let is_sensitive = |path: &Path| {
+        path.file_name().is_some_and(|name| name == ".env") || path.extension().is_some_and(|extension| extension == "pem")
+    };
+    match access {
+        Access::ReadTree { follows_links } => below(path, follows_links, &|path| {
+            if path.starts_with(workspace.join("denied")) {
+                Decision::Deny
+            } else if is_sensitive(path) || !path.starts_with(workspace) {
+                Decision::Ask
+            } else {
+                Decision::Allow
+            }
+        }),
+        _ if is_sensitive(path) => Decision::Ask,
+        _ => Decision::Allow,
+    }
+}
+
+fn below(path: &Path, follows_links: bool, of: &dyn Fn(&Path) -> Decision) -> Decision {
+    let is_link = path.is_symlink();
+    let mut decision = if is_link && !follows_links { Decision::Allow } else { of(&path.canonicalize().unwrap_or_else(|_| path.to_owned())) };
+    if path.is_dir() && (!is_link || follows_links) {
+        for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+            decision = decision.max(below(&entry.path(), follows_links, of));
+        }
+    }
+    decision
+}

@@ -17,13 +17,21 @@ pub(crate) fn judge(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &mu
         // `wait -p` evaluates a subscript, `jobs -x` runs a command.
         "wait" | "jobs" => {
             if words.iter().any(|word| word.value.text().is_none_or(|text| text.contains(['p', 'x']))) {
-                part.has(Class::Unknown, format!("{name} gets a word by which it may run something"));
+                part.has(Class::Code, format!("{name} gets a word by which it may run something"));
             }
         }
         "shift" | "umask" if words.iter().all(|word| word.value.text().is_some()) => {}
         "printf" => printf(judge, words, part),
         "cd" => cd(judge, words, part),
-        "pushd" | "popd" => judge.state.cwd = None,
+        "pushd" => {
+            let before = judge.state.cwd.clone();
+            match words {
+                [word] if word.value.text().is_some_and(|text| !text.starts_with(['-', '+'])) => cd(judge, words, part),
+                _ => judge.state.cwd = None,
+            }
+            judge.state.directories.push(before);
+        }
+        "popd" => judge.state.cwd = judge.state.directories.pop().flatten().filter(|_| words.is_empty()),
         "test" | "[" => test(judge, name, words, part),
         "export" | "declare" | "typeset" | "local" | "readonly" => declare(judge, name, words, part),
         "let" => {
@@ -45,7 +53,8 @@ pub(crate) fn judge(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &mu
         }
         "set" => set(judge, words, part),
         "shopt" => shopt(judge, words, part),
-        "type" | "help" | "ulimit" if words.iter().all(is_harmless_query) => {}
+        "type" | "help" if words.iter().all(is_harmless_query) => {}
+        "ulimit" if words.iter().all(|word| word.value.text().is_some_and(|text| text.starts_with('-'))) => {}
         "hash" if words.is_empty() => {}
         "alias" if words.iter().all(|word| word.assigned.is_none() && word.value.text().is_some_and(|text| !text.contains('='))) => {}
         "command" => return with_program(judge, words, part),
@@ -134,7 +143,9 @@ fn cd(judge: &mut Judge<'_>, words: &[Word], part: &mut Part) {
         part.has(Class::Unknown, "CDPATH was changed");
     }
     // One that is not there changes nothing, and what comes then runs where it was.
-    judge.state.cwd = to.and_then(|to| judge.absolute(&to)).filter(|path| is_directory(path));
+    let to = to.and_then(|to| judge.absolute(&to));
+    judge.state.likely_cwd.clone_from(&to);
+    judge.state.cwd = to.filter(|path| is_directory(path));
 }
 
 fn is_directory(path: &Path) -> bool {
@@ -147,7 +158,7 @@ fn test(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &mut Part) {
     if name == "[" && words.last().and_then(Value::text) == Some("]") {
         words.pop();
     }
-    if words.iter().any(|word| matches!(word, Value::Unknown { splits: true, .. }) && words.len() > 1) {
+    if words.iter().any(|word| matches!(word, Value::Unknown { splits: true, .. })) {
         // It may come to operators, of which one evaluates.
         return part.has(Class::Code, "test gets words that may be operators, and are not known before it runs");
     }
@@ -212,7 +223,12 @@ fn declare(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &mut Part) {
             if is_exported {
                 judge.export(name, value, part);
             }
-            judge.assign(name, if is_number { Variable::Unknown } else { value.clone() }, part);
+            if is_number {
+                judge.state.evaluated.insert(name.clone());
+                judge.state.assign(name.clone(), Variable::Number);
+            } else {
+                judge.assign(name, value.clone(), part);
+            }
             continue;
         }
         match word.value.text() {
@@ -226,6 +242,9 @@ fn declare(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &mut Part) {
                 is_exported |= option.contains('x');
             }
             Some(variable) if is_name(variable) => {
+                if is_number {
+                    judge.state.evaluated.insert(variable.to_owned());
+                }
                 if is_exported {
                     judge.export(variable, &Variable::Unknown, part);
                 }

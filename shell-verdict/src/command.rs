@@ -4,7 +4,7 @@ use crate::class::Class;
 use crate::verdict::Part;
 use crate::walk::{Judge, Word};
 use crate::words::Value;
-use crate::{builtin, forbidden, git, options, scripts, special, wrappers};
+use crate::{builtin, environment, forbidden, git, options, scripts, special, wrappers};
 use std::path::{Path, PathBuf};
 
 /// Directories of the system, which no workspace makes its own.
@@ -75,6 +75,12 @@ fn program(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut Part)
 }
 
 fn known(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) {
+    for name in environment::of_program(base) {
+        // What sorts keeps what does not fit in memory there.
+        if judge.situation().env.contains_key(*name) && *name != "TMPDIR" {
+            part.has(Class::Code, format!("{name} is in the environment, and changes what {base} does"));
+        }
+    }
     let is_handled = wrappers::judge(judge, base, values, part)
         || scripts::judge(judge, base, values, part)
         || git::judge(judge, base, values, part)
@@ -107,15 +113,12 @@ fn identify(judge: &Judge<'_>, name: &str) -> Identity {
     }
     let directories = situation.programs.directories();
     let (path, real) = if name.contains('/') {
-        let path = Path::new(name);
-        let is_listed = path.is_absolute()
-            && path.components().count() > 1
-            && !name.contains("/../")
-            && path.parent().is_some_and(|parent| directories.iter().any(|directory| directory == parent));
-        if !is_listed {
-            return Identity::Other("a program by its path, which may be any");
-        }
-        (path.to_owned(), path.canonicalize().unwrap_or_else(|_| path.to_owned()))
+        let path = judge.absolute(name).filter(|_| name.starts_with('/')).filter(|path| {
+            path.parent().is_some_and(|parent| directories.iter().any(|directory| directory == parent))
+        });
+        let Some(path) = path else { return Identity::Other("a program by its path, which may be any") };
+        let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+        (path, real)
     } else {
         match situation.programs.find(name) {
             None => {

@@ -9,8 +9,18 @@ pub(crate) enum Use {
     Program,
 }
 
+/// Variables whose value the shell evaluates when they get one.
+const EVALUATED: &[&str] = &[
+    "BASHPID", "BASH_SUBSHELL", "EPOCHSECONDS", "EUID", "HISTCMD", "LINENO", "OPTIND", "PPID", "RANDOM", "SECONDS", "SHLVL",
+    "SRANDOM", "UID", "COLUMNS", "LINES", "HISTSIZE", "HISTFILESIZE", "EPOCHREALTIME", "OPTERR",
+];
+
 /// Why an assignment is more than that; `None` for a harmless one.
 pub(crate) fn assignment(name: &str, value: Option<&str>, used: Use) -> Option<String> {
+    let is_number = value.is_some_and(|value| !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()));
+    if EVALUATED.contains(&name) && !is_number {
+        return Some(format!("the value of {name} is evaluated"));
+    }
     if runs_something(name) {
         return Some(format!("{name} can make a program run or load something"));
     }
@@ -18,7 +28,7 @@ pub(crate) fn assignment(name: &str, value: Option<&str>, used: Use) -> Option<S
         name,
         "IFS" | "PS4" | "PROMPT_COMMAND" | "CDPATH" | "GLOBIGNORE" | "HOME" | "PWD" | "OLDPWD" | "HISTFILE" | "TMPDIR"
             | "POSIXLY_CORRECT" | "EXECIGNORE" | "FIGNORE" | "FUNCNEST" | "TMOUT" | "INPUTRC" | "HOSTFILE" | "MAILPATH"
-            | "MAIL" | "histchars" | "auto_resume" | "OPTIND" | "COMP_WORDBREAKS" | "_"
+            | "MAIL" | "histchars" | "auto_resume" | "COMP_WORDBREAKS" | "_"
     ) || name.starts_with("BASH");
     if is_special {
         return Some(format!("{name} changes how the shell and its programs work"));
@@ -84,4 +94,25 @@ fn is_harmless(name: &str, value: Option<&str>) -> bool {
         );
     // Of some, a path would name a file that is read.
     is_known && value.is_some_and(|value| !value.contains(['/', '%', ':']) || matches!(name, "LS_COLORS" | "GREP_COLORS" | "JQ_COLORS"))
+}
+
+/// What in the environment changes what a program does that would only read.
+pub(crate) fn of_program(base: &str) -> &'static [&'static str] {
+    match base {
+        "rg" => &["RIPGREP_CONFIG_PATH"],
+        "grep" | "egrep" | "fgrep" => &["GREP_OPTIONS"],
+        "less" => &["LESSOPEN", "LESSCLOSE", "LESS", "LESSKEY", "LESSKEYIN", "LESSKEY_SYSTEM", "LESSKEYIN_SYSTEM", "LESSHISTFILE", "LESSEDIT"],
+        "tar" => &["TAR_OPTIONS", "TAPE", "RSH"],
+        "gzip" | "gunzip" | "zcat" => &["GZIP"],
+        "xz" | "xzcat" | "unxz" | "lzma" => &["XZ_OPT", "XZ_DEFAULTS"],
+        "unzip" | "zipinfo" => &["UNZIP", "UNZIPOPT", "ZIPINFO", "ZIPINFOOPT"],
+        "file" => &["MAGIC"],
+        "awk" | "mawk" | "gawk" | "nawk" => &["AWKPATH", "AWKLIBPATH", "MAWK_LONG_OPTIONS", "WHINY_USERS"],
+        "bc" => &["BC_ENV_ARGS"],
+        "ps" => &["PS_FORMAT", "PS_PERSONALITY"],
+        "ls" | "dir" | "vdir" => &[],
+        "tput" | "clear" | "reset" => &["TERMINFO", "TERMINFO_DIRS", "TERMCAP"],
+        "sort" => &["TMPDIR"],
+        _ => &[],
+    }
 }

@@ -2,9 +2,8 @@
 
 use crate::class::Class;
 use crate::command::base;
-use crate::situation::Access;
 use crate::verdict::Part;
-use crate::walk::Judge;
+use crate::walk::{Judge, is_device};
 use crate::words::Value;
 use std::path::{Path, PathBuf};
 
@@ -18,9 +17,9 @@ const NEVER: &[&str] = &[
 
 /// Programs that may do lasting harm, whatever their words.
 const DANGEROUS: &[&str] = &[
-    "dd", "shred", "srm", "scrub", "crontab", "at", "batch", "useradd", "userdel", "usermod", "groupadd", "groupdel", "groupmod", "adduser",
+    "shred", "srm", "scrub", "crontab", "at", "batch", "useradd", "userdel", "usermod", "groupadd", "groupdel", "groupmod", "adduser",
     "deluser", "passwd", "chpasswd", "chsh", "chfn", "visudo", "vipw", "vigr", "iptables", "ip6tables", "nft", "ufw", "firewall-cmd", "mount", "umount", "swapoff",
-    "swapon", "losetup", "insmod", "rmmod", "modprobe", "sysctl", "setcap", "chattr", "debugfs", "killall", "pkill", "killall5", "setfacl",
+    "swapon", "losetup", "mountvol", "insmod", "rmmod", "modprobe", "sysctl", "setcap", "chattr", "debugfs", "killall", "pkill", "killall5", "setfacl",
     "setenforce", "auditctl", "systemd-nspawn", "machinectl", "loginctl", "update-grub", "grub-install", "efibootmgr", "tune2fs", "resize2fs", "fsck",
     "dropdb", "keyctl",
 ];
@@ -50,7 +49,7 @@ pub(crate) fn program(judge: &mut Judge<'_>, base: &str, values: &[Value], part:
         {
             part.is(Class::Forbidden, format!("{base} ends the machine's work"));
         }
-        "systemctl" | "service" => part.is(Class::Dangerous, format!("{base} changes what the machine runs")),
+        "systemctl" | "service" if !reads_services(&words) => part.is(Class::Dangerous, format!("{base} changes what the machine runs")),
         "rm" => rm(judge, &words, values, part),
         "rmdir" | "unlink" => {}
         "mv" => moves(judge, values, part),
@@ -62,11 +61,12 @@ pub(crate) fn program(judge: &mut Judge<'_>, base: &str, values: &[Value], part:
                 part.is(Class::Forbidden, "it deletes a directory of the system, or the home");
             }
         }
+        "mount" if words.iter().all(|word| matches!(*word, "-l" | "-v" | "--help" | "--version")) => {}
+        "sysctl" if words.iter().all(|word| !word.contains('=') && matches!(*word, "-a" | "-n" | "-e" | "-N" | "-A" | "-X" | "-b" | "--all" | "--names" | "--values") || !word.starts_with('-') && !word.contains('=')) && words.len() == values.len() && !words.is_empty() => {}
+        "systemctl" | "loginctl" if reads_services(&words) => {}
         name if DANGEROUS.contains(&name) => {
             part.is(Class::Dangerous, format!("{base} {}", Class::Dangerous.words()));
-            if base == "dd" {
-                dd(judge, values, part);
-            } else {
+            if matches!(base, "shred" | "srm" | "scrub") {
                 words.iter().for_each(|word| device(word, part));
             }
         }
@@ -79,26 +79,8 @@ pub(crate) fn program(judge: &mut Judge<'_>, base: &str, values: &[Value], part:
 
 /// A device as an operand of what writes.
 fn device(word: &str, part: &mut Part) {
-    let is_disk = word.strip_prefix("/dev/").is_some_and(|name| {
-        ["sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk", "mapper/", "dm-", "md", "loop", "sr", "mem", "kmem", "port"].iter().any(|disk| name.starts_with(disk))
-    });
-    if is_disk {
+    if is_device(word) {
         part.is(Class::Forbidden, format!("it writes to the device {word}"));
-    }
-}
-
-fn dd(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
-    for value in values {
-        match value.text() {
-            Some(text) => {
-                if let Some(file) = text.strip_prefix("of=") {
-                    judge.path(&Value::Text(file.to_owned()), Access::Write, part);
-                } else if let Some(file) = text.strip_prefix("if=") {
-                    judge.path(&Value::Text(file.to_owned()), Access::Read, part);
-                }
-            }
-            None => judge.path(value, Access::Write, part),
-        }
     }
 }
 
@@ -123,7 +105,9 @@ fn rm(judge: &mut Judge<'_>, words: &[&str], values: &[Value], part: &mut Part) 
 fn moves(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
     let operands: Vec<&Value> = operands(values).collect();
     let sources = operands.len().saturating_sub(1);
-    if operands.iter().take(sources.max(1)).any(|value| is_of_system(judge, value)) {
+    let names_target = values.iter().filter_map(Value::text).any(|text| text.starts_with("-t") || text.starts_with("--t"));
+    let sources = if names_target { operands.len() } else { sources.max(1) };
+    if operands.iter().take(sources).any(|value| is_of_system(judge, value)) {
         part.is(Class::Forbidden, "it moves a directory of the system, or the home");
     }
     if operands.last().and_then(|value| value.text()) == Some("/dev/null") {
@@ -162,10 +146,13 @@ fn is_of_system(judge: &Judge<'_>, value: &Value) -> bool {
         Value::Text(text) => text.as_str(),
         Value::Below(_) => return false,
         // `/$x` may be anything below.
-        Value::Unknown { prefix, .. } => return prefix == "/" ,
+        Value::Unknown { prefix, .. } => match prefix.rfind('/') {
+            Some(at) => &prefix[..=at],
+            None => return false,
+        },
     };
     let text = text.strip_suffix("/*").map_or(text, |directory| if directory.is_empty() { "/" } else { directory });
-    let Some(path) = judge.absolute(text) else { return false };
+    let Some(path) = judge.likely(text) else { return false };
     let is_top = |path: &Path| path.parent().is_none_or(|parent| parent == Path::new("/")) && !matches!(path.to_str(), Some("/tmp"));
     let home = judge.situation().home();
     let holds_home = home.as_deref().is_some_and(|home| home.starts_with(&path));
@@ -203,4 +190,17 @@ pub(crate) fn hidden(values: &[Value], part: &mut Part) {
     if let Some(name) = words.find(|word| is_never(base(word))) {
         part.has(Class::Dangerous, format!("it may run {}", base(name)));
     }
+}
+
+fn reads_services(words: &[&str]) -> bool {
+    let mut operands = words.iter().filter(|word| !word.starts_with('-'));
+    let verb = operands.next();
+    verb.is_none_or(|verb| {
+        matches!(
+            *verb,
+            "status" | "show" | "cat" | "list-units" | "list-unit-files" | "list-sockets" | "list-timers" | "list-jobs" | "list-dependencies"
+                | "list-machines" | "is-active" | "is-enabled" | "is-failed" | "is-system-running" | "get-default" | "list-sessions"
+                | "list-users" | "list-seats" | "session-status" | "user-status"
+        )
+    }) && !words.iter().any(|word| matches!(*word, "-H" | "--host" | "-M" | "--machine") || word.starts_with("-H") || word.starts_with("-M") || word.starts_with("--host=") || word.starts_with("--machine="))
 }

@@ -60,12 +60,18 @@ pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
 fn git(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
     let mut at = 0;
     loop {
-        let Some(value) = values.get(at) else { return };
+        let Some(value) = values.get(at) else {
+            part.class = part.class.max(Class::GitRead);
+            return;
+        };
         let Some(text) = value.text() else {
             return part.has(Class::Code, "which command of git runs is not known before it does");
         };
         match text {
-            "--version" | "-v" | "--help" | "-h" | "--html-path" | "--man-path" | "--info-path" | "--exec-path" => return,
+            "--version" | "-v" | "--help" | "-h" | "--html-path" | "--man-path" | "--info-path" | "--exec-path" => {
+                part.class = part.class.max(Class::GitRead);
+                return;
+            }
             "--no-pager" | "-P" | "--no-optional-locks" | "--no-replace-objects" | "--literal-pathspecs" | "--glob-pathspecs"
             | "--noglob-pathspecs" | "--icase-pathspecs" | "--no-lazy-fetch" | "--no-advice" => {}
             "-C" => {
@@ -118,7 +124,8 @@ fn subcommand(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut Pa
         return part.has(Class::Code, "git --help runs what shows manuals");
     }
     warn(name, values, part);
-    if NETWORK.contains(&name) {
+    let talks = name == "remote" && values.iter().any(|value| matches!(value.text(), Some("show" | "update" | "prune")));
+    if NETWORK.contains(&name) || talks {
         return part.is(Class::Network, format!("git {name} speaks with other machines"));
     }
     if RUNS.contains(&name) {
@@ -133,6 +140,7 @@ fn subcommand(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut Pa
         ("tag", _) if operands == 0 || lists(&words, &["-l", "--list", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at", "-n"]) => "git:tag",
         ("remote", None | Some("-v" | "--verbose")) if operands == 0 => "git:none",
         ("remote", Some("get-url")) => "git:text",
+        ("merge-file", _) if lists(&words, &["-p", "--stdout"]) => "git:merge-file",
         ("stash", Some("list")) => "git:log",
         ("stash", Some("show")) => "git:diff",
         ("worktree", Some("list")) | ("notes", Some("list" | "show")) | ("bisect", Some("log")) => "git:text",
@@ -141,7 +149,7 @@ fn subcommand(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut Pa
         ("reflog", Some("show" | "list" | "exists")) => "git:log",
         ("reflog", Some(word)) if !matches!(word, "expire" | "delete" | "drop" | "write") => "git:log",
         ("config", Some("list" | "get")) => "git:config",
-        ("config", Some("--get" | "--get-all" | "--get-regexp" | "--get-urlmatch" | "-l" | "--list" | "--show-origin" | "--show-scope" | "--name-only" | "--local" | "--global" | "--system" | "--get-color" | "--get-colorbool"))
+        ("config", Some("--get" | "--get-all" | "--get-regexp" | "--get-urlmatch" | "-l" | "--list" | "--show-origin" | "--show-scope" | "--name-only" | "--local" | "--global" | "--system" | "--get-color" | "--get-colorbool" | "--file" | "-f" | "--null" | "-z" | "--type" | "--includes"))
             if lists(&words, &["--get", "--get-all", "--get-regexp", "--get-urlmatch", "-l", "--list", "--get-color", "--get-colorbool"]) =>
         {
             "git:config"
@@ -153,7 +161,6 @@ fn subcommand(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut Pa
     };
     let own = format!("git:{name}");
     let line = if line.is_empty() && !WRITES.contains(&name) { own.as_str() } else { line };
-    let before = part.class;
     if line.is_empty() || !options::judge(judge, line, values, part) {
         if WRITES.contains(&name) {
             part.is(Class::GitWrite, format!("git {name} changes the repository, or the files in it"));
@@ -162,7 +169,9 @@ fn subcommand(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut Pa
         }
         return;
     }
-    let _ = before;
+    if part.class == Class::Unknown && WRITES.contains(&name) {
+        part.has(Class::GitWrite, format!("git {name} may change the repository with these options"));
+    }
     part.class = part.class.max(Class::GitRead);
     if values.iter().filter_map(Value::text).any(|text| text.contains("%G") || text.contains("%(trailers:") && text.contains("cmd")) {
         part.has(Class::Code, "signatures are checked by a program that is configured");
@@ -182,7 +191,10 @@ fn lists(words: &[Option<&str>], options: &[&str]) -> bool {
 /// What destroys what cannot be brought back.
 fn warn(name: &str, values: &[Value], part: &mut Part) {
     let words: Vec<&str> = values.iter().filter_map(Value::text).collect();
-    let has = |options: &[&str]| words.iter().any(|word| options.contains(word));
+    let has = |options: &[&str]| {
+        let is = |word: &str, option: &str| word == option || (word.len() > 4 && word.starts_with("--") && option.starts_with(word));
+        words.iter().any(|word| options.iter().any(|option| is(word, option)))
+    };
     let has_short = |letter: char| words.iter().take_while(|word| **word != "--").any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(letter));
     let what = match name {
         "push" if has(&["--force", "--delete", "--mirror", "--prune", "--force-if-includes"]) || has_short('f') || has_short('d')

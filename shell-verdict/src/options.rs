@@ -3,9 +3,10 @@
 mod spec;
 
 use crate::class::Class;
+use crate::forbidden;
 use crate::situation::Access;
 use crate::verdict::Part;
-use crate::walk::Judge;
+use crate::walk::{Judge, is_no_file};
 use crate::words::Value;
 use spec::{Kind, Spec, Takes};
 use std::collections::HashMap;
@@ -17,7 +18,7 @@ static PROGRAMS: LazyLock<HashMap<&'static str, Arc<Spec>>> =
 /// Judges a program of the table. Whether it is one.
 pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) -> bool {
     let Some(spec) = PROGRAMS.get(base) else { return false };
-    let mut reading = Reading { judge, spec, base, part, operands: Vec::new(), tree: None, has_expression: false };
+    let mut reading = Reading::new(judge, spec, base, part);
     reading.words(values);
     reading.operands();
     if spec.class != Class::ReadOnly {
@@ -31,7 +32,7 @@ pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
 pub(crate) fn before_command(judge: &mut Judge<'_>, spec_line: &'static str, values: &[Value], part: &mut Part) -> usize {
     let (names, spec) = spec::read_line(spec_line);
     let base = names[0];
-    let mut reading = Reading { judge, spec: &spec, base, part, operands: Vec::new(), tree: None, has_expression: false };
+    let mut reading = Reading::new(judge, &spec, base, part);
     reading.options_until_operand(values)
 }
 
@@ -45,6 +46,28 @@ struct Reading<'r, 'a> {
     tree: Option<bool>,
     /// An option gave the expression, so no operand is one.
     has_expression: bool,
+    /// Nothing is read: it says what it is.
+    tells_of_itself: bool,
+    /// Only the names of files are shown.
+    is_listing: bool,
+}
+
+impl<'r, 'a> Reading<'r, 'a> {
+    fn new(judge: &'r mut Judge<'a>, spec: &'r Spec, name: &'r str, part: &'r mut Part) -> Self {
+        // As a person types it.
+        let base = name.strip_prefix("git:").unwrap_or(name);
+        Self {
+            judge,
+            spec,
+            base,
+            part,
+            operands: Vec::new(),
+            tree: None,
+            has_expression: false,
+            tells_of_itself: false,
+            is_listing: false,
+        }
+    }
 }
 
 impl Reading<'_, '_> {
@@ -60,7 +83,7 @@ impl Reading<'_, '_> {
                     at += 1 + self.option(text, &values[at + 1..]);
                     continue;
                 }
-                value if value.text().is_none() && value.may_be_option() && !self.spec.is_harmless => {
+                value if value.text().is_none() && value.may_be_option() && !self.spec.is_harmless && !self.spec.is_safe => {
                     let base = self.base;
                     self.part.has(Class::Unknown, format!("{base} gets a word that may be an option, and is not known before it runs"));
                 }
@@ -131,15 +154,10 @@ impl Reading<'_, '_> {
             Some((name, value)) => (name, Some(Value::Text(value.to_owned()))),
             None => (text, None),
         };
-        let takes = match self.spec.long(name) {
-            Some(takes) => takes,
-            None => {
-                match self.spec.abbreviated(name) {
-                    Some(takes) => self.takes(takes, name, &value.unwrap_or_else(Value::unknown), after),
-                    None => self.unknown(name),
-                }
-                return 0;
-            }
+        let letter = name.strip_prefix('-').and_then(|name| self.spec.short(name.chars().next()?).filter(|_| name.len() == 1));
+        let Some(takes) = self.spec.long(name).or(letter).or_else(|| self.spec.abbreviated(name)) else {
+            self.unknown(name);
+            return 0;
         };
         match (takes.has_value(), value) {
             (false, None) => {
@@ -182,7 +200,16 @@ impl Reading<'_, '_> {
     fn takes(&mut self, takes: Takes, name: &str, value: &Value, after: &[Value]) {
         let base = self.base;
         match takes {
-            Takes::Nothing | Takes::Text | Takes::Maybe => {}
+            Takes::Nothing => self.tells_of_itself |= matches!(name, "--help" | "--version" | "--type-list" | "--list-file-types"),
+            Takes::Text | Takes::Maybe => {
+                // `-d recurse` is `-r`.
+                let is_grep = matches!(base, "grep" | "egrep" | "fgrep");
+                if is_grep && (name == "-d" || name.starts_with("--dir")) && !value.text().is_some_and(|text| text.starts_with(['s', 'r']) && !text.starts_with("rec")) {
+                    self.tree = Some(self.tree.unwrap_or(false));
+                }
+            }
+            Takes::NoExpression => self.has_expression = true,
+            Takes::Listing => self.is_listing = true,
             Takes::Expression => self.has_expression = true,
             Takes::ExpressionFile => {
                 self.has_expression = true;
@@ -196,14 +223,20 @@ impl Reading<'_, '_> {
             }
             Takes::Read => self.judge.path(value, Access::Read, self.part),
             Takes::Write => {
-                self.part.has(Class::Write, format!("{base} {name} writes a file"));
-                self.judge.path(value, Access::Write, self.part);
+                if !value.text().is_some_and(|text| text == "-" || is_no_file(text, Access::Write)) {
+                    self.part.has(Class::Write, format!("{base} {name} writes a file"));
+                    self.judge.path(value, Access::Write, self.part);
+                }
             }
             Takes::Names => {
                 self.part.has(Class::Unknown, format!("{base} {name} reads the names of files from a file"));
                 self.judge.path(value, Access::Read, self.part);
             }
-            Takes::Runs => self.part.has(Class::Code, format!("{base} {name} runs a program")),
+            Takes::Runs => {
+                self.part.has(Class::Code, format!("{base} {name} runs a program"));
+                let words: Vec<&str> = [value].into_iter().chain(after).filter_map(Value::text).collect();
+                forbidden::look(&words.join(" "), self.part);
+            }
             Takes::Harm(class) => self.part.has(class, format!("{base} {name} {}", class.words())),
             Takes::Tree { follows_links } => {
                 self.tree = Some(self.tree.unwrap_or(false) || follows_links);
@@ -221,19 +254,29 @@ impl Reading<'_, '_> {
     fn operands(&mut self) {
         let mut operands = std::mem::take(&mut self.operands);
         if self.spec.has_expression && !self.has_expression && !operands.is_empty() {
-            operands.remove(0);
-        }
-        if operands.len() > self.spec.most {
-            let base = self.base;
-            let class = if self.spec.more_writes { Class::Write } else { Class::Unknown };
-            self.part.has(class, format!("{base} gets more words than it only reads"));
-            if self.spec.more_writes {
-                for operand in &operands[self.spec.most..] {
-                    self.judge.path(operand, Access::Write, self.part);
-                }
+            let expression = operands.remove(0);
+            // An option could name files, and more words would be some.
+            if expression.text().is_none() && expression.may_be_option() && self.spec.is_safe {
+                let base = self.base;
+                self.part.has(Class::Unknown, format!("{base} gets an expression that may be an option, and is not known before it runs"));
             }
         }
-        if operands.is_empty() && (self.spec.default_is_here || self.tree.is_some()) {
+        let most = self.spec.most.min(operands.len());
+        for operand in operands.split_off(most) {
+            let base = self.base;
+            if !self.spec.more_writes {
+                self.part.has(Class::Unknown, format!("{base} gets more words than it only reads"));
+            } else if !operand.text().is_some_and(|text| text == "-" || is_no_file(text, Access::Write)) {
+                self.part.has(Class::Write, format!("{base} writes to its last word"));
+                self.judge.path(&operand, Access::Write, self.part);
+            }
+        }
+        // What it is asked to tell of itself is all that it does.
+        if self.tells_of_itself {
+            return;
+        }
+        let reads_input = self.base == "rg" && self.judge.reads_pipe;
+        if operands.is_empty() && !reads_input && (self.spec.default_is_here || self.tree.is_some()) {
             operands.push(Value::Text(".".to_owned()));
         }
         let count = operands.len();
@@ -255,13 +298,17 @@ impl Reading<'_, '_> {
         let access = match (kind, self.tree) {
             (Kind::Text, _) => return,
             (Kind::Plus, _) => {
-                if !operand.text().is_some_and(|text| text.starts_with('+')) {
+                let (Value::Text(begin) | Value::Unknown { prefix: begin, splits: false }) = operand else {
+                    return self.part.has(Class::Dangerous, format!("{base} may set what it shows"));
+                };
+                if !begin.starts_with('+') {
                     self.part.has(Class::Dangerous, format!("{base} may set what it shows"));
                 }
                 return;
             }
             (Kind::Write, _) => Access::Write,
             (Kind::Names, _) => Access::ReadNames,
+            (Kind::Tree, None) if self.is_listing => Access::ReadNames,
             (Kind::Tree, follows) => tree(follows.unwrap_or(false)),
             (Kind::Read, Some(follows)) => tree(follows),
             (Kind::Read, None) => Access::Read,

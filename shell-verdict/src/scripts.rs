@@ -52,6 +52,10 @@ fn shell(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) {
     let mut is_plain = matches!(base, "sh" | "bash" | "dash" | "ash");
     while let Some(value) = values.get(at) {
         let Some(text) = value.text() else {
+            if is_payload {
+                break;
+            }
+            crate::forbidden::look(&part.text.clone(), part);
             return part.has(Class::Code, format!("{base} gets a word that is not known before it runs"));
         };
         match text {
@@ -94,6 +98,7 @@ fn shell(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) {
         part.has(Class::Code, format!("{base} runs more, or otherwise, than its text says"));
     }
     let Some(text) = values.get(at).and_then(Value::text).map(str::to_owned) else {
+        crate::forbidden::look(&part.text.clone(), part);
         return part.has(Class::Code, format!("{base} runs a text that is not known before it runs"));
     };
     let shell = if base == "bash" { Shell::Bash } else { Shell::Sh };
@@ -113,7 +118,9 @@ fn interpreter(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut P
     let words: Vec<Option<&str>> = values.iter().map(Value::text).collect();
     let only_tells = match words[..] {
         [Some("--version")] => !matches!(base, "java" | "dc" | "ed" | "swift" | "m4" | "dotnet-script" | "ts-node" | "tsx" | "elixir" | "iex"),
-        [Some("-V")] => is_python(base),
+        [Some("-V" | "-VV" | "-h" | "--help")] if is_python(base) => true,
+        [Some("--help" | "-h")] => matches!(base, "node" | "nodejs" | "perl" | "ruby"),
+        [Some("-version")] => base == "java",
         [Some("-v")] => matches!(base, "node" | "nodejs" | "ruby" | "perl" | "lua" | "php"),
         _ => false,
     };

@@ -1,9 +1,10 @@
 //! Programs whose words mean more than options and operands.
 
+mod archive;
 mod find;
 
 use crate::class::Class;
-use crate::command;
+use crate::options;
 use crate::situation::Access;
 use crate::verdict::Part;
 use crate::walk::Judge;
@@ -29,7 +30,31 @@ const BUILDS: &[&str] = &[
 
 /// Judges a program that is known by name. Whether it was one.
 pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) -> bool {
+    if tells_of_itself(base, values) {
+        return true;
+    }
     match base {
+        "dd" => dd(judge, values, part),
+        "ip" => ip(values, part),
+        "top" if !values.iter().any(|value| value.text().is_some_and(|text| text.starts_with('-') && text.contains('b'))) => {
+            part.is(Class::Unknown, "top takes commands from its terminal");
+        }
+        "less" => less(judge, values, part),
+        "systemctl" | "journalctl" | "timedatectl" | "loginctl" => {
+            // On a terminal they show it with another program.
+            judge.needs(&[("SYSTEMD_PAGER", "cat"), ("PAGER", "cat")]);
+            if base == "timedatectl" && !values.iter().all(|value| value.text().is_some_and(|text| text.starts_with('-') || matches!(text, "status" | "show" | "list-timezones" | "timesync-status" | "show-timesync"))) {
+                part.is(Class::Write, "timedatectl changes the clock");
+            }
+            return options::judge(judge, base, values, part);
+        }
+        "dpkg" | "dpkg-query" | "apt-cache" if reads_packages(base, values) => {}
+        "stty" if values.is_empty() || values.iter().all(|value| matches!(value.text(), Some("-a" | "--all" | "-g" | "--save" | "size" | "speed"))) => {}
+        "fuser" if !values.iter().any(|value| value.text().is_none_or(|text| text.starts_with('-') && text.contains(['k', 'i', 'w', 'M']))) => {
+            values.iter().filter(|value| !value.text().is_some_and(|text| text.starts_with('-'))).for_each(|value| judge.path(value, Access::Read, part));
+        }
+        "mktemp" if values.iter().any(|value| matches!(value.text(), Some("-u" | "--dry-run"))) => {}
+        "tar" | "bsdtar" | "unzip" | "gzip" | "gunzip" | "zcat" | "xz" | "unxz" | "bzip2" | "bunzip2" | "ar" | "zstd" if archive::judge(judge, base, values, part) => {}
         "find" => find::judge(judge, values, part),
         "ps" => ps(values, part),
         "rm" | "rmdir" | "unlink" | "mkdir" | "touch" | "chmod" | "chown" | "chgrp" | "truncate" | "fallocate" | "mkfifo" | "mknod" | "shred" | "mktemp"
@@ -57,7 +82,9 @@ fn only_tells(judge: &Judge<'_>, base: &str, values: &[Value]) -> bool {
         Some("--version") => true,
         Some("-V") => matches!(base, "cargo" | "rustc" | "pip" | "pip3" | "curl" | "ssh"),
         Some("-v") => matches!(base, "npm" | "pnpm" | "yarn"),
-        Some("version") => matches!(base, "go"),
+        Some("version") => matches!(base, "go" | "openssl"),
+        Some("env") => base == "go",
+        Some("--list" | "help") => base == "cargo",
         _ => false,
     };
     let is_known = matches!(
@@ -127,9 +154,15 @@ fn changes(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part)
 
 /// Without files it only passes on what it reads.
 fn tee(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
-    for value in values {
+    let end = values.iter().position(|value| value.text() == Some("--")).unwrap_or(values.len());
+    for (index, value) in values.iter().enumerate() {
         match value.text() {
-            Some("-a" | "-i" | "-p" | "-ai" | "-ia" | "--append" | "--ignore-interrupts" | "--help" | "--version" | "--" | "-" | "/dev/null" | "/dev/stderr" | "/dev/stdout" | "/dev/tty") => {}
+            Some("-" | "/dev/null" | "/dev/stderr" | "/dev/stdout" | "/dev/tty") => {}
+            Some(_) if index > end => {
+                part.is(Class::Write, "tee writes files");
+                judge.path(value, Access::Write, part);
+            }
+            Some("-a" | "-i" | "-p" | "-ai" | "-ia" | "--append" | "--ignore-interrupts" | "--help" | "--version" | "--") => {}
             Some(text) if text.starts_with("--output-error") => {}
             _ => {
                 part.is(Class::Write, "tee writes files");
@@ -169,7 +202,7 @@ fn network(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part)
                 part.has(Class::Code, format!("{base} runs a command of an option"));
             }
         }
-        "docker" | "podman" | "nerdctl" | "kubectl" | "oc" => container(judge, base, &words, part),
+        "docker" | "podman" | "nerdctl" | "kubectl" | "oc" => container(base, &words, part),
         "terraform" | "tofu" | "pulumi" if words.contains(&"destroy") => part.is(Class::Dangerous, format!("{base} destroys what was built")),
         _ => {}
     }
@@ -181,7 +214,7 @@ fn network(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part)
     crate::forbidden::hidden(values, part);
 }
 
-fn container(judge: &mut Judge<'_>, base: &str, words: &[&str], part: &mut Part) {
+fn container(base: &str, words: &[&str], part: &mut Part) {
     let destroys = ["prune", "rm", "rmi", "delete", "drain", "kill", "down"];
     if words.iter().any(|word| destroys.contains(word)) {
         part.is(Class::Dangerous, format!("{base} deletes what it runs or keeps"));
@@ -193,5 +226,79 @@ fn container(judge: &mut Judge<'_>, base: &str, words: &[&str], part: &mut Part)
     if opens {
         part.is(Class::Dangerous, format!("{base} gets at the machine itself"));
     }
-    let _ = (judge, command::base);
+}
+
+/// Whether a program of the base system is asked what it is.
+fn tells_of_itself(base: &str, values: &[Value]) -> bool {
+    const OF_SYSTEM: &[&str] = &[
+        "rm", "rmdir", "unlink", "mkdir", "touch", "chmod", "chown", "chgrp", "truncate", "mkfifo", "mknod", "mktemp", "tee", "cp", "mv", "ln", "install", "link", "dd",
+        "tar", "gzip", "gunzip", "bzip2", "xz", "zip", "unzip", "find", "ps", "shred", "split", "csplit", "patch", "make", "ip",
+    ];
+    let [value] = values else { return false };
+    OF_SYSTEM.contains(&base) && matches!(value.text(), Some("--help" | "--version"))
+}
+
+fn dd(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
+    for value in values {
+        let Some(text) = value.text() else {
+            part.is(Class::Dangerous, "dd gets a word that is not known before it runs");
+            judge.path(value, Access::Write, part);
+            continue;
+        };
+        let (key, operand) = text.split_once('=').unwrap_or((text, ""));
+        let operand = Value::Text(operand.to_owned());
+        match key {
+            "if" => judge.path(&operand, Access::Read, part),
+            "of" => {
+                let text = operand.text().unwrap_or_default();
+                if !crate::walk::is_no_file(text, Access::Write) {
+                    part.is(Class::Dangerous, "dd writes over what is there");
+                    judge.path(&operand, Access::Write, part);
+                }
+            }
+            "bs" | "ibs" | "obs" | "cbs" | "count" | "skip" | "seek" | "iseek" | "oseek" | "conv" | "iflag" | "oflag" | "status" => {}
+            _ => part.has(Class::Unknown, format!("dd {text} is not known to only read")),
+        }
+    }
+}
+
+fn ip(values: &[Value], part: &mut Part) {
+    let words: Option<Vec<&str>> = values.iter().map(Value::text).collect();
+    let Some(words) = words else { return part.is(Class::Unknown, "ip gets a word that is not known before it runs") };
+    let mut operands = words.iter().filter(|word| !word.starts_with('-'));
+    let options_are_known = words.iter().filter(|word| word.starts_with('-')).all(|word| {
+        matches!(*word, "-4" | "-6" | "-s" | "-stats" | "-d" | "-details" | "-br" | "-brief" | "-j" | "-json" | "-p" | "-pretty" | "-o" | "-oneline" | "-c" | "-color" | "-h" | "-human" | "-V" | "-r" | "-resolve" | "-t" | "-0")
+    });
+    let object = operands.next();
+    let is_object = object.is_none_or(|object| {
+        ["address", "link", "route", "neighbour", "neighbor", "rule", "maddress", "mroute", "tunnel", "netconf"].iter().any(|known| known.starts_with(object))
+    });
+    let is_reading = operands.next().is_none_or(|verb| matches!(*verb, "show" | "sh" | "s" | "list" | "ls" | "l" | "lst" | "get"));
+    if !(options_are_known && is_object && is_reading) {
+        part.is(Class::Unknown, "ip can change how the machine is connected");
+    }
+}
+
+/// A pager, of which a person at a terminal could have commands run.
+fn less(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
+    judge.needs(&[("LESSSECURE", "1")]);
+    if values.iter().any(|value| value.text().is_some_and(|text| text.starts_with('+'))) {
+        part.has(Class::Code, "less runs a command of its own first");
+    }
+    options::judge(judge, "less", values, part);
+}
+
+fn reads_packages(base: &str, values: &[Value]) -> bool {
+    let words: Option<Vec<&str>> = values.iter().map(Value::text).collect();
+    let Some(words) = words else { return false };
+    let first = words.first().copied().unwrap_or_default();
+    match base {
+        "apt-cache" => {
+            matches!(first, "policy" | "show" | "search" | "depends" | "rdepends" | "pkgnames" | "showpkg" | "madison" | "stats") && words.iter().skip(1).all(|word| !word.starts_with('-'))
+        }
+        _ => {
+            matches!(first, "-l" | "-L" | "-S" | "-s" | "-W" | "-p" | "--list" | "--listfiles" | "--search" | "--status" | "--show" | "--get-selections")
+                && words.iter().skip(1).all(|word| !word.starts_with('-') || word.starts_with("-f=") || word.starts_with("--showformat="))
+        }
+    }
 }

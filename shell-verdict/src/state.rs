@@ -2,7 +2,7 @@
 
 use crate::situation::Situation;
 use brush_parser::ast;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::rc::Rc;
 
@@ -39,6 +39,12 @@ pub(crate) struct State<'a> {
     pub(crate) cwd: Option<PathBuf>,
     pub(crate) assigned: BTreeMap<String, Variable>,
     pub(crate) functions: BTreeMap<String, Rc<Function>>,
+    /// The directory if everything went as it was meant: for what must not run, not for what may.
+    pub(crate) likely_cwd: Option<PathBuf>,
+    /// The directories that `pushd` left.
+    pub(crate) directories: Vec<Option<PathBuf>>,
+    /// Variables whose values are evaluated when they get one.
+    pub(crate) evaluated: BTreeSet<String>,
     /// Patterns mean what they do by default.
     pub(crate) plain_patterns: bool,
 }
@@ -61,6 +67,9 @@ impl<'a> State<'a> {
         Self {
             situation,
             cwd: Some(situation.cwd.to_owned()),
+            likely_cwd: Some(situation.cwd.to_owned()),
+            directories: Vec::new(),
+            evaluated: BTreeSet::new(),
             assigned: BTreeMap::new(),
             functions: BTreeMap::new(),
             plain_patterns: true,
@@ -112,6 +121,10 @@ impl<'a> State<'a> {
             self.functions.entry(name).or_insert(function);
         }
         self.plain_patterns &= other.plain_patterns;
+        self.evaluated.extend(other.evaluated);
+        if self.directories != other.directories {
+            self.directories.clear();
+        }
     }
 
     /// Forgets what another state assigns otherwise.
@@ -131,5 +144,9 @@ impl<'a> State<'a> {
             self.cwd = None;
         }
         self.plain_patterns &= other.plain_patterns;
+        self.evaluated.extend(other.evaluated.iter().cloned());
+        if self.directories != other.directories {
+            self.directories.clear();
+        }
     }
 }

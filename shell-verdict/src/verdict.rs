@@ -46,6 +46,8 @@ pub struct Part {
     pub reasons: Vec<Reason>,
     /// The paths that it uses, as far as they are known.
     pub paths: Vec<(PathBuf, Access)>,
+    /// Programs that it may start by itself, by name: those by which `tar` reads what is compressed.
+    pub starts: Vec<String>,
     /// What it runs in turn: substitutions, payloads of shells, commands behind wrappers.
     pub parts: Vec<Part>,
 }
@@ -110,6 +112,7 @@ impl Part {
             class: Class::ReadOnly,
             reasons: Vec::new(),
             paths: Vec::new(),
+            starts: Vec::new(),
             parts: Vec::new(),
         }
     }

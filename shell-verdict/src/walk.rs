@@ -38,6 +38,8 @@ pub(crate) struct Judge<'a> {
     commands: usize,
     /// The functions that are being called.
     calls: Vec<String>,
+    /// What the command reads comes through a pipe.
+    pub(crate) reads_pipe: bool,
     pub(crate) env: Vec<(String, String)>,
 }
 
@@ -73,7 +75,7 @@ impl Source {
 
 pub(crate) fn judge(command: &str, situation: &Situation<'_>) -> Verdict {
     let mut judge =
-        Judge { state: State::new(situation), depth: 0, commands: 0, calls: Vec::new(), env: Vec::new() };
+        Judge { state: State::new(situation), depth: 0, commands: 0, calls: Vec::new(), reads_pipe: false, env: Vec::new() };
     let mut whole = Part::new(0..command.len(), command);
     for name in situation.env.keys().filter(|name| environment::is_dangerous(name)) {
         whole.has(Class::Code, format!("{name} is in the environment, and changes what commands do"));
@@ -188,9 +190,12 @@ impl<'a> Judge<'a> {
         match &pipeline.seq[..] {
             [one] => self.command(one, source, into),
             several => {
-                for command in several {
+                let reads_pipe = self.reads_pipe;
+                for (index, command) in several.iter().enumerate() {
+                    self.reads_pipe = reads_pipe || index > 0;
                     self.apart(|judge| judge.command(command, source, into));
                 }
+                self.reads_pipe = reads_pipe;
             }
         }
     }
@@ -271,6 +276,10 @@ impl<'a> Judge<'a> {
         if let Some(why) = environment::assignment(&name, text, used) {
             into.has(Class::Code, why);
         }
+        let is_number = text.is_some_and(|text| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()));
+        if self.state.evaluated.contains(&name) && !is_number {
+            into.has(Class::Code, format!("the value of {name} is evaluated, since it was declared a number"));
+        }
         self.state.assign(name, value);
     }
 
@@ -333,24 +342,33 @@ impl<'a> Judge<'a> {
                 }
             }
             Value::Unknown { .. } => {
-                let class = if access == Access::Write { Class::Write } else { Class::Unknown };
-                part.has(class, format!("it {} a path that is not known before it runs", verb(access)));
+                let class = if access == Access::Write { Class::Write } else { Class::ReadOnly };
+                let why = format!("it {} a path that is not known before it runs", verb(access));
+                part.because(class, Decision::Ask, Ground::Detail, why);
             }
         }
     }
 
     fn named(&mut self, given: &str, access: Access, part: &mut Part) {
-        if given.is_empty() || is_no_file(given, access) {
+        if is_no_file(given, access) || (given.is_empty() && access != Access::Write) {
             return;
         }
         if access == Access::Write && is_device(given) {
             return part.is(Class::Forbidden, format!("it writes to the device {given}"));
         }
         match self.absolute(given) {
+            Some(path) if access == Access::Write && path.to_str().is_some_and(is_device) => {
+                part.is(Class::Forbidden, format!("it writes to the device {}", path.display()));
+            }
             Some(path) => self.decided(path, access, part),
             None => {
+                // Where it would be if all went as it was meant.
+                if let Some(path) = self.likely(given).filter(|path| (self.situation().decide)(path, access) == Decision::Deny) {
+                    return self.decided(path, access, part);
+                }
                 let why = format!("it {} {given}, in a directory that is not known before it runs", verb(access));
-                part.has(if access == Access::Write { Class::Write } else { Class::Unknown }, why);
+                let class = if access == Access::Write { Class::Write } else { Class::ReadOnly };
+                part.because(class, Decision::Ask, Ground::Detail, why);
             }
         }
     }
@@ -371,23 +389,32 @@ impl<'a> Judge<'a> {
         }
     }
 
+    /// The same if everything before it went as it was meant: for what must not run, not for what may.
+    pub(crate) fn likely(&self, given: &str) -> Option<PathBuf> {
+        self.absolute(given).or_else(|| Some(resolve(self.state.likely_cwd.clone()?, Path::new(given))))
+    }
+
     /// A path as the command would use it, absolute and without `.` and `..`.
     pub(crate) fn absolute(&self, given: &str) -> Option<PathBuf> {
         let path = Path::new(given);
-        let mut whole = if path.is_absolute() { PathBuf::from("/") } else { self.state.cwd.clone()? };
-        for component in path.components() {
-            match component {
-                Component::RootDir | Component::Prefix(_) | Component::CurDir => {}
-                // What stands before it may be a link, and then this is not the directory that it stands in.
-                Component::ParentDir => {
-                    let real = whole.canonicalize().unwrap_or(whole);
-                    whole = real.parent().map_or_else(|| PathBuf::from("/"), Path::to_owned);
-                }
-                Component::Normal(name) => whole.push(name),
-            }
-        }
-        Some(whole)
+        let from = if path.is_absolute() { PathBuf::from("/") } else { self.state.cwd.clone()? };
+        Some(resolve(from, path))
     }
+}
+
+fn resolve(mut whole: PathBuf, path: &Path) -> PathBuf {
+    for component in path.components() {
+        match component {
+            Component::RootDir | Component::Prefix(_) | Component::CurDir => {}
+            // What stands before it may be a link, and then this is not the directory that it stands in.
+            Component::ParentDir => {
+                let real = whole.canonicalize().unwrap_or(whole);
+                whole = real.parent().map_or_else(|| PathBuf::from("/"), Path::to_owned);
+            }
+            Component::Normal(name) => whole.push(name),
+        }
+    }
+    whole
 }
 
 fn unclear(word: &str, why: Unclear, into: &mut Part) -> Value {
@@ -412,9 +439,11 @@ pub(crate) fn verb(access: Access) -> &'static str {
 }
 
 /// Whether a path is that of a stream that is open already, or of a device that holds nothing.
-fn is_no_file(given: &str, access: Access) -> bool {
+pub(crate) fn is_no_file(given: &str, access: Access) -> bool {
     match access {
-        Access::Write => matches!(given, "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/tty" | "/dev/full"),
+        Access::Write => {
+            matches!(given, "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/tty" | "/dev/full") || is_descriptor(given)
+        }
         _ => {
             matches!(given, "/dev/null" | "/dev/stdin" | "/dev/zero" | "/dev/urandom" | "/dev/random" | "/dev/full")
                 || is_descriptor(given)
@@ -428,12 +457,13 @@ fn is_descriptor(given: &str) -> bool {
     number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Whether a path is that of a disk or another device.
-fn is_device(given: &str) -> bool {
-    let Some(name) = given.strip_prefix("/dev/") else { return false };
-    !name.is_empty() && !is_descriptor(given) && !name.starts_with("shm/") && !name.starts_with("pts/") && !name.starts_with("mqueue/")
-        && !matches!(name, "shm" | "fd" | "pts" | "stdin" | "zero" | "random" | "urandom" | "ptmx")
-        && !name.starts_with("tcp/") && !name.starts_with("udp/")
+/// Whether a path is that of a disk, or of the machine's memory.
+pub(crate) fn is_device(given: &str) -> bool {
+    const DEVICES: &[&str] = &[
+        "sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk/", "mapper/", "dm-", "md", "loop", "sr", "nbd", "zd", "ram", "mem", "kmem",
+        "port", "nvram", "block/", "root",
+    ];
+    given.strip_prefix("/dev/").is_some_and(|name| DEVICES.iter().any(|device| name.starts_with(device)) && !name.contains(".."))
 }
 
 /// Whether a text has something in it that only bash understands, or that other shells understand otherwise.

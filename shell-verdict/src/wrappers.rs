@@ -52,6 +52,11 @@ const OTHER: &[(&str, &str, usize)] = &[
     ("hyperfine", "hyperfine | | | text", 0),
     ("busybox", "busybox | | | text", 0),
     ("toybox", "toybox | | | text", 0),
+    ("setpriv", "setpriv | dhV | --no-new-privs --clear-groups --keep-groups --init-groups --reuid: --regid: --ruid: --euid: --rgid: --egid: --groups: --inh-caps: --bounding-set: --ambient-caps: --securebits: --pdeathsig: --reset-env --dump --help --version | text", 0),
+    ("prlimit", "prlimit | p:o:hV | --pid: --output: --nofile? --nproc? --as? --core? --cpu? --fsize? --help --version | text", 0),
+    ("choom", "choom | n:p:hV | --adjust: --pid: --help --version | text", 0),
+    ("uclampset", "uclampset | m:M:asRp:hvV | | text", 0),
+    ("sem", "sem | | | text", 0),
     ("coproc", "coproc | | | text", 0),
 ];
 
@@ -59,6 +64,9 @@ const OTHER: &[(&str, &str, usize)] = &[
 pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) -> bool {
     if let Some((_, line, operands)) = PLAIN.iter().find(|(name, ..)| *name == base) {
         let at = options::before_command(judge, line, values, part) + operands;
+        if *operands > 0 && values.len() <= at && !values.iter().any(|value| matches!(value.text(), Some("--help" | "--version" | "-V" | "-h"))) {
+            part.has(Class::Unknown, format!("{base} names no command"));
+        }
         unknown_before(&values[..at.min(values.len())], base, part);
         command::nested(judge, values.get(at..).unwrap_or_default(), part);
         return true;
@@ -67,6 +75,11 @@ pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
         part.is(Class::Unknown, format!("{base} runs a command in another way"));
         let at = options::before_command(judge, line, values, part) + operands;
         command::nested(judge, values.get(at..).unwrap_or_default(), part);
+        // A text for a shell.
+        let payload = values.iter().position(|value| matches!(value.text(), Some("-c" | "--command")));
+        if let Some(text) = payload.and_then(|at| values.get(at + 1)).and_then(Value::text).map(str::to_owned) {
+            judge.payload(&text, Shell::Sh, part);
+        }
         crate::forbidden::hidden(values, part);
         return true;
     }
@@ -213,6 +226,7 @@ fn parallel(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
 }
 
 fn watch(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
+    part.is(Class::Unknown, "watch runs a command again and again");
     const LINE: &str = "watch | bcdeghptwxC n:q: | --beep --color --no-color --differences? --errexit --chgexit --interval: \
                         --precise --no-title --exec --equexit: --no-wrap --help --version | text";
     let at = options::before_command(judge, LINE, values, part);

@@ -31,11 +31,15 @@ pub(super) enum Takes {
     Expression,
     /// It is a file with the expression.
     ExpressionFile,
+    /// There is no expression.
+    NoExpression,
+    /// There is none, and only names are shown.
+    Listing,
 }
 
 impl Takes {
     pub(super) fn has_value(self) -> bool {
-        !matches!(self, Self::Nothing | Self::Harm(_) | Self::Tree { .. })
+        !matches!(self, Self::Nothing | Self::Harm(_) | Self::Tree { .. } | Self::NoExpression | Self::Listing)
     }
 
     fn read(sign: &str) -> Self {
@@ -52,6 +56,8 @@ impl Takes {
             "&" => Self::Harm(Class::Unknown),
             "*" => Self::Tree { follows_links: false },
             "@" => Self::Tree { follows_links: true },
+            "/" => Self::NoExpression,
+            "//" => Self::Listing,
             "=" => Self::Expression,
             "~" => Self::ExpressionFile,
             other => unreachable!("the table has no sign {other}"),
@@ -78,6 +84,8 @@ pub(super) enum Kind {
 #[expect(clippy::struct_excessive_bools, reason = "each is a word of the table")]
 pub(super) struct Spec {
     pub(super) class: Class,
+    /// No option does more than change what is shown or which of the operands are read.
+    pub(super) is_safe: bool,
     /// No option and no operand does anything.
     pub(super) is_harmless: bool,
     pub(super) has_long_with_one_dash: bool,
@@ -107,11 +115,18 @@ impl Spec {
         self.long.iter().find(|(known, _)| *known == name).map(|(_, takes)| *takes)
     }
 
-    /// The worst that a beginning of an option's name may stand for, of those that do harm.
+    /// What the beginning of an option's name stands for; of several, one that does harm.
     pub(super) fn abbreviated(&self, name: &str) -> Option<Takes> {
-        let does_harm = |takes: Takes| matches!(takes, Takes::Write | Takes::Runs | Takes::Harm(_) | Takes::Names);
-        let mut matching = self.long.iter().filter(|(known, takes)| known.starts_with(name) && does_harm(*takes));
-        matching.next().map(|(_, takes)| *takes)
+        if self.has_long_with_one_dash || name.len() < 3 {
+            return None;
+        }
+        let matching = || self.long.iter().filter(|(known, _)| known.starts_with(name)).map(|(_, takes)| *takes);
+        let does_harm = |takes: &Takes| matches!(takes, Takes::Write | Takes::Runs | Takes::Harm(_) | Takes::Names);
+        matching().find(does_harm).or_else(|| {
+            let first = matching().next()?;
+            // What several say differently is an error.
+            matching().all(|takes| takes == first).then_some(first)
+        })
     }
 
     pub(super) fn second_is_file(&self, name: &str) -> bool {
@@ -141,7 +156,7 @@ pub(super) fn read_line(line: &'static str) -> (Vec<&'static str>, Spec) {
     let mut fields = line.split('|').map(str::trim);
     let mut field = || fields.next().expect("each line of the table has four fields");
     let (names, short, long, operands) = (field(), field(), field(), field());
-    let is_sign = |c: char| ":?<>%!^&*@=~".contains(c);
+    let is_sign = |c: char| ":?<>%!^&*@=~/".contains(c);
     let mut letters = Vec::new();
     let mut rest = short;
     while let Some(letter) = rest.chars().next() {
@@ -169,6 +184,7 @@ pub(super) fn read_line(line: &'static str) -> (Vec<&'static str>, Spec) {
     let mut spec = Spec {
         class: Class::ReadOnly,
         is_harmless: false,
+        is_safe: false,
         has_long_with_one_dash: false,
         takes_numbers: false,
         takes_at_files: false,
@@ -198,6 +214,7 @@ pub(super) fn read_line(line: &'static str) -> (Vec<&'static str>, Spec) {
             "one" => spec.most = 1,
             "two" => spec.most = 2,
             "more:write" => spec.more_writes = true,
+            "safe" => spec.is_safe = true,
             "harmless" => spec.is_harmless = true,
             "onedash" => spec.has_long_with_one_dash = true,
             "numbers" => spec.takes_numbers = true,

@@ -77,6 +77,12 @@ fn read(program: &str) -> Result<(), (Class, &'static str)> {
         match token {
             Token::Word(word) => match word.as_str() {
                 "system" => return Err((Class::Code, "the program of awk runs commands")),
+                // Without a file it takes the next line of what is read anyway.
+                "getline" if next != Some(&Token::Sign('<')) && !(matches!(next, Some(Token::Word(_))) && tokens.get(index + 2) == Some(&Token::Sign('<'))) => {
+                    if matches!(next, Some(Token::Sign('$' | '('))) {
+                        return Err(UNCLEAR);
+                    }
+                }
                 "getline" => return Err((Class::Code, "the program of awk reads what its text names")),
                 "ARGV" | "ARGC" | "PROCINFO" | "SYMTAB" | "FUNCTAB" | "LINT" => {
                     return Err((Class::Code, "the program of awk may change which files it reads"));

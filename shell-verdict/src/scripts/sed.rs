@@ -3,14 +3,14 @@
 use crate::class::Class;
 use crate::situation::Access;
 use crate::verdict::Part;
-use crate::walk::Judge;
+use crate::walk::{Judge, is_no_file};
 use crate::words::Value;
 
 /// What a script does.
 enum Script {
     Prints,
-    /// It reads these files as well.
-    Reads(Vec<String>),
+    /// It reads and writes these files as well.
+    Uses { read: Vec<String>, written: Vec<String> },
     /// It does this as well.
     Does(Class, &'static str),
 }
@@ -52,7 +52,9 @@ pub(super) fn judge(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
                 operands.extend(&values[at..]);
                 break;
             }
-            text if text.starts_with("--expression=") => scripts.push(Some(text["--expression=".len()..].to_owned())),
+            text if text.starts_with("--e") && text.contains('=') => {
+                scripts.push(text.split_once('=').map(|(_, script)| script.to_owned()));
+            }
             text if text.starts_with("-e") && text.len() > 2 => scripts.push(Some(text[2..].to_owned())),
             text if text.starts_with("--line-length=") => {}
             text if text.starts_with("-i") || text.starts_with("--i") || (text.starts_with('-') && !text.starts_with("--") && text.contains('i')) => {
@@ -71,7 +73,15 @@ pub(super) fn judge(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
         match script.as_deref().map(read) {
             None => part.has(Class::Code, "sed runs a script that is not known before it runs"),
             Some(Script::Prints) => {}
-            Some(Script::Reads(files)) => files.into_iter().for_each(|file| judge.path(&Value::Text(file), Access::Read, part)),
+            Some(Script::Uses { read, written }) => {
+                read.into_iter().for_each(|file| judge.path(&Value::Text(file), Access::Read, part));
+                for file in written {
+                    if !is_no_file(&file, Access::Write) {
+                        part.has(Class::Write, "the script of sed writes a file");
+                        judge.path(&Value::Text(file), Access::Write, part);
+                    }
+                }
+            }
             Some(Script::Does(class, what)) => part.has(class, what),
         }
     }
@@ -97,7 +107,7 @@ const UNCLEAR: Script = Script::Does(Class::Unknown, "the script of sed is not u
 fn read(script: &str) -> Script {
     let text: Vec<char> = script.chars().collect();
     let mut at = 0;
-    let mut files = Vec::new();
+    let (mut files, mut written) = (Vec::new(), Vec::new());
     while at < text.len() {
         match text[at] {
             c if c.is_whitespace() || matches!(c, ';' | '{' | '}' | '!' | ',' | '+' | '~' | '0'..='9' | '$') => at += 1,
@@ -120,7 +130,11 @@ fn read(script: &str) -> Script {
                 files.push(text[at + 1..end].iter().collect::<String>().trim().to_owned());
                 at = end;
             }
-            'w' | 'W' => return Script::Does(Class::Write, "the script of sed writes a file"),
+            'w' | 'W' => {
+                let end = line_end(&text, at);
+                written.push(text[at + 1..end].iter().collect::<String>().trim().to_owned());
+                at = end;
+            }
             'e' => return Script::Does(Class::Code, "the script of sed runs a command"),
             's' | 'y' => match substitute(&text, at) {
                 Ok(end) => at = end,
@@ -129,7 +143,7 @@ fn read(script: &str) -> Script {
             _ => return UNCLEAR,
         }
     }
-    if files.is_empty() { Script::Prints } else { Script::Reads(files) }
+    if files.is_empty() && written.is_empty() { Script::Prints } else { Script::Uses { read: files, written } }
 }
 
 fn line_end(text: &[char], at: usize) -> usize {
@@ -153,24 +167,44 @@ fn text_end(text: &[char], mut at: usize) -> usize {
     text.len()
 }
 
-/// After what ends with a delimiter. Within brackets it is a character for some and not for others.
+/// After what ends with a delimiter. Within brackets it is a character as any other.
 fn delimited(text: &[char], mut at: usize, delimiter: char) -> Option<usize> {
     if matches!(delimiter, '\\' | '\n') {
         return None;
     }
-    let mut is_in_brackets = false;
     while at < text.len() {
         match text[at] {
             '\\' => at += 1,
             '\n' => return None,
-            '[' => is_in_brackets = true,
-            ']' => is_in_brackets = false,
-            c if c == delimiter => return if is_in_brackets { None } else { Some(at + 1) },
+            c if c == delimiter => return Some(at + 1),
+            '[' => at = bracket(text, at)?,
             _ => {}
         }
         at += 1;
     }
     None
+}
+
+/// The bracket that closes the one at `at`.
+fn bracket(text: &[char], mut at: usize) -> Option<usize> {
+    at += 1;
+    at += usize::from(text.get(at) == Some(&'^'));
+    at += usize::from(text.get(at) == Some(&']'));
+    loop {
+        match text.get(at)? {
+            ']' => return Some(at),
+            '\n' => return None,
+            '[' if matches!(text.get(at + 1), Some(':' | '.' | '=')) => {
+                let kind = text[at + 1];
+                at += 2;
+                while !(text.get(at)? == &kind && text.get(at + 1)? == &']') {
+                    at += 1;
+                }
+                at += 2;
+            }
+            _ => at += 1,
+        }
+    }
 }
 
 fn flags(text: &[char], mut at: usize, flags: &str) -> usize {

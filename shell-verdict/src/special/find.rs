@@ -4,7 +4,7 @@ use crate::class::Class;
 use crate::command;
 use crate::situation::Access;
 use crate::verdict::Part;
-use crate::walk::Judge;
+use crate::walk::{Judge, is_no_file};
 use crate::words::Value;
 
 /// Tests and actions without a word after them.
@@ -91,6 +91,7 @@ fn walk(judge: &mut Judge<'_>, expression: &[Value], found: &Value, part: &mut P
                 at += 1;
             }
             "-delete" => part.is(Class::Dangerous, "find -delete deletes what it finds"),
+            "-fprint" | "-fprint0" | "-fls" if next.and_then(Value::text).is_some_and(|file| is_no_file(file, Access::Write)) => at += 1,
             "-fprint" | "-fprint0" | "-fls" => {
                 part.has(Class::Write, format!("find {text} writes a file"));
                 judge.path(&next.cloned().unwrap_or_else(Value::unknown), Access::Write, part);

@@ -63,13 +63,9 @@ impl Judge<'_> {
     fn target(&mut self, word: &str, access: Access, into: &mut Part) {
         let mut values = self.fields(word, into);
         let value = if values.len() == 1 { values.remove(0) } else { Value::unknown() };
-        if let Some(text) = value.text() {
-            if text.starts_with("/dev/tcp/") || text.starts_with("/dev/udp/") {
-                return into.has(Class::Network, format!("bash opens a connection for {text}"));
-            }
-            if text.is_empty() {
-                return;
-            }
+        let (Value::Text(begin) | Value::Unknown { prefix: begin, .. }) = &value else { return };
+        if begin.starts_with("/dev/tcp/") || begin.starts_with("/dev/udp/") {
+            return into.has(Class::Network, format!("bash opens a connection for {begin}"));
         }
         self.path(&value, access, into);
     }

@@ -103,35 +103,19 @@ fn sequence(inner: &str) -> Result<Option<Vec<String>>, Unclear> {
 
 /// Past what stands here: a character, or all that is quoted or substituted.
 fn past(bytes: &[u8], at: usize) -> Result<usize, Unclear> {
-    let close = |from: usize, quote: u8| {
-        let mut at = from;
-        while let Some(byte) = bytes.get(at) {
-            match byte {
-                b'\\' if quote != b'\'' => at += 2,
-                byte if *byte == quote => return Ok(at + 1),
-                b'$' | b'`' if quote == b'"' && matches!(bytes.get(at + 1), Some(b'(' | b'{' | b'[')) => {
-                    return Err("something is substituted in a word with braces");
-                }
-                _ => at += 1,
-            }
-        }
-        Err("a quote is not closed")
-    };
+    let text = || std::str::from_utf8(bytes).expect("it came from a text");
     match bytes[at] {
         b'\\' => Ok(at + 2),
-        b'\'' => close(at + 1, b'\''),
-        b'"' => close(at + 1, b'"'),
+        b'\'' => {
+            let end = bytes[at + 1..].iter().position(|byte| *byte == b'\'').ok_or("a single quote is not closed")?;
+            Ok(at + 1 + end + 1)
+        }
+        b'"' => Ok(super::skip::closing_quote(bytes, at)? + 1),
         b'`' => Err("something is substituted in a word with braces"),
         b'$' => match bytes.get(at + 1) {
             // `${…}` holds no braces that are expanded.
-            Some(b'{') => {
-                let text = std::str::from_utf8(bytes).expect("it came from a text");
-                Ok(super::skip::closing_brace(text, at + 1, false)? + 1)
-            }
-            Some(b'(') => {
-                let text = std::str::from_utf8(bytes).expect("it came from a text");
-                Ok(super::skip::closing_parenthesis(text, at + 1)? + 1)
-            }
+            Some(b'{') => Ok(super::skip::closing_brace(text(), at + 1, false)? + 1),
+            Some(b'(') => Ok(super::skip::closing_parenthesis(text(), at + 1)? + 1),
             Some(b'\'') => Err("something is quoted with a dollar in a word with braces"),
             _ => Ok(at + 1),
         },

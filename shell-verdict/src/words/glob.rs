@@ -27,8 +27,14 @@ pub(super) fn expand(out: Out, state: &State<'_>, values: &mut Vec<Value>) {
     }
     match matches(&out.chars, state) {
         Some(matches) if matches.is_empty() => values.push(Value::Text(text())),
-        Some(matches) => values.extend(matches.into_iter().map(Value::Text)),
-        None => values.push(Value::unknown()),
+        Some(matches) => values.extend(matches),
+        None => {
+            let before = out.chars.iter().take_while(|(c, is_quoted)| *is_quoted || !matches!(c, '*' | '?' | '['));
+            let before: String = before.map(|(c, _)| c).collect();
+            // It is something in the directory, whatever it is.
+            let prefix = if before.is_empty() { "./".to_owned() } else { before };
+            values.push(Value::Unknown { prefix, splits: true });
+        }
     }
 }
 
@@ -37,12 +43,13 @@ fn is_pattern(chars: &[(char, bool)]) -> bool {
 }
 
 /// All that may match, as the command gets it. `None` where that cannot be told.
-fn matches(pattern: &[(char, bool)], state: &State<'_>) -> Option<Vec<String>> {
+fn matches(pattern: &[(char, bool)], state: &State<'_>) -> Option<Vec<Value>> {
     if !state.plain_patterns {
         return None;
     }
     let cwd = state.cwd.as_deref()?;
     let mut entries = 0;
+    let mut odd = Vec::new();
     // Each with the text before it, as it is written, and the directory that it is.
     let is_absolute = pattern.first().is_some_and(|(c, _)| *c == '/');
     let start = if is_absolute { PathBuf::from("/") } else { cwd.to_owned() };
@@ -53,7 +60,11 @@ fn matches(pattern: &[(char, bool)], state: &State<'_>) -> Option<Vec<String>> {
         let mut next = Vec::new();
         for (text, directory) in &so_far {
             if is_pattern(part) {
-                for name in names(part, directory, &mut entries)? {
+                let Names { names, has_odd } = names(part, directory, &mut entries)?;
+                if has_odd {
+                    odd.push(Value::Unknown { prefix: text.clone(), splits: false });
+                }
+                for name in names {
                     next.push((format!("{text}{name}"), directory.join(&name)));
                 }
             } else {
@@ -72,13 +83,20 @@ fn matches(pattern: &[(char, bool)], state: &State<'_>) -> Option<Vec<String>> {
         }
         so_far = next;
     }
-    Some(so_far.into_iter().map(|(text, _)| text).collect())
+    Some(so_far.into_iter().map(|(text, _)| Value::Text(text)).chain(odd).collect())
+}
+
+struct Names {
+    names: Vec<String>,
+    /// There is one that is no UTF-8, and cannot be named.
+    has_odd: bool,
 }
 
 /// The names in a directory that a part of a pattern may match. In doubt one does.
-fn names(part: &[(char, bool)], directory: &Path, entries: &mut usize) -> Option<Vec<String>> {
+fn names(part: &[(char, bool)], directory: &Path, entries: &mut usize) -> Option<Names> {
     // A directory that cannot be read matches nothing.
-    let Ok(listed) = fs::read_dir(directory) else { return Some(Vec::new()) };
+    let Ok(listed) = fs::read_dir(directory) else { return Some(Names { names: Vec::new(), has_odd: false }) };
+    let mut has_odd = false;
     let begins_with_dot = part.first().is_some_and(|(c, _)| *c == '.');
     let mut names: Vec<String> = Vec::new();
     if begins_with_dot {
@@ -90,14 +108,16 @@ fn names(part: &[(char, bool)], directory: &Path, entries: &mut usize) -> Option
         if *entries > MOST_ENTRIES {
             return None;
         }
-        // What is no UTF-8 may match, and cannot be named.
-        let Ok(name) = entry.file_name().into_string() else { return None };
+        let Ok(name) = entry.file_name().into_string() else {
+            has_odd = true;
+            continue;
+        };
         if name.starts_with('.') == begins_with_dot && is_match(part, &name) {
             names.push(name);
         }
     }
     names.sort();
-    Some(names)
+    Some(Names { names, has_odd })
 }
 
 /// Whether a pattern may match a name. What stands in brackets matches any character, since that depends on the locale.

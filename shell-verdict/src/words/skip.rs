@@ -16,6 +16,11 @@ pub(super) fn closing_brace(text: &str, open: usize, is_quoted: bool) -> Result<
     brace(text.as_bytes(), open + 1, is_quoted, 0)
 }
 
+/// The index of the double quote that closes the one at `open`.
+pub(super) fn closing_quote(text: &[u8], open: usize) -> Result<usize, Unclear> {
+    double(text, open + 1, 0)
+}
+
 fn command(text: &[u8], mut at: usize, depth: usize) -> Result<usize, Unclear> {
     if depth > DEEPEST {
         return Err("commands stand too deep in commands");

@@ -7,15 +7,15 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 /// A workspace with some files, some of them secret.
-pub struct Fixture {
+pub(crate) struct Fixture {
     _directory: TempDir,
-    pub workspace: PathBuf,
-    pub env: BTreeMap<String, String>,
-    pub programs: Programs,
+    pub(crate) workspace: PathBuf,
+    pub(crate) env: BTreeMap<String, String>,
+    pub(crate) programs: Programs,
 }
 
 impl Fixture {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
         let workspace = directory.path().canonicalize().unwrap().join("W");
         for (name, text) in [
@@ -35,7 +35,6 @@ impl Fixture {
             ("dir with space/file one.txt", "one\n"),
             ("secret/.env", "KEY=1\n"),
             ("secret/key.pem", "key\n"),
-            ("denied/x", "x\n"),
             (".git/HEAD", "ref: refs/heads/main\n"),
             (
                 ".git/config",
@@ -68,11 +67,11 @@ impl Fixture {
         Self { _directory: directory, workspace, env, programs }
     }
 
-    pub fn judge(&self, command: &str) -> Verdict {
+    pub(crate) fn judge(&self, command: &str) -> Verdict {
         self.judge_as(command, Shell::Bash)
     }
 
-    pub fn judge_as(&self, command: &str, shell: Shell) -> Verdict {
+    pub(crate) fn judge_as(&self, command: &str, shell: Shell) -> Verdict {
         judge(
             command,
             &Situation {
@@ -88,13 +87,16 @@ impl Fixture {
 }
 
 /// What a host might say of a path, by both of its names where it leads elsewhere.
-pub fn decide(workspace: &Path, path: &Path, access: Access) -> Decision {
+pub(crate) fn decide(workspace: &Path, path: &Path, access: Access) -> Decision {
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let own = decide_name(workspace, path, access);
     own.max(decide_name(workspace, &real, access))
 }
 
 fn decide_name(workspace: &Path, path: &Path, access: Access) -> Decision {
+    if path.starts_with("/w-denied") && access == Access::Write {
+        return Decision::Deny;
+    }
     let Ok(inside) = path.strip_prefix(workspace) else { return Decision::Ask };
     if inside.starts_with("denied") {
         return Decision::Deny;

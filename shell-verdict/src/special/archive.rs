@@ -1,0 +1,120 @@
+//! Archives and compressed files: what lists or shows what is in them.
+
+use crate::class::Class;
+use crate::situation::Access;
+use crate::verdict::Part;
+use crate::walk::Judge;
+use crate::words::Value;
+
+/// Judges a command that only lists or shows. Whether it is one; others are for who knows nothing of it.
+pub(super) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) -> bool {
+    let words: Option<Vec<&str>> = values.iter().map(Value::text).collect();
+    let Some(words) = words else { return false };
+    let Some(files) = (match base {
+        "tar" | "bsdtar" => tar(&words),
+        "unzip" => unzip(&words),
+        "ar" => ar(&words),
+        _ => stream(base, &words),
+    }) else {
+        return false;
+    };
+    if matches!(base, "tar" | "bsdtar") {
+        part.starts.extend(["gzip", "bzip2", "xz", "lzma", "lzip", "lzop", "zstd", "compress"].map(str::to_owned));
+    }
+    if base == "zcat" || base == "gunzip" {
+        part.starts.push("gzip".to_owned());
+    }
+    part.class = part.class.max(Class::ReadOnly);
+    for file in files {
+        if file != "-" {
+            judge.path(&Value::Text(file.to_owned()), Access::Read, part);
+        }
+    }
+    true
+}
+
+/// The archive of a `tar` that lists.
+fn tar<'w>(words: &[&'w str]) -> Option<Vec<&'w str>> {
+    let (mut lists, mut files) = (false, Vec::new());
+    let mut rest = words.iter().enumerate();
+    while let Some((at, word)) = rest.next() {
+        if let Some(long) = word.strip_prefix("--") {
+            match long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value))) {
+                ("list", None) => lists = true,
+                ("verbose" | "gzip" | "bzip2" | "xz" | "zstd" | "auto-compress" | "numeric-owner" | "full-time" | "wildcards" | "force-local" | "utc", None) => {}
+                ("file", Some(file)) => files.push(file),
+                ("file", None) => files.push(rest.next()?.1),
+                ("exclude" | "strip-components", Some(_)) => {}
+                _ => return None,
+            }
+            continue;
+        }
+        // The old way has the letters of the first word without a dash.
+        let letters = match word.strip_prefix('-') {
+            Some(letters) => letters,
+            None if at == 0 => word,
+            // A member.
+            None => continue,
+        };
+        for (index, letter) in letters.char_indices() {
+            match letter {
+                't' => lists = true,
+                'v' | 'z' | 'j' | 'J' | 'a' => {}
+                'f' if index + 1 == letters.len() || at == 0 && !word.starts_with('-') => files.push(rest.next()?.1),
+                'f' => {
+                    files.push(&letters[index + 1..]);
+                    break;
+                }
+                _ => return None,
+            }
+        }
+    }
+    // One with a colon is on another machine.
+    (lists && !files.is_empty() && files.iter().all(|file| !file.contains(':'))).then_some(files)
+}
+
+fn unzip<'w>(words: &[&'w str]) -> Option<Vec<&'w str>> {
+    let mut shows = false;
+    let mut operands = Vec::new();
+    for word in words {
+        match word.strip_prefix('-') {
+            Some(letters) if operands.is_empty() => {
+                shows |= letters.contains(['l', 'Z', 'p', 'c', 't', 'v', 'z']);
+                if !letters.bytes().all(|byte| b"lZpctvzq12sSmhMTC".contains(&byte)) {
+                    return None;
+                }
+            }
+            _ => operands.push(*word),
+        }
+    }
+    (shows && !operands.is_empty()).then(|| operands[..1].to_vec())
+}
+
+fn ar<'w>(words: &[&'w str]) -> Option<Vec<&'w str>> {
+    let letters = words.first()?.trim_start_matches('-');
+    let reads = letters.starts_with(['t', 'p']) && letters.bytes().all(|byte| b"tpvO".contains(&byte));
+    let file = *words.get(1)?;
+    (reads && !file.starts_with(['-', '@'])).then(|| vec![file])
+}
+
+/// Those that write what they read to their output, if they are told to.
+fn stream<'w>(base: &str, words: &[&'w str]) -> Option<Vec<&'w str>> {
+    let mut shows = base == "zcat";
+    let mut operands = Vec::new();
+    for word in words {
+        match *word {
+            "--stdout" | "--to-stdout" | "--list" | "--test" => shows = true,
+            "--decompress" | "--uncompress" | "--keep" | "--quiet" | "--verbose" | "--force" | "--name" | "--no-name" => {}
+            word if word.starts_with("--") => return None,
+            word if word.len() > 1 && word.starts_with('-') => {
+                shows |= word.contains(['c', 'l', 't']);
+                if !word[1..].bytes().all(|byte| b"cdlktqvfnN0123456789".contains(&byte)) {
+                    return None;
+                }
+            }
+            word => operands.push(word),
+        }
+    }
+    // Without a file it reads its input, and writes its output.
+    (shows || operands.is_empty()).then_some(operands)
+}

@@ -13,7 +13,7 @@ use std::path::Path;
 pub(crate) fn judge(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &mut Part) -> bool {
     match name {
         ":" | "true" | "false" | "echo" | "pwd" | "times" | "dirs" | "break" | "continue" | "return" | "exit" | "caller"
-        | "logout" => {}
+        | "logout" | "unalias" => {}
         // `wait -p` evaluates a subscript, `jobs -x` runs a command.
         "wait" | "jobs" => {
             if words.iter().any(|word| word.value.text().is_none_or(|text| text.contains(['p', 'x']))) {
@@ -82,7 +82,7 @@ pub(crate) fn judge(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &mu
                 part.is(Class::Write, "it changes the history");
             }
         }
-        "alias" | "unalias" | "enable" | "bind" | "complete" | "compopt" | "compgen" | "fc" | "hash" | "type" | "help" | "ulimit"
+        "alias" | "enable" | "bind" | "complete" | "compopt" | "compgen" | "fc" | "hash" | "type" | "help" | "ulimit"
         | "disown" | "fg" | "bg" | "suspend" => {
             part.is(Class::Unknown, format!("{name} can change or run more than it shows"));
         }

@@ -42,7 +42,11 @@ pub(crate) fn assignment(name: &str, value: Option<&str>, used: Use) -> Option<S
 
 /// Whether what is in the environment makes every command uncertain.
 pub(crate) fn is_dangerous(name: &str) -> bool {
-    let is_of_shell = matches!(name, "BASH_ENV" | "ENV" | "SHELLOPTS" | "BASHOPTS" | "GLOBIGNORE" | "CDPATH" | "POSIXLY_CORRECT");
+    let is_of_shell = matches!(
+        name,
+        "BASH_ENV" | "ENV" | "SHELLOPTS" | "BASHOPTS" | "GLOBIGNORE" | "CDPATH" | "POSIXLY_CORRECT" | "TEXTDOMAIN" | "TEXTDOMAINDIR"
+            | "BASH_LOADABLES_PATH" | "BASH_COMPAT"
+    );
     is_of_shell || name.starts_with("BASH_FUNC_") || is_of_loader(name)
 }
 

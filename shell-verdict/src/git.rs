@@ -173,7 +173,7 @@ fn subcommand(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut Pa
         part.has(Class::GitWrite, format!("git {name} may change the repository with these options"));
     }
     part.class = part.class.max(Class::GitRead);
-    if values.iter().filter_map(Value::text).any(|text| text.contains("%G") || text.contains("%(trailers:") && text.contains("cmd")) {
+    if values.iter().filter_map(Value::text).any(|text| text.contains("%G") || text.contains("signature")) {
         part.has(Class::Code, "signatures are checked by a program that is configured");
     }
     judge.needs(NEUTRAL);

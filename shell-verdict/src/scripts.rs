@@ -120,7 +120,6 @@ fn interpreter(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut P
         [Some("--version")] => !matches!(base, "java" | "dc" | "ed" | "swift" | "m4" | "dotnet-script" | "ts-node" | "tsx" | "elixir" | "iex"),
         [Some("-V" | "-VV" | "-h" | "--help")] if is_python(base) => true,
         [Some("--help" | "-h")] => matches!(base, "node" | "nodejs" | "perl" | "ruby"),
-        [Some("-version")] => base == "java",
         [Some("-v")] => matches!(base, "node" | "nodejs" | "ruby" | "perl" | "lua" | "php"),
         _ => false,
     };

@@ -36,9 +36,6 @@ pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
     match base {
         "dd" => dd(judge, values, part),
         "ip" => ip(values, part),
-        "top" if !values.iter().any(|value| value.text().is_some_and(|text| text.starts_with('-') && text.contains('b'))) => {
-            part.is(Class::Unknown, "top takes commands from its terminal");
-        }
         "less" => less(judge, values, part),
         "systemctl" | "journalctl" | "timedatectl" | "loginctl" => {
             // On a terminal they show it with another program.
@@ -48,7 +45,7 @@ pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
             }
             return options::judge(judge, base, values, part);
         }
-        "dpkg" | "dpkg-query" | "apt-cache" if reads_packages(base, values) => {}
+        "dpkg" | "dpkg-query" if reads_packages(values) => {}
         "stty" if values.is_empty() || values.iter().all(|value| matches!(value.text(), Some("-a" | "--all" | "-g" | "--save" | "size" | "speed"))) => {}
         "fuser" if !values.iter().any(|value| value.text().is_none_or(|text| text.starts_with('-') && text.contains(['k', 'i', 'w', 'M']))) => {
             values.iter().filter(|value| !value.text().is_some_and(|text| text.starts_with('-'))).for_each(|value| judge.path(value, Access::Read, part));
@@ -240,6 +237,12 @@ fn tells_of_itself(base: &str, values: &[Value]) -> bool {
 
 fn dd(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
     for value in values {
+        if let Value::Unknown { prefix, splits: false } = value
+            && prefix.starts_with("if=")
+        {
+            judge.path(value, Access::Read, part);
+            continue;
+        }
         let Some(text) = value.text() else {
             part.is(Class::Dangerous, "dd gets a word that is not known before it runs");
             judge.path(value, Access::Write, part);
@@ -288,17 +291,12 @@ fn less(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
     options::judge(judge, "less", values, part);
 }
 
-fn reads_packages(base: &str, values: &[Value]) -> bool {
+fn reads_packages(values: &[Value]) -> bool {
     let words: Option<Vec<&str>> = values.iter().map(Value::text).collect();
     let Some(words) = words else { return false };
-    let first = words.first().copied().unwrap_or_default();
-    match base {
-        "apt-cache" => {
-            matches!(first, "policy" | "show" | "search" | "depends" | "rdepends" | "pkgnames" | "showpkg" | "madison" | "stats") && words.iter().skip(1).all(|word| !word.starts_with('-'))
-        }
-        _ => {
-            matches!(first, "-l" | "-L" | "-S" | "-s" | "-W" | "-p" | "--list" | "--listfiles" | "--search" | "--status" | "--show" | "--get-selections")
-                && words.iter().skip(1).all(|word| !word.starts_with('-') || word.starts_with("-f=") || word.starts_with("--showformat="))
-        }
-    }
+    let asks = matches!(
+        words.first().copied(),
+        Some("-l" | "-L" | "-S" | "-s" | "-W" | "-p" | "--list" | "--listfiles" | "--search" | "--status" | "--show" | "--get-selections")
+    );
+    asks && words[1..].iter().all(|word| !word.starts_with('-') || word.starts_with("-f=") || word.starts_with("--showformat="))
 }

@@ -23,8 +23,14 @@ fn main() -> io::Result<()> {
             Decision::Allow
         }
     };
-    let situation =
-        Situation { cwd: &workspace, workspace: &workspace, env: &env, programs: &programs, shell: Shell::Bash, decide: &decide };
+    let situation = Situation {
+        cwd: &workspace,
+        workspace: &workspace,
+        env: &env,
+        programs: &programs,
+        shell: Shell::Bash,
+        decide: &decide,
+    };
     let given: Vec<String> = std::env::args().skip(1).collect();
     let commands: Box<dyn Iterator<Item = io::Result<String>>> = if given.is_empty() {
         Box::new(io::stdin().lock().lines())

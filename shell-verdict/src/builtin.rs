@@ -1,19 +1,22 @@
 //! What the shell does itself.
 
+mod test;
+mod variables;
+
 use crate::class::Class;
 use crate::command;
 use crate::situation::{Access, Shell};
 use crate::state::Variable;
 use crate::verdict::Part;
-use crate::walk::{Assigned, Judge, Word, is_name};
+use crate::walk::{Judge, Word, is_name};
 use crate::words::Value;
 use std::path::Path;
 
 /// Judges a builtin. Whether it was one.
 pub(crate) fn judge(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &mut Part) -> bool {
     match name {
-        ":" | "true" | "false" | "echo" | "pwd" | "times" | "dirs" | "break" | "continue" | "return" | "exit" | "caller"
-        | "logout" | "unalias" => {}
+        ":" | "true" | "false" | "echo" | "pwd" | "times" | "dirs" | "break" | "continue" | "return"
+        | "exit" | "caller" | "logout" | "unalias" => {}
         // `wait -p` evaluates a subscript, `jobs -x` runs a command.
         "wait" | "jobs" => {
             if words.iter().any(|word| word.value.text().is_none_or(|text| text.contains(['p', 'x']))) {
@@ -26,14 +29,18 @@ pub(crate) fn judge(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &mu
         "pushd" => {
             let before = judge.state.cwd.clone();
             match words {
-                [word] if word.value.text().is_some_and(|text| !text.starts_with(['-', '+'])) => cd(judge, words, part),
+                [word] if word.value.text().is_some_and(|text| !text.starts_with(['-', '+'])) => {
+                    cd(judge, words, part);
+                }
                 _ => judge.state.cwd = None,
             }
             judge.state.directories.push(before);
         }
         "popd" => judge.state.cwd = judge.state.directories.pop().flatten().filter(|_| words.is_empty()),
-        "test" | "[" => test(judge, name, words, part),
-        "export" | "declare" | "typeset" | "local" | "readonly" => declare(judge, name, words, part),
+        "test" | "[" => test::test(judge, name, words, part),
+        "export" | "declare" | "typeset" | "local" | "readonly" => {
+            variables::declare(judge, name, words, part);
+        }
         "let" => {
             for word in words {
                 match word.value.text() {
@@ -42,7 +49,7 @@ pub(crate) fn judge(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &mu
                 }
             }
         }
-        "read" | "mapfile" | "readarray" | "getopts" => reads(judge, name, words, part),
+        "read" | "mapfile" | "readarray" | "getopts" => variables::reads(judge, name, words, part),
         "unset" => {
             for word in options_end(words) {
                 match word.value.text() {
@@ -56,7 +63,10 @@ pub(crate) fn judge(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &mu
         "type" | "help" if words.iter().all(is_harmless_query) => {}
         "ulimit" if words.iter().all(|word| word.value.text().is_some_and(|text| text.starts_with('-'))) => {}
         "hash" if words.is_empty() => {}
-        "alias" if words.iter().all(|word| word.assigned.is_none() && word.value.text().is_some_and(|text| !text.contains('='))) => {}
+        "alias"
+            if words.iter().all(|word| {
+                word.assigned.is_none() && word.value.text().is_some_and(|text| !text.contains('='))
+            }) => {}
         "command" => return with_program(judge, words, part),
         "builtin" => {
             if let Some((first, rest)) = words.split_first() {
@@ -77,13 +87,15 @@ pub(crate) fn judge(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &mu
         "shift" | "umask" => part.has(Class::Unknown, format!("{name} gets a value that is not known")),
         "kill" => kill(words, part),
         "history" => {
-            let is_reading = words.iter().all(|word| word.value.text().is_some_and(|text| text.bytes().all(|byte| byte.is_ascii_digit())));
+            let is_reading = words.iter().all(|word| {
+                word.value.text().is_some_and(|text| text.bytes().all(|byte| byte.is_ascii_digit()))
+            });
             if !is_reading {
                 part.is(Class::Write, "it changes the history");
             }
         }
-        "alias" | "enable" | "bind" | "complete" | "compopt" | "compgen" | "fc" | "hash" | "type" | "help" | "ulimit"
-        | "disown" | "fg" | "bg" | "suspend" => {
+        "alias" | "enable" | "bind" | "complete" | "compopt" | "compgen" | "fc" | "hash" | "type"
+        | "help" | "ulimit" | "disown" | "fg" | "bg" | "suspend" => {
             part.is(Class::Unknown, format!("{name} can change or run more than it shows"));
         }
         _ => return false,
@@ -92,12 +104,16 @@ pub(crate) fn judge(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &mu
 }
 
 fn is_harmless_query(word: &Word) -> bool {
-    word.assigned.is_none() && word.value.text().is_some_and(|text| matches!(text, "-a" | "-t" | "-p" | "-P" | "-f" | "-l") || !text.starts_with('-'))
+    word.assigned.is_none()
+        && word.value.text().is_some_and(|text| {
+            matches!(text, "-a" | "-t" | "-p" | "-P" | "-f" | "-l") || !text.starts_with('-')
+        })
 }
 
 /// What follows the options.
 fn options_end(words: &[Word]) -> &[Word] {
-    let is_option = |word: &Word| word.value.text().is_some_and(|text| text.len() > 1 && text.starts_with('-'));
+    let is_option =
+        |word: &Word| word.value.text().is_some_and(|text| text.len() > 1 && text.starts_with('-'));
     let end = words.iter().position(|word| !is_option(word)).unwrap_or(words.len());
     &words[end..]
 }
@@ -120,17 +136,22 @@ fn printf(judge: &mut Judge<'_>, words: &[Word], part: &mut Part) {
             }
         }
         Some(value) if value.may_be_option() && value.text() != Some("--") => {
-            part.has(Class::Code, "printf gets a format that may be an option, and is not known before it runs");
+            part.has(
+                Class::Code,
+                "printf gets a format that may be an option, and is not known before it runs",
+            );
         }
         _ => {}
     }
 }
 
 fn cd(judge: &mut Judge<'_>, words: &[Word], part: &mut Part) {
+    let mut is_physical = false;
     let mut words = words;
     while let [first, rest @ ..] = words {
         match first.value.text() {
-            Some("-L" | "-P" | "-e" | "--") => words = rest,
+            Some("-L" | "--") => words = rest,
+            Some("-P" | "-e" | "-Pe" | "-eP") => (is_physical, words) = (true, rest),
             _ => break,
         }
     }
@@ -143,166 +164,12 @@ fn cd(judge: &mut Judge<'_>, words: &[Word], part: &mut Part) {
         part.has(Class::Unknown, "CDPATH was changed");
     }
     // One that is not there changes nothing, and what comes then runs where it was.
-    let to = to.and_then(|to| judge.absolute(&to));
-    judge.state.likely_cwd.clone_from(&to);
-    judge.state.cwd = to.filter(|path| is_directory(path));
-}
-
-fn is_directory(path: &Path) -> bool {
-    path.is_dir()
-}
-
-/// `test` and `[`. Which operators there are depends on the number of words.
-fn test(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &mut Part) {
-    let mut words = values(words);
-    if name == "[" && words.last().and_then(Value::text) == Some("]") {
-        words.pop();
+    let to = to.and_then(|to| if is_physical { judge.absolute(&to) } else { judge.directory(&to) });
+    let is_there = to.as_deref().is_some_and(Path::is_dir);
+    if !is_there {
+        judge.state.lost.set(true);
     }
-    if words.iter().any(|word| matches!(word, Value::Unknown { splits: true, .. })) {
-        // It may come to operators, of which one evaluates.
-        return part.has(Class::Code, "test gets words that may be operators, and are not known before it runs");
-    }
-    expression(judge, &words, part);
-}
-
-fn expression(judge: &mut Judge<'_>, words: &[Value], part: &mut Part) {
-    let is_unary = |text: &str| text.len() == 2 && text.starts_with('-') && text.as_bytes()[1].is_ascii_alphabetic();
-    match words {
-        [] | [_] => {}
-        [not, rest @ ..] if not.text() == Some("!") => expression(judge, rest, part),
-        [operator, operand] => match operator.text() {
-            Some("-z" | "-n" | "-t" | "-o") => {}
-            Some("-v" | "-R") => {
-                if !operand.text().is_some_and(is_name) {
-                    part.has(Class::Code, "the subscript of a tested variable is evaluated");
-                }
-            }
-            Some(text) if is_unary(text) => judge.path(operand, Access::Read, part),
-            Some(_) => {}
-            None => part.has(Class::Code, "test gets an operator that is not known before it runs"),
-        },
-        [one, operator, other] => match operator.text() {
-            Some("-nt" | "-ot" | "-ef") => {
-                judge.path(one, Access::Read, part);
-                judge.path(other, Access::Read, part);
-            }
-            Some("-a" | "-o") => {}
-            Some(_) if one.text() == Some("(") => expression(judge, std::slice::from_ref(operator), part),
-            Some(_) => {}
-            None => part.has(Class::Code, "test gets an operator that is not known before it runs"),
-        },
-        longer => {
-            // Parts joined by `-a` and `-o`.
-            let is_joint = |word: &Value| matches!(word.text(), Some("-a" | "-o"));
-            let has_unknown = longer.iter().any(|word| word.text().is_none() && word.may_be_option());
-            let has_bracket = longer.iter().any(|word| matches!(word.text(), Some("(" | ")")));
-            if has_unknown || has_bracket || !longer.iter().any(is_joint) {
-                return part.has(Class::Unknown, "test gets more words than can be told apart");
-            }
-            for words in longer.split(is_joint) {
-                if words.len() > 4 {
-                    return part.has(Class::Unknown, "test gets more words than can be told apart");
-                }
-                expression(judge, words, part);
-            }
-        }
-    }
-}
-
-fn declare(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &mut Part) {
-    let mut is_number = false;
-    let mut is_exported = name == "export";
-    for word in words {
-        if let Some(Assigned { name, value }) = &word.assigned {
-            if is_number {
-                match value {
-                    Variable::Text(text) => judge.arithmetic(text, part),
-                    _ => part.has(Class::Code, "the value of a number is evaluated, and is not known"),
-                }
-            }
-            if is_exported {
-                judge.export(name, value, part);
-            }
-            if is_number {
-                judge.state.evaluated.insert(name.clone());
-                judge.state.assign(name.clone(), Variable::Number);
-            } else {
-                judge.assign(name, value.clone(), part);
-            }
-            continue;
-        }
-        match word.value.text() {
-            Some("-n") if name != "export" => part.has(Class::Code, "a reference to a variable is evaluated where it is used"),
-            Some("-f" | "-F") if name == "export" => part.has(Class::Code, "a function is given to the programs that are started"),
-            Some(option) if option.starts_with('-') || option.starts_with('+') => {
-                if option.contains(['n', 'f']) && option.starts_with('-') && !matches!(option, "-F" | "-f") {
-                    part.has(Class::Code, format!("{name} {option} changes what names stand for"));
-                }
-                is_number |= option.contains('i');
-                is_exported |= option.contains('x');
-            }
-            Some(variable) if is_name(variable) => {
-                if is_number {
-                    judge.state.evaluated.insert(variable.to_owned());
-                }
-                if is_exported {
-                    judge.export(variable, &Variable::Unknown, part);
-                }
-            }
-            _ => part.has(Class::Code, format!("{name} gets a word that is not known, and may evaluate it")),
-        }
-    }
-}
-
-/// Those that set variables to what they read.
-fn reads(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &mut Part) {
-    let mut rest = words.iter();
-    let valued: &str = match name {
-        "read" => "adinNptu",
-        "getopts" => "",
-        _ => "dnOsu",
-    };
-    let mut at = 0;
-    while let Some(word) = rest.next() {
-        let Some(text) = word.value.text() else {
-            return part.has(Class::Code, format!("{name} gets the name of a variable that is not known"));
-        };
-        if let Some(letters) = text.strip_prefix('-').filter(|letters| !letters.is_empty() && at == 0) {
-            for (index, letter) in letters.char_indices() {
-                if letter == 'e' || letter == 'C' || letter == 'c' {
-                    return part.has(Class::Code, format!("{name} -{letter} can run something"));
-                }
-                if valued.contains(letter) {
-                    let attached = &letters[index + 1..];
-                    let value = if attached.is_empty() { rest.next().and_then(|word| word.value.text()) } else { Some(attached) };
-                    if letter == 'a' {
-                        match value {
-                            Some(name) if is_name(name) => judge.assign(name, Variable::Unknown, part),
-                            _ => part.has(Class::Code, "the subscript of a variable is evaluated"),
-                        }
-                    }
-                    break;
-                }
-            }
-            continue;
-        }
-        at += 1;
-        // The first of getopts is the list of options.
-        if name == "getopts" && at == 1 {
-            continue;
-        }
-        if name == "getopts" && at > 2 {
-            break;
-        }
-        if is_name(text) {
-            judge.assign(text, Variable::Unknown, part);
-        } else {
-            part.has(Class::Code, "the subscript of a variable is evaluated");
-        }
-    }
-    for name in ["REPLY", "MAPFILE", "OPTARG"] {
-        judge.state.assign(name.to_owned(), Variable::Unknown);
-    }
+    judge.state.cwd = to.filter(|_| is_there || judge.state.is_lenient);
 }
 
 fn set(judge: &mut Judge<'_>, words: &[Word], part: &mut Part) {
@@ -311,7 +178,11 @@ fn set(judge: &mut Judge<'_>, words: &[Word], part: &mut Part) {
         match word.value.text() {
             Some("--" | "-") => return,
             Some("-o" | "+o") => match words.next().and_then(|word| word.value.text()) {
-                None | Some("pipefail" | "errexit" | "nounset" | "errtrace" | "functrace" | "noclobber" | "monitor" | "physical") => {}
+                None
+                | Some(
+                    "pipefail" | "errexit" | "nounset" | "errtrace" | "functrace" | "noclobber" | "monitor"
+                    | "physical",
+                ) => {}
                 Some(_) => {
                     judge.state.plain_patterns = false;
                     part.has(Class::Unknown, "set changes how the shell works");
@@ -421,7 +292,8 @@ fn trap(judge: &mut Judge<'_>, words: &[Word], part: &mut Part) {
 }
 
 fn kill(words: &[Word], part: &mut Part) {
-    let is_list = words.first().and_then(|word| word.value.text()).is_some_and(|text| matches!(text, "-l" | "-L"));
+    let is_list =
+        words.first().and_then(|word| word.value.text()).is_some_and(|text| matches!(text, "-l" | "-L"));
     let is_probe = words.first().and_then(|word| word.value.text()) == Some("-0");
     if is_list || is_probe {
         return;

@@ -8,7 +8,16 @@ use crate::{builtin, environment, forbidden, git, options, scripts, special, wra
 use std::path::{Path, PathBuf};
 
 /// Directories of the system, which no workspace makes its own.
-const SYSTEM: &[&str] = &["/usr/bin", "/bin", "/usr/sbin", "/sbin", "/usr/local/bin", "/usr/local/sbin", "/usr/lib", "/usr/libexec"];
+const SYSTEM: &[&str] = &[
+    "/usr/bin",
+    "/bin",
+    "/usr/sbin",
+    "/sbin",
+    "/usr/local/bin",
+    "/usr/local/sbin",
+    "/usr/lib",
+    "/usr/libexec",
+];
 
 /// Judges a simple command.
 pub(crate) fn judge(judge: &mut Judge<'_>, words: Vec<Word>, part: &mut Part) {
@@ -138,7 +147,8 @@ fn identify(judge: &Judge<'_>, name: &str) -> Identity {
     if is_foreign(&path) || is_foreign(&real) {
         return Identity::Other("a program in the workspace");
     }
-    let is_temporary = |path: &Path| ["/tmp", "/var/tmp", "/dev/shm"].iter().any(|directory| path.starts_with(directory));
+    let is_temporary =
+        |path: &Path| ["/tmp", "/var/tmp", "/dev/shm"].iter().any(|directory| path.starts_with(directory));
     if is_temporary(&path) || is_temporary(&real) {
         return Identity::Other("a program in a directory that everybody writes to");
     }
@@ -152,7 +162,9 @@ fn identify(judge: &Judge<'_>, name: &str) -> Identity {
 /// How many words say what a command does.
 fn says(base: &str, values: &[Value]) -> Option<usize> {
     let words: Vec<Option<&str>> = values.iter().map(Value::text).collect();
-    let plain = |at: usize| words.get(at).copied().flatten().is_some_and(|word| !word.is_empty() && !word.starts_with('-'));
+    let plain = |at: usize| {
+        words.get(at).copied().flatten().is_some_and(|word| !word.is_empty() && !word.starts_with('-'))
+    };
     if is_shell_or_interpreter(base) {
         return match words.first().copied().flatten() {
             Some("-m") if scripts::is_python(base) && plain(1) => Some(3),
@@ -161,20 +173,29 @@ fn says(base: &str, values: &[Value]) -> Option<usize> {
         };
     }
     match base {
-        "env" | "xargs" | "find" | "parallel" | "watch" | "ssh" | "busybox" | "toybox" | "nice" | "nohup" | "timeout" | "stdbuf"
-        | "time" | "setsid" | "awk" | "gawk" | "mawk" | "nawk" | "sed" | "npx" | "pnpx" | "bunx" | "uvx" | "docker" | "podman"
-        | "kubectl" | "strace" | "script" | "flock" | "unshare" | "nsenter" | "chroot" | "make" if !plain(0) => None,
-        "env" | "xargs" | "find" | "parallel" | "watch" | "ssh" | "busybox" | "toybox" | "nice" | "nohup" | "timeout" | "stdbuf"
-        | "time" | "setsid" | "awk" | "gawk" | "mawk" | "nawk" | "sed" | "strace" | "script" | "flock" | "unshare" | "nsenter"
-        | "chroot" => None,
+        "env" | "xargs" | "find" | "parallel" | "watch" | "ssh" | "busybox" | "toybox" | "nice" | "nohup"
+        | "timeout" | "stdbuf" | "time" | "setsid" | "awk" | "gawk" | "mawk" | "nawk" | "sed" | "npx"
+        | "pnpx" | "bunx" | "uvx" | "docker" | "podman" | "kubectl" | "strace" | "script" | "flock"
+        | "unshare" | "nsenter" | "chroot" | "make"
+            if !plain(0) =>
+        {
+            None
+        }
+        "env" | "xargs" | "find" | "parallel" | "watch" | "ssh" | "busybox" | "toybox" | "nice" | "nohup"
+        | "timeout" | "stdbuf" | "time" | "setsid" | "awk" | "gawk" | "mawk" | "nawk" | "sed" | "strace"
+        | "script" | "flock" | "unshare" | "nsenter" | "chroot" => None,
         "npm" | "pnpm" | "yarn" | "bun" | "uv" | "poetry" | "docker" | "podman" | "kubectl"
-            if matches!(words.first().copied().flatten(), Some("run" | "exec" | "compose" | "x" | "dlx" | "tool")) =>
+            if matches!(
+                words.first().copied().flatten(),
+                Some("run" | "exec" | "compose" | "x" | "dlx" | "tool")
+            ) =>
         {
             plain(1).then_some(3)
         }
-        "git" | "cargo" | "npm" | "pnpm" | "yarn" | "bun" | "uv" | "poetry" | "pip" | "pip3" | "go" | "docker" | "podman" | "kubectl"
-        | "gh" | "systemctl" | "apt" | "apt-get" | "brew" | "rustup" | "dotnet" | "terraform" | "make" | "just" | "npx" | "pnpx"
-        | "bunx" | "uvx" | "helm" | "bundle" | "rake" | "mix" | "gem" | "composer" | "mvn" | "gradle" => plain(0).then_some(2),
+        "git" | "cargo" | "npm" | "pnpm" | "yarn" | "bun" | "uv" | "poetry" | "pip" | "pip3" | "go"
+        | "docker" | "podman" | "kubectl" | "gh" | "systemctl" | "apt" | "apt-get" | "brew" | "rustup"
+        | "dotnet" | "terraform" | "make" | "just" | "npx" | "pnpx" | "bunx" | "uvx" | "helm" | "bundle"
+        | "rake" | "mix" | "gem" | "composer" | "mvn" | "gradle" => plain(0).then_some(2),
         _ => Some(1),
     }
 }
@@ -182,4 +203,3 @@ fn says(base: &str, values: &[Value]) -> Option<usize> {
 pub(crate) fn is_shell_or_interpreter(base: &str) -> bool {
     scripts::is_shell(base) || scripts::is_interpreter(base)
 }
-

@@ -1,5 +1,7 @@
 //! Variables that make programs do other things than they do without.
 
+use crate::names;
+
 /// How a variable is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Use {
@@ -9,16 +11,11 @@ pub(crate) enum Use {
     Program,
 }
 
-/// Variables whose value the shell evaluates when they get one.
-const EVALUATED: &[&str] = &[
-    "BASHPID", "BASH_SUBSHELL", "EPOCHSECONDS", "EUID", "HISTCMD", "LINENO", "OPTIND", "PPID", "RANDOM", "SECONDS", "SHLVL",
-    "SRANDOM", "UID", "COLUMNS", "LINES", "HISTSIZE", "HISTFILESIZE", "EPOCHREALTIME", "OPTERR",
-];
-
 /// Why an assignment is more than that; `None` for a harmless one.
 pub(crate) fn assignment(name: &str, value: Option<&str>, used: Use) -> Option<String> {
-    let is_number = value.is_some_and(|value| !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()));
-    if EVALUATED.contains(&name) && !is_number {
+    let is_number =
+        value.is_some_and(|value| !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()));
+    if names::is("variables-evaluated", name) && !is_number {
         return Some(format!("the value of {name} is evaluated"));
     }
     if runs_something(name) {
@@ -26,9 +23,29 @@ pub(crate) fn assignment(name: &str, value: Option<&str>, used: Use) -> Option<S
     }
     let is_special = matches!(
         name,
-        "IFS" | "PS4" | "PROMPT_COMMAND" | "CDPATH" | "GLOBIGNORE" | "HOME" | "PWD" | "OLDPWD" | "HISTFILE" | "TMPDIR"
-            | "POSIXLY_CORRECT" | "EXECIGNORE" | "FIGNORE" | "FUNCNEST" | "TMOUT" | "INPUTRC" | "HOSTFILE" | "MAILPATH"
-            | "MAIL" | "histchars" | "auto_resume" | "COMP_WORDBREAKS" | "_"
+        "IFS"
+            | "PS4"
+            | "PROMPT_COMMAND"
+            | "CDPATH"
+            | "GLOBIGNORE"
+            | "HOME"
+            | "PWD"
+            | "OLDPWD"
+            | "HISTFILE"
+            | "TMPDIR"
+            | "POSIXLY_CORRECT"
+            | "EXECIGNORE"
+            | "FIGNORE"
+            | "FUNCNEST"
+            | "TMOUT"
+            | "INPUTRC"
+            | "HOSTFILE"
+            | "MAILPATH"
+            | "MAIL"
+            | "histchars"
+            | "auto_resume"
+            | "COMP_WORDBREAKS"
+            | "_"
     ) || name.starts_with("BASH");
     if is_special {
         return Some(format!("{name} changes how the shell and its programs work"));
@@ -44,14 +61,25 @@ pub(crate) fn assignment(name: &str, value: Option<&str>, used: Use) -> Option<S
 pub(crate) fn is_dangerous(name: &str) -> bool {
     let is_of_shell = matches!(
         name,
-        "BASH_ENV" | "ENV" | "SHELLOPTS" | "BASHOPTS" | "GLOBIGNORE" | "CDPATH" | "POSIXLY_CORRECT" | "TEXTDOMAIN" | "TEXTDOMAINDIR"
-            | "BASH_LOADABLES_PATH" | "BASH_COMPAT"
+        "BASH_ENV"
+            | "ENV"
+            | "SHELLOPTS"
+            | "BASHOPTS"
+            | "GLOBIGNORE"
+            | "CDPATH"
+            | "POSIXLY_CORRECT"
+            | "TEXTDOMAIN"
+            | "TEXTDOMAINDIR"
+            | "BASH_LOADABLES_PATH"
+            | "BASH_COMPAT"
     );
     is_of_shell || name.starts_with("BASH_FUNC_") || is_of_loader(name)
 }
 
 fn is_of_loader(name: &str) -> bool {
-    name.starts_with("LD_") || name.starts_with("DYLD_") || matches!(name, "GCONV_PATH" | "LOCPATH" | "NLSPATH" | "GLIBC_TUNABLES")
+    name.starts_with("LD_")
+        || name.starts_with("DYLD_")
+        || matches!(name, "GCONV_PATH" | "LOCPATH" | "NLSPATH" | "GLIBC_TUNABLES")
 }
 
 /// Variables by which programs are told to run or load something, or to read their configuration elsewhere.
@@ -59,9 +87,12 @@ pub(crate) fn runs_something(name: &str) -> bool {
     is_dangerous(name)
         || is_of_program(name)
         || name == "PATH"
-        || ["PYTHON", "PERL", "RUBY", "NODE_", "JAVA_", "_JAVA", "NPM_", "npm_", "CARGO_", "RUSTC", "GO", "XDG_"]
-            .iter()
-            .any(|prefix| name.starts_with(prefix))
+        || [
+            "PYTHON", "PERL", "RUBY", "NODE_", "JAVA_", "_JAVA", "NPM_", "npm_", "CARGO_", "RUSTC", "GO",
+            "XDG_",
+        ]
+        .iter()
+        .any(|prefix| name.starts_with(prefix))
 }
 
 /// Those that change what programs do that would only read.
@@ -72,10 +103,36 @@ pub(crate) fn is_of_program(name: &str) -> bool {
         || name.starts_with("SSH_")
         || matches!(
             name,
-            "PAGER" | "MANPAGER" | "EDITOR" | "VISUAL" | "BROWSER" | "SHELL" | "RIPGREP_CONFIG_PATH" | "GREP_OPTIONS"
-                | "TAR_OPTIONS" | "GZIP" | "BZIP2" | "BZIP" | "XZ_OPT" | "XZ_DEFAULTS" | "ZSTD_CLEVEL" | "AWKPATH"
-                | "AWKLIBPATH" | "MAGIC" | "TERMINFO" | "TERMINFO_DIRS" | "TERMCAP" | "FD_OPTIONS" | "FZF_DEFAULT_COMMAND"
-                | "JQ_LIBRARY_PATH" | "TREE_CHARSET" | "MANOPT" | "MANPATH" | "POSIX_ME_HARDER" | "HOSTALIASES" | "PS_FORMAT"
+            "PAGER"
+                | "MANPAGER"
+                | "EDITOR"
+                | "VISUAL"
+                | "BROWSER"
+                | "SHELL"
+                | "RIPGREP_CONFIG_PATH"
+                | "GREP_OPTIONS"
+                | "TAR_OPTIONS"
+                | "GZIP"
+                | "BZIP2"
+                | "BZIP"
+                | "XZ_OPT"
+                | "XZ_DEFAULTS"
+                | "ZSTD_CLEVEL"
+                | "AWKPATH"
+                | "AWKLIBPATH"
+                | "MAGIC"
+                | "TERMINFO"
+                | "TERMINFO_DIRS"
+                | "TERMCAP"
+                | "FD_OPTIONS"
+                | "FZF_DEFAULT_COMMAND"
+                | "JQ_LIBRARY_PATH"
+                | "TREE_CHARSET"
+                | "MANOPT"
+                | "MANPATH"
+                | "POSIX_ME_HARDER"
+                | "HOSTALIASES"
+                | "PS_FORMAT"
                 | "PS_PERSONALITY"
         )
 }
@@ -83,7 +140,11 @@ pub(crate) fn is_of_program(name: &str) -> bool {
 /// What git takes from these is only said.
 pub(crate) fn is_harmless_for_git(name: &str) -> bool {
     let only_said = ["GIT_AUTHOR_", "GIT_COMMITTER_"].iter().any(|prefix| name.starts_with(prefix));
-    only_said || matches!(name, "GIT_TERMINAL_PROMPT" | "GIT_OPTIONAL_LOCKS" | "GIT_NO_LAZY_FETCH" | "GIT_ADVICE" | "GIT_FLUSH")
+    only_said
+        || matches!(
+            name,
+            "GIT_TERMINAL_PROMPT" | "GIT_OPTIONAL_LOCKS" | "GIT_NO_LAZY_FETCH" | "GIT_ADVICE" | "GIT_FLUSH"
+        )
 }
 
 /// Those that only change how something is shown.
@@ -91,13 +152,39 @@ fn is_harmless(name: &str, value: Option<&str>) -> bool {
     let is_known = name.starts_with("LC_")
         || matches!(
             name,
-            "LANG" | "LANGUAGE" | "TZ" | "TERM" | "NO_COLOR" | "CLICOLOR" | "CLICOLOR_FORCE" | "FORCE_COLOR" | "COLORTERM"
-                | "COLUMNS" | "LINES" | "BLOCK_SIZE" | "BLOCKSIZE" | "TIME_STYLE" | "QUOTING_STYLE" | "LS_COLORS"
-                | "GREP_COLOR" | "GREP_COLORS" | "JQ_COLORS" | "CI" | "DEBUG" | "VERBOSE" | "RUST_BACKTRACE" | "RUST_LOG"
-                | "GIT_TERMINAL_PROMPT" | "GIT_OPTIONAL_LOCKS" | "GIT_NO_LAZY_FETCH"
+            "LANG"
+                | "LANGUAGE"
+                | "TZ"
+                | "TERM"
+                | "NO_COLOR"
+                | "CLICOLOR"
+                | "CLICOLOR_FORCE"
+                | "FORCE_COLOR"
+                | "COLORTERM"
+                | "COLUMNS"
+                | "LINES"
+                | "BLOCK_SIZE"
+                | "BLOCKSIZE"
+                | "TIME_STYLE"
+                | "QUOTING_STYLE"
+                | "LS_COLORS"
+                | "GREP_COLOR"
+                | "GREP_COLORS"
+                | "JQ_COLORS"
+                | "CI"
+                | "DEBUG"
+                | "VERBOSE"
+                | "RUST_BACKTRACE"
+                | "RUST_LOG"
+                | "GIT_TERMINAL_PROMPT"
+                | "GIT_OPTIONAL_LOCKS"
+                | "GIT_NO_LAZY_FETCH"
         );
     // Of some, a path would name a file that is read.
-    is_known && value.is_some_and(|value| !value.contains(['/', '%', ':']) || matches!(name, "LS_COLORS" | "GREP_COLORS" | "JQ_COLORS"))
+    is_known
+        && value.is_some_and(|value| {
+            !value.contains(['/', '%', ':']) || matches!(name, "LS_COLORS" | "GREP_COLORS" | "JQ_COLORS")
+        })
 }
 
 /// What in the environment changes what a program does that would only read.
@@ -105,7 +192,17 @@ pub(crate) fn of_program(base: &str) -> &'static [&'static str] {
     match base {
         "rg" => &["RIPGREP_CONFIG_PATH"],
         "grep" | "egrep" | "fgrep" => &["GREP_OPTIONS"],
-        "less" => &["LESSOPEN", "LESSCLOSE", "LESS", "LESSKEY", "LESSKEYIN", "LESSKEY_SYSTEM", "LESSKEYIN_SYSTEM", "LESSHISTFILE", "LESSEDIT"],
+        "less" => &[
+            "LESSOPEN",
+            "LESSCLOSE",
+            "LESS",
+            "LESSKEY",
+            "LESSKEYIN",
+            "LESSKEY_SYSTEM",
+            "LESSKEYIN_SYSTEM",
+            "LESSHISTFILE",
+            "LESSEDIT",
+        ],
         "tar" => &["TAR_OPTIONS", "TAPE", "RSH"],
         "gzip" | "gunzip" | "zcat" => &["GZIP"],
         "xz" | "xzcat" | "unxz" | "lzma" => &["XZ_OPT", "XZ_DEFAULTS"],
@@ -114,7 +211,7 @@ pub(crate) fn of_program(base: &str) -> &'static [&'static str] {
         "awk" | "mawk" | "gawk" | "nawk" => &["AWKPATH", "AWKLIBPATH", "MAWK_LONG_OPTIONS", "WHINY_USERS"],
         "bc" => &["BC_ENV_ARGS"],
         "ps" => &["PS_FORMAT", "PS_PERSONALITY"],
-        "ls" | "dir" | "vdir" => &[],
+
         "tput" | "clear" | "reset" => &["TERMINFO", "TERMINFO_DIRS", "TERMCAP"],
         "sort" => &["TMPDIR"],
         _ => &[],

@@ -2,30 +2,14 @@
 
 use crate::class::Class;
 use crate::command::base;
+use crate::names;
 use crate::verdict::Part;
 use crate::walk::{Judge, is_device};
 use crate::words::Value;
 use std::path::{Path, PathBuf};
 
-/// Programs that get other rights, or do what a machine does not come back from.
-const NEVER: &[&str] = &[
-    "sudo", "sudoedit", "su", "doas", "pkexec", "runuser", "gksu", "gksudo", "kdesu", "kdesudo", "run0", "please", "sg", "calife", "super",
-    "mke2fs", "mkswap", "wipefs", "fdisk", "sfdisk", "cfdisk", "gdisk", "sgdisk", "cgdisk", "parted", "blkdiscard", "badblocks",
-    "shutdown", "reboot", "halt", "poweroff", "telinit", "kexec", "pvremove", "vgremove", "lvremove", "cryptsetup", "zpool",
-    "mdadm", "hdparm", "nvme", "switch_root", "pivot_root",
-];
-
-/// Programs that may do lasting harm, whatever their words.
-const DANGEROUS: &[&str] = &[
-    "shred", "srm", "scrub", "crontab", "at", "batch", "useradd", "userdel", "usermod", "groupadd", "groupdel", "groupmod", "adduser",
-    "deluser", "passwd", "chpasswd", "chsh", "chfn", "visudo", "vipw", "vigr", "iptables", "ip6tables", "nft", "ufw", "firewall-cmd", "mount", "umount", "swapoff",
-    "swapon", "losetup", "mountvol", "insmod", "rmmod", "modprobe", "sysctl", "setcap", "chattr", "debugfs", "killall", "pkill", "killall5", "setfacl",
-    "setenforce", "auditctl", "systemd-nspawn", "machinectl", "loginctl", "update-grub", "grub-install", "efibootmgr", "tune2fs", "resize2fs", "fsck",
-    "dropdb", "keyctl",
-];
-
 pub(crate) fn is_never(base: &str) -> bool {
-    NEVER.contains(&base) || base == "mkfs" || base.starts_with("mkfs.")
+    names::is("never", base) || base == "mkfs" || base.starts_with("mkfs.")
 }
 
 /// Looks at a program, whoever it is.
@@ -44,42 +28,69 @@ pub(crate) fn program(judge: &mut Judge<'_>, base: &str, values: &[Value], part:
         }
         "systemctl" | "loginctl"
             if words.iter().any(|word| {
-                matches!(*word, "poweroff" | "reboot" | "halt" | "kexec" | "soft-reboot" | "suspend" | "hibernate" | "emergency" | "rescue")
+                matches!(
+                    *word,
+                    "poweroff"
+                        | "reboot"
+                        | "halt"
+                        | "kexec"
+                        | "soft-reboot"
+                        | "suspend"
+                        | "hibernate"
+                        | "emergency"
+                        | "rescue"
+                )
             }) =>
         {
             part.is(Class::Forbidden, format!("{base} ends the machine's work"));
         }
-        "systemctl" | "service" if !reads_services(&words) => part.is(Class::Dangerous, format!("{base} changes what the machine runs")),
+        "systemctl" | "service" if !reads_services(&words) => {
+            part.is(Class::Dangerous, format!("{base} changes what the machine runs"));
+        }
         "rm" => rm(judge, &words, values, part),
         "rmdir" | "unlink" => {}
         "mv" => moves(judge, values, part),
         "chmod" | "chown" | "chgrp" => rights(judge, base, &words, values, part),
-        "find" if words.iter().any(|word| *word == "-delete") => {
-            let starts: Vec<&Value> = values.iter().take_while(|value| !value.text().is_some_and(|text| text.starts_with(['-', '(', '!']))).collect();
-            let has_test = words.iter().any(|word| word.starts_with('-') && !matches!(*word, "-delete" | "-depth" | "-xdev" | "-mount"));
+        "find" if words.contains(&"-delete") => {
+            let starts: Vec<&Value> = values
+                .iter()
+                .take_while(|value| !value.text().is_some_and(|text| text.starts_with(['-', '(', '!'])))
+                .collect();
+            let has_test = words.iter().any(|word| {
+                word.starts_with('-') && !matches!(*word, "-delete" | "-depth" | "-xdev" | "-mount")
+            });
             if !has_test && starts.iter().any(|value| is_of_system(judge, value)) {
                 part.is(Class::Forbidden, "it deletes a directory of the system, or the home");
             }
         }
         "mount" if words.iter().all(|word| matches!(*word, "-l" | "-v" | "--help" | "--version")) => {}
-        "sysctl" if words.iter().all(|word| !word.contains('=') && matches!(*word, "-a" | "-n" | "-e" | "-N" | "-A" | "-X" | "-b" | "--all" | "--names" | "--values") || !word.starts_with('-') && !word.contains('=')) && words.len() == values.len() && !words.is_empty() => {}
+        "sysctl"
+            if words.iter().all(|word| {
+                !word.contains('=')
+                    && matches!(
+                        *word,
+                        "-a" | "-n" | "-e" | "-N" | "-A" | "-X" | "-b" | "--all" | "--names" | "--values"
+                    )
+                    || !word.starts_with('-') && !word.contains('=')
+            }) && words.len() == values.len()
+                && !words.is_empty() => {}
         "systemctl" | "loginctl" if reads_services(&words) => {}
-        name if DANGEROUS.contains(&name) => {
+        name if names::is("dangerous", name) => {
             part.is(Class::Dangerous, format!("{base} {}", Class::Dangerous.words()));
             if matches!(base, "shred" | "srm" | "scrub") {
-                words.iter().for_each(|word| device(word, part));
+                devices(&words, part);
             }
         }
         "cp" | "install" | "tee" | "ln" | "truncate" | "fallocate" | "rsync" | "sponge" => {
-            words.iter().for_each(|word| device(word, part));
+            devices(&words, part);
         }
         _ => {}
     }
 }
 
 /// A device as an operand of what writes.
-fn device(word: &str, part: &mut Part) {
-    if is_device(word) {
+fn devices(words: &[&str], part: &mut Part) {
+    for word in words.iter().filter(|word| is_device(word)) {
         part.is(Class::Forbidden, format!("it writes to the device {word}"));
     }
 }
@@ -92,7 +103,10 @@ fn rm(judge: &mut Judge<'_>, words: &[&str], values: &[Value], part: &mut Part) 
     }
     for value in operands(values) {
         if is_recursive && is_of_system(judge, value) {
-            part.is(Class::Forbidden, format!("it deletes {}, all below it included", value.text().unwrap_or("what is not known")));
+            part.is(
+                Class::Forbidden,
+                format!("it deletes {}, all below it included", value.text().unwrap_or("what is not known")),
+            );
         }
     }
     if is_recursive {
@@ -105,7 +119,8 @@ fn rm(judge: &mut Judge<'_>, words: &[&str], values: &[Value], part: &mut Part) 
 fn moves(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
     let operands: Vec<&Value> = operands(values).collect();
     let sources = operands.len().saturating_sub(1);
-    let names_target = values.iter().filter_map(Value::text).any(|text| text.starts_with("-t") || text.starts_with("--t"));
+    let names_target =
+        values.iter().filter_map(Value::text).any(|text| text.starts_with("-t") || text.starts_with("--t"));
     let sources = if names_target { operands.len() } else { sources.max(1) };
     if operands.iter().take(sources).any(|value| is_of_system(judge, value)) {
         part.is(Class::Forbidden, "it moves a directory of the system, or the home");
@@ -128,12 +143,16 @@ fn rights(judge: &mut Judge<'_>, base: &str, words: &[&str], values: &[Value], p
 
 fn operands(values: &[Value]) -> impl Iterator<Item = &Value> {
     let end = values.iter().position(|value| value.text() == Some("--")).unwrap_or(values.len());
-    let is_operand = move |(at, value): &(usize, &Value)| *at > end || (*at != end && !value.text().is_some_and(|text| text.starts_with('-') && text.len() > 1));
+    let is_operand = move |(at, value): &(usize, &Value)| {
+        *at > end || (*at != end && !value.text().is_some_and(|text| text.starts_with('-') && text.len() > 1))
+    };
     values.iter().enumerate().filter(is_operand).map(|(_, value)| value)
 }
 
 fn is_recursive(words: &[&str]) -> bool {
-    words.iter().take_while(|word| **word != "--").any(|word| is_flag(word, 'r') || is_flag(word, 'R') || (word.len() > 3 && "--recursive".starts_with(word)))
+    words.iter().take_while(|word| **word != "--").any(|word| {
+        is_flag(word, 'r') || is_flag(word, 'R') || (word.len() > 3 && "--recursive".starts_with(word))
+    })
 }
 
 fn is_flag(word: &str, flag: char) -> bool {
@@ -151,14 +170,20 @@ fn is_of_system(judge: &Judge<'_>, value: &Value) -> bool {
             None => return false,
         },
     };
-    let text = text.strip_suffix("/*").map_or(text, |directory| if directory.is_empty() { "/" } else { directory });
-    let Some(path) = judge.likely(text) else { return false };
-    let is_top = |path: &Path| path.parent().is_none_or(|parent| parent == Path::new("/")) && !matches!(path.to_str(), Some("/tmp"));
+    let text =
+        text.strip_suffix("/*").map_or(text, |directory| if directory.is_empty() { "/" } else { directory });
+    let text = if text == "*" { "." } else { text };
+    let Some(path) = judge.absolute(text) else { return false };
+    let is_top = |path: &Path| {
+        path.parent().is_none_or(|parent| parent == Path::new("/")) && !matches!(path.to_str(), Some("/tmp"))
+    };
     let home = judge.situation().home();
     let holds_home = home.as_deref().is_some_and(|home| home.starts_with(&path));
     let real: PathBuf = path.canonicalize().unwrap_or_else(|_| path.clone());
     let system = ["/usr", "/etc", "/var", "/boot", "/lib", "/bin", "/sbin"];
-    let is_deep_system = path.components().count() <= 3 && system.iter().any(|system| path.starts_with(system)) && !path.starts_with("/var/tmp");
+    let is_deep_system = path.components().count() <= 3
+        && system.iter().any(|system| path.starts_with(system))
+        && !path.starts_with("/var/tmp");
     is_top(&path) || is_top(&real) || holds_home || is_deep_system
 }
 
@@ -170,7 +195,23 @@ pub(crate) fn look(text: &str, part: &mut Part) {
     }
     for segment in plain.split([';', '|', '&', '\n', '(', ')', '{', '}', '`']) {
         let mut words = segment.split_whitespace().skip_while(|word| {
-            word.contains('=') || matches!(*word, "if" | "then" | "else" | "do" | "while" | "until" | "!" | "time" | "exec" | "command" | "env" | "nohup" | "builtin" | "eval")
+            word.contains('=')
+                || matches!(
+                    *word,
+                    "if" | "then"
+                        | "else"
+                        | "do"
+                        | "while"
+                        | "until"
+                        | "!"
+                        | "time"
+                        | "exec"
+                        | "command"
+                        | "env"
+                        | "nohup"
+                        | "builtin"
+                        | "eval"
+                )
         });
         let Some(first) = words.next() else { continue };
         let name = base(first.trim_start_matches('$'));
@@ -178,7 +219,10 @@ pub(crate) fn look(text: &str, part: &mut Part) {
             part.is(Class::Forbidden, format!("{name} is never run here"));
         }
         let rest: Vec<&str> = words.collect();
-        if name == "rm" && is_recursive(&rest) && rest.iter().any(|word| matches!(*word, "/" | "/*" | "~" | "~/" | "$HOME" | "//")) {
+        if name == "rm"
+            && is_recursive(&rest)
+            && rest.iter().any(|word| matches!(*word, "/" | "/*" | "~" | "~/" | "$HOME" | "//"))
+        {
             part.is(Class::Forbidden, "it deletes the root directory, or the home");
         }
     }
@@ -198,9 +242,32 @@ fn reads_services(words: &[&str]) -> bool {
     verb.is_none_or(|verb| {
         matches!(
             *verb,
-            "status" | "show" | "cat" | "list-units" | "list-unit-files" | "list-sockets" | "list-timers" | "list-jobs" | "list-dependencies"
-                | "list-machines" | "is-active" | "is-enabled" | "is-failed" | "is-system-running" | "get-default" | "list-sessions"
-                | "list-users" | "list-seats" | "session-status" | "user-status"
+            "status"
+                | "show"
+                | "cat"
+                | "list-units"
+                | "list-unit-files"
+                | "list-sockets"
+                | "list-timers"
+                | "list-jobs"
+                | "list-dependencies"
+                | "list-machines"
+                | "is-active"
+                | "is-enabled"
+                | "is-failed"
+                | "is-system-running"
+                | "get-default"
+                | "list-sessions"
+                | "list-users"
+                | "list-seats"
+                | "session-status"
+                | "user-status"
         )
-    }) && !words.iter().any(|word| matches!(*word, "-H" | "--host" | "-M" | "--machine") || word.starts_with("-H") || word.starts_with("-M") || word.starts_with("--host=") || word.starts_with("--machine="))
+    }) && !words.iter().any(|word| {
+        matches!(*word, "-H" | "--host" | "-M" | "--machine")
+            || word.starts_with("-H")
+            || word.starts_with("-M")
+            || word.starts_with("--host=")
+            || word.starts_with("--machine=")
+    })
 }

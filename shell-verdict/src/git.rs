@@ -3,6 +3,7 @@
 mod config;
 
 use crate::class::Class;
+use crate::names;
 use crate::options;
 use crate::situation::Access;
 use crate::verdict::{Ground, Part};
@@ -31,21 +32,6 @@ const NEUTRAL: &[(&str, &str)] = &[
     ("GIT_CONFIG_VALUE_5", "cat"),
 ];
 
-const NETWORK: &[&str] = &[
-    "fetch", "pull", "push", "clone", "ls-remote", "send-pack", "fetch-pack", "http-fetch", "http-push", "send-email", "imap-send", "request-pull", "svn",
-    "p4", "daemon", "upload-pack", "receive-pack", "upload-archive", "remote-http", "remote-https", "credential", "cvsimport", "archimport", "instaweb", "http-backend",
-];
-const WRITES: &[&str] = &[
-    "add", "stage", "am", "apply", "bisect", "branch", "checkout", "checkout-index", "cherry-pick", "clean", "commit", "commit-graph", "commit-tree", "config",
-    "fast-import", "filter-branch", "filter-repo", "fsck", "gc", "hash-object", "index-pack", "init", "init-db", "maintenance", "merge", "merge-file", "merge-index", "merge-tree",
-    "mktag", "mktree", "multi-pack-index", "mv", "notes", "pack-objects", "pack-redundant", "pack-refs", "prune", "prune-packed", "quiltimport", "read-tree", "rebase",
-    "reflog", "remote", "repack", "replace", "rerere", "reset", "restore", "revert", "rm", "sparse-checkout", "stash", "submodule", "subtree", "switch", "symbolic-ref", "tag",
-    "unpack-file", "unpack-objects", "update-index", "update-ref", "update-server-info", "worktree", "write-tree", "bundle", "archive", "format-patch", "fmt-merge-msg", "backfill", "lfs", "flow",
-    "interpret-trailers", "bugreport", "diagnose", "cvsexportcommit", "fast-export", "mailinfo", "mailsplit", "show-index", "patch-id", "refs", "replay", "scalar", "history", "repo",
-];
-/// They run what is configured, or what their words say.
-const RUNS: &[&str] = &["difftool", "mergetool", "gui", "gitk", "citool", "help", "web--browse", "shell", "verify-commit", "verify-tag", "for-each-repo", "hook", "column", "fsmonitor--daemon"];
-
 /// Judges git. Whether it was it.
 pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) -> bool {
     if base != "git" {
@@ -68,12 +54,21 @@ fn git(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
             return part.has(Class::Code, "which command of git runs is not known before it does");
         };
         match text {
-            "--version" | "-v" | "--help" | "-h" | "--html-path" | "--man-path" | "--info-path" | "--exec-path" => {
+            "--version" | "-v" | "--help" | "-h" | "--html-path" | "--man-path" | "--info-path"
+            | "--exec-path" => {
                 part.class = part.class.max(Class::GitRead);
                 return;
             }
-            "--no-pager" | "-P" | "--no-optional-locks" | "--no-replace-objects" | "--literal-pathspecs" | "--glob-pathspecs"
-            | "--noglob-pathspecs" | "--icase-pathspecs" | "--no-lazy-fetch" | "--no-advice" => {}
+            "--no-pager"
+            | "-P"
+            | "--no-optional-locks"
+            | "--no-replace-objects"
+            | "--literal-pathspecs"
+            | "--glob-pathspecs"
+            | "--noglob-pathspecs"
+            | "--icase-pathspecs"
+            | "--no-lazy-fetch"
+            | "--no-advice" => {}
             "-C" => {
                 at += 1;
                 let to = values.get(at).and_then(Value::text).and_then(|to| judge.absolute(to));
@@ -90,14 +85,19 @@ fn git(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
                 }
             }
             text if text.starts_with("--config-env=") || text.starts_with("--exec-path=") => {
-                part.has(Class::Code, format!("git {} can make it run something", text.split('=').next().unwrap_or(text)));
+                part.has(
+                    Class::Code,
+                    format!("git {} can make it run something", text.split('=').next().unwrap_or(text)),
+                );
             }
             "-p" | "--paginate" => part.has(Class::Code, "git --paginate runs what is configured"),
             "--git-dir" | "--work-tree" | "--namespace" | "--super-prefix" | "--attr-source" => {
                 at += 1;
                 part.has(Class::Unknown, format!("git {text} takes another repository"));
             }
-            text if text.starts_with('-') => part.has(Class::Unknown, format!("git {text} is not known to only read")),
+            text if text.starts_with('-') => {
+                part.has(Class::Unknown, format!("git {text} is not known to only read"));
+            }
             _ => break,
         }
         at += 1;
@@ -115,7 +115,20 @@ fn is_harmless_setting(setting: &str) -> bool {
     let key = key.to_ascii_lowercase();
     (key.starts_with("color.") && !value.contains('!'))
         || key.starts_with("advice.")
-        || matches!(key.as_str(), "core.quotepath" | "core.abbrev" | "log.date" | "log.decorate" | "diff.renames" | "diff.algorithm" | "column.ui" | "core.autocrlf" | "init.defaultbranch" | "user.name" | "user.email")
+        || matches!(
+            key.as_str(),
+            "core.quotepath"
+                | "core.abbrev"
+                | "log.date"
+                | "log.decorate"
+                | "diff.renames"
+                | "diff.algorithm"
+                | "column.ui"
+                | "core.autocrlf"
+                | "init.defaultbranch"
+                | "user.name"
+                | "user.email"
+        )
         || (key == "core.pager" && matches!(value, "cat" | ""))
 }
 
@@ -124,52 +137,29 @@ fn subcommand(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut Pa
         return part.has(Class::Code, "git --help runs what shows manuals");
     }
     warn(name, values, part);
-    let talks = name == "remote" && values.iter().any(|value| matches!(value.text(), Some("show" | "update" | "prune")));
-    if NETWORK.contains(&name) || talks {
+    let talks = name == "remote"
+        && values.iter().any(|value| matches!(value.text(), Some("show" | "update" | "prune")));
+    if names::is("git-network", name) || talks {
         return part.is(Class::Network, format!("git {name} speaks with other machines"));
     }
-    if RUNS.contains(&name) {
+    if names::is("git-runs", name) {
         return part.is(Class::Code, format!("git {name} runs what is configured"));
     }
     let words: Vec<Option<&str>> = values.iter().map(Value::text).collect();
     let first = words.first().copied().flatten();
     let operands = words.iter().filter(|word| !word.is_some_and(|word| word.starts_with('-'))).count();
-    // Some do one thing or another, as their words say.
-    let line = match (name, first) {
-        ("branch", _) if operands == 0 || lists(&words, &["-l", "--list", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at", "--show-current"]) => "git:branch",
-        ("tag", _) if operands == 0 || lists(&words, &["-l", "--list", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at", "-n"]) => "git:tag",
-        ("remote", None | Some("-v" | "--verbose")) if operands == 0 => "git:none",
-        ("remote", Some("get-url")) => "git:text",
-        ("merge-file", _) if lists(&words, &["-p", "--stdout"]) => "git:merge-file",
-        ("stash", Some("list")) => "git:log",
-        ("stash", Some("show")) => "git:diff",
-        ("worktree", Some("list")) | ("notes", Some("list" | "show")) | ("bisect", Some("log")) => "git:text",
-        ("sparse-checkout", Some("list")) => "git:text",
-        ("reflog", None) => "git:log",
-        ("reflog", Some("show" | "list" | "exists")) => "git:log",
-        ("reflog", Some(word)) if !matches!(word, "expire" | "delete" | "drop" | "write") => "git:log",
-        ("config", Some("list" | "get")) => "git:config",
-        ("config", Some("--get" | "--get-all" | "--get-regexp" | "--get-urlmatch" | "-l" | "--list" | "--show-origin" | "--show-scope" | "--name-only" | "--local" | "--global" | "--system" | "--get-color" | "--get-colorbool" | "--file" | "-f" | "--null" | "-z" | "--type" | "--includes"))
-            if lists(&words, &["--get", "--get-all", "--get-regexp", "--get-urlmatch", "-l", "--list", "--get-color", "--get-colorbool"]) =>
-        {
-            "git:config"
-        }
-        ("config", Some(key)) if words.len() == 1 && key.contains('.') && !key.starts_with('-') => "git:config",
-        ("symbolic-ref", _) if operands <= 1 => "git:symbolic-ref",
-        ("hash-object", _) => "git:hash-object",
-        _ => "",
-    };
+    let line = line(name, first, &words, operands);
     let own = format!("git:{name}");
-    let line = if line.is_empty() && !WRITES.contains(&name) { own.as_str() } else { line };
+    let line = if line.is_empty() && !names::is("git-writes", name) { own.as_str() } else { line };
     if line.is_empty() || !options::judge(judge, line, values, part) {
-        if WRITES.contains(&name) {
+        if names::is("git-writes", name) {
             part.is(Class::GitWrite, format!("git {name} changes the repository, or the files in it"));
         } else {
             part.is(Class::Code, format!("git {name} is not known, and may be an alias that runs something"));
         }
         return;
     }
-    if part.class == Class::Unknown && WRITES.contains(&name) {
+    if part.class == Class::Unknown && names::is("git-writes", name) {
         part.has(Class::GitWrite, format!("git {name} may change the repository with these options"));
     }
     part.class = part.class.max(Class::GitRead);
@@ -180,11 +170,97 @@ fn subcommand(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut Pa
     repository(judge, name, part);
 }
 
+/// The line of the table for a command that does one thing or another, as its words say; empty where it does not only read, or is not
+/// such a one.
+fn line(name: &str, first: Option<&str>, words: &[Option<&str>], operands: usize) -> &'static str {
+    match (name, first) {
+        ("branch", _)
+            if operands == 0
+                || lists(
+                    words,
+                    &[
+                        "-l",
+                        "--list",
+                        "--contains",
+                        "--no-contains",
+                        "--merged",
+                        "--no-merged",
+                        "--points-at",
+                        "--show-current",
+                    ],
+                ) =>
+        {
+            "git:branch"
+        }
+        ("tag", _)
+            if operands == 0
+                || lists(
+                    words,
+                    &[
+                        "-l",
+                        "--list",
+                        "--contains",
+                        "--no-contains",
+                        "--merged",
+                        "--no-merged",
+                        "--points-at",
+                        "-n",
+                    ],
+                ) =>
+        {
+            "git:tag"
+        }
+        ("remote", None | Some("-v" | "--verbose")) if operands == 0 => "git:none",
+        ("merge-file", _) if lists(words, &["-p", "--stdout"]) => "git:merge-file",
+        ("stash", Some("show")) => "git:diff",
+        ("worktree" | "notes" | "sparse-checkout", Some("list"))
+        | ("notes", Some("show"))
+        | ("bisect", Some("log"))
+        | ("remote", Some("get-url")) => "git:text",
+
+        ("reflog", None | Some("show" | "list" | "exists")) | ("stash", Some("list")) => "git:log",
+        ("reflog", Some(word)) if !matches!(word, "expire" | "delete" | "drop" | "write") => "git:log",
+        ("config", Some("list" | "get")) => "git:config",
+        (
+            "config",
+            Some(
+                "--get" | "--get-all" | "--get-regexp" | "--get-urlmatch" | "-l" | "--list" | "--show-origin"
+                | "--show-scope" | "--name-only" | "--local" | "--global" | "--system" | "--get-color"
+                | "--get-colorbool" | "--file" | "-f" | "--null" | "-z" | "--type" | "--includes",
+            ),
+        ) if lists(
+            words,
+            &[
+                "--get",
+                "--get-all",
+                "--get-regexp",
+                "--get-urlmatch",
+                "-l",
+                "--list",
+                "--get-color",
+                "--get-colorbool",
+            ],
+        ) =>
+        {
+            "git:config"
+        }
+        ("config", Some(key)) if words.len() == 1 && key.contains('.') && !key.starts_with('-') => {
+            "git:config"
+        }
+        ("symbolic-ref", _) if operands <= 1 => "git:symbolic-ref",
+        ("hash-object", _) => "git:hash-object",
+        _ => "",
+    }
+}
+
 /// Whether an option says that something is listed.
 fn lists(words: &[Option<&str>], options: &[&str]) -> bool {
     words.iter().flatten().any(|word| {
-        options.iter().any(|option| word == option || word.strip_prefix(option).is_some_and(|rest| rest.starts_with('=')))
-            || (word.starts_with("-n") && options.contains(&"-n") && word[2..].bytes().all(|byte| byte.is_ascii_digit()))
+        options.iter().any(|option| {
+            word == option || word.strip_prefix(option).is_some_and(|rest| rest.starts_with('='))
+        }) || (word.starts_with("-n")
+            && options.contains(&"-n")
+            && word[2..].bytes().all(|byte| byte.is_ascii_digit()))
     })
 }
 
@@ -192,19 +268,51 @@ fn lists(words: &[Option<&str>], options: &[&str]) -> bool {
 fn warn(name: &str, values: &[Value], part: &mut Part) {
     let words: Vec<&str> = values.iter().filter_map(Value::text).collect();
     let has = |options: &[&str]| {
-        let is = |word: &str, option: &str| word == option || (word.len() > 4 && word.starts_with("--") && option.starts_with(word));
+        let is = |word: &str, option: &str| {
+            word == option || (word.len() > 4 && word.starts_with("--") && option.starts_with(word))
+        };
         words.iter().any(|word| options.iter().any(|option| is(word, option)))
     };
-    let has_short = |letter: char| words.iter().take_while(|word| **word != "--").any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(letter));
+    let has_short = |letter: char| {
+        words
+            .iter()
+            .take_while(|word| **word != "--")
+            .any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(letter))
+    };
     let what = match name {
-        "push" if has(&["--force", "--delete", "--mirror", "--prune", "--force-if-includes"]) || has_short('f') || has_short('d')
-            || words.iter().any(|word| word.starts_with("--force-with-lease") || word.starts_with('+') || word.starts_with(':')) => "it changes or deletes what others may have",
+        "push"
+            if has(&["--force", "--delete", "--mirror", "--prune", "--force-if-includes"])
+                || has_short('f')
+                || has_short('d')
+                || words.iter().any(|word| {
+                    word.starts_with("--force-with-lease") || word.starts_with('+') || word.starts_with(':')
+                }) =>
+        {
+            "it changes or deletes what others may have"
+        }
         "reset" if has(&["--hard", "--merge", "--keep"]) => "it throws away changes",
         "clean" if !has(&["-n", "--dry-run"]) => "it deletes files that git does not know",
-        "checkout" if has(&["--", ".", "-f", "--force", "--ours", "--theirs"]) || has_short('f') || has_short('B') => "it throws away changes",
-        "restore" if !has(&["--staged"]) || has(&["--worktree"]) || has_short('W') => "it throws away changes",
-        "switch" if has(&["-f", "--force", "--discard-changes"]) || has_short('C') => "it throws away changes",
-        "branch" if has(&["-D", "-M", "-C"]) || has_short('D') || (has(&["--delete"]) || has_short('d')) && (has(&["--force"]) || has_short('f')) || has_short('f') => "it deletes or moves a branch",
+        "checkout"
+            if has(&["--", ".", "-f", "--force", "--ours", "--theirs"])
+                || has_short('f')
+                || has_short('B') =>
+        {
+            "it throws away changes"
+        }
+        "restore" if !has(&["--staged"]) || has(&["--worktree"]) || has_short('W') => {
+            "it throws away changes"
+        }
+        "switch" if has(&["-f", "--force", "--discard-changes"]) || has_short('C') => {
+            "it throws away changes"
+        }
+        "branch"
+            if has(&["-D", "-M", "-C"])
+                || has_short('D')
+                || (has(&["--delete"]) || has_short('d')) && (has(&["--force"]) || has_short('f'))
+                || has_short('f') =>
+        {
+            "it deletes or moves a branch"
+        }
         "tag" if has(&["-d", "--delete", "-f", "--force"]) => "it deletes or moves a tag",
         "filter-branch" | "filter-repo" => "it rewrites what was committed",
         "reflog" if has(&["expire", "delete", "drop"]) => "it deletes what brings commits back",
@@ -212,14 +320,20 @@ fn warn(name: &str, values: &[Value], part: &mut Part) {
         "gc" if words.iter().any(|word| word.starts_with("--prune")) => "it deletes what nothing leads to",
         "prune" => "it deletes what nothing leads to",
         "update-ref" if has(&["-d", "--stdin"]) => "it deletes a reference",
-        "worktree" if has(&["remove"]) && (has(&["--force"]) || has_short('f')) => "it deletes a directory with its changes",
+        "worktree" if has(&["remove"]) && (has(&["--force"]) || has_short('f')) => {
+            "it deletes a directory with its changes"
+        }
         "rm" if has(&["-f", "--force"]) || has_short('f') => "it deletes files with their changes",
-        "submodule" if has(&["deinit"]) && (has(&["--force"]) || has_short('f')) => "it deletes a directory with its changes",
+        "submodule" if has(&["deinit"]) && (has(&["--force"]) || has_short('f')) => {
+            "it deletes a directory with its changes"
+        }
         "rebase" if has(&["--exec", "-x"]) || words.iter().any(|word| word.starts_with("--exec=")) => {
             return part.has(Class::Code, "git rebase --exec runs a command");
         }
         "bisect" if has(&["run"]) => return part.has(Class::Code, "git bisect run runs a command"),
-        "submodule" if has(&["foreach"]) => return part.has(Class::Code, "git submodule foreach runs a command"),
+        "submodule" if has(&["foreach"]) => {
+            return part.has(Class::Code, "git submodule foreach runs a command");
+        }
         _ => return,
     };
     part.has(Class::Dangerous, format!("git {name}: {what}"));
@@ -230,7 +344,8 @@ fn repository(judge: &Judge<'_>, name: &str, part: &mut Part) {
     let situation = judge.situation();
     let mut ask = |text: String| part.because(Class::Code, Class::Code.decision(), Ground::Detail, text);
     for (variable, value) in situation.env {
-        let is_set = crate::environment::is_of_program(variable) && (variable.starts_with("GIT_") || variable == "PAGER");
+        let is_set = crate::environment::is_of_program(variable)
+            && (variable.starts_with("GIT_") || variable == "PAGER");
         if is_set && variable.starts_with("GIT_") {
             ask(format!("{variable} is in the environment, and changes what git does"));
         }
@@ -258,5 +373,8 @@ fn repository(judge: &Judge<'_>, name: &str, part: &mut Part) {
 
 /// Whether a command looks at the files beside the repository, and so into submodules.
 fn reads_work_tree(name: &str) -> bool {
-    matches!(name, "status" | "diff" | "diff-files" | "diff-index" | "describe" | "stash" | "ls-files" | "grep")
+    matches!(
+        name,
+        "status" | "diff" | "diff-files" | "diff-index" | "describe" | "stash" | "ls-files" | "grep"
+    )
 }

@@ -48,6 +48,7 @@ mod environment;
 mod forbidden;
 mod git;
 mod lookup;
+mod names;
 mod options;
 mod scripts;
 mod situation;

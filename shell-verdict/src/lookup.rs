@@ -40,7 +40,10 @@ impl Programs {
 
     /// Those of a `PATH`: directories with `:` between them. An empty one stands for the current directory, as it does there.
     pub fn of_path(path: &str) -> Self {
-        Self::new(path.split(':').map(|directory| PathBuf::from(if directory.is_empty() { "." } else { directory })))
+        Self::new(
+            path.split(':')
+                .map(|directory| PathBuf::from(if directory.is_empty() { "." } else { directory })),
+        )
     }
 
     /// The directories.
@@ -63,7 +66,8 @@ impl Programs {
         }
         let program = self.directories.iter().find_map(|directory| {
             let path = directory.join(name);
-            is_program(&path).then(|| Program { real: path.canonicalize().unwrap_or_else(|_| path.clone()), path })
+            is_program(&path)
+                .then(|| Program { real: path.canonicalize().unwrap_or_else(|_| path.clone()), path })
         });
         found.by_name.insert(name.to_owned(), program.clone());
         program

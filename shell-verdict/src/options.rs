@@ -29,7 +29,12 @@ pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
 
 /// Reads the options of a program that is no more than a wrapper of the one that follows: how many words they take, and
 /// whether all are known.
-pub(crate) fn before_command(judge: &mut Judge<'_>, spec_line: &'static str, values: &[Value], part: &mut Part) -> usize {
+pub(crate) fn before_command(
+    judge: &mut Judge<'_>,
+    spec_line: &'static str,
+    values: &[Value],
+    part: &mut Part,
+) -> usize {
     let (names, spec) = spec::read_line(spec_line);
     let base = names[0];
     let mut reading = Reading::new(judge, &spec, base, part);
@@ -83,9 +88,17 @@ impl Reading<'_, '_> {
                     at += 1 + self.option(text, &values[at + 1..]);
                     continue;
                 }
-                value if value.text().is_none() && value.may_be_option() && !self.spec.is_harmless && !self.spec.is_safe => {
+                value
+                    if value.text().is_none()
+                        && value.may_be_option()
+                        && !self.spec.is_harmless
+                        && !self.spec.is_safe =>
+                {
                     let base = self.base;
-                    self.part.has(Class::Unknown, format!("{base} gets a word that may be an option, and is not known before it runs"));
+                    self.part.has(
+                        Class::Unknown,
+                        format!("{base} gets a word that may be an option, and is not known before it runs"),
+                    );
                 }
                 _ => {}
             }
@@ -105,7 +118,10 @@ impl Reading<'_, '_> {
                 }
                 value if value.text().is_none() && value.may_be_option() => {
                     let base = self.base;
-                    self.part.has(Class::Unknown, format!("{base} gets a word that may be an option, and is not known before it runs"));
+                    self.part.has(
+                        Class::Unknown,
+                        format!("{base} gets a word that may be an option, and is not known before it runs"),
+                    );
                     return at;
                 }
                 _ => return at,
@@ -154,7 +170,9 @@ impl Reading<'_, '_> {
             Some((name, value)) => (name, Some(Value::Text(value.to_owned()))),
             None => (text, None),
         };
-        let letter = name.strip_prefix('-').and_then(|name| self.spec.short(name.chars().next()?).filter(|_| name.len() == 1));
+        let letter = name
+            .strip_prefix('-')
+            .and_then(|name| self.spec.short(name.chars().next()?).filter(|_| name.len() == 1));
         let Some(takes) = self.spec.long(name).or(letter).or_else(|| self.spec.abbreviated(name)) else {
             self.unknown(name);
             return 0;
@@ -200,17 +218,25 @@ impl Reading<'_, '_> {
     fn takes(&mut self, takes: Takes, name: &str, value: &Value, after: &[Value]) {
         let base = self.base;
         match takes {
-            Takes::Nothing => self.tells_of_itself |= matches!(name, "--help" | "--version" | "--type-list" | "--list-file-types"),
+            Takes::Nothing => {
+                self.tells_of_itself |=
+                    matches!(name, "--help" | "--version" | "--type-list" | "--list-file-types");
+            }
             Takes::Text | Takes::Maybe => {
                 // `-d recurse` is `-r`.
                 let is_grep = matches!(base, "grep" | "egrep" | "fgrep");
-                if is_grep && (name == "-d" || name.starts_with("--dir")) && !value.text().is_some_and(|text| text.starts_with(['s', 'r']) && !text.starts_with("rec")) {
+                if is_grep
+                    && (name == "-d" || name.starts_with("--dir"))
+                    && !value
+                        .text()
+                        .is_some_and(|text| text.starts_with(['s', 'r']) && !text.starts_with("rec"))
+                {
                     self.tree = Some(self.tree.unwrap_or(false));
                 }
             }
-            Takes::NoExpression => self.has_expression = true,
+
             Takes::Listing => self.is_listing = true,
-            Takes::Expression => self.has_expression = true,
+            Takes::Expression | Takes::NoExpression => self.has_expression = true,
             Takes::ExpressionFile => {
                 self.has_expression = true;
                 self.judge.path(value, Access::Read, self.part);
@@ -258,7 +284,12 @@ impl Reading<'_, '_> {
             // An option could name files, and more words would be some.
             if expression.text().is_none() && expression.may_be_option() && self.spec.is_safe {
                 let base = self.base;
-                self.part.has(Class::Unknown, format!("{base} gets an expression that may be an option, and is not known before it runs"));
+                self.part.has(
+                    Class::Unknown,
+                    format!(
+                        "{base} gets an expression that may be an option, and is not known before it runs"
+                    ),
+                );
             }
         }
         let most = self.spec.most.min(operands.len());

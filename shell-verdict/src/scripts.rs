@@ -4,26 +4,19 @@ mod awk;
 mod sed;
 
 use crate::class::Class;
+use crate::names;
 use crate::situation::{Access, Shell};
 use crate::verdict::Part;
 use crate::walk::Judge;
 use crate::words::Value;
 
-const SHELLS: &[&str] = &["sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "ksh93", "pdksh", "yash", "fish", "csh", "tcsh", "rbash", "elvish", "nu", "xonsh", "pwsh", "powershell"];
-const INTERPRETERS: &[&str] = &[
-    "python", "pypy", "node", "nodejs", "deno", "bun", "perl", "ruby", "irb", "php", "lua", "luajit", "Rscript", "R", "osascript", "tclsh",
-    "wish", "expect", "julia", "ghci", "runghc", "runhaskell", "scala", "groovy", "guile", "racket", "sbcl", "clojure", "clj", "elixir", "iex",
-    "erl", "escript", "ocaml", "swift", "dotnet-script", "ts-node", "tsx", "jshell", "java", "emacs", "vim", "vi", "nvim", "view", "ex", "ed",
-    "gdb", "lldb", "m4", "octave", "gnuplot", "sqlite3", "psql", "mysql", "dc", "qjs", "janet", "nawk", "busybox-sh", "ipython", "ipython3", "bpython",
-];
-
 pub(crate) fn is_shell(base: &str) -> bool {
-    SHELLS.contains(&base)
+    names::is("shells", base)
 }
 
 pub(crate) fn is_interpreter(base: &str) -> bool {
     let name = base.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    INTERPRETERS.contains(&base) || (!name.is_empty() && INTERPRETERS.contains(&name))
+    names::is("interpreters", base) || (!name.is_empty() && names::is("interpreters", name))
 }
 
 pub(crate) fn is_python(base: &str) -> bool {
@@ -62,7 +55,10 @@ fn shell(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) {
             "--version" | "--help" if values.len() == 1 => return,
             "--norc" | "--noprofile" => {}
             "-o" | "+o" => {
-                let is_known = matches!(values.get(at + 1).and_then(Value::text), Some("pipefail" | "errexit" | "nounset"));
+                let is_known = matches!(
+                    values.get(at + 1).and_then(Value::text),
+                    Some("pipefail" | "errexit" | "nounset")
+                );
                 is_plain &= is_known;
                 at += 1;
             }
@@ -76,7 +72,10 @@ fn shell(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) {
                 // Others, as of a login, run files first, or read the command elsewhere.
                 is_plain &= text[1..].bytes().all(|byte| b"ceuo".contains(&byte));
                 if text.contains('o') {
-                    is_plain &= matches!(values.get(at + 1).and_then(Value::text), Some("pipefail" | "errexit" | "nounset"));
+                    is_plain &= matches!(
+                        values.get(at + 1).and_then(Value::text),
+                        Some("pipefail" | "errexit" | "nounset")
+                    );
                     at += 1;
                 }
             }
@@ -85,10 +84,13 @@ fn shell(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) {
         at += 1;
     }
     if !is_payload {
-        part.is(Class::Code, match values.get(at) {
-            Some(_) => format!("{base} runs a file"),
-            None => format!("{base} runs what it reads"),
-        });
+        part.is(
+            Class::Code,
+            match values.get(at) {
+                Some(_) => format!("{base} runs a file"),
+                None => format!("{base} runs what it reads"),
+            },
+        );
         if let Some(file) = values.get(at) {
             judge.path(file, Access::Read, part);
         }
@@ -117,7 +119,10 @@ fn shell(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) {
 fn interpreter(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) {
     let words: Vec<Option<&str>> = values.iter().map(Value::text).collect();
     let only_tells = match words[..] {
-        [Some("--version")] => !matches!(base, "java" | "dc" | "ed" | "swift" | "m4" | "dotnet-script" | "ts-node" | "tsx" | "elixir" | "iex"),
+        [Some("--version")] => !matches!(
+            base,
+            "java" | "dc" | "ed" | "swift" | "m4" | "dotnet-script" | "ts-node" | "tsx" | "elixir" | "iex"
+        ),
         [Some("-V" | "-VV" | "-h" | "--help")] if is_python(base) => true,
         [Some("--help" | "-h")] => matches!(base, "node" | "nodejs" | "perl" | "ruby"),
         [Some("-v")] => matches!(base, "node" | "nodejs" | "ruby" | "perl" | "lua" | "php"),
@@ -126,9 +131,15 @@ fn interpreter(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut P
     if only_tells {
         return;
     }
-    let inline = ["-c", "-e", "-E", "-r", "-p", "-pe", "-ne", "-i", "--eval", "--print", "-ple", "-lne", "-nle", "-pi", "-n", "-x"];
+    let inline = [
+        "-c", "-e", "-E", "-r", "-p", "-pe", "-ne", "-i", "--eval", "--print", "-ple", "-lne", "-nle", "-pi",
+        "-n", "-x",
+    ];
     let has_inline = words.iter().flatten().any(|word| {
-        inline.contains(word) || word.starts_with("--eval=") || (word.starts_with("-c") && is_python(base)) || (word.starts_with("-e") && base == "perl")
+        inline.contains(word)
+            || word.starts_with("--eval=")
+            || (word.starts_with("-c") && is_python(base))
+            || (word.starts_with("-e") && base == "perl")
     });
     if has_inline {
         part.has(Class::Code, format!("{base} runs a text of the command"));

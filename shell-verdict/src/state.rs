@@ -1,7 +1,9 @@
 //! What is known at a place of a command: variables, the directory, functions.
 
+use crate::names;
 use crate::situation::Situation;
 use brush_parser::ast;
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -39,8 +41,10 @@ pub(crate) struct State<'a> {
     pub(crate) cwd: Option<PathBuf>,
     pub(crate) assigned: BTreeMap<String, Variable>,
     pub(crate) functions: BTreeMap<String, Rc<Function>>,
-    /// The directory if everything went as it was meant: for what must not run, not for what may.
-    pub(crate) likely_cwd: Option<PathBuf>,
+    /// What may or may not have happened counts as done: for what must not run, not for what may.
+    pub(crate) is_lenient: bool,
+    /// Something was forgotten since it may or may not have happened.
+    pub(crate) lost: Rc<Cell<bool>>,
     /// The directories that `pushd` left.
     pub(crate) directories: Vec<Option<PathBuf>>,
     /// Variables whose values are evaluated when they get one.
@@ -49,25 +53,13 @@ pub(crate) struct State<'a> {
     pub(crate) plain_patterns: bool,
 }
 
-/// Variables that bash sets itself, and which hold numbers.
-const NUMBERS: &[&str] = &[
-    "BASHPID", "BASH_SUBSHELL", "COLUMNS", "EPOCHSECONDS", "EUID", "HISTCMD", "LINENO", "LINES", "OPTIND", "PPID",
-    "RANDOM", "SECONDS", "SHLVL", "SRANDOM", "UID",
-];
-/// Others that it sets itself, beside all that begin with `BASH`.
-const OTHERS: &[&str] = &[
-    "COMP_CWORD", "COMP_KEY", "COMP_LINE", "COMP_POINT", "COMP_TYPE", "COMP_WORDBREAKS", "COMP_WORDS", "COPROC",
-    "DIRSTACK", "EPOCHREALTIME", "FUNCNAME", "GROUPS", "HOSTNAME", "HOSTTYPE", "IFS", "MACHTYPE", "MAPFILE", "OLDPWD",
-    "OPTARG", "OPTERR", "OSTYPE", "PIPESTATUS", "POSIXLY_CORRECT", "PS4", "READLINE_LINE", "READLINE_MARK",
-    "READLINE_POINT", "REPLY", "SHELL", "SHELLOPTS", "TIMEFORMAT", "_", "auto_resume", "histchars", "PATH", "TERM",
-];
-
 impl<'a> State<'a> {
     pub(crate) fn new(situation: &'a Situation<'a>) -> Self {
         Self {
             situation,
             cwd: Some(situation.cwd.to_owned()),
-            likely_cwd: Some(situation.cwd.to_owned()),
+            is_lenient: false,
+            lost: Rc::default(),
             directories: Vec::new(),
             evaluated: BTreeSet::new(),
             assigned: BTreeMap::new(),
@@ -88,13 +80,13 @@ impl<'a> State<'a> {
             let cwd = self.cwd.as_deref().and_then(|cwd| cwd.to_str());
             return cwd.map_or(Known::Unknown, Known::Text);
         }
-        if NUMBERS.contains(&name) {
+        if names::is("variables-numbers", name) {
             return Known::Number;
         }
         match self.situation.env.get(name) {
             Some(value) if name != "OLDPWD" && name != "_" => Known::Text(value),
             Some(_) => Known::Unknown,
-            None if name.starts_with("BASH") || OTHERS.contains(&name) => Known::Unknown,
+            None if name.starts_with("BASH") || names::is("variables-others", name) => Known::Unknown,
             None => Known::Unset,
         }
     }
@@ -105,6 +97,12 @@ impl<'a> State<'a> {
 
     /// What is known where it may be this or that.
     pub(crate) fn merge(&mut self, other: Self) {
+        if self.cwd != other.cwd || self.assigned != other.assigned || self.directories != other.directories {
+            self.lost.set(true);
+        }
+        if self.is_lenient {
+            return;
+        }
         if self.cwd != other.cwd {
             self.cwd = None;
         }
@@ -129,6 +127,12 @@ impl<'a> State<'a> {
 
     /// Forgets what another state assigns otherwise.
     pub(crate) fn forget(&mut self, other: &Self) {
+        if self.cwd != other.cwd || self.assigned != other.assigned || self.directories != other.directories {
+            self.lost.set(true);
+        }
+        if self.is_lenient {
+            return;
+        }
         for (name, value) in &other.assigned {
             if self.assigned.get(name) != Some(value) {
                 let was_number = match self.variable(name) {

@@ -122,7 +122,9 @@ impl Part {
             part.lift(lifts);
         }
         let can = |reason: &Reason| {
-            reason.ground == Ground::Program && reason.decision == Decision::Ask && reason.class < Class::Dangerous
+            reason.ground == Ground::Program
+                && reason.decision == Decision::Ask
+                && reason.class < Class::Dangerous
         };
         if self.reasons.iter().any(can) && lifts(self) {
             for reason in self.reasons.iter_mut().filter(|reason| can(reason)) {
@@ -135,7 +137,13 @@ impl Part {
     }
 
     /// Adds a reason; the strictest decides.
-    pub(crate) fn because(&mut self, class: Class, decision: Decision, ground: Ground, text: impl Into<String>) {
+    pub(crate) fn because(
+        &mut self,
+        class: Class,
+        decision: Decision,
+        ground: Ground,
+        text: impl Into<String>,
+    ) {
         self.decision = self.decision.max(decision);
         self.class = self.class.max(class);
         let reason = Reason { decision, class, ground, text: text.into() };

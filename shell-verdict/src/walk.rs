@@ -1,25 +1,25 @@
 //! The tree of a command, walked: each simple command, and all that is expanded on the way.
 
 mod compound;
+mod paths;
 mod redirect;
 mod simple;
 mod test;
 
+pub(crate) use paths::{is_device, is_no_file};
 pub(crate) use simple::{Assigned, Word};
 pub(crate) use test::is_name;
-
 
 use crate::class::Class;
 use crate::environment;
 use crate::forbidden;
-use crate::situation::{Access, Decision, Shell, Situation};
+use crate::situation::{Decision, Shell, Situation};
 use crate::state::{State, Variable};
-use crate::verdict::{Ground, Part, Verdict};
+use crate::verdict::{Part, Verdict};
 use crate::words::{self, Found, Unclear, Value};
 use brush_parser::{Parser, ParserOptions, SourceSpan, ast};
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
 /// How deep commands may stand in commands.
@@ -74,13 +74,15 @@ impl Source {
 }
 
 pub(crate) fn judge(command: &str, situation: &Situation<'_>) -> Verdict {
-    let mut judge =
-        Judge { state: State::new(situation), depth: 0, commands: 0, calls: Vec::new(), reads_pipe: false, env: Vec::new() };
+    let mut judge = Judge::new(situation);
     let mut whole = Part::new(0..command.len(), command);
     for name in situation.env.keys().filter(|name| environment::is_dangerous(name)) {
         whole.has(Class::Code, format!("{name} is in the environment, and changes what commands do"));
     }
     judge.text(command, &mut whole);
+    if judge.state.lost.get() && whole.decision < Decision::Deny {
+        look_leniently(command, situation, &mut whole);
+    }
     Verdict {
         decision: whole.decision,
         class: whole.class,
@@ -90,7 +92,37 @@ pub(crate) fn judge(command: &str, situation: &Situation<'_>) -> Verdict {
     }
 }
 
+/// Judges a command once more as if everything that may happen before a part of it did, and takes what must not run then.
+fn look_leniently(command: &str, situation: &Situation<'_>, into: &mut Part) {
+    let mut judge = Judge::new(situation);
+    judge.state.is_lenient = true;
+    let mut whole = Part::new(0..command.len(), command);
+    judge.text(command, &mut whole);
+    if whole.decision < Decision::Deny {
+        return;
+    }
+    let mut waiting = vec![&whole];
+    while let Some(part) = waiting.pop() {
+        for reason in part.reasons.iter().filter(|reason| reason.decision == Decision::Deny) {
+            let text = format!("if what stands before it takes effect: {}", reason.text);
+            into.because(reason.class, reason.decision, reason.ground, text);
+        }
+        waiting.extend(&part.parts);
+    }
+}
+
 impl<'a> Judge<'a> {
+    fn new(situation: &'a Situation<'a>) -> Self {
+        Self {
+            state: State::new(situation),
+            depth: 0,
+            commands: 0,
+            calls: Vec::new(),
+            reads_pipe: false,
+            env: Vec::new(),
+        }
+    }
+
     pub(crate) fn situation(&self) -> &'a Situation<'a> {
         self.state.situation
     }
@@ -105,6 +137,9 @@ impl<'a> Judge<'a> {
                 return;
             }
         };
+        if self.situation().shell == Shell::Sh && is_bashism(text) {
+            into.has(Class::Unknown, "sh may understand the command otherwise than bash");
+        }
         let source = Source::new(text);
         self.depth += 1;
         for list in &program.complete_commands {
@@ -127,13 +162,11 @@ impl<'a> Judge<'a> {
         if is_too_deep(text) {
             return Err("brackets and keywords stand too deep in each other".to_owned());
         }
-        let is_posix = self.situation().shell == Shell::Sh;
-        if is_posix && is_bashism(text) {
-            return Err("sh may understand the command otherwise than bash".to_owned());
-        }
-        let options = ParserOptions { enable_extended_globbing: false, sh_mode: is_posix, ..ParserOptions::default() };
+        let options =
+            ParserOptions { enable_extended_globbing: false, sh_mode: false, ..ParserOptions::default() };
         // The parser may have faults; a command must not stop its host.
-        let parsed = catch_unwind(AssertUnwindSafe(|| Parser::new(text.as_bytes(), &options).parse_program()));
+        let parsed =
+            catch_unwind(AssertUnwindSafe(|| Parser::new(text.as_bytes(), &options).parse_program()));
         match parsed {
             Ok(Ok(program)) => Ok(program),
             Ok(Err(error)) => Err(format!("the command cannot be parsed: {error}")),
@@ -176,7 +209,10 @@ impl<'a> Judge<'a> {
                 None => ends = Some(before),
                 Some(ends) => ends.merge(before),
             }
-            if !is_certain && let Some(ends) = &ends {
+            if !is_certain
+                && !self.state.is_lenient
+                && let Some(ends) = &ends
+            {
                 self.state = ends.clone();
             }
             self.pipeline(pipeline, source, into);
@@ -214,7 +250,7 @@ impl<'a> Judge<'a> {
             ast::Command::Function(function) => self.define(function, source, into),
             ast::Command::ExtendedTest(test, redirects) => {
                 self.redirects(redirects.as_ref(), source, into);
-                self.test(&test.expr, source, into);
+                self.test(&test.expr, into);
             }
         }
     }
@@ -276,9 +312,13 @@ impl<'a> Judge<'a> {
         if let Some(why) = environment::assignment(&name, text, used) {
             into.has(Class::Code, why);
         }
-        let is_number = text.is_some_and(|text| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()));
+        let is_number =
+            text.is_some_and(|text| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()));
         if self.state.evaluated.contains(&name) && !is_number {
-            into.has(Class::Code, format!("the value of {name} is evaluated, since it was declared a number"));
+            into.has(
+                Class::Code,
+                format!("the value of {name} is evaluated, since it was declared a number"),
+            );
         }
         self.state.assign(name, value);
     }
@@ -299,7 +339,7 @@ impl<'a> Judge<'a> {
     }
 
     /// A variable goes to all programs from here on.
-    pub(crate) fn export(&mut self, name: &str, value: &Variable, part: &mut Part) {
+    pub(crate) fn export(name: &str, value: &Variable, part: &mut Part) {
         let text = match value {
             Variable::Text(text) => Some(text.as_str()),
             _ => None,
@@ -327,98 +367,11 @@ impl<'a> Judge<'a> {
             }
         }
     }
-
-    /// Counts a path as used.
-    pub(crate) fn path(&mut self, value: &Value, access: Access, part: &mut Part) {
-        match value {
-            Value::Text(text) => self.named(text, access, part),
-            Value::Below(roots) => {
-                let access = match access {
-                    Access::Read => Access::ReadTree { follows_links: false },
-                    access => access,
-                };
-                for root in roots {
-                    self.named(root, access, part);
-                }
-            }
-            Value::Unknown { .. } => {
-                let class = if access == Access::Write { Class::Write } else { Class::ReadOnly };
-                let why = format!("it {} a path that is not known before it runs", verb(access));
-                part.because(class, Decision::Ask, Ground::Detail, why);
-            }
-        }
-    }
-
-    fn named(&mut self, given: &str, access: Access, part: &mut Part) {
-        if is_no_file(given, access) || (given.is_empty() && access != Access::Write) {
-            return;
-        }
-        if access == Access::Write && is_device(given) {
-            return part.is(Class::Forbidden, format!("it writes to the device {given}"));
-        }
-        match self.absolute(given) {
-            Some(path) if access == Access::Write && path.to_str().is_some_and(is_device) => {
-                part.is(Class::Forbidden, format!("it writes to the device {}", path.display()));
-            }
-            Some(path) => self.decided(path, access, part),
-            None => {
-                // Where it would be if all went as it was meant.
-                if let Some(path) = self.likely(given).filter(|path| (self.situation().decide)(path, access) == Decision::Deny) {
-                    return self.decided(path, access, part);
-                }
-                let why = format!("it {} {given}, in a directory that is not known before it runs", verb(access));
-                let class = if access == Access::Write { Class::Write } else { Class::ReadOnly };
-                part.because(class, Decision::Ask, Ground::Detail, why);
-            }
-        }
-    }
-
-    fn decided(&mut self, path: PathBuf, access: Access, part: &mut Part) {
-        let class = if access == Access::Write { Class::Write } else { Class::ReadOnly };
-        let mut decision = (self.situation().decide)(&path, access);
-        // To write is never proved to be harmless here.
-        if access == Access::Write {
-            decision = decision.max(Decision::Ask);
-        }
-        part.class = part.class.max(class);
-        if decision != Decision::Allow {
-            part.because(class, decision, Ground::Path, format!("it {} {}", verb(access), path.display()));
-        }
-        if !part.paths.iter().any(|(known, of)| *known == path && *of == access) {
-            part.paths.push((path, access));
-        }
-    }
-
-    /// The same if everything before it went as it was meant: for what must not run, not for what may.
-    pub(crate) fn likely(&self, given: &str) -> Option<PathBuf> {
-        self.absolute(given).or_else(|| Some(resolve(self.state.likely_cwd.clone()?, Path::new(given))))
-    }
-
-    /// A path as the command would use it, absolute and without `.` and `..`.
-    pub(crate) fn absolute(&self, given: &str) -> Option<PathBuf> {
-        let path = Path::new(given);
-        let from = if path.is_absolute() { PathBuf::from("/") } else { self.state.cwd.clone()? };
-        Some(resolve(from, path))
-    }
-}
-
-fn resolve(mut whole: PathBuf, path: &Path) -> PathBuf {
-    for component in path.components() {
-        match component {
-            Component::RootDir | Component::Prefix(_) | Component::CurDir => {}
-            // What stands before it may be a link, and then this is not the directory that it stands in.
-            Component::ParentDir => {
-                let real = whole.canonicalize().unwrap_or(whole);
-                whole = real.parent().map_or_else(|| PathBuf::from("/"), Path::to_owned);
-            }
-            Component::Normal(name) => whole.push(name),
-        }
-    }
-    whole
 }
 
 fn unclear(word: &str, why: Unclear, into: &mut Part) -> Value {
     into.has(Class::Unknown, format!("`{}` is not understood: {why}", shortened(word)));
+    forbidden::look(word, into);
     Value::unknown()
 }
 
@@ -429,47 +382,28 @@ fn shortened(text: &str) -> String {
     }
 }
 
-pub(crate) fn verb(access: Access) -> &'static str {
-    match access {
-        Access::Read => "reads",
-        Access::ReadNames => "lists all below",
-        Access::ReadTree { .. } => "reads all below",
-        Access::Write => "writes",
-    }
-}
-
-/// Whether a path is that of a stream that is open already, or of a device that holds nothing.
-pub(crate) fn is_no_file(given: &str, access: Access) -> bool {
-    match access {
-        Access::Write => {
-            matches!(given, "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/tty" | "/dev/full") || is_descriptor(given)
-        }
-        _ => {
-            matches!(given, "/dev/null" | "/dev/stdin" | "/dev/zero" | "/dev/urandom" | "/dev/random" | "/dev/full")
-                || is_descriptor(given)
-        }
-    }
-}
-
-/// Whether a path is that of a descriptor that the command opened itself, as of a process substitution.
-fn is_descriptor(given: &str) -> bool {
-    let number = given.strip_prefix("/dev/fd/");
-    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
-}
-
-/// Whether a path is that of a disk, or of the machine's memory.
-pub(crate) fn is_device(given: &str) -> bool {
-    const DEVICES: &[&str] = &[
-        "sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk/", "mapper/", "dm-", "md", "loop", "sr", "nbd", "zd", "ram", "mem", "kmem",
-        "port", "nvram", "block/", "root",
-    ];
-    given.strip_prefix("/dev/").is_some_and(|name| DEVICES.iter().any(|device| name.starts_with(device)) && !name.contains(".."))
-}
-
 /// Whether a text has something in it that only bash understands, or that other shells understand otherwise.
 fn is_bashism(text: &str) -> bool {
-    const ONLY_BASH: &[&str] =
-        &["{", "$'", "$\"", "[[", "((", "<(", ">(", "&>", "<<<", "|&", ">&", "function ", "select ", "coproc", "+=", "==", "$[", "time "];
+    const ONLY_BASH: &[&str] = &[
+        "{",
+        "$'",
+        "$\"",
+        "[[",
+        "((",
+        "<(",
+        ">(",
+        "&>",
+        "<<<",
+        "|&",
+        ">&",
+        "function ",
+        "select ",
+        "coproc",
+        "+=",
+        "==",
+        "$[",
+        "time ",
+    ];
     ONLY_BASH.iter().any(|only| text.contains(only))
 }
 
@@ -488,7 +422,8 @@ fn is_too_deep(text: &str) -> bool {
     let (mut depth, mut deepest_keywords) = (0_usize, 0_usize);
     for word in text.split(|c: char| c.is_whitespace() || ";&|(){}".contains(c)) {
         match word {
-            "if" | "while" | "until" | "for" | "case" | "do" | "then" | "elif" | "else" | "!" | "coproc" | "function" => {
+            "if" | "while" | "until" | "for" | "case" | "do" | "then" | "elif" | "else" | "!" | "coproc"
+            | "function" => {
                 depth += 1;
             }
             "fi" | "done" | "esac" => depth = depth.saturating_sub(2),

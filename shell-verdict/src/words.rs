@@ -78,7 +78,7 @@ pub(crate) fn fields(word: &str, state: &State<'_>, found: &mut Found) -> Result
     let mut values = Vec::new();
     for word in braces::expand(word)? {
         let out = Scan::new(&word, state, found).word()?;
-        glob::expand(out, state, &mut values);
+        glob::expand(&out, state, &mut values);
     }
     Ok(values)
 }

@@ -4,7 +4,7 @@ use crate::class::Class;
 use crate::command;
 use crate::environment::{self, Use};
 use crate::options;
-use crate::situation::{Access, Shell};
+use crate::situation::{Access, Decision, Shell};
 use crate::verdict::Part;
 use crate::walk::Judge;
 use crate::words::Value;
@@ -14,13 +14,29 @@ const PLAIN: &[(&str, &str, usize)] = &[
     ("nice", "nice | n: 0 1 2 3 4 5 6 7 8 9 | --adjustment: --help --version | text numbers", 0),
     ("nohup", "nohup | | --help --version | text", 0),
     ("setsid", "setsid | cfwhV | --ctty --fork --wait --help --version | text", 0),
-    ("timeout", "timeout | fpk:s:v | --foreground --preserve-status --kill-after: --signal: --verbose --help --version | text", 1),
+    (
+        "timeout",
+        "timeout | fpk:s:v | --foreground --preserve-status --kill-after: --signal: --verbose --help --version | text",
+        1,
+    ),
     ("stdbuf", "stdbuf | i:o:e: | --input: --output: --error: --help --version | text", 0),
-    ("time", "time | avpqV o>f: | --append --verbose --portability --quiet --output> --format: --help --version | text", 0),
+    (
+        "time",
+        "time | avpqV o>f: | --append --verbose --portability --quiet --output> --format: --help --version | text",
+        0,
+    ),
     ("ionice", "ionice | tc:n:p&P&u&hV | --ignore --class: --classdata: --help --version | text", 0),
-    ("chrt", "chrt | abdfiorvRT:P:D:m&p&hV | --batch --fifo --idle --other --rr --help --version --max& --pid& | text", 1),
+    (
+        "chrt",
+        "chrt | abdfiorvRT:P:D:m&p&hV | --batch --fifo --idle --other --rr --help --version --max& --pid& | text",
+        1,
+    ),
     ("taskset", "taskset | achpV | --all-tasks --cpu-list --help --version --pid& | text", 1),
-    ("setarch", "setarch | BFILRSTXZ3vhV | --uname-2.6 --addr-no-randomize --help --version --verbose | text", 1),
+    (
+        "setarch",
+        "setarch | BFILRSTXZ3vhV | --uname-2.6 --addr-no-randomize --help --version --verbose | text",
+        1,
+    ),
     ("linux64", "linux64 | R | --addr-no-randomize | text", 0),
     ("linux32", "linux32 | R | --addr-no-randomize | text", 0),
     ("unbuffer", "unbuffer | p | | text", 0),
@@ -34,14 +50,26 @@ const OTHER: &[(&str, &str, usize)] = &[
     ("valgrind", "valgrind | qvdhv | | text", 0),
     ("perf", "perf | | | text", 1),
     ("gdb", "gdb | | --args --batch | text", 0),
-    ("flock", "flock | seonxuFvhV c! w:E: | --shared --exclusive --unlock --nonblock --wait: --close --verbose | text", 1),
-    ("unshare", "unshare | imnpuUCTcrf R:w:S:G: | --fork --mount --user --net --pid --map-root-user | text", 0),
+    (
+        "flock",
+        "flock | seonxuFvhV c! w:E: | --shared --exclusive --unlock --nonblock --wait: --close --verbose | text",
+        1,
+    ),
+    (
+        "unshare",
+        "unshare | imnpuUCTcrf R:w:S:G: | --fork --mount --user --net --pid --map-root-user | text",
+        0,
+    ),
     ("nsenter", "nsenter | amuinpUCTrwe t: S:G: | | text", 0),
     ("chroot", "chroot | | --groups: --userspec: --skip-chdir | text", 1),
     ("fakeroot", "fakeroot | | | text", 0),
     ("firejail", "firejail | | | text", 0),
     ("bwrap", "bwrap | | | text", 0),
-    ("systemd-run", "systemd-run | tPqdGS p:u:E:H:M: | --user --scope --pty --pipe --wait --unit: --property: | text", 0),
+    (
+        "systemd-run",
+        "systemd-run | tPqdGS p:u:E:H:M: | --user --scope --pty --pipe --wait --unit: --property: | text",
+        0,
+    ),
     ("daemonize", "daemonize | av c:e:E:l:o:p:u: | | text", 0),
     ("caffeinate", "caffeinate | disumt:w: | | text", 0),
     ("dbus-run-session", "dbus-run-session | | | text", 0),
@@ -52,8 +80,16 @@ const OTHER: &[(&str, &str, usize)] = &[
     ("hyperfine", "hyperfine | | | text", 0),
     ("busybox", "busybox | | | text", 0),
     ("toybox", "toybox | | | text", 0),
-    ("setpriv", "setpriv | dhV | --no-new-privs --clear-groups --keep-groups --init-groups --reuid: --regid: --ruid: --euid: --rgid: --egid: --groups: --inh-caps: --bounding-set: --ambient-caps: --securebits: --pdeathsig: --reset-env --dump --help --version | text", 0),
-    ("prlimit", "prlimit | p:o:hV | --pid: --output: --nofile? --nproc? --as? --core? --cpu? --fsize? --help --version | text", 0),
+    (
+        "setpriv",
+        "setpriv | dhV | --no-new-privs --clear-groups --keep-groups --init-groups --reuid: --regid: --ruid: --euid: --rgid: --egid: --groups: --inh-caps: --bounding-set: --ambient-caps: --securebits: --pdeathsig: --reset-env --dump --help --version | text",
+        0,
+    ),
+    (
+        "prlimit",
+        "prlimit | p:o:hV | --pid: --output: --nofile? --nproc? --as? --core? --cpu? --fsize? --help --version | text",
+        0,
+    ),
     ("choom", "choom | n:p:hV | --adjust: --pid: --help --version | text", 0),
     ("uclampset", "uclampset | m:M:asRp:hvV | | text", 0),
     ("sem", "sem | | | text", 0),
@@ -64,7 +100,10 @@ const OTHER: &[(&str, &str, usize)] = &[
 pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) -> bool {
     if let Some((_, line, operands)) = PLAIN.iter().find(|(name, ..)| *name == base) {
         let at = options::before_command(judge, line, values, part) + operands;
-        if *operands > 0 && values.len() <= at && !values.iter().any(|value| matches!(value.text(), Some("--help" | "--version" | "-V" | "-h"))) {
+        if *operands > 0
+            && values.len() <= at
+            && !values.iter().any(|value| matches!(value.text(), Some("--help" | "--version" | "-V" | "-h")))
+        {
             part.has(Class::Unknown, format!("{base} names no command"));
         }
         unknown_before(&values[..at.min(values.len())], base, part);
@@ -77,7 +116,8 @@ pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
         command::nested(judge, values.get(at..).unwrap_or_default(), part);
         // A text for a shell.
         let payload = values.iter().position(|value| matches!(value.text(), Some("-c" | "--command")));
-        if let Some(text) = payload.and_then(|at| values.get(at + 1)).and_then(Value::text).map(str::to_owned) {
+        if let Some(text) = payload.and_then(|at| values.get(at + 1)).and_then(Value::text).map(str::to_owned)
+        {
             judge.payload(&text, Shell::Sh, part);
         }
         crate::forbidden::hidden(values, part);
@@ -113,13 +153,21 @@ fn env(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
         };
         let next = values.get(at + 1);
         match text.as_str() {
-            "-" | "-i" | "--ignore-environment" | "-0" | "--null" | "-v" | "--debug" | "--help" | "--version" => at += 1,
+            "-"
+            | "-i"
+            | "--ignore-environment"
+            | "-0"
+            | "--null"
+            | "-v"
+            | "--debug"
+            | "--help"
+            | "--version" => at += 1,
             "--" => {
                 at += 1;
                 // Assignments may still follow.
             }
             "-u" | "--unset" => {
-                if !next.is_some_and(|value| value.text().is_some()) {
+                if next.is_none_or(|value| value.text().is_none()) {
                     part.has(Class::Unknown, "env unsets a variable that is not known");
                 }
                 at += 2;
@@ -168,8 +216,12 @@ fn env(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
 fn split_string(judge: &mut Judge<'_>, text: Option<&str>, part: &mut Part) {
     match text.filter(|text| !text.contains(['\\', '\'', '"', '$', '#'])) {
         Some(text) => {
-            let words: Vec<Value> = text.split_whitespace().map(|word| Value::Text(word.to_owned())).collect();
-            let begins = words.iter().position(|word| word.text().is_some_and(|text| !text.contains('='))).unwrap_or(words.len());
+            let words: Vec<Value> =
+                text.split_whitespace().map(|word| Value::Text(word.to_owned())).collect();
+            let begins = words
+                .iter()
+                .position(|word| word.text().is_some_and(|text| !text.contains('=')))
+                .unwrap_or(words.len());
             if begins > 0 {
                 part.has(Class::Code, "env sets variables for the command");
             }
@@ -194,7 +246,11 @@ fn xargs(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
     let mut replaced: Option<String> = None;
     for (index, text) in before.iter().enumerate() {
         if let Some(rest) = text.strip_prefix("-I") {
-            replaced = Some(if rest.is_empty() { before.get(index + 1).copied().unwrap_or("{}").to_owned() } else { rest.to_owned() });
+            replaced = Some(if rest.is_empty() {
+                before.get(index + 1).copied().unwrap_or("{}").to_owned()
+            } else {
+                rest.to_owned()
+            });
         } else if text.starts_with("-i") || text.starts_with("--replace") {
             let rest = text.split_once('=').map_or("", |(_, rest)| rest);
             replaced = Some(if rest.is_empty() { "{}".to_owned() } else { rest.to_owned() });
@@ -215,20 +271,34 @@ fn xargs(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
             .collect(),
     };
     command::nested(judge, &inner, part);
+    // What must not run does not whatever words come.
+    let mut alone = Part::new(part.span.clone(), "");
+    command::nested(judge, rest, &mut alone);
+    if alone.decision == Decision::Deny {
+        part.parts.append(&mut alone.parts);
+        part.decision = Decision::Deny;
+        part.class = part.class.max(alone.class);
+    }
 }
 
 fn parallel(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
     part.is(Class::Unknown, "parallel runs commands that it makes of its input");
-    let at = values.iter().position(|value| value.text().is_some_and(|text| !text.starts_with('-'))).unwrap_or(values.len());
-    let end = values.iter().position(|value| value.text().is_some_and(|text| text.starts_with(":::"))).unwrap_or(values.len());
+    let at = values
+        .iter()
+        .position(|value| value.text().is_some_and(|text| !text.starts_with('-')))
+        .unwrap_or(values.len());
+    let end = values
+        .iter()
+        .position(|value| value.text().is_some_and(|text| text.starts_with(":::")))
+        .unwrap_or(values.len());
     let words: Vec<&str> = values[at.min(end)..end].iter().filter_map(Value::text).collect();
     judge.payload(&words.join(" "), Shell::Bash, part);
 }
 
 fn watch(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
-    part.is(Class::Unknown, "watch runs a command again and again");
     const LINE: &str = "watch | bcdeghptwxC n:q: | --beep --color --no-color --differences? --errexit --chgexit --interval: \
                         --precise --no-title --exec --equexit: --no-wrap --help --version | text";
+    part.is(Class::Unknown, "watch runs a command again and again");
     let at = options::before_command(judge, LINE, values, part);
     let is_direct = values[..at].iter().filter_map(Value::text).any(|text| {
         text == "--exec" || (text.starts_with('-') && !text.starts_with("--") && text.contains('x'))
@@ -249,7 +319,9 @@ fn script(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
     for (index, value) in values.iter().enumerate() {
         let Some(text) = value.text() else { continue };
         let payload = match text {
-            "-c" | "--command" | "-qc" | "-qec" | "-ec" | "-eqc" => values.get(index + 1).and_then(Value::text),
+            "-c" | "--command" | "-qc" | "-qec" | "-ec" | "-eqc" => {
+                values.get(index + 1).and_then(Value::text)
+            }
             text => text.strip_prefix("--command="),
         };
         if let Some(payload) = payload.map(str::to_owned) {
@@ -262,7 +334,10 @@ fn script(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
 
 /// Looks at the command behind a program that never runs itself, so that the verdict shows it.
 pub(crate) fn look_through(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
-    let at = values.iter().position(|value| value.text().is_some_and(|text| !text.starts_with('-'))).unwrap_or(values.len());
+    let at = values
+        .iter()
+        .position(|value| value.text().is_some_and(|text| !text.starts_with('-')))
+        .unwrap_or(values.len());
     if at < values.len() && at < 4 {
         command::nested(judge, &values[at..], part);
     }

@@ -17,7 +17,10 @@ const HARMLESS: &[(&str, &str)] = &[
          sparsecheckoutcone protecthfs protectntfs whitespace commentchar fscache longpaths sharedrepository usereplacerefs warnambiguousrefs \
          fsmonitor pager hookspath editor sshcommand askpass packedgitlimit packedgitwindowsize deltabasecachelimit fsync fsyncmethod maxtreedepth",
     ),
-    ("extensions", "worktreeconfig objectformat refstorage compatobjectformat preciousobjects noop relativeworktrees"),
+    (
+        "extensions",
+        "worktreeconfig objectformat refstorage compatobjectformat preciousobjects noop relativeworktrees",
+    ),
     ("user", "*"),
     ("author", "*"),
     ("committer", "*"),
@@ -41,14 +44,20 @@ const HARMLESS: &[(&str, &str)] = &[
     ("gui", "*"),
     ("commit", "gpgsign verbose cleanup status"),
     ("tag", "gpgsign sort forcesignannotated"),
-    ("log", "date decorate abbrevcommit follow graphcolors mailmap showroot showsignature diffmerges initialdecorationset"),
+    (
+        "log",
+        "date decorate abbrevcommit follow graphcolors mailmap showroot showsignature diffmerges initialdecorationset",
+    ),
     (
         "diff",
         "renames renamelimit algorithm mnemonicprefix noprefix srcprefix dstprefix colormoved colormovedws context interhunkcontext indentheuristic \
          ignoresubmodules submodule statgraphwidth statnamewidth suppressblankempty wserrorhighlight wordregex autorefreshindex relative tool guitool trustexitcode",
     ),
     ("status", "*"),
-    ("merge", "ff conflictstyle log renames renamelimit stat tool guitool directoryrenames verbosity autostash defaulttoupstream branchdesc suppressdest"),
+    (
+        "merge",
+        "ff conflictstyle log renames renamelimit stat tool guitool directoryrenames verbosity autostash defaulttoupstream branchdesc suppressdest",
+    ),
     ("grep", "linenumber column patterntype extendedregexp threads fullname fallbacktonoindex"),
     ("blame", "coloring showroot blankboundary showemail date markunblamablelines markignoredlines"),
     ("stash", "*"),
@@ -74,8 +83,14 @@ const HARMLESS: &[(&str, &str)] = &[
 ];
 /// The same of sections with a name of their own in quotes.
 const HARMLESS_NAMED: &[(&str, &str)] = &[
-    ("remote", "url fetch pushurl push mirror tagopt prune prunetags proxy proxyauthmethod skipdefaultupdate skipfetchall gh-resolved lfsurl followremotehead"),
-    ("branch", "remote merge rebase description pushremote mergeoptions vscode-merge-base gh-merge-base github-pr-owner-number github-pr-base-branch base"),
+    (
+        "remote",
+        "url fetch pushurl push mirror tagopt prune prunetags proxy proxyauthmethod skipdefaultupdate skipfetchall gh-resolved lfsurl followremotehead",
+    ),
+    (
+        "branch",
+        "remote merge rebase description pushremote mergeoptions vscode-merge-base gh-merge-base github-pr-owner-number github-pr-base-branch base",
+    ),
     ("submodule", "*"),
     ("url", "*"),
     ("http", "*"),
@@ -116,7 +131,10 @@ pub(super) fn check(directory: &Path, looks_into_submodules: bool) -> Result<(),
         check_file(&file)?;
     }
     if looks_into_submodules && has_submodules(&git_dir)? {
-        return Err("the repository has submodules, and what is configured in them can make git run something".to_owned());
+        return Err(
+            "the repository has submodules, and what is configured in them can make git run something"
+                .to_owned(),
+        );
     }
     Ok(())
 }
@@ -129,7 +147,10 @@ pub(super) fn check_file(file: &Path) -> Result<(), String> {
             return Ok(());
         }
         let name = name.map_or_else(String::new, |name| format!(".{name}"));
-        Err(format!("{section}{name}.{key} in {} can make git run something or read elsewhere", file.display()))
+        Err(format!(
+            "{section}{name}.{key} in {} can make git run something or read elsewhere",
+            file.display()
+        ))
     })
     .map_err(|why| if why.is_empty() { format!("{} is not understood", file.display()) } else { why })
 }
@@ -146,11 +167,16 @@ fn read(file: &Path) -> Result<Option<String>, String> {
 
 fn is_harmless(section: &str, name: Option<&str>, key: &str) -> bool {
     let list = if name.is_some() { HARMLESS_NAMED } else { HARMLESS };
-    list.iter().any(|(known, keys)| *known == section && (*keys == "*" || keys.split_whitespace().any(|known| known == key)))
+    list.iter().any(|(known, keys)| {
+        *known == section && (*keys == "*" || keys.split_whitespace().any(|known| known == key))
+    })
 }
 
+/// What is done with a section, its own name and a key.
+type EachKey<'a> = dyn FnMut(&str, Option<&str>, &str) -> Result<(), String> + 'a;
+
 /// Each key of a configuration, with its section. An empty error says that the text is not understood.
-fn each_key(text: &str, each: &mut dyn FnMut(&str, Option<&str>, &str) -> Result<(), String>) -> Result<(), String> {
+fn each_key(text: &str, each: &mut EachKey<'_>) -> Result<(), String> {
     let mut section: Option<(String, Option<String>)> = None;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = text.lines();
@@ -172,7 +198,7 @@ fn each_key(text: &str, each: &mut dyn FnMut(&str, Option<&str>, &str) -> Result
         each(section, name.as_deref(), &key.to_ascii_lowercase())?;
         // A value goes on in the next line after a backslash.
         let mut value = line;
-        while value.ends_with('\\') && value.len() - value.trim_end_matches('\\').len() & 1 == 1 {
+        while value.ends_with('\\') && (value.len() - value.trim_end_matches('\\').len()) & 1 == 1 {
             value = lines.next().ok_or_else(String::new)?.trim_end();
         }
     }
@@ -207,20 +233,57 @@ fn header(text: &str) -> Option<(String, Option<String>)> {
     text.chars().all(is_name).then(|| (text.to_ascii_lowercase(), None))
 }
 
-/// Whether the index has an entry that is another repository. It may find one too many.
+/// Whether the index has an entry that is another repository.
 fn has_submodules(git_dir: &Path) -> Result<bool, String> {
     let index: PathBuf = git_dir.join("index");
-    let unreadable = || format!("{} cannot be read", index.display());
+    let unreadable = || format!("{} is not understood", index.display());
     match fs::metadata(&index) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
         Ok(metadata) if metadata.is_file() && metadata.len() <= LARGEST_INDEX => {}
         _ => return Err(unreadable()),
     }
     let bytes = fs::read(&index).map_err(|_| unreadable())?;
-    // Entries of a split index are in another file.
-    if bytes.windows(4).rev().take(4096).any(|four| four == b"link") {
-        return Ok(true);
+    index_has_submodules(&bytes).ok_or_else(unreadable)
+}
+
+/// The same of what is in the index; `None` where that is not understood. The format: git's `gitformat-index(5)`.
+fn index_has_submodules(bytes: &[u8]) -> Option<bool> {
+    /// What stands before the name: times, device, inode, mode, owner, size, a hash of 20 bytes, flags.
+    const FIXED: usize = 62;
+    const MODE: usize = 24;
+    const EXTENDED: u16 = 0x4000;
+    let number = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
+    if bytes.get(..4)? != b"DIRC" {
+        return None;
     }
-    // The mode of an entry, after its time, device and inode.
-    Ok(bytes.windows(4).any(|four| four == [0, 0, 0xE0, 0]))
+    let (version, count) = (number(4)?, number(8)?);
+    if !(2..=4).contains(&version) {
+        return None;
+    }
+    let mut at = 12;
+    for _ in 0..count {
+        let flags = u16::from_be_bytes(bytes.get(at + FIXED - 2..at + FIXED)?.try_into().ok()?);
+        // Another repository has this mode.
+        if number(at + MODE)? >> 12 == 0b1110 {
+            return Some(true);
+        }
+        let mut name = at + FIXED + if flags & EXTENDED == 0 { 0 } else { 2 };
+        if version == 4 {
+            // How much of the name before is kept.
+            while bytes.get(name)? & 0x80 != 0 {
+                name += 1;
+            }
+            name += 1;
+        }
+        let end = name + bytes.get(name..)?.iter().position(|byte| *byte == 0)?;
+        at = if version == 4 { end + 1 } else { at + ((end - at) / 8 + 1) * 8 };
+    }
+    // Extensions, and a hash at the end. Of a split index the entries are in another file.
+    while at + 8 <= bytes.len().saturating_sub(20) {
+        if &bytes[at..at + 4] == b"link" {
+            return None;
+        }
+        at = at.checked_add(8)?.checked_add(usize::try_from(number(at + 4)?).ok()?)?;
+    }
+    Some(false)
 }

@@ -39,7 +39,10 @@ pub(super) enum Takes {
 
 impl Takes {
     pub(super) fn has_value(self) -> bool {
-        !matches!(self, Self::Nothing | Self::Harm(_) | Self::Tree { .. } | Self::NoExpression | Self::Listing)
+        !matches!(
+            self,
+            Self::Nothing | Self::Harm(_) | Self::Tree { .. } | Self::NoExpression | Self::Listing
+        )
     }
 
     fn read(sign: &str) -> Self {
@@ -120,8 +123,10 @@ impl Spec {
         if self.has_long_with_one_dash || name.len() < 3 {
             return None;
         }
-        let matching = || self.long.iter().filter(|(known, _)| known.starts_with(name)).map(|(_, takes)| *takes);
-        let does_harm = |takes: &Takes| matches!(takes, Takes::Write | Takes::Runs | Takes::Harm(_) | Takes::Names);
+        let matching =
+            || self.long.iter().filter(|(known, _)| known.starts_with(name)).map(|(_, takes)| *takes);
+        let does_harm =
+            |takes: &Takes| matches!(takes, Takes::Write | Takes::Runs | Takes::Harm(_) | Takes::Names);
         matching().find(does_harm).or_else(|| {
             let first = matching().next()?;
             // What several say differently is an error.

@@ -11,13 +11,19 @@ pub(super) fn judge(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
     while let Some(value) = values.get(at) {
         let Some(text) = value.text() else {
             if value.may_be_option() {
-                return part.has(Class::Code, "awk gets a word that may be an option, and is not known before it runs");
+                return part.has(
+                    Class::Code,
+                    "awk gets a word that may be an option, and is not known before it runs",
+                );
             }
             break;
         };
         match text {
             "-F" | "-v" => {
-                if values.get(at + 1).is_some_and(|value| matches!(value, Value::Unknown { splits: true, .. })) {
+                if values
+                    .get(at + 1)
+                    .is_some_and(|value| matches!(value, Value::Unknown { splits: true, .. }))
+                {
                     return part.has(Class::Code, "awk gets words that are not known before it runs");
                 }
                 at += 2;
@@ -49,9 +55,9 @@ pub(super) fn judge(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
         },
     }
     for operand in values.iter().skip(at + 1) {
-        let is_assignment = operand.text().is_some_and(|text| {
-            text.split_once('=').is_some_and(|(name, _)| crate::walk::is_name(name))
-        });
+        let is_assignment = operand
+            .text()
+            .is_some_and(|text| text.split_once('=').is_some_and(|(name, _)| crate::walk::is_name(name)));
         if !is_assignment && operand.text() != Some("-") {
             judge.path(operand, Access::Read, part);
         }
@@ -78,7 +84,11 @@ fn read(program: &str) -> Result<(), (Class, &'static str)> {
             Token::Word(word) => match word.as_str() {
                 "system" => return Err((Class::Code, "the program of awk runs commands")),
                 // Without a file it takes the next line of what is read anyway.
-                "getline" if next != Some(&Token::Sign('<')) && !(matches!(next, Some(Token::Word(_))) && tokens.get(index + 2) == Some(&Token::Sign('<'))) => {
+                "getline"
+                    if next != Some(&Token::Sign('<'))
+                        && !(matches!(next, Some(Token::Word(_)))
+                            && tokens.get(index + 2) == Some(&Token::Sign('<'))) =>
+                {
                     if matches!(next, Some(Token::Sign('$' | '('))) {
                         return Err(UNCLEAR);
                     }
@@ -91,7 +101,8 @@ fn read(program: &str) -> Result<(), (Class, &'static str)> {
                 _ => {}
             },
             Token::Sign('|') => {
-                let is_or = next == Some(&Token::Sign('|')) || (index > 0 && tokens[index - 1] == Token::Sign('|'));
+                let is_or =
+                    next == Some(&Token::Sign('|')) || (index > 0 && tokens[index - 1] == Token::Sign('|'));
                 if !is_or {
                     return Err((Class::Code, "the program of awk runs commands"));
                 }
@@ -126,7 +137,10 @@ fn tokens(program: &str) -> Option<Vec<Token>> {
                 // A division after a value, else a pattern.
                 let is_division = match tokens.last() {
                     Some(Token::Text) => true,
-                    Some(Token::Word(word)) => !matches!(word.as_str(), "print" | "printf" | "return" | "in" | "if" | "while" | "do" | "else" | "case"),
+                    Some(Token::Word(word)) => !matches!(
+                        word.as_str(),
+                        "print" | "printf" | "return" | "in" | "if" | "while" | "do" | "else" | "case"
+                    ),
                     Some(Token::Sign(sign)) => matches!(sign, ')' | ']' | '$' | '0'..='9'),
                     None => false,
                 };
@@ -146,7 +160,10 @@ fn tokens(program: &str) -> Option<Vec<Token>> {
             '\\' if text.get(at + 1) == Some(&'\n') => at += 1,
             '\\' => return None,
             c if c.is_ascii_alphabetic() || c == '_' => {
-                let end = text[at..].iter().position(|c| !(c.is_ascii_alphanumeric() || *c == '_')).map_or(text.len(), |end| at + end);
+                let end = text[at..]
+                    .iter()
+                    .position(|c| !(c.is_ascii_alphanumeric() || *c == '_'))
+                    .map_or(text.len(), |end| at + end);
                 tokens.push(Token::Word(text[at..end].iter().collect()));
                 at = end;
                 continue;

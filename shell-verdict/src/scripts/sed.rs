@@ -10,7 +10,10 @@ use crate::words::Value;
 enum Script {
     Prints,
     /// It reads and writes these files as well.
-    Uses { read: Vec<String>, written: Vec<String> },
+    Uses {
+        read: Vec<String>,
+        written: Vec<String>,
+    },
     /// It does this as well.
     Does(Class, &'static str),
 }
@@ -23,7 +26,10 @@ pub(super) fn judge(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
         at += 1;
         let Some(text) = value.text() else {
             if value.may_be_option() {
-                part.has(Class::Unknown, "sed gets a word that may be an option, and is not known before it runs");
+                part.has(
+                    Class::Unknown,
+                    "sed gets a word that may be an option, and is not known before it runs",
+                );
             }
             operands.push(value);
             continue;
@@ -33,9 +39,10 @@ pub(super) fn judge(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
             values.get(at - 1)
         };
         match text {
-            "-n" | "-E" | "-r" | "-u" | "-z" | "-s" | "--quiet" | "--silent" | "--regexp-extended" | "--separate" | "--null-data"
-            | "--zero-terminated" | "--unbuffered" | "--posix" | "--sandbox" | "--debug" | "--help" | "--version"
-            | "-nE" | "-En" | "-nr" | "-rn" | "-nz" | "-zn" | "-zE" | "-Ez" => {}
+            "-n" | "-E" | "-r" | "-u" | "-z" | "-s" | "--quiet" | "--silent" | "--regexp-extended"
+            | "--separate" | "--null-data" | "--zero-terminated" | "--unbuffered" | "--posix"
+            | "--sandbox" | "--debug" | "--help" | "--version" | "-nE" | "-En" | "-nr" | "-rn" | "-nz"
+            | "-zn" | "-zE" | "-Ez" => {}
             "-e" | "--expression" | "-ne" | "-Ee" | "-re" | "-nEe" | "-nre" => {
                 let script = next();
                 scripts.push(script.and_then(Value::text).map(str::to_owned));
@@ -57,12 +64,17 @@ pub(super) fn judge(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
             }
             text if text.starts_with("-e") && text.len() > 2 => scripts.push(Some(text[2..].to_owned())),
             text if text.starts_with("--line-length=") => {}
-            text if text.starts_with("-i") || text.starts_with("--i") || (text.starts_with('-') && !text.starts_with("--") && text.contains('i')) => {
+            text if text.starts_with("-i")
+                || text.starts_with("--i")
+                || (text.starts_with('-') && !text.starts_with("--") && text.contains('i')) =>
+            {
                 part.has(Class::Write, "sed -i changes files in their place");
                 // What stands for the script then depends on the letters.
                 writes(judge, &values[at..], part);
             }
-            text if text.starts_with('-') && text.len() > 1 => part.has(Class::Unknown, format!("sed {text} is not known to only read")),
+            text if text.starts_with('-') && text.len() > 1 => {
+                part.has(Class::Unknown, format!("sed {text} is not known to only read"));
+            }
             _ => operands.push(value),
         }
     }
@@ -74,7 +86,9 @@ pub(super) fn judge(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
             None => part.has(Class::Code, "sed runs a script that is not known before it runs"),
             Some(Script::Prints) => {}
             Some(Script::Uses { read, written }) => {
-                read.into_iter().for_each(|file| judge.path(&Value::Text(file), Access::Read, part));
+                for file in read {
+                    judge.path(&Value::Text(file), Access::Read, part);
+                }
                 for file in written {
                     if !is_no_file(&file, Access::Write) {
                         part.has(Class::Write, "the script of sed writes a file");
@@ -94,7 +108,9 @@ pub(super) fn judge(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
 
 /// Where a script changes files in their place, the first operand may be the script.
 fn writes(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
-    let has_expression = values.iter().any(|value| value.text().is_some_and(|text| text.starts_with("-e") || text.starts_with("--e")));
+    let has_expression = values
+        .iter()
+        .any(|value| value.text().is_some_and(|text| text.starts_with("-e") || text.starts_with("--e")));
     let operands = values.iter().filter(|value| !value.text().is_some_and(|text| text.starts_with('-')));
     for operand in operands.skip(usize::from(!has_expression)) {
         judge.path(operand, Access::Write, part);
@@ -110,19 +126,24 @@ fn read(script: &str) -> Script {
     let (mut files, mut written) = (Vec::new(), Vec::new());
     while at < text.len() {
         match text[at] {
-            c if c.is_whitespace() || matches!(c, ';' | '{' | '}' | '!' | ',' | '+' | '~' | '0'..='9' | '$') => at += 1,
+            c if c.is_whitespace()
+                || matches!(c, ';' | '{' | '}' | '!' | ',' | '+' | '~' | '0'..='9' | '$') =>
+            {
+                at += 1;
+            }
             '#' => at = line_end(&text, at),
             '/' => match delimited(&text, at + 1, '/') {
                 Some(end) => at = flags(&text, end, "IM"),
                 None => return UNCLEAR,
             },
-            '\\' => match text.get(at + 1).copied().and_then(|delimiter| delimited(&text, at + 2, delimiter)) {
+            '\\' => match text.get(at + 1).copied().and_then(|delimiter| delimited(&text, at + 2, delimiter))
+            {
                 Some(end) => at = flags(&text, end, "IM"),
                 None => return UNCLEAR,
             },
-            '=' | 'd' | 'D' | 'g' | 'G' | 'h' | 'H' | 'n' | 'N' | 'p' | 'P' | 'x' | 'z' | 'F' => at += 1,
-            // A number may follow.
-            'l' | 'L' | 'q' | 'Q' => at += 1,
+            // After the last four a number may follow.
+            '=' | 'd' | 'D' | 'g' | 'G' | 'h' | 'H' | 'n' | 'N' | 'p' | 'P' | 'x' | 'z' | 'F' | 'l' | 'L'
+            | 'q' | 'Q' => at += 1,
             'a' | 'i' | 'c' => at = text_end(&text, at + 1),
             ':' | 'b' | 't' | 'T' => at = label_end(&text, at + 1),
             'r' | 'R' => {
@@ -143,7 +164,11 @@ fn read(script: &str) -> Script {
             _ => return UNCLEAR,
         }
     }
-    if files.is_empty() && written.is_empty() { Script::Prints } else { Script::Uses { read: files, written } }
+    if files.is_empty() && written.is_empty() {
+        Script::Prints
+    } else {
+        Script::Uses { read: files, written }
+    }
 }
 
 fn line_end(text: &[char], at: usize) -> usize {
@@ -221,10 +246,9 @@ fn substitute(text: &[char], at: usize) -> Result<usize, Script> {
     let mut end = middle;
     loop {
         match text.get(end) {
-            None => return Err(UNCLEAR),
+            None | Some('\n') => return Err(UNCLEAR),
             Some('\\') => end += 2,
             Some(c) if *c == delimiter => break,
-            Some('\n') => return Err(UNCLEAR),
             Some(_) => end += 1,
         }
     }

@@ -19,7 +19,8 @@ pub(super) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
         return false;
     };
     if matches!(base, "tar" | "bsdtar") {
-        part.starts.extend(["gzip", "bzip2", "xz", "lzma", "lzip", "lzop", "zstd", "compress"].map(str::to_owned));
+        part.starts
+            .extend(["gzip", "bzip2", "xz", "lzma", "lzip", "lzop", "zstd", "compress"].map(str::to_owned));
     }
     if base == "zcat" || base == "gunzip" {
         part.starts.push("gzip".to_owned());
@@ -41,10 +42,14 @@ fn tar<'w>(words: &[&'w str]) -> Option<Vec<&'w str>> {
         if let Some(long) = word.strip_prefix("--") {
             match long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value))) {
                 ("list", None) => lists = true,
-                ("verbose" | "gzip" | "bzip2" | "xz" | "zstd" | "auto-compress" | "numeric-owner" | "full-time" | "wildcards" | "force-local" | "utc", None) => {}
+                (
+                    "verbose" | "gzip" | "bzip2" | "xz" | "zstd" | "auto-compress" | "numeric-owner"
+                    | "full-time" | "wildcards" | "force-local" | "utc",
+                    None,
+                )
+                | ("exclude" | "strip-components", Some(_)) => {}
                 ("file", Some(file)) => files.push(file),
                 ("file", None) => files.push(rest.next()?.1),
-                ("exclude" | "strip-components", Some(_)) => {}
                 _ => return None,
             }
             continue;
@@ -60,7 +65,9 @@ fn tar<'w>(words: &[&'w str]) -> Option<Vec<&'w str>> {
             match letter {
                 't' => lists = true,
                 'v' | 'z' | 'j' | 'J' | 'a' => {}
-                'f' if index + 1 == letters.len() || at == 0 && !word.starts_with('-') => files.push(rest.next()?.1),
+                'f' if index + 1 == letters.len() || at == 0 && !word.starts_with('-') => {
+                    files.push(rest.next()?.1);
+                }
                 'f' => {
                     files.push(&letters[index + 1..]);
                     break;
@@ -104,7 +111,8 @@ fn stream<'w>(base: &str, words: &[&'w str]) -> Option<Vec<&'w str>> {
     for word in words {
         match *word {
             "--stdout" | "--to-stdout" | "--list" | "--test" => shows = true,
-            "--decompress" | "--uncompress" | "--keep" | "--quiet" | "--verbose" | "--force" | "--name" | "--no-name" => {}
+            "--decompress" | "--uncompress" | "--keep" | "--quiet" | "--verbose" | "--force" | "--name"
+            | "--no-name" => {}
             word if word.starts_with("--") => return None,
             word if word.len() > 1 && word.starts_with('-') => {
                 shows |= word.contains(['c', 'l', 't']);

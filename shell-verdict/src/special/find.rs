@@ -2,23 +2,11 @@
 
 use crate::class::Class;
 use crate::command;
+use crate::names;
 use crate::situation::Access;
 use crate::verdict::Part;
 use crate::walk::{Judge, is_no_file};
 use crate::words::Value;
-
-/// Tests and actions without a word after them.
-const PLAIN: &[&str] = &[
-    "-a", "-and", "-o", "-or", "-not", "!", ",", "(", ")", "-depth", "-d", "-mount", "-xdev", "-noleaf", "-daystart", "-warn", "-nowarn",
-    "-ignore_readdir_race", "-noignore_readdir_race", "-empty", "-executable", "-readable", "-writable", "-false", "-true", "-nogroup", "-nouser", "-print",
-    "-print0", "-prune", "-quit", "-ls", "-help", "--help", "-version", "--version",
-];
-/// Those with one word after them, which names no file.
-const VALUED: &[&str] = &[
-    "-maxdepth", "-mindepth", "-regextype", "-amin", "-atime", "-cmin", "-ctime", "-mmin", "-mtime", "-fstype", "-gid", "-group", "-ilname", "-iname",
-    "-inum", "-ipath", "-iregex", "-iwholename", "-links", "-lname", "-name", "-path", "-perm", "-regex", "-size", "-type", "-uid", "-used", "-user",
-    "-wholename", "-xtype", "-context", "-printf",
-];
 
 pub(super) fn judge(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
     let mut at = 0;
@@ -34,11 +22,16 @@ pub(super) fn judge(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
         }
         at += 1;
     }
-    let is_expression = |value: &Value| value.text().is_some_and(|text| text.starts_with('-') || matches!(text, "(" | ")" | "!" | ","));
+    let is_expression = |value: &Value| {
+        value.text().is_some_and(|text| text.starts_with('-') || matches!(text, "(" | ")" | "!" | ","))
+    };
     let mut roots = Vec::new();
     while let Some(value) = values.get(at).filter(|value| !is_expression(value)) {
         if value.may_be_option() {
-            part.has(Class::Unknown, "find gets a word that may be an expression, and is not known before it runs");
+            part.has(
+                Class::Unknown,
+                "find gets a word that may be an expression, and is not known before it runs",
+            );
         }
         roots.push(value.clone());
         at += 1;
@@ -51,7 +44,11 @@ pub(super) fn judge(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
         follows_links = true;
     }
     for root in &roots {
-        judge.path(root, if follows_links { Access::ReadTree { follows_links } } else { Access::ReadNames }, part);
+        judge.path(
+            root,
+            if follows_links { Access::ReadTree { follows_links } } else { Access::ReadNames },
+            part,
+        );
     }
     let texts: Option<Vec<String>> = roots.iter().map(|root| root.text().map(str::to_owned)).collect();
     let found = match texts.filter(|_| !follows_links) {
@@ -69,10 +66,10 @@ fn walk(judge: &mut Judge<'_>, expression: &[Value], found: &Value, part: &mut P
             return part.has(Class::Unknown, "find gets an expression that is not known before it runs");
         };
         let next = expression.get(at);
-        if PLAIN.contains(&text) || text == "-follow" {
+        if names::is("find-plain", text) || text == "-follow" {
             continue;
         }
-        if VALUED.contains(&text) {
+        if names::is("find-valued", text) {
             if matches!(next, Some(Value::Unknown { splits: true, .. })) {
                 part.has(Class::Unknown, format!("find {text} gets words that are not known before it runs"));
             }
@@ -91,7 +88,11 @@ fn walk(judge: &mut Judge<'_>, expression: &[Value], found: &Value, part: &mut P
                 at += 1;
             }
             "-delete" => part.is(Class::Dangerous, "find -delete deletes what it finds"),
-            "-fprint" | "-fprint0" | "-fls" if next.and_then(Value::text).is_some_and(|file| is_no_file(file, Access::Write)) => at += 1,
+            "-fprint" | "-fprint0" | "-fls"
+                if next.and_then(Value::text).is_some_and(|file| is_no_file(file, Access::Write)) =>
+            {
+                at += 1;
+            }
             "-fprint" | "-fprint0" | "-fls" => {
                 part.has(Class::Write, format!("find {text} writes a file"));
                 judge.path(&next.cloned().unwrap_or_else(Value::unknown), Access::Write, part);
@@ -107,7 +108,9 @@ fn walk(judge: &mut Judge<'_>, expression: &[Value], found: &Value, part: &mut P
                 judge.path(&next.cloned().unwrap_or_else(Value::unknown), Access::Read, part);
                 at += 1;
             }
-            "-exec" | "-execdir" | "-ok" | "-okdir" => at += runs(judge, text, &expression[at..], found, part),
+            "-exec" | "-execdir" | "-ok" | "-okdir" => {
+                at += runs(judge, text, &expression[at..], found, part);
+            }
             text => part.has(Class::Unknown, format!("find {text} is not known to only read")),
         }
     }
@@ -137,8 +140,16 @@ fn runs(judge: &mut Judge<'_>, action: &str, words: &[Value], found: &Value, par
     let cwd = judge.state.cwd.clone();
     if is_elsewhere {
         judge.state.cwd = None;
-        let words: Vec<Value> =
-            replaced.iter().map(|word| if word == found { Value::Unknown { prefix: "./".to_owned(), splits: false } } else { word.clone() }).collect();
+        let words: Vec<Value> = replaced
+            .iter()
+            .map(|word| {
+                if word == found {
+                    Value::Unknown { prefix: "./".to_owned(), splits: false }
+                } else {
+                    word.clone()
+                }
+            })
+            .collect();
         command::nested(judge, &words, part);
     } else {
         command::nested(judge, &replaced, part);

@@ -8,7 +8,12 @@ use crate::words::{self, Found, Value};
 use brush_parser::ast;
 
 impl Judge<'_> {
-    pub(super) fn redirects(&mut self, redirects: Option<&ast::RedirectList>, source: &Source, into: &mut Part) {
+    pub(super) fn redirects(
+        &mut self,
+        redirects: Option<&ast::RedirectList>,
+        source: &Source,
+        into: &mut Part,
+    ) {
         for redirect in redirects.iter().flat_map(|list| &list.0) {
             self.redirect(redirect, source, into);
         }
@@ -19,6 +24,12 @@ impl Judge<'_> {
         use ast::IoFileRedirectTarget as T;
         match redirect {
             ast::IoRedirect::File(_, kind, target) => match target {
+                T::Filename(word) if is_descriptor_of_next(word, source) => {
+                    into.has(
+                        Class::Unknown,
+                        "a number stands between two redirections, and may belong to either",
+                    );
+                }
                 T::Filename(word) => match kind {
                     K::Read => self.target(&word.value, Access::Read, into),
                     // Opened for both, it is made where it is not.
@@ -69,4 +80,11 @@ impl Judge<'_> {
         }
         self.path(&value, access, into);
     }
+}
+
+/// Whether a file's name is rather the descriptor of the redirection that follows: `<2>&1`.
+fn is_descriptor_of_next(word: &ast::Word, source: &Source) -> bool {
+    let Some(loc) = &word.loc else { return true };
+    let is_number = !word.value.is_empty() && word.value.bytes().all(|byte| byte.is_ascii_digit());
+    is_number && source.text[source.span(loc).end..].starts_with(['<', '>'])
 }

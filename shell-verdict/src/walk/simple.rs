@@ -57,7 +57,8 @@ impl Judge<'_> {
         } else {
             // `IFS= read line` is the usual way to read one.
             let reads = words[0].value.text() == Some("read");
-            let assigned = assigned.into_iter().filter(|assigned| !(reads && assigned.name == "IFS")).collect();
+            let assigned =
+                assigned.into_iter().filter(|assigned| !(reads && assigned.name == "IFS")).collect();
             self.with_environment(assigned, &mut part, |judge, part| command::judge(judge, words, part));
         }
         into.add(part);

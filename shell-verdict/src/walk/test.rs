@@ -1,22 +1,22 @@
 //! `[[ … ]]`.
 
-use super::{Judge, Source};
+use super::Judge;
 use crate::class::Class;
 use crate::situation::Access;
 use crate::verdict::Part;
 use brush_parser::ast;
 
 impl Judge<'_> {
-    pub(super) fn test(&mut self, test: &ast::ExtendedTestExpr, source: &Source, into: &mut Part) {
+    pub(super) fn test(&mut self, test: &ast::ExtendedTestExpr, into: &mut Part) {
         use ast::BinaryPredicate as B;
         use ast::ExtendedTestExpr as T;
         use ast::UnaryPredicate as U;
         match test {
             T::And(one, other) | T::Or(one, other) => {
-                self.test(one, source, into);
-                self.test(other, source, into);
+                self.test(one, into);
+                self.test(other, into);
             }
-            T::Not(one) | T::Parenthesized(one) => self.test(one, source, into),
+            T::Not(one) | T::Parenthesized(one) => self.test(one, into),
             T::UnaryTest(predicate, word) => {
                 let value = self.single(&word.value, into);
                 match predicate {
@@ -43,7 +43,7 @@ impl Judge<'_> {
                     | B::ArithmeticGreaterThanOrEqualTo => {
                         for (word, value) in [one, other].into_iter().zip(&values) {
                             match value.text() {
-                                Some(text) => self.arithmetic(text, into),
+                                Some(expression) => self.arithmetic(expression, into),
                                 // As it is written: `$#` and the like are numbers all the same.
                                 None => self.arithmetic(word.value.trim_matches('"'), into),
                             }
@@ -52,7 +52,9 @@ impl Judge<'_> {
                     B::FilesReferToSameDeviceAndInodeNumbers
                     | B::LeftFileIsNewerOrExistsWhenRightDoesNot
                     | B::LeftFileIsOlderOrDoesNotExistWhenRightDoes => {
-                        values.iter().for_each(|value| self.path(value, Access::Read, into));
+                        for value in &values {
+                            self.path(value, Access::Read, into);
+                        }
                     }
                     _ => {}
                 }

@@ -18,9 +18,12 @@ pub(crate) fn arithmetic(text: &str, state: &State<'_>, found: &mut Found) -> Re
                     1
                 }
             },
-            '0'..='9' => rest.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || b"#@_".contains(byte)).count(),
+            '0'..='9' => {
+                rest.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || b"#@_".contains(byte)).count()
+            }
             'a'..='z' | 'A'..='Z' | '_' => {
-                let length = rest.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+                let length =
+                    rest.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
                 let name = &rest[..length];
                 is_known &= is_number(name, state);
                 names.push(name.to_owned());
@@ -53,7 +56,9 @@ pub(super) fn is_number(name: &str, state: &State<'_>) -> bool {
             let digits = text.strip_prefix('-').unwrap_or(text);
             !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
         }
-        Known::Unset => name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_'),
+        Known::Unset => {
+            name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
+        }
         Known::Unknown => false,
     }
 }

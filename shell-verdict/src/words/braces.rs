@@ -83,7 +83,8 @@ fn members(word: &str, open: usize) -> Result<Option<Found>, Unclear> {
 /// `1..3`; others are not worked out.
 fn sequence(inner: &str) -> Result<Option<Vec<String>>, Unclear> {
     let Some((first, last)) = inner.split_once("..") else { return Ok(None) };
-    let is_plain = |text: &str| !text.is_empty() && text.len() < 6 && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_plain =
+        |text: &str| !text.is_empty() && text.len() < 6 && text.bytes().all(|byte| byte.is_ascii_digit());
     let has_zeros = |text: &str| text.len() > 1 && text.starts_with('0');
     if !is_plain(first) || !is_plain(last) || has_zeros(first) || has_zeros(last) {
         return Err("braces hold a sequence that is not worked out");
@@ -107,7 +108,10 @@ fn past(bytes: &[u8], at: usize) -> Result<usize, Unclear> {
     match bytes[at] {
         b'\\' => Ok(at + 2),
         b'\'' => {
-            let end = bytes[at + 1..].iter().position(|byte| *byte == b'\'').ok_or("a single quote is not closed")?;
+            let end = bytes[at + 1..]
+                .iter()
+                .position(|byte| *byte == b'\'')
+                .ok_or("a single quote is not closed")?;
             Ok(at + 1 + end + 1)
         }
         b'"' => Ok(super::skip::closing_quote(bytes, at)? + 1),

@@ -12,7 +12,7 @@ const MOST_ENTRIES: usize = 20_000;
 const MOST_MATCHES: usize = 2_000;
 
 /// Adds what a word comes to.
-pub(super) fn expand(out: Out, state: &State<'_>, values: &mut Vec<Value>) {
+pub(super) fn expand(out: &Out, state: &State<'_>, values: &mut Vec<Value>) {
     if out.hole.is_none() && out.chars.is_empty() && !out.is_quoted && out.is_emptied {
         return;
     }
@@ -29,7 +29,8 @@ pub(super) fn expand(out: Out, state: &State<'_>, values: &mut Vec<Value>) {
         Some(matches) if matches.is_empty() => values.push(Value::Text(text())),
         Some(matches) => values.extend(matches),
         None => {
-            let before = out.chars.iter().take_while(|(c, is_quoted)| *is_quoted || !matches!(c, '*' | '?' | '['));
+            let before =
+                out.chars.iter().take_while(|(c, is_quoted)| *is_quoted || !matches!(c, '*' | '?' | '['));
             let before: String = before.map(|(c, _)| c).collect();
             // It is something in the directory, whatever it is.
             let prefix = if before.is_empty() { "./".to_owned() } else { before };
@@ -79,7 +80,9 @@ fn matches(pattern: &[(char, bool)], state: &State<'_>) -> Option<Vec<Value>> {
             return None;
         }
         if !is_last {
-            next.iter_mut().for_each(|(text, _)| text.push('/'));
+            for (text, _) in &mut next {
+                text.push('/');
+            }
         }
         so_far = next;
     }
@@ -95,7 +98,9 @@ struct Names {
 /// The names in a directory that a part of a pattern may match. In doubt one does.
 fn names(part: &[(char, bool)], directory: &Path, entries: &mut usize) -> Option<Names> {
     // A directory that cannot be read matches nothing.
-    let Ok(listed) = fs::read_dir(directory) else { return Some(Names { names: Vec::new(), has_odd: false }) };
+    let Ok(listed) = fs::read_dir(directory) else {
+        return Some(Names { names: Vec::new(), has_odd: false });
+    };
     let mut has_odd = false;
     let begins_with_dot = part.first().is_some_and(|(c, _)| *c == '.');
     let mut names: Vec<String> = Vec::new();
@@ -162,7 +167,8 @@ fn bracket(after: &[(char, bool)]) -> Option<usize> {
     let close = after.iter().skip(skip + 1).position(|(c, is_quoted)| *c == ']' && !is_quoted)?;
     let length = skip + 1 + close + 1;
     // A class ends with a bracket of its own.
-    let has_class = after[..length].windows(2).any(|two| two[0].0 == '[' && matches!(two[1].0, ':' | '.' | '='));
+    let has_class =
+        after[..length].windows(2).any(|two| two[0].0 == '[' && matches!(two[1].0, ':' | '.' | '='));
     if has_class {
         let more = after[length..].iter().position(|(c, is_quoted)| *c == ']' && !is_quoted)?;
         return Some(length + more + 1);

@@ -253,7 +253,9 @@ impl<'t, 's> Scan<'t, 's> {
     fn variable(&mut self, name: &str, is_quoted: bool, out: &mut Out) {
         match self.state.variable(name) {
             Known::Text(value) if is_quoted || self.is_assigned => out.push(value, true),
-            Known::Text(value) if !value.is_empty() && value.chars().all(is_one_word) => out.push(value, true),
+            Known::Text(value) if !value.is_empty() && value.chars().all(is_one_word) => {
+                out.push(value, true);
+            }
             Known::Text("") => out.is_emptied = true,
             _ => out.hole(!is_quoted && !self.is_assigned),
         }
@@ -339,7 +341,10 @@ impl<'t, 's> Scan<'t, 's> {
             }
             return self.within(value, is_quoted);
         }
-        let text = [":-", ":?", ":+", "-", "?", "+", "##", "#", "%%", "%", "//", "/#", "/%", "/", "^^", "^", ",,", ","];
+        let text = [
+            ":-", ":?", ":+", "-", "?", "+", "##", "#", "%%", "%", "//", "/#", "/%", "/", "^^", "^", ",,",
+            ",",
+        ];
         if let Some(text) = text.iter().find_map(|text| operation.strip_prefix(text)) {
             return self.within(text, is_quoted);
         }

@@ -27,7 +27,10 @@ fn command(text: &[u8], mut at: usize, depth: usize) -> Result<usize, Unclear> {
     }
     let mut begins_word = true;
     while let Some(byte) = text.get(at) {
-        let was_beginning = std::mem::replace(&mut begins_word, matches!(byte, b' ' | b'\t' | b'\n' | b';' | b'|' | b'&' | b'('));
+        let was_beginning = std::mem::replace(
+            &mut begins_word,
+            matches!(byte, b' ' | b'\t' | b'\n' | b';' | b'|' | b'&' | b'('),
+        );
         at = match byte {
             b')' => return Ok(at),
             b'(' => command(text, at + 1, depth + 1)? + 1,

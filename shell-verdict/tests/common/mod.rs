@@ -1,9 +1,12 @@
-//! A workspace to judge commands in.
+//! A workspace to judge commands in, and the tables of what must come of them.
+
+#![allow(dead_code, reason = "each test uses a part of it")]
 
 use shell_verdict::{Access, Decision, Programs, Shell, Situation, Verdict, judge};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use tempfile::TempDir;
 
 /// A workspace with some files, some of them secret.
@@ -67,6 +70,12 @@ impl Fixture {
         Self { _directory: directory, workspace, env, programs }
     }
 
+    /// One that all cases of a test share.
+    pub(crate) fn shared() -> &'static Self {
+        static SHARED: OnceLock<Fixture> = OnceLock::new();
+        SHARED.get_or_init(Self::new)
+    }
+
     pub(crate) fn judge(&self, command: &str) -> Verdict {
         self.judge_as(command, Shell::Bash)
     }
@@ -105,7 +114,8 @@ fn decide_name(workspace: &Path, path: &Path, access: Access) -> Decision {
         return Decision::Ask;
     }
     let is_sensitive = |path: &Path| {
-        path.file_name().is_some_and(|name| name == ".env") || path.extension().is_some_and(|extension| extension == "pem")
+        path.file_name().is_some_and(|name| name == ".env")
+            || path.extension().is_some_and(|extension| extension == "pem")
     };
     match access {
         Access::ReadTree { follows_links } => below(path, follows_links, &|path| {
@@ -124,11 +134,67 @@ fn decide_name(workspace: &Path, path: &Path, access: Access) -> Decision {
 
 fn below(path: &Path, follows_links: bool, of: &dyn Fn(&Path) -> Decision) -> Decision {
     let is_link = path.is_symlink();
-    let mut decision = if is_link && !follows_links { Decision::Allow } else { of(&path.canonicalize().unwrap_or_else(|_| path.to_owned())) };
+    let mut decision = if is_link && !follows_links {
+        Decision::Allow
+    } else {
+        of(&path.canonicalize().unwrap_or_else(|_| path.to_owned()))
+    };
     if path.is_dir() && (!is_link || follows_links) {
         for entry in fs::read_dir(path).into_iter().flatten().flatten() {
             decision = decision.max(below(&entry.path(), follows_links, of));
         }
     }
     decision
+}
+
+/// A row of the tables.
+pub(crate) struct Row {
+    pub(crate) place: String,
+    pub(crate) decision: String,
+    pub(crate) class: String,
+    pub(crate) command: String,
+}
+
+/// All rows of the tables.
+pub(crate) fn rows() -> Vec<Row> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/table");
+    let mut files: Vec<_> = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let mut rows = Vec::new();
+    for file in files {
+        let name = file.file_name().unwrap().to_string_lossy().into_owned();
+        for (number, line) in fs::read_to_string(&file).unwrap().lines().enumerate() {
+            if line.trim().is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let place = format!("{name}:{}", number + 1);
+            let (expected, command) = line.split_once(" | ").unwrap_or_else(|| panic!("{place}: no command"));
+            let (decision, class) =
+                expected.trim().split_once(' ').unwrap_or_else(|| panic!("{place}: no class"));
+            rows.push(Row {
+                place,
+                decision: decision.to_owned(),
+                class: class.trim().to_owned(),
+                command: unescaped(command),
+            });
+        }
+    }
+    rows
+}
+
+fn unescaped(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
+        match c {
+            '\\' => match rest.next() {
+                Some('n') => out.push('\n'),
+                Some('t') => out.push('\t'),
+                Some('\\') => out.push('\\'),
+                other => panic!("{text}: `\\{other:?}` is no escape"),
+            },
+            c => out.push(c),
+        }
+    }
+    out
 }

@@ -1,0 +1,67 @@
+//! `test` and `[`.
+
+use super::values;
+use crate::class::Class;
+use crate::situation::Access;
+use crate::verdict::Part;
+use crate::walk::{Judge, Word, is_name};
+use crate::words::Value;
+
+/// Judges one. Which operators there are depends on the number of words.
+pub(super) fn test(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &mut Part) {
+    let mut words = values(words);
+    if name == "[" && words.last().and_then(Value::text) == Some("]") {
+        words.pop();
+    }
+    if words.iter().any(|word| matches!(word, Value::Unknown { splits: true, .. })) {
+        // It may come to operators, of which one evaluates.
+        return part
+            .has(Class::Code, "test gets words that may be operators, and are not known before it runs");
+    }
+    expression(judge, &words, part);
+}
+
+fn expression(judge: &mut Judge<'_>, words: &[Value], part: &mut Part) {
+    let is_unary =
+        |text: &str| text.len() == 2 && text.starts_with('-') && text.as_bytes()[1].is_ascii_alphabetic();
+    match words {
+        [] | [_] => {}
+        [not, rest @ ..] if not.text() == Some("!") => expression(judge, rest, part),
+        [operator, operand] => match operator.text() {
+            Some("-z" | "-n" | "-t" | "-o") => {}
+            Some("-v" | "-R") => {
+                if !operand.text().is_some_and(is_name) {
+                    part.has(Class::Code, "the subscript of a tested variable is evaluated");
+                }
+            }
+            Some(text) if is_unary(text) => judge.path(operand, Access::Read, part),
+            Some(_) => {}
+            None => part.has(Class::Code, "test gets an operator that is not known before it runs"),
+        },
+        [one, operator, other] => match operator.text() {
+            Some("-nt" | "-ot" | "-ef") => {
+                judge.path(one, Access::Read, part);
+                judge.path(other, Access::Read, part);
+            }
+            Some("-a" | "-o") => {}
+            Some(_) if one.text() == Some("(") => expression(judge, std::slice::from_ref(operator), part),
+            Some(_) => {}
+            None => part.has(Class::Code, "test gets an operator that is not known before it runs"),
+        },
+        longer => {
+            // Parts joined by `-a` and `-o`.
+            let is_joint = |word: &Value| matches!(word.text(), Some("-a" | "-o"));
+            let has_unknown = longer.iter().any(|word| word.text().is_none() && word.may_be_option());
+            let has_bracket = longer.iter().any(|word| matches!(word.text(), Some("(" | ")")));
+            if has_unknown || has_bracket || !longer.iter().any(is_joint) {
+                return part.has(Class::Unknown, "test gets more words than can be told apart");
+            }
+            for words in longer.split(is_joint) {
+                if words.len() > 4 {
+                    return part.has(Class::Unknown, "test gets more words than can be told apart");
+                }
+                expression(judge, words, part);
+            }
+        }
+    }
+}

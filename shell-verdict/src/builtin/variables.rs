@@ -1,0 +1,111 @@
+//! Builtins that set variables, of which some evaluate what they get.
+
+use crate::class::Class;
+use crate::state::Variable;
+use crate::verdict::Part;
+use crate::walk::{Assigned, Judge, Word, is_name};
+
+/// `export`, `declare` and the like.
+pub(super) fn declare(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &mut Part) {
+    let mut is_number = false;
+    let mut is_exported = name == "export";
+    for word in words {
+        if let Some(Assigned { name, value }) = &word.assigned {
+            if is_number {
+                match value {
+                    Variable::Text(text) => judge.arithmetic(text, part),
+                    _ => part.has(Class::Code, "the value of a number is evaluated, and is not known"),
+                }
+            }
+            if is_exported {
+                Judge::export(name, value, part);
+            }
+            if is_number {
+                judge.state.evaluated.insert(name.clone());
+                judge.state.assign(name.clone(), Variable::Number);
+            } else {
+                judge.assign(name, value.clone(), part);
+            }
+            continue;
+        }
+        match word.value.text() {
+            Some("-n") if name != "export" => {
+                part.has(Class::Code, "a reference to a variable is evaluated where it is used");
+            }
+            Some("-f" | "-F") if name == "export" => {
+                part.has(Class::Code, "a function is given to the programs that are started");
+            }
+            Some(option) if option.starts_with('-') || option.starts_with('+') => {
+                if option.contains(['n', 'f']) && option.starts_with('-') && !matches!(option, "-F" | "-f") {
+                    part.has(Class::Code, format!("{name} {option} changes what names stand for"));
+                }
+                is_number |= option.contains('i');
+                is_exported |= option.contains('x');
+            }
+            Some(variable) if is_name(variable) => {
+                if is_number {
+                    judge.state.evaluated.insert(variable.to_owned());
+                }
+                if is_exported {
+                    Judge::export(variable, &Variable::Unknown, part);
+                }
+            }
+            _ => part.has(Class::Code, format!("{name} gets a word that is not known, and may evaluate it")),
+        }
+    }
+}
+
+/// Those that set variables to what they read.
+pub(super) fn reads(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &mut Part) {
+    let mut rest = words.iter();
+    let valued: &str = match name {
+        "read" => "adinNptu",
+        "getopts" => "",
+        _ => "dnOsu",
+    };
+    let mut at = 0;
+    while let Some(word) = rest.next() {
+        let Some(text) = word.value.text() else {
+            return part.has(Class::Code, format!("{name} gets the name of a variable that is not known"));
+        };
+        if let Some(letters) = text.strip_prefix('-').filter(|letters| !letters.is_empty() && at == 0) {
+            for (index, letter) in letters.char_indices() {
+                if letter == 'e' || letter == 'C' || letter == 'c' {
+                    return part.has(Class::Code, format!("{name} -{letter} can run something"));
+                }
+                if valued.contains(letter) {
+                    let attached = &letters[index + 1..];
+                    let value = if attached.is_empty() {
+                        rest.next().and_then(|word| word.value.text())
+                    } else {
+                        Some(attached)
+                    };
+                    if letter == 'a' {
+                        match value {
+                            Some(name) if is_name(name) => judge.assign(name, Variable::Unknown, part),
+                            _ => part.has(Class::Code, "the subscript of a variable is evaluated"),
+                        }
+                    }
+                    break;
+                }
+            }
+            continue;
+        }
+        at += 1;
+        // The first of getopts is the list of options.
+        if name == "getopts" && at == 1 {
+            continue;
+        }
+        if name == "getopts" && at > 2 {
+            break;
+        }
+        if is_name(text) {
+            judge.assign(text, Variable::Unknown, part);
+        } else {
+            part.has(Class::Code, "the subscript of a variable is evaluated");
+        }
+    }
+    for name in ["REPLY", "MAPFILE", "OPTARG"] {
+        judge.state.assign(name.to_owned(), Variable::Unknown);
+    }
+}

@@ -1,0 +1,119 @@
+//! Programs that speak with other machines, or say how this one is connected.
+
+use crate::class::Class;
+use crate::situation::Access;
+use crate::verdict::Part;
+use crate::walk::Judge;
+use crate::words::Value;
+
+pub(super) fn network(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) {
+    part.is(Class::Network, format!("{base} {}", Class::Network.words()));
+    let words: Vec<&str> = values.iter().filter_map(Value::text).collect();
+    match base {
+        "ssh" | "mosh" | "rsh" | "autossh" | "sshpass" => {
+            // The command on the other side, as far as it is a warning.
+            let host = words.iter().position(|word| !word.starts_with('-'));
+            if let Some(host) = host {
+                crate::forbidden::look(&words[host + 1..].join(" "), part);
+            }
+            if words.iter().any(|word| {
+                word.to_ascii_lowercase().contains("proxycommand")
+                    || word.to_ascii_lowercase().contains("localcommand")
+            }) {
+                part.has(Class::Code, format!("{base} runs a command of an option"));
+            }
+        }
+        "docker" | "podman" | "nerdctl" | "kubectl" | "oc" => container(base, &words, part),
+        "terraform" | "tofu" | "pulumi" if words.contains(&"destroy") => {
+            part.is(Class::Dangerous, format!("{base} destroys what was built"));
+        }
+        _ => {}
+    }
+    for value in values {
+        if let Some(file) = value
+            .text()
+            .and_then(|text| text.strip_prefix('@').or_else(|| text.split_once("=@").map(|(_, file)| file)))
+        {
+            judge.path(&Value::Text(file.to_owned()), Access::Read, part);
+        }
+    }
+    crate::forbidden::hidden(values, part);
+}
+
+fn container(base: &str, words: &[&str], part: &mut Part) {
+    let destroys = ["prune", "rm", "rmi", "delete", "drain", "kill", "down"];
+    if words.iter().any(|word| destroys.contains(word)) {
+        part.is(Class::Dangerous, format!("{base} deletes what it runs or keeps"));
+    }
+    let opens = words.iter().any(|word| {
+        *word == "--privileged"
+            || word.starts_with("/:")
+            || word.contains("docker.sock")
+            || matches!(*word, "--pid=host" | "--net=host" | "--network=host" | "--ipc=host")
+            || word.starts_with("--volume=/:")
+            || word.starts_with("-v/:")
+            || word.contains("source=/,")
+            || word.contains("src=/,")
+    });
+    if opens {
+        part.is(Class::Dangerous, format!("{base} gets at the machine itself"));
+    }
+}
+
+pub(super) fn ip(values: &[Value], part: &mut Part) {
+    let words: Option<Vec<&str>> = values.iter().map(Value::text).collect();
+    let Some(words) = words else {
+        return part.is(Class::Unknown, "ip gets a word that is not known before it runs");
+    };
+    let mut operands = words.iter().filter(|word| !word.starts_with('-'));
+    let options_are_known = words.iter().filter(|word| word.starts_with('-')).all(|word| {
+        matches!(
+            *word,
+            "-4" | "-6"
+                | "-s"
+                | "-stats"
+                | "-d"
+                | "-details"
+                | "-br"
+                | "-brief"
+                | "-j"
+                | "-json"
+                | "-p"
+                | "-pretty"
+                | "-o"
+                | "-oneline"
+                | "-c"
+                | "-color"
+                | "-h"
+                | "-human"
+                | "-V"
+                | "-r"
+                | "-resolve"
+                | "-t"
+                | "-0"
+        )
+    });
+    let object = operands.next();
+    let is_object = object.is_none_or(|object| {
+        [
+            "address",
+            "link",
+            "route",
+            "neighbour",
+            "neighbor",
+            "rule",
+            "maddress",
+            "mroute",
+            "tunnel",
+            "netconf",
+        ]
+        .iter()
+        .any(|known| known.starts_with(object))
+    });
+    let is_reading = operands
+        .next()
+        .is_none_or(|verb| matches!(*verb, "show" | "sh" | "s" | "list" | "ls" | "l" | "lst" | "get"));
+    if !(options_are_known && is_object && is_reading) {
+        part.is(Class::Unknown, "ip can change how the machine is connected");
+    }
+}

@@ -84,6 +84,12 @@ fn program(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut Part)
 }
 
 fn known(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) {
+    // Some are no more than a way to start another.
+    match base {
+        "egrep" | "fgrep" | "rgrep" => part.starts.push("grep".to_owned()),
+        "diff3" | "sdiff" => part.starts.push("diff".to_owned()),
+        _ => {}
+    }
     for name in environment::of_program(base) {
         // What sorts keeps what does not fit in memory there.
         if judge.situation().env.contains_key(*name) && *name != "TMPDIR" {

@@ -46,6 +46,9 @@ mod class;
 mod command;
 mod environment;
 mod forbidden;
+#[doc(hidden)]
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod git;
 mod lookup;
 mod names;

@@ -40,7 +40,10 @@ pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
             }
             return options::judge(judge, base, values, part);
         }
-        "dpkg" | "dpkg-query" if reads_packages(values) => {}
+        "dpkg" | "dpkg-query" if reads_packages(values) => {
+            part.starts.push("dpkg-query".to_owned());
+            judge.needs(&[("DPKG_PAGER", "cat"), ("PAGER", "cat")]);
+        }
         "stty"
             if values.is_empty()
                 || values.iter().all(|value| {

@@ -259,8 +259,10 @@ fn xargs(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
     let rest = values.get(at..).unwrap_or_default();
     let unknown = Value::Unknown { prefix: String::new(), splits: true };
     let inner: Vec<Value> = match (&replaced, rest) {
-        // Without a command it is echo.
-        (_, []) => return,
+        (_, []) => {
+            part.starts.push("echo".to_owned());
+            return;
+        }
         (None, rest) => rest.iter().cloned().chain([unknown]).collect(),
         (Some(mark), rest) => rest
             .iter()

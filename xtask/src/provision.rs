@@ -22,6 +22,8 @@ enum Install {
 /// What the tests need.
 pub(crate) const FOR_TESTS: &[Tool] = &[
     Tool { name: "GNU time", probe: &["/usr/bin/time", "--version"], install: Install::Debian("time") },
+    Tool { name: "strace", probe: &["strace", "-V"], install: Install::Debian("strace") },
+    Tool { name: "git", probe: &["git", "--version"], install: Install::Debian("git") },
     Tool {
         name: "cargo-nextest",
         probe: &["cargo", "nextest", "--version"],

@@ -10,13 +10,13 @@ use crate::state::Variable;
 use crate::verdict::Part;
 use crate::walk::{Judge, Word, is_name};
 use crate::words::Value;
-use std::path::Path;
 
 /// Judges a builtin. Whether it was one.
 pub(crate) fn judge(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &mut Part) -> bool {
     match name {
-        ":" | "true" | "false" | "echo" | "pwd" | "times" | "dirs" | "break" | "continue" | "return"
-        | "exit" | "caller" | "logout" | "unalias" => {}
+        ":" | "true" | "false" | "echo" | "pwd" | "times" | "dirs" | "exit" | "caller" | "logout"
+        | "unalias" => {}
+        "break" | "continue" | "return" => judge.state.tangle(),
         // `wait -p` evaluates a subscript, `jobs -x` runs a command.
         "wait" | "jobs" => {
             if words.iter().any(|word| word.value.text().is_none_or(|text| text.contains(['p', 'x']))) {
@@ -25,18 +25,13 @@ pub(crate) fn judge(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &mu
         }
         "shift" | "umask" if words.iter().all(|word| word.value.text().is_some()) => {}
         "printf" => printf(judge, words, part),
-        "cd" => cd(judge, words, part),
-        "pushd" => {
-            let before = judge.state.cwd.clone();
-            match words {
-                [word] if word.value.text().is_some_and(|text| !text.starts_with(['-', '+'])) => {
-                    cd(judge, words, part);
-                }
-                _ => judge.state.cwd = None,
-            }
-            judge.state.directories.push(before);
-        }
-        "popd" => judge.state.cwd = judge.state.directories.pop().flatten().filter(|_| words.is_empty()),
+        "cd" => cd(judge, words),
+        "pushd" => match words {
+            [word] if word.value.text().is_some_and(|text| !text.starts_with(['-', '+'])) => cd(judge, words),
+            _ => lose_directory(judge),
+        },
+        // What `dirs` and the variable of the stack changed is not followed.
+        "popd" => lose_directory(judge),
         "test" | "[" => test::test(judge, name, words, part),
         "export" | "declare" | "typeset" | "local" | "readonly" => {
             variables::declare(judge, name, words, part);
@@ -51,6 +46,8 @@ pub(crate) fn judge(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &mu
         }
         "read" | "mapfile" | "readarray" | "getopts" => variables::reads(judge, name, words, part),
         "unset" => {
+            judge.state.tangle();
+            judge.lose_functions();
             for word in options_end(words) {
                 match word.value.text() {
                     Some(name) if is_name(name) => judge.assign(name, Variable::Unknown, part),
@@ -145,7 +142,7 @@ fn printf(judge: &mut Judge<'_>, words: &[Word], part: &mut Part) {
     }
 }
 
-fn cd(judge: &mut Judge<'_>, words: &[Word], part: &mut Part) {
+fn cd(judge: &mut Judge<'_>, words: &[Word]) {
     let mut is_physical = false;
     let mut words = words;
     while let [first, rest @ ..] = words {
@@ -160,16 +157,35 @@ fn cd(judge: &mut Judge<'_>, words: &[Word], part: &mut Part) {
         [word] => word.value.text().filter(|text| *text != "-" && !text.is_empty()).map(str::to_owned),
         _ => None,
     };
-    if !judge.state.assigned.is_empty() && judge.state.assigned.contains_key("CDPATH") {
-        part.has(Class::Unknown, "CDPATH was changed");
-    }
-    // One that is not there changes nothing, and what comes then runs where it was.
-    let to = to.and_then(|to| if is_physical { judge.absolute(&to) } else { judge.directory(&to) });
-    let is_there = to.as_deref().is_some_and(Path::is_dir);
+    let to = to.filter(|_| !words.iter().any(|word| word.value.may_be_option()));
+    judge.state.seen.borrow_mut().changes_directory = true;
+    let written = to.as_deref().and_then(|to| judge.directory(to));
+    let real = to.as_deref().and_then(|to| judge.absolute(to));
+    // Where a link stands before a `..` the shell and the system have other ideas of it.
+    let is_same = match (&written, &real) {
+        (Some(written), Some(real)) => {
+            written == real
+                || written
+                    .canonicalize()
+                    .is_ok_and(|written| real.canonicalize().is_ok_and(|real| written == real))
+        }
+        _ => false,
+    };
+    // One that is not there, or that nobody may enter, changes nothing, and what comes then runs where it was.
+    let is_there = real
+        .as_deref()
+        .is_some_and(|path| path.join(".").symlink_metadata().is_ok_and(|metadata| metadata.is_dir()));
     if !is_there {
         judge.state.lost.set(true);
     }
-    judge.state.cwd = to.filter(|_| is_there || judge.state.is_lenient);
+    let stays_known = is_there && is_same && !judge.state.facts.is_tangled;
+    judge.state.cwd =
+        if is_physical { real } else { written }.filter(|_| stays_known || judge.state.is_lenient);
+}
+
+fn lose_directory(judge: &mut Judge<'_>) {
+    judge.state.seen.borrow_mut().changes_directory = true;
+    judge.state.cwd = None;
 }
 
 fn set(judge: &mut Judge<'_>, words: &[Word], part: &mut Part) {
@@ -244,7 +260,11 @@ fn exec(judge: &mut Judge<'_>, words: &[Word], part: &mut Part) {
     let mut words = words;
     while let [first, rest @ ..] = words {
         match first.value.text() {
-            Some("-c" | "-l" | "-cl" | "-lc" | "--") => words = rest,
+            Some("-c" | "-cl" | "-lc") => {
+                judge.loses_env = true;
+                words = rest;
+            }
+            Some("-l" | "--") => words = rest,
             Some("-a") => words = rest.get(1..).unwrap_or_default(),
             _ => break,
         }
@@ -253,11 +273,13 @@ fn exec(judge: &mut Judge<'_>, words: &[Word], part: &mut Part) {
         part.has(Class::Unknown, "exec gets an option that is not known");
     }
     command::nested(judge, &values(words), part);
+    judge.loses_env = false;
 }
 
 fn eval(judge: &mut Judge<'_>, words: &[Word], part: &mut Part) {
     let texts: Option<Vec<&str>> = words.iter().map(|word| word.value.text()).collect();
     part.says = None;
+    judge.state.tangle();
     match texts {
         Some(texts) => {
             let text = texts.join(" ");
@@ -278,12 +300,18 @@ fn trap(judge: &mut Judge<'_>, words: &[Word], part: &mut Part) {
             Some("-p" | "-l" | "-" | "") => {}
             Some(text) if words.len() > 1 => {
                 let text = text.to_owned();
-                // It runs at any time.
-                judge.apart(|judge| {
-                    judge.state.cwd = None;
-                    judge.state.assigned.values_mut().for_each(|value| *value = Variable::Unknown);
-                    judge.payload(&text, Shell::Bash, part);
-                });
+                judge.state.tangle();
+                // It runs at any time, and what it changes is changed then.
+                let says_only = |text: &str| {
+                    ["echo ", "printf ", "exit", ":", "true"]
+                        .iter()
+                        .any(|harmless| text.starts_with(harmless))
+                        && !text.contains(['$', '`', '=', '(', '{', '<', '>', '&', '|', '\n'])
+                };
+                if !says_only(&text) {
+                    part.has(Class::Code, "trap runs a command at another time, when other things may be so");
+                }
+                judge.apart(|judge| judge.payload(&text, Shell::Bash, part));
             }
             Some(_) => {}
             None => part.has(Class::Code, "trap runs a text that is not known before it runs"),

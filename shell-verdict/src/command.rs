@@ -30,8 +30,8 @@ pub(crate) fn judge(judge: &mut Judge<'_>, words: Vec<Word>, part: &mut Part) {
         return part.has(Class::Unknown, "the name of the program is empty");
     }
     part.program = Some(base(&name).to_owned());
-    if judge.state.functions.contains_key(&name) {
-        return judge.call(&name, part);
+    if judge.call(&name, part) {
+        return;
     }
     if builtin::judge(judge, &name, &words[1..], part) {
         return;

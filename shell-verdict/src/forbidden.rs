@@ -96,6 +96,10 @@ fn devices(words: &[&str], part: &mut Part) {
 }
 
 fn rm(judge: &mut Judge<'_>, words: &[&str], values: &[Value], part: &mut Part) {
+    let all_of_home = ["~/*", "$HOME/*", "${HOME}/*", "\"$HOME\"/*"];
+    if is_recursive(words) && part.text.split_whitespace().any(|word| all_of_home.contains(&word)) {
+        part.is(Class::Forbidden, "it deletes all that is in the home");
+    }
     let is_recursive = is_recursive(words);
     let is_forced = words.iter().any(|word| is_flag(word, 'f') || word.starts_with("--f"));
     if words.iter().any(|word| word.starts_with("--no-pres")) {
@@ -163,7 +167,7 @@ fn is_flag(word: &str, flag: char) -> bool {
 fn is_of_system(judge: &Judge<'_>, value: &Value) -> bool {
     let text = match value {
         Value::Text(text) => text.as_str(),
-        Value::Below(_) => return false,
+        Value::Below { .. } => return false,
         // `/$x` may be anything below.
         Value::Unknown { prefix, .. } => match prefix.rfind('/') {
             Some(at) => &prefix[..=at],
@@ -194,25 +198,13 @@ pub(crate) fn look(text: &str, part: &mut Part) {
         part.is(Class::Forbidden, "it starts itself again and again");
     }
     for segment in plain.split([';', '|', '&', '\n', '(', ')', '{', '}', '`']) {
-        let mut words = segment.split_whitespace().skip_while(|word| {
+        let goes_before = |word: &str| {
             word.contains('=')
-                || matches!(
-                    *word,
-                    "if" | "then"
-                        | "else"
-                        | "do"
-                        | "while"
-                        | "until"
-                        | "!"
-                        | "time"
-                        | "exec"
-                        | "command"
-                        | "env"
-                        | "nohup"
-                        | "builtin"
-                        | "eval"
-                )
-        });
+                || word.starts_with('-')
+                || word.starts_with(|c: char| c.is_ascii_digit())
+                || names::is("before-a-command", base(word))
+        };
+        let mut words = segment.split_whitespace().skip_while(|word| goes_before(word));
         let Some(first) = words.next() else { continue };
         let name = base(first.trim_start_matches('$'));
         if is_never(name) {
@@ -237,8 +229,14 @@ pub(crate) fn hidden(values: &[Value], part: &mut Part) {
 }
 
 fn reads_services(words: &[&str]) -> bool {
-    let mut operands = words.iter().filter(|word| !word.starts_with('-'));
-    let verb = operands.next();
+    // An option before it may take it for its value.
+    let verb = words.iter().find(|word| {
+        !matches!(
+            **word,
+            "--no-pager" | "--user" | "--system" | "-a" | "--all" | "-l" | "--full" | "--failed"
+        )
+    });
+
     verb.is_none_or(|verb| {
         matches!(
             *verb,

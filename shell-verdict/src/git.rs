@@ -5,11 +5,11 @@ mod config;
 use crate::class::Class;
 use crate::names;
 use crate::options;
-use crate::situation::Access;
+use crate::situation::{Access, Decision};
 use crate::verdict::{Ground, Part};
 use crate::walk::Judge;
 use crate::words::Value;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Takes away what git would run by itself, and what it would write while it reads.
 const NEUTRAL: &[(&str, &str)] = &[
@@ -166,7 +166,7 @@ fn subcommand(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut Pa
     if values.iter().filter_map(Value::text).any(|text| text.contains("%G") || text.contains("signature")) {
         part.has(Class::Code, "signatures are checked by a program that is configured");
     }
-    judge.needs(NEUTRAL);
+    judge.needs(NEUTRAL, part);
     repository(judge, name, part);
 }
 
@@ -210,13 +210,13 @@ fn line(name: &str, first: Option<&str>, words: &[Option<&str>], operands: usize
         {
             "git:tag"
         }
-        ("remote", None | Some("-v" | "--verbose")) if operands == 0 => "git:none",
+        ("remote", None | Some("-v" | "--verbose")) if operands == 0 => "git:(none)",
         ("merge-file", _) if lists(words, &["-p", "--stdout"]) => "git:merge-file",
         ("stash", Some("show")) => "git:diff",
         ("worktree" | "notes" | "sparse-checkout", Some("list"))
         | ("notes", Some("show"))
         | ("bisect", Some("log"))
-        | ("remote", Some("get-url")) => "git:text",
+        | ("remote", Some("get-url")) => "git:(text)",
 
         ("reflog", None | Some("show" | "list" | "exists")) | ("stash", Some("list")) => "git:log",
         ("reflog", Some(word)) if !matches!(word, "expire" | "delete" | "drop" | "write") => "git:log",
@@ -253,15 +253,35 @@ fn line(name: &str, first: Option<&str>, words: &[Option<&str>], operands: usize
     }
 }
 
-/// Whether an option says that something is listed.
+/// Whether one of these options says what is done: it stands first, or after options without values.
 fn lists(words: &[Option<&str>], options: &[&str]) -> bool {
-    words.iter().flatten().any(|word| {
+    const PLAIN: &[&str] = &[
+        "-a",
+        "-r",
+        "-v",
+        "-vv",
+        "-q",
+        "-i",
+        "--all",
+        "--remotes",
+        "--color",
+        "--no-color",
+        "--column",
+        "--no-column",
+    ];
+    let is_mode = |word: &str| {
         options.iter().any(|option| {
-            word == option || word.strip_prefix(option).is_some_and(|rest| rest.starts_with('='))
+            word == *option || word.strip_prefix(option).is_some_and(|rest| rest.starts_with('='))
         }) || (word.starts_with("-n")
             && options.contains(&"-n")
             && word[2..].bytes().all(|byte| byte.is_ascii_digit()))
-    })
+    };
+    let mut words = words.iter().copied().skip_while(|word| {
+        word.is_some_and(|word| {
+            !is_mode(word) && (PLAIN.contains(&word) || (word.starts_with("--") && word.contains('=')))
+        })
+    });
+    words.next().flatten().is_some_and(is_mode)
 }
 
 /// What destroys what cannot be brought back.
@@ -356,12 +376,29 @@ fn repository(judge: &Judge<'_>, name: &str, part: &mut Part) {
     let Some(cwd) = judge.state.cwd.as_deref() else {
         return ask("the directory in which git runs is not known before it does".to_owned());
     };
-    // Where one is broken git looks further up.
-    for directory in cwd.ancestors() {
-        if let Err(why) = config::check(directory, reads_work_tree(name)) {
-            ask(why);
+    // Where one is broken git looks further up; through a link the way up is another.
+    let real = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
+    let mut directories: Vec<&Path> = cwd.ancestors().collect();
+    directories.extend(real.ancestors().filter(|directory| !cwd.starts_with(directory)));
+    let mut used = Vec::new();
+    for directory in directories {
+        match config::check(directory, reads_work_tree(name)) {
+            Ok(found) => used.extend(found),
+            Err(why) => ask(why),
         }
     }
+    // What is in a repository is read as well, wherever it is.
+    let decisions = used.iter().map(|path| (path, (situation.decide)(path, Access::Read)));
+    let outside: Vec<_> = decisions.filter(|(_, decision)| *decision != Decision::Allow).collect();
+    for (path, decision) in outside {
+        part.because(
+            Class::GitRead,
+            decision,
+            Ground::Path,
+            format!("it reads the repository {}", path.display()),
+        );
+    }
+    let mut ask = |text: String| part.because(Class::Code, Class::Code.decision(), Ground::Detail, text);
     if let Some(home) = situation.home().filter(|home| home.starts_with(situation.workspace)) {
         for file in [home.join(".gitconfig"), home.join(".config/git/config")] {
             if let Err(why) = config::check_file(&file) {
@@ -375,6 +412,16 @@ fn repository(judge: &Judge<'_>, name: &str, part: &mut Part) {
 fn reads_work_tree(name: &str) -> bool {
     matches!(
         name,
-        "status" | "diff" | "diff-files" | "diff-index" | "describe" | "stash" | "ls-files" | "grep"
+        "status"
+            | "diff"
+            | "diff-files"
+            | "diff-index"
+            | "describe"
+            | "stash"
+            | "ls-files"
+            | "grep"
+            | "log"
+            | "show"
+            | "whatchanged"
     )
 }

@@ -45,6 +45,7 @@ mod builtin;
 mod class;
 mod command;
 mod environment;
+mod facts;
 mod forbidden;
 #[doc(hidden)]
 #[cfg(feature = "fuzzing")]

@@ -77,6 +77,12 @@ impl<'r, 'a> Reading<'r, 'a> {
 
 impl Reading<'_, '_> {
     fn words(&mut self, values: &[Value]) {
+        if self.spec.takes_at_files
+            && values.iter().any(|value| value.text().is_none_or(|text| text.starts_with('@')))
+        {
+            let base = self.base;
+            self.part.has(Class::Unknown, format!("{base} may take its options from a file"));
+        }
         let mut at = 0;
         while at < values.len() {
             match &values[at] {
@@ -173,7 +179,8 @@ impl Reading<'_, '_> {
         let letter = name
             .strip_prefix('-')
             .and_then(|name| self.spec.short(name.chars().next()?).filter(|_| name.len() == 1));
-        let Some(takes) = self.spec.long(name).or(letter).or_else(|| self.spec.abbreviated(name)) else {
+        let known = self.spec.long(name).or(letter).map(|takes| (name, takes));
+        let Some((name, takes)) = known.or_else(|| self.spec.abbreviated(name)) else {
             self.unknown(name);
             return 0;
         };
@@ -226,7 +233,7 @@ impl Reading<'_, '_> {
                 // `-d recurse` is `-r`.
                 let is_grep = matches!(base, "grep" | "egrep" | "fgrep");
                 if is_grep
-                    && (name == "-d" || name.starts_with("--dir"))
+                    && (name == "-d" || name == "--directories")
                     && !value
                         .text()
                         .is_some_and(|text| text.starts_with(['s', 'r']) && !text.starts_with("rec"))
@@ -322,9 +329,6 @@ impl Reading<'_, '_> {
 
     fn operand(&mut self, kind: Kind, operand: &Value) {
         let base = self.base;
-        if self.spec.takes_at_files && operand.text().is_none_or(|text| text.starts_with('@')) {
-            self.part.has(Class::Unknown, format!("{base} may take options from a file"));
-        }
         let tree = |follows_links| Access::ReadTree { follows_links };
         let access = match (kind, self.tree) {
             (Kind::Text, _) => return,
@@ -338,11 +342,22 @@ impl Reading<'_, '_> {
                 return;
             }
             (Kind::Write, _) => Access::Write,
+            (Kind::Names, Some(true)) => tree(true),
             (Kind::Names, _) => Access::ReadNames,
             (Kind::Tree, None) if self.is_listing => Access::ReadNames,
             (Kind::Tree, follows) => tree(follows.unwrap_or(false)),
             (Kind::Read, Some(follows)) => tree(follows),
             (Kind::Read, None) => Access::Read,
+        };
+        // Of a directory they read what has the name of the other.
+        let is_directory = |judge: &Judge<'_>| {
+            operand.text().and_then(|text| judge.absolute(text)).is_some_and(|path| path.is_dir())
+        };
+        let access = match access {
+            Access::Read if matches!(base, "diff" | "sdiff" | "diff3") && is_directory(self.judge) => {
+                tree(true)
+            }
+            access => access,
         };
         if operand.text() != Some("-") {
             self.judge.path(operand, access, self.part);

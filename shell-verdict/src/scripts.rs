@@ -106,7 +106,7 @@ fn shell(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) {
     let shell = if base == "bash" { Shell::Bash } else { Shell::Sh };
     judge.apart(|judge| {
         // It begins with the variables that were exported alone.
-        judge.state.functions.clear();
+        judge.state.functions = std::rc::Rc::default();
         judge.state.plain_patterns = true;
         let exported: Vec<String> = judge.state.assigned.keys().cloned().collect();
         for name in exported {

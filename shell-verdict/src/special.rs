@@ -24,7 +24,7 @@ pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
         "less" => less(judge, values, part),
         "systemctl" | "journalctl" | "timedatectl" | "loginctl" => {
             // On a terminal they show it with another program.
-            judge.needs(&[("SYSTEMD_PAGER", "cat"), ("PAGER", "cat")]);
+            judge.needs(&[("SYSTEMD_PAGER", "cat"), ("PAGER", "cat")], part);
             if base == "timedatectl"
                 && !values.iter().all(|value| {
                     value.text().is_some_and(|text| {
@@ -42,13 +42,20 @@ pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
         }
         "dpkg" | "dpkg-query" if reads_packages(values) => {
             part.starts.push("dpkg-query".to_owned());
-            judge.needs(&[("DPKG_PAGER", "cat"), ("PAGER", "cat")]);
+            judge.needs(&[("DPKG_PAGER", "cat"), ("PAGER", "cat")], part);
         }
         "stty"
             if values.is_empty()
                 || values.iter().all(|value| {
                     matches!(value.text(), Some("-a" | "--all" | "-g" | "--save" | "size" | "speed"))
                 }) => {}
+        // Without it they ask for the names of other machines.
+        "lsof" | "netstat"
+            if values.iter().any(|value| value.text().is_some_and(|text| is_short_with(text, 'n'))) =>
+        {
+            return options::judge(judge, base, values, part);
+        }
+        "lsof" | "netstat" => part.is(Class::Network, format!("{base} asks for the names of other machines")),
         "fuser"
             if !values.iter().any(|value| {
                 value.text().is_none_or(|text| text.starts_with('-') && text.contains(['k', 'i', 'w', 'M']))
@@ -59,7 +66,7 @@ pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
                 .filter(|value| !value.text().is_some_and(|text| text.starts_with('-')))
                 .for_each(|value| judge.path(value, Access::Read, part));
         }
-        "mktemp" if values.iter().any(|value| matches!(value.text(), Some("-u" | "--dry-run"))) => {}
+        "mktemp" if values.first().is_some_and(|value| matches!(value.text(), Some("-u" | "--dry-run"))) => {}
         "tar" | "bsdtar" | "unzip" | "gzip" | "gunzip" | "zcat" | "xz" | "unxz" | "bzip2" | "bunzip2"
         | "ar" | "zstd"
             if archive::judge(judge, base, values, part) => {}
@@ -229,7 +236,7 @@ fn tells_of_itself(base: &str, values: &[Value]) -> bool {
 
 /// A pager, of which a person at a terminal could have commands run.
 fn less(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
-    judge.needs(&[("LESSSECURE", "1")]);
+    judge.needs(&[("LESSSECURE", "1")], part);
     if values.iter().any(|value| value.text().is_some_and(|text| text.starts_with('+'))) {
         part.has(Class::Code, "less runs a command of its own first");
     }
@@ -258,4 +265,8 @@ fn reads_packages(values: &[Value]) -> bool {
     asks && words[1..]
         .iter()
         .all(|word| !word.starts_with('-') || word.starts_with("-f=") || word.starts_with("--showformat="))
+}
+
+fn is_short_with(text: &str, letter: char) -> bool {
+    text.starts_with('-') && !text.starts_with("--") && text.contains(letter)
 }

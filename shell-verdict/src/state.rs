@@ -1,9 +1,10 @@
 //! What is known at a place of a command: variables, the directory, functions.
 
+use crate::facts::Facts;
 use crate::names;
 use crate::situation::Situation;
 use brush_parser::ast;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -28,10 +29,15 @@ pub(crate) enum Known<'a> {
 
 /// A function that the command defines.
 pub(crate) struct Function {
+    /// It is there for certain.
+    pub(crate) is_certain: bool,
     pub(crate) body: ast::FunctionBody,
     /// The text that it stands in.
     pub(crate) text: Rc<str>,
 }
+
+/// So many entries of directories and words are looked at for a command.
+const BUDGET: usize = 20_000;
 
 /// What is known at a place of a command.
 #[derive(Clone)]
@@ -39,16 +45,20 @@ pub(crate) struct State<'a> {
     pub(crate) situation: &'a Situation<'a>,
     /// The directory; `None` once it is not known.
     pub(crate) cwd: Option<PathBuf>,
-    pub(crate) assigned: BTreeMap<String, Variable>,
-    pub(crate) functions: BTreeMap<String, Rc<Function>>,
+    pub(crate) assigned: Rc<BTreeMap<String, Variable>>,
+    pub(crate) functions: Rc<BTreeMap<String, Rc<Function>>>,
     /// What may or may not have happened counts as done: for what must not run, not for what may.
     pub(crate) is_lenient: bool,
     /// Something was forgotten since it may or may not have happened.
     pub(crate) lost: Rc<Cell<bool>>,
-    /// The directories that `pushd` left.
-    pub(crate) directories: Vec<Option<PathBuf>>,
+    /// What the whole command was seen to do in an earlier look.
+    pub(crate) facts: Rc<Facts>,
+    /// What it is seen to do in this one.
+    pub(crate) seen: Rc<RefCell<Facts>>,
+    /// How much may still be looked at: entries of directories, and words that patterns and braces come to.
+    pub(crate) budget: Rc<Cell<usize>>,
     /// Variables whose values are evaluated when they get one.
-    pub(crate) evaluated: BTreeSet<String>,
+    pub(crate) evaluated: Rc<BTreeSet<String>>,
     /// Patterns mean what they do by default.
     pub(crate) plain_patterns: bool,
 }
@@ -60,21 +70,31 @@ impl<'a> State<'a> {
             cwd: Some(situation.cwd.to_owned()),
             is_lenient: false,
             lost: Rc::default(),
-            directories: Vec::new(),
-            evaluated: BTreeSet::new(),
-            assigned: BTreeMap::new(),
-            functions: BTreeMap::new(),
+            facts: Rc::default(),
+            seen: Rc::default(),
+            budget: Rc::new(Cell::new(BUDGET)),
+            evaluated: Rc::default(),
+            assigned: Rc::default(),
+            functions: Rc::default(),
             plain_patterns: true,
         }
     }
 
     /// What a variable holds.
     pub(crate) fn variable(&self, name: &str) -> Known<'_> {
-        match self.assigned.get(name) {
-            Some(Variable::Text(text)) => return Known::Text(text),
-            Some(Variable::Number) => return Known::Number,
-            Some(Variable::Unknown) => return Known::Unknown,
-            None => {}
+        if let Some(value) = self.assigned.get(name) {
+            // Those of the shell itself may be another the next moment; one that is there before may be left as it is.
+            let is_own = name.starts_with("BASH")
+                || names::is("variables-numbers", name)
+                || names::is("variables-others", name)
+                || self.situation.env.contains_key(name);
+            let value = if self.is_lenient { value } else { self.facts.restrict(name, value) };
+            return match value {
+                Variable::Text(_) | Variable::Number if is_own && !self.is_lenient => Known::Unknown,
+                Variable::Text(text) => Known::Text(text),
+                Variable::Number => Known::Number,
+                Variable::Unknown => Known::Unknown,
+            };
         }
         if name == "PWD" {
             let cwd = self.cwd.as_deref().and_then(|cwd| cwd.to_str());
@@ -92,12 +112,31 @@ impl<'a> State<'a> {
     }
 
     pub(crate) fn assign(&mut self, name: String, value: Variable) {
-        self.assigned.insert(name, value);
+        self.seen.borrow_mut().assigned(&name, &value);
+        Rc::make_mut(&mut self.assigned).insert(name, value);
+    }
+
+    /// A variable gets one of the values of a loop.
+    pub(crate) fn assign_in_loop(&mut self, name: &str, value: Variable, text: &str, at: usize) {
+        self.seen.borrow_mut().looped(name, text, at);
+        Rc::make_mut(&mut self.assigned).insert(name.to_owned(), value);
+    }
+
+    /// Notes that what is written is not done in its order, or names get other meanings.
+    pub(crate) fn tangle(&mut self) {
+        self.seen.borrow_mut().is_tangled = true;
+    }
+
+    /// Takes of what may be looked at in all. Whether there is so much.
+    pub(crate) fn spend(&self, much: usize) -> bool {
+        let left = self.budget.get().checked_sub(much);
+        self.budget.set(left.unwrap_or(0));
+        left.is_some()
     }
 
     /// What is known where it may be this or that.
-    pub(crate) fn merge(&mut self, other: Self) {
-        if self.cwd != other.cwd || self.assigned != other.assigned || self.directories != other.directories {
+    pub(crate) fn merge(&mut self, other: &Self) {
+        if self.cwd != other.cwd || self.assigned != other.assigned {
             self.lost.set(true);
         }
         if self.is_lenient {
@@ -106,34 +145,37 @@ impl<'a> State<'a> {
         if self.cwd != other.cwd {
             self.cwd = None;
         }
-        for (name, own) in &mut self.assigned {
-            if other.assigned.get(name) != Some(own) {
-                *own = Variable::Unknown;
+        if self.assigned != other.assigned {
+            let assigned = Rc::make_mut(&mut self.assigned);
+            for (name, own) in assigned.iter_mut() {
+                if other.assigned.get(name) != Some(own) {
+                    *own = Variable::Unknown;
+                }
+            }
+            for name in other.assigned.keys() {
+                assigned.entry(name.clone()).or_insert(Variable::Unknown);
             }
         }
-        for name in other.assigned.into_keys() {
-            self.assigned.entry(name).or_insert(Variable::Unknown);
-        }
-        // A function that may be another is called as either: whoever calls it does not know which.
-        for (name, function) in other.functions {
-            self.functions.entry(name).or_insert(function);
+        // Whoever calls one that may not be there is judged as if it was not, too.
+        if !Rc::ptr_eq(&self.functions, &other.functions) {
+            let functions = Rc::make_mut(&mut self.functions);
+            for (name, function) in other.functions.iter() {
+                functions.entry(name.clone()).or_insert_with(|| Rc::clone(function));
+            }
         }
         self.plain_patterns &= other.plain_patterns;
-        self.evaluated.extend(other.evaluated);
-        if self.directories != other.directories {
-            self.directories.clear();
-        }
+        self.keep_evaluated(other);
     }
 
     /// Forgets what another state assigns otherwise.
     pub(crate) fn forget(&mut self, other: &Self) {
-        if self.cwd != other.cwd || self.assigned != other.assigned || self.directories != other.directories {
+        if self.cwd != other.cwd || self.assigned != other.assigned {
             self.lost.set(true);
         }
         if self.is_lenient {
             return;
         }
-        for (name, value) in &other.assigned {
+        for (name, value) in other.assigned.iter() {
             if self.assigned.get(name) != Some(value) {
                 let was_number = match self.variable(name) {
                     Known::Number => true,
@@ -141,16 +183,20 @@ impl<'a> State<'a> {
                     _ => false,
                 };
                 let is_number = was_number && *value == Variable::Number;
-                self.assign(name.clone(), if is_number { Variable::Number } else { Variable::Unknown });
+                let value = if is_number { Variable::Number } else { Variable::Unknown };
+                Rc::make_mut(&mut self.assigned).insert(name.clone(), value);
             }
         }
         if self.cwd != other.cwd {
             self.cwd = None;
         }
         self.plain_patterns &= other.plain_patterns;
-        self.evaluated.extend(other.evaluated.iter().cloned());
-        if self.directories != other.directories {
-            self.directories.clear();
+        self.keep_evaluated(other);
+    }
+
+    fn keep_evaluated(&mut self, other: &Self) {
+        if !Rc::ptr_eq(&self.evaluated, &other.evaluated) {
+            Rc::make_mut(&mut self.evaluated).extend(other.evaluated.iter().cloned());
         }
     }
 }

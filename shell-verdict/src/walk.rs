@@ -12,6 +12,7 @@ pub(crate) use test::is_name;
 
 use crate::class::Class;
 use crate::environment;
+use crate::facts::Facts;
 use crate::forbidden;
 use crate::situation::{Decision, Shell, Situation};
 use crate::state::{State, Variable};
@@ -38,6 +39,10 @@ pub(crate) struct Judge<'a> {
     commands: usize,
     /// The functions that are being called.
     calls: Vec<String>,
+    /// How many conditions, loops and functions stand around: what is in them may not happen.
+    conditions: usize,
+    /// What is started does not get the variables that keep it harmless.
+    pub(crate) loses_env: bool,
     /// What the command reads comes through a pipe.
     pub(crate) reads_pipe: bool,
     pub(crate) env: Vec<(String, String)>,
@@ -47,24 +52,26 @@ pub(crate) struct Judge<'a> {
 #[derive(Clone)]
 pub(crate) struct Source {
     text: Rc<str>,
-    is_ascii: bool,
+    /// Where each character begins, if some are longer than a byte.
+    begins: Option<Rc<[usize]>>,
 }
 
 impl Source {
     fn new(text: &str) -> Self {
-        Self { is_ascii: text.is_ascii(), text: text.into() }
+        Self::of(text.into())
     }
 
     fn of(text: Rc<str>) -> Self {
-        Self { is_ascii: text.is_ascii(), text }
+        let begins = (!text.is_ascii()).then(|| text.char_indices().map(|(at, _)| at).collect());
+        Self { text, begins }
     }
 
     /// The parser counts characters.
     fn byte(&self, index: usize) -> usize {
-        if self.is_ascii {
-            return index.min(self.text.len());
+        match &self.begins {
+            None => index.min(self.text.len()),
+            Some(begins) => begins.get(index).copied().unwrap_or(self.text.len()),
         }
-        self.text.char_indices().nth(index).map_or(self.text.len(), |(at, _)| at)
     }
 
     fn span(&self, span: &SourceSpan) -> Range<usize> {
@@ -73,14 +80,35 @@ impl Source {
     }
 }
 
+/// So often is a command looked at anew, when something later in it bears on what stands before.
+const MOST_LOOKS: usize = 5;
+
 pub(crate) fn judge(command: &str, situation: &Situation<'_>) -> Verdict {
-    let mut judge = Judge::new(situation);
-    let mut whole = Part::new(0..command.len(), command);
+    let mut facts = Rc::new(Facts::default());
+    let mut looks = 0;
+    let (mut whole, judge) = loop {
+        let mut judge = Judge::new(situation);
+        judge.state.facts = Rc::clone(&facts);
+        if facts.is_tangled && facts.changes_directory {
+            judge.state.cwd = None;
+        }
+        let mut whole = Part::new(0..command.len(), command);
+        judge.text(command, &mut whole);
+        let seen = judge.state.seen.borrow().clone();
+        looks += 1;
+        if seen == *facts || seen.is_empty() {
+            break (whole, judge);
+        }
+        if looks == MOST_LOOKS {
+            whole.has(Class::Unknown, "what the command does depends on itself in too many ways");
+            break (whole, judge);
+        }
+        facts = Rc::new(seen);
+    };
     for name in situation.env.keys().filter(|name| environment::is_dangerous(name)) {
         whole.has(Class::Code, format!("{name} is in the environment, and changes what commands do"));
     }
-    judge.text(command, &mut whole);
-    if judge.state.lost.get() && whole.decision < Decision::Deny {
+    if whole.decision < Decision::Deny && (judge.state.lost.get() || !facts.is_empty()) {
         look_leniently(command, situation, &mut whole);
     }
     Verdict {
@@ -118,6 +146,8 @@ impl<'a> Judge<'a> {
             depth: 0,
             commands: 0,
             calls: Vec::new(),
+            conditions: 0,
+            loses_env: false,
             reads_pipe: false,
             env: Vec::new(),
         }
@@ -141,6 +171,10 @@ impl<'a> Judge<'a> {
             into.has(Class::Unknown, "sh may understand the command otherwise than bash");
         }
         let source = Source::new(text);
+        // What fails while it is expanded ends its line, and the next goes on.
+        if program.complete_commands.len() > 1 && may_fail_to_expand(text) {
+            self.state.tangle();
+        }
         self.depth += 1;
         for list in &program.complete_commands {
             self.list(list, &source, into);
@@ -158,6 +192,12 @@ impl<'a> Judge<'a> {
         let is_odd = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
         if text.chars().any(is_odd) {
             return Err("the command holds control characters".to_owned());
+        }
+        if let Some(at) = here_document(text)
+            && (text[..at].contains("$(") || text[..at].contains('`'))
+            && !here_documents_end(text)
+        {
+            return Err("a here-document that may not end stands in a substituted command".to_owned());
         }
         if is_too_deep(text) {
             return Err("brackets and keywords stand too deep in each other".to_owned());
@@ -207,7 +247,7 @@ impl<'a> Judge<'a> {
             let before = self.state.clone();
             match &mut ends {
                 None => ends = Some(before),
-                Some(ends) => ends.merge(before),
+                Some(ends) => ends.merge(&before),
             }
             if !is_certain
                 && !self.state.is_lenient
@@ -215,15 +255,18 @@ impl<'a> Judge<'a> {
             {
                 self.state = ends.clone();
             }
+            self.conditions += 1;
             self.pipeline(pipeline, source, into);
+            self.conditions -= 1;
         }
         if let Some(ends) = ends {
-            self.state.merge(ends);
+            self.state.merge(&ends);
         }
     }
 
     fn pipeline(&mut self, pipeline: &ast::Pipeline, source: &Source, into: &mut Part) {
         match &pipeline.seq[..] {
+            [] => into.has(Class::Unknown, "no command stands where one could"),
             [one] => self.command(one, source, into),
             several => {
                 let reads_pipe = self.reads_pipe;
@@ -323,6 +366,21 @@ impl<'a> Judge<'a> {
         self.state.assign(name, value);
     }
 
+    /// The variable of a loop gets values: what the name means, whatever they are.
+    fn assigned_in_loop(&mut self, name: &str, into: &mut Part) {
+        let is_exported = self.situation().env.contains_key(name);
+        let used = if is_exported { environment::Use::Program } else { environment::Use::Shell };
+        if let Some(why) = environment::assignment(name, None, used) {
+            into.has(Class::Code, why);
+        }
+        if self.state.evaluated.contains(name) {
+            into.has(
+                Class::Code,
+                format!("the value of {name} is evaluated, since it was declared a number"),
+            );
+        }
+    }
+
     /// One level deeper in what a command runs in turn. Whether that is not too deep.
     pub(crate) fn enter(&mut self) -> bool {
         self.depth += 1;
@@ -360,7 +418,13 @@ impl<'a> Judge<'a> {
     }
 
     /// Notes a variable that the command has to get for its verdict to hold.
-    pub(crate) fn needs(&mut self, variables: &[(&str, &str)]) {
+    pub(crate) fn needs(&mut self, variables: &[(&str, &str)], part: &mut Part) {
+        if self.loses_env {
+            part.has(
+                Class::Code,
+                "the variables are taken away that keep it from running what is configured",
+            );
+        }
         for (name, value) in variables {
             if !self.env.iter().any(|(known, _)| known == name) {
                 self.env.push(((*name).to_owned(), (*value).to_owned()));
@@ -380,6 +444,49 @@ fn shortened(text: &str) -> String {
         None => text.to_owned(),
         Some((at, _)) => format!("{}…", &text[..at]),
     }
+}
+
+/// Where the first here-document begins.
+fn here_document(text: &str) -> Option<usize> {
+    let mut at = 0;
+    while let Some(found) = text[at..].find("<<") {
+        let begin = at + found;
+        let length = text[begin..].bytes().take_while(|byte| *byte == b'<').count();
+        if length != 3 {
+            return Some(begin);
+        }
+        at = begin + length;
+    }
+    None
+}
+
+/// Whether each here-document has a line that ends it.
+fn here_documents_end(text: &str) -> bool {
+    let mut rest = text;
+    while let Some(at) = here_document(rest) {
+        rest = rest[at..].trim_start_matches('<').trim_start_matches('-').trim_start_matches([' ', '\t']);
+        let quote = rest.chars().next().filter(|c| matches!(c, '\'' | '"'));
+        let word = rest.trim_start_matches(['\'', '"']);
+        let length = word.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+        let (end, after) = word.split_at(length);
+        let is_closed = quote.is_none_or(|quote| after.starts_with(quote));
+        let ends = after.split('\n').skip(1).any(|line| line.trim_start_matches('\t') == end);
+        if end.is_empty() || !is_closed || !ends {
+            return false;
+        }
+        rest = after;
+    }
+    true
+}
+
+/// Whether something in a text may fail while it is expanded.
+fn may_fail_to_expand(text: &str) -> bool {
+    let is_more_than_a_name = |rest: &str| {
+        let name = rest.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+        !rest[name..].starts_with('}')
+    };
+    ["((", "$[", "let "].iter().any(|what| text.contains(what))
+        || text.match_indices("${").any(|(at, _)| is_more_than_a_name(&text[at + 2..]))
 }
 
 /// Whether a text has something in it that only bash understands, or that other shells understand otherwise.

@@ -24,7 +24,11 @@ pub(crate) enum Value {
     /// This text.
     Text(String),
     /// The name of a file below one of these directories, beginning with it.
-    Below(Vec<String>),
+    Below {
+        roots: Vec<String>,
+        /// It is a file itself, and no link to one.
+        are_files: bool,
+    },
     /// Nobody knows, but it begins with this.
     Unknown {
         prefix: String,
@@ -50,7 +54,7 @@ impl Value {
     pub(crate) fn may_be_option(&self) -> bool {
         match self {
             Self::Text(text) => text.starts_with('-'),
-            Self::Below(roots) => roots.iter().any(|root| root.starts_with('-')),
+            Self::Below { roots, .. } => roots.iter().any(|root| root.starts_with('-')),
             Self::Unknown { prefix, splits } => *splits || prefix.is_empty() || prefix.starts_with('-'),
         }
     }
@@ -76,9 +80,15 @@ pub(crate) fn fields(word: &str, state: &State<'_>, found: &mut Found) -> Result
         return Ok(vec![Value::Text(word.to_owned())]);
     }
     let mut values = Vec::new();
-    for word in braces::expand(word)? {
-        let out = Scan::new(&word, state, found).word()?;
+    let words = braces::expand(word, state)?;
+    let assigned = found.assigns.len();
+    for word in &words {
+        let out = Scan::new(word, state, found).word()?;
         glob::expand(&out, state, &mut values);
+    }
+    // One of them would change what the next comes to.
+    if words.len() > 1 && found.assigns.len() > assigned {
+        return Err("a variable is assigned in a word with braces");
     }
     Ok(values)
 }

@@ -12,7 +12,6 @@ use crate::words::Value;
 /// Those that only start it in another way: options as in the table, then how many operands come before it.
 const PLAIN: &[(&str, &str, usize)] = &[
     ("nice", "nice | n: 0 1 2 3 4 5 6 7 8 9 | --adjustment: --help --version | text numbers", 0),
-    ("nohup", "nohup | | --help --version | text", 0),
     ("setsid", "setsid | cfwhV | --ctty --fork --wait --help --version | text", 0),
     (
         "timeout",
@@ -32,11 +31,6 @@ const PLAIN: &[(&str, &str, usize)] = &[
         1,
     ),
     ("taskset", "taskset | achpV | --all-tasks --cpu-list --help --version --pid& | text", 1),
-    (
-        "setarch",
-        "setarch | BFILRSTXZ3vhV | --uname-2.6 --addr-no-randomize --help --version --verbose | text",
-        1,
-    ),
     ("linux64", "linux64 | R | --addr-no-randomize | text", 0),
     ("linux32", "linux32 | R | --addr-no-randomize | text", 0),
     ("unbuffer", "unbuffer | p | | text", 0),
@@ -45,6 +39,12 @@ const PLAIN: &[(&str, &str, usize)] = &[
 
 /// Those that let it do more, or record what it does: what they start is looked at, and they are asked about all the same.
 const OTHER: &[(&str, &str, usize)] = &[
+    ("nohup", "nohup | | --help --version | text", 0),
+    (
+        "setarch",
+        "setarch | BFILRSTXZ3vhV | --uname-2.6 --addr-no-randomize --help --version --verbose | text",
+        0,
+    ),
     ("strace", "strace | fFcCdhikqrtTvVxyYzZDn a:b:e:E:I:o>O:p&P:s:S:u:U:X: | --output> | text", 0),
     ("ltrace", "ltrace | fcChiLrStTV a:A:b:D:e:F<l:n:o>p&s:u:w:x: | --output> | text", 0),
     ("valgrind", "valgrind | qvdhv | | text", 0),
@@ -144,6 +144,7 @@ fn unknown_before(values: &[Value], base: &str, part: &mut Part) {
 fn env(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
     let mut at = 0;
     let state = judge.state.clone();
+    let loses_env = judge.loses_env;
     while let Some(value) = values.get(at) {
         let Some(text) = value.text().map(str::to_owned) else {
             if value.may_be_option() || matches!(value, Value::Unknown { .. }) {
@@ -153,20 +154,17 @@ fn env(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
         };
         let next = values.get(at + 1);
         match text.as_str() {
-            "-"
-            | "-i"
-            | "--ignore-environment"
-            | "-0"
-            | "--null"
-            | "-v"
-            | "--debug"
-            | "--help"
-            | "--version" => at += 1,
+            "-" | "-i" | "--ignore-environment" => {
+                judge.loses_env = true;
+                at += 1;
+            }
+            "-0" | "--null" | "-v" | "--debug" | "--help" | "--version" => at += 1,
             "--" => {
                 at += 1;
                 // Assignments may still follow.
             }
             "-u" | "--unset" => {
+                judge.loses_env = true;
                 if next.is_none_or(|value| value.text().is_none()) {
                     part.has(Class::Unknown, "env unsets a variable that is not known");
                 }
@@ -186,7 +184,10 @@ fn env(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
                 split_string(judge, Some(&text), part);
                 at += 1;
             }
-            text if text.starts_with("-u") || text.starts_with("--unset=") => at += 1,
+            text if text.starts_with("-u") || text.starts_with("--unset=") => {
+                judge.loses_env = true;
+                at += 1;
+            }
             text if text.starts_with("-C") || text.starts_with("--chdir=") => {
                 let to = text.strip_prefix("--chdir=").unwrap_or_else(|| &text[2..]);
                 let to = judge.absolute(to);
@@ -210,6 +211,7 @@ fn env(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
     }
     command::nested(judge, values.get(at..).unwrap_or_default(), part);
     judge.state = state;
+    judge.loses_env = loses_env;
 }
 
 /// `env -S` takes a text apart in a way of its own.
@@ -236,41 +238,77 @@ fn split_string(judge: &mut Judge<'_>, text: Option<&str>, part: &mut Part) {
     }
 }
 
-fn xargs(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
-    const LINE: &str = "xargs | 0ortx a<d:E:e?I:i?L:l?n:P:s: | --null --arg-file< --delimiter: --eof? --replace? --max-lines? \
-                        --max-args: --max-procs: --open-tty --interactive --no-run-if-empty --max-chars: --show-limits \
-                        --exit --verbose --process-slot-var& --help --version | text";
-    let at = options::before_command(judge, LINE, values, part);
-    let before: Vec<&str> = values[..at].iter().filter_map(Value::text).collect();
-    // What stands for the words that it reads.
-    let mut replaced: Option<String> = None;
-    for (index, text) in before.iter().enumerate() {
-        if let Some(rest) = text.strip_prefix("-I") {
-            replaced = Some(if rest.is_empty() {
-                before.get(index + 1).copied().unwrap_or("{}").to_owned()
-            } else {
-                rest.to_owned()
-            });
-        } else if text.starts_with("-i") || text.starts_with("--replace") {
-            let rest = text.split_once('=').map_or("", |(_, rest)| rest);
-            replaced = Some(if rest.is_empty() { "{}".to_owned() } else { rest.to_owned() });
-        }
+/// What `xargs` does before its command, where that is one of the usual ways.
+struct Before {
+    /// How many words it is.
+    length: usize,
+    /// What stands for the words that it reads.
+    mark: Option<String>,
+}
+
+fn before_xargs(values: &[Value]) -> Option<Before> {
+    let (mut at, mut mark, mut is_counted) = (0, None, false);
+    while let Some(value) = values.get(at) {
+        let next = || values.get(at + 1).and_then(Value::text);
+        at += match value.text()? {
+            "-0" | "-r" | "-t" | "-0r" | "-r0" | "--null" | "--no-run-if-empty" | "--verbose" => 1,
+            "-n" | "-P" | "-L" | "-d" | "-s" => {
+                is_counted |= matches!(value.text(), Some("-n" | "-L"));
+                next()?;
+                2
+            }
+            "-I" => {
+                mark = Some(next()?.to_owned());
+                2
+            }
+            text if text.len() > 2 && text.starts_with("-I") => {
+                mark = Some(text[2..].to_owned());
+                1
+            }
+            text if ["-n", "-P", "-L", "-s"].iter().any(|option| {
+                text.strip_prefix(option).is_some_and(|number| {
+                    !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+                })
+            }) =>
+            {
+                is_counted |= text.starts_with("-n") || text.starts_with("-L");
+                1
+            }
+            text if text.starts_with('-') => return None,
+            _ => break,
+        };
     }
-    let rest = values.get(at..).unwrap_or_default();
-    let unknown = Value::Unknown { prefix: String::new(), splits: true };
-    let inner: Vec<Value> = match (&replaced, rest) {
+    // The last of them counts, and others write it otherwise.
+    (mark.is_none() || !is_counted).then_some(Before { length: at.min(values.len()), mark })
+}
+
+fn xargs(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
+    let Some(Before { length, mark }) = before_xargs(values) else {
+        part.has(Class::Unknown, "xargs gets options by which it may run something else");
+        // As a warning, with all that may be its command.
+        let begins = values.iter().position(|value| value.text().is_some_and(|text| !text.starts_with('-')));
+        if let Some(begins) = begins {
+            command::nested(judge, &values[begins..], part);
+        }
+        return crate::forbidden::hidden(values, part);
+    };
+    let rest = &values[length..];
+    let inner: Vec<Value> = match (&mark, rest) {
         (_, []) => {
             part.starts.push("echo".to_owned());
             return;
         }
-        (None, rest) => rest.iter().cloned().chain([unknown]).collect(),
-        (Some(mark), rest) => rest
-            .iter()
-            .map(|value| match value.text().and_then(|text| text.find(mark.as_str()).map(|at| &text[..at])) {
-                Some(prefix) => Value::Unknown { prefix: prefix.to_owned(), splits: false },
-                None => value.clone(),
-            })
-            .collect(),
+        (None, rest) => rest.iter().cloned().chain([Value::unknown()]).collect(),
+        (Some(mark), rest) => {
+            let replaced = |value: &Value| match value {
+                Value::Text(text) => match text.find(mark.as_str()) {
+                    Some(at) => Value::Unknown { prefix: text[..at].to_owned(), splits: false },
+                    None => value.clone(),
+                },
+                value => value.clone(),
+            };
+            rest.iter().map(replaced).collect()
+        }
     };
     command::nested(judge, &inner, part);
     // What must not run does not whatever words come.

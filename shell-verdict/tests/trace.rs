@@ -162,7 +162,7 @@ fn fault(line: &str, programs: &BTreeSet<String>, workspace: &str) -> Option<Str
                 || path.starts_with("/dev/fd/")
                 || path.starts_with("/proc/self/fd/");
             let is_secret = path.ends_with("/.env")
-                || path.ends_with(".pem")
+                || path.rsplit('.').next() == Some("pem")
                 || path == ".env"
                 || path.contains("shadow");
             !failed && ((writes && !is_stream) || is_secret)

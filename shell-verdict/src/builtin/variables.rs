@@ -9,8 +9,18 @@ use crate::walk::{Assigned, Judge, Word, is_name};
 pub(super) fn declare(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &mut Part) {
     let mut is_number = false;
     let mut is_exported = name == "export";
+    if name != "export" {
+        judge.state.tangle();
+    }
     for word in words {
         if let Some(Assigned { name, value }) = &word.assigned {
+            // To an array it is a list, in which commands stand.
+            if matches!(value, Variable::Text(text) if text.starts_with('(')) {
+                part.has(Class::Code, "a value in parentheses may be evaluated as a list");
+                if let Variable::Text(text) = value {
+                    crate::forbidden::look(text, part);
+                }
+            }
             if is_number {
                 match value {
                     Variable::Text(text) => judge.arithmetic(text, part),
@@ -21,7 +31,7 @@ pub(super) fn declare(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &
                 Judge::export(name, value, part);
             }
             if is_number {
-                judge.state.evaluated.insert(name.clone());
+                std::rc::Rc::make_mut(&mut judge.state.evaluated).insert(name.clone());
                 judge.state.assign(name.clone(), Variable::Number);
             } else {
                 judge.assign(name, value.clone(), part);
@@ -36,15 +46,22 @@ pub(super) fn declare(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &
                 part.has(Class::Code, "a function is given to the programs that are started");
             }
             Some(option) if option.starts_with('-') || option.starts_with('+') => {
-                if option.contains(['n', 'f']) && option.starts_with('-') && !matches!(option, "-F" | "-f") {
+                if option.contains(['n', 'f', 'l', 'u', 'c'])
+                    && option.starts_with('-')
+                    && !matches!(option, "-F" | "-f")
+                {
                     part.has(Class::Code, format!("{name} {option} changes what names stand for"));
                 }
                 is_number |= option.contains('i');
                 is_exported |= option.contains('x');
             }
             Some(variable) if is_name(variable) => {
+                // Where it is made anew it holds nothing.
+                if name != "export" {
+                    judge.state.assign(variable.to_owned(), Variable::Unknown);
+                }
                 if is_number {
-                    judge.state.evaluated.insert(variable.to_owned());
+                    std::rc::Rc::make_mut(&mut judge.state.evaluated).insert(variable.to_owned());
                 }
                 if is_exported {
                     Judge::export(variable, &Variable::Unknown, part);

@@ -17,10 +17,7 @@ const HARMLESS: &[(&str, &str)] = &[
          sparsecheckoutcone protecthfs protectntfs whitespace commentchar fscache longpaths sharedrepository usereplacerefs warnambiguousrefs \
          fsmonitor pager hookspath editor sshcommand askpass packedgitlimit packedgitwindowsize deltabasecachelimit fsync fsyncmethod maxtreedepth",
     ),
-    (
-        "extensions",
-        "worktreeconfig objectformat refstorage compatobjectformat preciousobjects noop relativeworktrees",
-    ),
+    ("extensions", "worktreeconfig refstorage compatobjectformat preciousobjects noop relativeworktrees"),
     ("user", "*"),
     ("author", "*"),
     ("committer", "*"),
@@ -51,9 +48,12 @@ const HARMLESS: &[(&str, &str)] = &[
     (
         "diff",
         "renames renamelimit algorithm mnemonicprefix noprefix srcprefix dstprefix colormoved colormovedws context interhunkcontext indentheuristic \
-         ignoresubmodules submodule statgraphwidth statnamewidth suppressblankempty wserrorhighlight wordregex autorefreshindex relative tool guitool trustexitcode",
+         ignoresubmodules statgraphwidth statnamewidth suppressblankempty wserrorhighlight wordregex autorefreshindex relative tool guitool trustexitcode",
     ),
-    ("status", "*"),
+    (
+        "status",
+        "showuntrackedfiles short branch renames relativepaths aheadbehind displaycommentprefix showstash",
+    ),
     (
         "merge",
         "ff conflictstyle log renames renamelimit stat tool guitool directoryrenames verbosity autostash defaulttoupstream branchdesc suppressdest",
@@ -108,27 +108,39 @@ const HARMLESS_NAMED: &[(&str, &str)] = &[
     ("coderabbit", "*"),
 ];
 
-/// Looks at the repository whose work tree begins in a directory, if one does.
-pub(super) fn check(directory: &Path, looks_into_submodules: bool) -> Result<(), String> {
+/// Looks at the repository whose work tree begins in a directory, if one does. The directories that it is in.
+pub(super) fn check(directory: &Path, looks_into_submodules: bool) -> Result<Vec<PathBuf>, String> {
+    let is_inside = directory.file_name().is_some_and(|name| name == ".git");
+    let is_bare =
+        ["HEAD", "objects", "refs"].iter().all(|name| directory.join(name).symlink_metadata().is_ok());
+    if is_inside || is_bare {
+        return Err(format!(
+            "{} is the inside of a repository, whose configuration it may have itself",
+            directory.display()
+        ));
+    }
     let dot_git = directory.join(".git");
-    let Ok(metadata) = fs::symlink_metadata(&dot_git) else { return Ok(()) };
+    let Ok(metadata) = fs::symlink_metadata(&dot_git) else { return Ok(Vec::new()) };
     let git_dir = if metadata.is_dir() {
         dot_git
     } else {
         let text = read(&dot_git)?.unwrap_or_default();
-        match text.strip_prefix("gitdir:") {
-            Some(path) => directory.join(path.trim()),
-            // A link, or something else.
-            None if dot_git.is_dir() => dot_git,
+        match text.strip_prefix("gitdir: ") {
+            Some(path) => directory.join(path.trim_end_matches(['\n', '\r'])),
             None => return Err(format!("{} is not understood", dot_git.display())),
         }
     };
     let common = match read(&git_dir.join("commondir"))? {
-        Some(path) => git_dir.join(path.trim()),
+        Some(path) => git_dir.join(path.trim_end_matches(['\n', '\r'])),
         None => git_dir.clone(),
     };
     for file in [common.join("config"), common.join("config.worktree"), git_dir.join("config.worktree")] {
         check_file(&file)?;
+    }
+    for file in ["objects/info/alternates", "objects/info/http-alternates"] {
+        if common.join(file).symlink_metadata().is_ok() {
+            return Err("the repository takes objects of another".to_owned());
+        }
     }
     if looks_into_submodules && has_submodules(&git_dir)? {
         return Err(
@@ -136,7 +148,8 @@ pub(super) fn check(directory: &Path, looks_into_submodules: bool) -> Result<(),
                 .to_owned(),
         );
     }
-    Ok(())
+    let real = |path: PathBuf| path.canonicalize().unwrap_or(path);
+    Ok(vec![real(git_dir), real(common)])
 }
 
 /// Looks at a file of configuration. One that is not there says nothing.
@@ -196,7 +209,10 @@ fn each_key(text: &str, each: &mut EachKey<'_>) -> Result<(), String> {
             return Err(String::new());
         }
         each(section, name.as_deref(), &key.to_ascii_lowercase())?;
-        // A value goes on in the next line after a backslash.
+        // A value goes on in the next line after a backslash, but a comment does not.
+        if line.contains(['#', ';']) && line.ends_with('\\') {
+            return Err(String::new());
+        }
         let mut value = line;
         while value.ends_with('\\') && (value.len() - value.trim_end_matches('\\').len()) & 1 == 1 {
             value = lines.next().ok_or_else(String::new)?.trim_end();

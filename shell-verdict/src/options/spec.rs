@@ -119,18 +119,18 @@ impl Spec {
     }
 
     /// What the beginning of an option's name stands for; of several, one that does harm.
-    pub(super) fn abbreviated(&self, name: &str) -> Option<Takes> {
+    pub(super) fn abbreviated(&self, name: &str) -> Option<(&'static str, Takes)> {
         if self.has_long_with_one_dash || name.len() < 3 {
             return None;
         }
-        let matching =
-            || self.long.iter().filter(|(known, _)| known.starts_with(name)).map(|(_, takes)| *takes);
-        let does_harm =
-            |takes: &Takes| matches!(takes, Takes::Write | Takes::Runs | Takes::Harm(_) | Takes::Names);
+        let matching = || self.long.iter().filter(|(known, _)| known.starts_with(name)).copied();
+        let does_harm = |(_, takes): &(&str, Takes)| {
+            matches!(takes, Takes::Write | Takes::Runs | Takes::Harm(_) | Takes::Names)
+        };
         matching().find(does_harm).or_else(|| {
             let first = matching().next()?;
             // What several say differently is an error.
-            matching().all(|takes| takes == first).then_some(first)
+            matching().all(|(_, takes)| takes == first.1).then_some(first)
         })
     }
 

@@ -73,31 +73,34 @@ enum Token {
 
 const UNCLEAR: (Class, &str) = (Class::Code, "the program of awk is not understood");
 
+/// What a program has to hold to do more than print what it reads. Without any of these it does not, however it is read.
+fn may_do_more(program: &str) -> bool {
+    const MORE: &[&str] =
+        &["system", "getline", "|", "@", "`", "ARGV", "ARGC", "PROCINFO", "SYMTAB", "FUNCTAB"];
+    MORE.iter().any(|more| program.contains(more)) || (program.contains("print") && program.contains('>'))
+}
+
 fn read(program: &str) -> Result<(), (Class, &'static str)> {
+    if !may_do_more(program) {
+        return Ok(());
+    }
     let tokens = tokens(program).ok_or(UNCLEAR)?;
-    // From a print to the end of its statement, `>` and `|` say where it goes.
+    let reads_files = program.contains("getline") && program.contains('<');
+    // From a print to the end of its statement, `>` says where it goes.
     let mut is_printing = false;
-    let mut depth = 0_i32;
     for (index, token) in tokens.iter().enumerate() {
         let next = tokens.get(index + 1);
         match token {
             Token::Word(word) => match word.as_str() {
                 "system" => return Err((Class::Code, "the program of awk runs commands")),
                 // Without a file it takes the next line of what is read anyway.
-                "getline"
-                    if next != Some(&Token::Sign('<'))
-                        && !(matches!(next, Some(Token::Word(_)))
-                            && tokens.get(index + 2) == Some(&Token::Sign('<'))) =>
-                {
-                    if matches!(next, Some(Token::Sign('$' | '('))) {
-                        return Err(UNCLEAR);
-                    }
+                "getline" if reads_files => {
+                    return Err((Class::Code, "the program of awk reads what its text names"));
                 }
-                "getline" => return Err((Class::Code, "the program of awk reads what its text names")),
                 "ARGV" | "ARGC" | "PROCINFO" | "SYMTAB" | "FUNCTAB" | "LINT" => {
                     return Err((Class::Code, "the program of awk may change which files it reads"));
                 }
-                "print" | "printf" => (is_printing, depth) = (true, 0),
+                "print" | "printf" => is_printing = true,
                 _ => {}
             },
             Token::Sign('|') => {
@@ -107,11 +110,9 @@ fn read(program: &str) -> Result<(), (Class, &'static str)> {
                     return Err((Class::Code, "the program of awk runs commands"));
                 }
             }
-            Token::Sign('>') if is_printing && depth <= 0 => {
+            Token::Sign('>') if is_printing => {
                 return Err((Class::Write, "the program of awk writes files"));
             }
-            Token::Sign('(' | '[') => depth += 1,
-            Token::Sign(')' | ']') => depth -= 1,
             Token::Sign(';' | '\n' | '{' | '}') => is_printing = false,
             Token::Sign('@') => return Err((Class::Code, "the program of awk calls what its text names")),
             Token::Sign(_) | Token::Text => {}
@@ -134,22 +135,20 @@ fn tokens(program: &str) -> Option<Vec<Token>> {
                 continue;
             }
             '/' => {
-                // A division after a value, else a pattern.
-                let is_division = match tokens.last() {
-                    Some(Token::Text) => true,
-                    Some(Token::Word(word)) => !matches!(
-                        word.as_str(),
-                        "print" | "printf" | "return" | "in" | "if" | "while" | "do" | "else" | "case"
-                    ),
-                    Some(Token::Sign(sign)) => matches!(sign, ')' | ']' | '$' | '0'..='9'),
-                    None => false,
+                // Only where it cannot be a division it is certain what it is.
+                let begins_pattern = match tokens.last() {
+                    None => true,
+                    Some(Token::Sign(sign)) => {
+                        matches!(sign, '(' | ',' | '!' | '~' | '&' | '|' | '{' | '}' | ';' | '\n')
+                    }
+                    Some(_) => false,
                 };
-                if !is_division {
-                    at = closed(&text, at + 1, '/')?;
-                    tokens.push(Token::Text);
-                    continue;
+                if !begins_pattern {
+                    return None;
                 }
-                tokens.push(Token::Sign('/'));
+                at = closed(&text, at + 1, '/')?;
+                tokens.push(Token::Text);
+                continue;
             }
             '#' => {
                 while at < text.len() && text[at] != '\n' {
@@ -177,16 +176,14 @@ fn tokens(program: &str) -> Option<Vec<Token>> {
     Some(tokens)
 }
 
+/// After the quote or slash that closes. Of a pattern with brackets programs differ about where it ends.
 fn closed(text: &[char], mut at: usize, quote: char) -> Option<usize> {
-    // Within the brackets of a pattern its end is a character for some.
-    let mut is_in_brackets = false;
     while at < text.len() {
         match text[at] {
             '\\' => at += 1,
             '\n' => return None,
-            '[' if quote == '/' => is_in_brackets = true,
-            ']' if quote == '/' => is_in_brackets = false,
-            c if c == quote => return if is_in_brackets { None } else { Some(at + 1) },
+            '[' if quote == '/' => return None,
+            c if c == quote => return Some(at + 1),
             _ => {}
         }
         at += 1;

@@ -145,15 +145,18 @@ fn read(script: &str) -> Script {
             '=' | 'd' | 'D' | 'g' | 'G' | 'h' | 'H' | 'n' | 'N' | 'p' | 'P' | 'x' | 'z' | 'F' | 'l' | 'L'
             | 'q' | 'Q' => at += 1,
             'a' | 'i' | 'c' => at = text_end(&text, at + 1),
-            ':' | 'b' | 't' | 'T' => at = label_end(&text, at + 1),
+            ':' | 'b' | 't' | 'T' => match label_end(&text, at + 1) {
+                Some(end) => at = end,
+                None => return UNCLEAR,
+            },
             'r' | 'R' => {
                 let end = line_end(&text, at);
-                files.push(text[at + 1..end].iter().collect::<String>().trim().to_owned());
+                files.push(text[at + 1..end].iter().collect::<String>().trim_start().to_owned());
                 at = end;
             }
             'w' | 'W' => {
                 let end = line_end(&text, at);
-                written.push(text[at + 1..end].iter().collect::<String>().trim().to_owned());
+                written.push(text[at + 1..end].iter().collect::<String>().trim_start().to_owned());
                 at = end;
             }
             'e' => return Script::Does(Class::Code, "the script of sed runs a command"),
@@ -175,9 +178,14 @@ fn line_end(text: &[char], at: usize) -> usize {
     text[at..].iter().position(|c| *c == '\n').map_or(text.len(), |end| at + end)
 }
 
-/// A label ends where the line does, or at a semicolon; shells of sed differ about the rest.
-fn label_end(text: &[char], at: usize) -> usize {
-    text[at..].iter().position(|c| matches!(c, '\n' | ';' | '}')).map_or(text.len(), |end| at + end)
+/// A label ends where the line does, or at a semicolon or brace. Of one with a blank in it, what comes then may be a command.
+fn label_end(text: &[char], at: usize) -> Option<usize> {
+    let begin = at + text[at..].iter().take_while(|c| matches!(c, ' ' | '\t')).count();
+    let end = text[begin..]
+        .iter()
+        .position(|c| matches!(c, '\n' | ';' | '}'))
+        .map_or(text.len(), |end| begin + end);
+    text[begin..end].iter().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.')).then_some(end)
 }
 
 /// The text of `a`, `i` and `c`: to the end of the line, and of each line that a backslash continues.
@@ -193,7 +201,12 @@ fn text_end(text: &[char], mut at: usize) -> usize {
 }
 
 /// After what ends with a delimiter. Within brackets it is a character as any other.
-fn delimited(text: &[char], mut at: usize, delimiter: char) -> Option<usize> {
+fn delimited(text: &[char], at: usize, delimiter: char) -> Option<usize> {
+    closing(text, at, delimiter, true)
+}
+
+/// The same, of a text in which brackets may mean nothing.
+fn closing(text: &[char], mut at: usize, delimiter: char, has_brackets: bool) -> Option<usize> {
     if matches!(delimiter, '\\' | '\n') {
         return None;
     }
@@ -202,7 +215,7 @@ fn delimited(text: &[char], mut at: usize, delimiter: char) -> Option<usize> {
             '\\' => at += 1,
             '\n' => return None,
             c if c == delimiter => return Some(at + 1),
-            '[' => at = bracket(text, at)?,
+            '[' if has_brackets => at = bracket(text, at)?,
             _ => {}
         }
         at += 1;
@@ -241,7 +254,7 @@ fn flags(text: &[char], mut at: usize, flags: &str) -> usize {
 
 fn substitute(text: &[char], at: usize) -> Result<usize, Script> {
     let delimiter = *text.get(at + 1).ok_or(UNCLEAR)?;
-    let middle = delimited(text, at + 2, delimiter).ok_or(UNCLEAR)?;
+    let middle = closing(text, at + 2, delimiter, text[at] == 's').ok_or(UNCLEAR)?;
     // A replacement may go on in the next line after a backslash.
     let mut end = middle;
     loop {

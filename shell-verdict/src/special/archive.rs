@@ -10,6 +10,9 @@ use crate::words::Value;
 pub(super) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) -> bool {
     let words: Option<Vec<&str>> = values.iter().map(Value::text).collect();
     let Some(words) = words else { return false };
+    if base == "ar" && words.iter().any(|word| word.starts_with('@')) {
+        return false;
+    }
     let Some(files) = (match base {
         "tar" | "bsdtar" => tar(&words),
         "unzip" => unzip(&words),

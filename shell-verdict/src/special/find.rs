@@ -22,9 +22,8 @@ pub(super) fn judge(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
         }
         at += 1;
     }
-    let is_expression = |value: &Value| {
-        value.text().is_some_and(|text| text.starts_with('-') || matches!(text, "(" | ")" | "!" | ","))
-    };
+    let is_expression =
+        |value: &Value| value.text().is_some_and(|text| text.starts_with('-') || matches!(text, "(" | "!"));
     let mut roots = Vec::new();
     while let Some(value) = values.get(at).filter(|value| !is_expression(value)) {
         if value.may_be_option() {
@@ -52,10 +51,21 @@ pub(super) fn judge(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
     }
     let texts: Option<Vec<String>> = roots.iter().map(|root| root.text().map(str::to_owned)).collect();
     let found = match texts.filter(|_| !follows_links) {
-        Some(roots) => Value::Below(roots),
+        Some(roots) => Value::Below { roots, are_files: finds_files(expression) },
         None => Value::unknown(),
     };
     walk(judge, expression, &found, part);
+}
+
+/// Whether only what is a file itself is found: nothing in the expression says "or" or "not".
+fn finds_files(expression: &[Value]) -> bool {
+    let words: Vec<&str> = expression.iter().filter_map(Value::text).collect();
+    let has_other =
+        words.iter().any(|word| matches!(*word, "-o" | "-or" | "!" | "-not" | "(" | "," | "-follow"));
+    let acts = |word: &str| word.starts_with("-exec") || word.starts_with("-ok");
+    let type_at = words.windows(2).position(|two| two == ["-type", "f"]);
+    let act_at = words.iter().position(|word| acts(word));
+    !has_other && type_at.is_some_and(|at| act_at.is_none_or(|act| at < act))
 }
 
 fn walk(judge: &mut Judge<'_>, expression: &[Value], found: &Value, part: &mut Part) {

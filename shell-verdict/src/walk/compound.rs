@@ -16,6 +16,14 @@ const MOST_VALUES: usize = 16;
 impl<'a> Judge<'a> {
     pub(super) fn compound(&mut self, compound: &ast::CompoundCommand, source: &Source, into: &mut Part) {
         use ast::CompoundCommand as C;
+        let is_condition = !matches!(compound, C::BraceGroup(_) | C::Subshell(_));
+        self.conditions += usize::from(is_condition);
+        self.compound_within(compound, source, into);
+        self.conditions -= usize::from(is_condition);
+    }
+
+    fn compound_within(&mut self, compound: &ast::CompoundCommand, source: &Source, into: &mut Part) {
+        use ast::CompoundCommand as C;
         match compound {
             C::Arithmetic(command) => self.arithmetic(&command.expr.value, into),
             C::ArithmeticForClause(command) => {
@@ -44,7 +52,7 @@ impl<'a> Judge<'a> {
                     }
                     if let Some(list) = &case.cmd {
                         self.list(list, source, into);
-                        self.state.merge(before.clone());
+                        self.state.merge(&before);
                     }
                 }
             }
@@ -59,9 +67,9 @@ impl<'a> Judge<'a> {
                     }
                     let before = self.state.clone();
                     self.list(body, source, into);
-                    ends.merge(std::mem::replace(&mut self.state, before));
+                    ends.merge(&std::mem::replace(&mut self.state, before));
                 }
-                self.state.merge(ends);
+                self.state.merge(&ends);
             }
             C::WhileClause(ast::WhileOrUntilClauseCommand(condition, body, _))
             | C::UntilClause(ast::WhileOrUntilClauseCommand(condition, body, _)) => {
@@ -87,24 +95,26 @@ impl<'a> Judge<'a> {
         let texts: Option<Vec<String>> = values.iter().map(|value| value.text().map(str::to_owned)).collect();
         let texts = texts.filter(|texts| command.values.is_some() && texts.len() <= MOST_VALUES);
         let texts = texts.unwrap_or_default();
+        let (text, at) = (source.text.clone(), command.loc.start.index);
+        // What the shell makes of the name itself.
+        self.assigned_in_loop(&name, into);
         if texts.is_empty() {
-            self.assigned(name.clone(), Variable::Unknown, into);
             return self.repeated(into, |judge, into| {
-                judge.state.assign(name.clone(), Variable::Unknown);
+                judge.state.assign_in_loop(&name, Variable::Unknown, &text, at);
                 judge.list(&command.body.list, source, into);
             });
         }
         self.settle(into, |judge, into| {
-            judge.state.assign(name.clone(), Variable::Unknown);
+            judge.state.assign_in_loop(&name, Variable::Unknown, &text, at);
             judge.list(&command.body.list, source, into);
         });
         let begin: State<'a> = self.state.clone();
         let mut ends = begin.clone();
-        for text in texts {
+        for value in texts {
             self.state = begin.clone();
-            self.assigned(name.clone(), Variable::Text(text), into);
+            self.state.assign_in_loop(&name, Variable::Text(value), &text, at);
             self.list(&command.body.list, source, into);
-            ends.merge(std::mem::replace(&mut self.state, begin.clone()));
+            ends.merge(&std::mem::replace(&mut self.state, begin.clone()));
         }
         self.state = ends;
     }
@@ -114,7 +124,7 @@ impl<'a> Judge<'a> {
         self.settle(into, &run);
         let before = self.state.clone();
         run(self, into);
-        self.state.merge(before);
+        self.state.merge(&before);
     }
 
     /// Forgets what a turn changes. What the first changes may let the second change more.
@@ -130,35 +140,55 @@ impl<'a> Judge<'a> {
     /// A function is judged where it is called; what never runs is looked for where it is defined, too.
     pub(super) fn define(&mut self, function: &ast::FunctionDefinition, source: &Source, into: &mut Part) {
         let name = function.fname.value.clone();
-        if self.state.functions.contains_key(&name) {
+        self.state.tangle();
+        let is_new = !self.state.functions.contains_key(&name);
+        if !is_new {
             into.has(Class::Unknown, format!("the function {name} is defined twice"));
         }
-        let known = Function { body: function.body.clone(), text: source.text.clone() };
-        self.state.functions.insert(name.clone(), Rc::new(known));
+        let is_certain = is_new && self.conditions == 0;
+        let known = Function { is_certain, body: function.body.clone(), text: source.text.clone() };
+        Rc::make_mut(&mut self.state.functions).insert(name.clone(), Rc::new(known));
         let mut trial = Part::new(into.span.clone(), "");
-        self.apart(|judge| judge.call(&name, &mut trial));
-        if trial.decision == Decision::Deny {
+        self.apart(|judge| {
+            judge.call(&name, &mut trial);
+        });
+        // What it does may be done at any time from here on.
+        if trial.decision > Decision::Allow {
             into.class = into.class.max(trial.class);
-            into.decision = Decision::Deny;
+            into.decision = into.decision.max(trial.decision);
             into.reasons.append(&mut trial.reasons);
             into.parts.append(&mut trial.parts);
         }
     }
 
-    /// A function of the command is called.
-    pub(crate) fn call(&mut self, name: &str, part: &mut Part) {
-        let Some(function) = self.state.functions.get(name).cloned() else { return };
+    /// A function of the command is called, where there is one of this name. Whether it is that for certain, and nothing else.
+    pub(crate) fn call(&mut self, name: &str, part: &mut Part) -> bool {
+        let Some(function) = self.state.functions.get(name).cloned() else { return false };
         if self.calls.iter().any(|calling| calling == name) {
-            return part.is(Class::Forbidden, format!("the function {name} calls itself, again and again"));
+            part.is(Class::Forbidden, format!("the function {name} calls itself, again and again"));
+            return true;
         }
         if self.calls.len() >= DEEPEST_CALLS {
-            return part.has(Class::Unknown, "functions call each other too deep");
+            part.has(Class::Unknown, "functions call each other too deep");
+            return true;
         }
         let source = Source::of(function.text.clone());
         let ast::FunctionBody(body, redirects) = &function.body;
         self.calls.push(name.to_owned());
+        self.conditions += 1;
         self.redirects(redirects.as_ref(), &source, part);
         self.compound(body, &source, part);
+        self.conditions -= 1;
         self.calls.pop();
+        function.is_certain
+    }
+
+    /// A function may be gone.
+    pub(crate) fn lose_functions(&mut self) {
+        let functions = Rc::make_mut(&mut self.state.functions);
+        for function in functions.values_mut() {
+            let Function { body, text, .. } = &**function;
+            *function = Rc::new(Function { is_certain: false, body: body.clone(), text: text.clone() });
+        }
     }
 }

@@ -12,9 +12,9 @@ impl Judge<'_> {
     pub(crate) fn path(&mut self, value: &Value, access: Access, part: &mut Part) {
         match value {
             Value::Text(text) => self.named(text, access, part),
-            Value::Below(roots) => {
+            Value::Below { roots, are_files } => {
                 let access = match access {
-                    Access::Read => Access::ReadTree { follows_links: false },
+                    Access::Read => Access::ReadTree { follows_links: !*are_files },
                     access => access,
                 };
                 for root in roots {
@@ -144,7 +144,6 @@ pub(crate) fn is_device(given: &str) -> bool {
         "sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk/", "mapper/", "dm-", "md", "loop", "sr", "nbd",
         "zd", "ram", "mem", "kmem", "port", "nvram", "block/", "root",
     ];
-    given
-        .strip_prefix("/dev/")
-        .is_some_and(|name| DEVICES.iter().any(|device| name.starts_with(device)) && !name.contains(".."))
+    let is_named = |name: &str| DEVICES.iter().any(|device| name.starts_with(device)) && !name.contains("..");
+    given == "/proc/sysrq-trigger" || given.strip_prefix("/dev/").is_some_and(is_named)
 }

@@ -22,14 +22,18 @@ impl Judge<'_> {
     pub(super) fn redirect(&mut self, redirect: &ast::IoRedirect, source: &Source, into: &mut Part) {
         use ast::IoFileRedirectKind as K;
         use ast::IoFileRedirectTarget as T;
+        let word = match redirect {
+            ast::IoRedirect::File(_, _, T::Filename(word))
+            | ast::IoRedirect::HereString(_, word)
+            | ast::IoRedirect::OutputAndError(word, _) => Some(word),
+            _ => None,
+        };
+        if word.is_some_and(|word| is_descriptor_of_next(word, source)) {
+            return into
+                .has(Class::Unknown, "a number stands between two redirections, and may belong to either");
+        }
         match redirect {
             ast::IoRedirect::File(_, kind, target) => match target {
-                T::Filename(word) if is_descriptor_of_next(word, source) => {
-                    into.has(
-                        Class::Unknown,
-                        "a number stands between two redirections, and may belong to either",
-                    );
-                }
                 T::Filename(word) => match kind {
                     K::Read => self.target(&word.value, Access::Read, into),
                     // Opened for both, it is made where it is not.
@@ -54,6 +58,17 @@ impl Judge<'_> {
                 T::ProcessSubstitution(_, shell) => self.apart(|judge| judge.list(&shell.list, source, into)),
             },
             ast::IoRedirect::HereDocument(_, document) => {
+                // Where it ends is told otherwise by bash in these cases.
+                let end = &document.here_end.value;
+                let is_simple = ["'", "\""]
+                    .iter()
+                    .find_map(|quote| end.strip_prefix(quote)?.strip_suffix(quote))
+                    .unwrap_or(end);
+                let is_odd =
+                    !is_simple.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte));
+                if is_odd || (document.requires_expansion && source.text.contains("\\\n")) {
+                    into.has(Class::Unknown, "where the here-document ends is not certain");
+                }
                 if document.requires_expansion {
                     let mut found = Found::default();
                     let result = words::document(&document.doc.value, &self.state, &mut found);

@@ -89,7 +89,7 @@ impl Judge<'_> {
             self.state.assign(name, value);
         }
         run(self, part);
-        self.state.merge(before);
+        self.state.merge(&before);
     }
 
     fn item(
@@ -112,7 +112,10 @@ impl Judge<'_> {
             }
             I::AssignmentWord(assignment, word) => {
                 let assigned = self.assignment(assignment, part);
+                // In these a tilde stands for a directory, wherever such a word is.
+                let has_tilde = word.value.contains("=~") || word.value.contains(":~");
                 let value = match &assignment.value {
+                    ast::AssignmentValue::Scalar(_) if has_tilde => Value::unknown(),
                     ast::AssignmentValue::Scalar(_) => {
                         // What it runs was judged with the assignment.
                         let mut values = self.fields(&word.value, &mut Part::new(0..0, ""));

@@ -1,13 +1,14 @@
 //! Braces: `{a,b}` and `{1..3}`, which come before everything else.
 
 use super::Unclear;
+use crate::state::State;
 use std::borrow::Cow;
 
 /// So many words may come of one.
 const MOST: usize = 256;
 
 /// The words that one comes to.
-pub(super) fn expand(word: &str) -> Result<Vec<Cow<'_, str>>, Unclear> {
+pub(super) fn expand<'w>(word: &'w str, state: &State<'_>) -> Result<Vec<Cow<'w, str>>, Unclear> {
     if !word.contains('{') {
         return Ok(vec![Cow::Borrowed(word)]);
     }
@@ -23,7 +24,10 @@ pub(super) fn expand(word: &str) -> Result<Vec<Cow<'_, str>>, Unclear> {
                 }
             }
         }
-        if waiting.len() + words.len() > MOST {
+        // Each takes as long to read as it is.
+        if waiting.len() + words.len() > MOST
+            || !state.spend(1 + waiting.last().map_or(0, |word| word.len() / 256))
+        {
             return Err("braces come to more words than are looked at");
         }
     }

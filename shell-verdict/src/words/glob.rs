@@ -61,7 +61,7 @@ fn matches(pattern: &[(char, bool)], state: &State<'_>) -> Option<Vec<Value>> {
         let mut next = Vec::new();
         for (text, directory) in &so_far {
             if is_pattern(part) {
-                let Names { names, has_odd } = names(part, directory, &mut entries)?;
+                let Names { names, has_odd } = names(part, directory, &mut entries, state)?;
                 if has_odd {
                     odd.push(Value::Unknown { prefix: text.clone(), splits: false });
                 }
@@ -76,7 +76,7 @@ fn matches(pattern: &[(char, bool)], state: &State<'_>) -> Option<Vec<Value>> {
                 }
             }
         }
-        if next.len() > MOST_MATCHES {
+        if next.len() > MOST_MATCHES || !state.spend(next.len()) {
             return None;
         }
         if !is_last {
@@ -96,7 +96,7 @@ struct Names {
 }
 
 /// The names in a directory that a part of a pattern may match. In doubt one does.
-fn names(part: &[(char, bool)], directory: &Path, entries: &mut usize) -> Option<Names> {
+fn names(part: &[(char, bool)], directory: &Path, entries: &mut usize, state: &State<'_>) -> Option<Names> {
     // A directory that cannot be read matches nothing.
     let Ok(listed) = fs::read_dir(directory) else {
         return Some(Names { names: Vec::new(), has_odd: false });
@@ -110,7 +110,7 @@ fn names(part: &[(char, bool)], directory: &Path, entries: &mut usize) -> Option
     }
     for entry in listed.flatten() {
         *entries += 1;
-        if *entries > MOST_ENTRIES {
+        if *entries > MOST_ENTRIES || !state.spend(1) {
             return None;
         }
         let Ok(name) = entry.file_name().into_string() else {

@@ -366,10 +366,12 @@ impl<'t, 's> Scan<'t, 's> {
         let mut scan = Scan::new(text, self.state, self.found);
         // Blanks and the like are characters of it.
         if is_quoted || !text.contains(['\'', '"', '\\']) {
-            scan.run(Quotes::Document, &mut out)
+            scan.run(Quotes::Document, &mut out)?;
         } else {
-            scan.run(Quotes::None, &mut out)
+            scan.run(Quotes::None, &mut out)?;
         }
+        let substitutes = text.contains("<(") || text.contains(">(");
+        if substitutes { Err("a process may be substituted in an expansion") } else { Ok(()) }
     }
 }
 

@@ -41,7 +41,7 @@ fn command(text: &[u8], mut at: usize, depth: usize) -> Result<usize, Unclear> {
             b'$' => dollar(text, at, false, depth)?,
             b'#' if was_beginning => return Err("a comment stands in a substituted command"),
             b'<' if text.get(at + 1) == Some(&b'<') && text.get(at + 2) != Some(&b'<') => {
-                return Err("a here-document stands in a substituted command");
+                here_document(text, at + 2)?
             }
             b'<' if text[at..].starts_with(b"<<<") => at + 3,
             b'c' if was_beginning && text[at..].starts_with(b"case") => {
@@ -51,6 +51,23 @@ fn command(text: &[u8], mut at: usize, depth: usize) -> Result<usize, Unclear> {
         };
     }
     Err("a substituted command is not closed")
+}
+
+/// Past a here-document of the plainest kind, whose quoted end stands last in its line; `at` is after its two signs.
+fn here_document(text: &[u8], at: usize) -> Result<usize, Unclear> {
+    const UNCLEAR: Unclear = "a here-document stands in a substituted command";
+    let quoted = text.get(at..).and_then(|rest| rest.strip_prefix(b"'")).ok_or(UNCLEAR)?;
+    let length = quoted.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+    let end = &quoted[..length];
+    let body = quoted[length..].strip_prefix(b"'\n").ok_or(UNCLEAR)?;
+    let mut begin = text.len() - body.len();
+    for line in body.split(|byte| *byte == b'\n') {
+        if !end.is_empty() && line == end {
+            return Ok(begin + line.len());
+        }
+        begin += line.len() + 1;
+    }
+    Err(UNCLEAR)
 }
 
 /// What follows a dollar that stands at `at`; where to go on.

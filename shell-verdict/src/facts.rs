@@ -1,0 +1,81 @@
+//! What a command does anywhere in its text, whatever the order: what is known of a variable or of the directory at one place counts
+//! only if nothing elsewhere may have made it another.
+
+use crate::state::Variable;
+use std::collections::BTreeMap;
+
+/// What a command does somewhere.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Facts {
+    /// The variables that get a value, with it if it is the same everywhere.
+    values: BTreeMap<String, Only>,
+    /// It leaves the order in which it is written, or gives names another meaning: functions, jumps, traps.
+    pub(crate) is_tangled: bool,
+    /// It changes the directory.
+    pub(crate) changes_directory: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Only {
+    Text(String),
+    Numbers,
+    /// Those of one loop, by its text and place.
+    Loop(String, usize),
+    Several,
+}
+
+impl Facts {
+    /// Notes that a variable gets a value.
+    pub(crate) fn assigned(&mut self, name: &str, value: &Variable) {
+        let new = match value {
+            Variable::Text(text) => Only::Text(text.clone()),
+            Variable::Number => Only::Numbers,
+            Variable::Unknown => Only::Several,
+        };
+        self.add(name, new);
+    }
+
+    /// Notes that a variable gets the values of a loop, which stands at this place of a text.
+    pub(crate) fn looped(&mut self, name: &str, text: &str, at: usize) {
+        self.add(name, Only::Loop(text.to_owned(), at));
+    }
+
+    fn add(&mut self, name: &str, new: Only) {
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let both = match self.values.get(name) {
+            None => new,
+            Some(known) if *known == new => return,
+            Some(Only::Several) => return,
+            Some(known) => {
+                let all_numbers = [known, &new].into_iter().all(|only| match only {
+                    Only::Text(text) => is_number(text),
+                    Only::Numbers => true,
+                    Only::Loop(..) | Only::Several => false,
+                });
+                if all_numbers { Only::Numbers } else { Only::Several }
+            }
+        };
+        self.values.insert(name.to_owned(), both);
+    }
+
+    /// What remains of what seems to be known of a variable at some place.
+    pub(crate) fn restrict<'v>(&self, name: &str, value: &'v Variable) -> &'v Variable {
+        match (self.values.get(name), value) {
+            // Within the loop it is one of its values, whatever else is done.
+            (None | Some(Only::Loop(..)), value) => value,
+            (Some(Only::Text(_)), value) if !self.is_tangled => value,
+            (Some(Only::Text(text)), _)
+                if text.bytes().all(|byte| byte.is_ascii_digit()) && !text.is_empty() =>
+            {
+                &Variable::Number
+            }
+            (Some(Only::Numbers), _) => &Variable::Number,
+            _ => &Variable::Unknown,
+        }
+    }
+
+    /// Whether there is nothing that could matter elsewhere.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.values.is_empty() && !self.is_tangled && !self.changes_directory
+    }
+}

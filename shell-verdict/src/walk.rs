@@ -193,6 +193,12 @@ impl<'a> Judge<'a> {
         if text.chars().any(is_odd) {
             return Err("the command holds control characters".to_owned());
         }
+        // The parser takes them for a number that it can hold.
+        let is_huge =
+            |digits: &str| digits.len() - digits.trim_end_matches(|c: char| c.is_ascii_digit()).len() > 8;
+        if text.match_indices(['<', '>']).any(|(at, _)| is_huge(&text[..at])) {
+            return Err("the number of a descriptor is too large".to_owned());
+        }
         if let Some(at) = here_document(text)
             && (text[..at].contains("$(") || text[..at].contains('`'))
             && !here_documents_end(text)

@@ -155,6 +155,9 @@ impl Judge<'_> {
                     if let Some(index) = index {
                         self.arithmetic(&index.value, part);
                     }
+                    if index.is_none() && value.value.starts_with('[') {
+                        part.has(Class::Unknown, "an element of an array may begin with its index");
+                    }
                     self.fields(&value.value, part);
                 }
                 Variable::Unknown

@@ -1,0 +1,221 @@
+//! What git reads is allowed only where the repository cannot make it run something, or read elsewhere.
+
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
+
+mod common;
+
+use common::Fixture;
+use shell_verdict::{Class, Decision};
+use std::fs;
+use std::os::unix::fs::symlink;
+
+fn decision(fixture: &Fixture, command: &str) -> Decision {
+    fixture.judge(command).decision
+}
+
+#[test]
+fn what_is_configured_decides() {
+    let asked = [
+        "[diff]\n\texternal = ./x\n",
+        "[DIFF]\nEXTERNAL = ./x\n",
+        "[diff \"x\"]\n\ttextconv = ./x\n",
+        "[diff.x]\n\ttextconv = ./x\n",
+        "[diff \"a]b\"]\n\tcommand = ./x\n",
+        "[filter \"x\"]\n\tclean = ./x\n",
+        "[include]\n\tpath = ../x\n",
+        "[includeIf \"gitdir:/\"]\n\tpath = ../x\n",
+        "[core]\n\tworktree = /etc\n",
+        "[core]\n\tattributesFile = /etc/passwd\n",
+        "[core] alternateRefsCommand = ./x\n",
+        "[gpg]\n\tprogram = ./x\n",
+        "[format]\n\tpretty = %G?\n",
+        "[pretty]\n\tx = %G?\n",
+        "[remote \"origin\"]\n\tpromisor = true\n",
+        "[remote \"origin\"]\n\tuploadpack = ./x\n",
+        "[extensions]\n\tpartialClone = origin\n",
+        "[diff]\n\tsubmodule = diff\n",
+        "[status]\n\tsubmoduleSummary = true\n",
+        "[mailmap]\n\tfile = /etc/passwd\n",
+        "[blame]\n\tignoreRevsFile = /etc/passwd\n",
+        // A comment that ends with a backslash goes on nowhere, so the next line counts.
+        "[user]\n\tname = a ; \\\n[diff \"x\"]\n\ttextconv = ./x\n",
+        "[user]\n\tname = a # \\\n[diff]\n\texternal = ./x\n",
+        // What goes on in the next line is no key.
+        "[user]\n\tname = \\\n[diff]\n\texternal = ./x\n",
+        "external = ./x\n",
+        "[user\n\tname = x\n",
+        "\u{feff}[diff]\n\texternal = ./x\n",
+    ];
+    for configuration in asked {
+        let fixture = Fixture::new();
+        fs::write(fixture.workspace.join(".git/config"), configuration).unwrap();
+        for command in ["git log -p", "git status", "git show"] {
+            let verdict = fixture.judge(command);
+            // The third from the end is one long value, and harmless.
+            let is_value = configuration.contains("= \\\n[diff]");
+            assert!(verdict.decision == Decision::Ask || is_value, "{command}: {configuration:?}");
+        }
+    }
+    let allowed = [
+        "",
+        "[core]\n\tbare = false\n\tfsmonitor = ./x\n\thooksPath = .husky\n\tpager = less\n",
+        "[branch \"a.b\"]\n\tremote = origin\n\tmerge = refs/heads/a\n",
+        "; a comment\n# another\n[user] name = \"A; B\"\n",
+        "[alias]\n\tst = status\n\tx = !./x\n",
+        "[credential]\n\thelper = store\n",
+    ];
+    for configuration in allowed {
+        let fixture = Fixture::new();
+        fs::write(fixture.workspace.join(".git/config"), configuration).unwrap();
+        let verdict = fixture.judge("git log -p");
+        assert_eq!((verdict.decision, verdict.class), (Decision::Allow, Class::GitRead), "{configuration:?}");
+        // What git would run by itself is taken away.
+        let env: Vec<&str> = verdict.env.iter().map(|(name, _)| name.as_str()).collect();
+        assert!(
+            env.contains(&"GIT_CONFIG_KEY_0")
+                && env.contains(&"GIT_OPTIONAL_LOCKS")
+                && env.contains(&"GIT_PAGER")
+        );
+    }
+}
+
+#[test]
+fn a_repository_above_or_behind_a_link_counts() {
+    let fixture = Fixture::new();
+    let evil = "[diff]\n\texternal = ./x\n";
+    let workspace = &fixture.workspace;
+    fs::create_dir_all(workspace.join("b/.git")).unwrap();
+    fs::create_dir_all(workspace.join("b/c")).unwrap();
+    fs::write(workspace.join("b/.git/config"), evil).unwrap();
+    symlink("b/c", workspace.join("to")).unwrap();
+    for command in
+        ["cd b/c && git show", "git -C b/c show", "cd to && git show", "git -C to show", "cd b && git log"]
+    {
+        assert_eq!(decision(&fixture, command), Decision::Ask, "{command}");
+    }
+    assert_eq!(decision(&fixture, "cd src && git log"), Decision::Allow);
+    assert_eq!(decision(&fixture, "cd .git && git log"), Decision::Ask);
+    assert_eq!(decision(&fixture, "git -C .git/objects log"), Decision::Ask);
+    // What lies like one without a work tree.
+    for name in ["bare/objects", "bare/refs"] {
+        fs::create_dir_all(workspace.join(name)).unwrap();
+    }
+    fs::write(workspace.join("bare/HEAD"), "ref: refs/heads/main\n").unwrap();
+    assert_eq!(decision(&fixture, "cd bare && git log"), Decision::Ask);
+}
+
+#[test]
+fn where_a_file_says_it_is_counts() {
+    for (file, expected) in [
+        ("gitdir: ../real\n", Decision::Allow),
+        ("gitdir: ../evil\n", Decision::Ask),
+        // Blanks belong to the name.
+        ("gitdir: ../real \n", Decision::Ask),
+        ("gitdir:../real\n", Decision::Ask),
+        ("nonsense\n", Decision::Ask),
+    ] {
+        let fixture = Fixture::new();
+        let workspace = &fixture.workspace;
+        for (name, configuration) in
+            [("real", ""), ("evil", "[diff]\n\texternal = x\n"), ("real ", "[diff]\n\texternal = x\n")]
+        {
+            fs::create_dir_all(workspace.join(name)).unwrap();
+            fs::write(workspace.join(name).join("config"), configuration).unwrap();
+        }
+        fs::create_dir(workspace.join("sub")).unwrap();
+        fs::write(workspace.join("sub/.git"), file).unwrap();
+        assert_eq!(decision(&fixture, "cd sub && git log"), expected, "{file:?}");
+    }
+    // One that is elsewhere is read elsewhere.
+    let fixture = Fixture::new();
+    fs::create_dir(fixture.workspace.join("sub")).unwrap();
+    fs::write(fixture.workspace.join("sub/.git"), "gitdir: /var/lib/other.git\n").unwrap();
+    assert_eq!(decision(&fixture, "git -C sub log"), Decision::Ask);
+    fs::create_dir_all(fixture.workspace.join(".git/objects/info")).unwrap();
+    fs::write(fixture.workspace.join(".git/objects/info/alternates"), "/var/lib/other.git/objects\n")
+        .unwrap();
+    assert_eq!(decision(&fixture, "git log"), Decision::Ask);
+}
+
+/// An index with one entry of this mode.
+fn index(version: u32, mode: u32, name: &str) -> Vec<u8> {
+    let mut bytes = b"DIRC".to_vec();
+    bytes.extend(version.to_be_bytes());
+    bytes.extend(1_u32.to_be_bytes());
+    let begin = bytes.len();
+    bytes.extend([0; 24]);
+    bytes.extend(mode.to_be_bytes());
+    bytes.extend([0; 12]);
+    bytes.extend([7; 20]);
+    bytes.extend(u16::try_from(name.len()).unwrap().to_be_bytes());
+    if version == 4 {
+        bytes.push(0);
+        bytes.extend(name.as_bytes());
+        bytes.push(0);
+    } else {
+        bytes.extend(name.as_bytes());
+        let length = bytes.len() - begin;
+        bytes.extend(vec![0; 8 - length % 8]);
+    }
+    bytes
+}
+
+#[test]
+fn other_repositories_in_the_index_are_seen() {
+    let cases = [
+        (index(2, 0o100_644, "src/hard_link.rs"), Decision::Allow),
+        (index(4, 0o100_755, "a"), Decision::Allow),
+        (index(2, 0o160_000, "sub"), Decision::Ask),
+        (index(3, 0o160_000, "sub"), Decision::Ask),
+        (index(4, 0o160_000, "sub"), Decision::Ask),
+        ([index(2, 0o100_644, "a"), b"link\0\0\0\x04abcd".to_vec()].concat(), Decision::Ask),
+        ([index(2, 0o100_644, "a"), b"TREE\0\0\0\x04link".to_vec()].concat(), Decision::Allow),
+        (index(5, 0o100_644, "a"), Decision::Ask),
+        (b"DIRC".to_vec(), Decision::Ask),
+        (index(2, 0o100_644, "a")[..40].to_vec(), Decision::Ask),
+    ];
+    for (number, (mut bytes, expected)) in cases.into_iter().enumerate() {
+        bytes.extend([9; 20]);
+        let fixture = Fixture::new();
+        fs::write(fixture.workspace.join(".git/index"), bytes).unwrap();
+        assert_eq!(decision(&fixture, "git status"), expected, "case {number}");
+        // What looks at no file beside the repository does not look into others.
+        assert_eq!(decision(&fixture, "git branch -a"), Decision::Allow, "case {number}");
+    }
+}
+
+#[test]
+fn a_home_in_the_workspace_is_anybodys() {
+    let mut fixture = Fixture::new();
+    let home = fixture.workspace.join("home");
+    fs::create_dir_all(home.join(".config/git")).unwrap();
+    fixture.env.insert("HOME".to_owned(), home.to_str().unwrap().to_owned());
+    assert_eq!(decision(&fixture, "git log"), Decision::Allow);
+    fs::write(home.join(".gitconfig"), "[diff]\n\texternal = x\n").unwrap();
+    assert_eq!(decision(&fixture, "git log"), Decision::Ask);
+    fs::remove_file(home.join(".gitconfig")).unwrap();
+    fs::write(home.join(".config/git/config"), "[diff]\n\texternal = x\n").unwrap();
+    assert_eq!(decision(&fixture, "git log"), Decision::Ask);
+}
+
+#[test]
+fn the_environment_counts() {
+    for name in [
+        "GIT_DIR",
+        "GIT_EXTERNAL_DIFF",
+        "GIT_CONFIG_COUNT",
+        "GIT_WORK_TREE",
+        "GIT_SSH_COMMAND",
+        "LD_PRELOAD",
+        "BASH_ENV",
+        "BASH_FUNC_git%%",
+    ] {
+        let mut fixture = Fixture::new();
+        fixture.env.insert(name.to_owned(), "x".to_owned());
+        assert_eq!(decision(&fixture, "git log"), Decision::Ask, "{name}");
+    }
+    let mut fixture = Fixture::new();
+    fixture.env.insert("GIT_AUTHOR_NAME".to_owned(), "x".to_owned());
+    assert_eq!(decision(&fixture, "git log"), Decision::Allow);
+}

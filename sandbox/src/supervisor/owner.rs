@@ -1,0 +1,692 @@
+//! The supervisor of one job.
+
+use std::ffi::CString;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::process::{getpid, set_child_subreaper, setsid};
+
+use super::child::{self, Child, Failure, Step, report};
+use super::ending::Ending;
+use super::output::Pump;
+use super::spawner::{drain, timeout};
+use super::tree::{self, Identity};
+use crate::inside::Plan;
+use crate::sys::{self, Forked, Reaped};
+use crate::wire::{self, Incoming, OutputKind, Reader, Run, Writer, to_host, to_supervisor};
+use crate::{Containment, Process, socket};
+
+/// How often the host is told of output: 20 times a second.
+const BEAT: Duration = Duration::from_millis(50);
+
+/// The size that a pipe for output is given, where the user has not used up what all of them may have.
+const PIPE: usize = 1 << 20;
+
+/// How much is kept for a host that does not read: after that it is one that went wrong.
+const UNREAD: usize = 16 << 20;
+
+/// How long the last words may take to be heard.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+
+/// What waits for the output to be closed.
+struct Wait {
+    id: u64,
+    deadline: Instant,
+    /// When the holders are looked for again, where the output is not read here.
+    next: Instant,
+    pause: Duration,
+}
+
+struct Owner {
+    socket: OwnedFd,
+    incoming: Incoming,
+    outgoing: Vec<u8>,
+    /// Where the host is not there to be told any more.
+    alone: bool,
+    host: Option<OwnedFd>,
+    spawner: OwnedFd,
+    children: OwnedFd,
+    report: OwnedFd,
+    pump: Option<Pump>,
+    identity: Identity,
+    command: i32,
+    init: Option<i32>,
+    started: Instant,
+    exited: bool,
+    empty: bool,
+    ending: Option<Ending>,
+    waits: Vec<Wait>,
+    told: (Instant, u64, bool),
+    plan: Option<Plan>,
+}
+
+/// Runs the command that the host describes at the other end of `socket`, and owns what comes of it until nothing is left.
+pub(super) fn run(socket: OwnedFd, host: Option<OwnedFd>, spawner: OwnedFd) -> ! {
+    let _ = setsid();
+    let _ = rustix::thread::set_name(c"toolkit-job");
+    let code = match start(socket, host, spawner) {
+        Ok(mut owner) => {
+            owner.serve();
+            owner.finish();
+            0
+        }
+        Err(()) => 0,
+    };
+    sys::leave(code)
+}
+
+/// Waits for what is to be run, and starts it. The host is told how that went.
+fn start(socket: OwnedFd, host: Option<OwnedFd>, spawner: OwnedFd) -> Result<Owner, ()> {
+    let own = getpid();
+    set_child_subreaper(Some(own)).map_err(drop)?;
+    let children = sys::children_ended().map_err(drop)?;
+    let mut incoming = Incoming::default();
+    let mut given = Vec::new();
+    let mut buffer = vec![0; 256 << 10];
+    let message = loop {
+        if let Some(message) = incoming.next()? {
+            break message;
+        }
+        let received = socket::receive(&socket, &mut buffer, true).map_err(drop)?;
+        if received.length == 0 {
+            return Err(());
+        }
+        incoming.push(&buffer[..received.length]);
+        given.extend(received.descriptors);
+    };
+    drop(buffer);
+    let mut reader = Reader::new(&message);
+    let run =
+        (reader.byte() == Some(to_supervisor::RUN)).then(|| Run::read(&mut reader)).flatten().ok_or(())?;
+    let tell = |failure: &Failure| {
+        let message = Writer::new(to_host::FAILED)
+            .byte(failure.step as u8)
+            .signed(failure.error)
+            .bytes(&failure.detail)
+            .finish();
+        let _ = socket::send(&socket, &message, &[], true);
+    };
+    let launched = match launch(run, given, &socket, host.as_ref()) {
+        Ok(launched) => launched,
+        Err(failure) => {
+            if let Some(failure) = failure {
+                tell(&failure);
+            }
+            return Err(());
+        }
+    };
+    let mut message = Writer::new(to_host::STARTED).number(u64::from(launched.command.cast_unsigned()));
+    message = wire::containment(message, &launched.containment);
+    let master: Vec<BorrowedFd<'_>> = launched.master.iter().map(|master| master.as_fd()).collect();
+    let message = message.finish();
+    let sent = socket::send(&socket, &message, &master, true).unwrap_or(0);
+    drop(master);
+    let pump = match (launched.output, launched.master) {
+        (Some(pipe), _) => Some(Pump::new(pipe, launched.file)),
+        (None, Some(master)) => Some(Pump::new(master, launched.file)),
+        (None, None) => None,
+    };
+    Ok(Owner {
+        socket,
+        incoming,
+        outgoing: message[sent..].to_vec(),
+        alone: false,
+        host,
+        spawner,
+        children,
+        report: launched.report,
+        pump,
+        identity: launched.identity,
+        command: launched.command,
+        init: launched.init,
+        started: launched.started,
+        exited: false,
+        empty: false,
+        ending: None,
+        waits: Vec::new(),
+        told: (Instant::now(), 0, false),
+        plan: launched.plan,
+    })
+}
+
+/// What was started.
+struct Launched {
+    command: i32,
+    init: Option<i32>,
+    report: OwnedFd,
+    /// The end of the pipe that the command writes to.
+    output: Option<OwnedFd>,
+    master: Option<OwnedFd>,
+    file: Option<OwnedFd>,
+    identity: Identity,
+    started: Instant,
+    containment: Containment,
+    plan: Option<Plan>,
+}
+
+fn strings(texts: &[std::ffi::OsString]) -> Result<Vec<CString>, Failure> {
+    texts
+        .iter()
+        .map(|text| CString::new(text.as_bytes()).map_err(|_| Failure::new(Step::Prepare, Errno::INVAL)))
+        .collect()
+}
+
+/// The names that links to these descriptors have under `/proc`.
+fn links<'a>(descriptors: impl IntoIterator<Item = &'a OwnedFd>) -> Identity {
+    use std::os::fd::AsRawFd as _;
+    Identity::Links(
+        descriptors
+            .into_iter()
+            .filter_map(|fd| std::fs::read_link(format!("/proc/self/fd/{}", fd.as_raw_fd())).ok())
+            .map(|link| link.to_string_lossy().into_owned())
+            .collect(),
+    )
+}
+
+/// Starts the command. `None` where there is nobody to tell what failed.
+fn launch(
+    run: Run,
+    given: Vec<OwnedFd>,
+    socket: &OwnedFd,
+    host: Option<&OwnedFd>,
+) -> Result<Launched, Option<Failure>> {
+    let failed = |error| Some(Failure::new(Step::Prepare, error));
+    let mut given = given.into_iter();
+    let stdin = if run.stdin { given.next() } else { None };
+    let (mut file, mut output, mut stdout, mut stderr) = (None, None, None, None);
+    match run.output {
+        OutputKind::Pipes => (stdout, stderr) = (given.next(), given.next()),
+        kind => {
+            if kind == OutputKind::File {
+                file = given.next();
+            }
+            if run.terminal.is_none() {
+                let (read, write) =
+                    rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(failed)?;
+                let _ = rustix::pipe::fcntl_setpipe_size(&read, PIPE);
+                rustix::io::ioctl_fionbio(&read, true).map_err(failed)?;
+                output = Some(read);
+                stderr = Some(rustix::io::fcntl_dupfd_cloexec(&write, 3).map_err(failed)?);
+                stdout = Some(write);
+            }
+        }
+    }
+    let mut identity = links(stdout.iter().chain(&stderr));
+    let (plan, containment) = match &run.sandbox {
+        Some(sandbox) => Plan::make(sandbox, &run)?,
+        None => (None, Containment::default()),
+    };
+    let (reports, report_end) = socket::packets().map_err(failed)?;
+    rustix::net::sockopt::set_socket_passcred(&reports, true).map_err(failed)?;
+    let (errors, errors_end) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(failed)?;
+    let child = Child {
+        programs: child::candidates(&run),
+        arguments: strings(&run.arguments)?,
+        environment: strings(&run.environment)?,
+        stdin,
+        stdout,
+        stderr,
+        errors: errors_end,
+        report: report_end,
+        run,
+        plan,
+    };
+    let namespaces = child.plan.as_ref().map_or(0, Plan::namespaces);
+    let forked = if namespaces == 0 {
+        sys::fork().map_err(|error| Some(Failure::io(Step::Fork, &error)))?
+    } else {
+        sys::clone(namespaces).map_err(|error| Some(Failure::io(Step::Namespaces, &error)))?
+    };
+    let pid = match forked {
+        Forked::Child if namespaces == 0 => child.run(),
+        Forked::Child => {
+            drop((reports, errors, output, file));
+            crate::inside::init::run(child)
+        }
+        Forked::Parent(pid) => pid,
+    };
+    let first = pid.as_raw_nonzero().get();
+    let init = child.plan.as_ref().is_some_and(Plan::has_init).then_some(first);
+    if namespaces != 0 {
+        crate::inside::identity::write(first).map_err(Some)?;
+        let _ = socket::send(&reports, &[report::GO], &[], true);
+    }
+    let plan = child.plan;
+    drop((child.stdin, child.stdout, child.stderr, child.errors, child.report));
+    let outcome = outcome(&errors, socket, host);
+    let started = Instant::now();
+    if !matches!(outcome, Ok(None)) {
+        // It ends by itself after a failure, and is not waited for where nobody wants it any more.
+        let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+        while sys::reap(true).is_ok() {}
+        if let Some(plan) = &plan {
+            plan.tidy();
+        }
+        return Err(outcome.ok().flatten());
+    }
+    let (mut command, mut master) = (if namespaces == 0 { first } else { 0 }, None);
+    let mut packet = [0; 512];
+    while let Ok(mut received) = socket::receive(&reports, &mut packet, false) {
+        match packet[..received.length].split_first() {
+            Some((&report::HERE, _)) => {
+                command = received.sender.unwrap_or(command);
+                break;
+            }
+            Some((&report::TERMINAL, name)) => {
+                identity = Identity::Suffix(String::from_utf8_lossy(name).into_owned());
+                master = received.descriptors.pop();
+            }
+            _ => break,
+        }
+    }
+    if let Some(master) = &master {
+        rustix::io::ioctl_fionbio(master, true).map_err(failed)?;
+    }
+    Ok(Launched {
+        command,
+        init,
+        report: reports,
+        output,
+        master,
+        file,
+        identity,
+        started,
+        containment,
+        plan,
+    })
+}
+
+/// Waits until the program has begun, or says why it did not. An error where nobody wants it any more.
+fn outcome(errors: &OwnedFd, socket: &OwnedFd, host: Option<&OwnedFd>) -> Result<Option<Failure>, ()> {
+    let mut said = Vec::new();
+    loop {
+        let mut watched = [
+            PollFd::new(errors, PollFlags::IN),
+            // Not for what the host says, only for its end.
+            PollFd::from_borrowed_fd(socket.as_fd(), PollFlags::RDHUP),
+            PollFd::from_borrowed_fd(
+                host.unwrap_or(socket).as_fd(),
+                if host.is_some() { PollFlags::IN } else { PollFlags::RDHUP },
+            ),
+        ];
+        let _ = poll(&mut watched, None);
+        if !watched[0].revents().is_empty() {
+            let mut buffer = [0_u8; 4096];
+            match rustix::io::read(errors, &mut buffer) {
+                Ok(0) => return Ok(Failure::read(&said)),
+                Ok(length) => said.extend_from_slice(&buffer[..length]),
+                Err(Errno::INTR) => {}
+                Err(_) => return Ok(None),
+            }
+        } else if watched[1..].iter().any(|fd| !fd.revents().is_empty()) {
+            return Err(());
+        }
+    }
+}
+
+impl Owner {
+    fn serve(&mut self) {
+        // What ended while it was started has already told so.
+        self.reap();
+        while !(self.empty && self.pump.as_ref().is_none_or(Pump::closed)) {
+            let wait = self.wait();
+            let idle = self.children.as_fd();
+            let mut conversation = PollFlags::empty();
+            if !self.alone {
+                conversation |= PollFlags::IN;
+                if !self.outgoing.is_empty() {
+                    conversation |= PollFlags::OUT;
+                }
+            }
+            let mut watched = [
+                PollFd::from_borrowed_fd(idle, PollFlags::IN),
+                PollFd::from_borrowed_fd(if self.alone { idle } else { self.socket.as_fd() }, conversation),
+                PollFd::from_borrowed_fd(self.spawner.as_fd(), PollFlags::IN),
+                PollFd::from_borrowed_fd(self.host.as_ref().map_or(idle, OwnedFd::as_fd), PollFlags::IN),
+                PollFd::from_borrowed_fd(
+                    self.pump.as_ref().and_then(Pump::source).unwrap_or(idle),
+                    PollFlags::IN,
+                ),
+                PollFd::from_borrowed_fd(
+                    if self.init.is_some() { self.report.as_fd() } else { idle },
+                    PollFlags::IN,
+                ),
+            ];
+            let _ = poll(&mut watched, timeout(wait).as_ref());
+            let [ended, said, orphaned, host_gone, output, reported] =
+                watched.map(|fd| !fd.revents().is_empty());
+            if reported && self.init.is_some() {
+                self.reports();
+            }
+            if ended {
+                drain(&self.children);
+                self.reap();
+            }
+            if output && let Some(pump) = &mut self.pump {
+                pump.turn();
+            }
+            if said && !self.alone {
+                self.converse();
+            }
+            if orphaned || (host_gone && self.host.is_some()) {
+                self.abandon();
+            }
+            self.turn();
+        }
+    }
+
+    /// How long nothing has to be done.
+    fn wait(&self) -> Duration {
+        let now = Instant::now();
+        let ending = self.ending.as_ref().filter(|_| !self.empty).map_or(Duration::MAX, Ending::wait);
+        let waits = self.waits.iter().map(|wait| {
+            let at = if self.pump.is_some() { wait.deadline } else { wait.next.min(wait.deadline) };
+            at.saturating_duration_since(now)
+        });
+        let telling = if self.bytes() == self.told.1 {
+            Duration::MAX
+        } else {
+            (self.told.0 + BEAT).saturating_duration_since(now)
+        };
+        // Poll counts in milliseconds; rounding down would spin.
+        let least = waits.chain([ending, telling]).min().unwrap_or(Duration::MAX);
+        if least == Duration::MAX { least } else { least + Duration::from_micros(500) }
+    }
+
+    fn bytes(&self) -> u64 {
+        self.pump.as_ref().map_or(0, |pump| pump.bytes)
+    }
+
+    /// What is due by the clock, or because something else has happened.
+    fn turn(&mut self) {
+        if let Some(ending) = &mut self.ending
+            && !self.empty
+            && let Some(left) = ending.turn()
+        {
+            let ids = std::mem::take(&mut ending.waiting);
+            let (terminated, killed) = (ending.terminated, ending.killed);
+            for id in ids {
+                self.stopped(id, terminated, killed, &left);
+            }
+        }
+        if self.empty {
+            if let Some(pump) = &mut self.pump
+                && !pump.closed()
+            {
+                // Whoever holds it now is no process of this job. What was written before the last of them ended is in it.
+                pump.finish();
+            }
+            if let Some(ending) = &mut self.ending {
+                let ids = std::mem::take(&mut ending.waiting);
+                let (terminated, killed) = (ending.terminated, ending.killed);
+                for id in ids {
+                    self.stopped(id, terminated, killed, &[]);
+                }
+            }
+        }
+        self.answer_waits();
+        let closed = self.pump.as_ref().is_some_and(Pump::closed);
+        if closed != self.told.2 || (self.bytes() != self.told.1 && self.told.0.elapsed() >= BEAT) {
+            self.progress(false);
+        }
+    }
+
+    fn progress(&mut self, gone: bool) {
+        let message = match &self.pump {
+            Some(pump) => {
+                self.told = (Instant::now(), pump.bytes, pump.closed());
+                Writer::new(to_host::PROGRESS)
+                    .number(pump.bytes)
+                    .number(pump.newlines)
+                    .number(pump.written)
+                    .flag(pump.error.is_some())
+                    .signed(pump.error.unwrap_or(0))
+                    .flag(pump.closed())
+            }
+            None => {
+                Writer::new(to_host::PROGRESS).number(0).number(0).number(0).flag(false).signed(0).flag(gone)
+            }
+        };
+        self.say(message.flag(gone));
+    }
+
+    /// Waits for what has ended.
+    fn reap(&mut self) {
+        loop {
+            match sys::reap(false) {
+                Ok(None) => return,
+                Ok(Some(reaped)) => {
+                    if Some(reaped.pid) == self.init {
+                        self.reports();
+                        self.init = None;
+                    } else if reaped.pid == self.command {
+                        self.command_ended(&reaped);
+                    }
+                }
+                Err(_) => {
+                    self.empty = true;
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Hears what the first process of the namespace has to say.
+    fn reports(&mut self) {
+        let mut packet = [0; 64];
+        while let Ok(received) = socket::receive(&self.report, &mut packet, false) {
+            let mut reader = match packet[..received.length].split_first() {
+                Some((&report::EXIT, rest)) => Reader::new(rest),
+                Some(_) => continue,
+                None => return,
+            };
+            let mut read = || {
+                Some(Reaped {
+                    pid: self.command,
+                    status: reader.signed()?,
+                    user: reader.duration()?,
+                    system: reader.duration()?,
+                    peak: reader.number()?,
+                })
+            };
+            if let Some(reaped) = read() {
+                self.command_ended(&reaped);
+            }
+        }
+    }
+
+    fn command_ended(&mut self, reaped: &Reaped) {
+        if std::mem::replace(&mut self.exited, true) {
+            return;
+        }
+        // What it wrote stands in the pipe by now: the host is told of the end after that.
+        if let Some(pump) = &mut self.pump {
+            pump.turn();
+        }
+        self.progress(false);
+        let duration = self.started.elapsed();
+        self.say(
+            Writer::new(to_host::EXITED)
+                .signed(reaped.status)
+                .duration(duration)
+                .duration(reaped.user)
+                .duration(reaped.system)
+                .number(reaped.peak),
+        );
+    }
+
+    /// Hears what the host says.
+    fn converse(&mut self) {
+        self.flush();
+        let mut buffer = [0; 4096];
+        loop {
+            match socket::receive(&self.socket, &mut buffer, false) {
+                Ok(received) if received.length > 0 => self.incoming.push(&buffer[..received.length]),
+                Err(Errno::AGAIN) => break,
+                _ => {
+                    self.alone = true;
+                    break;
+                }
+            }
+        }
+        loop {
+            match self.incoming.next() {
+                Ok(Some(message)) => {
+                    let _ = self.obey(&message);
+                }
+                Ok(None) => break,
+                Err(()) => {
+                    self.alone = true;
+                    break;
+                }
+            }
+        }
+        // The job was dropped. Where that came with a last word, there is grace; otherwise the host is dying.
+        if self.alone && self.ending.is_none() {
+            self.abandon();
+        }
+    }
+
+    fn obey(&mut self, message: &[u8]) -> Option<()> {
+        let mut reader = Reader::new(message);
+        let kind = reader.byte()?;
+        let id = reader.number()?;
+        match kind {
+            to_supervisor::PROCESSES => {
+                let processes = self.processes();
+                self.say(wire::processes(Writer::new(to_host::REPLY).number(id), &processes));
+            }
+            to_supervisor::DRAINED => {
+                let now = Instant::now();
+                let deadline = now + reader.duration()?.min(Duration::from_secs(1 << 30));
+                self.waits.push(Wait { id, deadline, next: now, pause: Duration::from_millis(1) });
+            }
+            to_supervisor::STOP => self.stop(id, reader.duration()?.min(Duration::from_secs(1 << 30))),
+            to_supervisor::INTERRUPT => {
+                let number = reader.signed()?;
+                if let (Some(signal), false) = (rustix::process::Signal::from_named_raw(number), self.exited)
+                {
+                    let own = getpid().as_raw_nonzero().get();
+                    tree::signal(self.command, own, &[signal]);
+                }
+            }
+            _ => {}
+        }
+        Some(())
+    }
+
+    /// All processes of the job that have not ended.
+    fn processes(&self) -> Vec<Process> {
+        let own = getpid().as_raw_nonzero().get();
+        tree::descendants(own)
+            .into_iter()
+            .filter(|&pid| Some(pid) != self.init && tree::alive(pid))
+            .filter_map(tree::describe)
+            .collect()
+    }
+
+    fn stop(&mut self, id: u64, grace: Duration) {
+        match &mut self.ending {
+            None => self.ending = Some(Ending::begin(self.init, grace)),
+            Some(ending) => ending.deadline = ending.deadline.min(Instant::now() + grace),
+        }
+        if let Some(ending) = &mut self.ending {
+            ending.waiting.push(id);
+        }
+    }
+
+    fn stopped(&mut self, id: u64, terminated: u32, killed: u32, left: &[Process]) {
+        let message =
+            Writer::new(to_host::REPLY).number(id).number(u64::from(terminated)).number(u64::from(killed));
+        self.say(wire::processes(message, left));
+    }
+
+    /// Nobody wants the job any more: nothing of it is to live on.
+    fn abandon(&mut self) {
+        self.alone = true;
+        self.host = None;
+        let now = Instant::now();
+        match &mut self.ending {
+            None => self.ending = Some(Ending::begin(self.init, Duration::ZERO)),
+            Some(ending) => ending.deadline = ending.deadline.min(now),
+        }
+    }
+
+    /// Tells those who wait for the output to be closed, where it is, or where they have waited long enough.
+    fn answer_waits(&mut self) {
+        let now = Instant::now();
+        let mut waits = std::mem::take(&mut self.waits);
+        waits.retain_mut(|wait| {
+            let mut closed = self.pump.as_ref().map_or(self.empty, Pump::closed);
+            let mut holders = Vec::new();
+            if !closed && (now >= wait.deadline || (self.pump.is_none() && now >= wait.next)) {
+                holders = self.holders();
+                closed = self.pump.is_none() && holders.is_empty();
+                wait.next = now + wait.pause;
+                wait.pause = (wait.pause * 2).min(Duration::from_millis(100));
+            }
+            if !closed && now < wait.deadline {
+                return true;
+            }
+            let message = Writer::new(to_host::REPLY).number(wait.id).flag(closed);
+            self.say(wire::processes(message, &holders));
+            false
+        });
+        self.waits = waits;
+    }
+
+    /// Who has the output open: processes of the job, or, where it is none of them, others.
+    fn holders(&self) -> Vec<Process> {
+        let own = getpid().as_raw_nonzero().get();
+        let holds = |pid: &i32| tree::holds(*pid, &self.identity);
+        let mut found: Vec<_> =
+            tree::descendants(own).into_iter().filter(holds).filter_map(tree::describe).collect();
+        if found.is_empty() && self.pump.is_some() && matches!(self.identity, Identity::Links(_)) {
+            found =
+                tree::everyone().filter(|&pid| pid != own).filter(holds).filter_map(tree::describe).collect();
+        }
+        found
+    }
+
+    fn say(&mut self, message: Writer) {
+        if self.alone {
+            return;
+        }
+        self.outgoing.extend_from_slice(&message.finish());
+        self.flush();
+        if self.outgoing.len() > UNREAD {
+            self.abandon();
+        }
+    }
+
+    fn flush(&mut self) {
+        while !self.outgoing.is_empty() {
+            match socket::send(&self.socket, &self.outgoing, &[], false) {
+                Ok(length) => drop(self.outgoing.drain(..length)),
+                Err(Errno::AGAIN) => return,
+                Err(_) => {
+                    self.outgoing.clear();
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Nothing is left: says so.
+    fn finish(&mut self) {
+        self.turn();
+        if let Some(plan) = &self.plan {
+            plan.tidy();
+        }
+        self.progress(true);
+        let begun = Instant::now();
+        while !self.outgoing.is_empty() && begun.elapsed() < LAST_WORDS {
+            let mut watched = [PollFd::new(&self.socket, PollFlags::OUT)];
+            let _ = poll(&mut watched, timeout(BEAT).as_ref());
+            self.flush();
+        }
+    }
+}

@@ -184,11 +184,11 @@ impl Plan {
         let mut protected = Vec::new();
         let mut placeholders = Vec::new();
         if mounts && !writable.is_empty() {
+            let within = |path: &Path| writable.iter().any(|writable| path.starts_with(writable));
             for path in &sandbox.protected {
                 if !path.is_absolute() {
                     return Err(contradiction(format!("`{}` is not an absolute path", path.display())));
                 }
-                let within = |path: &Path| writable.iter().any(|writable| path.starts_with(writable));
                 let link = path.parent().and_then(|parent| resolved(parent).ok()).zip(path.file_name());
                 if let Some((parent, name)) = link
                     && within(&parent)
@@ -201,19 +201,18 @@ impl Plan {
                     containment.held.retain(|&held| held != Part::Protected);
                     containment.missing.push((Part::Protected, why));
                 }
-                match resolved(path) {
-                    Ok(path) => protected.push(path),
-                    Err(Errno::NOENT | Errno::NOTDIR) => {
-                        let Some(missing) = placeholder::first_missing(path) else { continue };
-                        if within(&missing) && !sandbox.required_fails(&containment) {
-                            let placeholder = Placeholder::make(&missing)
-                                .map_err(|error| Failure::new(Step::Mounts, error).at(&missing))?;
-                            protected.push(missing);
+                if containment.missing.is_empty() || !sandbox.required {
+                    match Placeholder::for_missing(path, &within) {
+                        Ok(None) => {}
+                        Ok(Some(placeholder)) => {
+                            protected.push(placeholder.path().to_owned());
                             placeholders.push(placeholder);
+                            continue;
                         }
+                        Err(error) => return Err(Failure::new(Step::Mounts, error).at(path)),
                     }
-                    Err(error) => return Err(Failure::new(Step::Mounts, error).at(path)),
                 }
+                protected.extend(resolved(path));
             }
             protected.sort();
             protected.dedup();
@@ -288,11 +287,5 @@ impl Plan {
     /// Takes away what was made for the time of the job.
     pub(crate) fn tidy(&self) {
         self.placeholders.iter().for_each(Placeholder::remove);
-    }
-}
-
-impl Sandbox {
-    fn required_fails(&self, containment: &Containment) -> bool {
-        self.required && !containment.missing.is_empty()
     }
 }

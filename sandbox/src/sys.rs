@@ -120,20 +120,16 @@ pub(crate) fn reap(block: bool) -> io::Result<Option<Reaped>> {
     }
 }
 
-/// Every signal that can be caught or blocked, those of the C library's own threads included.
-fn every_signal() -> impl Iterator<Item = i32> {
-    (1..=64).filter(|signal| ![libc::SIGKILL, libc::SIGSTOP].contains(signal))
-}
-
 /// Gives every signal its default disposition, and blocks none.
 pub(crate) fn reset_signals() {
-    for signal in every_signal() {
-        // SAFETY: an all-zero `sigaction` is SIG_DFL with an empty mask; nothing of the old one is looked at. The two signals of the C
-        // library are refused, and are at their default in a new program.
+    // What the kernel calls a `sigaction`, of which zeros are the default with an empty mask. The C library's own function refuses the
+    // two signals that it keeps for itself, which a host may have been started with ignored.
+    let default = [0_usize; 8];
+    for signal in 1..=64 {
+        // SAFETY: the kernel reads less than that, and is given no place to write to. Those two that cannot be changed are refused.
         unsafe {
-            let default: libc::sigaction = std::mem::zeroed();
-            libc::sigaction(signal, &raw const default, ptr::null_mut());
-        }
+            libc::syscall(libc::SYS_rt_sigaction, signal, default.as_ptr(), ptr::null_mut::<usize>(), 8_usize)
+        };
     }
     // SAFETY: the set is emptied before it is used.
     unsafe {
@@ -179,6 +175,19 @@ fn owned(fd: RawFd) -> io::Result<OwnedFd> {
 pub(crate) fn close_inherited() {
     // SAFETY: nothing in this process has been opened by it yet, so no owner of a descriptor exists.
     unsafe { libc::syscall(libc::SYS_close_range, 3_u32, u32::MAX, 0_u32) };
+}
+
+/// Closes everything but the standard streams and one more.
+///
+/// Only for a process that never returns to whatever owns the rest.
+pub(crate) fn close_but(kept: &OwnedFd) {
+    let kept = kept.as_raw_fd().cast_unsigned();
+    for (first, last) in [(3, kept.saturating_sub(1)), (kept.saturating_add(1).max(3), u32::MAX)] {
+        if first <= last {
+            // SAFETY: the caller never comes back to the owners of these.
+            unsafe { libc::syscall(libc::SYS_close_range, first, last, 0_u32) };
+        }
+    }
 }
 
 /// Marks everything but the standard streams to be closed when the program is replaced.

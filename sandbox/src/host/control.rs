@@ -114,7 +114,12 @@ impl Control {
         let (sender, answer) = oneshot::channel();
         {
             let mut replies = lock(&self.replies);
-            if self.state.borrow().lost || self.state.borrow().progress.gone {
+            // Looked at once: whoever writes waits for the first look, and the second would wait for that.
+            let over = {
+                let state = self.state.borrow();
+                state.lost || state.progress.gone
+            };
+            if over {
                 return None;
             }
             replies.retain(|_, reply| !reply.is_closed());

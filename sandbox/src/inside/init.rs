@@ -31,7 +31,9 @@ pub(crate) fn run(child: Child) -> ! {
             sys::leave(127);
         }
     };
-    let Child { report: socket, .. } = child;
+    let socket = child.report;
+    // All else would be held open as long as anything runs: that the program has begun is seen by what it closes.
+    sys::close_but(&socket);
     // Giving up what it has no use for any more must not make it look like the command to those within: it stays without a dump.
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     stay(command, &socket)

@@ -6,7 +6,7 @@
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FlockOperation, Mode, OFlags};
+use rustix::fs::{FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
 /// Unlike any that someone makes: it can be read and entered by all, and has the sticky bit.
@@ -18,21 +18,52 @@ pub(super) struct Placeholder {
     directory: OwnedFd,
 }
 
-/// The first part of a path that does not exist, its parents without symbolic links. `None` where that can't be said.
-pub(super) fn first_missing(path: &Path) -> Option<PathBuf> {
-    let mut at = path;
-    loop {
-        let parent = at.parent()?;
-        match std::fs::canonicalize(parent) {
-            Ok(parent) => return Some(parent.join(at.file_name()?)),
-            Err(_) => at = parent,
+/// The first part of a path that does not exist or is a placeholder, its parents without symbolic links. `None` where all of it
+/// exists.
+fn first_missing(path: &Path) -> Option<PathBuf> {
+    for at in path.ancestors().collect::<Vec<_>>().into_iter().rev() {
+        let (Some(parent), Some(name)) = (at.parent(), at.file_name()) else { continue };
+        let there = std::fs::canonicalize(parent).ok()?.join(name);
+        match rustix::fs::lstat(&there) {
+            Ok(stat) if is_placeholder(&stat) => return Some(there),
+            Ok(_) => {}
+            Err(Errno::NOENT) => return Some(there),
+            Err(_) => return None,
         }
     }
+    None
+}
+
+fn is_placeholder(stat: &rustix::fs::Stat) -> bool {
+    FileType::from_raw_mode(stat.st_mode) == FileType::Directory
+        && Mode::from_raw_mode(stat.st_mode) & Mode::from_bits_retain(0o7777) == MODE
 }
 
 impl Placeholder {
+    /// Makes one, or shares the one there is, in the place of the first part of `path` that does not exist, where that lies `within`
+    /// what a command can write to.
+    pub(super) fn for_missing(path: &Path, within: &dyn Fn(&Path) -> bool) -> Result<Option<Self>, Errno> {
+        let mut result = Ok(None);
+        // Another job may have taken its own away in between, with which the first part that is missing is another.
+        for _ in 0..10 {
+            let Some(missing) = first_missing(path).filter(|missing| within(missing)) else {
+                return Ok(None);
+            };
+            result = Self::make(&missing).map(Some);
+            if result.is_ok() {
+                break;
+            }
+        }
+        result
+    }
+
+    /// Where it stands.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Makes it, or shares it with those who have made it.
-    pub(super) fn make(path: &Path) -> Result<Self, Errno> {
+    fn make(path: &Path) -> Result<Self, Errno> {
         // It may be taken away by another job between any two of these steps; not often.
         for _ in 0..100 {
             match rustix::fs::mkdir(path, Mode::from_bits_retain(0o700)) {
@@ -57,8 +88,7 @@ impl Placeholder {
 
     /// Takes it away, unless another job has it or it is no placeholder.
     pub(super) fn remove(&self) {
-        let ours = rustix::fs::fstat(&self.directory)
-            .is_ok_and(|stat| Mode::from_raw_mode(stat.st_mode) & Mode::from_bits_retain(0o7777) == MODE);
+        let ours = rustix::fs::fstat(&self.directory).is_ok_and(|stat| is_placeholder(&stat));
         if ours && rustix::fs::flock(&self.directory, FlockOperation::NonBlockingLockExclusive).is_ok() {
             let _ = rustix::fs::rmdir(&self.path);
         }

@@ -427,11 +427,12 @@ impl Owner {
                 }
             }
         }
-        self.answer_waits();
         let closed = self.pump.as_ref().is_some_and(Pump::closed);
         if closed != self.told.2 || (self.bytes() != self.told.1 && self.told.0.elapsed() >= BEAT) {
             self.progress(false);
         }
+        // After the progress that it is about.
+        self.answer_waits();
     }
 
     fn progress(&mut self, gone: bool) {

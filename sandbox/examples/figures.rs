@@ -35,7 +35,11 @@ async fn starts(size: usize) {
     let mut times: [Vec<Duration>; 4] = Default::default();
     for _ in 0..300 {
         let begun = Instant::now();
-        let status = std::process::Command::new("sh").args(["-c", "true"]).stdin(Stdio::null()).stdout(Stdio::piped()).output();
+        let status = std::process::Command::new("sh")
+            .args(["-c", "true"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .output();
         assert!(status.unwrap().status.success());
         times[0].push(begun.elapsed());
         for (at, command) in [
@@ -67,7 +71,10 @@ async fn output(directory: &std::path::Path) {
         for round in 0..5 {
             let path = directory.join(format!("{round}"));
             let begun = Instant::now();
-            let status = std::process::Command::new("sh").arg("-c").arg(format!("{script} | cat > {}", path.display())).status();
+            let status = std::process::Command::new("sh")
+                .arg("-c")
+                .arg(format!("{script} | cat > {}", path.display()))
+                .status();
             assert!(status.unwrap().success());
             peer.push(begun.elapsed());
             std::fs::remove_file(&path).unwrap();
@@ -80,19 +87,33 @@ async fn output(directory: &std::path::Path) {
             std::fs::remove_file(&path).unwrap();
         }
         let (ours, peer) = (median(&mut ours), median(&mut peer));
-        println!("1 GB of {name}: `| cat > file` {peer:?}, supervised {ours:?}: {:.2} of its rate", peer.as_secs_f64() / ours.as_secs_f64());
+        println!(
+            "1 GB of {name}: `| cat > file` {peer:?}, supervised {ours:?}: {:.2} of its rate",
+            peer.as_secs_f64() / ours.as_secs_f64()
+        );
     }
 }
 
 fn status(pid: &str, field: &str) -> String {
     let text = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    text.lines().find(|line| line.starts_with(field)).unwrap_or("").split_whitespace().skip(1).collect::<Vec<_>>().join(" ")
+    text.lines()
+        .find(|line| line.starts_with(field))
+        .unwrap_or("")
+        .split_whitespace()
+        .skip(1)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 async fn memory() {
     let file = File::options().append(true).open("/dev/null").unwrap();
     let before = status("self", "VmHWM");
-    let job = command("sh").args(["-c", "yes | head -c 10737418240"]).output(Output::File(file)).spawn().await.unwrap();
+    let job = command("sh")
+        .args(["-c", "yes | head -c 10737418240"])
+        .output(Output::File(file))
+        .spawn()
+        .await
+        .unwrap();
     let supervisor = status(&job.pid().to_string(), "PPid");
     let mut progress = job.progress();
     let mut next = 1 << 30;

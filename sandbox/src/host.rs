@@ -52,3 +52,8 @@ fn hearing() -> std::io::Result<&'static thread::Hearing> {
     let hearing = thread::Hearing::start()?;
     Ok(HEARING.get_or_init(|| hearing))
 }
+
+/// A number that no other job of this process has.
+pub(crate) fn number() -> std::io::Result<u64> {
+    hearing().map(thread::Hearing::number)
+}

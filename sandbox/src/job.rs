@@ -7,8 +7,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::net::unix::pipe::Receiver;
+use tokio::sync::watch;
 
-use crate::host::control::{Control, Started, State};
+use crate::group::Group;
+use crate::host::control::{Control, State};
 use crate::supervisor::child::{Failure, Step};
 use crate::wire::{self, OutputKind, Reader, Run, to_supervisor};
 use crate::{
@@ -21,8 +23,9 @@ use crate::{
 /// Dropping it ends them all: with the command's [grace](Command::grace), without being waited for. Its methods can be called from
 /// any number of tasks at once, in any runtime.
 pub struct Job {
-    control: Arc<Control>,
-    started: Started,
+    backend: Backend,
+    containment: Arc<Containment>,
+    pid: u32,
     grace: Duration,
     input: Option<Input>,
     pipes: Mutex<(Option<OwnedFd>, Option<OwnedFd>)>,
@@ -35,6 +38,21 @@ impl std::fmt::Debug for Job {
             .field("id", &self.id())
             .field("pid", &self.pid())
             .finish_non_exhaustive()
+    }
+}
+
+/// What holds the processes together.
+enum Backend {
+    Supervised(Arc<Control>),
+    Group(Arc<Group>),
+}
+
+impl Backend {
+    fn state(&self) -> &watch::Sender<State> {
+        match self {
+            Self::Supervised(control) => &control.state,
+            Self::Group(group) => &group.state,
+        }
     }
 }
 
@@ -61,7 +79,16 @@ impl Job {
             });
         }
         if crate::host::program().is_none() {
-            return Err(SpawnError::Unsupported);
+            let grace = command.grace;
+            let (group, ends) = crate::group::start(command)?;
+            return Ok(Self {
+                pid: group.pid,
+                backend: Backend::Group(group),
+                containment: Arc::new(ends.containment),
+                grace,
+                input: ends.sink.map(|sink| Input::new(Arc::new(sink), false)),
+                pipes: Mutex::new(ends.pipes),
+            });
         }
         let descriptors = supervisor("making pipes");
         let pipe = || {
@@ -141,31 +168,44 @@ impl Job {
             (None, Some(sink)) => Some(Input::new(Arc::new(sink), false)),
             (None, None) => None,
         };
-        Ok(Self { control, started, grace: command.grace, input, pipes: Mutex::new(pipes) })
+        Ok(Self {
+            backend: Backend::Supervised(control),
+            containment: started.containment,
+            pid: started.pid,
+            grace: command.grace,
+            input,
+            pipes: Mutex::new(pipes),
+        })
     }
 
     /// The job's number, unlike that of every other job of this process.
     pub fn id(&self) -> u64 {
-        self.control.number
+        match &self.backend {
+            Backend::Supervised(control) => control.number,
+            Backend::Group(group) => group.number,
+        }
     }
 
     /// The process id of the command itself.
     pub fn pid(&self) -> u32 {
-        self.started.pid
+        self.pid
     }
 
     /// What holds its processes together.
     pub fn guarantee(&self) -> Guarantee {
-        Guarantee::Supervised
+        match self.backend {
+            Backend::Supervised(_) => Guarantee::Supervised,
+            Backend::Group(_) => Guarantee::ProcessGroup,
+        }
     }
 
     /// What really keeps it within its sandbox.
     pub fn containment(&self) -> &Containment {
-        &self.started.containment
+        &self.containment
     }
 
     async fn until<T>(&self, mut known: impl FnMut(&State) -> Option<T>) -> T {
-        let mut news = self.control.state.subscribe();
+        let mut news = self.backend.state().subscribe();
         loop {
             if let Some(known) = known(&news.borrow_and_update()) {
                 return known;
@@ -189,7 +229,7 @@ impl Job {
 
     /// How far it is.
     pub fn progress(&self) -> Progress {
-        self.control.state.borrow().progress
+        self.backend.state().borrow().progress
     }
 
     /// Waits until it is elsewhere than `after`, which [`progress`](Self::progress) or this has told before. Does not come back once it is
@@ -200,7 +240,11 @@ impl Job {
 
     /// Waits until the output is closed and all of it is in the file; after `wait`, at most a year, says who holds it.
     pub async fn drained(&self, wait: Duration) -> Drained {
-        let answer = self.control.ask(to_supervisor::DRAINED, |message| message.duration(wait)).await;
+        let control = match &self.backend {
+            Backend::Supervised(control) => control,
+            Backend::Group(group) => return group.drained(wait).await,
+        };
+        let answer = control.ask(to_supervisor::DRAINED, |message| message.duration(wait)).await;
         let read = |answer: &[u8]| {
             let mut reader = Reader::new(answer);
             let closed = reader.flag()?;
@@ -236,14 +280,22 @@ impl Job {
 
     /// Its processes that have not ended, daemons included.
     pub async fn processes(&self) -> Vec<Process> {
-        let answer = self.control.ask(to_supervisor::PROCESSES, |message| message).await;
+        let control = match &self.backend {
+            Backend::Supervised(control) => control,
+            Backend::Group(group) => return group.processes(),
+        };
+        let answer = control.ask(to_supervisor::PROCESSES, |message| message).await;
         answer.and_then(|answer| wire::read_processes(&mut Reader::new(&answer))).unwrap_or_default()
     }
 
     /// Ends every process: TERM to each, which stopped ones are woken for, then after `grace` KILL until none is left. Without grace it
     /// is KILL at once. Comes back when all are gone, or after three seconds of killing with those that hang in the system.
     pub async fn stop(&self, grace: Duration) -> Stopped {
-        let answer = self.control.ask(to_supervisor::STOP, |message| message.duration(grace)).await;
+        let control = match &self.backend {
+            Backend::Supervised(control) => control,
+            Backend::Group(group) => return group.stop(grace).await,
+        };
+        let answer = control.ask(to_supervisor::STOP, |message| message.duration(grace)).await;
         let read = |answer: &[u8]| {
             let mut reader = Reader::new(answer);
             Some(Stopped {
@@ -263,16 +315,26 @@ impl Job {
 
     /// Sends a signal, by its number, to the command's own process. Nothing happens where that has ended.
     pub fn signal(&self, number: i32) {
-        self.control.tell(to_supervisor::INTERRUPT, |message| message.signed(number));
+        match &self.backend {
+            Backend::Supervised(control) => {
+                control.tell(to_supervisor::INTERRUPT, |message| message.signed(number))
+            }
+            Backend::Group(group) => group.signal(number),
+        }
     }
 }
 
 impl Drop for Job {
     fn drop(&mut self) {
-        if !self.grace.is_zero() {
-            self.control.tell(to_supervisor::STOP, |message| message.duration(self.grace));
+        match &self.backend {
+            Backend::Supervised(control) => {
+                if !self.grace.is_zero() {
+                    control.tell(to_supervisor::STOP, |message| message.duration(self.grace));
+                }
+                control.close();
+            }
+            Backend::Group(group) => group.abandon(self.grace),
         }
-        self.control.close();
     }
 }
 

@@ -6,6 +6,7 @@ mod account;
 mod command;
 mod containment;
 mod error;
+mod group;
 mod host;
 mod input;
 mod inside;

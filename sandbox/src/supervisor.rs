@@ -2,7 +2,7 @@
 
 pub(crate) mod child;
 mod ending;
-mod output;
+pub(crate) mod output;
 mod owner;
 pub(crate) mod spawner;
 pub(crate) mod tree;

@@ -279,7 +279,10 @@ const SHELL: &[Attempt] = &[
 
 /// What must work, lest nobody use it.
 const WORKS: &[(&str, &str)] = &[
-    ("write", "echo new > fresh && cat fresh file && mv fresh other && mkdir -p a/b && rmdir a/b && rm other"),
+    (
+        "write",
+        "echo new > fresh && cat fresh file && mv fresh other && mkdir -p a/b && rmdir a/b && rm other",
+    ),
     ("append", "echo more >> file && ln file linked && ln -s file soft && cat soft"),
     ("private tmp", "test -z \"$(ls /var/tmp)\" && echo x > /tmp/x && echo y > /var/tmp/y && mktemp"),
     ("here-document", "cat <<EOF\n$(seq 100000)\nEOF"),

@@ -11,20 +11,20 @@ const CHUNK: usize = 1 << 20;
 const TURNS: usize = 8;
 
 /// What reads a job's output, counts it and writes it to the file.
-pub(super) struct Pump {
+pub(crate) struct Pump {
     /// The pipe's end, or the terminal's master. `None` once it is closed.
     source: Option<OwnedFd>,
     file: Option<OwnedFd>,
     buffer: Vec<u8>,
-    pub(super) bytes: u64,
-    pub(super) newlines: u64,
-    pub(super) written: u64,
-    pub(super) error: Option<i32>,
+    pub(crate) bytes: u64,
+    pub(crate) newlines: u64,
+    pub(crate) written: u64,
+    pub(crate) error: Option<i32>,
 }
 
 impl Pump {
     /// The source must not block.
-    pub(super) fn new(source: OwnedFd, file: Option<OwnedFd>) -> Self {
+    pub(crate) fn new(source: OwnedFd, file: Option<OwnedFd>) -> Self {
         Self {
             source: Some(source),
             file,
@@ -37,17 +37,17 @@ impl Pump {
     }
 
     /// What to wait for.
-    pub(super) fn source(&self) -> Option<BorrowedFd<'_>> {
+    pub(crate) fn source(&self) -> Option<BorrowedFd<'_>> {
         self.source.as_ref().map(AsFd::as_fd)
     }
 
     /// Whether everything that held the output has closed it, and all was taken.
-    pub(super) fn closed(&self) -> bool {
+    pub(crate) fn closed(&self) -> bool {
         self.source.is_none()
     }
 
     /// Takes what there is, but not without end.
-    pub(super) fn turn(&mut self) {
+    pub(crate) fn turn(&mut self) {
         for _ in 0..TURNS {
             if !self.read() {
                 return;
@@ -56,7 +56,7 @@ impl Pump {
     }
 
     /// Takes what is left, where nothing can write any more that counts, and closes it.
-    pub(super) fn finish(&mut self) {
+    pub(crate) fn finish(&mut self) {
         // A pipe and a terminal hold this much at most.
         for _ in 0..64 {
             if !self.read() {
@@ -66,8 +66,8 @@ impl Pump {
         self.source = None;
     }
 
-    /// Reads once. Whether there may be more.
-    fn read(&mut self) -> bool {
+    /// Reads once. Whether there may be more. Where the source blocks, so does this.
+    pub(crate) fn read(&mut self) -> bool {
         let Some(source) = &self.source else { return false };
         self.buffer.resize(CHUNK, 0);
         match rustix::io::read(source, &mut self.buffer[..]) {

@@ -174,18 +174,6 @@ fn strings(texts: &[std::ffi::OsString]) -> Result<Vec<CString>, Failure> {
         .collect()
 }
 
-/// The names that links to these descriptors have under `/proc`.
-fn links<'a>(descriptors: impl IntoIterator<Item = &'a OwnedFd>) -> Identity {
-    use std::os::fd::AsRawFd as _;
-    Identity::Links(
-        descriptors
-            .into_iter()
-            .filter_map(|fd| std::fs::read_link(format!("/proc/self/fd/{}", fd.as_raw_fd())).ok())
-            .map(|link| link.to_string_lossy().into_owned())
-            .collect(),
-    )
-}
-
 /// Starts the command. `None` where there is nobody to tell what failed.
 fn launch(
     run: Run,
@@ -214,7 +202,7 @@ fn launch(
             }
         }
     }
-    let mut identity = links(stdout.iter().chain(&stderr));
+    let mut identity = tree::links(stdout.iter().chain(&stderr));
     let (plan, containment) = match &run.sandbox {
         Some(sandbox) => Plan::make(sandbox, &run)?,
         None => (None, Containment::default()),

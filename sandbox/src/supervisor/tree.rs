@@ -1,6 +1,7 @@
 //! The processes below one, from what the system tells under `/proc`.
 
 use std::collections::HashMap;
+use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -17,6 +18,7 @@ struct Stat {
     name: String,
     state: char,
     parent: i32,
+    group: i32,
 }
 
 fn stat(pid: i32) -> Option<Stat> {
@@ -27,7 +29,8 @@ fn stat(pid: i32) -> Option<Stat> {
     let rest = std::str::from_utf8(text.get(close + 1..)?).ok()?;
     let mut fields = rest.split_ascii_whitespace();
     let state = fields.next()?.chars().next()?;
-    Some(Stat { name, state, parent: fields.next()?.parse().ok()? })
+    let parent = fields.next()?.parse().ok()?;
+    Some(Stat { name, state, parent, group: fields.next()?.parse().ok()? })
 }
 
 /// Whether this system lists the children of each thread.
@@ -154,6 +157,17 @@ pub(crate) enum Identity {
     Suffix(String),
 }
 
+/// The names that links to these descriptors have under `/proc`.
+pub(crate) fn links<'a>(descriptors: impl IntoIterator<Item = &'a OwnedFd>) -> Identity {
+    Identity::Links(
+        descriptors
+            .into_iter()
+            .filter_map(|fd| std::fs::read_link(format!("/proc/self/fd/{}", fd.as_raw_fd())).ok())
+            .map(|link| link.to_string_lossy().into_owned())
+            .collect(),
+    )
+}
+
 /// Whether a process has this output open.
 pub(crate) fn holds(pid: i32, output: &Identity) -> bool {
     numbers(format!("/proc/{pid}/fd")).any(|fd| {
@@ -170,4 +184,9 @@ pub(crate) fn holds(pid: i32, output: &Identity) -> bool {
 /// Every process of the system, where one outside the tree is looked for.
 pub(crate) fn everyone() -> impl Iterator<Item = i32> {
     numbers("/proc")
+}
+
+/// The processes of a process group.
+pub(crate) fn group(group: i32) -> Vec<i32> {
+    numbers("/proc").filter(|&pid| stat(pid).is_some_and(|stat| stat.group == group)).collect()
 }

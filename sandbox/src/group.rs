@@ -32,7 +32,8 @@ pub(crate) struct Group {
     strays: Mutex<Vec<i32>>,
 }
 
-/// What of the job the host itself holds.
+/// What of a job the host itself holds.
+#[derive(Default)]
 pub(crate) struct Ends {
     pub(crate) sink: Option<OwnedFd>,
     pub(crate) pipes: (Option<OwnedFd>, Option<OwnedFd>),

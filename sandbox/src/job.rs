@@ -1,5 +1,6 @@
 //! A command that was started, and everything that came of it.
 
+use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
@@ -9,7 +10,7 @@ use std::time::Duration;
 use tokio::net::unix::pipe::Receiver;
 use tokio::sync::watch;
 
-use crate::group::Group;
+use crate::group::{Ends, Group};
 use crate::host::control::{Control, State};
 use crate::supervisor::child::{Failure, Step};
 use crate::wire::{self, OutputKind, Reader, Run, to_supervisor};
@@ -90,58 +91,8 @@ impl Job {
                 pipes: Mutex::new(ends.pipes),
             });
         }
-        let descriptors = supervisor("making pipes");
-        let pipe = || {
-            rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
-                .map_err(|error| descriptors(error.into()))
-        };
-        let mut given = Vec::new();
-        let mut sink = None;
-        let stdin = command.stdin == Stdin::Pipe && command.terminal.is_none();
-        if stdin {
-            let (read, write) = pipe()?;
-            rustix::io::ioctl_fionbio(&write, true).map_err(|error| descriptors(error.into()))?;
-            given.push(read);
-            sink = Some(write);
-        }
-        let mut pipes = (None, None);
-        let kind = match command.output {
-            Output::Null => OutputKind::Null,
-            Output::File(file) => {
-                given.push(file.into());
-                OutputKind::File
-            }
-            Output::Pipes => {
-                let ((out, out_end), (err, err_end)) = (pipe()?, pipe()?);
-                given.extend([out_end, err_end]);
-                pipes = (Some(out), Some(err));
-                OutputKind::Pipes
-            }
-        };
-        let sandbox = command.sandbox.filter(|sandbox| !sandbox.is_open());
-        let (offered, missing) = sandbox.as_ref().map_or((0, Vec::new()), |_| crate::probe::offered());
-        let run = Run {
-            arguments: std::iter::once(command.arg0.unwrap_or_else(|| command.program.clone()))
-                .chain(command.arguments)
-                .collect(),
-            program: command.program,
-            environment: command
-                .environment
-                .into_iter()
-                .map(|(mut name, value)| {
-                    name.push("=");
-                    name.push(value);
-                    name
-                })
-                .collect(),
-            directory: command.directory,
-            stdin,
-            output: kind,
-            terminal: command.terminal.map(|size| (size.rows, size.columns)),
-            sandbox,
-            offered,
-            missing,
-        };
+        let grace = command.grace;
+        let (run, given, mut ends) = described(command)?;
         let control = {
             let descriptors: Vec<BorrowedFd<'_>> = given.iter().map(|fd| fd.as_fd()).collect();
             Control::start(&run.write(), &descriptors).map_err(supervisor("starting a supervisor"))?
@@ -163,7 +114,7 @@ impl Job {
         };
         drop(state);
         attempt.0 = None;
-        let input = match (&started.master, sink) {
+        let input = match (&started.master, ends.sink.take()) {
             (Some(master), _) => Some(Input::new(Arc::clone(master), true)),
             (None, Some(sink)) => Some(Input::new(Arc::new(sink), false)),
             (None, None) => None,
@@ -172,9 +123,9 @@ impl Job {
             backend: Backend::Supervised(control),
             containment: started.containment,
             pid: started.pid,
-            grace: command.grace,
+            grace,
             input,
-            pipes: Mutex::new(pipes),
+            pipes: Mutex::new(ends.pipes),
         })
     }
 
@@ -317,7 +268,7 @@ impl Job {
     pub fn signal(&self, number: i32) {
         match &self.backend {
             Backend::Supervised(control) => {
-                control.tell(to_supervisor::INTERRUPT, |message| message.signed(number))
+                control.tell(to_supervisor::INTERRUPT, |message| message.signed(number));
             }
             Backend::Group(group) => group.signal(number),
         }
@@ -336,6 +287,57 @@ impl Drop for Job {
             Backend::Group(group) => group.abandon(self.grace),
         }
     }
+}
+
+/// A command as a supervisor is told of it, the descriptors that go with that, and what stays here.
+fn described(command: Command) -> Result<(Run, Vec<OwnedFd>, Ends), SpawnError> {
+    let descriptors = supervisor("making pipes");
+    let pipe = || {
+        rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(|error| descriptors(error.into()))
+    };
+    let mut given = Vec::new();
+    let mut ends = Ends::default();
+    let stdin = command.stdin == Stdin::Pipe && command.terminal.is_none();
+    if stdin {
+        let (read, write) = pipe()?;
+        rustix::io::ioctl_fionbio(&write, true).map_err(|error| descriptors(error.into()))?;
+        given.push(read);
+        ends.sink = Some(write);
+    }
+    let output = match command.output {
+        Output::Null => OutputKind::Null,
+        Output::File(file) => {
+            given.push(file.into());
+            OutputKind::File
+        }
+        Output::Pipes => {
+            let ((out, out_end), (err, err_end)) = (pipe()?, pipe()?);
+            given.extend([out_end, err_end]);
+            ends.pipes = (Some(out), Some(err));
+            OutputKind::Pipes
+        }
+    };
+    let sandbox = command.sandbox.filter(|sandbox| !sandbox.is_open());
+    let (offered, missing) = sandbox.as_ref().map_or((0, Vec::new()), |_| crate::probe::offered());
+    let variable = |(mut name, value): (OsString, OsString)| {
+        name.push("=");
+        name.push(value);
+        name
+    };
+    let name = command.arg0.unwrap_or_else(|| command.program.clone());
+    let run = Run {
+        program: command.program,
+        arguments: std::iter::once(name).chain(command.arguments).collect(),
+        environment: command.environment.into_iter().map(variable).collect(),
+        directory: command.directory,
+        stdin,
+        output,
+        terminal: command.terminal.map(|size| (size.rows, size.columns)),
+        sandbox,
+        offered,
+        missing,
+    };
+    Ok((run, given, ends))
 }
 
 /// What a supervisor said of a command that it could not start.

@@ -2,6 +2,7 @@
 
 pub(crate) mod child;
 mod ending;
+mod launch;
 pub(crate) mod output;
 mod owner;
 pub(crate) mod spawner;

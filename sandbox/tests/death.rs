@@ -1,5 +1,5 @@
 //! Whoever dies, the job's processes go, and what they wrote is there.
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used)]
 
 mod common;
 

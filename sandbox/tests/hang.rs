@@ -1,5 +1,5 @@
 //! What keeps a turn of an agent waiting elsewhere: each comes back in time, with a true account, and leaves no process.
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used)]
 
 mod common;
 

@@ -1,5 +1,5 @@
 //! Commands are run, and told of as they are.
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used)]
 
 mod common;
 

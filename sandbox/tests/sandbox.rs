@@ -1,5 +1,5 @@
 //! What a sandbox holds, tried from inside: as root and as a plain user.
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used)]
 
 mod common;
 
@@ -128,7 +128,9 @@ fn list(path: &Path, all: &mut String) {
         let mut entries: Vec<_> =
             std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect();
         entries.sort();
-        entries.iter().for_each(|entry| list(entry, all));
+        for entry in entries {
+            list(&entry, all);
+        }
     }
 }
 
@@ -422,11 +424,10 @@ async fn what_is_tried_from_inside_is_held() {
 
 #[test]
 fn what_is_tried_from_inside_by_a_plain_user_is_held() {
-    if !rustix::process::geteuid().is_root() {
-        panic!(
-            "this test needs root, to start the other one as a plain user: run that one, it is held here already"
-        );
-    }
+    assert!(
+        rustix::process::geteuid().is_root(),
+        "this test needs root, to start the other one as a plain user; here that one was run as such already"
+    );
     let copies = Path::new("/opt").join(format!("toolkit-sandbox-{}", std::process::id()));
     std::fs::create_dir_all(&copies).unwrap();
     std::fs::set_permissions(&copies, std::fs::Permissions::from_mode(0o777)).unwrap();
@@ -504,4 +505,76 @@ async fn what_the_sandbox_refused_is_explained() {
         assert_eq!(job.containment().explain("error: expected `;`", &exit), None);
         assert_eq!(Containment::default().explain(&yard.place.text(), &exit), None);
     }
+}
+
+#[tokio::test]
+async fn a_contained_command_that_is_ended_says_by_what() {
+    let yard = Yard::new();
+    for (grace, signal) in [(Duration::ZERO, 9), (Duration::from_secs(5), 15)] {
+        let job = yard.command("exec sleep 1000", Mode::WorkspaceWrite).spawn().await.unwrap();
+        within(5, job.stop(grace)).await;
+        assert_eq!(within(5, job.exited()).await.signal(), Some(signal));
+        within(5, job.gone()).await;
+        yard.place.nothing_left();
+    }
+}
+
+/// Says that the test runs where there are no user namespaces.
+const LESS: &str = "TOOLKIT_SANDBOX_TEST_WITHOUT_NAMESPACES";
+
+/// Not a test of its own: what the next one runs where there are no user namespaces.
+#[tokio::test]
+async fn without_namespaces() {
+    if std::env::var_os(LESS).is_none() {
+        return;
+    }
+    let yard = Yard::new();
+    let strength = toolkit_sandbox::probe();
+    for (feature, has) in [
+        (toolkit_sandbox::Feature::UserNamespace, false),
+        (toolkit_sandbox::Feature::Mounts, false),
+        (toolkit_sandbox::Feature::Landlock, true),
+        (toolkit_sandbox::Feature::Seccomp, true),
+    ] {
+        assert_eq!(strength.has(feature), has, "{strength:?}");
+    }
+    let error = yard.command("true", Mode::WorkspaceWrite).spawn().await.unwrap_err().to_string();
+    assert!(error.contains("the sandbox is required and its part `protected paths`"), "{error}");
+    assert!(!yard.workspace.join(".missing").exists());
+
+    let before = yard.outside();
+    let weak = || yard.sandbox(Mode::WorkspaceWrite).required(false);
+    for (script, works) in [
+        ("echo x > $OUT/new", false),
+        ("rm $OUT/file", false),
+        (": > $OUT/file", false),
+        ("echo x > new && mv new other && cat other $OUT/file && echo > /dev/null", true),
+        ("kill -9 $HOST", false),
+        ("python3 -c 'import socket; socket.socket()'", false),
+        ("unshare -Ur true", false),
+    ] {
+        std::fs::write(yard.place.output(), "").unwrap();
+        let (job, exit) = finish(yard.command(script, Mode::WorkspaceWrite).sandbox(weak())).await;
+        assert_eq!(exit.success(), works, "{script}: {}", yard.place.text());
+        let containment = job.containment();
+        assert_eq!(containment.held, [Part::Files, Part::Network, Part::SystemCalls]);
+        let missing: Vec<_> = containment.missing.iter().map(|(part, _)| *part).collect();
+        assert_eq!(missing, [Part::Protected, Part::Hidden, Part::PrivateTmp, Part::Processes]);
+        assert!(containment.missing.iter().all(|(_, why)| !why.is_empty()), "{containment:?}");
+    }
+    assert_eq!(yard.outside(), before);
+}
+
+#[test]
+fn where_namespaces_are_missing_what_is_left_holds() {
+    let output = std::process::Command::new("unshare")
+        .args(["-Ur", "sh", "-c", "echo 0 > /proc/sys/user/max_user_namespaces && exec \"$@\"", "sh"])
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", "without_namespaces", "--nocapture"])
+        .env(LESS, "1")
+        .output()
+        .expect("this test needs unshare");
+    std::io::stderr().write_all(&output.stderr).unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && text.contains("1 passed"), "{text}");
 }

@@ -1,5 +1,5 @@
 //! What a command starts with.
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used)]
 
 mod common;
 

@@ -187,6 +187,9 @@ impl Control {
                     let exited = state.progress.exited;
                     let write_error = error.then_some(number);
                     state.progress = Progress { bytes, newlines, written, write_error, closed, exited, gone };
+                    if gone {
+                        state.finish(self.begun.elapsed());
+                    }
                 });
             }
             to_host::EXITED => {

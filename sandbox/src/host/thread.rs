@@ -75,13 +75,8 @@ impl Hearing {
 }
 
 fn hear() {
-    // The one that starts this thread puts it into its place right after.
-    let hearing = loop {
-        match super::hearing() {
-            Ok(hearing) => break hearing,
-            Err(_) => return,
-        }
-    };
+    // The one that starts this thread puts it into its place right after, which this waits for.
+    let Ok(hearing) = super::hearing() else { return };
     let mut events = Vec::with_capacity(64);
     loop {
         events.clear();

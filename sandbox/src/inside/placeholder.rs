@@ -66,7 +66,8 @@ impl Placeholder {
     fn make(path: &Path) -> Result<Self, Errno> {
         // It may be taken away by another job between any two of these steps; not often.
         for _ in 0..100 {
-            match rustix::fs::mkdir(path, Mode::from_bits_retain(0o700)) {
+            // From the beginning, since another job may look at it before the second step.
+            match rustix::fs::mkdir(path, MODE) {
                 Ok(()) => rustix::fs::chmod(path, MODE)?,
                 Err(Errno::EXIST) => {}
                 Err(error) => return Err(error),
@@ -78,20 +79,36 @@ impl Placeholder {
                 Err(error) => return Err(error),
             };
             rustix::fs::flock(&directory, FlockOperation::LockShared)?;
-            let (held, there) = (rustix::fs::fstat(&directory)?, rustix::fs::lstat(path));
-            if there.is_ok_and(|there| (there.st_dev, there.st_ino) == (held.st_dev, held.st_ino)) {
-                return Ok(Self { path: path.to_owned(), directory });
+            let placeholder = Self { path: path.to_owned(), directory };
+            if placeholder.is_there() {
+                return Ok(placeholder);
             }
         }
         Err(Errno::BUSY)
     }
 
+    /// Whether what is at the path is what is locked here, rather than what another job has made after it was taken away.
+    fn is_there(&self) -> bool {
+        let held = rustix::fs::fstat(&self.directory);
+        let there = rustix::fs::lstat(&self.path);
+        held.is_ok_and(|held| {
+            is_placeholder(&held)
+                && there.is_ok_and(|there| (there.st_dev, there.st_ino) == (held.st_dev, held.st_ino))
+        })
+    }
+
     /// Takes it away, unless another job has it or it is no placeholder.
     pub(super) fn remove(&self) {
-        let ours = rustix::fs::fstat(&self.directory).is_ok_and(|stat| is_placeholder(&stat));
-        if ours && rustix::fs::flock(&self.directory, FlockOperation::NonBlockingLockExclusive).is_ok() {
+        let alone = rustix::fs::flock(&self.directory, FlockOperation::NonBlockingLockExclusive).is_ok();
+        if alone && self.is_there() {
             let _ = rustix::fs::rmdir(&self.path);
         }
         let _ = rustix::fs::flock(&self.directory, FlockOperation::Unlock);
+    }
+}
+
+impl Drop for Placeholder {
+    fn drop(&mut self) {
+        self.remove();
     }
 }

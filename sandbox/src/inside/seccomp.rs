@@ -108,11 +108,8 @@ fn programs(network: bool) -> Result<Vec<BpfProgram>, seccompiler::BackendError>
         cloning.push(rule(0, SeccompCmpOp::MaskedEq(flag), flag)?);
     }
     refused.insert(libc::SYS_clone, cloning);
-    if !network {
-        let unix = u64::from(libc::AF_UNIX.cast_unsigned());
-        refused.insert(libc::SYS_socket, vec![rule(0, SeccompCmpOp::Ne, unix)?]);
-        refused.insert(libc::SYS_socketpair, vec![rule(0, SeccompCmpOp::Ne, unix)?]);
-    } else {
+    let unix = u64::from(libc::AF_UNIX.cast_unsigned());
+    if network {
         // Raw access to hardware and to the kernel's own tables; what is left is IP, its control and local sockets.
         let families =
             [libc::AF_PACKET, libc::AF_VSOCK, libc::AF_ALG, libc::AF_BLUETOOTH, libc::AF_CAN, libc::AF_XDP];
@@ -121,6 +118,9 @@ fn programs(network: bool) -> Result<Vec<BpfProgram>, seccompiler::BackendError>
             sockets.push(rule(0, SeccompCmpOp::Eq, u64::from(family.cast_unsigned()))?);
         }
         refused.insert(libc::SYS_socket, sockets);
+    } else {
+        refused.insert(libc::SYS_socket, vec![rule(0, SeccompCmpOp::Ne, unix)?]);
+        refused.insert(libc::SYS_socketpair, vec![rule(0, SeccompCmpOp::Ne, unix)?]);
     }
     let absent = ABSENT.iter().map(|&call| (call, Vec::new())).collect();
     let errno = |number: i32| SeccompAction::Errno(number.cast_unsigned());

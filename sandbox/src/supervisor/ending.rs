@@ -10,6 +10,9 @@ use crate::Process;
 /// When those who wait are told that some won't go.
 const STUBBORN: Duration = Duration::from_secs(3);
 
+/// How long the first process of a namespace may take to tell what has ended.
+const TELLING: Duration = Duration::from_millis(20);
+
 /// How the tree is ended.
 pub(super) struct Ending {
     /// The first process of a namespace: killing it kills all within.
@@ -18,6 +21,8 @@ pub(super) struct Ending {
     pub(super) deadline: Instant,
     /// Since when it is killed, and when again.
     killing: Option<(Instant, Instant)>,
+    /// Whether nobody wants to know how the command ended.
+    pub(super) at_once: bool,
     pause: Duration,
     pub(super) terminated: u32,
     pub(super) killed: u32,
@@ -32,6 +37,7 @@ impl Ending {
             init,
             deadline: Instant::now() + grace,
             killing: None,
+            at_once: false,
             pause: Duration::from_millis(2),
             terminated: 0,
             killed: 0,
@@ -79,12 +85,14 @@ impl Ending {
         if since == now {
             self.killed = u32::try_from(targets.len()).unwrap_or(u32::MAX);
         }
-        if let Some(init) = self.init.and_then(Pid::from_raw) {
+        for pid in &targets {
+            tree::signal(*pid, own(), &[Signal::KILL]);
+        }
+        // It tells how the command ended, and ends by itself when nothing is left below it.
+        if let Some(init) = self.init.and_then(Pid::from_raw)
+            && (self.at_once || since.elapsed() > TELLING)
+        {
             let _ = kill_process(init, Signal::KILL);
-        } else {
-            for pid in &targets {
-                tree::signal(*pid, own(), &[Signal::KILL]);
-            }
         }
         self.killing = Some((since, now + self.pause));
         self.pause = (self.pause * 2).min(Duration::from_millis(100));

@@ -1,29 +1,25 @@
 //! The supervisor of one job.
 
-use std::ffi::CString;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt as _;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::{getpid, set_child_subreaper, setsid};
 
-use super::child::{self, Child, Failure, Step, report};
+use super::child::{Failure, report};
 use super::ending::Ending;
+use super::launch;
 use super::output::Pump;
 use super::spawner::{drain, timeout};
 use super::tree::{self, Identity};
 use crate::inside::Plan;
-use crate::sys::{self, Forked, Reaped};
-use crate::wire::{self, Incoming, OutputKind, Reader, Run, Writer, to_host, to_supervisor};
-use crate::{Containment, Process, socket};
+use crate::sys::{self, Reaped};
+use crate::wire::{self, Incoming, Reader, Run, Writer, to_host, to_supervisor};
+use crate::{Process, socket};
 
 /// How often the host is told of output: 20 times a second.
 const BEAT: Duration = Duration::from_millis(50);
-
-/// The size that a pipe for output is given, where the user has not used up what all of them may have.
-const PIPE: usize = 1 << 20;
 
 /// How much is kept for a host that does not read: after that it is one that went wrong.
 const UNREAD: usize = 16 << 20;
@@ -109,7 +105,7 @@ fn start(socket: OwnedFd, host: Option<OwnedFd>, spawner: OwnedFd) -> Result<Own
             .finish();
         let _ = socket::send(&socket, &message, &[], true);
     };
-    let launched = match launch(run, given, &socket, host.as_ref()) {
+    let launched = match launch::launch(run, given, &socket, host.as_ref()) {
         Ok(launched) => launched,
         Err(failure) => {
             if let Some(failure) = failure {
@@ -150,169 +146,6 @@ fn start(socket: OwnedFd, host: Option<OwnedFd>, spawner: OwnedFd) -> Result<Own
         told: (Instant::now(), 0, false),
         plan: launched.plan,
     })
-}
-
-/// What was started.
-struct Launched {
-    command: i32,
-    init: Option<i32>,
-    report: OwnedFd,
-    /// The end of the pipe that the command writes to.
-    output: Option<OwnedFd>,
-    master: Option<OwnedFd>,
-    file: Option<OwnedFd>,
-    identity: Identity,
-    started: Instant,
-    containment: Containment,
-    plan: Option<Plan>,
-}
-
-fn strings(texts: &[std::ffi::OsString]) -> Result<Vec<CString>, Failure> {
-    texts
-        .iter()
-        .map(|text| CString::new(text.as_bytes()).map_err(|_| Failure::new(Step::Prepare, Errno::INVAL)))
-        .collect()
-}
-
-/// Starts the command. `None` where there is nobody to tell what failed.
-fn launch(
-    run: Run,
-    given: Vec<OwnedFd>,
-    socket: &OwnedFd,
-    host: Option<&OwnedFd>,
-) -> Result<Launched, Option<Failure>> {
-    let failed = |error| Some(Failure::new(Step::Prepare, error));
-    let mut given = given.into_iter();
-    let stdin = if run.stdin { given.next() } else { None };
-    let (mut file, mut output, mut stdout, mut stderr) = (None, None, None, None);
-    match run.output {
-        OutputKind::Pipes => (stdout, stderr) = (given.next(), given.next()),
-        kind => {
-            if kind == OutputKind::File {
-                file = given.next();
-            }
-            if run.terminal.is_none() {
-                let (read, write) =
-                    rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(failed)?;
-                let _ = rustix::pipe::fcntl_setpipe_size(&read, PIPE);
-                rustix::io::ioctl_fionbio(&read, true).map_err(failed)?;
-                output = Some(read);
-                stderr = Some(rustix::io::fcntl_dupfd_cloexec(&write, 3).map_err(failed)?);
-                stdout = Some(write);
-            }
-        }
-    }
-    let mut identity = tree::links(stdout.iter().chain(&stderr));
-    let (plan, containment) = match &run.sandbox {
-        Some(sandbox) => Plan::make(sandbox, &run)?,
-        None => (None, Containment::default()),
-    };
-    let (reports, report_end) = socket::packets().map_err(failed)?;
-    rustix::net::sockopt::set_socket_passcred(&reports, true).map_err(failed)?;
-    let (errors, errors_end) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(failed)?;
-    let child = Child {
-        programs: child::candidates(&run),
-        arguments: strings(&run.arguments)?,
-        environment: strings(&run.environment)?,
-        stdin,
-        stdout,
-        stderr,
-        errors: errors_end,
-        report: report_end,
-        run,
-        plan,
-    };
-    let namespaces = child.plan.as_ref().map_or(0, Plan::namespaces);
-    let forked = if namespaces == 0 {
-        sys::fork().map_err(|error| Some(Failure::io(Step::Fork, &error)))?
-    } else {
-        sys::clone(namespaces).map_err(|error| Some(Failure::io(Step::Namespaces, &error)))?
-    };
-    let pid = match forked {
-        Forked::Child if namespaces == 0 => child.run(),
-        Forked::Child => {
-            drop((reports, errors, output, file));
-            crate::inside::init::run(child)
-        }
-        Forked::Parent(pid) => pid,
-    };
-    let first = pid.as_raw_nonzero().get();
-    let init = child.plan.as_ref().is_some_and(Plan::has_init).then_some(first);
-    if namespaces != 0 {
-        crate::inside::identity::write(first).map_err(Some)?;
-        let _ = socket::send(&reports, &[report::GO], &[], true);
-    }
-    let plan = child.plan;
-    drop((child.stdin, child.stdout, child.stderr, child.errors, child.report));
-    let outcome = outcome(&errors, socket, host);
-    let started = Instant::now();
-    if !matches!(outcome, Ok(None)) {
-        // It ends by itself after a failure, and is not waited for where nobody wants it any more.
-        let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
-        while sys::reap(true).is_ok() {}
-        if let Some(plan) = &plan {
-            plan.tidy();
-        }
-        return Err(outcome.ok().flatten());
-    }
-    let (mut command, mut master) = (if namespaces == 0 { first } else { 0 }, None);
-    let mut packet = [0; 512];
-    while let Ok(mut received) = socket::receive(&reports, &mut packet, false) {
-        match packet[..received.length].split_first() {
-            Some((&report::HERE, _)) => {
-                command = received.sender.unwrap_or(command);
-                break;
-            }
-            Some((&report::TERMINAL, name)) => {
-                identity = Identity::Suffix(String::from_utf8_lossy(name).into_owned());
-                master = received.descriptors.pop();
-            }
-            _ => break,
-        }
-    }
-    if let Some(master) = &master {
-        rustix::io::ioctl_fionbio(master, true).map_err(failed)?;
-    }
-    Ok(Launched {
-        command,
-        init,
-        report: reports,
-        output,
-        master,
-        file,
-        identity,
-        started,
-        containment,
-        plan,
-    })
-}
-
-/// Waits until the program has begun, or says why it did not. An error where nobody wants it any more.
-fn outcome(errors: &OwnedFd, socket: &OwnedFd, host: Option<&OwnedFd>) -> Result<Option<Failure>, ()> {
-    let mut said = Vec::new();
-    loop {
-        let mut watched = [
-            PollFd::new(errors, PollFlags::IN),
-            // Not for what the host says, only for its end.
-            PollFd::from_borrowed_fd(socket.as_fd(), PollFlags::RDHUP),
-            PollFd::from_borrowed_fd(
-                host.unwrap_or(socket).as_fd(),
-                if host.is_some() { PollFlags::IN } else { PollFlags::RDHUP },
-            ),
-        ];
-        let _ = poll(&mut watched, None);
-        if !watched[0].revents().is_empty() {
-            let mut buffer = [0_u8; 4096];
-            match rustix::io::read(errors, &mut buffer) {
-                Ok(0) => return Ok(Failure::read(&said)),
-                Ok(length) => said.extend_from_slice(&buffer[..length]),
-                Err(Errno::INTR) => {}
-                Err(_) => return Ok(None),
-            }
-        } else if watched[1..].iter().any(|fd| !fd.revents().is_empty()) {
-            return Err(());
-        }
-    }
 }
 
 impl Owner {
@@ -451,6 +284,10 @@ impl Owner {
                     if Some(reaped.pid) == self.init {
                         self.reports();
                         self.init = None;
+                        if !self.exited {
+                            // It was killed before it could tell; the system has killed the command with it.
+                            self.command_ended(&Reaped { status: libc::SIGKILL, ..reaped });
+                        }
                     } else if reaped.pid == self.command {
                         self.command_ended(&reaped);
                     }
@@ -601,6 +438,9 @@ impl Owner {
         match &mut self.ending {
             None => self.ending = Some(Ending::begin(self.init, Duration::ZERO)),
             Some(ending) => ending.deadline = ending.deadline.min(now),
+        }
+        if let Some(ending) = &mut self.ending {
+            ending.at_once = true;
         }
     }
 

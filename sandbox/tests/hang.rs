@@ -242,3 +242,16 @@ async fn output_that_is_closed_early_does_not_end_the_job() {
     assert!(place.path().join("after").exists());
     within(5, job.gone()).await;
 }
+
+#[tokio::test]
+async fn what_comes_late_on_a_terminal_comes() {
+    let place = Place::new();
+    let script = "echo early; exec <&- >&- 2>&-; sleep 0.3; echo late >/dev/tty; sleep 0.3";
+    let job = place.sh(script).terminal(Size { rows: 24, columns: 80 }).spawn().await.unwrap();
+    tokio::time::sleep(Duration::from_millis(150)).await;
+    assert_eq!(within(5, job.drained(Duration::from_secs(1))).await, Drained::Closed);
+    assert!(!job.progress().exited);
+    within(5, job.exited()).await;
+    within(5, job.gone()).await;
+    assert_eq!(place.text(), "early\r\nlate\r\n");
+}

@@ -64,10 +64,12 @@ fn running() -> io::Result<Arc<Spawner>> {
     let hearing = super::hearing()?;
     let program = super::program().ok_or(io::ErrorKind::NotFound)?;
     let (ours, theirs) = socket::packets()?;
-    let process = Command::new(program)
+    let mut command = Command::new(program);
+    // Nothing of the host's environment can be read there; but where its libraries are found, they must be found again.
+    command.env_clear().envs(std::env::var_os("LD_LIBRARY_PATH").map(|path| ("LD_LIBRARY_PATH", path)));
+    let process = command
         .arg0(NAME)
         .arg(TOKEN)
-        .env_clear()
         .stdin(Stdio::from(theirs))
         .stdout(Stdio::null())
         .stderr(Stdio::null())

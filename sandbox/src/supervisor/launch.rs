@@ -9,6 +9,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
 use rustix::process::Signal;
+use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer};
 
 use super::child::{self, Child, Failure, Step, report};
 use super::tree::{self, Identity};
@@ -28,6 +29,8 @@ pub(super) struct Launched {
     /// The end of the pipe that the command writes to.
     pub(super) output: Option<OwnedFd>,
     pub(super) master: Option<OwnedFd>,
+    /// The terminal's other side. As long as it is open here, what the command writes to its terminal after it had closed it comes.
+    pub(super) slave: Option<OwnedFd>,
     pub(super) file: Option<OwnedFd>,
     pub(super) identity: Identity,
     pub(super) started: Instant,
@@ -145,8 +148,11 @@ pub(super) fn launch(
         Err(()) => return Err(given_up(pid, None)),
     }
     let said = Said::hear(&reports, identity);
+    let mut slave = None;
     if let Some(master) = &said.master {
         rustix::io::ioctl_fionbio(master, true).map_err(failed)?;
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+        slave = ioctl_tiocgptpeer(master, flags).ok();
     }
     Ok(Launched {
         command: said.command.unwrap_or(first),
@@ -154,6 +160,7 @@ pub(super) fn launch(
         report: reports,
         output,
         master: said.master,
+        slave,
         file,
         identity: said.identity,
         started,

@@ -69,7 +69,10 @@ impl Pump {
     /// Reads once. Whether there may be more. Where the source blocks, so does this.
     pub(crate) fn read(&mut self) -> bool {
         let Some(source) = &self.source else { return false };
-        self.buffer.resize(CHUNK, 0);
+        if self.buffer.is_empty() {
+            // Fresh memory, which is there only where it is written to.
+            self.buffer = vec![0; CHUNK];
+        }
         match rustix::io::read(source, &mut self.buffer[..]) {
             Ok(0) => {
                 self.source = None;

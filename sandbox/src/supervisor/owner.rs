@@ -48,6 +48,8 @@ struct Owner {
     report: OwnedFd,
     pump: Option<Pump>,
     identity: Identity,
+    /// Kept open where the output is a terminal; then its end is not seen there.
+    slave: Option<OwnedFd>,
     command: i32,
     init: Option<i32>,
     started: Instant,
@@ -136,6 +138,7 @@ fn start(socket: OwnedFd, host: Option<OwnedFd>, spawner: OwnedFd) -> Result<Own
         report: launched.report,
         pump,
         identity: launched.identity,
+        slave: launched.slave,
         command: launched.command,
         init: launched.init,
         started: launched.started,
@@ -204,7 +207,7 @@ impl Owner {
         let now = Instant::now();
         let ending = self.ending.as_ref().filter(|_| !self.empty).map_or(Duration::MAX, Ending::wait);
         let waits = self.waits.iter().map(|wait| {
-            let at = if self.pump.is_some() { wait.deadline } else { wait.next.min(wait.deadline) };
+            let at = if self.sees_end() { wait.deadline } else { wait.next.min(wait.deadline) };
             at.saturating_duration_since(now)
         });
         let telling = if self.bytes() == self.told.1 {
@@ -444,16 +447,21 @@ impl Owner {
         }
     }
 
+    /// Whether the end of the output is seen where it is read.
+    fn sees_end(&self) -> bool {
+        self.pump.is_some() && self.slave.is_none()
+    }
+
     /// Tells those who wait for the output to be closed, where it is, or where they have waited long enough.
     fn answer_waits(&mut self) {
         let now = Instant::now();
         let mut waits = std::mem::take(&mut self.waits);
         waits.retain_mut(|wait| {
-            let mut closed = self.pump.as_ref().map_or(self.empty, Pump::closed);
+            let mut closed = self.empty || self.pump.as_ref().is_some_and(Pump::closed);
             let mut holders = Vec::new();
-            if !closed && (now >= wait.deadline || (self.pump.is_none() && now >= wait.next)) {
+            if !closed && (now >= wait.deadline || (!self.sees_end() && now >= wait.next)) {
                 holders = self.holders();
-                closed = self.pump.is_none() && holders.is_empty();
+                closed = !self.sees_end() && holders.is_empty();
                 wait.next = now + wait.pause;
                 wait.pause = (wait.pause * 2).min(Duration::from_millis(100));
             }

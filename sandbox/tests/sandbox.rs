@@ -50,6 +50,7 @@ impl Yard {
             (workspace.join(".git/config"), "[core]\n"),
             (workspace.join("sub/deep/.git/config"), "[core]\n"),
             (workspace.join("file"), "mine\n"),
+            (workspace.join("gitfile"), "gitdir: elsewhere\n"),
             (workspace.join(".env"), "TOKEN=secret\n"),
             (outside.join("file"), "outside\n"),
             (outside.join("hidden/key"), "key\n"),
@@ -69,6 +70,7 @@ impl Yard {
         Sandbox::new(mode, &self.workspace)
             .with_protected(self.workspace.join(".git"))
             .with_protected(self.workspace.join("sub/deep/.git"))
+            .with_protected(self.workspace.join("gitfile"))
             .with_protected(self.workspace.join(".missing/config"))
             .with_hidden(self.outside.join("hidden"))
             .with_hidden(self.outside.join("key"))
@@ -305,6 +307,8 @@ const WORKS: &[(&str, &str)] = &[
     ("pseudoterminal", "python3 -c 'import pty; pty.spawn([\"true\"])'"),
     ("reading", "cat $OUT/file && cat .git/config && ls / /usr /etc > /dev/null"),
     ("daemons", "(setsid sleep 1000 &) ; sleep 0.05; pgrep sleep"),
+    ("init", "kill -9 1; kill -STOP 1; sleep 0.1; (sleep 0.01 &); sleep 0.1"),
+    ("nothing open", "test \"$(ls /proc/self/fd | tr '\\n' ' ')\" = '0 1 2 3 '"),
     ("cross directories", "mkdir -p one two && echo x > one/x && mv one/x two/y"),
 ];
 
@@ -461,6 +465,29 @@ async fn what_does_not_fit_together_is_refused() {
     let noted = sandbox().with_writable(yard.outside.join("missing"));
     let (job, _) = finish(yard.command("true", Mode::ReadOnly).sandbox(noted)).await;
     assert!(job.containment().notes[0].contains("does not exist"), "{:?}", job.containment());
+}
+
+#[tokio::test]
+async fn links_do_not_widen_what_can_be_written() {
+    let yard = Yard::new();
+    let before = yard.outside();
+    std::os::unix::fs::symlink(&yard.outside, yard.workspace.join("cache")).unwrap();
+    let sandbox = || yard.sandbox(Mode::WorkspaceWrite);
+    let command = || yard.command("echo x > cache/new", Mode::ReadOnly);
+    let (job, exit) = finish(command().sandbox(sandbox().with_writable(yard.workspace.join("cache")))).await;
+    assert!(!exit.success(), "{}", yard.place.text());
+    assert!(job.containment().notes[0].contains("leads out"), "{:?}", job.containment());
+    assert_eq!(yard.outside(), before);
+    // Where both are named it is meant.
+    let both = sandbox().with_writable(yard.workspace.join("cache")).with_writable(&yard.outside);
+    let (_, exit) = finish(command().sandbox(both)).await;
+    assert!(exit.success(), "{}", yard.place.text());
+
+    let link = sandbox().with_protected(yard.workspace.join("cache"));
+    let error = command().sandbox(link.clone()).spawn().await.unwrap_err().to_string();
+    assert!(error.contains("is a symbolic link, which can be replaced"), "{error}");
+    let job = command().sandbox(link.required(false)).spawn().await.unwrap();
+    assert!(!job.containment().holds(Part::Protected) && !job.containment().is_whole());
 }
 
 #[tokio::test]

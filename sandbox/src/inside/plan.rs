@@ -159,6 +159,7 @@ fn paths(sandbox: &Sandbox, run: &Run, containment: &mut Containment) -> Result<
                     format!("`{}` does not exist, so nothing can be written there", path.display())
                 }),
             );
+            leads_out(sandbox, &workspace, &mut writable, containment);
             writable.extend_from_slice(&workspace);
             writable.sort();
             writable.dedup();
@@ -217,6 +218,40 @@ fn paths(sandbox: &Sandbox, run: &Run, containment: &mut Containment) -> Result<
         directory,
         placeholders: Vec::new(),
     })
+}
+
+/// Leaves out what lies within a writable directory and leads out of it: a command of before may have put a link there, to be let out
+/// of the sandbox the next time.
+fn leads_out(
+    sandbox: &Sandbox,
+    workspace: &[PathBuf],
+    writable: &mut Vec<PathBuf>,
+    containment: &mut Containment,
+) {
+    let roots: Vec<_> = sandbox
+        .writable
+        .iter()
+        .chain([&sandbox.workspace])
+        .chain(workspace)
+        .filter_map(|root| Some((root, resolved(root).ok()?)))
+        .collect();
+    let mut left_out = Vec::new();
+    for path in &sandbox.writable {
+        let Ok(target) = resolved(path) else { continue };
+        let out = roots
+            .iter()
+            .any(|(root, real)| path != *root && path.starts_with(root) && !target.starts_with(real));
+        if out {
+            left_out.push(target);
+            containment.notes.push(format!(
+                "`{}` leads out of the writable directory that it lies in, so nothing can be written there",
+                path.display()
+            ));
+        }
+    }
+    // Unless it is named by itself, too.
+    let named = |target: &PathBuf| sandbox.writable.contains(target);
+    writable.retain(|path| named(path) || !left_out.contains(path));
 }
 
 /// Which parts hold, and why the others don't.

@@ -91,6 +91,9 @@
 
 #![deny(unsafe_code)]
 
+#[cfg(not(target_os = "linux"))]
+compile_error!("toolkit-sandbox owns processes by means of Linux; there is nothing for other systems yet");
+
 mod account;
 mod command;
 mod containment;

@@ -1,5 +1,8 @@
 //! The supervisor of one job.
 
+mod tell;
+mod waits;
+
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
@@ -14,27 +17,13 @@ use super::output::Pump;
 use super::spawner::{drain, timeout};
 use super::tree::{self, Identity};
 use crate::inside::Plan;
+use crate::socket;
 use crate::sys::{self, Reaped};
 use crate::wire::{self, Incoming, Reader, Run, Writer, to_host, to_supervisor};
-use crate::{Process, socket};
+use waits::Wait;
 
 /// How often the host is told of output: 20 times a second.
 const BEAT: Duration = Duration::from_millis(50);
-
-/// How much is kept for a host that does not read: after that it is one that went wrong.
-const UNREAD: usize = 16 << 20;
-
-/// How long the last words may take to be heard.
-const LAST_WORDS: Duration = Duration::from_secs(5);
-
-/// What waits for the output to be closed.
-struct Wait {
-    id: u64,
-    deadline: Instant,
-    /// When the holders are looked for again, where the output is not read here.
-    next: Instant,
-    pause: Duration,
-}
 
 struct Owner {
     socket: OwnedFd,
@@ -220,10 +209,6 @@ impl Owner {
         if least == Duration::MAX { least } else { least + Duration::from_micros(500) }
     }
 
-    fn bytes(&self) -> u64 {
-        self.pump.as_ref().map_or(0, |pump| pump.bytes)
-    }
-
     /// What is due by the clock, or because something else has happened.
     fn turn(&mut self) {
         if let Some(ending) = &mut self.ending
@@ -257,25 +242,6 @@ impl Owner {
         }
         // After the progress that it is about.
         self.answer_waits();
-    }
-
-    fn progress(&mut self, gone: bool) {
-        let message = match &self.pump {
-            Some(pump) => {
-                self.told = (Instant::now(), pump.bytes, pump.closed());
-                Writer::new(to_host::PROGRESS)
-                    .number(pump.bytes)
-                    .number(pump.newlines)
-                    .number(pump.written)
-                    .flag(pump.error.is_some())
-                    .signed(pump.error.unwrap_or(0))
-                    .flag(pump.closed())
-            }
-            None => {
-                Writer::new(to_host::PROGRESS).number(0).number(0).number(0).flag(false).signed(0).flag(gone)
-            }
-        };
-        self.say(message.flag(gone));
     }
 
     /// Waits for what has ended.
@@ -391,7 +357,7 @@ impl Owner {
             to_supervisor::DRAINED => {
                 let now = Instant::now();
                 let deadline = now + reader.duration()?.min(Duration::from_secs(1 << 30));
-                self.waits.push(Wait { id, deadline, next: now, pause: Duration::from_millis(1) });
+                self.waits.push(Wait::new(id, deadline));
             }
             to_supervisor::STOP => self.stop(id, reader.duration()?.min(Duration::from_secs(1 << 30))),
             to_supervisor::INTERRUPT => {
@@ -407,16 +373,6 @@ impl Owner {
         Some(())
     }
 
-    /// All processes of the job that have not ended.
-    fn processes(&self) -> Vec<Process> {
-        let own = getpid().as_raw_nonzero().get();
-        tree::descendants(own)
-            .into_iter()
-            .filter(|&pid| Some(pid) != self.init && tree::alive(pid))
-            .filter_map(tree::describe)
-            .collect()
-    }
-
     fn stop(&mut self, id: u64, grace: Duration) {
         match &mut self.ending {
             None => self.ending = Some(Ending::begin(self.init, grace)),
@@ -425,12 +381,6 @@ impl Owner {
         if let Some(ending) = &mut self.ending {
             ending.waiting.push(id);
         }
-    }
-
-    fn stopped(&mut self, id: u64, terminated: u32, killed: u32, left: &[Process]) {
-        let message =
-            Writer::new(to_host::REPLY).number(id).number(u64::from(terminated)).number(u64::from(killed));
-        self.say(wire::processes(message, left));
     }
 
     /// Nobody wants the job any more: nothing of it is to live on.
@@ -444,86 +394,6 @@ impl Owner {
         }
         if let Some(ending) = &mut self.ending {
             ending.at_once = true;
-        }
-    }
-
-    /// Whether the end of the output is seen where it is read.
-    fn sees_end(&self) -> bool {
-        self.pump.is_some() && self.slave.is_none()
-    }
-
-    /// Tells those who wait for the output to be closed, where it is, or where they have waited long enough.
-    fn answer_waits(&mut self) {
-        let now = Instant::now();
-        let mut waits = std::mem::take(&mut self.waits);
-        waits.retain_mut(|wait| {
-            let mut closed = self.empty || self.pump.as_ref().is_some_and(Pump::closed);
-            let mut holders = Vec::new();
-            if !closed && (now >= wait.deadline || (!self.sees_end() && now >= wait.next)) {
-                holders = self.holders();
-                closed = !self.sees_end() && holders.is_empty();
-                wait.next = now + wait.pause;
-                wait.pause = (wait.pause * 2).min(Duration::from_millis(100));
-            }
-            if !closed && now < wait.deadline {
-                return true;
-            }
-            let message = Writer::new(to_host::REPLY).number(wait.id).flag(closed);
-            self.say(wire::processes(message, &holders));
-            false
-        });
-        self.waits = waits;
-    }
-
-    /// Who has the output open: processes of the job, or, where it is none of them, others.
-    fn holders(&self) -> Vec<Process> {
-        let own = getpid().as_raw_nonzero().get();
-        let holds = |pid: &i32| tree::holds(*pid, &self.identity);
-        let mut found: Vec<_> =
-            tree::descendants(own).into_iter().filter(holds).filter_map(tree::describe).collect();
-        if found.is_empty() && self.pump.is_some() && matches!(self.identity, Identity::Links(_)) {
-            found =
-                tree::everyone().filter(|&pid| pid != own).filter(holds).filter_map(tree::describe).collect();
-        }
-        found
-    }
-
-    fn say(&mut self, message: Writer) {
-        if self.alone {
-            return;
-        }
-        self.outgoing.extend_from_slice(&message.finish());
-        self.flush();
-        if self.outgoing.len() > UNREAD {
-            self.abandon();
-        }
-    }
-
-    fn flush(&mut self) {
-        while !self.outgoing.is_empty() {
-            match socket::send(&self.socket, &self.outgoing, &[], false) {
-                Ok(length) => drop(self.outgoing.drain(..length)),
-                Err(Errno::AGAIN) => return,
-                Err(_) => {
-                    self.outgoing.clear();
-                    return;
-                }
-            }
-        }
-    }
-
-    /// Nothing is left: says so.
-    fn finish(&mut self) {
-        self.turn();
-        if let Some(plan) = &self.plan {
-            plan.tidy();
-        }
-        self.progress(true);
-        let begun = Instant::now();
-        while !self.outgoing.is_empty() && begun.elapsed() < LAST_WORDS {
-            let mut watched = [PollFd::new(&self.socket, PollFlags::OUT)];
-            let _ = poll(&mut watched, timeout(BEAT).as_ref());
-            self.flush();
         }
     }
 }

@@ -255,3 +255,28 @@ async fn what_comes_late_on_a_terminal_comes() {
     within(5, job.gone()).await;
     assert_eq!(place.text(), "early\r\nlate\r\n");
 }
+
+#[tokio::test]
+async fn what_forks_on_and_on_is_ended() {
+    // Each makes the next and ends, so that whoever looks finds another than a moment before.
+    let relay = "import os, time\n\
+                 while True:\n\
+                 \x20   if os.fork(): os._exit(0)\n\
+                 \x20   os.setsid()\n";
+    for (name, script) in [
+        ("many", "while :; do (sleep 1000 &) ; done".to_owned()),
+        ("relay", format!("for i in 1 2 3; do python3 -c '{relay}' & done; sleep 1000")),
+    ] {
+        for grace in [Duration::ZERO, Duration::from_millis(50)] {
+            let place = Place::new();
+            let job = place.sh(&script).spawn().await.unwrap();
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            let begun = Instant::now();
+            let stopped = within(10, job.stop(grace)).await;
+            assert!(stopped.left.is_empty(), "{name}: {stopped:?}");
+            within(5, job.gone()).await;
+            assert!(begun.elapsed() < Duration::from_secs(5), "{name}: {:?}", begun.elapsed());
+            assert!(marked(&place.marker).is_empty(), "{name}");
+        }
+    }
+}

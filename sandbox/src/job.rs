@@ -107,7 +107,9 @@ impl Job {
                 (Some(started), _) => started.clone(),
                 (None, Some(failure)) => return Err(refused(failure, &run)),
                 (None, None) => {
-                    return Err(supervisor("it ended before it had")(io::ErrorKind::ConnectionReset.into()));
+                    let hint = "it was killed, or `init` is not the first thing in the `main` of its program";
+                    let source = io::Error::new(io::ErrorKind::ConnectionReset, hint);
+                    return Err(supervisor("it ended before")(source));
                 }
             },
             Err(_) => return Err(supervisor("hearing of it")(io::ErrorKind::ConnectionReset.into())),

@@ -24,7 +24,7 @@ pub(crate) enum Forked {
 }
 
 /// The number of threads of this process, as the system counts them.
-fn threads() -> usize {
+pub(crate) fn threads() -> usize {
     std::fs::read_dir("/proc/self/task").map_or(0, Iterator::count)
 }
 

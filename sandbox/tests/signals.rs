@@ -44,3 +44,17 @@ async fn nothing_of_the_environment_is_inherited() {
     );
     assert_eq!(names[0].1, "that");
 }
+
+#[tokio::test]
+async fn nothing_of_the_host_is_kept_open() {
+    use std::io::Read as _;
+    let (mut read, write) = std::io::pipe().unwrap();
+    rustix::io::fcntl_setfd(&write, rustix::io::FdFlags::empty()).unwrap();
+    let place = Place::new();
+    let job = place.sh("sleep 1000").spawn().await.unwrap();
+    drop(write);
+    let end = tokio::task::spawn_blocking(move || read.read(&mut [0]).unwrap());
+    assert_eq!(common::within(5, end).await.unwrap(), 0);
+    drop(job);
+    place.nothing_left();
+}

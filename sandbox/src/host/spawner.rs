@@ -51,7 +51,13 @@ fn request(kind: u8, number: u64, control: Option<&Arc<Control>>, socket: Borrow
                 again = false;
                 forget(&spawner);
             }
-            Err(error) => return Err(error.into()),
+            Err(error) => {
+                let hint = "is `init` the first thing in its `main`, before any thread is started?";
+                return Err(io::Error::new(
+                    io::Error::from(error).kind(),
+                    format!("it ended at once ({error}); {hint}"),
+                ));
+            }
         }
     }
 }

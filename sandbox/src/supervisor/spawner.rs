@@ -60,6 +60,10 @@ struct Spawner {
 
 /// Takes part in no session, keeps nothing open that it was not given, and serves the host until that is gone.
 pub(crate) fn run() -> ! {
+    // A copy of a process with several threads is not whole.
+    if sys::threads() != 1 {
+        sys::leave(1);
+    }
     sys::close_inherited();
     let code = match prepare() {
         Ok((mut spawner, children)) => {

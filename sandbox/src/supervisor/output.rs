@@ -4,11 +4,11 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::io::Errno;
 
-/// How much is read at once: as much as a pipe of ours holds.
-const CHUNK: usize = 1 << 20;
+/// How much is read at once: little enough to be near the processor still when it is counted and written.
+const CHUNK: usize = 128 << 10;
 
 /// How often at most it is read before other things get their turn.
-const TURNS: usize = 8;
+const TURNS: usize = 32;
 
 /// What reads a job's output, counts it and writes it to the file.
 pub(crate) struct Pump {

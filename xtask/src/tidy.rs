@@ -151,17 +151,40 @@ fn versions_are_inherited(files: &[SourceFile]) -> Vec<Fault> {
     faults
 }
 
-/// Lints are a matter of the whole repository.
+/// Lints are a matter of the whole repository. What is forbidden there can't be allowed in one place of a crate that inherits them, so
+/// one that needs unsafe code repeats them, with that alone denied instead.
 fn lints_are_inherited(files: &[SourceFile]) -> Vec<Fault> {
     let mut faults = Vec::new();
+    let root = files.iter().find(|file| file.path == ROOT_MANIFEST).map(|file| Manifest::parse(&file.text));
     for (file, manifest) in members(files) {
         let table = manifest.get(&["lints", "workspace"]).is_some_and(|setting| setting.value == "true");
         let inline = manifest.get(&["lints"]).is_some_and(|setting| setting.inline_table_sets("workspace"));
-        if !table && !inline {
+        if !table && !inline && !root.as_ref().is_some_and(|root| repeats_lints(&manifest, root)) {
             faults.push(file.fault(1, "add `[lints]` with `workspace = true`".to_owned()));
         }
     }
     faults
+}
+
+/// Whether a manifest has the lints of the workspace, but for unsafe code, which it denies.
+fn repeats_lints(manifest: &Manifest, root: &Manifest) -> bool {
+    let lints = |manifest: &Manifest, above: &[&str]| -> Vec<(Vec<String>, String)> {
+        let below = |setting: &crate::manifest::Setting| {
+            let path =
+                setting.path.strip_prefix(&above.iter().map(ToString::to_string).collect::<Vec<_>>()[..])?;
+            Some((path.to_vec(), setting.value.clone()))
+        };
+        let mut lints: Vec<_> = manifest.settings.iter().filter_map(below).collect();
+        lints.sort();
+        lints
+    };
+    let mut wanted = lints(root, &["workspace", "lints"]);
+    for (path, value) in &mut wanted {
+        if path[..] == ["rust", "unsafe_code"] {
+            "\"deny\"".clone_into(value);
+        }
+    }
+    !wanted.is_empty() && lints(manifest, &["lints"]) == wanted
 }
 
 /// The rules about manifests see those members alone that the workspace lists by their paths.
@@ -353,6 +376,16 @@ mod tests {
         }
         for fine in ["[lints]\nworkspace = true", "lints.workspace = true", "lints = { workspace = true }"] {
             assert!(broken_manifest(lints_are_inherited, fine).is_empty(), "{fine}");
+        }
+        let root = "[workspace]\nmembers = [\"a\"]\n[workspace.lints.rust]\nunsafe_code = \"forbid\"\nunused = \"warn\"\n";
+        for (own, faults) in [
+            ("[lints.rust]\nunused = \"warn\"\nunsafe_code = \"deny\"", 0),
+            ("[lints.rust]\nunused = \"warn\"\nunsafe_code = \"allow\"", 1),
+            ("[lints.rust]\nunused = \"allow\"\nunsafe_code = \"deny\"", 1),
+            ("[lints.rust]\nunsafe_code = \"deny\"", 1),
+        ] {
+            let found = broken(lints_are_inherited, &[("Cargo.toml", root), ("a/Cargo.toml", own)]);
+            assert_eq!(found.len(), faults, "{own}");
         }
     }
 }

@@ -1,0 +1,182 @@
+//! A command to be run.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::{Job, Sandbox, SpawnError};
+
+/// Where a command's standard input comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Stdin {
+    /// Nowhere: reading says that it is at its end.
+    #[default]
+    Null,
+    /// A pipe that [`Job::stdin`] writes to.
+    Pipe,
+}
+
+/// Where a command's output goes.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Output {
+    /// Nowhere.
+    Null,
+    /// Standard output and standard error, as they come, into this file, which is to be open for appending. The supervisor writes to
+    /// it, not the command: what was written before a host is killed is whole.
+    File(File),
+    /// Standard output and standard error each into a pipe that [`Job::take_stdout`] and [`Job::take_stderr`] read.
+    Pipes,
+}
+
+/// How large a terminal is, in characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Size {
+    /// Lines.
+    pub rows: u16,
+    /// Columns.
+    pub columns: u16,
+}
+
+/// A command to be run: a program with its arguments, where it runs, and what it is kept within.
+///
+/// Of the host's environment nothing is inherited. The process starts in a session of its own, without a terminal, every signal at its
+/// default; umask, niceness and limits are what the host had when its first job began.
+#[derive(Debug)]
+pub struct Command {
+    pub(crate) program: OsString,
+    pub(crate) arg0: Option<OsString>,
+    pub(crate) arguments: Vec<OsString>,
+    pub(crate) environment: Vec<(OsString, OsString)>,
+    pub(crate) directory: PathBuf,
+    pub(crate) stdin: Stdin,
+    pub(crate) output: Output,
+    pub(crate) terminal: Option<Size>,
+    pub(crate) grace: Duration,
+    pub(crate) sandbox: Option<Sandbox>,
+}
+
+impl Command {
+    /// A command that runs `program` in `/`, with no arguments, no environment, no input and no output. A name without a slash is
+    /// looked for in the `PATH` of the command's own environment.
+    pub fn new(program: impl Into<OsString>) -> Self {
+        Self {
+            program: program.into(),
+            arg0: None,
+            arguments: Vec::new(),
+            environment: Vec::new(),
+            directory: PathBuf::from("/"),
+            stdin: Stdin::Null,
+            output: Output::Null,
+            terminal: None,
+            grace: Duration::ZERO,
+            sandbox: None,
+        }
+    }
+
+    /// Adds an argument.
+    #[must_use]
+    pub fn arg(mut self, argument: impl Into<OsString>) -> Self {
+        self.arguments.push(argument.into());
+        self
+    }
+
+    /// Adds arguments.
+    #[must_use]
+    pub fn args(mut self, arguments: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
+        self.arguments.extend(arguments.into_iter().map(Into::into));
+        self
+    }
+
+    /// What the program is told that its name is, instead of `program`.
+    #[must_use]
+    pub fn arg0(mut self, name: impl Into<OsString>) -> Self {
+        self.arg0 = Some(name.into());
+        self
+    }
+
+    /// Sets a variable of the environment; the last value of a name counts.
+    #[must_use]
+    pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        let name = name.into();
+        self.environment.retain(|(other, _)| *other != name);
+        self.environment.push((name, value.into()));
+        self
+    }
+
+    /// Sets variables of the environment.
+    #[must_use]
+    pub fn envs(
+        self,
+        variables: impl IntoIterator<Item = (impl Into<OsString>, impl Into<OsString>)>,
+    ) -> Self {
+        variables.into_iter().fold(self, |command, (name, value)| command.env(name, value))
+    }
+
+    /// The directory that it starts in, absolute.
+    #[must_use]
+    pub fn current_dir(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.directory = directory.into();
+        self
+    }
+
+    /// Where its standard input comes from. On a terminal it is the terminal, whatever is said here.
+    #[must_use]
+    pub fn stdin(mut self, stdin: Stdin) -> Self {
+        self.stdin = stdin;
+        self
+    }
+
+    /// Where its output goes.
+    #[must_use]
+    pub fn output(mut self, output: Output) -> Self {
+        self.output = output;
+        self
+    }
+
+    /// Gives it a terminal of this size as its standard streams. What is written to it goes to the [file](Output::File);
+    /// [pipes](Output::Pipes) don't go with it. `TERM` is the caller's to set.
+    #[must_use]
+    pub fn terminal(mut self, size: Size) -> Self {
+        self.terminal = Some(size);
+        self
+    }
+
+    /// How long its processes get between TERM and KILL when the [`Job`] is dropped: none, unless this is called.
+    #[must_use]
+    pub fn grace(mut self, grace: Duration) -> Self {
+        self.grace = grace;
+        self
+    }
+
+    /// Keeps it within this.
+    #[must_use]
+    pub fn sandbox(mut self, sandbox: Sandbox) -> Self {
+        self.sandbox = Some(sandbox);
+        self
+    }
+
+    /// Starts it. Any runtime may be used, and several at once; the job does not depend on it afterwards.
+    ///
+    /// # Errors
+    ///
+    /// [`SpawnError`] says what failed; then nothing was started.
+    pub async fn spawn(self) -> Result<Job, SpawnError> {
+        let nul = |text: &OsStr| text.as_encoded_bytes().contains(&0);
+        let names = self.environment.iter().map(|(name, _)| name);
+        for (what, found) in [
+            ("the program's name", nul(&self.program) || self.arg0.as_deref().is_some_and(nul)),
+            ("an argument", self.arguments.iter().any(|argument| nul(argument))),
+            ("a variable's name", names.into_iter().any(|name| nul(name))),
+            ("a variable's value", self.environment.iter().any(|(_, value)| nul(value))),
+            ("the directory", nul(self.directory.as_os_str())),
+        ] {
+            if found {
+                return Err(SpawnError::Nul { what });
+            }
+        }
+        Job::start(self).await
+    }
+}

@@ -1,0 +1,81 @@
+//! Why a command was not started.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::Part;
+
+/// Why a command was not started. Nothing of it runs, and nothing is left of what was prepared.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SpawnError {
+    /// The program is not there.
+    #[error("program `{program}` was not found: {}", searched(path.as_deref()))]
+    NotFound {
+        /// The program as it was given.
+        program: String,
+        /// The `PATH` of the command's environment, if it was searched.
+        path: Option<String>,
+    },
+    /// The program is there, but can't be executed.
+    #[error("program `{program}` cannot be executed: {source}")]
+    NotExecutable {
+        /// The program as it was given.
+        program: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The directory that the command is to start in can't be entered.
+    #[error("cannot start in the directory `{}`: {source}", path.display())]
+    Directory {
+        /// The directory.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Something that was given can't be passed on.
+    #[error("{what} cannot be passed to a program: it contains a NUL byte")]
+    Nul {
+        /// What it is.
+        what: &'static str,
+    },
+    /// The program with its arguments and environment is longer than the system takes.
+    #[error(
+        "arguments and environment are too long for the system: write the long part to a file or to the standard input"
+    )]
+    TooLong,
+    /// A part of the sandbox that was required could not be set up.
+    #[error("the sandbox is required and its part `{part}` cannot be had: {why}")]
+    Sandbox {
+        /// The part.
+        part: Part,
+        /// Why not.
+        why: String,
+    },
+    /// The sandbox as it was described makes no sense.
+    #[error("this sandbox cannot be set up: {why}")]
+    Contradiction {
+        /// What does not fit together, and what to do about it.
+        why: String,
+    },
+    /// The process that owns the job could not be started, or was killed while it started the command.
+    #[error("the supervisor could not start the command ({step}): {source}")]
+    Supervisor {
+        /// What it was at.
+        step: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// This system can't run commands here at all.
+    #[error("commands cannot be run on this system")]
+    Unsupported,
+}
+
+/// Where a program was looked for.
+fn searched(path: Option<&str>) -> String {
+    match path {
+        Some("") => "the command's environment has no `PATH`; give the program's whole path".to_owned(),
+        Some(path) => format!("it is in none of the directories of `PATH` ({path})"),
+        None => "there is no such file, or the interpreter that its first line names is missing".to_owned(),
+    }
+}

@@ -1,0 +1,59 @@
+//! The host's side: which program is the supervisor, the spawner that runs, and the thread that hears what supervisors say.
+
+pub(crate) mod control;
+pub(crate) mod spawner;
+mod thread;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+use std::sync::{Mutex, PoisonError};
+
+/// Which program is started as the spawner.
+static PROGRAM: Mutex<Option<OsString>> = Mutex::new(None);
+
+/// The first thing in `main`: where this process was started as the supervisor, becomes it and never returns. In the host it notes that
+/// its own program can be started as such, and returns at once.
+///
+/// Before it nothing should happen that a supervisor must not do, and no thread be started. A host that does not call it has the
+/// weaker [`Guarantee::ProcessGroup`](crate::Guarantee::ProcessGroup).
+pub fn init() {
+    if crate::supervisor::is_spawner() {
+        crate::supervisor::spawner::run();
+    }
+    note("/proc/self/exe");
+}
+
+/// Uses this program, whose `main` calls [`init`], as the supervisor instead of this one: for tests, and for hosts that ship one.
+pub fn supervise_with(program: impl Into<PathBuf>) {
+    note(program.into());
+}
+
+fn note(program: impl Into<OsString>) {
+    *PROGRAM.lock().unwrap_or_else(PoisonError::into_inner) = Some(program.into());
+}
+
+/// The program that is the supervisor, where there is one.
+pub(crate) fn program() -> Option<OsString> {
+    PROGRAM.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+/// The thread that hears what supervisors say.
+fn hearing() -> std::io::Result<&'static thread::Hearing> {
+    static HEARING: OnceLock<thread::Hearing> = OnceLock::new();
+    static STARTING: Mutex<()> = Mutex::new(());
+    if let Some(hearing) = HEARING.get() {
+        return Ok(hearing);
+    }
+    let _one = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(hearing) = HEARING.get() {
+        return Ok(hearing);
+    }
+    let hearing = thread::Hearing::start()?;
+    Ok(HEARING.get_or_init(|| hearing))
+}
+
+/// A number that no other job of this process has.
+pub(crate) fn number() -> std::io::Result<u64> {
+    hearing().map(thread::Hearing::number)
+}

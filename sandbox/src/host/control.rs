@@ -1,0 +1,295 @@
+//! What the host knows of one job, and how it speaks with its supervisor.
+
+use std::collections::HashMap;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use rustix::io::Errno;
+use rustix::net::{Shutdown, shutdown};
+use tokio::sync::{oneshot, watch};
+
+use super::thread::Heard;
+use crate::supervisor::child::Failure;
+use crate::wire::{self, Incoming, Reader, Writer, to_host};
+use crate::{Containment, End, Exit, Progress, socket};
+
+/// What is known of a job.
+#[derive(Debug, Default)]
+pub(crate) struct State {
+    pub(crate) started: Option<Started>,
+    pub(crate) failed: Option<Failure>,
+    pub(crate) progress: Progress,
+    pub(crate) exit: Option<Exit>,
+    /// Its supervisor is gone without having said that all is gone.
+    pub(crate) lost: bool,
+    /// So is the spawner, which would clean up.
+    orphaned: bool,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Started {
+    pub(crate) pid: u32,
+    pub(crate) containment: Arc<Containment>,
+    /// The master of the terminal.
+    pub(crate) master: Option<Arc<OwnedFd>>,
+}
+
+/// The host's end of a job.
+pub(crate) struct Control {
+    pub(crate) number: u64,
+    socket: OwnedFd,
+    begun: Instant,
+    outgoing: Mutex<Vec<u8>>,
+    incoming: Mutex<(Incoming, Vec<OwnedFd>)>,
+    pub(crate) state: watch::Sender<State>,
+    replies: Mutex<HashMap<u64, oneshot::Sender<Vec<u8>>>>,
+    next: AtomicU64,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Control {
+    /// Hands a command to a new supervisor. The descriptors go with the message that describes it.
+    pub(crate) fn start(message: &[u8], descriptors: &[BorrowedFd<'_>]) -> io::Result<Arc<Self>> {
+        let hearing = super::hearing()?;
+        let (ours, theirs) = socket::stream()?;
+        let number = hearing.number();
+        let sent = socket::send(&ours, message, descriptors, false)?;
+        let control = Arc::new(Self {
+            number,
+            socket: ours,
+            begun: Instant::now(),
+            outgoing: Mutex::default(),
+            incoming: Mutex::default(),
+            state: watch::Sender::default(),
+            replies: Mutex::default(),
+            next: AtomicU64::new(1),
+        });
+        super::spawner::job(number, &control, theirs.as_fd())?;
+        drop(theirs);
+        hearing.add(number, Arc::clone(&control) as Arc<dyn Heard>)?;
+        if sent < message.len() {
+            control.say(&message[sent..]);
+        }
+        Ok(control)
+    }
+
+    /// Sends this, now or when there is room.
+    fn say(&self, message: &[u8]) {
+        let mut outgoing = lock(&self.outgoing);
+        let waited = !outgoing.is_empty();
+        outgoing.extend_from_slice(message);
+        if !waited {
+            self.flush(&mut outgoing);
+            if !outgoing.is_empty() {
+                self.want(true);
+            }
+        }
+    }
+
+    fn want(&self, write: bool) {
+        if let Ok(hearing) = super::hearing() {
+            hearing.want(self.number, &self.socket, write);
+        }
+    }
+
+    fn flush(&self, outgoing: &mut Vec<u8>) {
+        while !outgoing.is_empty() {
+            match socket::send(&self.socket, outgoing, &[], false) {
+                Ok(length) => drop(outgoing.drain(..length)),
+                Err(Errno::AGAIN) => return,
+                Err(_) => outgoing.clear(),
+            }
+        }
+    }
+
+    /// Asks the supervisor something. `None` where it is gone.
+    pub(crate) async fn ask(&self, kind: u8, more: impl FnOnce(Writer) -> Writer) -> Option<Vec<u8>> {
+        let id = self.next.fetch_add(1, Ordering::Relaxed);
+        let (sender, answer) = oneshot::channel();
+        {
+            let mut replies = lock(&self.replies);
+            // Looked at once: whoever writes waits for the first look, and the second would wait for that.
+            let over = {
+                let state = self.state.borrow();
+                state.lost || state.progress.gone
+            };
+            if over {
+                return None;
+            }
+            replies.retain(|_, reply| !reply.is_closed());
+            replies.insert(id, sender);
+        }
+        self.say(&more(Writer::new(kind).number(id)).finish());
+        answer.await.ok()
+    }
+
+    /// Tells the supervisor something that has no answer.
+    pub(crate) fn tell(&self, kind: u8, more: impl FnOnce(Writer) -> Writer) {
+        self.say(&more(Writer::new(kind).number(0)).finish());
+    }
+
+    /// Closes the conversation: the supervisor ends the job, in the time that it was told before, if it was.
+    pub(crate) fn close(&self) {
+        let _ = shutdown(&self.socket, Shutdown::Both);
+    }
+
+    /// What the supervisor left behind is gone.
+    pub(crate) fn cleaned(&self) {
+        self.state.send_modify(|state| {
+            state.lost = true;
+            state.finish(self.begun.elapsed());
+            state.progress.gone = true;
+        });
+    }
+
+    /// The spawner is gone. The supervisor ends the job by itself, if it lives.
+    pub(crate) fn orphaned(&self) {
+        self.state.send_modify(|state| {
+            state.orphaned = true;
+            if state.lost {
+                state.progress.gone = true;
+            }
+        });
+    }
+
+    fn hear(&self, message: &[u8], descriptors: &mut Vec<OwnedFd>) -> Option<()> {
+        let mut reader = Reader::new(message);
+        match reader.byte()? {
+            to_host::STARTED => {
+                let started = Started {
+                    pid: reader.small()?,
+                    containment: Arc::new(wire::read_containment(&mut reader)?),
+                    master: descriptors.pop().map(Arc::new),
+                };
+                self.state.send_modify(|state| state.started = Some(started));
+            }
+            to_host::FAILED => {
+                let failure = Failure {
+                    step: crate::supervisor::child::Step::from_number(reader.byte()?)?,
+                    error: reader.signed()?,
+                    detail: reader.bytes()?.to_vec(),
+                };
+                self.state.send_modify(|state| state.failed = Some(failure));
+            }
+            to_host::PROGRESS => {
+                let bytes = reader.number()?;
+                let (newlines, written) = (reader.number()?, reader.number()?);
+                let error = reader.flag()?;
+                let number = reader.signed()?;
+                let (closed, gone) = (reader.flag()?, reader.flag()?);
+                self.state.send_modify(|state| {
+                    let exited = state.progress.exited;
+                    let write_error = error.then_some(number);
+                    state.progress = Progress { bytes, newlines, written, write_error, closed, exited, gone };
+                    if gone {
+                        state.finish(self.begun.elapsed());
+                    }
+                });
+            }
+            to_host::EXITED => {
+                let exit = Exit {
+                    end: end(reader.signed()?),
+                    duration: reader.duration()?,
+                    user: reader.duration()?,
+                    system: reader.duration()?,
+                    peak_memory: reader.number()?,
+                };
+                self.state.send_modify(|state| {
+                    state.exit = Some(exit);
+                    state.progress.exited = true;
+                });
+            }
+            to_host::REPLY => {
+                let id = reader.number()?;
+                if let Some(reply) = lock(&self.replies).remove(&id) {
+                    let _ = reply.send(message.get(9..)?.to_vec());
+                }
+            }
+            _ => {}
+        }
+        Some(())
+    }
+}
+
+impl State {
+    /// Nobody will see the command's end any more.
+    fn finish(&mut self, duration: Duration) {
+        self.exit.get_or_insert_with(|| Exit::lost(duration));
+        self.progress.exited = true;
+        self.progress.closed = true;
+    }
+}
+
+impl Heard for Control {
+    fn socket(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+
+    fn ready(&self) -> bool {
+        {
+            let mut outgoing = lock(&self.outgoing);
+            if !outgoing.is_empty() {
+                self.flush(&mut outgoing);
+                if outgoing.is_empty() {
+                    self.want(false);
+                }
+            }
+        }
+        let mut incoming = lock(&self.incoming);
+        let (incoming, descriptors) = &mut *incoming;
+        let mut buffer = [0; 16 << 10];
+        loop {
+            let over = match socket::receive(&self.socket, &mut buffer, false) {
+                Ok(received) => {
+                    incoming.push(&buffer[..received.length]);
+                    descriptors.extend(received.descriptors);
+                    received.length == 0
+                }
+                Err(Errno::AGAIN) => return true,
+                Err(_) => true,
+            };
+            loop {
+                match incoming.next() {
+                    Ok(Some(message)) => {
+                        let _ = self.hear(&message, descriptors);
+                    }
+                    Ok(None) => break,
+                    Err(()) => return false,
+                }
+            }
+            if over {
+                return false;
+            }
+        }
+    }
+
+    fn over(&self) {
+        self.state.send_modify(|state| {
+            if !state.progress.gone {
+                state.lost = true;
+                state.finish(self.begun.elapsed());
+                if state.orphaned || state.started.is_none() {
+                    state.progress.gone = true;
+                }
+            }
+        });
+        // After the state, which `ask` looks at with the replies locked.
+        lock(&self.replies).clear();
+    }
+}
+
+/// As `waitpid` gives it.
+fn end(status: i32) -> End {
+    let number = status & 0x7f;
+    if number == 0 {
+        End::Code((status >> 8) & 0xff)
+    } else {
+        End::Signal { number, core: status & 0x80 != 0 }
+    }
+}

@@ -1,0 +1,111 @@
+//! What a command reads.
+
+use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::sync::Arc;
+
+use rustix::io::Errno;
+use rustix::termios::{LocalModes, SpecialCodeIndex, Winsize, tcgetattr, tcsetwinsize};
+use tokio::net::unix::pipe::Sender;
+use tokio::sync::Mutex;
+
+use crate::Size;
+
+/// A command's standard input, or its terminal. Copies write to the same one, a write at a time.
+#[derive(Debug, Clone)]
+pub struct Input {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Shared {
+    /// `None` once it is closed. Not blocking.
+    sink: Mutex<Option<Arc<OwnedFd>>>,
+    terminal: Option<Arc<OwnedFd>>,
+}
+
+impl Input {
+    pub(crate) fn new(sink: Arc<OwnedFd>, terminal: bool) -> Self {
+        let terminal = terminal.then(|| Arc::clone(&sink));
+        Self { shared: Arc::new(Shared { sink: Mutex::new(Some(sink)), terminal }) }
+    }
+
+    /// Writes all of it, waiting while the command does not read: nothing is kept here but what the system's pipe holds. Where the
+    /// future is dropped, a part may have been written.
+    ///
+    /// A terminal takes at most 4095 bytes a line as long as the program has it collect lines.
+    ///
+    /// # Errors
+    ///
+    /// `BrokenPipe` where the command does not read any more, or [`close`](Self::close) was called.
+    pub async fn write(&self, bytes: &[u8]) -> io::Result<()> {
+        let sink = self.shared.sink.lock().await;
+        let Some(sink) = sink.as_ref() else { return Err(io::ErrorKind::BrokenPipe.into()) };
+        let mut rest = bytes;
+        let mut ready: Option<Sender> = None;
+        while !rest.is_empty() {
+            match rustix::io::write(sink, rest) {
+                Ok(length) => rest = &rest[length..],
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => {
+                    // A copy, since one descriptor can be waited for in one place only. A terminal is written to like a pipe.
+                    let waiting = match &mut ready {
+                        Some(waiting) => waiting,
+                        none => none.insert(Sender::from_owned_fd_unchecked(
+                            rustix::io::fcntl_dupfd_cloexec(sink, 3)?,
+                        )?),
+                    };
+                    waiting.writable().await?;
+                    match waiting.try_write(rest) {
+                        Ok(length) => rest = &rest[length..],
+                        Err(error)
+                            if matches!(
+                                error.kind(),
+                                io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
+                            ) => {}
+                        Err(error) if Errno::from_io_error(&error) == Some(Errno::IO) => {
+                            return Err(io::ErrorKind::BrokenPipe.into());
+                        }
+                        Err(error) => return Err(error),
+                    }
+                }
+                // A terminal that nobody has open.
+                Err(Errno::IO) => return Err(io::ErrorKind::BrokenPipe.into()),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Says that nothing more comes. A pipe is closed. A terminal is sent its end-of-file character, which counts only while the
+    /// program has it collect lines; the terminal stays usable.
+    pub async fn close(&self) -> io::Result<()> {
+        let Some(terminal) = &self.shared.terminal else {
+            *self.shared.sink.lock().await = None;
+            return Ok(());
+        };
+        let modes = tcgetattr(terminal)?;
+        if !modes.local_modes.contains(LocalModes::ICANON) {
+            return self.write(&[4]).await;
+        }
+        // The first ends the line that is being written, if there is one, and the second is at the beginning of one then.
+        let character = modes.special_codes[SpecialCodeIndex::VEOF];
+        self.write(&[character]).await
+    }
+
+    /// Tells the terminal, and with it the program, another size.
+    ///
+    /// # Errors
+    ///
+    /// `Unsupported` where the command has no terminal.
+    pub fn resize(&self, size: Size) -> io::Result<()> {
+        let Some(terminal) = &self.shared.terminal else { return Err(io::ErrorKind::Unsupported.into()) };
+        let size = Winsize { ws_row: size.rows, ws_col: size.columns, ws_xpixel: 0, ws_ypixel: 0 };
+        Ok(tcsetwinsize(terminal.as_fd(), size)?)
+    }
+
+    /// Whether it is a terminal.
+    pub fn is_terminal(&self) -> bool {
+        self.shared.terminal.is_some()
+    }
+}

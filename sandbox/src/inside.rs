@@ -1,0 +1,75 @@
+//! What keeps a command within its sandbox: set up between the fork and the program, in this order.
+//!
+//! 1. New namespaces ([`identity`]: the user keeps its number in them).
+//! 2. Mounts ([`mounts`]): all is read-only, but for what is writable; hidden things are covered.
+//! 3. Where process ids are the sandbox's own, a first process ([`init`]) that stays.
+//! 4. No new privileges, Landlock ([`landlock`]), no capabilities ([`capabilities`]), filtered system calls ([`seccomp`]).
+
+mod capabilities;
+pub(crate) mod identity;
+pub(crate) mod init;
+mod landlock;
+pub(crate) mod mounts;
+mod placeholder;
+mod plan;
+pub(crate) mod seccomp;
+
+use std::path::{Path, PathBuf};
+
+use crate::Mode;
+use crate::supervisor::child::{Failure, Step};
+use placeholder::Placeholder;
+
+/// What is to be done to contain one command, worked out before the fork. Paths are without symbolic links.
+pub(crate) struct Plan {
+    namespaces: i32,
+    mode: Mode,
+    network: bool,
+    writable: Vec<PathBuf>,
+    protected: Vec<PathBuf>,
+    hidden: Vec<PathBuf>,
+    visible: Vec<PathBuf>,
+    /// Covered by something empty.
+    private: Vec<PathBuf>,
+    tmp: Option<PathBuf>,
+    /// Version of the interface, 0 without.
+    landlock: u32,
+    seccomp: bool,
+    directory: PathBuf,
+    placeholders: Vec<Placeholder>,
+}
+
+impl Plan {
+    /// The namespaces that the process is to be made in (`CLONE_NEW…`).
+    pub(crate) fn namespaces(&self) -> i32 {
+        self.namespaces
+    }
+
+    /// Whether the first process stays as the init of a namespace of process ids.
+    pub(crate) fn has_init(&self) -> bool {
+        self.namespaces & libc::CLONE_NEWPID != 0
+    }
+
+    /// The directory that the command starts in.
+    pub(crate) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// The last steps, in the process that becomes the command.
+    pub(crate) fn restrict(&self) -> Result<(), Failure> {
+        rustix::thread::set_no_new_privs(true).map_err(|error| Failure::new(Step::Capabilities, error))?;
+        if self.landlock > 0 {
+            landlock::restrict(self)?;
+        }
+        capabilities::drop_all()?;
+        if self.seccomp {
+            seccomp::restrict(self.network)?;
+        }
+        Ok(())
+    }
+
+    /// Takes away what was made for the time of the job.
+    pub(crate) fn tidy(&self) {
+        self.placeholders.iter().for_each(Placeholder::remove);
+    }
+}

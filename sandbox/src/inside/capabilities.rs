@@ -1,0 +1,39 @@
+//! The capabilities that a command does not have.
+
+use rustix::thread::{
+    CapabilitiesSecureBits, CapabilitySet, CapabilitySets, capabilities, clear_ambient_capability_set,
+    remove_capability_from_bounding_set, set_capabilities, set_capabilities_secure_bits,
+};
+
+use crate::supervisor::child::{Failure, Step};
+
+/// Gives up all of them for good: also for root, which would get them back from the next program.
+pub(super) fn drop_all() -> Result<(), Failure> {
+    let failed = |error| Failure::new(Step::Capabilities, error);
+    let have = capabilities(None).map_err(failed)?;
+    if have.permitted.is_empty() && have.inheritable.is_empty() {
+        return Ok(());
+    }
+    for number in 0..64 {
+        // The first that the kernel does not know is followed by none.
+        match remove_capability_from_bounding_set(CapabilitySet::from_bits_retain(1 << number)) {
+            Ok(()) => {}
+            Err(rustix::io::Errno::INVAL) => break,
+            Err(error) => return Err(failed(error)),
+        }
+    }
+    set_capabilities_secure_bits(
+        CapabilitiesSecureBits::NO_ROOT
+            | CapabilitiesSecureBits::NO_ROOT_LOCKED
+            | CapabilitiesSecureBits::NO_SETUID_FIXUP
+            | CapabilitiesSecureBits::NO_SETUID_FIXUP_LOCKED
+            | CapabilitiesSecureBits::NO_CAP_AMBIENT_RAISE
+            | CapabilitiesSecureBits::NO_CAP_AMBIENT_RAISE_LOCKED
+            | CapabilitiesSecureBits::KEEP_CAPS_LOCKED,
+    )
+    .map_err(failed)?;
+    clear_ambient_capability_set().map_err(failed)?;
+    let none = CapabilitySet::empty();
+    set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })
+        .map_err(failed)
+}

@@ -1,0 +1,39 @@
+//! Who one is in a user namespace: the same as outside.
+
+use std::fmt::Write as _;
+
+use rustix::process::{getegid, geteuid};
+
+use crate::supervisor::child::{Failure, Step};
+
+/// Tells a process that was made in a user namespace of its own who it is there. Called outside, by the one that made it.
+///
+/// Root keeps all users that there are, so that files have the owners that they have; anyone else keeps themselves, and every other
+/// owner is shown as nobody.
+pub(crate) fn write(pid: i32) -> Result<(), Failure> {
+    let (user, group) = (geteuid().as_raw(), getegid().as_raw());
+    let map = |kind: &str, text: &str| std::fs::write(format!("/proc/{pid}/{kind}"), text);
+    let failed = |error: &std::io::Error| Failure::io(Step::Namespaces, error);
+    let all = user == 0 && map("uid_map", &same("/proc/self/uid_map")).is_ok();
+    if !all {
+        map("uid_map", &format!("{user} {user} 1")).map_err(|error| failed(&error))?;
+    }
+    if !(all && map("gid_map", &same("/proc/self/gid_map")).is_ok()) {
+        // Without this a process could leave groups that keep it from something.
+        map("setgroups", "deny").map_err(|error| failed(&error))?;
+        map("gid_map", &format!("{group} {group} 1")).map_err(|error| failed(&error))?;
+    }
+    Ok(())
+}
+
+/// A map that leaves all numbers of this namespace as they are.
+fn same(path: &str) -> String {
+    let mut map = String::new();
+    for line in std::fs::read_to_string(path).unwrap_or_default().lines() {
+        let mut fields = line.split_ascii_whitespace();
+        if let (Some(first), _, Some(count)) = (fields.next(), fields.next(), fields.next()) {
+            let _ = writeln!(map, "{first} {first} {count}");
+        }
+    }
+    map
+}

@@ -1,0 +1,114 @@
+//! Stands in for a protected path that does not exist, so that a command cannot make it.
+//!
+//! It is a directory that nobody can write to, recognised by its mode. Jobs that need the same one share it, each with a lock on it;
+//! the last one takes it away. Where a supervisor is killed it stays, and the next job that needs it takes it over.
+
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FileType, FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
+
+/// Unlike any that someone makes: it can be read and entered by all, and has the sticky bit.
+const MODE: Mode = Mode::from_bits_retain(0o1555);
+
+/// A directory in the place of something that is missing.
+pub(super) struct Placeholder {
+    path: PathBuf,
+    directory: OwnedFd,
+}
+
+/// The first part of a path that does not exist or is a placeholder, its parents without symbolic links. `None` where all of it
+/// exists.
+fn first_missing(path: &Path) -> Option<PathBuf> {
+    for at in path.ancestors().collect::<Vec<_>>().into_iter().rev() {
+        let (Some(parent), Some(name)) = (at.parent(), at.file_name()) else { continue };
+        let there = std::fs::canonicalize(parent).ok()?.join(name);
+        match rustix::fs::lstat(&there) {
+            Ok(stat) if is_placeholder(&stat) => return Some(there),
+            Ok(_) => {}
+            Err(Errno::NOENT) => return Some(there),
+            Err(_) => return None,
+        }
+    }
+    None
+}
+
+fn is_placeholder(stat: &rustix::fs::Stat) -> bool {
+    FileType::from_raw_mode(stat.st_mode) == FileType::Directory
+        && Mode::from_raw_mode(stat.st_mode) & Mode::from_bits_retain(0o7777) == MODE
+}
+
+impl Placeholder {
+    /// Makes one, or shares the one there is, in the place of the first part of `path` that does not exist, where that lies `within`
+    /// what a command can write to.
+    pub(super) fn for_missing(path: &Path, within: &dyn Fn(&Path) -> bool) -> Result<Option<Self>, Errno> {
+        let mut result = Ok(None);
+        // Another job may have taken its own away in between, with which the first part that is missing is another.
+        for _ in 0..10 {
+            let Some(missing) = first_missing(path).filter(|missing| within(missing)) else {
+                return Ok(None);
+            };
+            result = Self::make(&missing).map(Some);
+            if result.is_ok() {
+                break;
+            }
+        }
+        result
+    }
+
+    /// Where it stands.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Makes it, or shares it with those who have made it.
+    fn make(path: &Path) -> Result<Self, Errno> {
+        // It may be taken away by another job between any two of these steps; not often.
+        for _ in 0..100 {
+            // From the beginning, since another job may look at it before the second step.
+            match rustix::fs::mkdir(path, MODE) {
+                Ok(()) => rustix::fs::chmod(path, MODE)?,
+                Err(Errno::EXIST) => {}
+                Err(error) => return Err(error),
+            }
+            let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let directory = match rustix::fs::open(path, flags, Mode::empty()) {
+                Ok(directory) => directory,
+                Err(Errno::NOENT) => continue,
+                Err(error) => return Err(error),
+            };
+            rustix::fs::flock(&directory, FlockOperation::LockShared)?;
+            let placeholder = Self { path: path.to_owned(), directory };
+            if placeholder.is_there() {
+                return Ok(placeholder);
+            }
+        }
+        Err(Errno::BUSY)
+    }
+
+    /// Whether what is at the path is what is locked here, rather than what another job has made after it was taken away.
+    fn is_there(&self) -> bool {
+        let held = rustix::fs::fstat(&self.directory);
+        let there = rustix::fs::lstat(&self.path);
+        held.is_ok_and(|held| {
+            is_placeholder(&held)
+                && there.is_ok_and(|there| (there.st_dev, there.st_ino) == (held.st_dev, held.st_ino))
+        })
+    }
+
+    /// Takes it away, unless another job has it or it is no placeholder.
+    pub(super) fn remove(&self) {
+        let alone = rustix::fs::flock(&self.directory, FlockOperation::NonBlockingLockExclusive).is_ok();
+        if alone && self.is_there() {
+            let _ = rustix::fs::rmdir(&self.path);
+        }
+        let _ = rustix::fs::flock(&self.directory, FlockOperation::Unlock);
+    }
+}
+
+impl Drop for Placeholder {
+    fn drop(&mut self) {
+        self.remove();
+    }
+}

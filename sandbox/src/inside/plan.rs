@@ -1,0 +1,289 @@
+//! Works out what is done to contain a command, and what of it will hold.
+
+use std::path::{Path, PathBuf};
+
+use rustix::io::Errno;
+
+use super::Plan;
+use super::placeholder::Placeholder;
+use crate::probe::Feature;
+use crate::supervisor::child::{Failure, Step};
+use crate::wire::Run;
+use crate::{Containment, Mode, Part, Sandbox};
+
+/// Directories that are a sandbox's own where its `/tmp` is private.
+const PRIVATE: [&str; 3] = ["/tmp", "/var/tmp", "/run"];
+
+/// What below `/run` belongs to the system rather than to a daemon.
+const RUN_KEPT: [&str; 3] = ["/run/current-system", "/run/opengl-driver", "/etc/resolv.conf"];
+
+fn contradiction(why: impl Into<String>) -> Failure {
+    Failure::said(Step::Contradiction, why)
+}
+
+fn resolved(path: &Path) -> Result<PathBuf, Errno> {
+    std::fs::canonicalize(path).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))
+}
+
+/// Those of the paths that exist, without symbolic links, each once, and the others.
+fn existing(paths: &[PathBuf]) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Failure> {
+    let (mut found, mut missing) = (Vec::new(), Vec::new());
+    for path in paths {
+        if !path.is_absolute() {
+            return Err(contradiction(format!("`{}` is not an absolute path", path.display())));
+        }
+        match resolved(path) {
+            Ok(path) => found.push(path),
+            Err(Errno::NOENT | Errno::NOTDIR) => missing.push(path.clone()),
+            Err(error) => {
+                let error = std::io::Error::from(error);
+                return Err(contradiction(format!("`{}` cannot be looked at: {error}", path.display())));
+            }
+        }
+    }
+    found.sort();
+    found.dedup();
+    Ok((found, missing))
+}
+
+/// What the system was found to offer.
+struct Offered<'a>(&'a Run);
+
+impl Offered<'_> {
+    fn has(&self, feature: Feature) -> bool {
+        self.0.offered & feature.bit() != 0
+    }
+
+    fn landlock(&self) -> u32 {
+        u32::try_from(self.0.offered >> 32).unwrap_or(0)
+    }
+
+    fn mounts(&self) -> bool {
+        self.has(Feature::UserNamespace) && self.has(Feature::Mounts)
+    }
+
+    /// Why the first of these that is missing is so.
+    fn why(&self, features: &[Feature]) -> String {
+        let why = |feature: &Feature| self.0.missing.get(*feature as usize).filter(|why| !why.is_empty());
+        features.iter().find_map(why).cloned().unwrap_or_default()
+    }
+}
+
+const MOUNTS: [Feature; 2] = [Feature::UserNamespace, Feature::Mounts];
+
+impl Plan {
+    /// Works out what is done, and what will hold.
+    pub(crate) fn make(sandbox: &Sandbox, run: &Run) -> Result<(Self, Containment), Failure> {
+        let offered = Offered(run);
+        let mut containment = Containment { mode: Some(sandbox.mode), ..Containment::default() };
+        let mut plan = paths(sandbox, run, &mut containment)?;
+        parts(sandbox, &plan, &offered, &mut containment);
+        if offered.mounts() && !plan.writable.is_empty() {
+            plan.protect(sandbox, &mut containment)?;
+        }
+        if sandbox.required
+            && let Some((part, why)) = containment.missing.first()
+        {
+            return Err(Failure::said(Step::Required, format!("{part}:{why}")));
+        }
+        if sandbox.mode != Mode::Full {
+            containment.writable.clone_from(&plan.writable);
+        }
+        plan.landlock = offered.landlock();
+        plan.seccomp = offered.has(Feature::Seccomp);
+        if offered.mounts() {
+            plan.namespaces = libc::CLONE_NEWUSER | libc::CLONE_NEWNS;
+            let each = [
+                (offered.has(Feature::ProcessIds), libc::CLONE_NEWPID),
+                (offered.has(Feature::Network) && !sandbox.network, libc::CLONE_NEWNET),
+                (offered.has(Feature::Ipc), libc::CLONE_NEWIPC),
+            ];
+            for (_, flag) in each.into_iter().filter(|(wanted, _)| *wanted) {
+                plan.namespaces |= flag;
+            }
+        }
+        Ok((plan, containment))
+    }
+
+    /// What is protected: what is not there is kept from being made.
+    fn protect(&mut self, sandbox: &Sandbox, containment: &mut Containment) -> Result<(), Failure> {
+        let writable = self.writable.clone();
+        let within = |path: &Path| writable.iter().any(|writable| path.starts_with(writable));
+        for path in &sandbox.protected {
+            if !path.is_absolute() {
+                return Err(contradiction(format!("`{}` is not an absolute path", path.display())));
+            }
+            let link = path.parent().and_then(|parent| resolved(parent).ok()).zip(path.file_name());
+            if let Some((parent, name)) = link
+                && within(&parent)
+                && parent.join(name).is_symlink()
+            {
+                let why = format!(
+                    "`{}` is a symbolic link, which can be replaced; protect what it points to",
+                    path.display()
+                );
+                containment.held.retain(|&held| held != Part::Protected);
+                containment.missing.push((Part::Protected, why));
+            }
+            if sandbox.required && !containment.missing.is_empty() {
+                return Ok(());
+            }
+            let placeholder = Placeholder::for_missing(path, &within)
+                .map_err(|error| Failure::new(Step::Mounts, error).at(path))?;
+            match placeholder {
+                Some(placeholder) => {
+                    self.protected.push(placeholder.path().to_owned());
+                    self.placeholders.push(placeholder);
+                }
+                None => self.protected.extend(resolved(path)),
+            }
+        }
+        self.protected.sort();
+        self.protected.dedup();
+        Ok(())
+    }
+}
+
+/// The paths, resolved. What is done with them is still to be worked out.
+fn paths(sandbox: &Sandbox, run: &Run, containment: &mut Containment) -> Result<Plan, Failure> {
+    let (workspace, _) = existing(std::slice::from_ref(&sandbox.workspace))?;
+    if workspace.is_empty() {
+        return Err(contradiction(format!("the workspace `{}` does not exist", sandbox.workspace.display())));
+    }
+    let (mut writable, missing) = existing(&sandbox.writable)?;
+    match sandbox.mode {
+        Mode::ReadOnly => writable.clear(),
+        Mode::WorkspaceWrite => {
+            containment.notes.extend(
+                missing.iter().map(|path| {
+                    format!("`{}` does not exist, so nothing can be written there", path.display())
+                }),
+            );
+            leads_out(sandbox, &workspace, &mut writable, containment);
+            writable.extend_from_slice(&workspace);
+            writable.sort();
+            writable.dedup();
+        }
+        Mode::Full => writable = vec![PathBuf::from("/")],
+    }
+    if sandbox.mode != Mode::Full && writable.iter().any(|path| path == Path::new("/")) {
+        return Err(contradiction(
+            "the root directory cannot be one of the writable paths; use the mode `full` for that",
+        ));
+    }
+    let (hidden, _) = existing(&sandbox.hidden)?;
+    let (mut visible, _) = existing(&sandbox.visible)?;
+    for (what, paths) in [("workspace", &workspace), ("writable", &writable), ("visible", &visible)] {
+        let lies =
+            |path: &PathBuf| Some((path.clone(), hidden.iter().find(|hidden| path.starts_with(hidden))?));
+        if let Some((path, hidden)) = paths.iter().find_map(lies) {
+            return Err(contradiction(format!(
+                "the {what} path `{}` lies in `{}`, which is hidden; hide what is in that directory one by one",
+                path.display(),
+                hidden.display()
+            )));
+        }
+    }
+    let directory =
+        resolved(&run.directory).map_err(|error| Failure::new(Step::Directory, error).at(&run.directory))?;
+    visible.extend(workspace);
+    visible.push(directory.clone());
+    if Path::new(&run.program).is_absolute() {
+        visible.extend(resolved(Path::new(&run.program)));
+    }
+    visible.extend(RUN_KEPT.iter().filter_map(|path| resolved(Path::new(path)).ok()));
+    let (mut private, mut tmp) = (Vec::new(), None);
+    if sandbox.private_tmp {
+        let there = PRIVATE.iter().filter_map(|path| resolved(Path::new(path)).ok());
+        private.extend(there.filter(|path| path.is_dir()));
+        private.sort();
+        private.dedup();
+        if let Some(path) = &sandbox.tmp {
+            let missing = || format!("`{}`, which is to be its /tmp, does not exist", path.display());
+            tmp = Some(resolved(path).map_err(|_| contradiction(missing()))?);
+        }
+    }
+    Ok(Plan {
+        namespaces: 0,
+        mode: sandbox.mode,
+        network: sandbox.network,
+        writable,
+        protected: Vec::new(),
+        hidden,
+        visible,
+        private,
+        tmp,
+        landlock: 0,
+        seccomp: false,
+        directory,
+        placeholders: Vec::new(),
+    })
+}
+
+/// Leaves out what lies within a writable directory and leads out of it: a command of before may have put a link there, to be let out
+/// of the sandbox the next time.
+fn leads_out(
+    sandbox: &Sandbox,
+    workspace: &[PathBuf],
+    writable: &mut Vec<PathBuf>,
+    containment: &mut Containment,
+) {
+    let roots: Vec<_> = sandbox
+        .writable
+        .iter()
+        .chain([&sandbox.workspace])
+        .chain(workspace)
+        .filter_map(|root| Some((root, resolved(root).ok()?)))
+        .collect();
+    let mut left_out = Vec::new();
+    for path in &sandbox.writable {
+        let Ok(target) = resolved(path) else { continue };
+        let out = roots
+            .iter()
+            .any(|(root, real)| path != *root && path.starts_with(root) && !target.starts_with(real));
+        if out {
+            left_out.push(target);
+            containment.notes.push(format!(
+                "`{}` leads out of the writable directory that it lies in, so nothing can be written there",
+                path.display()
+            ));
+        }
+    }
+    // Unless it is named by itself, too.
+    let named = |target: &PathBuf| sandbox.writable.contains(target);
+    writable.retain(|path| named(path) || !left_out.contains(path));
+}
+
+/// Which parts hold, and why the others don't.
+fn parts(sandbox: &Sandbox, plan: &Plan, offered: &Offered<'_>, containment: &mut Containment) {
+    let mounts = offered.mounts();
+    let seccomp = offered.has(Feature::Seccomp);
+    let no_mounts = || offered.why(&MOUNTS);
+    let both = |first: String, second: Feature| format!("{first}; and {}", offered.why(&[second]));
+    let no_files = || both(no_mounts(), Feature::Landlock);
+    let no_network =
+        || both(offered.why(&[Feature::UserNamespace, Feature::Mounts, Feature::Network]), Feature::Seccomp);
+    let no_processes = || offered.why(&[Feature::UserNamespace, Feature::Mounts, Feature::ProcessIds]);
+    let no_seccomp = || offered.why(&[Feature::Seccomp]);
+    let protects = !sandbox.protected.is_empty() && !plan.writable.is_empty();
+    // Landlock refuses to cut a file short only since its third version.
+    let files = mounts || offered.landlock() >= 3;
+    let network = mounts && offered.has(Feature::Network) || seccomp;
+    let processes = mounts && offered.has(Feature::ProcessIds);
+    let each: [(Part, bool, bool, &dyn Fn() -> String); 7] = [
+        (Part::Files, sandbox.mode != Mode::Full, files, &no_files),
+        (Part::Protected, protects, mounts, &no_mounts),
+        (Part::Hidden, !sandbox.hidden.is_empty(), mounts, &no_mounts),
+        (Part::PrivateTmp, sandbox.private_tmp, mounts, &no_mounts),
+        (Part::Network, !sandbox.network, network, &no_network),
+        (Part::Processes, true, processes, &no_processes),
+        (Part::SystemCalls, true, seccomp, &no_seccomp),
+    ];
+    for (part, wanted, held, why) in each {
+        match (wanted, held) {
+            (true, true) => containment.held.push(part),
+            (true, false) => containment.missing.push((part, why())),
+            (false, _) => {}
+        }
+    }
+}

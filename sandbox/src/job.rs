@@ -1,0 +1,372 @@
+//! A command that was started, and everything that came of it.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::net::unix::pipe::Receiver;
+use tokio::sync::watch;
+
+use crate::group::{Ends, Group};
+use crate::host::control::{Control, State};
+use crate::supervisor::child::{Failure, Step};
+use crate::wire::{self, OutputKind, Reader, Run, to_supervisor};
+use crate::{
+    Command, Containment, Drained, Exit, Guarantee, Input, Output, Process, Progress, SpawnError, Stdin,
+    Stopped,
+};
+
+/// A command that was started, and every process that came of it.
+///
+/// Dropping it ends them all: with the command's [grace](Command::grace), without being waited for. Its methods can be called from
+/// any number of tasks at once, in any runtime.
+pub struct Job {
+    backend: Backend,
+    containment: Arc<Containment>,
+    pid: u32,
+    grace: Duration,
+    input: Option<Input>,
+    pipes: Mutex<(Option<OwnedFd>, Option<OwnedFd>)>,
+}
+
+impl std::fmt::Debug for Job {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Job")
+            .field("id", &self.id())
+            .field("pid", &self.pid())
+            .finish_non_exhaustive()
+    }
+}
+
+/// What holds the processes together.
+enum Backend {
+    Supervised(Arc<Control>),
+    Group(Arc<Group>),
+}
+
+impl Backend {
+    fn state(&self) -> &watch::Sender<State> {
+        match self {
+            Self::Supervised(control) => &control.state,
+            Self::Group(group) => &group.state,
+        }
+    }
+}
+
+/// Closes the conversation of a job that did not come about.
+struct Attempt(Option<Arc<Control>>);
+
+impl Drop for Attempt {
+    fn drop(&mut self) {
+        if let Some(control) = &self.0 {
+            control.close();
+        }
+    }
+}
+
+fn supervisor(step: &'static str) -> impl Fn(io::Error) -> SpawnError {
+    move |source| SpawnError::Supervisor { step, source }
+}
+
+impl Job {
+    pub(crate) async fn start(command: Command) -> Result<Self, SpawnError> {
+        if command.terminal.is_some() && matches!(command.output, Output::Pipes) {
+            return Err(SpawnError::Contradiction {
+                why: "a command on a terminal has no separate pipes; let its output go to a file".to_owned(),
+            });
+        }
+        if crate::host::program().is_none() {
+            let grace = command.grace;
+            let (group, ends) = crate::group::start(command)?;
+            return Ok(Self {
+                pid: group.pid,
+                backend: Backend::Group(group),
+                containment: Arc::new(ends.containment),
+                grace,
+                input: ends.sink.map(|sink| Input::new(Arc::new(sink), false)),
+                pipes: Mutex::new(ends.pipes),
+            });
+        }
+        let grace = command.grace;
+        let (run, given, mut ends) = described(command)?;
+        let control = {
+            let descriptors: Vec<BorrowedFd<'_>> = given.iter().map(|fd| fd.as_fd()).collect();
+            Control::start(&run.write(), &descriptors).map_err(supervisor("starting a supervisor"))?
+        };
+        drop(given);
+        let mut attempt = Attempt(Some(Arc::clone(&control)));
+        let mut news = control.state.subscribe();
+        let state =
+            news.wait_for(|state| state.started.is_some() || state.failed.is_some() || state.lost).await;
+        let started = match &state {
+            Ok(state) => match (&state.started, &state.failed) {
+                (Some(started), _) => started.clone(),
+                (None, Some(failure)) => return Err(refused(failure, &run)),
+                (None, None) => {
+                    let hint = "it was killed, or `init` is not the first thing in the `main` of its program";
+                    let source = io::Error::new(io::ErrorKind::ConnectionReset, hint);
+                    return Err(supervisor("it ended before")(source));
+                }
+            },
+            Err(_) => return Err(supervisor("hearing of it")(io::ErrorKind::ConnectionReset.into())),
+        };
+        drop(state);
+        attempt.0 = None;
+        let input = match (&started.master, ends.sink.take()) {
+            (Some(master), _) => Some(Input::new(Arc::clone(master), true)),
+            (None, Some(sink)) => Some(Input::new(Arc::new(sink), false)),
+            (None, None) => None,
+        };
+        Ok(Self {
+            backend: Backend::Supervised(control),
+            containment: started.containment,
+            pid: started.pid,
+            grace,
+            input,
+            pipes: Mutex::new(ends.pipes),
+        })
+    }
+
+    /// The job's number, unlike that of every other job of this process.
+    pub fn id(&self) -> u64 {
+        match &self.backend {
+            Backend::Supervised(control) => control.number,
+            Backend::Group(group) => group.number,
+        }
+    }
+
+    /// The process id of the command itself.
+    pub fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// What holds its processes together.
+    pub fn guarantee(&self) -> Guarantee {
+        match self.backend {
+            Backend::Supervised(_) => Guarantee::Supervised,
+            Backend::Group(_) => Guarantee::ProcessGroup,
+        }
+    }
+
+    /// What really keeps it within its sandbox.
+    pub fn containment(&self) -> &Containment {
+        &self.containment
+    }
+
+    async fn until<T>(&self, mut known: impl FnMut(&State) -> Option<T>) -> T {
+        let mut news = self.backend.state().subscribe();
+        loop {
+            if let Some(known) = known(&news.borrow_and_update()) {
+                return known;
+            }
+            if news.changed().await.is_err() {
+                // The sender is in `self`.
+                std::future::pending::<()>().await;
+            }
+        }
+    }
+
+    /// Waits until the command's own process has ended, whatever it has left.
+    pub async fn exited(&self) -> Exit {
+        self.until(|state| state.exit).await
+    }
+
+    /// Waits until nothing of the tree is left, daemons included.
+    pub async fn gone(&self) {
+        self.until(|state| state.progress.gone.then_some(())).await;
+    }
+
+    /// How far it is.
+    pub fn progress(&self) -> Progress {
+        self.backend.state().borrow().progress
+    }
+
+    /// Waits until it is elsewhere than `after`, which [`progress`](Self::progress) or this has told before. Does not come back once it is
+    /// gone: nothing changes then.
+    pub async fn changed(&self, after: &Progress) -> Progress {
+        self.until(|state| (state.progress != *after).then_some(state.progress)).await
+    }
+
+    /// Waits until the output is closed and all of it is in the file; after `wait`, at most a year, says who holds it.
+    pub async fn drained(&self, wait: Duration) -> Drained {
+        let control = match &self.backend {
+            Backend::Supervised(control) => control,
+            Backend::Group(group) => return group.drained(wait).await,
+        };
+        let answer = control.ask(to_supervisor::DRAINED, |message| message.duration(wait)).await;
+        let read = |answer: &[u8]| {
+            let mut reader = Reader::new(answer);
+            let closed = reader.flag()?;
+            let holders = wire::read_processes(&mut reader)?;
+            Some(if closed { Drained::Closed } else { Drained::Held(holders) })
+        };
+        // Where the supervisor is gone, so is all that it has not told.
+        answer.as_deref().and_then(read).unwrap_or(Drained::Closed)
+    }
+
+    /// What it reads: a pipe, where it was given one, or its terminal.
+    pub fn stdin(&self) -> Option<Input> {
+        self.input.clone()
+    }
+
+    fn take(
+        &self,
+        which: impl FnOnce(&mut (Option<OwnedFd>, Option<OwnedFd>)) -> Option<OwnedFd>,
+    ) -> Option<Receiver> {
+        let pipe = which(&mut self.pipes.lock().unwrap_or_else(PoisonError::into_inner))?;
+        Receiver::from_owned_fd(pipe).ok()
+    }
+
+    /// The pipe of its standard output, once, where it was given [pipes](Output::Pipes). To be called within the runtime that reads it.
+    pub fn take_stdout(&self) -> Option<Receiver> {
+        self.take(|pipes| pipes.0.take())
+    }
+
+    /// The same for standard error.
+    pub fn take_stderr(&self) -> Option<Receiver> {
+        self.take(|pipes| pipes.1.take())
+    }
+
+    /// Its processes that have not ended, daemons included.
+    pub async fn processes(&self) -> Vec<Process> {
+        let control = match &self.backend {
+            Backend::Supervised(control) => control,
+            Backend::Group(group) => return group.processes(),
+        };
+        let answer = control.ask(to_supervisor::PROCESSES, |message| message).await;
+        answer.and_then(|answer| wire::read_processes(&mut Reader::new(&answer))).unwrap_or_default()
+    }
+
+    /// Ends every process: TERM to each, which stopped ones are woken for, then after `grace` KILL until none is left. Without grace it
+    /// is KILL at once. Comes back when all are gone, or after three seconds of killing with those that hang in the system.
+    pub async fn stop(&self, grace: Duration) -> Stopped {
+        let control = match &self.backend {
+            Backend::Supervised(control) => control,
+            Backend::Group(group) => return group.stop(grace).await,
+        };
+        let answer = control.ask(to_supervisor::STOP, |message| message.duration(grace)).await;
+        let read = |answer: &[u8]| {
+            let mut reader = Reader::new(answer);
+            Some(Stopped {
+                terminated: reader.small()?,
+                killed: reader.small()?,
+                left: wire::read_processes(&mut reader)?,
+            })
+        };
+        match answer.as_deref().and_then(read) {
+            Some(stopped) => stopped,
+            None => {
+                self.gone().await;
+                Stopped::default()
+            }
+        }
+    }
+
+    /// Sends a signal, by its number, to the command's own process. Nothing happens where that has ended.
+    pub fn signal(&self, number: i32) {
+        match &self.backend {
+            Backend::Supervised(control) => {
+                control.tell(to_supervisor::INTERRUPT, |message| message.signed(number));
+            }
+            Backend::Group(group) => group.signal(number),
+        }
+    }
+}
+
+impl Drop for Job {
+    fn drop(&mut self) {
+        match &self.backend {
+            Backend::Supervised(control) => {
+                if !self.grace.is_zero() {
+                    control.tell(to_supervisor::STOP, |message| message.duration(self.grace));
+                }
+                control.close();
+            }
+            Backend::Group(group) => group.abandon(self.grace),
+        }
+    }
+}
+
+/// A command as a supervisor is told of it, the descriptors that go with that, and what stays here.
+fn described(command: Command) -> Result<(Run, Vec<OwnedFd>, Ends), SpawnError> {
+    let descriptors = supervisor("making pipes");
+    let pipe = || {
+        rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(|error| descriptors(error.into()))
+    };
+    let mut given = Vec::new();
+    let mut ends = Ends::default();
+    let stdin = command.stdin == Stdin::Pipe && command.terminal.is_none();
+    if stdin {
+        let (read, write) = pipe()?;
+        rustix::io::ioctl_fionbio(&write, true).map_err(|error| descriptors(error.into()))?;
+        given.push(read);
+        ends.sink = Some(write);
+    }
+    let output = match command.output {
+        Output::Null => OutputKind::Null,
+        Output::File(file) => {
+            given.push(file.into());
+            OutputKind::File
+        }
+        Output::Pipes => {
+            let ((out, out_end), (err, err_end)) = (pipe()?, pipe()?);
+            given.extend([out_end, err_end]);
+            ends.pipes = (Some(out), Some(err));
+            OutputKind::Pipes
+        }
+    };
+    let sandbox = command.sandbox.filter(|sandbox| !sandbox.is_open());
+    let (offered, missing) = sandbox.as_ref().map_or((0, Vec::new()), |_| crate::probe::offered());
+    let variable = |(mut name, value): (OsString, OsString)| {
+        name.push("=");
+        name.push(value);
+        name
+    };
+    let name = command.arg0.unwrap_or_else(|| command.program.clone());
+    let run = Run {
+        program: command.program,
+        arguments: std::iter::once(name).chain(command.arguments).collect(),
+        environment: command.environment.into_iter().map(variable).collect(),
+        directory: command.directory,
+        stdin,
+        output,
+        terminal: command.terminal.map(|size| (size.rows, size.columns)),
+        sandbox,
+        offered,
+        missing,
+    };
+    Ok((run, given, ends))
+}
+
+/// What a supervisor said of a command that it could not start.
+fn refused(failure: &Failure, run: &Run) -> SpawnError {
+    let source = io::Error::from_raw_os_error(failure.error);
+    let detail = String::from_utf8_lossy(&failure.detail).into_owned();
+    let program = run.program.to_string_lossy().into_owned();
+    match failure.step {
+        Step::NotFound => {
+            let searched = !run.program.as_bytes().contains(&b'/');
+            let path = crate::supervisor::child::path(&run.environment).unwrap_or_default();
+            SpawnError::NotFound { program, path: searched.then(|| path.to_string_lossy().into_owned()) }
+        }
+        Step::Execute => SpawnError::NotExecutable { program, source },
+        Step::TooLong => SpawnError::TooLong,
+        Step::Directory => SpawnError::Directory { path: run.directory.clone(), source },
+        Step::Contradiction => SpawnError::Contradiction { why: detail },
+        Step::Required => {
+            let (part, why) = detail.split_once(':').unwrap_or(("", &detail));
+            let part =
+                crate::Part::ALL.into_iter().find(|known| known.name() == part).unwrap_or(crate::Part::Files);
+            SpawnError::Sandbox { part, why: why.to_owned() }
+        }
+        step if detail.is_empty() => SpawnError::Supervisor { step: step.words(), source },
+        step => SpawnError::Supervisor {
+            step: step.words(),
+            source: io::Error::new(source.kind(), format!("{detail}: {source}")),
+        },
+    }
+}

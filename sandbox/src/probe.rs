@@ -1,0 +1,253 @@
+//! What this system offers to contain commands, found by trying it.
+
+use std::collections::BTreeMap;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, poll};
+
+use crate::sys::{self, Forked};
+use crate::wire::{Incoming, Reader, Writer, to_host};
+use crate::{inside, socket};
+
+/// Something that a system offers or not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Feature {
+    /// A supervisor can be started.
+    Supervisor,
+    /// A user namespace, in which everything else is allowed to be set up.
+    UserNamespace,
+    /// Mounts of one's own, whole trees of them read-only.
+    Mounts,
+    /// Process ids of one's own, with a `/proc` that shows them.
+    ProcessIds,
+    /// A network of one's own, with nothing in it.
+    Network,
+    /// Message queues and shared memory of one's own.
+    Ipc,
+    /// Landlock, which refuses access to files by rules.
+    Landlock,
+    /// Filters for system calls.
+    Seccomp,
+}
+
+impl Feature {
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Supervisor,
+        Self::UserNamespace,
+        Self::Mounts,
+        Self::ProcessIds,
+        Self::Network,
+        Self::Ipc,
+        Self::Landlock,
+        Self::Seccomp,
+    ];
+
+    /// Its name, as it is shown.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Supervisor => "supervisor",
+            Self::UserNamespace => "user namespaces",
+            Self::Mounts => "mount namespaces",
+            Self::ProcessIds => "process id namespaces",
+            Self::Network => "network namespaces",
+            Self::Ipc => "ipc namespaces",
+            Self::Landlock => "Landlock",
+            Self::Seccomp => "seccomp",
+        }
+    }
+
+    pub(crate) fn bit(self) -> u64 {
+        1 << (self as u32)
+    }
+}
+
+/// What this system offers, as it was found when it was first asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Strength {
+    missing: BTreeMap<Feature, String>,
+    landlock: u32,
+}
+
+impl Strength {
+    /// Whether the system offers this.
+    pub fn has(&self, feature: Feature) -> bool {
+        !self.missing.contains_key(&feature)
+    }
+
+    /// Why it does not.
+    pub fn why_missing(&self, feature: Feature) -> Option<&str> {
+        self.missing.get(&feature).map(String::as_str)
+    }
+
+    /// Everything there is to be offered, each with the reason where it is missing.
+    pub fn features(&self) -> impl Iterator<Item = (Feature, Option<&str>)> {
+        Feature::ALL.into_iter().map(|feature| (feature, self.why_missing(feature)))
+    }
+
+    /// The version of Landlock's interface, 0 without it.
+    pub fn landlock_abi(&self) -> u32 {
+        self.landlock
+    }
+
+    /// Whether a command can be contained whole.
+    pub fn is_whole(&self) -> bool {
+        self.missing.is_empty()
+    }
+
+    fn none(why: &str) -> Self {
+        Self { missing: Feature::ALL.map(|feature| (feature, why.to_owned())).into(), landlock: 0 }
+    }
+}
+
+/// How long trying may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What this system offers to contain commands: really tried, in processes of its own, the first time that this is called, which
+/// blocks for some milliseconds. Where no supervisor can be started nothing is offered, and the next call tries again.
+pub fn probe() -> &'static Strength {
+    static FOUND: OnceLock<Strength> = OnceLock::new();
+    static NONE: OnceLock<Strength> = OnceLock::new();
+    if let Some(found) = FOUND.get() {
+        return found;
+    }
+    match ask() {
+        Ok(found) => FOUND.get_or_init(|| found),
+        Err(why) => NONE.get_or_init(|| Strength::none(&why)),
+    }
+}
+
+/// For the message to a supervisor: what is offered in bits, the version of Landlock above them, and why the rest is missing.
+pub(crate) fn offered() -> (u64, Vec<String>) {
+    let strength = probe();
+    let bits = Feature::ALL
+        .into_iter()
+        .filter(|&feature| strength.has(feature))
+        .fold(0, |bits, feature| bits | feature.bit());
+    let missing =
+        Feature::ALL.map(|feature| strength.why_missing(feature).unwrap_or_default().to_owned()).to_vec();
+    (bits | u64::from(strength.landlock) << 32, missing)
+}
+
+fn ask() -> Result<Strength, String> {
+    if crate::host::program().is_none() {
+        return Err("this program does not call `toolkit_sandbox::init` first in its `main`".to_owned());
+    }
+    let words = |error: &dyn std::fmt::Display| format!("no supervisor could be started: {error}");
+    let (ours, theirs) = socket::stream().map_err(|error| words(&error))?;
+    crate::host::spawner::probe(theirs.as_fd()).map_err(|error| words(&error))?;
+    drop(theirs);
+    let (mut incoming, mut buffer) = (Incoming::default(), [0; 4096]);
+    let begun = Instant::now();
+    loop {
+        if let Ok(Some(message)) = incoming.next() {
+            return read(&message).ok_or_else(|| words(&"it spoke nonsense"));
+        }
+        let mut watched = [PollFd::new(&ours, PollFlags::IN)];
+        let left = PATIENCE.saturating_sub(begun.elapsed());
+        if left.is_zero() {
+            return Err(words(&"it did not answer"));
+        }
+        let _ = poll(&mut watched, rustix::event::Timespec::try_from(left).ok().as_ref());
+        match socket::receive(&ours, &mut buffer, false) {
+            Ok(received) if received.length == 0 => return Err(words(&"it ended")),
+            Ok(received) => incoming.push(&buffer[..received.length]),
+            Err(rustix::io::Errno::AGAIN) => {}
+            Err(error) => return Err(words(&error)),
+        }
+    }
+}
+
+fn read(message: &[u8]) -> Option<Strength> {
+    let mut reader = Reader::new(message);
+    (reader.byte()? == to_host::STRENGTH).then_some(())?;
+    let landlock = reader.small()?;
+    let reasons = reader.list(Reader::text)?;
+    let missing = Feature::ALL.into_iter().zip(reasons).filter(|(_, why)| !why.is_empty()).collect();
+    Some(Strength { missing, landlock })
+}
+
+/// In a process of its own: tries everything, and tells.
+pub(crate) fn run(socket: &OwnedFd) -> ! {
+    let _ = sys::children_ended();
+    let tried = |result: Result<(), String>| result.err().unwrap_or_default();
+    let user = tried(in_namespaces(libc::CLONE_NEWUSER, || Ok(())));
+    // Nothing else is tried where this is missing: as root it might work, and is not what is used.
+    let then = |flags: i32, act: fn() -> Result<(), String>| {
+        if user.is_empty() {
+            tried(in_namespaces(libc::CLONE_NEWUSER | flags, act))
+        } else {
+            format!("there are no user namespaces: {user}")
+        }
+    };
+    let mounts = then(libc::CLONE_NEWNS, inside::mounts::possible);
+    let processes = then(libc::CLONE_NEWNS | libc::CLONE_NEWPID, inside::mounts::own_processes_possible);
+    let network = then(libc::CLONE_NEWNET, || Ok(()));
+    let ipc = then(libc::CLONE_NEWIPC, || Ok(()));
+    let (landlock, no_landlock) = match sys::landlock_version() {
+        Ok(version) => (u64::try_from(version).unwrap_or(0), String::new()),
+        Err(error) => (0, format!("the kernel does not have it, or it is switched off: {error}")),
+    };
+    let seccomp =
+        tried(in_namespaces(0, || inside::seccomp::restrict(false).map_err(|failure| words(&failure))));
+    let reasons = [String::new(), user, mounts, processes, network, ipc, no_landlock, seccomp];
+    let message = Writer::new(to_host::STRENGTH)
+        .number(landlock)
+        .list(&reasons, |writer, why| writer.bytes(why.as_bytes()))
+        .finish();
+    let _ = socket::send(socket, &message, &[], true);
+    sys::leave(0)
+}
+
+/// What failed, in words.
+pub(crate) fn words(failure: &crate::supervisor::child::Failure) -> String {
+    let error = std::io::Error::from_raw_os_error(failure.error);
+    match (failure.detail.as_slice(), failure.error) {
+        ([], _) => format!("{}: {error}", failure.step.words()),
+        (detail, 0) => String::from_utf8_lossy(detail).into_owned(),
+        (detail, _) => format!("{} ({}): {error}", failure.step.words(), String::from_utf8_lossy(detail)),
+    }
+}
+
+/// Does something in a new process, which is alone in new namespaces.
+fn in_namespaces(flags: i32, act: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
+    let said = |error: &dyn std::fmt::Display| error.to_string();
+    let (ours, theirs) = socket::packets().map_err(|error| said(&error))?;
+    match sys::clone(flags).map_err(|error| said(&error))? {
+        Forked::Child => {
+            drop(ours);
+            let mut go = [0; 1];
+            let result = match socket::receive(&theirs, &mut go, true) {
+                Ok(received) if received.length == 1 => act(),
+                _ => Err("the process that tries was left alone".to_owned()),
+            };
+            let message = result.err().unwrap_or_default();
+            let _ = socket::send(&theirs, &[b"!", message.as_bytes()].concat(), &[], true);
+            sys::leave(0)
+        }
+        Forked::Parent(pid) => {
+            drop(theirs);
+            let result = if flags == 0 {
+                Ok(())
+            } else {
+                inside::identity::write(pid.as_raw_nonzero().get()).map_err(|failure| words(&failure))
+            };
+            let result = result.and_then(|()| {
+                socket::send(&ours, b"g", &[], true).map_err(|error| said(&error))?;
+                let mut answer = [0; 1024];
+                let received = socket::receive(&ours, &mut answer, true).map_err(|error| said(&error))?;
+                match answer[..received.length].split_first() {
+                    Some((_, [])) => Ok(()),
+                    Some((_, why)) => Err(String::from_utf8_lossy(why).into_owned()),
+                    None => Err("the process that tried it was killed".to_owned()),
+                }
+            });
+            drop(ours);
+            let _ = sys::reap(true);
+            result
+        }
+    }
+}

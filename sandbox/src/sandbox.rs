@@ -1,0 +1,140 @@
+//! What a command is to be kept within.
+
+use std::path::{Path, PathBuf};
+
+/// Which files a command may change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Mode {
+    /// None, but those in a private `/tmp`.
+    #[default]
+    ReadOnly,
+    /// Those in the workspace and the paths that are named writable.
+    WorkspaceWrite,
+    /// All that the user may; protected and hidden paths stay so.
+    Full,
+}
+
+/// What a command is to be kept within. What the system can't hold is told in [`Containment`](crate::Containment), or is an error
+/// where the sandbox is [required](Self::required).
+///
+/// Paths are absolute. Symbolic links in them are resolved when the command starts. Where paths lie within each other, the deeper one
+/// counts; of one path, hidden counts before protected before writable. What is hidden is so whole: nothing within can be given back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sandbox {
+    pub(crate) mode: Mode,
+    pub(crate) network: bool,
+    pub(crate) workspace: PathBuf,
+    pub(crate) writable: Vec<PathBuf>,
+    pub(crate) protected: Vec<PathBuf>,
+    pub(crate) hidden: Vec<PathBuf>,
+    pub(crate) visible: Vec<PathBuf>,
+    pub(crate) private_tmp: bool,
+    pub(crate) tmp: Option<PathBuf>,
+    pub(crate) required: bool,
+}
+
+impl Sandbox {
+    /// A sandbox around `workspace`, without network, with a private `/tmp`.
+    pub fn new(mode: Mode, workspace: impl Into<PathBuf>) -> Self {
+        Self {
+            mode,
+            network: false,
+            workspace: workspace.into(),
+            writable: Vec::new(),
+            protected: Vec::new(),
+            hidden: Vec::new(),
+            visible: Vec::new(),
+            private_tmp: true,
+            tmp: None,
+            required: false,
+        }
+    }
+
+    /// Whether the network can be reached. Without it there is no socket but those between processes of this machine, of which a
+    /// private namespace holds the abstract ones.
+    #[must_use]
+    pub fn with_network(mut self, network: bool) -> Self {
+        self.network = network;
+        self
+    }
+
+    /// Lets the command write to this file or directory, too. One that is missing is left out, and told in the containment's notes.
+    /// Has no effect in a read-only sandbox.
+    #[must_use]
+    pub fn with_writable(mut self, path: impl Into<PathBuf>) -> Self {
+        self.writable.push(path.into());
+        self
+    }
+
+    /// Keeps this file or directory within a writable one as it is.
+    ///
+    /// Where it is missing, an empty directory that nobody can write to stands in its place (or in that of its first missing parent)
+    /// until the job is gone, so that the command cannot make one. Directories between the writable one and this one cannot be renamed
+    /// or removed, and files can be moved across their border only by copying (`mv` does, `rename` says `EXDEV`).
+    #[must_use]
+    pub fn with_protected(mut self, path: impl Into<PathBuf>) -> Self {
+        self.protected.push(path.into());
+        self
+    }
+
+    /// Keeps the command from reading this file or directory: keys, credential stores. One that is missing when the command starts is
+    /// not hidden if it comes later.
+    #[must_use]
+    pub fn with_hidden(mut self, path: impl Into<PathBuf>) -> Self {
+        self.hidden.push(path.into());
+        self
+    }
+
+    /// Keeps this path readable where a private `/tmp` or `/run` would cover it. The workspace, the directory that the command starts
+    /// in and the writable paths always are.
+    #[must_use]
+    pub fn with_visible(mut self, path: impl Into<PathBuf>) -> Self {
+        self.visible.push(path.into());
+        self
+    }
+
+    /// Whether `/tmp`, `/var/tmp` and `/run` are the command's own and empty: they hold sockets of agents and daemons. It is so unless
+    /// this says otherwise. What is written there is gone with the job; see [`with_tmp`](Self::with_tmp).
+    #[must_use]
+    pub fn with_private_tmp(mut self, private: bool) -> Self {
+        self.private_tmp = private;
+        self
+    }
+
+    /// Uses this directory as the private `/tmp` and `/var/tmp`, so that the next command finds there what this one left. It has to
+    /// exist, and should be readable for nobody else.
+    #[must_use]
+    pub fn with_tmp(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.private_tmp = true;
+        self.tmp = Some(directory.into());
+        self
+    }
+
+    /// Whether a command is not to start where any part of the sandbox is missing. Without it the command starts with what there is,
+    /// and the host looks at [`Containment::missing`](crate::Containment::missing).
+    #[must_use]
+    pub fn required(mut self, required: bool) -> Self {
+        self.required = required;
+        self
+    }
+
+    /// Which files the command may change.
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// The workspace.
+    pub fn workspace(&self) -> &Path {
+        &self.workspace
+    }
+
+    /// Whether nothing is to be held at all.
+    pub(crate) fn is_open(&self) -> bool {
+        self.mode == Mode::Full
+            && self.network
+            && !self.private_tmp
+            && self.protected.is_empty()
+            && self.hidden.is_empty()
+    }
+}

@@ -1,0 +1,23 @@
+//! What this program becomes when the host starts it as its spawner: see [`spawner`] for the processes that there are.
+
+pub(crate) mod child;
+mod ending;
+mod launch;
+pub(crate) mod output;
+mod owner;
+pub(crate) mod spawner;
+pub(crate) mod tree;
+
+use std::ffi::OsStr;
+
+/// The name and the one argument that tell this program that it is the spawner. A person who types them gets a process that finds no
+/// socket at its standard input, and ends.
+pub(crate) const NAME: &str = "toolkit-spawner";
+pub(crate) const TOKEN: &str = "--owned-by-the-process-at-the-other-end-of-standard-input";
+
+/// Whether this process was started to be the spawner.
+pub(crate) fn is_spawner() -> bool {
+    let mut arguments = std::env::args_os();
+    let mut is = |what: &str| arguments.next().as_deref() == Some(OsStr::new(what));
+    is(NAME) && is(TOKEN)
+}

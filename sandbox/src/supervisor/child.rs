@@ -1,0 +1,241 @@
+//! The way from a fork of the supervisor to the command.
+
+use std::ffi::{CString, OsStr};
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use rustix::io::Errno;
+use rustix::process::{Signal, ioctl_tiocsctty, set_parent_process_death_signal, setsid};
+use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, unlockpt};
+use rustix::termios::{InputModes, OptionalActions, Winsize, tcgetattr, tcsetattr, tcsetwinsize};
+
+use crate::inside::Plan;
+use crate::wire::Run;
+use crate::{socket, sys};
+
+/// What was being done when starting a command failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Step {
+    Fork,
+    Prepare,
+    Terminal,
+    Directory,
+    NotFound,
+    Execute,
+    TooLong,
+    Contradiction,
+    /// The part of the sandbox that was required stands in the detail, before a colon.
+    Required,
+    Namespaces,
+    Mounts,
+    Landlock,
+    Capabilities,
+    Seccomp,
+}
+
+impl Step {
+    const ALL: [Self; 14] = [
+        Self::Fork,
+        Self::Prepare,
+        Self::Terminal,
+        Self::Directory,
+        Self::NotFound,
+        Self::Execute,
+        Self::TooLong,
+        Self::Contradiction,
+        Self::Required,
+        Self::Namespaces,
+        Self::Mounts,
+        Self::Landlock,
+        Self::Capabilities,
+        Self::Seccomp,
+    ];
+
+    pub(crate) fn from_number(number: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|&step| step as u8 == number)
+    }
+
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Self::Fork => "making a process",
+            Self::Prepare => "preparing the process",
+            Self::Terminal => "opening a terminal",
+            Self::Directory => "entering the directory",
+            Self::NotFound | Self::Execute | Self::TooLong => "executing the program",
+            Self::Contradiction | Self::Required => "looking at the sandbox",
+            Self::Namespaces => "making namespaces",
+            Self::Mounts => "arranging what is mounted",
+            Self::Landlock => "restricting access to files by Landlock",
+            Self::Capabilities => "giving up capabilities",
+            Self::Seccomp => "filtering system calls",
+        }
+    }
+}
+
+/// Why a command was not started.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) step: Step,
+    pub(crate) error: i32,
+    pub(crate) detail: Vec<u8>,
+}
+
+impl Failure {
+    pub(crate) fn new(step: Step, error: Errno) -> Self {
+        Self { step, error: error.raw_os_error(), detail: Vec::new() }
+    }
+
+    pub(crate) fn io(step: Step, error: &std::io::Error) -> Self {
+        Self { step, error: error.raw_os_error().unwrap_or(0), detail: Vec::new() }
+    }
+
+    pub(crate) fn said(step: Step, detail: impl Into<String>) -> Self {
+        Self { step, error: 0, detail: detail.into().into_bytes() }
+    }
+
+    pub(crate) fn at(mut self, detail: impl AsRef<OsStr>) -> Self {
+        self.detail = detail.as_ref().as_bytes().to_vec();
+        self
+    }
+
+    pub(crate) fn write(&self) -> Vec<u8> {
+        let mut bytes = vec![self.step as u8];
+        bytes.extend_from_slice(&self.error.to_le_bytes());
+        bytes.extend_from_slice(&self.detail);
+        bytes
+    }
+
+    pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
+        let (&step, rest) = bytes.split_first()?;
+        let (error, detail) = rest.split_first_chunk()?;
+        Some(Self {
+            step: Step::from_number(step)?,
+            error: i32::from_le_bytes(*error),
+            detail: detail.to_vec(),
+        })
+    }
+}
+
+/// What the supervisor is told by what it forked, over a socket of packets: the first byte of each.
+pub(crate) mod report {
+    /// The command's process, about to become it. Who sends it is told beside it, as the supervisor sees it.
+    pub(crate) const HERE: u8 = b'h';
+    /// The master of the command's terminal comes with it; then the end of the name of its other side.
+    pub(crate) const TERMINAL: u8 = b't';
+    /// The command ended: status, then user time, system time and peak memory.
+    pub(crate) const EXIT: u8 = b'e';
+    /// From the supervisor: the process has its identity in its namespace, and may go on.
+    pub(crate) const GO: u8 = b'g';
+}
+
+/// All that the way needs, made before the fork.
+pub(crate) struct Child {
+    pub(crate) programs: Vec<CString>,
+    pub(crate) arguments: Vec<CString>,
+    pub(crate) environment: Vec<CString>,
+    pub(crate) run: Run,
+    pub(crate) stdin: Option<OwnedFd>,
+    pub(crate) stdout: Option<OwnedFd>,
+    pub(crate) stderr: Option<OwnedFd>,
+    /// Says why it failed; closed without a word where it did not.
+    pub(crate) errors: OwnedFd,
+    pub(crate) report: OwnedFd,
+    pub(crate) plan: Option<Plan>,
+}
+
+impl Child {
+    /// Becomes the command, or says why not and ends.
+    pub(crate) fn run(self) -> ! {
+        let Err(failure) = self.become_command();
+        let _ = rustix::io::write(&self.errors, &failure.write());
+        sys::leave(127)
+    }
+
+    fn become_command(&self) -> Result<std::convert::Infallible, Failure> {
+        let prepare = |error| Failure::new(Step::Prepare, error);
+        // In its supervisor's session it would not get a terminal of its own, and signals to groups would reach further than to it.
+        setsid().map_err(prepare)?;
+        set_parent_process_death_signal(Some(Signal::KILL)).map_err(prepare)?;
+        sys::reset_signals();
+        let terminal = self.terminal()?;
+        let null =
+            rustix::fs::open("/dev/null", rustix::fs::OFlags::RDWR | rustix::fs::OFlags::CLOEXEC, 0.into())
+                .map_err(prepare)?;
+        let or = |own: &Option<OwnedFd>| {
+            rustix::io::dup(terminal.as_ref().or(own.as_ref()).unwrap_or(&null).as_fd()).map_err(prepare)
+        };
+        let (stdin, stdout, stderr) = (or(&self.stdin)?, or(&self.stdout)?, or(&self.stderr)?);
+        rustix::stdio::dup2_stdin(&stdin).map_err(prepare)?;
+        rustix::stdio::dup2_stdout(&stdout).map_err(prepare)?;
+        rustix::stdio::dup2_stderr(&stderr).map_err(prepare)?;
+        sys::close_on_execute().map_err(|error| Failure::io(Step::Prepare, &error))?;
+        let directory = self.plan.as_ref().map_or(self.run.directory.as_path(), Plan::directory);
+        rustix::process::chdir(directory)
+            .map_err(|error| Failure::new(Step::Directory, error).at(directory))?;
+        let _ = socket::send(&self.report, &[report::HERE], &[], true);
+        if let Some(plan) = &self.plan {
+            plan.restrict()?;
+        }
+        Err(self.execute())
+    }
+
+    /// Opens the terminal, where it is to have one, and makes it the session's.
+    fn terminal(&self) -> Result<Option<OwnedFd>, Failure> {
+        let Some((rows, columns)) = self.run.terminal else { return Ok(None) };
+        let failed = |error| Failure::new(Step::Terminal, error);
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+        let master = openpt(flags).map_err(failed)?;
+        unlockpt(&master).map_err(failed)?;
+        let slave = ioctl_tiocgptpeer(&master, flags).map_err(failed)?;
+        let name = rustix::pty::ptsname(&master, Vec::new()).map_err(failed)?;
+        let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&slave, size).map_err(failed)?;
+        if let Ok(mut modes) = tcgetattr(&slave) {
+            modes.input_modes |= InputModes::IUTF8;
+            let _ = tcsetattr(&slave, OptionalActions::Now, &modes);
+        }
+        ioctl_tiocsctty(&slave).map_err(failed)?;
+        let name = name.as_bytes().strip_prefix(b"/dev").unwrap_or(name.as_bytes());
+        let message = [&[report::TERMINAL], name].concat();
+        socket::send(&self.report, &message, &[master.as_fd()], true).map_err(failed)?;
+        Ok(Some(slave))
+    }
+
+    fn execute(&self) -> Failure {
+        let mut denied = None;
+        for program in &self.programs {
+            let error = sys::execute(program, &self.arguments, &self.environment);
+            match Errno::from_io_error(&error) {
+                Some(Errno::NOENT | Errno::NOTDIR) => {}
+                Some(Errno::TOOBIG) => return Failure::io(Step::TooLong, &error),
+                Some(Errno::ACCESS | Errno::NAMETOOLONG | Errno::LOOP) => denied = Some(error),
+                _ => return Failure::io(Step::Execute, &error),
+            }
+        }
+        denied.map_or_else(
+            || Failure::new(Step::NotFound, Errno::NOENT),
+            |error| Failure::io(Step::Execute, &error),
+        )
+    }
+}
+
+/// The value of `PATH` in an environment.
+pub(crate) fn path(environment: &[std::ffi::OsString]) -> Option<&OsStr> {
+    environment.iter().find_map(|variable| variable.as_bytes().strip_prefix(b"PATH=")).map(OsStr::from_bytes)
+}
+
+/// Where a program may be: itself, where it says so, or in the directories of `PATH`. Those that are not absolute would be other ones
+/// in each directory, and are left out.
+pub(crate) fn candidates(run: &Run) -> Vec<CString> {
+    let whole = |path: &Path| CString::new(path.as_os_str().as_bytes()).ok();
+    if run.program.as_bytes().contains(&b'/') || run.program.is_empty() {
+        return whole(Path::new(&run.program)).into_iter().collect();
+    }
+    let path = path(&run.environment).unwrap_or_default();
+    std::env::split_paths(path)
+        .filter(|directory| directory.is_absolute())
+        .filter_map(|directory| whole(&directory.join(&run.program)))
+        .collect()
+}

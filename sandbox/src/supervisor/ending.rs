@@ -1,0 +1,106 @@
+//! The end of a job's processes: asked first, then killed until none is left.
+
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, getpid, kill_process};
+
+use super::tree;
+use crate::Process;
+
+/// When those who wait are told that some won't go.
+const STUBBORN: Duration = Duration::from_secs(3);
+
+/// How long the first process of a namespace may take to tell what has ended.
+const TELLING: Duration = Duration::from_millis(20);
+
+/// How the tree is ended.
+pub(super) struct Ending {
+    /// The first process of a namespace: killing it kills all within.
+    init: Option<i32>,
+    /// When asking is over.
+    pub(super) deadline: Instant,
+    /// Since when it is killed, and when again.
+    killing: Option<(Instant, Instant)>,
+    /// Whether nobody wants to know how the command ended.
+    pub(super) at_once: bool,
+    pause: Duration,
+    pub(super) terminated: u32,
+    pub(super) killed: u32,
+    /// The questions that wait for the end.
+    pub(super) waiting: Vec<u64>,
+}
+
+impl Ending {
+    /// Asks all processes to end, where they are given time for it.
+    pub(super) fn begin(init: Option<i32>, grace: Duration) -> Self {
+        let mut ending = Self {
+            init,
+            deadline: Instant::now() + grace,
+            killing: None,
+            at_once: false,
+            pause: Duration::from_millis(2),
+            terminated: 0,
+            killed: 0,
+            waiting: Vec::new(),
+        };
+        if !grace.is_zero() {
+            ending.terminate();
+        }
+        ending
+    }
+
+    /// The processes of the job.
+    fn targets(&self) -> Vec<i32> {
+        let mut all = tree::descendants(own());
+        all.retain(|&pid| Some(pid) != self.init && tree::alive(pid));
+        all
+    }
+
+    /// Asks. What is stopped goes on for it, since nothing but KILL reaches it otherwise.
+    pub(super) fn terminate(&mut self) {
+        for pid in self.targets() {
+            if tree::signal(pid, own(), &[Signal::TERM, Signal::CONT]) {
+                self.terminated += 1;
+            }
+        }
+    }
+
+    /// How long until something is to be done.
+    pub(super) fn wait(&self) -> Duration {
+        let next = self.killing.map_or(self.deadline, |(_, next)| next);
+        next.saturating_duration_since(Instant::now())
+    }
+
+    /// Does what is due. What is left where some won't go, for those who wait to be told once.
+    pub(super) fn turn(&mut self) -> Option<Vec<Process>> {
+        let now = Instant::now();
+        if now < self.deadline {
+            return None;
+        }
+        let (since, next) = *self.killing.get_or_insert((now, now));
+        if now < next {
+            return None;
+        }
+        let targets = self.targets();
+        if since == now {
+            self.killed = u32::try_from(targets.len()).unwrap_or(u32::MAX);
+        }
+        for pid in &targets {
+            tree::signal(*pid, own(), &[Signal::KILL]);
+        }
+        // It tells how the command ended, and ends by itself when nothing is left below it.
+        if let Some(init) = self.init.and_then(Pid::from_raw)
+            && (self.at_once || since.elapsed() > TELLING)
+        {
+            let _ = kill_process(init, Signal::KILL);
+        }
+        self.killing = Some((since, now + self.pause));
+        self.pause = (self.pause * 2).min(Duration::from_millis(100));
+        (since.elapsed() > STUBBORN && !self.waiting.is_empty())
+            .then(|| targets.into_iter().filter_map(tree::describe).collect())
+    }
+}
+
+fn own() -> i32 {
+    getpid().as_raw_nonzero().get()
+}

@@ -1,0 +1,233 @@
+//! How a supervisor starts its command.
+
+use std::ffi::CString;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::time::Instant;
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
+use rustix::process::Signal;
+use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer};
+
+use super::child::{self, Child, Failure, Step, report};
+use super::tree::{self, Identity};
+use crate::inside::{Plan, identity, init};
+use crate::sys::{self, Forked};
+use crate::wire::{OutputKind, Run};
+use crate::{Containment, socket};
+
+/// The size that a pipe for output is given, where the user has not used up what all of them may have.
+const PIPE: usize = 1 << 20;
+
+/// What was started.
+pub(super) struct Launched {
+    pub(super) command: i32,
+    pub(super) init: Option<i32>,
+    pub(super) report: OwnedFd,
+    /// The end of the pipe that the command writes to.
+    pub(super) output: Option<OwnedFd>,
+    pub(super) master: Option<OwnedFd>,
+    /// The terminal's other side. As long as it is open here, what the command writes to its terminal after it had closed it comes.
+    pub(super) slave: Option<OwnedFd>,
+    pub(super) file: Option<OwnedFd>,
+    pub(super) identity: Identity,
+    pub(super) started: Instant,
+    pub(super) containment: Containment,
+    pub(super) plan: Option<Plan>,
+}
+
+fn strings(texts: &[std::ffi::OsString]) -> Result<Vec<CString>, Failure> {
+    texts
+        .iter()
+        .map(|text| CString::new(text.as_bytes()).map_err(|_| Failure::new(Step::Prepare, Errno::INVAL)))
+        .collect()
+}
+
+fn failed(error: Errno) -> Failure {
+    Failure::new(Step::Prepare, error)
+}
+
+/// What the command's streams are connected to.
+#[derive(Default)]
+struct Streams {
+    stdin: Option<OwnedFd>,
+    stdout: Option<OwnedFd>,
+    stderr: Option<OwnedFd>,
+    /// The end that is read here.
+    output: Option<OwnedFd>,
+    file: Option<OwnedFd>,
+}
+
+impl Streams {
+    /// Of the descriptors that came with the command.
+    fn make(run: &Run, given: Vec<OwnedFd>) -> Result<Self, Failure> {
+        let mut given = given.into_iter();
+        let mut streams = Self::default();
+        if run.stdin {
+            streams.stdin = given.next();
+        }
+        if run.output == OutputKind::Pipes {
+            (streams.stdout, streams.stderr) = (given.next(), given.next());
+            return Ok(streams);
+        }
+        if run.output == OutputKind::File {
+            streams.file = given.next();
+        }
+        if run.terminal.is_none() {
+            let (read, write) = pipe_with(PipeFlags::CLOEXEC).map_err(failed)?;
+            let _ = fcntl_setpipe_size(&read, PIPE);
+            rustix::io::ioctl_fionbio(&read, true).map_err(failed)?;
+            streams.output = Some(read);
+            streams.stderr = Some(rustix::io::fcntl_dupfd_cloexec(&write, 3).map_err(failed)?);
+            streams.stdout = Some(write);
+        }
+        Ok(streams)
+    }
+}
+
+/// Starts the command. `None` where there is nobody to tell what failed.
+pub(super) fn launch(
+    run: Run,
+    given: Vec<OwnedFd>,
+    socket: &OwnedFd,
+    host: Option<&OwnedFd>,
+) -> Result<Launched, Option<Failure>> {
+    let Streams { stdin, stdout, stderr, output, file } = Streams::make(&run, given)?;
+    let identity = tree::links(stdout.iter().chain(&stderr));
+    let (plan, containment) = match &run.sandbox {
+        Some(sandbox) => {
+            let (plan, containment) = Plan::make(sandbox, &run)?;
+            (Some(plan), containment)
+        }
+        None => (None, Containment::default()),
+    };
+    let (reports, report_end) = socket::packets().map_err(failed)?;
+    rustix::net::sockopt::set_socket_passcred(&reports, true).map_err(failed)?;
+    let (errors, errors_end) = pipe_with(PipeFlags::CLOEXEC).map_err(failed)?;
+    let child = Child {
+        programs: child::candidates(&run),
+        arguments: strings(&run.arguments)?,
+        environment: strings(&run.environment)?,
+        stdin,
+        stdout,
+        stderr,
+        errors: errors_end,
+        report: report_end,
+        run,
+        plan,
+    };
+    let namespaces = child.plan.as_ref().map_or(0, Plan::namespaces);
+    let forked = if namespaces == 0 {
+        sys::fork().map_err(|error| Failure::io(Step::Fork, &error))?
+    } else {
+        sys::clone(namespaces).map_err(|error| Failure::io(Step::Namespaces, &error))?
+    };
+    let pid = match forked {
+        Forked::Child if namespaces == 0 => child.run(),
+        Forked::Child => init::run(child),
+        Forked::Parent(pid) => pid,
+    };
+    let first = pid.as_raw_nonzero().get();
+    let init = child.plan.as_ref().is_some_and(Plan::has_init).then_some(first);
+    let Child { plan, stdin, stdout, stderr, errors: errors_end, report: report_end, .. } = child;
+    // That the program has begun, and later that the output is closed, is seen only when this process has them open no more.
+    drop((stdin, stdout, stderr, errors_end, report_end));
+    if namespaces != 0 {
+        match identity::write(first) {
+            Ok(()) => drop(socket::send(&reports, &[report::GO], &[], true)),
+            Err(failure) => return Err(given_up(pid, Some(failure))),
+        }
+    }
+    let outcome = outcome(&errors, socket, host);
+    let started = Instant::now();
+    match outcome {
+        Ok(None) => {}
+        Ok(Some(failure)) => return Err(given_up(pid, Some(failure))),
+        Err(()) => return Err(given_up(pid, None)),
+    }
+    let said = Said::hear(&reports, identity);
+    let mut slave = None;
+    if let Some(master) = &said.master {
+        rustix::io::ioctl_fionbio(master, true).map_err(failed)?;
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+        slave = ioctl_tiocgptpeer(master, flags).ok();
+    }
+    Ok(Launched {
+        command: said.command.unwrap_or(first),
+        init,
+        report: reports,
+        output,
+        master: said.master,
+        slave,
+        file,
+        identity: said.identity,
+        started,
+        containment,
+        plan,
+    })
+}
+
+/// Ends what was begun: it would end by itself after a failure, but is not waited for where nobody wants it any more.
+fn given_up(pid: rustix::process::Pid, failure: Option<Failure>) -> Option<Failure> {
+    let _ = rustix::process::kill_process(pid, Signal::KILL);
+    while sys::reap(true).is_ok() {}
+    failure
+}
+
+/// What was said on the way to the program.
+struct Said {
+    command: Option<i32>,
+    master: Option<OwnedFd>,
+    identity: Identity,
+}
+
+impl Said {
+    fn hear(reports: &OwnedFd, identity: Identity) -> Self {
+        let mut said = Self { command: None, master: None, identity };
+        let mut packet = [0; 512];
+        while let Ok(mut received) = socket::receive(reports, &mut packet, false) {
+            match packet[..received.length].split_first() {
+                Some((&report::TERMINAL, name)) => {
+                    said.identity = Identity::Suffix(String::from_utf8_lossy(name).into_owned());
+                    said.master = received.descriptors.pop();
+                }
+                Some((&report::HERE, _)) => {
+                    said.command = received.sender;
+                    break;
+                }
+                _ => break,
+            }
+        }
+        said
+    }
+}
+
+/// Waits until the program has begun, or says why it did not. An error where nobody wants it any more.
+fn outcome(errors: &OwnedFd, socket: &OwnedFd, host: Option<&OwnedFd>) -> Result<Option<Failure>, ()> {
+    let mut said = Vec::new();
+    loop {
+        let mut watched = [
+            PollFd::new(errors, PollFlags::IN),
+            // Not for what the host says, only for its end.
+            PollFd::from_borrowed_fd(socket.as_fd(), PollFlags::RDHUP),
+            PollFd::from_borrowed_fd(
+                host.unwrap_or(socket).as_fd(),
+                if host.is_some() { PollFlags::IN } else { PollFlags::RDHUP },
+            ),
+        ];
+        let _ = poll(&mut watched, None);
+        if !watched[0].revents().is_empty() {
+            let mut buffer = [0_u8; 4096];
+            match rustix::io::read(errors, &mut buffer) {
+                Ok(0) => return Ok(Failure::read(&said)),
+                Ok(length) => said.extend_from_slice(&buffer[..length]),
+                Err(Errno::INTR) => {}
+                Err(_) => return Ok(None),
+            }
+        } else if watched[1..].iter().any(|fd| !fd.revents().is_empty()) {
+            return Err(());
+        }
+    }
+}

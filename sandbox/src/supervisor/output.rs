@@ -1,0 +1,124 @@
+//! A job's output, on its way from the pipe or the terminal into the file.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::io::Errno;
+
+/// How much is read at once: little enough to be near the processor still when it is counted and written.
+const CHUNK: usize = 128 << 10;
+
+/// How often at most it is read before other things get their turn.
+const TURNS: usize = 32;
+
+/// What reads a job's output, counts it and writes it to the file.
+pub(crate) struct Pump {
+    /// The pipe's end, or the terminal's master. `None` once it is closed.
+    source: Option<OwnedFd>,
+    file: Option<OwnedFd>,
+    buffer: Vec<u8>,
+    pub(crate) bytes: u64,
+    pub(crate) newlines: u64,
+    pub(crate) written: u64,
+    pub(crate) error: Option<i32>,
+}
+
+impl Pump {
+    /// The source must not block.
+    pub(crate) fn new(source: OwnedFd, file: Option<OwnedFd>) -> Self {
+        Self {
+            source: Some(source),
+            file,
+            buffer: Vec::new(),
+            bytes: 0,
+            newlines: 0,
+            written: 0,
+            error: None,
+        }
+    }
+
+    /// What to wait for.
+    pub(crate) fn source(&self) -> Option<BorrowedFd<'_>> {
+        self.source.as_ref().map(AsFd::as_fd)
+    }
+
+    /// Whether everything that held the output has closed it, and all was taken.
+    pub(crate) fn closed(&self) -> bool {
+        self.source.is_none()
+    }
+
+    /// Takes what there is, but not without end.
+    pub(crate) fn turn(&mut self) {
+        for _ in 0..TURNS {
+            if !self.read() {
+                return;
+            }
+        }
+    }
+
+    /// Takes what is left, where nothing can write any more that counts, and closes it.
+    pub(crate) fn finish(&mut self) {
+        // A pipe and a terminal hold this much at most.
+        for _ in 0..64 {
+            if !self.read() {
+                break;
+            }
+        }
+        self.source = None;
+    }
+
+    /// Reads once. Whether there may be more. Where the source blocks, so does this.
+    pub(crate) fn read(&mut self) -> bool {
+        let Some(source) = &self.source else { return false };
+        if self.buffer.is_empty() {
+            // Fresh memory, which is there only where it is written to.
+            self.buffer = vec![0; CHUNK];
+        }
+        match rustix::io::read(source, &mut self.buffer[..]) {
+            Ok(0) => {
+                self.source = None;
+                false
+            }
+            Ok(length) => {
+                let chunk = &self.buffer[..length];
+                self.bytes += length as u64;
+                self.newlines += memchr::memchr_iter(b'\n', chunk).count() as u64;
+                if self.error.is_none()
+                    && let Some(file) = &self.file
+                {
+                    let (written, error) = write_all(file, chunk);
+                    self.written += written;
+                    self.error = error.map(Errno::raw_os_error);
+                }
+                true
+            }
+            Err(Errno::INTR) => true,
+            Err(Errno::AGAIN) => false,
+            // A terminal that nobody has open any more says EIO.
+            Err(_) => {
+                self.source = None;
+                false
+            }
+        }
+    }
+}
+
+/// Writes it all, or says how much of it was and why the rest was not.
+fn write_all(file: &OwnedFd, mut bytes: &[u8]) -> (u64, Option<Errno>) {
+    let mut written = 0;
+    while !bytes.is_empty() {
+        match rustix::io::write(file, bytes) {
+            Ok(0) => return (written, Some(Errno::NOSPC)),
+            Ok(length) => {
+                written += length as u64;
+                bytes = &bytes[length..];
+            }
+            Err(Errno::INTR) => {}
+            Err(Errno::AGAIN) => {
+                let mut watched = [rustix::event::PollFd::new(file, rustix::event::PollFlags::OUT)];
+                let _ = rustix::event::poll(&mut watched, None);
+            }
+            Err(error) => return (written, Some(error)),
+        }
+    }
+    (written, None)
+}

@@ -1,0 +1,399 @@
+//! The supervisor of one job.
+
+mod tell;
+mod waits;
+
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::process::{getpid, set_child_subreaper, setsid};
+
+use super::child::{Failure, report};
+use super::ending::Ending;
+use super::launch;
+use super::output::Pump;
+use super::spawner::{drain, timeout};
+use super::tree::{self, Identity};
+use crate::inside::Plan;
+use crate::socket;
+use crate::sys::{self, Reaped};
+use crate::wire::{self, Incoming, Reader, Run, Writer, to_host, to_supervisor};
+use waits::Wait;
+
+/// How often the host is told of output: 20 times a second.
+const BEAT: Duration = Duration::from_millis(50);
+
+struct Owner {
+    socket: OwnedFd,
+    incoming: Incoming,
+    outgoing: Vec<u8>,
+    /// Where the host is not there to be told any more.
+    alone: bool,
+    host: Option<OwnedFd>,
+    spawner: OwnedFd,
+    children: OwnedFd,
+    report: OwnedFd,
+    pump: Option<Pump>,
+    identity: Identity,
+    /// Kept open where the output is a terminal; then its end is not seen there.
+    slave: Option<OwnedFd>,
+    command: i32,
+    init: Option<i32>,
+    started: Instant,
+    exited: bool,
+    empty: bool,
+    ending: Option<Ending>,
+    waits: Vec<Wait>,
+    told: (Instant, u64, bool),
+    plan: Option<Plan>,
+}
+
+/// Runs the command that the host describes at the other end of `socket`, and owns what comes of it until nothing is left.
+pub(super) fn run(socket: OwnedFd, host: Option<OwnedFd>, spawner: OwnedFd) -> ! {
+    let _ = setsid();
+    let _ = rustix::thread::set_name(c"toolkit-job");
+    let code = match start(socket, host, spawner) {
+        Ok(mut owner) => {
+            owner.serve();
+            owner.finish();
+            0
+        }
+        Err(()) => 0,
+    };
+    sys::leave(code)
+}
+
+/// Waits for what is to be run, and starts it. The host is told how that went.
+fn start(socket: OwnedFd, host: Option<OwnedFd>, spawner: OwnedFd) -> Result<Owner, ()> {
+    let own = getpid();
+    set_child_subreaper(Some(own)).map_err(drop)?;
+    let children = sys::children_ended().map_err(drop)?;
+    let mut incoming = Incoming::default();
+    let mut given = Vec::new();
+    let mut buffer = vec![0; 256 << 10];
+    let message = loop {
+        if let Some(message) = incoming.next()? {
+            break message;
+        }
+        let received = socket::receive(&socket, &mut buffer, true).map_err(drop)?;
+        if received.length == 0 {
+            return Err(());
+        }
+        incoming.push(&buffer[..received.length]);
+        given.extend(received.descriptors);
+    };
+    drop(buffer);
+    let mut reader = Reader::new(&message);
+    let run =
+        (reader.byte() == Some(to_supervisor::RUN)).then(|| Run::read(&mut reader)).flatten().ok_or(())?;
+    let tell = |failure: &Failure| {
+        let message = Writer::new(to_host::FAILED)
+            .byte(failure.step as u8)
+            .signed(failure.error)
+            .bytes(&failure.detail)
+            .finish();
+        let _ = socket::send(&socket, &message, &[], true);
+    };
+    let launched = match launch::launch(run, given, &socket, host.as_ref()) {
+        Ok(launched) => launched,
+        Err(failure) => {
+            if let Some(failure) = failure {
+                tell(&failure);
+            }
+            return Err(());
+        }
+    };
+    let mut message = Writer::new(to_host::STARTED).number(u64::from(launched.command.cast_unsigned()));
+    message = wire::containment(message, &launched.containment);
+    let master: Vec<BorrowedFd<'_>> = launched.master.iter().map(|master| master.as_fd()).collect();
+    let message = message.finish();
+    let sent = socket::send(&socket, &message, &master, true).unwrap_or(0);
+    drop(master);
+    let pump = match (launched.output, launched.master) {
+        (Some(pipe), _) => Some(Pump::new(pipe, launched.file)),
+        (None, Some(master)) => Some(Pump::new(master, launched.file)),
+        (None, None) => None,
+    };
+    Ok(Owner {
+        socket,
+        incoming,
+        outgoing: message[sent..].to_vec(),
+        alone: false,
+        host,
+        spawner,
+        children,
+        report: launched.report,
+        pump,
+        identity: launched.identity,
+        slave: launched.slave,
+        command: launched.command,
+        init: launched.init,
+        started: launched.started,
+        exited: false,
+        empty: false,
+        ending: None,
+        waits: Vec::new(),
+        told: (Instant::now(), 0, false),
+        plan: launched.plan,
+    })
+}
+
+impl Owner {
+    fn serve(&mut self) {
+        // What ended while it was started has already told so.
+        self.reap();
+        while !(self.empty && self.pump.as_ref().is_none_or(Pump::closed)) {
+            let wait = self.wait();
+            let idle = self.children.as_fd();
+            let mut conversation = PollFlags::empty();
+            if !self.alone {
+                conversation |= PollFlags::IN;
+                if !self.outgoing.is_empty() {
+                    conversation |= PollFlags::OUT;
+                }
+            }
+            let mut watched = [
+                PollFd::from_borrowed_fd(idle, PollFlags::IN),
+                PollFd::from_borrowed_fd(if self.alone { idle } else { self.socket.as_fd() }, conversation),
+                PollFd::from_borrowed_fd(self.spawner.as_fd(), PollFlags::IN),
+                PollFd::from_borrowed_fd(self.host.as_ref().map_or(idle, OwnedFd::as_fd), PollFlags::IN),
+                PollFd::from_borrowed_fd(
+                    self.pump.as_ref().and_then(Pump::source).unwrap_or(idle),
+                    PollFlags::IN,
+                ),
+                PollFd::from_borrowed_fd(
+                    if self.init.is_some() { self.report.as_fd() } else { idle },
+                    PollFlags::IN,
+                ),
+            ];
+            let _ = poll(&mut watched, timeout(wait).as_ref());
+            let [ended, said, orphaned, host_gone, output, reported] =
+                watched.map(|fd| !fd.revents().is_empty());
+            if reported && self.init.is_some() {
+                self.reports();
+            }
+            if ended {
+                drain(&self.children);
+                self.reap();
+            }
+            if output && let Some(pump) = &mut self.pump {
+                pump.turn();
+            }
+            if said && !self.alone {
+                self.converse();
+            }
+            if orphaned || (host_gone && self.host.is_some()) {
+                self.abandon();
+            }
+            self.turn();
+        }
+    }
+
+    /// How long nothing has to be done.
+    fn wait(&self) -> Duration {
+        let now = Instant::now();
+        let ending = self.ending.as_ref().filter(|_| !self.empty).map_or(Duration::MAX, Ending::wait);
+        let waits = self.waits.iter().map(|wait| {
+            let at = if self.sees_end() { wait.deadline } else { wait.next.min(wait.deadline) };
+            at.saturating_duration_since(now)
+        });
+        let telling = if self.bytes() == self.told.1 {
+            Duration::MAX
+        } else {
+            (self.told.0 + BEAT).saturating_duration_since(now)
+        };
+        // Poll counts in milliseconds; rounding down would spin.
+        let least = waits.chain([ending, telling]).min().unwrap_or(Duration::MAX);
+        if least == Duration::MAX { least } else { least + Duration::from_micros(500) }
+    }
+
+    /// What is due by the clock, or because something else has happened.
+    fn turn(&mut self) {
+        if let Some(ending) = &mut self.ending
+            && !self.empty
+            && let Some(left) = ending.turn()
+        {
+            let ids = std::mem::take(&mut ending.waiting);
+            let (terminated, killed) = (ending.terminated, ending.killed);
+            for id in ids {
+                self.stopped(id, terminated, killed, &left);
+            }
+        }
+        if self.empty {
+            if let Some(pump) = &mut self.pump
+                && !pump.closed()
+            {
+                // Whoever holds it now is no process of this job. What was written before the last of them ended is in it.
+                pump.finish();
+            }
+            if let Some(ending) = &mut self.ending {
+                let ids = std::mem::take(&mut ending.waiting);
+                let (terminated, killed) = (ending.terminated, ending.killed);
+                for id in ids {
+                    self.stopped(id, terminated, killed, &[]);
+                }
+            }
+        }
+        let closed = self.pump.as_ref().is_some_and(Pump::closed);
+        if closed != self.told.2 || (self.bytes() != self.told.1 && self.told.0.elapsed() >= BEAT) {
+            self.progress(false);
+        }
+        // After the progress that it is about.
+        self.answer_waits();
+    }
+
+    /// Waits for what has ended.
+    fn reap(&mut self) {
+        loop {
+            match sys::reap(false) {
+                Ok(None) => return,
+                Ok(Some(reaped)) => {
+                    if Some(reaped.pid) == self.init {
+                        self.reports();
+                        self.init = None;
+                        if !self.exited {
+                            // It was killed before it could tell; the system has killed the command with it.
+                            self.command_ended(&Reaped { status: libc::SIGKILL, ..reaped });
+                        }
+                    } else if reaped.pid == self.command {
+                        self.command_ended(&reaped);
+                    }
+                }
+                Err(_) => {
+                    self.empty = true;
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Hears what the first process of the namespace has to say.
+    fn reports(&mut self) {
+        let mut packet = [0; 64];
+        while let Ok(received) = socket::receive(&self.report, &mut packet, false) {
+            let mut reader = match packet[..received.length].split_first() {
+                Some((&report::EXIT, rest)) => Reader::new(rest),
+                Some(_) => continue,
+                None => return,
+            };
+            let mut read = || {
+                Some(Reaped {
+                    pid: self.command,
+                    status: reader.signed()?,
+                    user: reader.duration()?,
+                    system: reader.duration()?,
+                    peak: reader.number()?,
+                })
+            };
+            if let Some(reaped) = read() {
+                self.command_ended(&reaped);
+            }
+        }
+    }
+
+    fn command_ended(&mut self, reaped: &Reaped) {
+        if std::mem::replace(&mut self.exited, true) {
+            return;
+        }
+        // What it wrote stands in the pipe by now: the host is told of the end after that.
+        if let Some(pump) = &mut self.pump {
+            pump.turn();
+        }
+        self.progress(false);
+        let duration = self.started.elapsed();
+        self.say(
+            Writer::new(to_host::EXITED)
+                .signed(reaped.status)
+                .duration(duration)
+                .duration(reaped.user)
+                .duration(reaped.system)
+                .number(reaped.peak),
+        );
+    }
+
+    /// Hears what the host says.
+    fn converse(&mut self) {
+        self.flush();
+        let mut buffer = [0; 4096];
+        loop {
+            match socket::receive(&self.socket, &mut buffer, false) {
+                Ok(received) if received.length > 0 => self.incoming.push(&buffer[..received.length]),
+                Err(Errno::AGAIN) => break,
+                _ => {
+                    self.alone = true;
+                    break;
+                }
+            }
+        }
+        loop {
+            match self.incoming.next() {
+                Ok(Some(message)) => {
+                    let _ = self.obey(&message);
+                }
+                Ok(None) => break,
+                Err(()) => {
+                    self.alone = true;
+                    break;
+                }
+            }
+        }
+        // The job was dropped. Where that came with a last word, there is grace; otherwise the host is dying.
+        if self.alone && self.ending.is_none() {
+            self.abandon();
+        }
+    }
+
+    fn obey(&mut self, message: &[u8]) -> Option<()> {
+        let mut reader = Reader::new(message);
+        let kind = reader.byte()?;
+        let id = reader.number()?;
+        match kind {
+            to_supervisor::PROCESSES => {
+                let processes = self.processes();
+                self.say(wire::processes(Writer::new(to_host::REPLY).number(id), &processes));
+            }
+            to_supervisor::DRAINED => {
+                let now = Instant::now();
+                let deadline = now + reader.duration()?.min(Duration::from_secs(1 << 30));
+                self.waits.push(Wait::new(id, deadline));
+            }
+            to_supervisor::STOP => self.stop(id, reader.duration()?.min(Duration::from_secs(1 << 30))),
+            to_supervisor::INTERRUPT => {
+                let number = reader.signed()?;
+                if let (Some(signal), false) = (rustix::process::Signal::from_named_raw(number), self.exited)
+                {
+                    let own = getpid().as_raw_nonzero().get();
+                    tree::signal(self.command, own, &[signal]);
+                }
+            }
+            _ => {}
+        }
+        Some(())
+    }
+
+    fn stop(&mut self, id: u64, grace: Duration) {
+        match &mut self.ending {
+            None => self.ending = Some(Ending::begin(self.init, grace)),
+            Some(ending) => ending.deadline = ending.deadline.min(Instant::now() + grace),
+        }
+        if let Some(ending) = &mut self.ending {
+            ending.waiting.push(id);
+        }
+    }
+
+    /// Nobody wants the job any more: nothing of it is to live on.
+    fn abandon(&mut self) {
+        self.alone = true;
+        self.host = None;
+        let now = Instant::now();
+        match &mut self.ending {
+            None => self.ending = Some(Ending::begin(self.init, Duration::ZERO)),
+            Some(ending) => ending.deadline = ending.deadline.min(now),
+        }
+        if let Some(ending) = &mut self.ending {
+            ending.at_once = true;
+        }
+    }
+}

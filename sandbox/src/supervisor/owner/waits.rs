@@ -1,0 +1,79 @@
+//! Who waits for the output to be closed, who holds it, and which processes there are.
+
+use std::time::{Duration, Instant};
+
+use rustix::process::getpid;
+
+use super::Owner;
+use crate::Process;
+use crate::supervisor::output::Pump;
+use crate::supervisor::tree::{self, Identity};
+use crate::wire::{self, Writer, to_host};
+
+/// What waits for the output to be closed.
+pub(super) struct Wait {
+    id: u64,
+    pub(super) deadline: Instant,
+    /// When the holders are looked for again, where the output is not read here.
+    pub(super) next: Instant,
+    pause: Duration,
+}
+
+impl Wait {
+    pub(super) fn new(id: u64, deadline: Instant) -> Self {
+        Self { id, deadline, next: Instant::now(), pause: Duration::from_millis(1) }
+    }
+}
+
+impl Owner {
+    /// Whether the end of the output is seen where it is read.
+    pub(super) fn sees_end(&self) -> bool {
+        self.pump.is_some() && self.slave.is_none()
+    }
+
+    /// Tells those who wait for the output to be closed, where it is, or where they have waited long enough.
+    pub(super) fn answer_waits(&mut self) {
+        let now = Instant::now();
+        let mut waits = std::mem::take(&mut self.waits);
+        waits.retain_mut(|wait| {
+            let mut closed = self.empty || self.pump.as_ref().is_some_and(Pump::closed);
+            let mut holders = Vec::new();
+            if !closed && (now >= wait.deadline || (!self.sees_end() && now >= wait.next)) {
+                holders = self.holders();
+                closed = !self.sees_end() && holders.is_empty();
+                wait.next = now + wait.pause;
+                wait.pause = (wait.pause * 2).min(Duration::from_millis(100));
+            }
+            if !closed && now < wait.deadline {
+                return true;
+            }
+            let message = Writer::new(to_host::REPLY).number(wait.id).flag(closed);
+            self.say(wire::processes(message, &holders));
+            false
+        });
+        self.waits = waits;
+    }
+
+    /// Who has the output open: processes of the job, or, where it is none of them, others.
+    pub(super) fn holders(&self) -> Vec<Process> {
+        let own = getpid().as_raw_nonzero().get();
+        let holds = |pid: &i32| tree::holds(*pid, &self.identity);
+        let mut found: Vec<_> =
+            tree::descendants(own).into_iter().filter(holds).filter_map(tree::describe).collect();
+        if found.is_empty() && self.pump.is_some() && matches!(self.identity, Identity::Links(_)) {
+            found =
+                tree::everyone().filter(|&pid| pid != own).filter(holds).filter_map(tree::describe).collect();
+        }
+        found
+    }
+
+    /// All processes of the job that have not ended.
+    pub(super) fn processes(&self) -> Vec<Process> {
+        let own = getpid().as_raw_nonzero().get();
+        tree::descendants(own)
+            .into_iter()
+            .filter(|&pid| Some(pid) != self.init && tree::alive(pid))
+            .filter_map(tree::describe)
+            .collect()
+    }
+}

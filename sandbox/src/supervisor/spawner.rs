@@ -1,0 +1,252 @@
+//! The spawner: one small process for each host, which makes a supervisor for each job.
+//!
+//! ```text
+//! host ── spawner ── supervisor ── command ── …       one supervisor a job
+//!             └───── supervisor ── init ── command    where the sandbox has process ids of its own
+//! ```
+//!
+//! A supervisor is a fork of the spawner, which is small: what a job costs does not grow with the host. Each of them adopts what loses
+//! its parent below it (`PR_SET_CHILD_SUBREAPER`), so nothing leaves the tree by forking twice or by a session of its own, and each
+//! watches the others:
+//!
+//! * The host ends: its end of every socket is closed, and a handle of its process (a pidfd, which no copy of a socket can keep open)
+//!   says so. Supervisors kill their trees and the spawner waits for that; one that is stopped it kills itself.
+//! * A supervisor ends: what was below it is now below the spawner. A child of the spawner that is no supervisor can only have come
+//!   that way, and is killed with all that is below it.
+//! * The spawner ends: supervisors see it by its handle, and kill their trees.
+//!
+//! What remains: a job without process ids of its own that means harm can stop or kill its supervisor *and* the spawner within the
+//! moment that the one takes to notice the other, or kill the host, as any process of the same user can. Its first process dies
+//! even then (`PR_SET_PDEATHSIG`); what that one has started does not.
+
+use std::collections::HashMap;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, getpid, pidfd_open, set_child_subreaper, setsid};
+
+use super::{owner, tree};
+use crate::sys::{self, Forked};
+use crate::wire::{Writer, to_host};
+use crate::{probe, socket};
+
+/// What the host asks of the spawner, in the first byte of a packet.
+pub(crate) mod ask {
+    /// A handle of the host's process comes with it.
+    pub(crate) const HELLO: u8 = 0;
+    /// A supervisor for the socket that comes with it; then the job's number.
+    pub(crate) const JOB: u8 = 1;
+    /// What the system offers to contain commands, told to the socket that comes with it.
+    pub(crate) const PROBE: u8 = 2;
+}
+
+/// How long supervisors get to end their jobs once the host is gone.
+const LAST: Duration = Duration::from_secs(10);
+
+struct Spawner {
+    socket: OwnedFd,
+    /// The host's process, once it has been handed over.
+    host: Option<OwnedFd>,
+    /// This process.
+    own: OwnedFd,
+    /// Jobs by their supervisor.
+    supervisors: HashMap<i32, u64>,
+    /// Processes that are neither supervisors nor left by one.
+    others: Vec<i32>,
+    /// Jobs whose supervisor was killed, while something of them may be left.
+    left: Vec<u64>,
+}
+
+/// Takes part in no session, keeps nothing open that it was not given, and serves the host until that is gone.
+pub(crate) fn run() -> ! {
+    // A copy of a process with several threads is not whole.
+    if sys::threads() != 1 {
+        sys::leave(1);
+    }
+    sys::close_inherited();
+    let code = match prepare() {
+        Ok((mut spawner, children)) => {
+            spawner.serve(&children);
+            0
+        }
+        Err(_) => 1,
+    };
+    sys::leave(code)
+}
+
+fn prepare() -> rustix::io::Result<(Spawner, OwnedFd)> {
+    // The socket goes elsewhere, so that the three standard streams stay occupied.
+    let given = sys::take_standard_input();
+    let socket = rustix::io::fcntl_dupfd_cloexec(&given, 3)?;
+    let null = rustix::fs::open("/dev/null", rustix::fs::OFlags::RDWR, rustix::fs::Mode::empty())?;
+    rustix::stdio::dup2_stdin(&null)?;
+    // Its place is taken by another file now, which stays open.
+    std::mem::forget(given);
+    drop(null);
+    let _ = setsid();
+    let _ = rustix::process::chdir("/");
+    let _ = rustix::thread::set_name(c"toolkit-spawner");
+    sys::reset_signals();
+    sys::ignore_write_signals();
+    set_child_subreaper(Some(getpid()))?;
+    let children = sys::children_ended()
+        .map_err(|error| rustix::io::Errno::from_io_error(&error).unwrap_or(rustix::io::Errno::IO))?;
+    let own = pidfd_open(getpid(), PidfdFlags::empty())?;
+    let spawner = Spawner {
+        socket,
+        host: None,
+        own,
+        supervisors: HashMap::new(),
+        others: Vec::new(),
+        left: Vec::new(),
+    };
+    Ok((spawner, children))
+}
+
+impl Spawner {
+    fn serve(&mut self, children: &OwnedFd) {
+        let mut wait = Duration::MAX;
+        loop {
+            let nobody = children.as_fd();
+            let host = self.host.as_ref().map_or(nobody, OwnedFd::as_fd);
+            let mut watched = [
+                PollFd::from_borrowed_fd(self.socket.as_fd(), PollFlags::IN),
+                PollFd::from_borrowed_fd(nobody, PollFlags::IN),
+                PollFd::from_borrowed_fd(host, PollFlags::IN),
+            ];
+            if poll(&mut watched, timeout(wait).as_ref()).is_err_and(|error| error != rustix::io::Errno::INTR)
+            {
+                break;
+            }
+            let [asked, ended, host_ended] = watched.map(|fd| !fd.revents().is_empty());
+            if asked && !self.answer() {
+                break;
+            }
+            if ended {
+                drain(children);
+            }
+            if host_ended && self.host.is_some() {
+                break;
+            }
+            if ended || wait != Duration::MAX {
+                wait = if self.clean() { Duration::MAX } else { Duration::from_millis(3) };
+            }
+        }
+        self.end(children);
+    }
+
+    /// Does what the host asks; `false` where the host is gone.
+    fn answer(&mut self) -> bool {
+        let mut packet = [0; 16];
+        let Ok(mut received) = socket::receive(&self.socket, &mut packet, true) else { return false };
+        let (Some((&kind, rest)), Some(given)) =
+            (packet.get(..received.length).and_then(<[u8]>::split_first), received.descriptors.pop())
+        else {
+            return received.length > 0;
+        };
+        let number = rest.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+        if kind == ask::HELLO {
+            self.host = Some(given);
+            return true;
+        }
+        match sys::fork() {
+            Ok(Forked::Parent(pid)) => {
+                if kind == ask::JOB {
+                    self.supervisors.insert(pid.as_raw_nonzero().get(), number);
+                } else {
+                    self.others.push(pid.as_raw_nonzero().get());
+                }
+            }
+            Ok(Forked::Child) => {
+                let host = self.host.take();
+                let own = rustix::io::dup(&self.own);
+                // What is the spawner's alone is closed, lest the host take a supervisor for it.
+                let null =
+                    rustix::fs::open("/dev/null", rustix::fs::OFlags::CLOEXEC, rustix::fs::Mode::empty());
+                if let Ok(null) = null {
+                    self.socket = null;
+                }
+                match own {
+                    Ok(own) if kind == ask::JOB => owner::run(given, host, own),
+                    Ok(_) if kind == ask::PROBE => probe::run(&given),
+                    _ => {}
+                }
+                sys::leave(1)
+            }
+            Err(error) => {
+                let message = Writer::new(to_host::FAILED)
+                    .byte(super::child::Step::Fork as u8)
+                    .signed(error.raw_os_error().unwrap_or(0))
+                    .bytes(b"")
+                    .finish();
+                let _ = socket::send(&given, &message, &[], false);
+            }
+        }
+        true
+    }
+
+    /// Waits for what has ended and kills what supervisors have left. Whether nothing is left of that.
+    fn clean(&mut self) -> bool {
+        while let Ok(Some(reaped)) = sys::reap(false) {
+            self.others.retain(|&pid| pid != reaped.pid);
+            if let Some(job) = self.supervisors.remove(&reaped.pid)
+                && reaped.status != 0
+            {
+                self.left.push(job);
+            }
+        }
+        let own = getpid().as_raw_nonzero().get();
+        let mut clean = true;
+        for child in tree::children(own) {
+            if self.supervisors.contains_key(&child) || self.others.contains(&child) {
+                continue;
+            }
+            clean = false;
+            for pid in std::iter::once(child).chain(tree::descendants(child)) {
+                tree::signal(pid, own, &[Signal::KILL]);
+            }
+        }
+        if clean {
+            for job in self.left.drain(..) {
+                let message = Writer::new(to_host::CLEANED).number(job).finish();
+                let _ = socket::send(&self.socket, &message, &[], true);
+            }
+        }
+        clean
+    }
+
+    /// Waits until all supervisors have ended their jobs.
+    fn end(&mut self, children: &OwnedFd) {
+        let begun = Instant::now();
+        loop {
+            let clean = self.clean();
+            if clean && self.supervisors.is_empty() {
+                return;
+            }
+            let late = begun.elapsed() > LAST;
+            for &pid in self.supervisors.keys() {
+                if (late || tree::state(pid) == Some('T'))
+                    && let Some(pid) = Pid::from_raw(pid)
+                {
+                    let _ = rustix::process::kill_process(pid, Signal::KILL);
+                }
+            }
+            let mut watched = [PollFd::new(children, PollFlags::IN)];
+            let wait = Duration::from_millis(if clean { 50 } else { 3 });
+            let _ = poll(&mut watched, timeout(wait).as_ref());
+            drain(children);
+        }
+    }
+}
+
+/// As the system takes it; without end for the longest.
+pub(super) fn timeout(wait: Duration) -> Option<Timespec> {
+    if wait == Duration::MAX { None } else { Timespec::try_from(wait).ok() }
+}
+
+/// Takes what a descriptor for signals has to say: only that there was something matters.
+pub(super) fn drain(signals: &OwnedFd) {
+    let mut buffer = [0_u8; 1024];
+    while rustix::io::read(signals, &mut buffer).is_ok_and(|length| length > 0) {}
+}

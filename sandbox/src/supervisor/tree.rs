@@ -1,0 +1,192 @@
+//! The processes below one, from what the system tells under `/proc`.
+
+use std::collections::HashMap;
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+use std::sync::OnceLock;
+
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+
+use crate::Process;
+
+/// The longest command line that is told.
+const COMMAND: usize = 4096;
+
+/// What `/proc/<pid>/stat` says.
+struct Stat {
+    name: String,
+    state: char,
+    parent: i32,
+    group: i32,
+}
+
+fn stat(pid: i32) -> Option<Stat> {
+    let text = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
+    // The name stands in parentheses and may hold any of them itself.
+    let (open, close) = (memchr::memchr(b'(', &text)?, memchr::memrchr(b')', &text)?);
+    let name = String::from_utf8_lossy(text.get(open + 1..close)?).into_owned();
+    let rest = std::str::from_utf8(text.get(close + 1..)?).ok()?;
+    let mut fields = rest.split_ascii_whitespace();
+    let state = fields.next()?.chars().next()?;
+    let parent = fields.next()?.parse().ok()?;
+    Some(Stat { name, state, parent, group: fields.next()?.parse().ok()? })
+}
+
+/// Whether this system lists the children of each thread.
+fn lists_children() -> bool {
+    static LISTS: OnceLock<bool> = OnceLock::new();
+    *LISTS.get_or_init(|| std::fs::exists("/proc/thread-self/children").unwrap_or(false))
+}
+
+fn numbers(path: impl AsRef<Path>) -> impl Iterator<Item = i32> {
+    std::fs::read_dir(path)
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| std::str::from_utf8(entry.ok()?.file_name().as_bytes()).ok()?.parse().ok())
+}
+
+/// The children of a process, ended ones that nobody has waited for included.
+pub(crate) fn children(pid: i32) -> Vec<i32> {
+    if lists_children() {
+        numbers(format!("/proc/{pid}/task"))
+            .filter_map(|thread| std::fs::read_to_string(format!("/proc/{pid}/task/{thread}/children")).ok())
+            .flat_map(|text| {
+                text.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>()
+            })
+            .collect()
+    } else {
+        numbers("/proc").filter(|&other| stat(other).is_some_and(|stat| stat.parent == pid)).collect()
+    }
+}
+
+/// All that descend from a process, parents before children.
+pub(crate) fn descendants(pid: i32) -> Vec<i32> {
+    let mut found = Vec::new();
+    if lists_children() {
+        let mut at = 0;
+        found.extend(children(pid));
+        while let Some(&next) = found.get(at) {
+            at += 1;
+            for child in children(next) {
+                if !found.contains(&child) {
+                    found.push(child);
+                }
+            }
+        }
+    } else {
+        let mut by_parent: HashMap<i32, Vec<i32>> = HashMap::new();
+        for other in numbers("/proc") {
+            if let Some(stat) = stat(other) {
+                by_parent.entry(stat.parent).or_default().push(other);
+            }
+        }
+        found.extend(by_parent.remove(&pid).unwrap_or_default());
+        let mut at = 0;
+        while let Some(&next) = found.get(at) {
+            at += 1;
+            found.extend(by_parent.remove(&next).unwrap_or_default());
+        }
+    }
+    found
+}
+
+/// Whether one process descends from the other.
+fn descends(pid: i32, from: i32) -> bool {
+    let mut at = pid;
+    // A chain that is longer changes while it is followed.
+    for _ in 0..100_000 {
+        match stat(at) {
+            Some(stat) if stat.parent == from => return true,
+            Some(stat) if stat.parent > 1 => at = stat.parent,
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// Signals a process below `root`. Where its id has become another's meanwhile, that one is left alone.
+pub(crate) fn signal(pid: i32, root: i32, signals: &[Signal]) -> bool {
+    let Some(id) = Pid::from_raw(pid) else { return false };
+    let Ok(handle) = pidfd_open(id, PidfdFlags::empty()) else { return false };
+    if !descends(pid, root) {
+        return false;
+    }
+    signals.iter().all(|&signal| pidfd_send_signal(&handle, signal).is_ok())
+}
+
+/// A process in words. `None` where it is gone.
+pub(crate) fn describe(pid: i32) -> Option<Process> {
+    let stat = stat(pid)?;
+    let mut line = Vec::new();
+    if let Ok(file) = std::fs::File::open(format!("/proc/{pid}/cmdline")) {
+        let _ = std::io::Read::read_to_end(&mut std::io::Read::take(file, COMMAND as u64), &mut line);
+    }
+    while line.last() == Some(&0) {
+        line.pop();
+    }
+    let command = if line.is_empty() {
+        format!("[{}]", stat.name)
+    } else {
+        String::from_utf8_lossy(&line).replace('\0', " ")
+    };
+    Some(Process {
+        pid: u32::try_from(pid).ok()?,
+        parent: u32::try_from(stat.parent).unwrap_or(0),
+        command,
+        state: stat.state,
+    })
+}
+
+/// The state letter of a process; `None` where it is gone.
+pub(crate) fn state(pid: i32) -> Option<char> {
+    stat(pid).map(|stat| stat.state)
+}
+
+/// Whether a process still runs, rather than having ended without being waited for.
+pub(crate) fn alive(pid: i32) -> bool {
+    state(pid).is_some_and(|state| !matches!(state, 'Z' | 'X'))
+}
+
+/// What of an output can be recognised among the descriptors of other processes.
+#[derive(Debug, Clone)]
+pub(crate) enum Identity {
+    /// The targets of the links that stand for it.
+    Links(Vec<String>),
+    /// The end of the link's target: a terminal is reached by another path from within a sandbox.
+    Suffix(String),
+}
+
+/// The names that links to these descriptors have under `/proc`.
+pub(crate) fn links<'a>(descriptors: impl IntoIterator<Item = &'a OwnedFd>) -> Identity {
+    Identity::Links(
+        descriptors
+            .into_iter()
+            .filter_map(|fd| std::fs::read_link(format!("/proc/self/fd/{}", fd.as_raw_fd())).ok())
+            .map(|link| link.to_string_lossy().into_owned())
+            .collect(),
+    )
+}
+
+/// Whether a process has this output open.
+pub(crate) fn holds(pid: i32, output: &Identity) -> bool {
+    numbers(format!("/proc/{pid}/fd")).any(|fd| {
+        std::fs::read_link(format!("/proc/{pid}/fd/{fd}")).is_ok_and(|target| {
+            let target = target.to_string_lossy();
+            match output {
+                Identity::Links(links) => links.iter().any(|link| *link == target),
+                Identity::Suffix(suffix) => target.ends_with(suffix),
+            }
+        })
+    })
+}
+
+/// Every process of the system, where one outside the tree is looked for.
+pub(crate) fn everyone() -> impl Iterator<Item = i32> {
+    numbers("/proc")
+}
+
+/// The processes of a process group.
+pub(crate) fn group(group: i32) -> Vec<i32> {
+    numbers("/proc").filter(|&pid| stat(pid).is_some_and(|stat| stat.group == group)).collect()
+}

@@ -1,0 +1,235 @@
+//! What no safe wrapper offers: making processes without replacing their program, waiting for them with what they used, and a few
+//! calls that `rustix` does not have. Nothing else in this crate is unsafe.
+//!
+//! `fork` and `clone` are called in the spawner, in supervisors, and in what they fork, and nowhere else. These are processes that
+//! became what they are in [`crate::init`], the first thing in their `main`: they have one thread, so the child has all that the
+//! parent had, locks and allocator included, and may go on running ordinary code. The host itself never forks: it may have many
+//! threads, and its size would be paid for at each job.
+#![allow(unsafe_code)]
+
+use std::ffi::{CStr, CString, c_char};
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::ptr;
+use std::time::Duration;
+
+use rustix::process::Pid;
+
+/// Which side of a fork this is.
+pub(crate) enum Forked {
+    /// The new process.
+    Child,
+    /// The one that called, told of the new one.
+    Parent(Pid),
+}
+
+/// The number of threads of this process, as the system counts them.
+pub(crate) fn threads() -> usize {
+    std::fs::read_dir("/proc/self/task").map_or(0, Iterator::count)
+}
+
+/// Makes a process that goes on here, as a copy of this one.
+pub(crate) fn fork() -> io::Result<Forked> {
+    // SAFETY: this process has one thread (see the module), so the copy is whole.
+    match unsafe { libc::fork() } {
+        -1 => Err(io::Error::last_os_error()),
+        0 => Ok(Forked::Child),
+        pid => Ok(Forked::Parent(Pid::from_raw(pid).expect("a child's id is positive"))),
+    }
+}
+
+/// Like [`fork`], in new namespaces (`CLONE_NEW…`).
+pub(crate) fn clone(namespaces: i32) -> io::Result<Forked> {
+    debug_assert_eq!(threads(), 1, "only a process of one thread is copied whole");
+    let flags = i64::from(namespaces | libc::SIGCHLD);
+    // SAFETY: without CLONE_VM and without a stack this is a fork. The C library is not told: what it keeps for the one thread stays
+    // as it was, which matters to nothing that is called afterwards.
+    match unsafe { libc::syscall(libc::SYS_clone, flags, 0_usize, 0_usize, 0_usize, 0_usize) } {
+        -1 => Err(io::Error::last_os_error()),
+        0 => Ok(Forked::Child),
+        pid => Ok(Forked::Parent(
+            i32::try_from(pid).ok().and_then(Pid::from_raw).expect("a child's id is positive and fits"),
+        )),
+    }
+}
+
+/// Ends this process at once, without destructors and without what is registered to run at the end.
+pub(crate) fn leave(code: i32) -> ! {
+    // SAFETY: it only ends the process.
+    unsafe { libc::_exit(code) }
+}
+
+/// Replaces the program. Returns only where that failed.
+pub(crate) fn execute(program: &CStr, arguments: &[CString], environment: &[CString]) -> io::Error {
+    let list = |strings: &[CString]| -> Vec<*const c_char> {
+        strings.iter().map(|string| string.as_ptr()).chain([ptr::null()]).collect()
+    };
+    let (arguments, environment) = (list(arguments), list(environment));
+    // SAFETY: both lists end in null, and what they point at lives in the caller.
+    unsafe { libc::execve(program.as_ptr(), arguments.as_ptr(), environment.as_ptr()) };
+    io::Error::last_os_error()
+}
+
+/// How a process ended, and what it used, the children that it waited for included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Reaped {
+    pub(crate) pid: i32,
+    /// As `waitpid` gives it.
+    pub(crate) status: i32,
+    pub(crate) user: Duration,
+    pub(crate) system: Duration,
+    /// The most memory that was resident, in bytes, of the largest process.
+    pub(crate) peak: u64,
+}
+
+/// Waits for any child. `None` where there is none that has ended yet, and it is not to `block`.
+///
+/// # Errors
+///
+/// `ECHILD` where there are no children.
+pub(crate) fn reap(block: bool) -> io::Result<Option<Reaped>> {
+    loop {
+        let mut status = 0;
+        // SAFETY: an all-zero `rusage` is a valid one, and the call writes to both places.
+        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+        let options = if block { 0 } else { libc::WNOHANG } | libc::__WALL;
+        // SAFETY: as above.
+        let pid = unsafe { libc::wait4(-1, &raw mut status, options, &raw mut usage) };
+        match pid {
+            0 => return Ok(None),
+            -1 => {
+                let error = io::Error::last_os_error();
+                if error.kind() != io::ErrorKind::Interrupted {
+                    return Err(error);
+                }
+            }
+            pid => {
+                let time = |time: libc::timeval| {
+                    Duration::from_secs(u64::try_from(time.tv_sec).unwrap_or(0))
+                        + Duration::from_micros(u64::try_from(time.tv_usec).unwrap_or(0))
+                };
+                return Ok(Some(Reaped {
+                    pid,
+                    status,
+                    user: time(usage.ru_utime),
+                    system: time(usage.ru_stime),
+                    peak: u64::try_from(usage.ru_maxrss).unwrap_or(0) * 1024,
+                }));
+            }
+        }
+    }
+}
+
+/// Gives every signal its default disposition, and blocks none.
+pub(crate) fn reset_signals() {
+    // What the kernel calls a `sigaction`, of which zeros are the default with an empty mask. The C library's own function refuses the
+    // two signals that it keeps for itself, which a host may have been started with ignored.
+    let default = [0_usize; 8];
+    for signal in 1..=64 {
+        // SAFETY: the kernel reads less than that, and is given no place to write to. Those two that cannot be changed are refused.
+        unsafe {
+            libc::syscall(libc::SYS_rt_sigaction, signal, default.as_ptr(), ptr::null_mut::<usize>(), 8_usize)
+        };
+    }
+    // SAFETY: the set is emptied before it is used.
+    unsafe {
+        let mut none: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut none);
+        libc::sigprocmask(libc::SIG_SETMASK, &raw const none, ptr::null_mut());
+    }
+}
+
+/// Keeps writing to a closed pipe, and a file over its limit, from ending this process.
+pub(crate) fn ignore_write_signals() {
+    for signal in [libc::SIGPIPE, libc::SIGXFSZ, libc::SIGHUP, libc::SIGTTOU, libc::SIGTTIN] {
+        // SAFETY: it installs no handler.
+        unsafe { libc::signal(signal, libc::SIG_IGN) };
+    }
+}
+
+/// A descriptor that becomes readable when a child ends; the signal is blocked from now on.
+pub(crate) fn children_ended() -> io::Result<OwnedFd> {
+    // SAFETY: the set is initialised before it is used, and the descriptor is new and nobody else's.
+    unsafe {
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut set);
+        libc::sigaddset(&raw mut set, libc::SIGCHLD);
+        if libc::sigprocmask(libc::SIG_BLOCK, &raw const set, ptr::null_mut()) != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        owned(libc::signalfd(-1, &raw const set, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK))
+    }
+}
+
+/// A descriptor that a call has just returned.
+fn owned(fd: RawFd) -> io::Result<OwnedFd> {
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the callers hand over what the system has just made for them.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Closes whatever this process was started with besides its standard streams: what its parent had open without meaning to hand it
+/// on. Called before this process opens anything.
+pub(crate) fn close_inherited() {
+    // SAFETY: nothing in this process has been opened by it yet, so no owner of a descriptor exists.
+    unsafe { libc::syscall(libc::SYS_close_range, 3_u32, u32::MAX, 0_u32) };
+}
+
+/// Closes everything but the standard streams and one more.
+///
+/// Only for a process that never returns to whatever owns the rest.
+pub(crate) fn close_but(kept: &OwnedFd) {
+    let kept = kept.as_raw_fd().cast_unsigned();
+    for (first, last) in [(3, kept.saturating_sub(1)), (kept.saturating_add(1).max(3), u32::MAX)] {
+        if first <= last {
+            // SAFETY: the caller never comes back to the owners of these.
+            unsafe { libc::syscall(libc::SYS_close_range, first, last, 0_u32) };
+        }
+    }
+}
+
+/// Marks everything but the standard streams to be closed when the program is replaced.
+pub(crate) fn close_on_execute() -> io::Result<()> {
+    // SAFETY: it closes nothing yet.
+    match unsafe { libc::syscall(libc::SYS_close_range, 3_u32, u32::MAX, libc::CLOSE_RANGE_CLOEXEC) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Takes over the descriptor that this process was started with as its standard input.
+pub(crate) fn take_standard_input() -> OwnedFd {
+    // SAFETY: the host started this process with a socket there, and nothing here uses the standard input.
+    unsafe { OwnedFd::from_raw_fd(0) }
+}
+
+/// Sets attributes (`MOUNT_ATTR_…`) of a mount and of those below it.
+///
+/// `path` may be empty for the mount that `fd` stands for.
+pub(crate) fn set_mount_attributes(fd: BorrowedFd<'_>, path: &CStr, set: u64) -> io::Result<()> {
+    let attributes = libc::mount_attr { attr_set: set, attr_clr: 0, propagation: 0, userns_fd: 0 };
+    let flags = libc::AT_EMPTY_PATH | libc::AT_RECURSIVE;
+    // SAFETY: the structure is whole and its size is told.
+    let result = unsafe {
+        libc::syscall(
+            libc::SYS_mount_setattr,
+            fd.as_raw_fd(),
+            path.as_ptr(),
+            flags,
+            &raw const attributes,
+            size_of::<libc::mount_attr>(),
+        )
+    };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Which version of Landlock the kernel has.
+pub(crate) fn landlock_version() -> io::Result<i32> {
+    // SAFETY: with this flag the call reads no memory and makes nothing.
+    match unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, ptr::null::<u8>(), 0_usize, 1_u32) } {
+        version @ 1.. => Ok(i32::try_from(version).unwrap_or(i32::MAX)),
+        _ => Err(io::Error::last_os_error()),
+    }
+}

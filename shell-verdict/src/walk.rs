@@ -199,11 +199,9 @@ impl<'a> Judge<'a> {
         if text.match_indices(['<', '>']).any(|(at, _)| is_huge(&text[..at])) {
             return Err("the number of a descriptor is too large".to_owned());
         }
-        if let Some(at) = here_document(text)
-            && (text[..at].contains("$(") || text[..at].contains('`'))
-            && !here_documents_end(text)
-        {
-            return Err("a here-document that may not end stands in a substituted command".to_owned());
+        // For one that does not end the parser looks without an end.
+        if !here_documents_end(text) {
+            return Err("the end of a here-document is not certain".to_owned());
         }
         if is_too_deep(text) {
             return Err("brackets and keywords stand too deep in each other".to_owned());

@@ -10,7 +10,7 @@ use crate::call::ToolResult;
 use crate::caller::Caller;
 use crate::content::Content;
 use crate::error::ToolError;
-use crate::events::{Event, Progress};
+use crate::events::{Event, Hub, Progress};
 use crate::live::{Live, Told};
 use crate::output::ToolOutput;
 use crate::redact::Redactor;
@@ -375,6 +375,10 @@ impl ToolContext {
         if self.scope.toolkit.events.is_watched() && !self.live.get().is_some_and(|live| live.is_over()) {
             self.send(event);
         }
+    }
+
+    pub(crate) fn hub(&self) -> &Arc<Hub> {
+        &self.scope.toolkit.events
     }
 
     pub(crate) fn send(&self, event: impl FnOnce() -> Event) {

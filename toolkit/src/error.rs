@@ -3,6 +3,7 @@
 use crate::arguments::InvalidArguments;
 use crate::redact::Redactor;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::error::Error as StdError;
 use std::fmt;
@@ -32,8 +33,20 @@ pub struct ToolError {
     retry: Retry,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     arguments: Option<Box<InvalidArguments>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    facts: Option<Box<Facts>>,
     #[serde(skip)]
     source: Option<Arc<dyn StdError + Send + Sync>>,
+}
+
+/// What user interfaces show of a failure beside its text.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Facts {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<String>,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    metadata: Map<String, Value>,
 }
 
 /// What kind of failure it is.
@@ -119,7 +132,14 @@ impl Retry {
 impl ToolError {
     /// An error of a given kind.
     pub fn new(kind: ToolErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), retry: Retry::Never, arguments: None, source: None }
+        Self {
+            kind,
+            message: message.into(),
+            retry: Retry::Never,
+            arguments: None,
+            facts: None,
+            source: None,
+        }
     }
 
     /// The tool could not do what it was asked to.
@@ -192,6 +212,33 @@ impl ToolError {
         self
     }
 
+    /// Sets the headline for user interfaces.
+    #[must_use]
+    pub fn with_title(mut self, title: impl Into<String>) -> Self {
+        self.facts.get_or_insert_default().title = Some(title.into());
+        self
+    }
+
+    /// Adds a fact for user interfaces. One that says `truncated` is true keeps the text from being cut to the limits: the tool
+    /// did that itself.
+    #[must_use]
+    pub fn with_metadata(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.facts.get_or_insert_default().metadata.insert(key.into(), value.into());
+        self
+    }
+
+    /// Adds what was told while the call ran, where the error says nothing of it itself.
+    pub(crate) fn add_told(&mut self, title: Option<String>, metadata: Map<String, Value>) {
+        if title.is_none() && metadata.is_empty() {
+            return;
+        }
+        let facts = self.facts.get_or_insert_default();
+        facts.title = facts.title.take().or(title);
+        for (key, value) in metadata {
+            facts.metadata.entry(key).or_insert(value);
+        }
+    }
+
     /// Replaces the text for the model, in place.
     pub(crate) fn set_message(&mut self, message: String) {
         self.message = message;
@@ -202,6 +249,12 @@ impl ToolError {
         if let Cow::Owned(message) = redactor.redact(&self.message) {
             self.message = message;
             self.source = None;
+        }
+        if let Some(facts) = &mut self.facts {
+            if let Some(title) = &mut facts.title {
+                redactor.redact_string(title, usize::MAX);
+            }
+            redactor.redact_members(&mut facts.metadata, usize::MAX);
         }
         if let Some(arguments) = &mut self.arguments {
             for problem in &mut arguments.problems {
@@ -233,6 +286,26 @@ impl ToolError {
     /// The text for the model.
     pub fn message(&self) -> &str {
         &self.message
+    }
+
+    /// The headline for user interfaces, where there is one.
+    pub fn title(&self) -> Option<&str> {
+        self.facts.as_ref()?.title.as_deref()
+    }
+
+    /// A fact for user interfaces.
+    pub fn metadata(&self, key: &str) -> Option<&Value> {
+        self.facts.as_ref()?.metadata.get(key)
+    }
+
+    /// What is said beside the text, to be changed.
+    pub(crate) fn facts(&mut self) -> Option<(Option<&mut String>, &mut Map<String, Value>)> {
+        self.facts.as_mut().map(|facts| (facts.title.as_mut(), &mut facts.metadata))
+    }
+
+    /// Whether the tool itself cut the text to size.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.metadata("truncated") == Some(&Value::Bool(true))
     }
 
     /// Whether trying again may help.

@@ -1,9 +1,11 @@
 //! What a host can watch while calls run.
 
 mod stream;
+mod teller;
 
 pub use stream::Events;
 pub(crate) use stream::Hub;
+pub use teller::Teller;
 
 use crate::ask::PendingAsk;
 use crate::call::ToolResult;
@@ -79,6 +81,15 @@ pub enum Event {
         /// How long it took, waiting included; in JSON seconds and nanoseconds.
         duration: Duration,
     },
+    /// Something that it left running is over: a command in the background, say. It may come long after the end of the call.
+    Ended {
+        /// By what the tool names it.
+        task_id: String,
+        /// What it was and how it ended, in one line.
+        title: String,
+        /// Facts.
+        metadata: Map<String, Value>,
+    },
     /// Whoever called dropped it: there is nobody to get a result.
     Interrupted,
 }
@@ -108,6 +119,10 @@ impl Event {
                 if let Some(title) = title {
                     redactor.redact_string(title, usize::MAX);
                 }
+                redactor.redact_members(metadata, usize::MAX);
+            }
+            Self::Ended { title, metadata, .. } => {
+                redactor.redact_string(title, usize::MAX);
                 redactor.redact_members(metadata, usize::MAX);
             }
             Self::Partial { content } => content.redact(redactor),

@@ -1,5 +1,6 @@
 //! Files of a workspace, by handle: what was decided about a path is what is opened, whatever happens to the path.
 
+mod decide;
 mod fault;
 mod handle;
 mod held;

@@ -52,6 +52,7 @@ mod history;
 mod hooks;
 mod housekeeping;
 mod inspector;
+mod kept_output;
 mod link;
 mod live;
 mod loop_guard;
@@ -112,7 +113,7 @@ pub use error::{IntoToolError, Retry, ToolError, ToolErrorKind};
 pub use escape::{
     MAX_BLOCK_CHARS, MAX_BLOCK_LINES, MAX_LINE_CHARS, escape_block, escape_line, escape_terminal,
 };
-pub use events::{AllowedBy, CallEvent, Event, Events, Progress};
+pub use events::{AllowedBy, CallEvent, Event, Events, Progress, Teller};
 pub use files::{
     Before, DirectoryEntry, Expected, FileContent, FileKind, FileLock, FileVersion, Interrupted, Left,
     Opened, OpenedDirectory, OpenedFile, OpenedTree, Proposal, Refused, Repaired, Seen, Taken, Target,
@@ -125,6 +126,7 @@ pub use history::{
 };
 pub use housekeeping::Housekeeping;
 pub use inspector::{CallbackInspector, Inspecting, Inspection, Inspector, Verdict};
+pub use kept_output::{KeptOutput, OutputCount, ShownOutput};
 pub use loop_guard::LoopGuard;
 pub use macros::{args, service, tool, tool_factory};
 pub use name::{MAX_NAME_BYTES, is_valid_name, nearest};

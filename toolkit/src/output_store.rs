@@ -129,6 +129,11 @@ pub(crate) struct OutputFile {
 }
 
 impl OutputFile {
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Appends as much as the disk takes. Blocks.
     pub(crate) fn write(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() && self.error.is_none() {

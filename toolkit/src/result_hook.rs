@@ -88,7 +88,15 @@ impl ResultReview<'_> {
         let mut redact = |text: &str| redacted(text, find(text));
         match &mut *self.outcome {
             Ok(output) => redact_output(output, &mut redact),
-            Err(error) => error.change_texts(&mut redact),
+            Err(error) => {
+                error.change_texts(&mut redact);
+                if let Some((title, metadata)) = error.facts() {
+                    if let Some(title) = title {
+                        change(title, &mut redact);
+                    }
+                    change_members(metadata, &mut redact);
+                }
+            }
         }
     }
 

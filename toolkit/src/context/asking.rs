@@ -75,6 +75,30 @@ impl ToolContext {
         }
     }
 
+    /// What the rules say of an action that is asked for unless a rule says otherwise.
+    pub fn decide(&self, request: &PermissionRequest<'_>) -> Decided {
+        self.scope().toolkit.settings.permissions.decide(self.caller(), request)
+    }
+
+    /// As [`ask`](Self::ask), but for rules that allow: for a tool that has looked at those itself, with more than a question
+    /// shows. What rules deny stays denied, and what a person allowed before stays allowed.
+    ///
+    /// # Errors
+    ///
+    /// As [`ask`](Self::ask).
+    pub async fn ask_in_person(&self, ask: Ask) -> Result<(), ToolError> {
+        self.check_cancelled()?;
+        let request = PermissionRequest::new(&ask.kind, &ask.patterns).raised(ask.raised);
+        let Decided { decision, rule, .. } = self.decide(&request);
+        if decision == Decision::Deny {
+            if let Some(number) = self.log(|asks| asks.begin("tool", &ask)) {
+                self.live().asks.denied_by_rule(number, &named(rule.as_ref()));
+            }
+            return Err(denied(&ask, rule.as_ref()));
+        }
+        self.ask_person(ask, "tool").await
+    }
+
     /// Asks a person, whatever the rules say: for what has been decided to be asked. What was allowed before answers it.
     /// `asker` is who asks, for the history.
     pub(crate) async fn ask_person(&self, ask: Ask, asker: &str) -> Result<(), ToolError> {

@@ -146,6 +146,21 @@ impl<'a> Cutter<'a> {
         self.told(excerpt, kept)
     }
 
+    /// Whether a text is within the limits.
+    pub(crate) fn text_fits(self, text: &str) -> bool {
+        text.len() as u64 <= self.limits.max_bytes
+            && self.lines_fit(text.as_bytes(), newlines(text.as_bytes()))
+    }
+
+    /// Cuts a text of which the ends are known, and which is kept already. `clean` takes out of what stays what the model has no
+    /// use for.
+    pub(crate) fn ends(self, ends: Ends<'_>, kept: Kept, clean: &dyn Fn(&str) -> String) -> CutText {
+        let mut excerpt = ends.excerpt(&self.limits);
+        excerpt.head = clean(&excerpt.head);
+        excerpt.tail = clean(&excerpt.tail);
+        self.told(excerpt, kept)
+    }
+
     /// The excerpt with what the model is told of the rest.
     fn told(self, excerpt: Excerpt, kept: Kept) -> CutText {
         let Excerpt { head: mut text, tail, mut cut } = excerpt;

@@ -170,7 +170,25 @@ impl Hub {
         if !self.is_watched() {
             return;
         }
-        let session = context.gated_session_id();
+        let made = || {
+            let mut event = event();
+            event.redact(context.redactor());
+            CallEvent {
+                call_id: context.call_id().to_owned(),
+                tool: context.tool_name().to_owned(),
+                session_id: context.session_id().map(str::to_owned),
+                agent: context.agent().map(str::to_owned),
+                event,
+            }
+        };
+        self.send_made(context.gated_session_id(), made);
+    }
+
+    /// Sends an event of a session. It is not made if nobody reads.
+    pub(super) fn send_made(&self, session: &str, event: impl FnOnce() -> CallEvent) {
+        if !self.is_watched() {
+            return;
+        }
         let queues: Vec<Arc<Queue>> = self
             .lock()
             .iter()
@@ -180,15 +198,7 @@ impl Hub {
         if queues.is_empty() {
             return;
         }
-        let mut event = event();
-        event.redact(context.redactor());
-        let event = CallEvent {
-            call_id: context.call_id().to_owned(),
-            tool: context.tool_name().to_owned(),
-            session_id: context.session_id().map(str::to_owned),
-            agent: context.agent().map(str::to_owned),
-            event,
-        };
+        let event = event();
         for queue in queues {
             queue.push(event.clone());
         }

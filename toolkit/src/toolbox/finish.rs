@@ -53,7 +53,7 @@ pub(super) fn finish<'a>(
         Err(error) => {
             let limits = limits.unwrap_or(context.scope().toolkit.settings.limits);
             // Shorter than any limit that makes sense.
-            if stream.is_none() && error.message().len() <= 256 {
+            if stream.is_none() && (error.message().len() <= 256 || error.is_cut()) {
                 return None;
             }
             let error = mem::replace(error, ToolError::failed(""));
@@ -88,7 +88,13 @@ fn complete_outcome(context: &ToolContext, outcome: &mut Outcome, repairs: &[Rep
         }
         Err(error) => {
             let taken = mem::replace(error, ToolError::failed(""));
-            *error = complete(context.tool(), taken).redacted(context.redactor());
+            *error = complete(context.tool(), taken);
+            if let Some(live) = context.live_if_made() {
+                let told = live.told();
+                error.add_told(told.title, told.metadata);
+            }
+            let taken = mem::replace(error, ToolError::failed(""));
+            *error = taken.redacted(context.redactor());
         }
     }
 }

@@ -1,0 +1,53 @@
+//! Telling of what a call left running.
+
+use super::{CallEvent, Event, Hub};
+use crate::context::ToolContext;
+use crate::redact::Redactor;
+use serde_json::{Map, Value};
+use std::sync::{Arc, Weak};
+
+/// Tells those who watch, also when the call is long over. It keeps neither the toolkit nor the session alive: once the toolkit
+/// is gone, nobody is told.
+#[derive(Debug, Clone)]
+pub struct Teller {
+    hub: Weak<Hub>,
+    session: String,
+    call_id: String,
+    tool: String,
+    session_id: Option<String>,
+    agent: Option<String>,
+    redactor: Redactor,
+}
+
+impl ToolContext {
+    /// What tells of something that the call leaves running.
+    pub fn teller(&self) -> Teller {
+        Teller {
+            hub: Arc::downgrade(self.hub()),
+            session: self.gated_session_id().to_owned(),
+            call_id: self.call_id().to_owned(),
+            tool: self.tool_name().to_owned(),
+            session_id: self.session_id().map(str::to_owned),
+            agent: self.agent().map(str::to_owned),
+            redactor: self.redactor().clone(),
+        }
+    }
+}
+
+impl Teller {
+    /// Tells that it is over: [`Event::Ended`].
+    pub fn ended(&self, task_id: &str, title: impl Into<String>, metadata: Map<String, Value>) {
+        let Some(hub) = self.hub.upgrade() else { return };
+        hub.send_made(&self.session, || {
+            let mut event = Event::Ended { task_id: task_id.to_owned(), title: title.into(), metadata };
+            event.redact(&self.redactor);
+            CallEvent {
+                call_id: self.call_id.clone(),
+                tool: self.tool.clone(),
+                session_id: self.session_id.clone(),
+                agent: self.agent.clone(),
+                event,
+            }
+        });
+    }
+}

@@ -1,0 +1,112 @@
+//! What is decided of paths that something other than this process uses: a command, say.
+
+use super::Workspace;
+use crate::ask::Access;
+use crate::context::files::Looked;
+use crate::context::leave::{MOST_LOOKS, restless};
+use crate::error::ToolError;
+use crate::permission::{DecidedPath, PathDecision};
+use crate::workspace::Look;
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// How many entries are looked at below one directory before it is asked about.
+const MOST_ENTRIES: usize = 20_000;
+/// How long is looked below one directory before it is asked about.
+const LONGEST: Duration = Duration::from_millis(200);
+
+impl Workspace {
+    /// What would be decided of using a path, links followed to the end, without asking anybody. Blocks for as long as looking
+    /// at a few directories takes.
+    ///
+    /// It is for paths that something else opens, such as a command: what this process opens itself it opens by
+    /// [`open`](Self::open) and its like, which also hold what was decided.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidArguments` for what can be no path, `Unavailable` where there is no workspace.
+    pub fn decide(&self, path: impl AsRef<Path>, access: Access) -> Result<DecidedPath, ToolError> {
+        let (mut from, mut look) = (path.as_ref().to_owned(), Look::Inside);
+        for _ in 0..MOST_LOOKS {
+            let (decided, place) =
+                match self.ctx.scope().look(self.ctx.gated_session_id(), &from, access, look)? {
+                    Looked::OwnOutput(path) => return Ok(DecidedPath::allowed(path)),
+                    Looked::At(seen) => *seen,
+                };
+            if decided.decision != PathDecision::Allow || place.is_inside() || look == Look::Everywhere {
+                return Ok(decided);
+            }
+            (from, look) = (place.real, Look::Everywhere);
+        }
+        Err(restless(path.as_ref()))
+    }
+
+    /// What would be decided of reading a file, or everything below a directory: as strict as the strictest of it, hidden and
+    /// ignored files among it. A directory of more than 20,000 entries, or that takes longer than 200 ms, is asked about.
+    /// Where `follows_links` says so, a link below that leads out of the directory is asked about too. Blocks for as long.
+    ///
+    /// # Errors
+    ///
+    /// As [`decide`](Self::decide).
+    pub fn decide_tree(&self, path: impl AsRef<Path>, follows_links: bool) -> Result<DecidedPath, ToolError> {
+        let mut decided = self.decide(path, Access::Read)?;
+        if decided.decision == PathDecision::Allow && decided.path.is_dir() {
+            decided.decision = self.below(&decided.path, follows_links)?;
+        }
+        Ok(decided)
+    }
+
+    fn below(&self, root: &Path, follows_links: bool) -> Result<PathDecision, ToolError> {
+        let until = Instant::now() + LONGEST;
+        let may_deny = self.ctx.scope().toolkit.settings.permissions.says_of_reading();
+        let is_inside = self.roots()?.holding(root).is_some();
+        let mut decision = PathDecision::Allow;
+        let (mut waiting, mut count) = (vec![root.to_owned()], 0_usize);
+        while let Some(directory) = waiting.pop() {
+            // What this process cannot list, what it starts cannot either.
+            let Ok(entries) = fs::read_dir(&directory) else { continue };
+            for entry in entries.filter_map(Result::ok) {
+                count += 1;
+                if count > MOST_ENTRIES || Instant::now() > until {
+                    return Ok(asked("read", "which holds more than can be looked through"));
+                }
+                let path = entry.path();
+                let Ok(kind) = entry.file_type() else { continue };
+                if kind.is_symlink() {
+                    if follows_links && !path.canonicalize().is_ok_and(|target| target.starts_with(root)) {
+                        decision = asked("read", &format!("in which {} leads elsewhere", self.shown(&path)));
+                    }
+                    continue;
+                }
+                let is_allowed = if is_inside {
+                    self.needs_no_leave(&path)
+                } else {
+                    self.decide(&path, Access::Read)?.decision == PathDecision::Allow
+                };
+                if !is_allowed {
+                    let found = self.decide(&path, Access::Read)?.decision;
+                    decision = match found {
+                        PathDecision::Deny { .. } => return Ok(found),
+                        PathDecision::Ask { kind, reason } => {
+                            let shown = self.shown(&path);
+                            PathDecision::Ask { kind, reason: format!("which holds {shown}, {reason}") }
+                        }
+                        PathDecision::Allow => decision,
+                    };
+                    if !may_deny && decision != PathDecision::Allow {
+                        return Ok(decision);
+                    }
+                }
+                if kind.is_dir() {
+                    waiting.push(path);
+                }
+            }
+        }
+        Ok(decision)
+    }
+}
+
+fn asked(kind: &str, reason: &str) -> PathDecision {
+    PathDecision::Ask { kind: kind.to_owned(), reason: reason.to_owned() }
+}

@@ -10,17 +10,24 @@ pub struct ExecSettings {
     /// Which commands a person is asked about.
     #[arg(default = ExecAsk::OnMiss)]
     pub ask: ExecAsk,
-    /// What happens to a command that is not proved to only read.
-    #[arg(default = ExecSecurity::Auto)]
+    /// What happens to a command that is not proved to only read. Of this and `permission.exec` the stricter counts.
+    #[arg(default = ExecSecurity::Ask)]
     pub security: ExecSecurity,
-    /// How long a command may run, in seconds, from 1 to 86400 (a day).
+    /// How long a command may run unless its call says otherwise, in seconds, from 1 to 86400 (a day).
     #[arg(default = 120, range(1..=86_400))]
     pub timeout_sec: u64,
+    /// The longest that a call can say, in seconds, from 1 to 86400 (a day).
+    #[arg(default = 3600, range(1..=86_400))]
+    pub max_timeout_sec: u64,
     /// After how long a command that still runs goes to the background, in milliseconds, from 10 to 3600000 (an hour).
     /// Without it, none does unless it was asked to.
     #[arg(range(10..=3_600_000))]
     pub background_ms: Option<u64>,
-    /// Programs, by name, that run without asking when they only filter their input.
+    /// How many commands of one session may run in the background at once, from 1 to 1000.
+    #[arg(default = 64, range(1..=1_000))]
+    pub max_background: usize,
+    /// Programs, by name, that run without asking when they only filter their input: no word of theirs is a path, or the name
+    /// of something that is there.
     #[arg(default)]
     pub safe_bins: Vec<String>,
     /// Directories that are looked for programs before those of `PATH`.
@@ -28,20 +35,30 @@ pub struct ExecSettings {
     pub path_prepend: Vec<String>,
     /// How patches are applied.
     pub apply_patch: Option<ApplyPatchSettings>,
-    /// Whether commands run in a sandbox of the operating system, where there is one.
+    /// Whether commands run in a sandbox of the operating system, where there is one. `false` is `sandbox: "off"`.
     #[arg(default = true)]
     pub enable_sandbox: bool,
-    /// The directory that commands run in. Without one, the workspace.
+    /// What is done where the sandbox, or a part of it, cannot be had.
+    #[arg(default = ExecSandbox::Auto)]
+    pub sandbox: ExecSandbox,
+    /// What a command can change within its sandbox.
+    #[arg(default = ExecSandboxMode::WorkspaceWrite)]
+    pub sandbox_mode: ExecSandboxMode,
+    /// Whether a command reaches the network from its sandbox.
+    #[arg(default = ExecNetwork::Off)]
+    pub network: ExecNetwork,
+    /// The directory that commands run in, absolute, from `~` on, or relative to the workspace. Without one, the workspace.
     pub default_working_directory: Option<String>,
     /// Directories beside the workspace that commands and the file tools may use as they may use the workspace, absolute
     /// or from `~` on.
     #[arg(default)]
     pub allowed_directories: Vec<String>,
-    /// Whether a person is asked about a command that may destroy something. What is not asked then is denied where it
-    /// is forbidden.
+    /// Whether a person is asked about a command that may destroy something, also where `security: "auto"` would let it run.
+    /// With `false` it is a command like others; what is forbidden is denied all the same.
     #[arg(default = true)]
     pub confirm_dangerous_commands: bool,
-    /// Commands, as they are typed, with `*` for any text, about which nobody is asked although they may destroy something.
+    /// Simple commands, as they are typed, with `*` for any text, about which nobody is asked although they may destroy
+    /// something. What else stands around one of them is judged by itself.
     #[arg(default)]
     pub dangerous_command_whitelist: Vec<String>,
 }
@@ -64,12 +81,49 @@ pub enum ExecAsk {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExecSecurity {
-    /// Its class decides.
+    /// It runs where a sandbox that works contains what it does; else a person is asked.
     Auto,
     /// A person is asked.
     Ask,
     /// It is denied.
     Deny,
+}
+
+/// What is done where the sandbox, or a part of it, cannot be had.
+#[toolkit::args]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum ExecSandbox {
+    /// Commands run with what there is of it, and are asked about as without.
+    Auto,
+    /// No command runs.
+    Required,
+    /// Commands run without any, in any case.
+    Off,
+}
+
+/// What a command can change within its sandbox.
+#[toolkit::args]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum ExecSandboxMode {
+    /// Nothing but a `/tmp` of the session's own.
+    ReadOnly,
+    /// Also what is in the workspace and `allowedDirectories`, but for protected paths.
+    WorkspaceWrite,
+    /// All that the user may, but for protected paths.
+    Full,
+}
+
+/// Whether a command reaches the network from its sandbox.
+#[toolkit::args]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum ExecNetwork {
+    /// It does.
+    On,
+    /// It does not, unless a person was asked about a command that is known to speak with other machines.
+    Off,
 }
 
 /// How patches are applied.

@@ -11,6 +11,7 @@
 //! | feature | tools |
 //! |---|---|
 //! | `fs` | [`read`](fs::read), [`write`](fs::write), [`edit`](fs::edit()), [`apply_patch`](fs::apply_patch()), [`glob`](fs::glob()), [`grep`](fs::grep()), [`skill`](fs::skill()) |
+//! | `runtime` | [`exec`](runtime::exec()), [`process`](runtime::process()) |
 //!
 //! What can be configured of the tools is in [`config`], whichever of them are switched on. Whatever the features, this
 //! crate also registers what lists of a configuration can use:
@@ -26,7 +27,7 @@
 //! | profile `coding` | `group:fs`, `group:runtime`, `group:sessions` |
 //! | profile `messaging` | `group:messaging`, `sessions_list`, `sessions_history`, `session_status` |
 //! | profile `full` | every tool that is not optional |
-//! | `bash` | another name of `exec` |
+//! | `bash`, `shell` | other names of `exec` |
 //! | `apply-patch` | another name of `apply_patch` |
 //!
 //! Lists may also name `agents_list`, `browser`, `canvas`, `cron`, `gateway`, `image`, `nodes` and `tts`: tools of these names are
@@ -35,11 +36,13 @@
 //! # Reserved names
 //!
 //! Where this crate is core, as above, no plugin, server or client can have a tool of one of these names, nor an alias; and no
-//! plugin can have one as its id. That holds for tools that are switched off too: `apply_patch`, `edit`, `glob`, `grep`,
-//! `read`, `skill`, `write`. No server or client can have a tool of any other name in the groups above either.
+//! plugin can have one as its id. That holds for tools that are switched off too: `apply_patch`, `bash`, `edit`,
+//! `exec`, `glob`, `grep`, `process`, `read`, `shell`, `skill`, `write`. No server or client can have a tool of any other name in the groups above either.
 
 pub mod config;
 #[cfg(feature = "fs")]
 pub mod fs;
+#[cfg(feature = "runtime")]
+pub mod runtime;
 
 mod policy;

@@ -14,6 +14,6 @@ toolkit::policy_data! {
         ("messaging", Some(&["group:messaging", "sessions_list", "sessions_history", "session_status"])),
         ("full", None),
     ],
-    aliases: [("bash", "exec"), ("apply-patch", "apply_patch")],
+    aliases: [("bash", "exec"), ("shell", "exec"), ("apply-patch", "apply_patch")],
     names: ["agents_list", "browser", "canvas", "cron", "gateway", "image", "nodes", "tts"],
 }

@@ -10,8 +10,16 @@ fn every_key_is_there_with_its_type_default_and_limits() {
     let schema = Configuration::schema().unwrap();
     for (key, expected) in [
         ("exec.ask", json!({"enum": ["off", "on-miss", "always"], "default": "on-miss"})),
-        ("exec.security", json!({"enum": ["auto", "ask", "deny"], "default": "auto"})),
+        ("exec.security", json!({"enum": ["auto", "ask", "deny"], "default": "ask"})),
         ("exec.timeoutSec", json!({"type": "integer", "minimum": 1, "maximum": 86_400, "default": 120})),
+        ("exec.maxTimeoutSec", json!({"type": "integer", "minimum": 1, "maximum": 86_400, "default": 3_600})),
+        ("exec.maxBackground", json!({"type": "integer", "minimum": 1, "maximum": 1_000, "default": 64})),
+        ("exec.sandbox", json!({"enum": ["auto", "required", "off"], "default": "auto"})),
+        (
+            "exec.sandboxMode",
+            json!({"enum": ["read-only", "workspace-write", "full"], "default": "workspace-write"}),
+        ),
+        ("exec.network", json!({"enum": ["on", "off"], "default": "off"})),
         ("exec.backgroundMs", json!({"type": "integer", "minimum": 10, "maximum": 3_600_000})),
         ("exec.safeBins", json!({"type": "array", "items": {"type": "string"}})),
         ("exec.pathPrepend", json!({"type": "array", "items": {"type": "string"}})),

@@ -8,34 +8,34 @@ use toolkit::{PolicySettings, ToolPolicy, ToolRules};
 
 toolkit::link!(core: builtin_tools);
 
-/// Runs a command, in a crate that is not core.
-#[tool(group = "runtime")]
-async fn process() {}
+/// Searches, in a crate that is not core.
+#[tool(group = "web")]
+async fn web_search() {}
 
-/// Which of `read` and `process` are there.
+/// Which of `read` and `web_search` are there.
 async fn found(tools: ToolRules) -> Vec<String> {
     let mut settings = PolicySettings::default();
     settings.tools = tools;
     let toolkit = Toolkit::builder().policy(ToolPolicy::new(settings)).build().unwrap();
     let toolbox = toolkit.toolbox(&Caller::new()).await;
     let names = toolbox.tools().map(|tool| tool.name().to_owned());
-    names.filter(|name| name == "read" || name == "process").collect()
+    names.filter(|name| name == "read" || name == "web_search").collect()
 }
 
 #[tokio::test]
 async fn profiles_and_groups_are_there() {
     let rules = ToolRules::default;
     for (rules, expected) in [
-        (rules(), &["process", "read"][..]),
-        (rules().profile("full"), &["process", "read"]),
+        (rules(), &["read", "web_search"][..]),
+        (rules().profile("full"), &["read", "web_search"]),
         (rules().profile("coding"), &["read"]),
         (rules().profile("minimal"), &[]),
         (rules().profile("messaging"), &[]),
         (rules().allow(["group:fs"]), &["read"]),
-        (rules().allow(["group:runtime"]), &[]),
-        (rules().allow(["process"]), &["process"]),
-        (rules().deny(["group:runtime"]), &["read"]),
-        (rules().deny(["group:fs"]), &["process"]),
+        (rules().allow(["group:web"]), &[]),
+        (rules().allow(["web_search"]), &["web_search"]),
+        (rules().deny(["group:web"]), &["read"]),
+        (rules().deny(["group:fs"]), &["web_search"]),
     ] {
         assert_eq!(found(rules.clone()).await, expected, "{rules:?}");
     }

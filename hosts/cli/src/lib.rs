@@ -91,7 +91,7 @@ mod trust;
 mod value;
 mod words;
 
-#[cfg(feature = "fs")]
+#[cfg(any(feature = "fs", feature = "runtime"))]
 toolkit::link!(core: builtin_tools);
 
 pub use cli::{Cli, main, run};

@@ -1,0 +1,21 @@
+//! Commands: judged before they run, kept within a sandbox while they run, and never lost.
+//!
+//! The library `toolkit_sandbox` owns their processes. A host calls `toolkit_sandbox::init()` first in its `main`, as the `toolkit`
+//! command does, or has the weaker guarantee that is described there; the result of each command says which, under `guarantee`.
+
+mod clean;
+mod containing;
+mod environment;
+mod exec;
+mod job;
+mod jobs;
+mod judged;
+mod keys;
+mod process;
+mod question;
+mod run;
+mod safe_bins;
+mod told;
+
+pub use exec::{ExecEscalation, exec};
+pub use process::{ProcessAction, process};

@@ -1,0 +1,258 @@
+//! The environment that a command gets: what is on a list, and nothing else of the host's.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use toolkit::{ToolError, ToolErrorKind, escape_line};
+
+/// What of the host's environment a command gets, by name.
+const INHERITED: &[&str] = &[
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "LANG",
+    "LANGUAGE",
+    "TZ",
+    "TMPDIR",
+    "SHELL",
+    "COLORTERM",
+    "NO_COLOR",
+    "CARGO_HOME",
+    "RUSTUP_HOME",
+    "JAVA_HOME",
+    "GOPATH",
+    "GOROOT",
+    "NVM_DIR",
+    "PNPM_HOME",
+    "VIRTUAL_ENV",
+    "CONDA_PREFIX",
+    "PYENV_ROOT",
+    "HOSTNAME",
+    "CI",
+];
+/// The same, by how the name begins.
+const INHERITED_PREFIXES: &[&str] = &["LC_", "XDG_"];
+/// Names that a command never gets, from nobody: a shell or a loader would run or load what they say.
+const NEVER: &[&str] = &[
+    "BASH_ENV",
+    "ENV",
+    "PROMPT_COMMAND",
+    "SHELLOPTS",
+    "BASHOPTS",
+    "BASH_XTRACEFD",
+    "PS4",
+    "IFS",
+    "GCONV_PATH",
+    "LOCPATH",
+    "NLSPATH",
+    "GLIBC_TUNABLES",
+    "MALLOC_TRACE",
+    "RES_OPTIONS",
+    "HOSTALIASES",
+];
+const NEVER_PREFIXES: &[&str] = &["LD_", "DYLD_", "BASH_FUNC_"];
+/// Parts of names whose values are secrets.
+const SECRET: &[&str] = &[
+    "KEY",
+    "TOKEN",
+    "SECRET",
+    "PASSWORD",
+    "PASSWD",
+    "PASSPHRASE",
+    "CREDENTIAL",
+    "COOKIE",
+    "PRIVATE",
+    "AUTH",
+    "SESSION_ID",
+];
+/// What may be set for a command without a question, by name.
+const LISTED: &[&str] = &[
+    "LANG",
+    "LANGUAGE",
+    "TZ",
+    "TERM",
+    "NO_COLOR",
+    "CLICOLOR",
+    "CLICOLOR_FORCE",
+    "FORCE_COLOR",
+    "COLORTERM",
+    "COLUMNS",
+    "LINES",
+    "CI",
+    "DEBUG",
+    "VERBOSE",
+    "RUST_BACKTRACE",
+    "RUST_LOG",
+    "NODE_ENV",
+    "PYTHONUNBUFFERED",
+    "GIT_TERMINAL_PROMPT",
+    "GIT_OPTIONAL_LOCKS",
+];
+/// The longest value that is set without a question, in bytes.
+const LONGEST_LISTED: usize = 200;
+
+/// What a command gets.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Environment {
+    /// All of it.
+    pub(super) variables: BTreeMap<String, String>,
+    /// Of those that the model set the ones that a person has to be asked about.
+    pub(super) asked: Vec<String>,
+}
+
+/// Makes it, of what the host has and what the model wants.
+///
+/// # Errors
+///
+/// `InvalidArguments` for what can be no variable, `Denied` for what is never set.
+pub(super) fn environment(
+    host: impl Iterator<Item = (String, String)>,
+    path_prepend: &[String],
+    on_terminal: bool,
+    wanted: &BTreeMap<String, String>,
+) -> Result<Environment, ToolError> {
+    let mut variables: BTreeMap<String, String> =
+        host.filter(|(name, value)| is_inherited(name) && !value.contains('\0')).collect();
+    let own = variables.get("PATH").cloned().unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".to_owned());
+    let home = variables.get("HOME").map(PathBuf::from);
+    let path: Vec<String> =
+        path_prepend.iter().map(|directory| from_home(directory, home.as_deref())).chain([own]).collect();
+    variables.insert("PATH".to_owned(), path.join(":"));
+    variables.insert("TERM".to_owned(), if on_terminal { "xterm-256color" } else { "dumb" }.to_owned());
+    let mut asked = Vec::new();
+    for (name, value) in wanted {
+        check(name, value)?;
+        if !is_listed(name, value) {
+            asked.push(name.clone());
+        }
+        variables.insert(name.clone(), value.clone());
+    }
+    Ok(Environment { variables, asked })
+}
+
+/// A directory that may begin with `~`.
+pub(super) fn from_home(directory: &str, home: Option<&Path>) -> String {
+    match (directory.strip_prefix('~'), home) {
+        (Some(below), Some(home)) if below.is_empty() || below.starts_with('/') => {
+            format!("{}{below}", home.display())
+        }
+        _ => directory.to_owned(),
+    }
+}
+
+fn is_inherited(name: &str) -> bool {
+    let is_on_list =
+        INHERITED.contains(&name) || INHERITED_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
+    is_on_list && !is_never(name) && !looks_secret(name)
+}
+
+fn is_never(name: &str) -> bool {
+    NEVER.contains(&name) || NEVER_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+}
+
+fn looks_secret(name: &str) -> bool {
+    let name = name.to_uppercase();
+    SECRET.iter().any(|part| name.contains(part))
+}
+
+fn is_listed(name: &str, value: &str) -> bool {
+    let is_known = LISTED.contains(&name) || name.starts_with("LC_");
+    // A value with a path would name a file that programs read.
+    let is_harmless = !value.contains(['/', '%']) && !value.chars().any(char::is_control);
+    is_known && is_harmless && value.len() <= LONGEST_LISTED && (name != "TZ" || !value.contains(':'))
+}
+
+fn check(name: &str, value: &str) -> Result<(), ToolError> {
+    let wrong = |problem: String| Err(ToolError::new(ToolErrorKind::InvalidArguments, problem));
+    let shown = escape_line(name);
+    let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        && name.bytes().next().is_some_and(|first| !first.is_ascii_digit());
+    if is_never(name) {
+        return Err(ToolError::denied(format!(
+            "the variable {shown} is never set for a command: a shell or a loader would run or load what it says; leave it out"
+        )));
+    }
+    if !is_name {
+        return wrong(format!(
+            "`{shown}` can be no variable: a name has letters, digits and `_` alone, and no digit first"
+        ));
+    }
+    if value.contains('\0') {
+        return wrong(format!("the value of {shown} holds a NUL character, which no variable can"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pairs(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+        pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    }
+
+    #[test]
+    fn nothing_comes_from_the_host_but_what_is_listed() {
+        let host = pairs(&[
+            ("PATH", "/bin"),
+            ("HOME", "/home/ada"),
+            ("LC_ALL", "C"),
+            ("LC_TOKEN", "x"),
+            ("XDG_SECRET_KEY", "x"),
+            ("XDG_CONFIG_HOME", "/c"),
+            ("AWS_SECRET_ACCESS_KEY", "x"),
+            ("LD_PRELOAD", "x"),
+            ("BASH_ENV", "x"),
+            ("BASH_FUNC_ls%%", "() { id; }"),
+            ("PROMPT_COMMAND", "id"),
+            ("GIT_SSH_COMMAND", "id"),
+            ("EDITOR", "vi"),
+        ]);
+        let env = environment(host.into_iter(), &["~/bin".to_owned()], false, &BTreeMap::new()).unwrap();
+        assert_eq!(
+            env.variables,
+            pairs(&[
+                ("PATH", "/home/ada/bin:/bin"),
+                ("HOME", "/home/ada"),
+                ("LC_ALL", "C"),
+                ("XDG_CONFIG_HOME", "/c"),
+                ("TERM", "dumb"),
+            ])
+        );
+        let env = environment(std::iter::empty(), &[], true, &BTreeMap::new()).unwrap();
+        assert_eq!(env.variables["TERM"], "xterm-256color");
+        assert_eq!(env.variables["PATH"], "/usr/local/bin:/usr/bin:/bin");
+    }
+
+    #[test]
+    fn what_the_model_sets() {
+        for (name, value, expected) in [
+            ("CI", "1", Ok(false)),
+            ("LC_ALL", "C.UTF-8", Ok(false)),
+            ("RUST_LOG", "a=debug,b::c=trace", Ok(false)),
+            ("LANG", "/tmp/x", Ok(true)),
+            ("TZ", ":x", Ok(true)),
+            ("DEBUG", "a\nb", Ok(true)),
+            ("FOO", "1", Ok(true)),
+            ("PATH", "/tmp", Ok(true)),
+            ("GIT_PAGER", "id", Ok(true)),
+            ("LD_PRELOAD", "x", Err(ToolErrorKind::Denied)),
+            ("DYLD_INSERT_LIBRARIES", "x", Err(ToolErrorKind::Denied)),
+            ("BASH_ENV", "x", Err(ToolErrorKind::Denied)),
+            ("ENV", "x", Err(ToolErrorKind::Denied)),
+            ("PROMPT_COMMAND", "x", Err(ToolErrorKind::Denied)),
+            ("BASH_FUNC_ls%%", "() { id; }", Err(ToolErrorKind::Denied)),
+            ("A=B", "x", Err(ToolErrorKind::InvalidArguments)),
+            ("", "x", Err(ToolErrorKind::InvalidArguments)),
+            ("1A", "x", Err(ToolErrorKind::InvalidArguments)),
+            ("A", "x\0", Err(ToolErrorKind::InvalidArguments)),
+        ] {
+            let made = environment(std::iter::empty(), &[], false, &pairs(&[(name, value)]));
+            let found = made.map(|env| {
+                assert_eq!(env.variables[name], value);
+                !env.asked.is_empty()
+            });
+            assert_eq!(found.map_err(|error| error.kind()), expected, "{name}={value}");
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! One command that runs, and who watches that it ends.
+
+use super::clean::clean;
+use serde_json::{Map, Value};
+use std::io;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until, timeout};
+use toolkit::prelude::*;
+use toolkit::{CancellationToken, Keep, KeptOutput, OutputCount, ShownOutput};
+use toolkit_sandbox::{End, Exit, Guarantee, Job, Stopped};
+
+/// How long processes get between TERM and KILL.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// A command that was started.
+#[derive(Debug)]
+pub(super) struct Running {
+    /// By what the model names it.
+    pub(super) id: String,
+    pub(super) command: String,
+    pub(super) cwd: PathBuf,
+    pub(super) class: &'static str,
+    /// Whether what is written to it can do nothing that was not proved harmless.
+    pub(super) is_harmless: bool,
+    pub(super) started: Instant,
+    pub(super) timeout: Duration,
+    pub(super) job: Job,
+    pub(super) output: KeptOutput,
+    state: watch::Sender<Option<Ended>>,
+    end: CancellationToken,
+    why: Mutex<Option<Why>>,
+    background: AtomicBool,
+    /// How much of it the model has been told of.
+    pub(super) told: Mutex<Told>,
+}
+
+/// How much of a job the model has been told of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Told {
+    pub(super) bytes: u64,
+    pub(super) ended: bool,
+    pub(super) gone: bool,
+}
+
+/// Why a job was ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Why {
+    /// It took too long.
+    Timeout,
+    /// The call that runs it was cancelled.
+    Cancelled,
+    /// The model, or the end of the session, stopped it.
+    Stopped,
+}
+
+/// The end of the command's own process.
+#[derive(Debug, Clone)]
+pub(super) struct Ended {
+    pub(super) exit: Exit,
+    pub(super) why: Option<Why>,
+    pub(super) stopped: Option<Stopped>,
+    pub(super) at: Instant,
+}
+
+/// What is known of a job when it starts.
+pub(super) struct Start {
+    pub(super) id: String,
+    pub(super) command: String,
+    pub(super) cwd: PathBuf,
+    pub(super) class: &'static str,
+    pub(super) is_harmless: bool,
+    pub(super) timeout: Duration,
+    pub(super) output: KeptOutput,
+}
+
+impl Running {
+    /// Watches a job from now on.
+    pub(super) fn watch(job: Job, start: Start, teller: toolkit::Teller) -> Arc<Self> {
+        let running = Arc::new(Self {
+            id: start.id,
+            command: start.command,
+            cwd: start.cwd,
+            class: start.class,
+            is_harmless: start.is_harmless,
+            started: Instant::now(),
+            timeout: start.timeout,
+            job,
+            output: start.output,
+            state: watch::Sender::new(None),
+            end: CancellationToken::new(),
+            why: Mutex::new(None),
+            background: AtomicBool::new(false),
+            told: Mutex::default(),
+        });
+        let watched = Arc::clone(&running);
+        tokio::spawn(async move {
+            let ended = watched.until_ended().await;
+            let title = format!("{}: {}", watched.id, how(&ended.exit));
+            watched.state.send_replace(Some(ended.clone()));
+            if watched.is_background() {
+                teller.ended(&watched.id, title, facts(&watched, &ended));
+            }
+        });
+        running
+    }
+
+    async fn until_ended(&self) -> Ended {
+        let deadline = self.started + self.timeout;
+        let why = tokio::select! {
+            exit = self.job.exited() => {
+                return Ended { exit, why: None, stopped: None, at: Instant::now() };
+            }
+            () = sleep_until(deadline) => Why::Timeout,
+            () = self.end.cancelled() => {
+                self.why.lock().unwrap_or_else(PoisonError::into_inner).unwrap_or(Why::Stopped)
+            }
+        };
+        let stopped = self.stop().await;
+        let exit = self.job.exited().await;
+        Ended { exit, why: Some(why), stopped: Some(stopped), at: Instant::now() }
+    }
+
+    /// Has it ended, with all that came of it; [`ended`](Self::ended) waits for that.
+    pub(super) fn end(&self, why: Why) {
+        self.why.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);
+        self.end.cancel();
+    }
+
+    /// Ends all its processes, and waits until that is known of all that can be ended.
+    pub(super) async fn stop(&self) -> Stopped {
+        let stopped = self.job.stop(GRACE).await;
+        if stopped.left.is_empty() {
+            let _ = timeout(GRACE, self.job.gone()).await;
+        }
+        stopped
+    }
+
+    /// Waits for the end of its own process.
+    pub(super) async fn ended(&self) -> Ended {
+        let mut state = self.state.subscribe();
+        loop {
+            if let Some(ended) = &*state.borrow_and_update() {
+                return ended.clone();
+            }
+            if state.changed().await.is_err() {
+                // The sender is in `self`.
+                std::future::pending::<()>().await;
+            }
+        }
+    }
+
+    /// The end of its own process, if it has ended.
+    pub(super) fn has_ended(&self) -> Option<Ended> {
+        self.state.borrow().clone()
+    }
+
+    /// Whether nothing of it is left.
+    pub(super) fn is_gone(&self) -> bool {
+        self.job.progress().gone
+    }
+
+    pub(super) fn is_background(&self) -> bool {
+        self.background.load(Ordering::Relaxed)
+    }
+
+    /// Lets it live on when its call is over.
+    pub(super) fn to_background(&self) {
+        self.background.store(true, Ordering::Relaxed);
+        self.output.keep();
+    }
+
+    /// How much output there is.
+    pub(super) fn count(&self) -> OutputCount {
+        let progress = self.job.progress();
+        let error = progress
+            .write_error
+            .map(|error| format!("writing failed: {}", io::Error::from_raw_os_error(error)));
+        let newlines = error.is_none().then_some(progress.newlines);
+        OutputCount { bytes: progress.written, newlines, error }
+    }
+
+    /// What a model gets of the output so far, as a terminal would show it.
+    pub(super) async fn show(self: &Arc<Self>, ctx: &ToolContext) -> Result<ShownOutput, ToolError> {
+        let (running, context) = (Arc::clone(self), ctx.clone());
+        let shown = tokio::task::spawn_blocking(move || {
+            running.output.show(&context, &running.count(), Keep::Ends, &clean)
+        });
+        let shown = shown
+            .await
+            .map_err(|_| ToolError::failed("the output cannot be read: the host is shutting down"))?;
+        shown.map_err(|error| ToolError::failed(format!("the output cannot be read: {error}")))
+    }
+
+    pub(super) fn told(&self) -> Told {
+        *self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn set_told(&self, told: Told) {
+        *self.told.lock().unwrap_or_else(PoisonError::into_inner) = told;
+    }
+}
+
+/// How a process ended: `exit code 1`, `ended by SIGTERM (15)`.
+pub(super) fn how(exit: &Exit) -> String {
+    match exit.end {
+        End::Code(code) => format!("exit code {code}"),
+        End::Signal { number, core } => {
+            format!("ended by {}{}", signal_name(number), if core { ", core dumped" } else { "" })
+        }
+        _ => "ended, nobody saw how: its supervisor was killed".to_owned(),
+    }
+}
+
+fn signal_name(number: i32) -> String {
+    let name = match number {
+        1 => "SIGHUP",
+        2 => "SIGINT",
+        3 => "SIGQUIT",
+        4 => "SIGILL",
+        5 => "SIGTRAP",
+        6 => "SIGABRT",
+        8 => "SIGFPE",
+        9 => "SIGKILL",
+        11 => "SIGSEGV",
+        13 => "SIGPIPE",
+        14 => "SIGALRM",
+        15 => "SIGTERM",
+        24 => "SIGXCPU",
+        25 => "SIGXFSZ",
+        _ => return format!("signal {number}"),
+    };
+    format!("{name} ({number})")
+}
+
+/// A duration as it is told: `0.3 s`, `2 min 5 s`.
+pub(super) fn duration(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    match seconds {
+        0..10 => format!("{:.1} s", duration.as_secs_f64()),
+        10..120 => format!("{seconds} s"),
+        120..7200 => format!("{} min {} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
+    }
+}
+
+/// Facts of a job that has ended.
+pub(super) fn facts(running: &Running, ended: &Ended) -> Map<String, Value> {
+    let mut facts = base_facts(running);
+    facts.insert("exitCode".to_owned(), ended.exit.code().into());
+    facts.insert("signal".to_owned(), ended.exit.signal().into());
+    facts.insert("timedOut".to_owned(), (ended.why == Some(Why::Timeout)).into());
+    let millis = u64::try_from(ended.exit.duration.as_millis()).unwrap_or(u64::MAX);
+    facts.insert("durationMs".to_owned(), millis.into());
+    facts
+}
+
+/// Facts of any job.
+pub(super) fn base_facts(running: &Running) -> Map<String, Value> {
+    let mut facts = Map::new();
+    facts.insert("background".to_owned(), running.is_background().into());
+    facts.insert("class".to_owned(), running.class.into());
+    let guarantee = match running.job.guarantee() {
+        Guarantee::Supervised => "supervised",
+        _ => "process-group",
+    };
+    facts.insert("guarantee".to_owned(), guarantee.into());
+    facts
+}

@@ -1,0 +1,339 @@
+//! What becomes of a command: its verdict, with what the configuration says of it.
+
+use super::containing::contains;
+use super::safe_bins::only_filters;
+use crate::config::{ExecSecurity, ExecSettings};
+use shell_verdict::{
+    Access, Class, Decision, Ground, Part, Programs, Reason, Shell, Situation, Verdict, judge,
+};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use toolkit::{PathDecision, PermissionRequest, ToolContext, Workspace};
+
+/// The kind of permission to run a command.
+pub(super) const KIND: &str = "exec";
+/// The kind of permission to change a file.
+const EDIT: &str = "edit";
+/// Of so many values of `PATH` it is remembered which programs are there.
+const MOST_PATHS: usize = 16;
+
+/// A command, and all that it is judged by.
+#[derive(Debug)]
+pub(super) struct Command {
+    pub(super) text: String,
+    pub(super) cwd: PathBuf,
+    /// The real path of the workspace.
+    pub(super) workspace: PathBuf,
+    pub(super) variables: BTreeMap<String, String>,
+    pub(super) shell: PathBuf,
+    pub(super) kind: Shell,
+}
+
+/// A path that a person has to be asked about.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct AskedPath {
+    pub(super) path: PathBuf,
+    pub(super) writes: bool,
+    pub(super) kind: String,
+    pub(super) reason: String,
+}
+
+/// What becomes of it.
+#[derive(Debug)]
+pub(super) struct Judged {
+    pub(super) verdict: Verdict,
+    /// Whether it was proved to only read, before anything that somebody allowed was looked at.
+    pub(super) is_proved: bool,
+    pub(super) paths: BTreeSet<AskedPath>,
+    /// A rule that denies it, in words.
+    pub(super) denied_by: Option<String>,
+    /// Rules that ask for parts of it, in words.
+    pub(super) asked_by: BTreeSet<String>,
+    /// Whether something is not asked about since the sandbox contains it.
+    pub(super) relies_on_sandbox: bool,
+}
+
+impl Command {
+    /// Judges it. Blocks.
+    pub(super) fn judge(&self, ctx: &ToolContext, files: &Workspace, settings: &ExecSettings) -> Judged {
+        let asked = RefCell::new(BTreeSet::new());
+        let decided = RefCell::new(HashMap::new());
+        let decide = |path: &Path, access: Access| {
+            let key = (path.to_owned(), access);
+            if let Some(known) = decided.borrow().get(&key) {
+                return *known;
+            }
+            let decision = decide(files, path, access, &asked);
+            decided.borrow_mut().insert(key, decision);
+            decision
+        };
+        let programs = programs(self.variables.get("PATH").map_or("", String::as_str));
+        let situation = Situation {
+            cwd: &self.cwd,
+            workspace: &self.workspace,
+            env: &self.variables,
+            programs: &programs,
+            shell: self.kind,
+            decide: &decide,
+        };
+        let verdict = judge(&self.text, &situation);
+        let is_proved = verdict.decision == Decision::Allow;
+        let mut judged = Judged {
+            is_proved,
+            paths: BTreeSet::new(),
+            denied_by: None,
+            asked_by: BTreeSet::new(),
+            relies_on_sandbox: false,
+            verdict,
+        };
+        judged.paths = asked.into_inner();
+        judged.hear_rules(ctx, &self.text);
+        judged.lift(ctx, self, settings);
+        judged
+    }
+}
+
+impl Judged {
+    /// What is left to be decided.
+    pub(super) fn decision(&self) -> Decision {
+        let of_rules = match (&self.denied_by, self.asked_by.is_empty()) {
+            (Some(_), _) => Decision::Deny,
+            (None, false) => Decision::Ask,
+            (None, true) => Decision::Allow,
+        };
+        of_rules.max(self.verdict.decision)
+    }
+
+    /// Everything that a person would be asked, so that it can be told whether an answer still covers it.
+    pub(super) fn asks(&self) -> BTreeSet<String> {
+        let mut asks: BTreeSet<String> = self.asked_by.clone();
+        asks.extend(self.paths.iter().map(|path| format!("{path:?}")));
+        asks.extend(self.verdict.reasons.iter().map(|reason| format!("{reason:?}")));
+        for part in self.verdict.each_part() {
+            let asked = part.reasons.iter().filter(|reason| reason.decision > Decision::Allow);
+            asks.extend(asked.map(|reason| format!("{} {:?} {reason:?}", part.text, part.executable)));
+        }
+        asks
+    }
+
+    /// Rules speak of each simple command, by its words and as it stands, and of the whole.
+    fn hear_rules(&mut self, ctx: &ToolContext, whole: &str) {
+        let mut texts = BTreeSet::from([whole.to_owned()]);
+        for part in self.verdict.each_part() {
+            texts.insert(part.text.clone());
+            texts.extend(words(part));
+            texts.extend(by_name(part));
+        }
+        for text in texts {
+            let said = ctx.decide(&PermissionRequest::new(KIND, &[text]));
+            let Some(rule) = said.rule.filter(|_| said.said) else { continue };
+            match said.decision {
+                toolkit::Decision::Deny => self.denied_by = Some(rule.to_string()),
+                // That commands are asked about is what holds anyway: for those that are not proved to only read.
+                toolkit::Decision::Ask if is_entry(&rule.pointer) => {
+                    self.asked_by.insert(rule.to_string());
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Takes back what somebody answered already.
+    fn lift(&mut self, ctx: &ToolContext, command: &Command, settings: &ExecSettings) {
+        if settings.security == ExecSecurity::Deny {
+            return;
+        }
+        let allows = |part: &Part| {
+            // Nothing short of the whole says what a shell or an interpreter does.
+            if part.says.is_none() {
+                return false;
+            }
+            // A rule speaks of the program that is installed under that name, or of the very file that it names.
+            let is_meant = part.executable.is_some()
+                || part
+                    .words
+                    .first()
+                    .is_some_and(|word| word.as_ref().is_some_and(|word| word.contains('/')));
+            let Some(words) = words(part).filter(|_| is_meant) else { return false };
+            let said = ctx.decide(&PermissionRequest::new(KIND, &[words]));
+            let is_entry = said.rule.is_some_and(|rule| is_entry(&rule.pointer));
+            said.decision == toolkit::Decision::Allow && is_entry
+                || only_filters(part, &settings.safe_bins, &command.cwd, &command.workspace)
+        };
+        let paths = &self.paths;
+        for part in &mut self.verdict.parts {
+            for_each(part, &mut |part| {
+                let is_listed = part.words.iter().all(Option::is_some)
+                    && settings
+                        .dangerous_command_whitelist
+                        .iter()
+                        .any(|pattern| matches(pattern, &part.text));
+                if is_listed && part.reasons.iter().any(|reason| reason.class == Class::Dangerous) {
+                    let edits = is_only_edit(part, paths);
+                    for reason in &mut part.reasons {
+                        let is_meant = match reason.ground {
+                            Ground::Program => true,
+                            Ground::Path => edits,
+                            _ => reason.class == Class::Dangerous,
+                        };
+                        if is_meant && reason.decision == Decision::Ask {
+                            reason.decision = Decision::Allow;
+                        }
+                    }
+                }
+            });
+        }
+        self.verdict.lift(&mut |part| allows(part));
+        if self.verdict.decision == Decision::Ask
+            && settings.security == ExecSecurity::Auto
+            && contains(settings)
+        {
+            self.contain(settings);
+        }
+    }
+
+    /// Takes back what a sandbox that works contains: changes of files of the workspace, and whatever may do nothing else.
+    fn contain(&mut self, settings: &ExecSettings) {
+        let is_contained = |reason: &Reason, edits: bool| match reason.ground {
+            Ground::Path => edits,
+            _ => {
+                matches!(reason.class, Class::Unknown | Class::Write | Class::GitWrite | Class::Code)
+                    || reason.class == Class::Dangerous && !settings.confirm_dangerous_commands
+            }
+        };
+        let paths = &self.paths;
+        let mut relies = false;
+        let mut lift = |reason: &mut Reason, edits: bool| {
+            if reason.decision == Decision::Ask && is_contained(reason, edits) {
+                reason.decision = Decision::Allow;
+                relies = true;
+            }
+        };
+        for reason in &mut self.verdict.reasons {
+            lift(reason, false);
+        }
+        for part in &mut self.verdict.parts {
+            for_each(part, &mut |part| {
+                let edits = is_only_edit(part, paths);
+                part.reasons.iter_mut().for_each(|reason| lift(reason, edits));
+            });
+        }
+        self.relies_on_sandbox = relies;
+        self.verdict.lift(&mut |_| false);
+    }
+}
+
+/// Whether of the paths of a part nothing is asked but to change files as they are changed anyway.
+fn is_only_edit(part: &Part, asked: &BTreeSet<AskedPath>) -> bool {
+    let is_of = |asked: &&AskedPath| part.paths.iter().any(|(path, _)| *path == asked.path);
+    asked.iter().filter(is_of).all(|asked| asked.kind == EDIT && asked.reason.is_empty())
+}
+
+/// Each part within one, itself first.
+fn for_each(part: &mut Part, change: &mut dyn FnMut(&mut Part)) {
+    change(part);
+    for within in &mut part.parts {
+        for_each(within, change);
+    }
+}
+
+/// Whether a rule stands in a list, rather than being said of the whole kind.
+fn is_entry(pointer: &str) -> bool {
+    pointer
+        .rsplit('/')
+        .next()
+        .is_some_and(|last| !last.is_empty() && last.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// The words of a part, where all of them are known.
+pub(super) fn words(part: &Part) -> Option<String> {
+    let words: Option<Vec<&str>> = part.words.iter().map(Option::as_deref).collect();
+    words.filter(|words| !words.is_empty()).map(|words| words.join(" "))
+}
+
+/// The same with the program's mere name: what denies `rm *` denies `/bin/rm x`.
+fn by_name(part: &Part) -> Option<String> {
+    let rest = part.words.iter().skip(1).map(|word| word.as_deref().unwrap_or("?"));
+    let program = part.program.as_deref()?;
+    Some(std::iter::once(program).chain(rest).collect::<Vec<_>>().join(" "))
+}
+
+/// Whether a pattern, in which `*` stands for any text, describes a whole text. Control characters are never described by `*`.
+fn matches(pattern: &str, text: &str) -> bool {
+    if text.chars().any(char::is_control) {
+        return pattern == text;
+    }
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = text.strip_prefix(first) else { return false };
+    let mut parts: Vec<&str> = parts.collect();
+    let Some(last) = parts.pop() else { return rest.is_empty() };
+    for part in parts {
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}
+
+/// The decision of the file tools about a path.
+fn decide(files: &Workspace, path: &Path, access: Access, asked: &RefCell<BTreeSet<AskedPath>>) -> Decision {
+    let writes = access == Access::Write;
+    let decided = match access {
+        Access::Read | Access::ReadNames => files.decide(path, toolkit::Access::Read),
+        Access::ReadTree { follows_links } => files.decide_tree(path, follows_links),
+        Access::Write => files.decide(path, toolkit::Access::Write),
+    };
+    let ask = |kind: String, reason: String| {
+        asked.borrow_mut().insert(AskedPath { path: path.to_owned(), writes, kind, reason });
+        Decision::Ask
+    };
+    match decided.map(|decided| decided.decision) {
+        Ok(PathDecision::Allow) => Decision::Allow,
+        Ok(PathDecision::Ask { kind, reason, .. }) => ask(kind, reason),
+        Ok(PathDecision::Deny { .. }) => Decision::Deny,
+        Ok(_) => ask(KIND.to_owned(), String::new()),
+        Err(error) => ask(KIND.to_owned(), error.message().to_owned()),
+    }
+}
+
+/// The programs of a `PATH`, remembered for the next command.
+fn programs(path: &str) -> Arc<Programs> {
+    static KNOWN: LazyLock<Mutex<HashMap<String, Arc<Programs>>>> = LazyLock::new(Mutex::default);
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(programs) = known.get(path) {
+        return Arc::clone(programs);
+    }
+    if known.len() >= MOST_PATHS {
+        known.clear();
+    }
+    let programs = Arc::new(Programs::of_path(path));
+    known.insert(path.to_owned(), Arc::clone(&programs));
+    programs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_describes_a_whole_command() {
+        for (pattern, text, expected) in [
+            ("rm -rf build", "rm -rf build", true),
+            ("rm -rf build", "rm -rf build2", false),
+            ("rm -rf build/*", "rm -rf build/x", true),
+            ("*", "anything", true),
+            ("rm *", "rm a\nb", false),
+            ("a*b*c", "axxbyyc", true),
+            ("a*b*c", "axxc", false),
+            ("a*a", "a", false),
+            ("", "", true),
+            ("", "x", false),
+        ] {
+            assert_eq!(matches(pattern, text), expected, "{pattern} {text}");
+        }
+    }
+}

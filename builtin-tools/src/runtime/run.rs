@@ -1,0 +1,414 @@
+//! From a call to its result: what it would run is judged, asked about, run, and told of.
+
+use super::containing::{Containing, More, Tmp, containing};
+use super::environment::{environment, from_home};
+use super::job::{Running, Start, Why};
+use super::jobs::Jobs;
+use super::judged::{Command, Judged};
+use super::question::{Around, question};
+use super::told;
+use crate::config::{ExecAsk, ExecSandbox, ExecSecurity, ExecSettings};
+use shell_verdict::{Decision, Shell};
+use std::collections::BTreeMap;
+use std::env;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+use toolkit::prelude::*;
+use toolkit::{Access, Progress, ToolErrorKind, Workspace};
+use toolkit_sandbox::{Drained, Output, Process, Size, SpawnError, Stdin};
+
+/// How long is waited for output that is under way when a command's own process has ended.
+const DRAIN: Duration = Duration::from_millis(250);
+/// How long is waited for the rest of its processes then.
+const LEFTOVERS: Duration = Duration::from_millis(30);
+/// So soon a failure of a command in the background is told at once.
+const AT_ONCE: Duration = Duration::from_millis(100);
+/// How often progress is told.
+const PROGRESS: Duration = Duration::from_millis(500);
+/// How often a command is judged anew because the world has changed while somebody was asked.
+const MOST_JUDGEMENTS: usize = 3;
+/// The terminal of a command that wants one.
+const TERMINAL: Size = Size { rows: 40, columns: 120 };
+/// Where shells are looked for first.
+const SHELLS: &[&str] = &["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/opt/homebrew/bin/bash"];
+
+/// What is to be run, as it was called.
+#[derive(Debug)]
+pub(super) struct Call<'a> {
+    pub(super) command: &'a str,
+    pub(super) claim: Option<&'a str>,
+    pub(super) workdir: Option<&'a Path>,
+    pub(super) env: &'a BTreeMap<String, String>,
+    pub(super) timeout: Option<Duration>,
+    pub(super) background: bool,
+    pub(super) yields_after: Option<Duration>,
+    pub(super) on_terminal: bool,
+    pub(super) input: Input<'a>,
+    pub(super) more: Option<More>,
+}
+
+/// What it reads.
+#[derive(Debug)]
+pub(super) struct Input<'a> {
+    pub(super) text: Option<&'a str>,
+    pub(super) stays_open: bool,
+}
+
+/// Runs it.
+pub(super) async fn run(ctx: &ToolContext, call: Call<'_>) -> Result<ToolOutput, ToolError> {
+    let settings: Arc<ExecSettings> = Arc::new(ctx.config()?);
+    if call.command.contains('\0') {
+        let problem = "the command holds a NUL character, which no command can; leave it out";
+        return Err(ToolError::new(ToolErrorKind::InvalidArguments, problem));
+    }
+    if call.more == Some(More::Everything) && settings.sandbox == ExecSandbox::Required {
+        return Err(ToolError::denied(
+            "no command runs without a sandbox here: `tools.exec.sandbox` is `required`; leave `escalate` out",
+        ));
+    }
+    let timeout = timeout_of(&settings, call.timeout)?;
+    let files = ctx.workspace();
+    let cwd = directory(ctx, &settings, call.workdir).await?;
+    let made = environment(host_variables(), &settings.path_prepend, call.on_terminal, call.env)?;
+    let root = ctx.blocking({
+        let files = files.clone();
+        move |_| files.root()
+    });
+    let workspace = root.await?;
+    let (shell, kind) = shell(made.variables.get("PATH").map_or("", String::as_str), &workspace);
+    let command = Arc::new(Command {
+        text: call.command.to_owned(),
+        cwd,
+        workspace,
+        variables: made.variables,
+        shell,
+        kind,
+    });
+    let jobs = ctx.session_state::<Jobs>();
+    let tmp = ctx.session_state::<Tmp>();
+    let (judged, containing) = allowed(ctx, &files, &settings, &command, &made.asked, &call, &tmp).await?;
+    if call.background {
+        jobs.has_room(settings.max_background)?;
+    }
+    let running = start(ctx, &command, &judged, containing, &call, timeout, &jobs).await?;
+    let guard = EndOnDrop(Arc::clone(&running));
+    feed(&running, &call.input);
+    let outcome = follow(ctx, &settings, &jobs, &running, &call).await;
+    drop(guard);
+    outcome
+}
+
+fn timeout_of(settings: &ExecSettings, wanted: Option<Duration>) -> Result<Duration, ToolError> {
+    let most = Duration::from_secs(settings.max_timeout_sec);
+    match wanted {
+        None => Ok(Duration::from_secs(settings.timeout_sec).min(most)),
+        Some(wanted) if wanted <= most => Ok(wanted),
+        Some(_) => Err(ToolError::new(
+            ToolErrorKind::InvalidArguments,
+            format!(
+                "`timeout` is more than {} ms, the most that is allowed here; give less, or run the command in the background \
+                 and see after it with `process`",
+                most.as_millis()
+            ),
+        )),
+    }
+}
+
+/// The host's environment, as far as it is text.
+fn host_variables() -> impl Iterator<Item = (String, String)> {
+    env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+}
+
+/// The directory that it runs in.
+async fn directory(
+    ctx: &ToolContext,
+    settings: &ExecSettings,
+    wanted: Option<&Path>,
+) -> Result<PathBuf, ToolError> {
+    let real = match (wanted, &settings.default_working_directory) {
+        (Some(wanted), _) => ctx.check_file_access(wanted, Access::Read).await?,
+        (None, Some(configured)) => {
+            let home = env::var_os("HOME").map(PathBuf::from);
+            let configured = ctx.workspace_dir().join(from_home(configured, home.as_deref()));
+            configured.canonicalize().map_err(|error| {
+                ToolError::unavailable(format!(
+                    "the configured `tools.exec.defaultWorkingDirectory` ({}) cannot be used: {error}",
+                    configured.display()
+                ))
+            })?
+        }
+        (None, None) => return ctx.workspace().root(),
+    };
+    if real.is_dir() {
+        return Ok(real);
+    }
+    let shown = ctx.workspace().shown(&real);
+    Err(ToolError::new(ToolErrorKind::InvalidArguments, format!("`workdir` {shown} is not a directory")))
+}
+
+/// bash, if it is installed; of the directories of `PATH` those of the workspace do not count.
+fn shell(path: &str, workspace: &Path) -> (PathBuf, Shell) {
+    let of_path = env::split_paths(path)
+        .filter(|directory| directory.is_absolute() && !directory.starts_with(workspace))
+        .map(|directory| directory.join("bash"));
+    let bash = SHELLS.iter().map(PathBuf::from).chain(of_path).find(|bash| bash.is_file());
+    bash.map_or_else(|| (PathBuf::from("/bin/sh"), Shell::Sh), |bash| (bash, Shell::Bash))
+}
+
+/// The verdict, once it may run, and what it will run in.
+async fn allowed(
+    ctx: &ToolContext,
+    files: &Workspace,
+    settings: &Arc<ExecSettings>,
+    command: &Arc<Command>,
+    asked_variables: &[String],
+    call: &Call<'_>,
+    tmp: &Arc<Tmp>,
+) -> Result<(Judged, Containing), ToolError> {
+    let mut covered: Option<std::collections::BTreeSet<String>> = None;
+    for _ in 0..MOST_JUDGEMENTS {
+        let judging = {
+            let (ctx, files, settings, command, tmp) =
+                (ctx.clone(), files.clone(), Arc::clone(settings), Arc::clone(command), Arc::clone(tmp));
+            let more = call.more;
+            move |_: &_| {
+                let judged = command.judge(&ctx, &files, &settings);
+                let is_contained = more.is_none() && judged.relies_on_sandbox;
+                let containing = containing(&settings, &command, &judged, more, is_contained, &tmp);
+                Ok((judged, containing))
+            }
+        };
+        let (judged, containing) = ctx.blocking(judging).await?;
+        if judged.decision() == Decision::Deny {
+            return Err(told::denied(&judged));
+        }
+        let is_asked = judged.decision() == Decision::Ask
+            || !asked_variables.is_empty()
+            || call.more.is_some()
+            || settings.ask == ExecAsk::Always;
+        let asks = judged.asks();
+        if !is_asked || covered.as_ref().is_some_and(|covered| asks.is_subset(covered)) {
+            return Ok((judged, containing));
+        }
+        if settings.security == ExecSecurity::Deny && !(judged.is_proved && settings.ask == ExecAsk::Always) {
+            return Err(told::not_run(
+                &judged,
+                "`tools.exec.security` is `deny`: only what is proved to only read runs",
+            ));
+        }
+        if settings.ask == ExecAsk::Off {
+            return Err(told::not_run(&judged, "`tools.exec.ask` is `off`: nobody is asked"));
+        }
+        let variables = asked_variables
+            .iter()
+            .map(|name| (&**name, call.env.get(name).map_or("", String::as_str)))
+            .collect();
+        let around = Around {
+            variables,
+            stdin: call.input.text,
+            claim: call.claim,
+            sandbox: containing.words.clone(),
+            escalation: call.more.map(|more| match more {
+                More::Network => "the network".to_owned(),
+                More::Everything => "to run without a sandbox".to_owned(),
+            }),
+            is_always: settings.ask == ExecAsk::Always,
+        };
+        ctx.ask_in_person(question(command, &judged, &around)).await?;
+        // Somebody may have taken their time over it.
+        covered = Some(asks);
+    }
+    Err(ToolError::failed(
+        "what the command would do changes each time it is looked at; something else is changing the files that it is about",
+    ))
+}
+
+async fn start(
+    ctx: &ToolContext,
+    command: &Command,
+    judged: &Judged,
+    containing: Containing,
+    call: &Call<'_>,
+    timeout: Duration,
+    jobs: &Jobs,
+) -> Result<Arc<Running>, ToolError> {
+    let output = ctx.kept_output().await?;
+    let file = output
+        .appending()
+        .map_err(|error| ToolError::unavailable(format!("there is no place for the output: {error}")))?;
+    let mut variables = command.variables.clone();
+    variables.extend(judged.verdict.env.iter().cloned());
+    if containing.sandbox.is_some() {
+        variables.insert("TMPDIR".to_owned(), "/tmp".to_owned());
+    }
+    let name = if command.kind == Shell::Bash { "bash" } else { "sh" };
+    let mut built = toolkit_sandbox::Command::new(&command.shell).arg0(name);
+    if command.kind == Shell::Bash {
+        built = built.args(["--noprofile", "--norc"]);
+    }
+    built = built
+        .args(["-c", "--", &*command.text])
+        .envs(variables)
+        .current_dir(&command.cwd)
+        .output(Output::File(file));
+    if call.on_terminal {
+        built = built.terminal(TERMINAL);
+    } else if call.input.text.is_some() || call.input.stays_open {
+        built = built.stdin(Stdin::Pipe);
+    }
+    if let Some(sandbox) = containing.sandbox {
+        built = built.sandbox(sandbox);
+    }
+    let job = built.spawn().await.map_err(|error| not_started(&error))?;
+    let start = Start {
+        id: jobs.next_id(),
+        command: command.text.clone(),
+        cwd: command.cwd.clone(),
+        class: judged.verdict.class.as_str(),
+        is_harmless: judged.is_proved,
+        timeout,
+        output,
+    };
+    Ok(Running::watch(job, start, ctx.teller()))
+}
+
+fn not_started(error: &SpawnError) -> ToolError {
+    let message = format!("the command was not started: {error}");
+    match error {
+        SpawnError::NotFound { .. }
+        | SpawnError::Supervisor { .. }
+        | SpawnError::Unsupported
+        | SpawnError::Sandbox { .. } => ToolError::unavailable(message),
+        _ => ToolError::failed(message),
+    }
+}
+
+/// Gives it what it reads; it may take its time over that.
+fn feed(running: &Arc<Running>, input: &Input<'_>) {
+    let Some(sink) = running.job.stdin() else { return };
+    let (text, stays_open) = (input.text.unwrap_or_default().as_bytes().to_vec(), input.stays_open);
+    if text.is_empty() && stays_open {
+        return;
+    }
+    let running = Arc::downgrade(running);
+    tokio::spawn(async move {
+        // Who does not read it does not want it.
+        let written = sink.write(&text).await;
+        if written.is_ok() && !stays_open {
+            let _ = sink.close().await;
+        }
+        drop(running);
+    });
+}
+
+/// Ends what nobody waits for any more.
+struct EndOnDrop(Arc<Running>);
+
+impl Drop for EndOnDrop {
+    fn drop(&mut self) {
+        if !self.0.is_background() && self.0.has_ended().is_none() {
+            self.0.end(Why::Cancelled);
+        }
+    }
+}
+
+/// Waits for its end, or until it goes to the background.
+async fn follow(
+    ctx: &ToolContext,
+    settings: &ExecSettings,
+    jobs: &Jobs,
+    running: &Arc<Running>,
+    call: &Call<'_>,
+) -> Result<ToolOutput, ToolError> {
+    let yields_after = if call.background {
+        Some(AT_ONCE)
+    } else {
+        call.yields_after.or(settings.background_ms.map(Duration::from_millis))
+    };
+    let mut yields_at = yields_after.map(|after| running.started + after);
+    let mut shown = Shown::new(running);
+    let ended = loop {
+        tokio::select! {
+            biased;
+            ended = running.ended() => break ended,
+            () = ctx.cancellation_token().cancelled() => {
+                running.end(Why::Cancelled);
+                break running.ended().await;
+            }
+            () = sleep_until(yields_at.unwrap_or(running.started)), if yields_at.is_some() => {
+                // Where there is no room, it stays where it is.
+                match jobs.take_up(running, settings.max_background) {
+                    Ok(()) => return told::in_background(ctx, running).await,
+                    Err(_) => yields_at = None,
+                }
+            }
+            () = sleep(PROGRESS) => shown.tell(ctx, running),
+        }
+    };
+    let held = held(running).await;
+    let processes = leftovers(running).await;
+    let output = running.show(ctx).await?;
+    let mut notes = Vec::new();
+    let mut is_left = false;
+    if !held.is_empty() || !processes.is_empty() {
+        match jobs.take_up(running, settings.max_background) {
+            Ok(()) => {
+                is_left = true;
+                notes.push(told::left(running, &held, &processes));
+            }
+            Err(_) => {
+                running.stop().await;
+                notes.push(
+                    "what it left running was stopped: there are too many jobs in the background".to_owned(),
+                );
+            }
+        }
+    }
+    told::ended(running, &ended, output, notes, is_left)
+}
+
+/// Who holds the output once the command's own process has ended, after a moment.
+pub(super) async fn held(running: &Running) -> Vec<Process> {
+    if running.job.progress().closed {
+        return Vec::new();
+    }
+    match running.job.drained(DRAIN).await {
+        Drained::Held(processes) => processes,
+        _ => Vec::new(),
+    }
+}
+
+/// What lives on though it holds no output.
+async fn leftovers(running: &Running) -> Vec<Process> {
+    if running.is_gone() || timeout(LEFTOVERS, running.job.gone()).await.is_ok() {
+        return Vec::new();
+    }
+    running.job.processes().await
+}
+
+/// What was told of a command while it ran.
+struct Shown {
+    bytes: u64,
+    since: Instant,
+}
+
+impl Shown {
+    fn new(running: &Running) -> Self {
+        Self { bytes: 0, since: running.started }
+    }
+
+    fn tell(&mut self, ctx: &ToolContext, running: &Arc<Running>) {
+        let bytes = running.job.progress().written;
+        if bytes == self.bytes {
+            return;
+        }
+        self.bytes = bytes;
+        let (ctx, running, seconds) = (ctx.clone(), Arc::clone(running), self.since.elapsed().as_secs_f64());
+        tokio::task::spawn_blocking(move || {
+            let last = told::last_line(running.output.path()).unwrap_or_default();
+            ctx.progress(Progress::new(seconds).with_message(last));
+        });
+    }
+}

@@ -1,0 +1,173 @@
+//! Which commands run, which are asked about, and which never run.
+
+use crate::house::House;
+use serde_json::{Value, json};
+use toolkit::{Answer, AskDetail, PendingAsk, Question, ToolErrorKind};
+
+#[derive(Debug, PartialEq, Eq)]
+enum Becomes {
+    Runs,
+    Asked,
+    Denied,
+}
+
+async fn becomes(config: &Value, command: &str) -> Becomes {
+    let house = House::with(config.clone(), |_| Answer::deny_saying("asked")).await;
+    let result = house.exec(command).await;
+    match (house.asked().len(), result.error()) {
+        (1, Some(error)) if error.kind() == ToolErrorKind::Denied => Becomes::Asked,
+        (0, Some(error)) if error.kind() == ToolErrorKind::Denied => Becomes::Denied,
+        (0, _) => Becomes::Runs,
+        other => panic!("{command}: {other:?}"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_becomes_of_commands() {
+    let plain = json!({});
+    let allows = |pattern: &str| json!({ "permission": { "exec": [{ "match": pattern, "do": "allow" }] } });
+    let of = |settings: Value| json!({ "tools": { "exec": settings } });
+    for (config, command, expected) in [
+        (plain.clone(), "cat a.txt | grep one", Becomes::Runs),
+        (plain.clone(), "ls -la > /dev/null && pwd", Becomes::Runs),
+        (plain.clone(), "cat .env", Becomes::Asked),
+        (plain.clone(), "grep -r one .", Becomes::Asked),
+        (plain.clone(), "cat /etc/hostname", Becomes::Asked),
+        (plain.clone(), "touch x", Becomes::Asked),
+        (plain.clone(), "echo x > x", Becomes::Asked),
+        (plain.clone(), "sudo ls", Becomes::Denied),
+        (plain.clone(), "ls; shutdown now", Becomes::Denied),
+        (plain.clone(), "echo x > /dev/sda", Becomes::Denied),
+        // Rules speak of simple commands, and lift nothing but what a program does as such.
+        (allows("mkfifo *"), "mkfifo x", Becomes::Asked),
+        (allows("make"), "make", Becomes::Asked),
+        (allows("make *"), "make all", Becomes::Runs),
+        (allows("make *"), "make all; touch x", Becomes::Asked),
+        (allows("make *"), "make all > ../x", Becomes::Asked),
+        (allows("make *"), "./make all", Becomes::Asked),
+        (allows("*"), "bash -c 'make all'", Becomes::Runs),
+        (allows("*"), "python3 x.py", Becomes::Asked),
+        (allows("*"), "cat .env", Becomes::Asked),
+        (allows("*"), "rm -rf /", Becomes::Denied),
+        (json!({ "permission": { "exec": "allow" } }), "make all", Becomes::Asked),
+        (json!({ "permission": { "exec": "deny" } }), "ls", Becomes::Denied),
+        (
+            json!({ "permission": { "exec": [{ "match": "ls*", "do": "deny" }] } }),
+            "pwd; /bin/ls -l",
+            Becomes::Denied,
+        ),
+        (json!({ "permission": { "exec": [{ "match": "ls*", "do": "ask" }] } }), "ls", Becomes::Asked),
+        (
+            json!({ "permission": { "read": [{ "match": "a.txt", "do": "deny" }] } }),
+            "cat a.txt",
+            Becomes::Denied,
+        ),
+        (
+            json!({ "permission": { "read": [{ "match": "a.txt", "do": "deny" }] } }),
+            "cat *.txt",
+            Becomes::Denied,
+        ),
+        (of(json!({ "ask": "off" })), "make", Becomes::Denied),
+        (of(json!({ "ask": "off" })), "ls", Becomes::Runs),
+        (of(json!({ "ask": "always" })), "ls", Becomes::Asked),
+        (of(json!({ "security": "deny" })), "make", Becomes::Denied),
+        (of(json!({ "security": "deny" })), "ls", Becomes::Runs),
+        (of(json!({ "safeBins": ["make"] })), "make all", Becomes::Runs),
+        (of(json!({ "safeBins": ["make"] })), "make all a.txt", Becomes::Asked),
+        (of(json!({ "safeBins": ["make"] })), "make all -fa.txt", Becomes::Asked),
+        (of(json!({ "safeBins": ["make"] })), "make all /x", Becomes::Asked),
+        (of(json!({ "safeBins": ["python3"] })), "python3 -c 1", Becomes::Asked),
+        (of(json!({ "dangerousCommandWhitelist": ["rm -rf build*"] })), "rm -rf build", Becomes::Runs),
+        (
+            of(json!({ "dangerousCommandWhitelist": ["rm -rf build*"] })),
+            "rm -rf build; touch x",
+            Becomes::Asked,
+        ),
+        (of(json!({ "dangerousCommandWhitelist": ["rm -rf build*"] })), "rm -rf build ../x", Becomes::Asked),
+        (of(json!({ "dangerousCommandWhitelist": ["rm -rf*"] })), "rm -rf /", Becomes::Denied),
+    ] {
+        assert_eq!(becomes(&config, command).await, expected, "{command} where {config}");
+    }
+}
+
+fn details(ask: &PendingAsk) -> (String, String, Option<String>) {
+    let Question::Approve(ask) = ask.question() else { panic!("{ask:?}") };
+    let texts = ask.details.iter().map(|detail| match detail {
+        AskDetail::Text { label, value } => format!("{label}: {value}\n"),
+        AskDetail::Path { path, .. } => format!("path {path}\n"),
+        AskDetail::Command { command, .. } => format!("command {command}\n"),
+        other => format!("{other:?}\n"),
+    });
+    (ask.title.clone(), texts.collect(), ask.claim.clone())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_shows_what_will_really_happen() {
+    let house = House::new(json!({})).await;
+    let arguments = json!({
+        "command": "rm -rf x; cat .env", "description": "Lists files", "env": { "FOO": "bar" }, "stdin": "y\n",
+    });
+    house.call("exec", arguments).await;
+    let asked = house.asked();
+    assert_eq!(asked.len(), 1, "one command is one question");
+    let (title, details, claim) = details(&asked[0]);
+    assert_eq!((title.as_str(), claim.as_deref()), ("rm -rf x; cat .env", Some("Lists files")));
+    for part in [
+        "command rm -rf x; cat .env\n",
+        "rm -rf x: ",
+        "cat .env",
+        "FOO=bar",
+        "its input: y",
+        "warning: ",
+        "runs in: ",
+    ] {
+        assert!(details.contains(part), "{part} is not in {details}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_allowed_is_not_asked_again_and_nothing_more_is_allowed() {
+    let house = House::with(json!({}), |_| Answer::allow_for_session()).await;
+    for (command, asked) in [
+        ("make all", 1),
+        ("make all", 0),
+        ("make other", 1),
+        ("make all X=1", 0),
+        ("make other && ls; make all", 0),
+        ("make other > log", 1),
+        ("make other > log", 0),
+        ("make all > log", 1),
+        ("make all '*' > log2", 1),
+        ("touch x", 1),
+        ("touch x", 0),
+        ("touch y", 1),
+        ("python3 -c 1", 1),
+        ("python3 -c 1", 0),
+        ("python3 -c 2", 1),
+    ] {
+        house.exec(command).await;
+        assert_eq!(house.asked().len(), asked, "{command}");
+    }
+    // The same command elsewhere, or with something else to read, is another.
+    house.call("exec", json!({ "command": "python3 -", "stdin": "1" })).await;
+    assert_eq!(house.asked().len(), 1);
+    house.call("exec", json!({ "command": "python3 -", "stdin": "2" })).await;
+    assert_eq!(house.asked().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_changes_while_somebody_is_asked_is_asked_anew() {
+    let house = House::with(json!({}), |ask| {
+        // The person takes their time, and somebody puts a key there.
+        if let Some(AskDetail::Command { cwd: Some(cwd), .. }) = ask.details.first() {
+            std::fs::write(std::path::Path::new(cwd).join("z.pem"), "key").unwrap();
+        }
+        Answer::allow()
+    })
+    .await;
+    let result = house.exec("touch x; cat *").await;
+    assert!(!result.is_error(), "{}", result.text());
+    let asked = house.asked();
+    assert_eq!(asked.len(), 2, "{asked:?}");
+    assert!(!details(&asked[0]).1.contains("z.pem") && details(&asked[1]).1.contains("z.pem"), "{asked:?}");
+}

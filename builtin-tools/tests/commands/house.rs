@@ -1,0 +1,116 @@
+//! A session in a workspace, with a person who answers as a test says.
+
+use serde_json::{Value, json};
+use std::fs;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, Once};
+use tempfile::TempDir;
+use toolkit::prelude::*;
+use toolkit::{Answer, CallbackApprover, Configuration, LoadOptions, PendingAsk, Question, Toolbox};
+
+/// The supervisor is an example of this crate, which is built with the tests.
+fn supervise() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let test = std::env::current_exe().unwrap();
+        let supervisor = test.parent().unwrap().parent().unwrap().join("examples/supervisor");
+        assert!(supervisor.exists(), "{} is not built", supervisor.display());
+        toolkit_sandbox::supervise_with(supervisor);
+    });
+}
+
+pub(crate) struct House {
+    root: TempDir,
+    pub(crate) toolkit: Toolkit,
+    pub(crate) toolbox: Toolbox,
+    asked: Arc<Mutex<Vec<PendingAsk>>>,
+}
+
+/// What the person says to each question.
+pub(crate) type Says = fn(&toolkit::Ask) -> Answer;
+
+impl House {
+    /// Everything is allowed once.
+    pub(crate) async fn new(config: Value) -> Self {
+        Self::with(config, |_| Answer::allow()).await
+    }
+
+    pub(crate) async fn with(config: Value, says: Says) -> Self {
+        supervise();
+        let root = tempfile::tempdir().unwrap();
+        for directory in ["work", "user", "data"] {
+            fs::create_dir(root.path().join(directory)).unwrap();
+        }
+        fs::write(root.path().join("work/a.txt"), "one\ntwo\n").unwrap();
+        fs::write(root.path().join("work/.env"), "SECRET=1\n").unwrap();
+        fs::write(root.path().join("user/toolkit.json5"), config.to_string()).unwrap();
+        let options = LoadOptions::new().user_file(root.path().join("user/toolkit.json5"));
+        let configuration = Configuration::load(options).unwrap();
+        let asked: Arc<Mutex<Vec<PendingAsk>>> = Arc::default();
+        let seen = Arc::clone(&asked);
+        let approver = CallbackApprover::new(move |ask: &PendingAsk| {
+            seen.lock().unwrap().push(ask.clone());
+            match ask.question() {
+                Question::Approve(ask) => says(ask),
+                _ => Answer::deny(),
+            }
+        });
+        let toolkit = Toolkit::builder()
+            .configuration(configuration)
+            .data_dir(root.path().join("data"))
+            .approver(approver)
+            .build()
+            .unwrap();
+        let caller = Caller::new().with_session("s").with_workspace(root.path().join("work"));
+        let toolbox = toolkit.toolbox(&caller).await;
+        Self { root, toolkit, toolbox, asked }
+    }
+
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
+        self.root.path().canonicalize().unwrap().join("work").join(path)
+    }
+
+    /// What was asked since this was called last.
+    pub(crate) fn asked(&self) -> Vec<PendingAsk> {
+        std::mem::take(&mut self.asked.lock().unwrap())
+    }
+
+    pub(crate) async fn call(&self, tool: &str, arguments: Value) -> ToolResult {
+        self.toolbox.call(ToolCall::new("1", tool, arguments)).await
+    }
+
+    pub(crate) async fn exec(&self, command: &str) -> ToolResult {
+        self.call("exec", json!({ "command": command })).await
+    }
+
+    pub(crate) async fn process(&self, action: &str, task: &str) -> ToolResult {
+        self.call("process", json!({ "action": action, "task_id": task })).await
+    }
+}
+
+/// A fact of a result, whether it is an error or not.
+pub(crate) fn fact(result: &ToolResult, key: &str) -> Value {
+    let found = match &result.outcome {
+        Ok(output) => output.metadata.get(key),
+        Err(error) => error.metadata(key),
+    };
+    found.cloned().unwrap_or(Value::Null)
+}
+
+/// The processes whose arguments or environment have this marker: none, once those that are ending are gone.
+pub(crate) fn alive(marker: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc").unwrap().filter_map(Result::ok) {
+        let pid = entry.file_name().to_string_lossy().into_owned();
+        if !pid.bytes().all(|byte| byte.is_ascii_digit()) || pid == std::process::id().to_string() {
+            continue;
+        }
+        let read = |name: &str| fs::read(entry.path().join(name)).unwrap_or_default();
+        let (line, environment) = (read("cmdline"), read("environ"));
+        let has = |bytes: &[u8]| String::from_utf8_lossy(bytes).contains(marker);
+        if has(&line) || has(&environment) {
+            found.push(format!("{pid} {}", String::from_utf8_lossy(&line).replace('\0', " ")));
+        }
+    }
+    found
+}

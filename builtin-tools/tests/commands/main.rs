@@ -1,0 +1,13 @@
+//! Commands through the tools `exec` and `process`, with the real supervisor.
+
+#![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
+
+mod asking;
+mod background;
+mod contained;
+mod ending;
+mod house;
+mod output;
+
+toolkit::link!(core: builtin_tools);

@@ -47,6 +47,7 @@ pub(crate) fn judge(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &mu
         "read" | "mapfile" | "readarray" | "getopts" => variables::reads(judge, name, words, part),
         "unset" => {
             judge.state.tangle();
+            judge.state.seen.borrow_mut().loses_functions = true;
             judge.lose_functions();
             for word in options_end(words) {
                 match word.value.text() {
@@ -120,6 +121,16 @@ fn values(words: &[Word]) -> Vec<Value> {
 }
 
 fn printf(judge: &mut Judge<'_>, words: &[Word], part: &mut Part) {
+    // `%n` assigns how much was written so far to the variable that the next word names.
+    let assigns = |text: &str| {
+        text.split('%').skip(1).any(|rest| {
+            rest.trim_start_matches(|c: char| c.is_ascii_digit() || "-+ #'.*hlLqjzt".contains(c))
+                .starts_with('n')
+        })
+    };
+    if words.iter().any(|word| word.value.text().is_some_and(assigns)) {
+        part.has(Class::Code, "printf may assign a variable");
+    }
     let first = words.first().map(|word| &word.value);
     match first {
         Some(Value::Text(text)) if text.starts_with("-v") => {
@@ -131,6 +142,12 @@ fn printf(judge: &mut Judge<'_>, words: &[Word], part: &mut Part) {
                 Some(name) if is_name(name) => judge.assign(name, Variable::Unknown, part),
                 _ => part.has(Class::Code, "printf -v evaluates the subscript of a variable"),
             }
+        }
+        Some(value) if value.text().is_none() => {
+            part.has(
+                Class::Code,
+                "printf gets a format that is not known before it runs, and may assign a variable",
+            );
         }
         Some(value) if value.may_be_option() && value.text() != Some("--") => {
             part.has(
@@ -301,12 +318,13 @@ fn trap(judge: &mut Judge<'_>, words: &[Word], part: &mut Part) {
             Some(text) if words.len() > 1 => {
                 let text = text.to_owned();
                 judge.state.tangle();
+                judge.state.seen.borrow_mut().loses_functions = true;
                 // It runs at any time, and what it changes is changed then.
                 let says_only = |text: &str| {
                     ["echo ", "printf ", "exit", ":", "true"]
                         .iter()
                         .any(|harmless| text.starts_with(harmless))
-                        && !text.contains(['$', '`', '=', '(', '{', '<', '>', '&', '|', '\n'])
+                        && !text.contains(['$', '`', '=', '(', '{', '<', '>', '&', '|', ';', '\n'])
                 };
                 if !says_only(&text) {
                     part.has(Class::Code, "trap runs a command at another time, when other things may be so");

@@ -18,6 +18,19 @@ pub(crate) fn assignment(name: &str, value: Option<&str>, used: Use) -> Option<S
     if names::is("variables-evaluated", name) && !is_number {
         return Some(format!("the value of {name} is evaluated"));
     }
+    // What a verdict sets so that a command only reads.
+    match name {
+        "GIT_OPTIONAL_LOCKS" | "GIT_TERMINAL_PROMPT" if value == Some("0") => return None,
+        "GIT_NO_LAZY_FETCH" if value == Some("1") => return None,
+        "GIT_OPTIONAL_LOCKS"
+        | "GIT_TERMINAL_PROMPT"
+        | "GIT_NO_LAZY_FETCH"
+        | "SYSTEMD_PAGER"
+        | "DPKG_PAGER" => {
+            return Some(format!("{name} keeps a program from writing or running something"));
+        }
+        _ => {}
+    }
     if runs_something(name) {
         return Some(format!("{name} can make a program run or load something"));
     }
@@ -210,6 +223,7 @@ pub(crate) fn of_program(base: &str) -> &'static [&'static str] {
         "file" => &["MAGIC"],
         "awk" | "mawk" | "gawk" | "nawk" => &["AWKPATH", "AWKLIBPATH", "MAWK_LONG_OPTIONS", "WHINY_USERS"],
         "bc" => &["BC_ENV_ARGS"],
+        "objdump" | "nm" | "readelf" | "strings" | "size" => &["DEBUGINFOD_URLS"],
         "ps" => &["PS_FORMAT", "PS_PERSONALITY"],
 
         "tput" | "clear" | "reset" => &["TERMINFO", "TERMINFO_DIRS", "TERMCAP"],

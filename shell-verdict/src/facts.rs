@@ -11,6 +11,8 @@ pub(crate) struct Facts {
     values: BTreeMap<String, Only>,
     /// It leaves the order in which it is written, or gives names another meaning: functions, jumps, traps.
     pub(crate) is_tangled: bool,
+    /// A function may be gone at any time.
+    pub(crate) loses_functions: bool,
     /// It changes the directory.
     pub(crate) changes_directory: bool,
 }
@@ -76,6 +78,6 @@ impl Facts {
 
     /// Whether there is nothing that could matter elsewhere.
     pub(crate) fn is_empty(&self) -> bool {
-        self.values.is_empty() && !self.is_tangled && !self.changes_directory
+        self.values.is_empty() && !self.is_tangled && !self.loses_functions && !self.changes_directory
     }
 }

@@ -163,7 +163,18 @@ fn subcommand(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut Pa
         part.has(Class::GitWrite, format!("git {name} may change the repository with these options"));
     }
     part.class = part.class.max(Class::GitRead);
-    if values.iter().filter_map(Value::text).any(|text| text.contains("%G") || text.contains("signature")) {
+    let signs = |text: &str| {
+        text.contains("signature")
+            || text.split('%').skip(1).any(|rest| {
+                rest.starts_with('G') || (rest.starts_with(['+', '-', ' ']) && rest[1..].starts_with('G'))
+            })
+    };
+    // Whatever word stands before them, and may or may not take them for its value.
+    let harms = ["--outp", "--ext-d", "--textc", "--contents", "--open-f"];
+    if values.iter().filter_map(Value::text).any(|text| harms.iter().any(|harm| text.starts_with(harm))) {
+        part.has(Class::Unknown, "one of its words may have it write, run or read something else");
+    }
+    if values.iter().filter_map(Value::text).any(signs) {
         part.has(Class::Code, "signatures are checked by a program that is configured");
     }
     judge.needs(NEUTRAL, part);

@@ -110,6 +110,10 @@ impl Reading<'_, '_> {
             }
             self.operands.push(values[at].clone());
             at += 1;
+            if self.spec.options_come_first {
+                self.operands.extend_from_slice(&values[at..]);
+                return;
+            }
         }
     }
 
@@ -149,6 +153,10 @@ impl Reading<'_, '_> {
             let rest = &text[at + letter.len_utf8()..];
             match self.spec.short(letter) {
                 Some(takes) if takes.has_value() => {
+                    // The options of this one never take what is attached to them.
+                    if self.base == "tree" && !rest.is_empty() {
+                        self.unknown(&format!("-{letter}{rest}"));
+                    }
                     return match (rest, takes) {
                         ("", Takes::Maybe) => 0,
                         ("", takes) => self.value(takes, &format!("-{letter}"), after),
@@ -254,7 +262,12 @@ impl Reading<'_, '_> {
                     self.judge.path(&file, Access::Read, self.part);
                 }
             }
-            Takes::Read => self.judge.path(value, Access::Read, self.part),
+            Takes::Read => {
+                // As of an operand: `diff` reads what is in a directory.
+                let is_diff = matches!(base, "diff" | "sdiff" | "diff3");
+                let access = if is_diff { Access::ReadTree { follows_links: true } } else { Access::Read };
+                self.judge.path(value, access, self.part);
+            }
             Takes::Write => {
                 if !value.text().is_some_and(|text| text == "-" || is_no_file(text, Access::Write)) {
                     self.part.has(Class::Write, format!("{base} {name} writes a file"));
@@ -310,7 +323,7 @@ impl Reading<'_, '_> {
             }
         }
         // What it is asked to tell of itself is all that it does.
-        if self.tells_of_itself {
+        if self.tells_of_itself && self.base != "less" {
             return;
         }
         let reads_input = self.base == "rg" && self.judge.reads_pipe;

@@ -50,9 +50,7 @@ pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
                     matches!(value.text(), Some("-a" | "--all" | "-g" | "--save" | "size" | "speed"))
                 }) => {}
         // Without it they ask for the names of other machines.
-        "lsof" | "netstat"
-            if values.iter().any(|value| value.text().is_some_and(|text| is_short_with(text, 'n'))) =>
-        {
+        "lsof" | "netstat" if asks_for_no_names(base, values) => {
             return options::judge(judge, base, values, part);
         }
         "lsof" | "netstat" => part.is(Class::Network, format!("{base} asks for the names of other machines")),
@@ -146,7 +144,10 @@ fn only_tells(judge: &Judge<'_>, base: &str, values: &[Value]) -> bool {
     );
     // Files of the directory say which toolchain these start.
     let chooses = matches!(base, "cargo" | "rustc" | "rustfmt" | "rustdoc" | "go" | "npm" | "pip" | "pip3");
-    asks && is_known && !(chooses && has_toolchain_file(judge))
+    // They read files of the home.
+    let has_own_home =
+        judge.situation().home().is_none_or(|home| !home.starts_with(judge.situation().workspace));
+    asks && is_known && has_own_home && !(chooses && has_toolchain_file(judge))
 }
 
 fn has_toolchain_file(judge: &Judge<'_>) -> bool {
@@ -267,6 +268,14 @@ fn reads_packages(values: &[Value]) -> bool {
         .all(|word| !word.starts_with('-') || word.starts_with("-f=") || word.starts_with("--showformat="))
 }
 
-fn is_short_with(text: &str, letter: char) -> bool {
-    text.starts_with('-') && !text.starts_with("--") && text.contains(letter)
+fn asks_for_no_names(base: &str, values: &[Value]) -> bool {
+    let words: Option<Vec<&str>> = values.iter().map(Value::text).collect();
+    let Some(words) = words else { return false };
+    let says_so = |word: &str| match base {
+        "lsof" => matches!(word, "-n" | "-nP" | "-Pn" | "-nPi"),
+        _ => word.strip_prefix('-').is_some_and(|letters| {
+            letters.contains('n') && letters.bytes().all(|byte| b"atnulpxwrse46i".contains(&byte))
+        }),
+    };
+    words.iter().any(|word| says_so(word)) && !words.iter().any(|word| word.contains('@'))
 }

@@ -228,6 +228,9 @@ impl<'a> Judge<'a> {
     fn list(&mut self, list: &ast::CompoundList, source: &Source, into: &mut Part) {
         for ast::CompoundListItem(and_or, separator) in &list.0 {
             if matches!(separator, ast::SeparatorOperator::Async) {
+                if self.conditions > 0 {
+                    into.has(Class::Unknown, "a command may be started in the background again and again");
+                }
                 self.apart(|judge| judge.and_or(and_or, source, into));
             } else {
                 self.and_or(and_or, source, into);

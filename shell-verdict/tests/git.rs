@@ -41,6 +41,7 @@ fn what_is_configured_decides() {
         // A comment that ends with a backslash goes on nowhere, so the next line counts.
         "[user]\n\tname = a ; \\\n[diff \"x\"]\n\ttextconv = ./x\n",
         "[user]\n\tname = a # \\\n[diff]\n\texternal = ./x\n",
+        "[remote \"o\"]\n\turl = a\\\nb # c \\\n[diff \"x\"] textconv = ./x\n",
         // What goes on in the next line is no key.
         "[user]\n\tname = \\\n[diff]\n\texternal = ./x\n",
         "external = ./x\n",
@@ -136,6 +137,17 @@ fn where_a_file_says_it_is_counts() {
     fs::write(fixture.workspace.join(".git/objects/info/alternates"), "/var/lib/other.git/objects\n")
         .unwrap();
     assert_eq!(decision(&fixture, "git log"), Decision::Ask);
+}
+
+#[test]
+fn a_repository_that_leads_elsewhere_is_asked_about() {
+    for name in ["objects", "refs", "HEAD", "packed-refs"] {
+        let fixture = Fixture::new();
+        let path = fixture.workspace.join(".git").join(name);
+        let _ = fs::remove_dir_all(&path).or_else(|_| fs::remove_file(&path));
+        symlink("/var/lib/other.git", &path).unwrap();
+        assert_eq!(decision(&fixture, "git log"), Decision::Ask, "{name}");
+    }
 }
 
 /// An index with one entry of this mode.

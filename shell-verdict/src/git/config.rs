@@ -137,6 +137,23 @@ pub(super) fn check(directory: &Path, looks_into_submodules: bool) -> Result<Vec
     for file in [common.join("config"), common.join("config.worktree"), git_dir.join("config.worktree")] {
         check_file(&file)?;
     }
+    // What leads elsewhere is another's.
+    for name in [
+        "objects",
+        "objects/pack",
+        "objects/info",
+        "refs",
+        "HEAD",
+        "packed-refs",
+        "info",
+        "logs",
+        "index",
+        "config",
+    ] {
+        if [&git_dir, &common].iter().any(|directory| directory.join(name).is_symlink()) {
+            return Err(format!("{name} of the repository is a link"));
+        }
+    }
     for file in ["objects/info/alternates", "objects/info/http-alternates"] {
         if common.join(file).symlink_metadata().is_ok() {
             return Err("the repository takes objects of another".to_owned());
@@ -216,6 +233,9 @@ fn each_key(text: &str, each: &mut EachKey<'_>) -> Result<(), String> {
         let mut value = line;
         while value.ends_with('\\') && (value.len() - value.trim_end_matches('\\').len()) & 1 == 1 {
             value = lines.next().ok_or_else(String::new)?.trim_end();
+            if value.contains(['#', ';']) {
+                return Err(String::new());
+            }
         }
     }
     Ok(())

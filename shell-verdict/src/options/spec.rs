@@ -92,6 +92,8 @@ pub(super) struct Spec {
     /// No option and no operand does anything.
     pub(super) is_harmless: bool,
     pub(super) has_long_with_one_dash: bool,
+    /// After the first operand nothing is an option.
+    pub(super) options_come_first: bool,
     pub(super) takes_numbers: bool,
     pub(super) takes_at_files: bool,
     pub(super) has_expression: bool,
@@ -191,6 +193,7 @@ pub(super) fn read_line(line: &'static str) -> (Vec<&'static str>, Spec) {
         is_harmless: false,
         is_safe: false,
         has_long_with_one_dash: false,
+        options_come_first: false,
         takes_numbers: false,
         takes_at_files: false,
         has_expression: false,
@@ -219,6 +222,7 @@ pub(super) fn read_line(line: &'static str) -> (Vec<&'static str>, Spec) {
             "one" => spec.most = 1,
             "two" => spec.most = 2,
             "more:write" => spec.more_writes = true,
+            "first" => spec.options_come_first = true,
             "safe" => spec.is_safe = true,
             "harmless" => spec.is_harmless = true,
             "onedash" => spec.has_long_with_one_dash = true,

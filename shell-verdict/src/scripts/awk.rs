@@ -113,7 +113,8 @@ fn read(program: &str) -> Result<(), (Class, &'static str)> {
             Token::Sign('>') if is_printing => {
                 return Err((Class::Write, "the program of awk writes files"));
             }
-            Token::Sign(';' | '\n' | '{' | '}') => is_printing = false,
+            // A line feed does not always end it.
+            Token::Sign(';' | '}') => is_printing = false,
             Token::Sign('@') => return Err((Class::Code, "the program of awk calls what its text names")),
             Token::Sign(_) | Token::Text => {}
         }

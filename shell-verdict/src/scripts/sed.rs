@@ -235,8 +235,11 @@ fn bracket(text: &[char], mut at: usize) -> Option<usize> {
             '[' if matches!(text.get(at + 1), Some(':' | '.' | '=')) => {
                 let kind = text[at + 1];
                 at += 2;
-                while !(text.get(at)? == &kind && text.get(at + 1)? == &']') {
-                    at += 1;
+                let name = text[at..].iter().take_while(|c| c.is_ascii_alphanumeric()).count();
+                at += name;
+                // Of others sed has an idea of its own where they end.
+                if name == 0 || text.get(at)? != &kind || text.get(at + 1)? != &']' {
+                    return None;
                 }
                 at += 2;
             }

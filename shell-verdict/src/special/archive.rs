@@ -30,8 +30,19 @@ pub(super) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
     }
     part.class = part.class.max(Class::ReadOnly);
     for file in files {
-        if file != "-" {
-            judge.path(&Value::Text(file.to_owned()), Access::Read, part);
+        if file == "-" {
+            continue;
+        }
+        judge.path(&Value::Text(file.to_owned()), Access::Read, part);
+        // Where it is not there they look for these.
+        for ending in [
+            ".gz", ".z", "-gz", "-z", "_z", ".Z", ".tgz", ".taz", ".xz", ".lzma", ".bz2", ".zst", ".zip",
+            ".ZIP",
+        ] {
+            let other = format!("{file}{ending}");
+            if judge.absolute(&other).is_some_and(|path| path.symlink_metadata().is_ok()) {
+                judge.path(&Value::Text(other), Access::Read, part);
+            }
         }
     }
     true
@@ -97,35 +108,43 @@ fn unzip<'w>(words: &[&'w str]) -> Option<Vec<&'w str>> {
             _ => operands.push(*word),
         }
     }
-    (shows && !operands.is_empty()).then(|| operands[..1].to_vec())
+    // It takes the name of an archive for a pattern.
+    let is_plain = operands.first().is_some_and(|name| !name.contains(['*', '?', '[']));
+    (shows && is_plain).then(|| operands[..1].to_vec())
 }
 
 fn ar<'w>(words: &[&'w str]) -> Option<Vec<&'w str>> {
     let letters = words.first()?.trim_start_matches('-');
-    let reads = letters.starts_with(['t', 'p']) && letters.bytes().all(|byte| b"tpvO".contains(&byte));
+    let reads = letters.starts_with('t') && letters.bytes().all(|byte| b"tvO".contains(&byte));
     let file = *words.get(1)?;
     (reads && !file.starts_with(['-', '@'])).then(|| vec![file])
 }
 
 /// Those that write what they read to their output, if they are told to.
 fn stream<'w>(base: &str, words: &[&'w str]) -> Option<Vec<&'w str>> {
-    let mut shows = base == "zcat";
+    let mut letters = String::new();
     let mut operands = Vec::new();
     for word in words {
         match *word {
-            "--stdout" | "--to-stdout" | "--list" | "--test" => shows = true,
-            "--decompress" | "--uncompress" | "--keep" | "--quiet" | "--verbose" | "--force" | "--name"
-            | "--no-name" => {}
+            "--stdout" | "--to-stdout" => letters.push('c'),
+            "--list" => letters.push('l'),
+            "--test" => letters.push('t'),
+            "--decompress" | "--uncompress" => letters.push('d'),
+            "--keep" | "--force" => letters.push('k'),
+            "--quiet" | "--verbose" | "--name" | "--no-name" => {}
             word if word.starts_with("--") => return None,
             word if word.len() > 1 && word.starts_with('-') => {
-                shows |= word.contains(['c', 'l', 't']);
                 if !word[1..].bytes().all(|byte| b"cdlktqvfnN0123456789".contains(&byte)) {
                     return None;
                 }
+                letters.push_str(&word[1..]);
             }
             word => operands.push(word),
         }
     }
+    let to_output = base == "zcat" || letters.contains('c');
+    // Of those that say what is done the last counts.
+    let only_looks = letters.contains(['l', 't']) && !letters.contains(['d', 'k', 'f']);
     // Without a file it reads its input, and writes its output.
-    (shows || operands.is_empty()).then_some(operands)
+    (to_output || only_looks || operands.is_empty()).then_some(operands)
 }

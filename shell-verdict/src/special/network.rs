@@ -87,8 +87,6 @@ pub(super) fn ip(values: &[Value], part: &mut Part) {
                 | "-h"
                 | "-human"
                 | "-V"
-                | "-r"
-                | "-resolve"
                 | "-t"
                 | "-0"
         )
@@ -112,7 +110,7 @@ pub(super) fn ip(values: &[Value], part: &mut Part) {
     });
     let is_reading = operands
         .next()
-        .is_none_or(|verb| matches!(*verb, "show" | "sh" | "s" | "list" | "ls" | "l" | "lst" | "get"));
+        .is_none_or(|verb| matches!(*verb, "show" | "sh" | "list" | "ls" | "l" | "lst" | "get"));
     if !(options_are_known && is_object && is_reading) {
         part.is(Class::Unknown, "ip can change how the machine is connected");
     }

@@ -145,7 +145,7 @@ impl<'a> Judge<'a> {
         if !is_new {
             into.has(Class::Unknown, format!("the function {name} is defined twice"));
         }
-        let is_certain = is_new && self.conditions == 0;
+        let is_certain = is_new && self.conditions == 0 && !self.state.facts.loses_functions;
         let known = Function { is_certain, body: function.body.clone(), text: source.text.clone() };
         Rc::make_mut(&mut self.state.functions).insert(name.clone(), Rc::new(known));
         let mut trial = Part::new(into.span.clone(), "");

@@ -186,6 +186,9 @@ impl<'a> Judge<'a> {
         if self.depth > DEEPEST {
             return Err("commands stand too deep in commands".to_owned());
         }
+        if !self.state.spend(text.len() / 64) {
+            return Err("more commands stand in each other than are looked at".to_owned());
+        }
         if text.len() > LONGEST {
             return Err(format!("the command is longer than {LONGEST} bytes"));
         }

@@ -137,6 +137,10 @@ fn is_match(pattern: &[(char, bool)], name: &str) -> bool {
     let mut rest = pattern;
     while let Some(((c, is_quoted), after)) = rest.split_first() {
         rest = after;
+        // Several in a row match what one does.
+        if (*c, *is_quoted) == ('*', false) && after.first() == Some(&('*', false)) {
+            continue;
+        }
         at = match (c, is_quoted) {
             ('*', false) => (at[0]..=name.len()).collect(),
             ('?', false) => step(&at, &name, |_| true),

@@ -6,6 +6,9 @@ use super::skip::{closing_brace, closing_parenthesis};
 use super::{Found, Unclear};
 use crate::state::{Known, State};
 
+/// The longest word that is worked out, in bytes.
+const LONGEST: usize = 64 * 1024;
+
 /// What was read of a word.
 #[derive(Debug, Default)]
 pub(super) struct Out {
@@ -21,6 +24,10 @@ pub(super) struct Out {
 
 impl Out {
     fn push(&mut self, text: &str, is_quoted: bool) {
+        // Variables of variables grow without end.
+        if self.chars.len() + text.len() > LONGEST {
+            return self.hole(!is_quoted);
+        }
         if self.hole.is_none() {
             self.chars.extend(text.chars().map(|c| (c, is_quoted)));
         }

@@ -1,0 +1,37 @@
+//! What costs much is asked about, rather than worked out.
+
+#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
+
+mod common;
+
+use common::Fixture;
+use shell_verdict::Decision;
+use std::fmt::Write as _;
+
+#[test]
+fn what_grows_without_end_is_asked_about() {
+    let fixture = Fixture::new();
+    let mut grows = "a=0123456789".to_owned();
+    for (from, to) in ('a'..='p').zip('b'..='q') {
+        let _ = write!(grows, ";{to}={}", format!("${from}").repeat(8));
+    }
+    let commands = [
+        format!("{grows};cat $q"),
+        format!("cat {}", "{a,b}".repeat(20)),
+        format!("cat {}", "/*".repeat(30)),
+        format!("echo {}", "( ".repeat(5_000)),
+        format!("{}ls{}", "$(".repeat(5_000), ")".repeat(5_000)),
+        format!("{}ls", "if true; then ".repeat(5_000)),
+        format!(
+            "for i in 1 2 3 4 5 6; do for j in 1 2 3 4 5 6; do eval '{}'; done; done",
+            "true x;".repeat(5_000)
+        ),
+        "ls;".repeat(30_000),
+    ];
+    for command in commands {
+        let verdict = fixture.judge(&command);
+        assert_eq!(verdict.decision, Decision::Ask, "{}…", &command[..40]);
+    }
+    // Stars in a row are as one.
+    assert_eq!(fixture.judge(&format!("ls docs/{}", "*".repeat(10_000))).decision, Decision::Allow);
+}

@@ -1,6 +1,7 @@
 //! The tree of a command, walked: each simple command, and all that is expanded on the way.
 
 mod compound;
+mod parse;
 mod paths;
 mod redirect;
 mod simple;
@@ -18,17 +19,13 @@ use crate::situation::{Decision, Shell, Situation};
 use crate::state::{State, Variable};
 use crate::verdict::{Part, Verdict};
 use crate::words::{self, Found, Unclear, Value};
-use brush_parser::{Parser, ParserOptions, SourceSpan, ast};
+use brush_parser::{SourceSpan, ast};
+use parse::{is_bashism, may_fail_to_expand};
 use std::ops::Range;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
 /// How deep commands may stand in commands.
 const DEEPEST: usize = 12;
-/// How deep brackets and keywords of one text may stand in each other.
-const DEEPEST_NESTING: usize = 40;
-/// The longest command that is judged, in bytes.
-const LONGEST: usize = 64 * 1024;
 /// So many simple commands are judged.
 const MOST_COMMANDS: usize = 2_000;
 
@@ -180,45 +177,6 @@ impl<'a> Judge<'a> {
             self.list(list, &source, into);
         }
         self.depth -= 1;
-    }
-
-    fn parse(&self, text: &str) -> Result<ast::Program, String> {
-        if self.depth > DEEPEST {
-            return Err("commands stand too deep in commands".to_owned());
-        }
-        if !self.state.spend(text.len() / 64) {
-            return Err("more commands stand in each other than are looked at".to_owned());
-        }
-        if text.len() > LONGEST {
-            return Err(format!("the command is longer than {LONGEST} bytes"));
-        }
-        let is_odd = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
-        if text.chars().any(is_odd) {
-            return Err("the command holds control characters".to_owned());
-        }
-        // The parser takes them for a number that it can hold.
-        let is_huge =
-            |digits: &str| digits.len() - digits.trim_end_matches(|c: char| c.is_ascii_digit()).len() > 8;
-        if text.match_indices(['<', '>']).any(|(at, _)| is_huge(&text[..at])) {
-            return Err("the number of a descriptor is too large".to_owned());
-        }
-        // For one that does not end the parser looks without an end.
-        if !here_documents_end(text) {
-            return Err("the end of a here-document is not certain".to_owned());
-        }
-        if is_too_deep(text) {
-            return Err("brackets and keywords stand too deep in each other".to_owned());
-        }
-        let options =
-            ParserOptions { enable_extended_globbing: false, sh_mode: false, ..ParserOptions::default() };
-        // The parser may have faults; a command must not stop its host.
-        let parsed =
-            catch_unwind(AssertUnwindSafe(|| Parser::new(text.as_bytes(), &options).parse_program()));
-        match parsed {
-            Ok(Ok(program)) => Ok(program),
-            Ok(Err(error)) => Err(format!("the command cannot be parsed: {error}")),
-            Err(_) => Err("the command cannot be parsed".to_owned()),
-        }
     }
 
     /// Runs something with a state of its own, as a subshell does.
@@ -454,99 +412,4 @@ fn shortened(text: &str) -> String {
         None => text.to_owned(),
         Some((at, _)) => format!("{}…", &text[..at]),
     }
-}
-
-/// Where the first here-document begins.
-fn here_document(text: &str) -> Option<usize> {
-    let mut at = 0;
-    while let Some(found) = text[at..].find("<<") {
-        let begin = at + found;
-        let length = text[begin..].bytes().take_while(|byte| *byte == b'<').count();
-        if length != 3 {
-            return Some(begin);
-        }
-        at = begin + length;
-    }
-    None
-}
-
-/// Whether each here-document has a line that ends it.
-fn here_documents_end(text: &str) -> bool {
-    let mut rest = text;
-    while let Some(at) = here_document(rest) {
-        rest = rest[at..].trim_start_matches('<').trim_start_matches('-').trim_start_matches([' ', '\t']);
-        let quote = rest.chars().next().filter(|c| matches!(c, '\'' | '"'));
-        let word = rest.trim_start_matches(['\'', '"']);
-        let length = word.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
-        let (end, after) = word.split_at(length);
-        let is_closed = quote.is_none_or(|quote| after.starts_with(quote));
-        let ends = after.split('\n').skip(1).any(|line| line.trim_start_matches('\t') == end);
-        if end.is_empty() || !is_closed || !ends {
-            return false;
-        }
-        rest = after;
-    }
-    true
-}
-
-/// Whether something in a text may fail while it is expanded.
-fn may_fail_to_expand(text: &str) -> bool {
-    let is_more_than_a_name = |rest: &str| {
-        let name = rest.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
-        !rest[name..].starts_with('}')
-    };
-    ["((", "$[", "let "].iter().any(|what| text.contains(what))
-        || text.match_indices("${").any(|(at, _)| is_more_than_a_name(&text[at + 2..]))
-}
-
-/// Whether a text has something in it that only bash understands, or that other shells understand otherwise.
-fn is_bashism(text: &str) -> bool {
-    const ONLY_BASH: &[&str] = &[
-        "{",
-        "$'",
-        "$\"",
-        "[[",
-        "((",
-        "<(",
-        ">(",
-        "&>",
-        "<<<",
-        "|&",
-        ">&",
-        "function ",
-        "select ",
-        "coproc",
-        "+=",
-        "==",
-        "$[",
-        "time ",
-    ];
-    ONLY_BASH.iter().any(|only| text.contains(only))
-}
-
-/// Whether brackets or keywords stand so deep in each other that a parser might not come back. It counts too much rather
-/// than too little.
-fn is_too_deep(text: &str) -> bool {
-    let (mut depth, mut deepest) = (0_usize, 0_usize);
-    for byte in text.bytes() {
-        match byte {
-            b'(' | b'{' | b'[' => depth += 1,
-            b')' | b'}' | b']' => depth = depth.saturating_sub(1),
-            _ => continue,
-        }
-        deepest = deepest.max(depth);
-    }
-    let (mut depth, mut deepest_keywords) = (0_usize, 0_usize);
-    for word in text.split(|c: char| c.is_whitespace() || ";&|(){}".contains(c)) {
-        match word {
-            "if" | "while" | "until" | "for" | "case" | "do" | "then" | "elif" | "else" | "!" | "coproc"
-            | "function" => {
-                depth += 1;
-            }
-            "fi" | "done" | "esac" => depth = depth.saturating_sub(2),
-            _ => continue,
-        }
-        deepest_keywords = deepest_keywords.max(depth);
-    }
-    deepest > DEEPEST_NESTING || deepest_keywords > DEEPEST_NESTING * 3
 }

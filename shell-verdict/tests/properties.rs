@@ -4,10 +4,10 @@
 
 mod common;
 
-use common::{Fixture, rows};
+use common::{Fixture, Row, rows};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
-use shell_verdict::{Decision, Shell};
+use shell_verdict::{Decision, Shell, Verdict};
 use std::process::{Command, Stdio};
 
 /// Ways to put a command into another that runs it.
@@ -149,8 +149,13 @@ fn is_plain(command: &str) -> bool {
         && !command.contains('~')
 }
 
-fn is_parsed(verdict: &shell_verdict::Verdict) -> bool {
+fn is_parsed(verdict: &Verdict) -> bool {
     !verdict.reasons.iter().any(|reason| reason.text.contains("parsed") || reason.text.contains("deep"))
+}
+
+/// What became of a row in another form.
+fn told(row: &Row, command: &str, verdict: &Verdict, own: &Verdict) -> String {
+    format!("{}: {command:?} is {}, alone {}", row.place, verdict.decision.as_str(), own.decision.as_str())
 }
 
 #[test]
@@ -172,12 +177,7 @@ fn what_stands_around_a_command_never_weakens_its_verdict() {
             let command = format!("{before}{}{after}", row.command);
             let verdict = fixture.judge(&command);
             if verdict.decision < own.decision {
-                weaker.push(format!(
-                    "{}: {command:?} is {}, alone {}",
-                    row.place,
-                    verdict.decision.as_str(),
-                    own.decision.as_str()
-                ));
+                weaker.push(told(&row, &command, &verdict, &own));
             }
         }
         for command in [
@@ -187,12 +187,7 @@ fn what_stands_around_a_command_never_weakens_its_verdict() {
         ] {
             let verdict = fixture.judge(&command);
             if verdict.decision < own.decision {
-                weaker.push(format!(
-                    "{}: {command:?} is {}, alone {}",
-                    row.place,
-                    verdict.decision.as_str(),
-                    own.decision.as_str()
-                ));
+                weaker.push(told(&row, &command, &verdict, &own));
             }
         }
         if is_plain(&row.command) {
@@ -200,12 +195,7 @@ fn what_stands_around_a_command_never_weakens_its_verdict() {
                 let command = format!("{before} {}", row.command);
                 let verdict = fixture.judge(&command);
                 if verdict.decision < own.decision {
-                    weaker.push(format!(
-                        "{}: {command:?} is {}, alone {}",
-                        row.place,
-                        verdict.decision.as_str(),
-                        own.decision.as_str()
-                    ));
+                    weaker.push(told(&row, &command, &verdict, &own));
                 }
             }
         }
@@ -236,24 +226,14 @@ fn quotes_and_backslashes_change_nothing() {
             let command = format!("{first} {rest}");
             let verdict = fixture.judge(command.trim_end());
             if verdict.decision != own.decision {
-                others.push(format!(
-                    "{}: {command:?} is {}, plain {}",
-                    row.place,
-                    verdict.decision.as_str(),
-                    own.decision.as_str()
-                ));
+                others.push(told(row, &command, &verdict, &own));
             }
         }
         let words: Vec<String> = rest.split(' ').filter(|word| !word.is_empty()).map(quoted).collect();
         let command = format!("{first} {}", words.join(" "));
         let verdict = fixture.judge(command.trim_end());
         if verdict.decision != own.decision {
-            others.push(format!(
-                "{}: {command:?} is {}, plain {}",
-                row.place,
-                verdict.decision.as_str(),
-                own.decision.as_str()
-            ));
+            others.push(told(row, &command, &verdict, &own));
         }
     }
     assert!(others.is_empty(), "{}\n{}", others.len(), others.join("\n"));

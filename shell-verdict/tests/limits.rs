@@ -22,6 +22,12 @@ fn what_grows_without_end_is_asked_about() {
         format!("echo {}", "( ".repeat(5_000)),
         format!("{}ls{}", "$(".repeat(5_000), ")".repeat(5_000)),
         format!("{}ls", "if true; then ".repeat(5_000)),
+        // Each of these doubles what the parser does.
+        format!("{}i=1", "(".repeat(38)),
+        format!("{}i=1", "( ".repeat(38)),
+        "case x in x) ".repeat(38),
+        format!("{}{}", "(".repeat(8), "case x in x) ".repeat(8)),
+        format!("$({}x);", "(".repeat(11)).repeat(3_000),
         format!(
             "for i in 1 2 3 4 5 6; do for j in 1 2 3 4 5 6; do eval '{}'; done; done",
             "true x;".repeat(5_000)

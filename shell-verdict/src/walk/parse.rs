@@ -6,6 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// How deep brackets and keywords of one text may stand in each other.
 const DEEPEST_NESTING: usize = 40;
+/// How deep those of them may that the parser tries in two ways each: for a text that ends in the middle every one doubles its time.
+const MOST_BRANCHES: usize = 12;
 /// The longest command that is judged, in bytes.
 const LONGEST: usize = 64 * 1024;
 
@@ -34,8 +36,12 @@ impl Judge<'_> {
         if !here_documents_end(text) {
             return Err("the end of a here-document is not certain".to_owned());
         }
-        if is_too_deep(text) {
+        let branches = branches(text);
+        if is_too_deep(text) || branches > MOST_BRANCHES {
             return Err("brackets and keywords stand too deep in each other".to_owned());
+        }
+        if !self.state.spend((1 << branches) / 2) {
+            return Err("more brackets stand in each other than are looked at".to_owned());
         }
         let options =
             ParserOptions { enable_extended_globbing: false, sh_mode: false, ..ParserOptions::default() };
@@ -116,6 +122,29 @@ pub(super) fn is_bashism(text: &str) -> bool {
         "time ",
     ];
     ONLY_BASH.iter().any(|only| text.contains(only))
+}
+
+/// How deep round brackets, and `case`, stand in each other. It counts too much rather than too little.
+fn branches(text: &str) -> usize {
+    let (mut depth, mut deepest) = (0_usize, 0_usize);
+    for byte in text.bytes() {
+        match byte {
+            b'(' => depth += 1,
+            b')' => depth = depth.saturating_sub(1),
+            _ => continue,
+        }
+        deepest = deepest.max(depth);
+    }
+    let (mut depth, mut deepest_cases) = (0_usize, 0_usize);
+    for word in text.split(|c: char| c.is_whitespace() || ";&|(){}".contains(c)) {
+        match word {
+            "case" => depth += 1,
+            "esac" => depth = depth.saturating_sub(1),
+            _ => continue,
+        }
+        deepest_cases = deepest_cases.max(depth);
+    }
+    deepest + deepest_cases
 }
 
 /// Whether brackets or keywords stand so deep in each other that a parser might not come back. It counts too much rather

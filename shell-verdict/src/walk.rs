@@ -3,6 +3,7 @@
 mod compound;
 mod parse;
 mod paths;
+mod place;
 mod redirect;
 mod simple;
 mod test;

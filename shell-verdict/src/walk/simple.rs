@@ -1,5 +1,6 @@
 //! Simple commands: assignments, words, redirections.
 
+use super::place::place;
 use super::{Judge, Source, is_name};
 use crate::class::Class;
 use crate::command;
@@ -7,7 +8,7 @@ use crate::environment::{self, Use};
 use crate::state::Variable;
 use crate::verdict::Part;
 use crate::words::Value;
-use brush_parser::ast::{self, SourceLocation as _};
+use brush_parser::ast;
 
 /// A word of a simple command.
 #[derive(Debug, Clone)]
@@ -32,13 +33,13 @@ impl Word {
 
 impl Judge<'_> {
     pub(super) fn simple(&mut self, simple: &ast::SimpleCommand, source: &Source, into: &mut Part) {
-        let span = simple.location().map_or(0..source.text.len(), |span| source.span(&span));
+        let span = place(simple, source);
         let mut part = Part::new(span.clone(), source.text.get(span).unwrap_or_default());
         let mut assigned = Vec::new();
         for item in simple.prefix.iter().flat_map(|prefix| &prefix.0) {
             match item {
                 ast::CommandPrefixOrSuffixItem::AssignmentWord(assignment, _) => {
-                    assigned.push(self.assignment(assignment, &mut part));
+                    assigned.push(self.assignment(assignment, source, &mut part));
                 }
                 item => self.item(item, source, &mut part, &mut Vec::new()),
             }
@@ -111,7 +112,7 @@ impl Judge<'_> {
                 words.extend(self.fields(&word.value, part).into_iter().map(Word::plain));
             }
             I::AssignmentWord(assignment, word) => {
-                let assigned = self.assignment(assignment, part);
+                let assigned = self.assignment(assignment, source, part);
                 // In these a tilde stands for a directory, wherever such a word is.
                 let has_tilde = word.value.contains("=~") || word.value.contains(":~");
                 let value = match &assignment.value {
@@ -137,7 +138,7 @@ impl Judge<'_> {
         }
     }
 
-    fn assignment(&mut self, assignment: &ast::Assignment, part: &mut Part) -> Assigned {
+    fn assignment(&mut self, assignment: &ast::Assignment, source: &Source, part: &mut Part) -> Assigned {
         let (name, is_element) = match &assignment.name {
             ast::AssignmentName::VariableName(name) => (name.clone(), false),
             ast::AssignmentName::ArrayElementName(name, index) => {
@@ -151,6 +152,10 @@ impl Judge<'_> {
                 _ => Variable::Unknown,
             },
             ast::AssignmentValue::Array(values) => {
+                let text = &source.text[source.span(&assignment.loc)];
+                if !text.split_once('(').is_some_and(|(before, _)| before.ends_with('=')) {
+                    part.has(Class::Unknown, "bash takes an array only right after its `=`");
+                }
                 for (index, value) in values {
                     if let Some(index) = index {
                         self.arithmetic(&index.value, part);

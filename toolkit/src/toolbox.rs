@@ -17,6 +17,7 @@ pub use options::CallOptions;
 
 use crate::call::{ToolCall, ToolResult};
 use crate::caller::Caller;
+use crate::context::{Called, ToolContext};
 use crate::definition::Definition;
 use crate::diagnostic::Diagnostic;
 use crate::error::{ToolError, ToolErrorKind};
@@ -172,6 +173,36 @@ impl Toolbox {
                 tools[place].name()
             ),
         ))
+    }
+
+    /// What the function of this tool would be handed, for a host that shows what a call would do without making it: the
+    /// caller, the workspace, the configuration, the rules. No call begins and nothing is recorded.
+    ///
+    /// ```
+    /// use toolkit::prelude::*;
+    /// use toolkit::{PermissionRequest, Toolkit};
+    ///
+    /// /// Puts the site online.
+    /// #[tool]
+    /// async fn deploy() {}
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let toolkit = Toolkit::empty().tool(toolkit::tool_ref!(deploy)).build()?;
+    /// let toolbox = toolkit.toolbox(&Caller::new()).await;
+    /// let ctx = toolbox.context("deploy")?;
+    /// assert_eq!(ctx.tool_name(), "deploy");
+    /// assert!(!ctx.decide(&PermissionRequest::new("deploy", &["site".to_owned()])).said);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`find`](Self::find).
+    pub fn context(&self, name: &str) -> Result<ToolContext, ToolError> {
+        let place = self.place(name)?;
+        let called_as = self.0.tools[place].name().to_owned();
+        let tool = Called::Listed(place);
+        Ok(ToolContext::new(String::new(), called_as, tool, Arc::clone(&self.0), None, None, None))
     }
 
     /// Whom it is for.

@@ -97,7 +97,7 @@ pub(super) fn containing(
     judged: &Judged,
     more: Option<More>,
     is_relied_on: bool,
-    session_tmp: &Tmp,
+    session_tmp: Option<&Tmp>,
 ) -> Containing {
     let without = |words: &str| Containing { sandbox: None, words: words.to_owned() };
     let is_off = !settings.enable_sandbox || settings.sandbox == ExecSandbox::Off;
@@ -115,13 +115,13 @@ pub(super) fn containing(
     });
     let network =
         settings.network == ExecNetwork::On || more == Some(More::Network) || speaks && !is_relied_on;
-    let changes = match settings.sandbox_mode {
+    let within = match settings.sandbox_mode {
         ExecSandboxMode::ReadOnly => Mode::ReadOnly,
         ExecSandboxMode::WorkspaceWrite => Mode::WorkspaceWrite,
         ExecSandboxMode::Full => Mode::Full,
     };
     let home = command.variables.get("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
-    let mut sandbox = Sandbox::new(changes, &command.workspace)
+    let mut sandbox = Sandbox::new(within, &command.workspace)
         .with_network(network)
         .with_visible(&command.cwd)
         .required(is_relied_on || settings.sandbox == ExecSandbox::Required);
@@ -142,18 +142,23 @@ pub(super) fn containing(
             sandbox = sandbox.with_hidden(path);
         }
     }
-    if let Some(tmp) = session_tmp.directory() {
+    if let Some(tmp) = session_tmp.and_then(Tmp::directory) {
         sandbox = sandbox.with_tmp(tmp);
     }
-    let writes = match settings.sandbox_mode {
-        ExecSandboxMode::ReadOnly => "can change no file",
-        ExecSandboxMode::WorkspaceWrite => "can change files of the workspace alone",
-        ExecSandboxMode::Full => "can change files",
-    };
+    let writes = changes(settings.sandbox_mode);
     let network = if network { "with network" } else { "no network" };
     let is_whole = toolkit_sandbox::probe().is_whole();
     let lacks = if is_whole { "" } else { "; this system cannot hold all of it" };
     Containing { sandbox: Some(sandbox), words: format!("a sandbox: {writes}, {network}{lacks}") }
+}
+
+/// What a command can change in this mode, in words.
+pub(super) fn changes(mode: ExecSandboxMode) -> &'static str {
+    match mode {
+        ExecSandboxMode::ReadOnly => "can change no file",
+        ExecSandboxMode::WorkspaceWrite => "can change files of the workspace alone",
+        ExecSandboxMode::Full => "can change files",
+    }
 }
 
 /// The directory that the commands of a session see as `/tmp`. It goes with the session.

@@ -2,7 +2,7 @@
 
 use super::containing::contains;
 use super::safe_bins::only_filters;
-use crate::config::{ExecSecurity, ExecSettings};
+use crate::config::{ExecAsk, ExecSecurity, ExecSettings};
 use shell_verdict::{
     Access, Class, Decision, Ground, Part, Programs, Reason, Shell, Situation, Verdict, judge,
 };
@@ -55,6 +55,17 @@ pub(super) struct Judged {
     pub(super) relies_on_sandbox: bool,
 }
 
+/// What becomes of a command by its verdict, the rules and the settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outcome {
+    Runs,
+    /// A person is asked.
+    Asked,
+    Denied,
+    /// Nobody is asked, by this setting.
+    Refused(&'static str),
+}
+
 impl Command {
     /// Judges it. Blocks.
     pub(super) fn judge(&self, ctx: &ToolContext, files: &Workspace, settings: &ExecSettings) -> Judged {
@@ -104,6 +115,25 @@ impl Judged {
             (None, true) => Decision::Allow,
         };
         of_rules.max(self.verdict.decision)
+    }
+
+    /// What becomes of it. `asks_more` says that something beside the command itself is asked about.
+    pub(super) fn outcome(&self, settings: &ExecSettings, asks_more: bool) -> Outcome {
+        let is_always = settings.ask == ExecAsk::Always;
+        match self.decision() {
+            Decision::Deny => return Outcome::Denied,
+            Decision::Allow if !asks_more && !is_always => return Outcome::Runs,
+            _ => {}
+        }
+        if settings.security == ExecSecurity::Deny && !(self.is_proved && is_always) {
+            return Outcome::Refused(
+                "`tools.exec.security` is `deny`: only what is proved to only read runs",
+            );
+        }
+        if settings.ask == ExecAsk::Off {
+            return Outcome::Refused("`tools.exec.ask` is `off`: nobody is asked");
+        }
+        Outcome::Asked
     }
 
     /// Everything that a person would be asked, so that it can be told whether an answer still covers it.
@@ -185,6 +215,19 @@ impl Judged {
                 }
             });
         }
+        // Where git runs, a file that is written may be what it is configured by.
+        if self.verdict.each_part().all(|part| part.program.as_deref() != Some("git")) {
+            for part in &mut self.verdict.parts {
+                for_each(part, &mut |part| {
+                    if writes_what_it_may(part, paths) {
+                        let of_paths = part.reasons.iter_mut().filter(|reason| {
+                            reason.ground == Ground::Path && reason.decision == Decision::Ask
+                        });
+                        of_paths.for_each(|reason| reason.decision = Decision::Allow);
+                    }
+                });
+            }
+        }
         self.verdict.lift(&mut |part| allows(part));
         if self.verdict.decision == Decision::Ask
             && settings.security == ExecSecurity::Auto
@@ -229,6 +272,17 @@ impl Judged {
 fn is_only_edit(part: &Part, asked: &BTreeSet<AskedPath>) -> bool {
     let is_of = |asked: &&AskedPath| part.paths.iter().any(|(path, _)| *path == asked.path);
     asked.iter().filter(is_of).all(|asked| asked.kind == EDIT && asked.reason.is_empty())
+}
+
+/// Whether all paths of a part may be used as it uses them without a question. What is below a directory would have rules of its own.
+fn writes_what_it_may(part: &Part, asked: &BTreeSet<AskedPath>) -> bool {
+    part.paths.iter().all(|(path, access)| {
+        let is_plain = match access {
+            Access::Write | Access::ReadTree { .. } => !path.is_dir(),
+            _ => true,
+        };
+        is_plain && asked.iter().all(|asked| asked.path != *path)
+    })
 }
 
 /// Each part within one, itself first.

@@ -1,22 +1,21 @@
 //! From a call to its result: what it would run is judged, asked about, run, and told of.
 
 use super::containing::{Containing, More, Tmp, containing};
-use super::environment::{environment, from_home};
 use super::job::{Running, Start, Why};
 use super::jobs::Jobs;
-use super::judged::{Command, Judged};
+use super::judged::{Command, Judged, Outcome};
+use super::prepare::prepare;
 use super::question::{Around, question};
 use super::told;
-use crate::config::{ExecAsk, ExecSandbox, ExecSecurity, ExecSettings};
-use shell_verdict::{Decision, Shell};
+use crate::config::{ExecAsk, ExecSandbox, ExecSettings};
+use shell_verdict::Shell;
 use std::collections::BTreeMap;
-use std::env;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 use toolkit::prelude::*;
-use toolkit::{Access, Progress, ToolErrorKind, Workspace};
+use toolkit::{Progress, ToolErrorKind, Workspace};
 use toolkit_sandbox::{Drained, Output, Process, Size, SpawnError, Stdin};
 
 /// How long is waited for output that is under way when a command's own process has ended.
@@ -31,8 +30,6 @@ const PROGRESS: Duration = Duration::from_millis(500);
 const MOST_JUDGEMENTS: usize = 3;
 /// The terminal of a command that wants one.
 const TERMINAL: Size = Size { rows: 40, columns: 120 };
-/// Where shells are looked for first.
-const SHELLS: &[&str] = &["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/opt/homebrew/bin/bash"];
 
 /// What is to be run, as it was called.
 #[derive(Debug)]
@@ -59,10 +56,6 @@ pub(super) struct Input<'a> {
 /// Runs it.
 pub(super) async fn run(ctx: &ToolContext, call: Call<'_>) -> Result<ToolOutput, ToolError> {
     let settings: Arc<ExecSettings> = Arc::new(ctx.config()?);
-    if call.command.contains('\0') {
-        let problem = "the command holds a NUL character, which no command can; leave it out";
-        return Err(ToolError::new(ToolErrorKind::InvalidArguments, problem));
-    }
     if call.more == Some(More::Everything) && settings.sandbox == ExecSandbox::Required {
         return Err(ToolError::denied(
             "no command runs without a sandbox here: `tools.exec.sandbox` is `required`; leave `escalate` out",
@@ -70,25 +63,12 @@ pub(super) async fn run(ctx: &ToolContext, call: Call<'_>) -> Result<ToolOutput,
     }
     let timeout = timeout_of(&settings, call.timeout)?;
     let files = ctx.workspace();
-    let cwd = directory(ctx, &settings, call.workdir).await?;
-    let made = environment(host_variables(), &settings.path_prepend, call.on_terminal, call.env)?;
-    let root = ctx.blocking({
-        let files = files.clone();
-        move |_| files.root()
-    });
-    let workspace = root.await?;
-    let (shell, kind) = shell(made.variables.get("PATH").map_or("", String::as_str), &workspace);
-    let command = Arc::new(Command {
-        text: call.command.to_owned(),
-        cwd,
-        workspace,
-        variables: made.variables,
-        shell,
-        kind,
-    });
+    let (command, asked) =
+        prepare(ctx, &settings, call.command, call.workdir, call.on_terminal, call.env).await?;
+    let command = Arc::new(command);
     let jobs = ctx.session_state::<Jobs>();
     let tmp = ctx.session_state::<Tmp>();
-    let (judged, containing) = allowed(ctx, &files, &settings, &command, &made.asked, &call, &tmp).await?;
+    let (judged, containing) = allowed(ctx, &files, &settings, &command, &asked, &call, &tmp).await?;
     if call.background {
         jobs.has_room(settings.max_background)?;
     }
@@ -116,47 +96,6 @@ fn timeout_of(settings: &ExecSettings, wanted: Option<Duration>) -> Result<Durat
     }
 }
 
-/// The host's environment, as far as it is text.
-fn host_variables() -> impl Iterator<Item = (String, String)> {
-    env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-}
-
-/// The directory that it runs in.
-async fn directory(
-    ctx: &ToolContext,
-    settings: &ExecSettings,
-    wanted: Option<&Path>,
-) -> Result<PathBuf, ToolError> {
-    let real = match (wanted, &settings.default_working_directory) {
-        (Some(wanted), _) => ctx.check_file_access(wanted, Access::Read).await?,
-        (None, Some(configured)) => {
-            let home = env::var_os("HOME").map(PathBuf::from);
-            let configured = ctx.workspace_dir().join(from_home(configured, home.as_deref()));
-            configured.canonicalize().map_err(|error| {
-                ToolError::unavailable(format!(
-                    "the configured `tools.exec.defaultWorkingDirectory` ({}) cannot be used: {error}",
-                    configured.display()
-                ))
-            })?
-        }
-        (None, None) => return ctx.workspace().root(),
-    };
-    if real.is_dir() {
-        return Ok(real);
-    }
-    let shown = ctx.workspace().shown(&real);
-    Err(ToolError::new(ToolErrorKind::InvalidArguments, format!("`workdir` {shown} is not a directory")))
-}
-
-/// bash, if it is installed; of the directories of `PATH` those of the workspace do not count.
-fn shell(path: &str, workspace: &Path) -> (PathBuf, Shell) {
-    let of_path = env::split_paths(path)
-        .filter(|directory| directory.is_absolute() && !directory.starts_with(workspace))
-        .map(|directory| directory.join("bash"));
-    let bash = SHELLS.iter().map(PathBuf::from).chain(of_path).find(|bash| bash.is_file());
-    bash.map_or_else(|| (PathBuf::from("/bin/sh"), Shell::Sh), |bash| (bash, Shell::Bash))
-}
-
 /// The verdict, once it may run, and what it will run in.
 async fn allowed(
     ctx: &ToolContext,
@@ -176,30 +115,20 @@ async fn allowed(
             move |_: &_| {
                 let judged = command.judge(&ctx, &files, &settings);
                 let is_contained = more.is_none() && judged.relies_on_sandbox;
-                let containing = containing(&settings, &command, &judged, more, is_contained, &tmp);
+                let containing = containing(&settings, &command, &judged, more, is_contained, Some(&tmp));
                 Ok((judged, containing))
             }
         };
         let (judged, containing) = ctx.blocking(judging).await?;
-        if judged.decision() == Decision::Deny {
-            return Err(told::denied(&judged));
-        }
-        let is_asked = judged.decision() == Decision::Ask
-            || !asked_variables.is_empty()
-            || call.more.is_some()
-            || settings.ask == ExecAsk::Always;
         let asks = judged.asks();
-        if !is_asked || covered.as_ref().is_some_and(|covered| asks.is_subset(covered)) {
-            return Ok((judged, containing));
-        }
-        if settings.security == ExecSecurity::Deny && !(judged.is_proved && settings.ask == ExecAsk::Always) {
-            return Err(told::not_run(
-                &judged,
-                "`tools.exec.security` is `deny`: only what is proved to only read runs",
-            ));
-        }
-        if settings.ask == ExecAsk::Off {
-            return Err(told::not_run(&judged, "`tools.exec.ask` is `off`: nobody is asked"));
+        match judged.outcome(settings, !asked_variables.is_empty() || call.more.is_some()) {
+            Outcome::Runs => return Ok((judged, containing)),
+            Outcome::Denied => return Err(told::denied(&judged)),
+            _ if covered.as_ref().is_some_and(|covered| asks.is_subset(covered)) => {
+                return Ok((judged, containing));
+            }
+            Outcome::Refused(setting) => return Err(told::not_run(&judged, setting)),
+            Outcome::Asked => {}
         }
         let variables = asked_variables
             .iter()

@@ -13,6 +13,7 @@ enum Becomes {
 
 async fn becomes(config: &Value, command: &str) -> Becomes {
     let house = House::with(config.clone(), |_| Answer::deny_saying("asked")).await;
+    std::fs::create_dir(house.path("folder")).unwrap();
     let result = house.exec(command).await;
     match (house.asked().len(), result.error()) {
         (1, Some(error)) if error.kind() == ToolErrorKind::Denied => Becomes::Asked,
@@ -26,6 +27,8 @@ async fn becomes(config: &Value, command: &str) -> Becomes {
 async fn what_becomes_of_commands() {
     let plain = json!({});
     let allows = |pattern: &str| json!({ "permission": { "exec": [{ "match": pattern, "do": "allow" }] } });
+    let edits = |rules: Value| json!({ "permission": { "edit": rules } });
+    let both = |pattern: &str| json!({ "permission": { "exec": [{ "match": pattern, "do": "allow" }], "edit": "allow" } });
     let of = |settings: Value| json!({ "tools": { "exec": settings } });
     for (config, command, expected) in [
         (plain.clone(), "cat a.txt | grep one", Becomes::Runs),
@@ -50,6 +53,31 @@ async fn what_becomes_of_commands() {
         (allows("*"), "cat .env", Becomes::Asked),
         (allows("*"), "rm -rf /", Becomes::Denied),
         (json!({ "permission": { "exec": "allow" } }), "make all", Becomes::Asked),
+        // Files are written as the file tools write them: what they may without a question, a command may that is allowed by itself.
+        (edits(json!("allow")), "echo x > x", Becomes::Runs),
+        (edits(json!("allow")), "echo x > a.txt; cat a.txt > folder/x", Becomes::Runs),
+        (edits(json!("allow")), "touch x", Becomes::Asked),
+        (edits(json!("allow")), "echo x > .git/config", Becomes::Asked),
+        (edits(json!("allow")), "echo x > ../x", Becomes::Asked),
+        (edits(json!("allow")), "cat .env > x", Becomes::Asked),
+        (edits(json!("allow")), "echo x > x; git status", Becomes::Asked),
+        (edits(json!("allow")), "echo x > $UNKNOWN", Becomes::Asked),
+        (
+            edits(json!([{ "match": "*", "do": "allow" }, { "match": "a.txt", "do": "deny" }])),
+            "echo x > a.txt",
+            Becomes::Denied,
+        ),
+        (
+            edits(json!([{ "match": "*", "do": "allow" }, { "match": "a.txt", "do": "ask" }])),
+            "echo x > a.txt",
+            Becomes::Asked,
+        ),
+        (both("touch *"), "touch x", Becomes::Runs),
+        (both("touch *"), "touch x a.txt .git/config", Becomes::Asked),
+        (both("cp *"), "cp a.txt b.txt", Becomes::Runs),
+        // What is below a directory may have rules of its own.
+        (both("mv *"), "mv folder other", Becomes::Asked),
+        (both("cp *"), "cp -r folder other", Becomes::Asked),
         (json!({ "permission": { "exec": "deny" } }), "ls", Becomes::Denied),
         (
             json!({ "permission": { "exec": [{ "match": "ls*", "do": "deny" }] } }),

@@ -6,6 +6,8 @@ use crate::config;
 use crate::console::Console;
 use crate::definitions::{self, find};
 use crate::describe;
+#[cfg(feature = "runtime")]
+use crate::doctor;
 use crate::exit::{Exit, Stop};
 use crate::explain;
 use crate::list;
@@ -216,7 +218,9 @@ fn answer(
         Request::List { diagnostics: true, .. } => list::diagnostics(toolkit, toolbox, format, console)?,
         Request::List { group, .. } => list::tools(toolbox, group.as_deref(), format, console)?,
         Request::Describe { name } => describe::run(find(toolbox, &name)?, format, console)?,
-        Request::Explain { name } => return explain::tool(toolbox, &name, format, console),
+        Request::Explain(request) => return explain::run(&request, toolbox, runtime, format, console),
+        #[cfg(feature = "runtime")]
+        Request::Doctor => doctor::run(toolbox, format, console)?,
         Request::Schema { name: None } => definitions::all(toolbox, console)?,
         Request::Schema { name: Some(name) } => definitions::one(find(toolbox, &name)?, console)?,
         Request::Completions { shell } => completions::run(shell, command.get_name(), toolbox, console)?,

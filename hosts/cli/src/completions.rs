@@ -34,7 +34,10 @@ fn command(program: &str, toolbox: &Toolbox) -> Command {
         .args(shared_options())
         .mut_subcommands(|subcommand| subcommand.args(shared_options()))
         .mut_subcommand("describe", |describe| with_names(describe, &names))
-        .mut_subcommand("explain", |explain| with_names(explain, &all))
+        .mut_subcommand("explain", |explain| {
+            let explain = explain.mut_subcommands(|subcommand| subcommand.args(shared_options()));
+            explain.mut_subcommand("tool", |tool| with_names(tool, &all))
+        })
         .mut_subcommand("schema", |schema| with_names(schema, &names))
         .mut_subcommand("call", |call| {
             let tools = toolbox.tools().map(|tool| Flags::of(tool).command(program, Purpose::Completion));

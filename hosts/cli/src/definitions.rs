@@ -28,6 +28,11 @@ pub(crate) fn print_json(value: &Value, console: &mut Console<'_>) -> Result<(),
     console.print_json(&format!("{value:#}\n"))
 }
 
+/// Prints what is to stand in the order of its fields.
+pub(crate) fn print_in_order(value: &impl serde::Serialize, console: &mut Console<'_>) -> Result<(), Stop> {
+    console.print_json(&format!("{}\n", serde_json::to_string_pretty(value)?))
+}
+
 /// The tool of this name or alias; where there is none, what the toolbox says to that.
 pub(crate) fn find<'a>(toolbox: &'a Toolbox, name: &str) -> Result<&'a Tool, Stop> {
     toolbox.find(name).map_err(|error| Stop::from(&error))

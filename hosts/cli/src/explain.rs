@@ -1,19 +1,85 @@
-//! `explain`: why a tool is there for a caller, or isn't.
+//! `explain`: why a tool is there for a caller, or isn't; and what would become of a command.
+
+#[cfg(feature = "runtime")]
+mod commands;
 
 use crate::console::Console;
 use crate::definitions::{find, print_json};
 use crate::exit::{Exit, Stop};
-use crate::options::Format;
+use crate::options::{Format, required, text};
+use clap::{Arg, ArgMatches, Command};
 use std::fmt::Write as _;
+use tokio::runtime::Runtime;
 use toolkit::{Explanation, Toolbox, escape_line};
 
-/// Prints what each layer of the policy says of the tool, and the rule that made it.
-pub(crate) fn tool(
+/// What to explain.
+#[derive(Debug)]
+pub(crate) enum ExplainRequest {
+    Tool {
+        name: String,
+    },
+    #[cfg(feature = "runtime")]
+    Command {
+        text: String,
+    },
+}
+
+/// The subcommand.
+pub(crate) fn command() -> Command {
+    let command = Command::new("explain")
+        .about("Shows why a tool is there for a caller, or what would become of a command")
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommand(
+            Command::new("tool")
+                .about("Shows why a tool is there for a caller, or isn't: what each layer of the policy says")
+                .arg(Arg::new("name").value_name("NAME").required(true).help("The tool's name or alias")),
+        );
+    #[cfg(feature = "runtime")]
+    let command = command.subcommand(
+        Command::new("command")
+            .about("Shows whether a shell command would run, and what each part of it does; nothing is run")
+            .arg(
+                Arg::new("text")
+                    .value_name("COMMAND")
+                    .required(true)
+                    .allow_hyphen_values(true)
+                    .help("The command, as one word: 'cat a.txt | sort'"),
+            ),
+    );
+    command
+}
+
+/// What was asked for.
+pub(crate) fn request(matches: &mut ArgMatches) -> Result<ExplainRequest, Stop> {
+    match matches.remove_subcommand() {
+        #[cfg(feature = "runtime")]
+        Some((what, mut matches)) if what == "command" => {
+            Ok(ExplainRequest::Command { text: required(text(&mut matches, "text"))? })
+        }
+        Some((_, mut matches)) => Ok(ExplainRequest::Tool { name: required(text(&mut matches, "name"))? }),
+        None => Err(Stop::usage("what to explain is missing; `explain --help` lists it")),
+    }
+}
+
+/// Does it.
+pub(crate) fn run(
+    request: &ExplainRequest,
     toolbox: &Toolbox,
-    name: &str,
+    #[cfg_attr(not(feature = "runtime"), expect(unused_variables, reason = "only commands take their time"))]
+    runtime: &Runtime,
     format: Format,
     console: &mut Console<'_>,
 ) -> Result<Exit, Stop> {
+    match request {
+        ExplainRequest::Tool { name } => tool(toolbox, name, format, console),
+        #[cfg(feature = "runtime")]
+        ExplainRequest::Command { text } => commands::run(text, toolbox, runtime, format, console),
+    }
+}
+
+/// Prints what each layer of the policy says of the tool, and the rule that made it.
+fn tool(toolbox: &Toolbox, name: &str, format: Format, console: &mut Console<'_>) -> Result<Exit, Stop> {
     let Some(explanation) = toolbox.explain(name) else {
         find(toolbox, name)?;
         return Err(Stop::failed(format!("nothing is known of `{name}`; try again")));

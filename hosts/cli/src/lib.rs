@@ -4,10 +4,12 @@
 //! toolkit list
 //! toolkit describe read
 //! toolkit explain tool read --agent kid
+//! toolkit explain command 'cat notes.txt | sort > sorted.txt'
 //! toolkit call read --file-path README.md --limit 20
 //! toolkit call --args '{ "file_path": "README.md" }' read
 //! toolkit schema
 //! toolkit permission list
+//! toolkit doctor
 //! toolkit completions bash
 //! ```
 //!
@@ -76,6 +78,8 @@ mod config;
 mod console;
 mod definitions;
 mod describe;
+#[cfg(feature = "runtime")]
+mod doctor;
 mod exit;
 mod explain;
 mod flags;

@@ -2,6 +2,7 @@
 
 use crate::config::{self, ConfigRequest};
 use crate::exit::{Exit, Stop};
+use crate::explain::{self, ExplainRequest};
 use crate::permission::{self, PermissionRequest};
 use crate::trust::{self, TrustRequest};
 use clap::builder::{PossibleValuesParser, ValueHint};
@@ -31,12 +32,23 @@ pub(crate) enum Format {
 /// A subcommand.
 #[derive(Debug)]
 pub(crate) enum Request {
-    List { group: Option<String>, diagnostics: bool },
-    Describe { name: String },
-    Explain { name: String },
+    List {
+        group: Option<String>,
+        diagnostics: bool,
+    },
+    Describe {
+        name: String,
+    },
+    Explain(ExplainRequest),
+    #[cfg(feature = "runtime")]
+    Doctor,
     Call(CallRequest),
-    Schema { name: Option<String> },
-    Completions { shell: Shell },
+    Schema {
+        name: Option<String>,
+    },
+    Completions {
+        shell: Shell,
+    },
     Config(ConfigRequest),
     Trust(TrustRequest),
     Permission(PermissionRequest),
@@ -69,7 +81,7 @@ pub(crate) fn command(program: &str) -> Command {
 
 /// The command without the options that stand everywhere and without what follows `call`.
 pub(crate) fn skeleton(program: &str) -> Command {
-    Command::new(program.to_owned())
+    let command = Command::new(program.to_owned())
         .bin_name(program)
         .subcommand_required(true)
         .arg_required_else_help(true)
@@ -91,18 +103,7 @@ pub(crate) fn skeleton(program: &str) -> Command {
                 .about("Shows all that is known of a tool")
                 .arg(Arg::new("name").value_name("NAME").required(true).help("The tool's name or alias")),
         )
-        .subcommand(
-            Command::new("explain")
-                .about("Shows why a tool is there for a caller, or isn't: what each layer of the policy says")
-                .arg(
-                    Arg::new("what")
-                        .value_name("WHAT")
-                        .required(true)
-                        .value_parser(PossibleValuesParser::new(["tool"]))
-                        .help("What to explain"),
-                )
-                .arg(Arg::new("name").value_name("NAME").required(true).help("The tool's name or alias")),
-        )
+        .subcommand(explain::command())
         .subcommand(
             Command::new("call")
                 .about("Calls a tool")
@@ -132,7 +133,10 @@ pub(crate) fn skeleton(program: &str) -> Command {
         )
         .subcommand(config::command())
         .subcommand(trust::command())
-        .subcommand(permission::command())
+        .subcommand(permission::command());
+    #[cfg(feature = "runtime")]
+    let command = command.subcommand(crate::doctor::command());
+    command
 }
 
 /// The options that stand before or after every subcommand.
@@ -257,7 +261,9 @@ fn request(subcommand: &str, matches: &mut ArgMatches) -> Result<Request, Stop> 
             Request::List { group: text(matches, "group"), diagnostics: matches.get_flag("diagnostics") }
         }
         "describe" => Request::Describe { name: required(text(matches, "name"))? },
-        "explain" => Request::Explain { name: required(text(matches, "name"))? },
+        "explain" => Request::Explain(explain::request(matches)?),
+        #[cfg(feature = "runtime")]
+        "doctor" => Request::Doctor,
         "call" => {
             let mut words = matches.remove_many::<OsString>("tool").into_iter().flatten();
             let name = required(words.next())?.to_string_lossy().into_owned();
@@ -277,10 +283,10 @@ fn request(subcommand: &str, matches: &mut ArgMatches) -> Result<Request, Stop> 
     })
 }
 
-fn text(matches: &mut ArgMatches, id: &str) -> Option<String> {
+pub(crate) fn text(matches: &mut ArgMatches, id: &str) -> Option<String> {
     matches.remove_one(id)
 }
 
-fn required<T>(value: Option<T>) -> Result<T, Stop> {
+pub(crate) fn required<T>(value: Option<T>) -> Result<T, Stop> {
     value.ok_or_else(|| Stop::usage("an argument is missing; `--help` shows the usage"))
 }

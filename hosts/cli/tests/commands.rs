@@ -80,3 +80,68 @@ fn a_host_that_is_killed_takes_its_commands_along_and_leaves_their_output() {
     let output = fs::read_dir(session).unwrap().next().unwrap().unwrap().path();
     assert_eq!(fs::read_to_string(output).unwrap(), "written\n");
 }
+
+#[test]
+fn what_would_become_of_a_command_is_explained_and_nothing_runs() {
+    let user = user(
+        "{ permission: { exec: [{ match: 'touch *', do: 'allow' }, { match: 'make deploy', do: 'deny' }], \
+         edit: 'allow' } }",
+    );
+    let explain = |command: &str, options: &[&str]| {
+        let run = toolkit(&user, &[&["explain", "command", command], options].concat()).output().unwrap();
+        assert!(run.stderr.is_empty(), "{run:?}");
+        (run.status.code().unwrap(), String::from_utf8(run.stdout).unwrap())
+    };
+    for (command, code, first) in [
+        ("cat a.txt | sort", 0, "allow: it runs without a question (read-only)\n"),
+        ("cat a.txt | tee made", 0, "ask: a person is asked before it runs (write)\n"),
+        ("touch made", 0, "allow: it runs without a question (write)\n"),
+        ("make deploy", 5, "deny: it does not run (unknown)\n  denied by the rule"),
+        ("sudo id", 5, "deny: it does not run (forbidden)\n"),
+        ("cat 'a", 0, "ask: a person is asked before it runs (unknown)\n"),
+    ] {
+        let (found, page) = explain(command, &[]);
+        assert!(found == code && page.starts_with(first), "{command}: {found} {page}");
+    }
+    assert!(!user.path().join("work/made").exists());
+    let (_, tree) = explain("cat a.txt | tee made; sh -c 'rm -r made'", &[]);
+    for line in [
+        "allow  cat a.txt  (read-only)\n",
+        "ask    tee made  (write)\n",
+        "  ask    rm -r made  (dangerous)\n",
+    ] {
+        assert!(tree.contains(line), "{tree}");
+    }
+    let (_, json) = explain("cat a.txt > .git/config", &["-o", "json"]);
+    assert!(json.starts_with("{\n  \"verdict\": \"ask\",\n"), "{json}");
+    let page: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let part = &page["parts"][0];
+    assert_eq!(
+        (&part["verdict"], &part["text"]),
+        (&"ask".into(), &"cat a.txt > .git/config".into()),
+        "{json}"
+    );
+    let made = part["paths"].as_array().unwrap().iter().find(|path| path["access"] == "write").unwrap();
+    assert!(made["path"].as_str().unwrap().ends_with("/work/.git/config"), "{json}");
+    assert!(made["asked"].as_str().unwrap().starts_with("permission.protected"), "{json}");
+}
+
+#[test]
+fn the_doctor_says_what_holds_and_what_that_means() {
+    let user = user("{ tools: { exec: { security: 'deny', sandboxMode: 'read-only' } } }");
+    let page = toolkit(&user, &["doctor"]).output().unwrap();
+    let text = String::from_utf8_lossy(&page.stdout).into_owned();
+    assert!(page.status.success() && text.contains("seccomp  "), "{page:?}");
+    assert!(
+        text.contains("`tools.exec.security` is `deny`") && text.contains("can change no file"),
+        "{text}"
+    );
+    let page = toolkit(&user, &["doctor", "-o", "json"]).output().unwrap();
+    let found: serde_json::Value = serde_json::from_slice(&page.stdout).unwrap();
+    let features = found["features"].as_array().unwrap();
+    let missing = features.iter().filter(|feature| !feature["missing"].is_null()).count();
+    assert_eq!(found["sandbox"] == "whole", missing == 0, "{found}");
+    assert_eq!(features.len(), 8);
+    let denied = toolkit(&user, &["doctor", "--set", "tools.deny=[\"exec\"]"]).output().unwrap();
+    assert_eq!(denied.status.code(), Some(5), "{denied:?}");
+}

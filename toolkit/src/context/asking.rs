@@ -99,6 +99,13 @@ impl ToolContext {
         self.ask_person(ask, "tool").await
     }
 
+    /// Whether what was allowed before, for the session or always, answers this question: nobody would be asked.
+    ///
+    /// Reads a small file, and blocks for that. What cannot be read answers nothing.
+    pub fn recalls(&self, ask: &Ask) -> bool {
+        matches!(self.memory().recall(ask), Ok(Some(_)))
+    }
+
     /// Asks a person, whatever the rules say: for what has been decided to be asked. What was allowed before answers it.
     /// `asker` is who asks, for the history.
     pub(crate) async fn ask_person(&self, ask: Ask, asker: &str) -> Result<(), ToolError> {

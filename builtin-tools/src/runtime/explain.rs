@@ -1,0 +1,189 @@
+//! What would become of a command, for people and for programs that look before they call.
+
+use super::containing::containing;
+use super::judged::{Command, Judged, Outcome};
+use super::prepare::prepare;
+use super::question::{Around, question};
+use crate::config::ExecSettings;
+use serde::Serialize;
+use shell_verdict::{Access, Decision, Part, Reason};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use toolkit::prelude::*;
+
+/// What would become of a command: whether it runs, what each part of it does, and what it runs in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ExplainedCommand {
+    /// `allow`: it runs without a question. `ask`: a person is asked. `deny`: it does not run.
+    pub verdict: &'static str,
+    /// What it does at worst: `read-only`, `git-read`, `unknown`, `write`, `git-write`, `network`, `code`, `dangerous`, `forbidden`.
+    pub class: &'static str,
+    /// Why, where that is nothing that a single part does: rules, settings, earlier answers, what cannot be parsed.
+    pub why: Vec<String>,
+    /// Its text.
+    pub command: String,
+    /// Where it would run.
+    pub directory: PathBuf,
+    /// The shell that would run it.
+    pub shell: PathBuf,
+    /// What it would run in: a sandbox and what that holds back, or none.
+    pub runs_in: String,
+    /// Variables that it gets so that it does no more than was judged.
+    pub environment: BTreeMap<String, String>,
+    /// Its simple commands, in the order of the text.
+    pub parts: Vec<ExplainedPart>,
+}
+
+/// A simple command of it, with what that runs in turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ExplainedPart {
+    /// As of the whole; the strictest of the part and of those within it.
+    pub verdict: &'static str,
+    /// What it does at worst.
+    pub class: &'static str,
+    /// Its text.
+    pub text: String,
+    /// Where that stands, in bytes from the beginning of the text around it.
+    pub span: [usize; 2],
+    /// The file that the program is, where it is installed.
+    pub executable: Option<PathBuf>,
+    /// Its words after expansion, `null` for each that nobody can know before it runs.
+    pub words: Vec<Option<String>>,
+    /// Why.
+    pub reasons: Vec<ExplainedReason>,
+    /// The paths that it uses, as far as they are known.
+    pub paths: Vec<ExplainedPath>,
+    /// What it runs in turn.
+    pub parts: Vec<ExplainedPart>,
+}
+
+/// A reason of a verdict.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ExplainedReason {
+    /// What it decides; `allow` where a rule, a setting or the sandbox has answered it.
+    pub verdict: &'static str,
+    /// What the command does by it.
+    pub class: &'static str,
+    /// In words.
+    pub text: String,
+}
+
+/// A path that a part uses.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ExplainedPath {
+    /// Where it is.
+    pub path: PathBuf,
+    /// `read`, `read-names`, `read-tree` or `write`.
+    pub access: &'static str,
+    /// Why a person is asked about it, where that is so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asked: Option<String>,
+}
+
+/// Says what would become of a command if `exec` were called with it by the caller of `ctx`, in the workspace: by the verdict, the
+/// rules, the settings and what was allowed before. Nothing runs and nobody is asked. `ctx` is
+/// [`Toolbox::context`](toolkit::Toolbox::context) of `exec`.
+///
+/// # Errors
+///
+/// As `exec` has them before it runs anything: for a text that can be no command, for a working directory that cannot be used.
+pub async fn explain(ctx: &ToolContext, command: &str) -> Result<ExplainedCommand, ToolError> {
+    let settings: Arc<ExecSettings> = Arc::new(ctx.config()?);
+    let (command, _) = prepare(ctx, &settings, command, None, false, &BTreeMap::new()).await?;
+    let own = ctx.clone();
+    let explaining = move |_: &_| {
+        let judged = command.judge(&own, &own.workspace(), &settings);
+        let containing = containing(&settings, &command, &judged, None, judged.relies_on_sandbox, None);
+        Ok(explained(&own, &settings, &command, &judged, containing.words))
+    };
+    ctx.blocking(explaining).await
+}
+
+fn explained(
+    ctx: &ToolContext,
+    settings: &ExecSettings,
+    command: &Command,
+    judged: &Judged,
+    runs_in: String,
+) -> ExplainedCommand {
+    let mut why: Vec<String> = judged.verdict.reasons.iter().map(|reason| reason.text.clone()).collect();
+    why.extend(judged.asked_by.iter().map(|rule| format!("asked about by the rule {rule}")));
+    why.extend(judged.denied_by.iter().map(|rule| format!("denied by the rule {rule}")));
+    let verdict = match judged.outcome(settings, false) {
+        Outcome::Runs => Decision::Allow,
+        Outcome::Denied => Decision::Deny,
+        Outcome::Refused(setting) => {
+            why.push(setting.to_owned());
+            Decision::Deny
+        }
+        Outcome::Asked => {
+            let around = Around { sandbox: runs_in.clone(), ..Around::default() };
+            let is_always = settings.ask == crate::config::ExecAsk::Always;
+            let ask = question(command, judged, &Around { is_always, ..around });
+            if is_always {
+                why.push("`tools.exec.ask` is `always`: each command is asked about".to_owned());
+            }
+            if ctx.recalls(&ask) {
+                why.push("a person has allowed it before".to_owned());
+                Decision::Allow
+            } else {
+                Decision::Ask
+            }
+        }
+    };
+    if judged.relies_on_sandbox {
+        why.push("the sandbox contains it, and `tools.exec.security` is `auto`".to_owned());
+    }
+    ExplainedCommand {
+        verdict: verdict.as_str(),
+        class: judged.verdict.class.as_str(),
+        why,
+        command: command.text.clone(),
+        directory: command.cwd.clone(),
+        shell: command.shell.clone(),
+        runs_in,
+        environment: judged.verdict.env.iter().cloned().collect(),
+        parts: judged.verdict.parts.iter().map(|one| part(one, judged)).collect(),
+    }
+}
+
+fn part(of: &Part, judged: &Judged) -> ExplainedPart {
+    let paths = of.paths.iter().map(|(path, access)| {
+        let writes = *access == Access::Write;
+        let asked = judged.paths.iter().find(|asked| asked.path == *path && asked.writes == writes);
+        let asked = asked.map(|asked| match asked.reason.as_str() {
+            "" => format!("permission.{}", asked.kind),
+            reason => format!("permission.{}: {reason}", asked.kind),
+        });
+        ExplainedPath { path: path.clone(), access: access_words(*access), asked }
+    });
+    ExplainedPart {
+        verdict: of.decision.as_str(),
+        class: of.class.as_str(),
+        text: of.text.clone(),
+        span: [of.span.start, of.span.end],
+        executable: of.executable.clone(),
+        words: of.words.clone(),
+        reasons: of.reasons.iter().map(reason).collect(),
+        paths: paths.collect(),
+        parts: of.parts.iter().map(|one| part(one, judged)).collect(),
+    }
+}
+
+fn reason(of: &Reason) -> ExplainedReason {
+    ExplainedReason { verdict: of.decision.as_str(), class: of.class.as_str(), text: of.text.clone() }
+}
+
+fn access_words(access: Access) -> &'static str {
+    match access {
+        Access::Read => "read",
+        Access::ReadNames => "read-names",
+        Access::ReadTree { .. } => "read-tree",
+        Access::Write => "write",
+    }
+}

@@ -1,0 +1,101 @@
+//! What this system offers to contain commands, and what that means for how they are configured.
+
+use super::containing::{changes, contains};
+use crate::config::{ExecNetwork, ExecSandbox, ExecSecurity, ExecSettings};
+use serde::Serialize;
+use toolkit::prelude::*;
+use toolkit_sandbox::{Feature, probe};
+
+/// What this system offers to contain commands, found by trying it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct CommandStrength {
+    /// `whole`: a sandbox holds back all that it should. `partial`: it lacks something. `none`: there is none.
+    pub sandbox: &'static str,
+    /// The version of Landlock's interface, 0 without it.
+    pub landlock_abi: u32,
+    /// Everything that could be offered.
+    pub features: Vec<CommandFeature>,
+    /// What that means here, with what is configured, in sentences.
+    pub means: Vec<String>,
+}
+
+/// Something that a system offers or not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct CommandFeature {
+    /// What it is.
+    pub name: &'static str,
+    /// Why it is not there; `null` where it is.
+    pub missing: Option<String>,
+}
+
+/// Says what this system offers, and what that means for the commands of the caller of `ctx`, which is
+/// [`Toolbox::context`](toolkit::Toolbox::context) of `exec`. The first time in a process this tries everything, which blocks for
+/// some milliseconds.
+///
+/// # Errors
+///
+/// Where `tools.exec` cannot be used as it is configured.
+pub fn strength(ctx: &ToolContext) -> Result<CommandStrength, ToolError> {
+    let settings: ExecSettings = ctx.config()?;
+    let found = probe();
+    let features = found.features().map(|(feature, missing)| CommandFeature {
+        name: feature.name(),
+        missing: missing.map(str::to_owned),
+    });
+    let is_partial = found.has(Feature::Supervisor)
+        && [Feature::UserNamespace, Feature::Landlock, Feature::Seccomp].iter().any(|part| found.has(*part));
+    let sandbox = if found.is_whole() {
+        "whole"
+    } else if is_partial {
+        "partial"
+    } else {
+        "none"
+    };
+    Ok(CommandStrength {
+        sandbox,
+        landlock_abi: found.landlock_abi(),
+        features: features.collect(),
+        means: means(&settings, sandbox, found.has(Feature::Supervisor)),
+    })
+}
+
+fn means(settings: &ExecSettings, sandbox: &str, is_supervised: bool) -> Vec<String> {
+    let mut means = vec![if is_supervised {
+        "All that a command starts ends with this program, also when it is killed.".to_owned()
+    } else {
+        "A command that detaches itself can outlive this program: there is no supervisor.".to_owned()
+    }];
+    let is_off = !settings.enable_sandbox || settings.sandbox == ExecSandbox::Off;
+    let network =
+        if settings.network == ExecNetwork::On { "with the network" } else { "without the network" };
+    let held = format!("{}, {network}", changes(settings.sandbox_mode));
+    means.push(match (is_off, settings.sandbox, sandbox) {
+        (true, ..) => "Commands run in no sandbox: `tools.exec.sandbox` is `off`.".to_owned(),
+        (_, ExecSandbox::Required, "whole") => {
+            format!("All commands run in a sandbox, which `tools.exec.sandbox` requires: each {held}.")
+        }
+        (_, ExecSandbox::Required, _) => {
+            "No command runs: `tools.exec.sandbox` is `required`, and this system lacks what is marked as missing.".to_owned()
+        }
+        (.., "whole") => format!("A command that is not proved to only read runs in a sandbox: it {held}."),
+        (.., "partial") => {
+            format!("A command that is not proved to only read runs in what there is of a sandbox: it {held}, as far as that holds.")
+        }
+        _ => "Commands run in no sandbox: there is none.".to_owned(),
+    });
+    means.push(match settings.security {
+        ExecSecurity::Deny => {
+            "Only what is proved to only read runs: `tools.exec.security` is `deny`.".to_owned()
+        }
+        ExecSecurity::Auto if contains(settings) => {
+            "What the sandbox contains runs without a question: `tools.exec.security` is `auto`.".to_owned()
+        }
+        ExecSecurity::Auto => "What is not proved to only read is asked about: `tools.exec.security` is `auto`, but the sandbox \
+                               would have to be whole, on, without the network, and not `full`."
+            .to_owned(),
+        ExecSecurity::Ask => "What is not proved to only read is asked about.".to_owned(),
+    });
+    means
+}

@@ -53,11 +53,12 @@
 //!
 //! Namespaces for users, mounts, process ids, messages and the network; read-only mounts; Landlock; no capabilities; filtered system
 //! calls. [`probe`] tries what the system has. What is missing is told by [`Containment::missing`], or refused where the sandbox is
-//! [required](Sandbox::required). Each line is tried from inside, as root and as a plain user, by `sandbox.rs`:
+//! [required](Sandbox::required). Each line is tried from inside, as root and as a plain user, by `sandbox/main.rs`, which also compares its lines with these:
 //!
 //! | tried from inside | held by | without mounts of its own |
 //! |---|---|---|
 //! | writing, renaming, removing, linking outside the writable paths | mounts, Landlock | Landlock (from version 3) |
+//! | changing modes and times there | mounts | **not held** |
 //! | the same through symbolic links, `/proc/self/root`, `/proc/1/root`, hard links | mounts, Landlock | Landlock |
 //! | mounting, remounting, unmounting, new namespaces, entering others | capabilities, system calls | system calls |
 //! | changing, replacing, renaming protected paths, or directories above them | mounts | **not held** |
@@ -66,7 +67,8 @@
 //! | TCP, UDP, raw, netlink, IPv6, to this machine or elsewhere, with the network off | system calls, network namespace | system calls |
 //! | abstract sockets of others | network namespace, Landlock | Landlock (from version 6) |
 //! | sockets of others below `/tmp` and `/run` | mounts | **not held** |
-//! | seeing, signalling, tracing other processes, reading their memory | process ids, system calls | system calls; Landlock (from version 6) for signals |
+//! | signalling, tracing other processes, reading their memory | process ids, system calls | system calls; Landlock (from version 6) for signals |
+//! | seeing other processes, what is open in the first of its own | process ids | **not held** |
 //! | living on after the job: double fork, session | process ids, the supervisor | the supervisor |
 //! | block devices, new device nodes, `/sys`, `/proc/sys`, `/proc/sysrq-trigger` | mounts, capabilities | Landlock for writing |
 //! | setuid programs, other users and groups, capabilities of root | no new privileges, capabilities | the same |

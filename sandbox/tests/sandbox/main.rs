@@ -1,6 +1,8 @@
 //! What a sandbox holds, tried from inside: as root and as a plain user.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+mod attempts;
+#[path = "../common/mod.rs"]
 mod common;
 
 use std::io::Write as _;
@@ -8,7 +10,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use attempts::{LINES, PREPARE, READ_ONLY, WORKS};
 use common::{Place, SUPERVISOR, finish, within};
+use std::collections::BTreeSet;
 use toolkit_sandbox::{Command, Containment, Mode, Part, Sandbox, Size};
 
 /// Says that the test runs as a plain user, started by root.
@@ -24,13 +28,6 @@ struct Yard {
     _local: std::os::unix::net::UnixListener,
     _abstract: std::os::unix::net::UnixListener,
 }
-
-const PREPARE: &str = "import ctypes, os, socket, struct, sys, fcntl, termios\n\
-                       libc = ctypes.CDLL(None, use_errno=True)\n\
-                       def call(*a):\n\
-                       \x20   r = libc.syscall(*a)\n\
-                       \x20   if r < 0: e = ctypes.get_errno(); sys.exit(os.strerror(e))\n\
-                       \x20   return r\n";
 
 impl Yard {
     fn new() -> Self {
@@ -136,182 +133,6 @@ fn list(path: &Path, all: &mut String) {
     }
 }
 
-/// Something that must not work.
-struct Attempt {
-    what: &'static str,
-    script: &'static str,
-    /// One of these is what the system says of it.
-    says: &'static [&'static str],
-}
-
-const fn attempt(what: &'static str, script: &'static str, says: &'static [&'static str]) -> Attempt {
-    Attempt { what, script, says }
-}
-
-const READ_ONLY: &[&str] = &["Read-only file system"];
-const DENIED: &[&str] = &["Permission denied", "Operation not permitted"];
-const ABSENT: &[&str] = &["No such file", "No such process", "Permission denied"];
-
-/// In python, after [`PREPARE`].
-const PYTHON: &[Attempt] = &[
-    attempt(
-        "tcp to this machine",
-        "socket.create_connection(('127.0.0.1', int(os.environ['PORT'])), 2)",
-        DENIED,
-    ),
-    attempt("tcp over ipv6", "socket.socket(socket.AF_INET6)", DENIED),
-    attempt(
-        "udp",
-        "socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', 53))",
-        DENIED,
-    ),
-    attempt("raw", "socket.socket(socket.AF_INET, socket.SOCK_RAW, 1)", DENIED),
-    attempt("packets", "socket.socket(socket.AF_PACKET, socket.SOCK_RAW)", DENIED),
-    attempt("netlink", "socket.socket(socket.AF_NETLINK, socket.SOCK_RAW)", DENIED),
-    attempt(
-        "abstract socket",
-        "socket.socket(socket.AF_UNIX).connect('\\0' + os.environ['ABSTRACT'])",
-        &["Connection refused", "Operation not permitted"],
-    ),
-    attempt("socket in /tmp", "socket.socket(socket.AF_UNIX).connect(os.environ['SOCKET'])", ABSENT),
-    attempt(
-        "ptrace",
-        "libc.ptrace(16, int(os.environ['HOST']), 0, 0) and call(101, 16, int(os.environ['HOST']), 0, 0)",
-        DENIED,
-    ),
-    attempt(
-        "memory of others",
-        "b = ctypes.create_string_buffer(64); call(310, int(os.environ['HOST']), b, 1, b, 1, 0)",
-        DENIED,
-    ),
-    attempt("new user namespace", "call(272, 0x10000000)", DENIED),
-    attempt("clone into namespaces", "call(56, 0x10000000 | 17, 0, 0, 0, 0)", DENIED),
-    attempt("clone3", "call(435, 0, 0)", &["Function not implemented"]),
-    attempt("io_uring", "call(425, 1, 0)", &["Function not implemented"]),
-    attempt("second numbers", "call(0x40000000 + 39)", &["Function not implemented"]),
-    attempt("keyring", "call(250, 0, -3, 0)", DENIED),
-    attempt("bpf", "call(321, 0, 0, 0)", DENIED),
-    attempt("open_tree", "call(428, -100, b'/', 0x8001)", DENIED),
-    attempt("fsopen", "call(430, b'tmpfs', 0)", DENIED),
-    attempt("handle of a file", "call(304, -100, 0, 0)", DENIED),
-    attempt("chroot", "os.chroot(os.environ['WS'])", DENIED),
-    attempt("mknod", "os.mknod('node', 0o60600, os.makedev(254, 0))", DENIED),
-    attempt(
-        "setuid to another",
-        "os.setresuid(12345, 12345, 12345)",
-        &["Operation not permitted", "Invalid argument"],
-    ),
-    attempt("other groups", "os.setgroups([0, 6])", DENIED),
-    attempt("pidfd of the host", "os.pidfd_open(int(os.environ['HOST']))", ABSENT),
-    attempt("signal to all", "os.kill(-1, 0) or os.kill(int(os.environ['HOST']), 0)", ABSENT),
-];
-
-const SHELL: &[Attempt] = &[
-    attempt("new file", "echo x > $OUT/new", READ_ONLY),
-    attempt("append", "echo x >> $OUT/file", READ_ONLY),
-    attempt("remove", "rm -f $OUT/file", READ_ONLY),
-    attempt("rename", "mv $OUT/file $OUT/other", READ_ONLY),
-    attempt("mode", "chmod 777 $OUT/file", READ_ONLY),
-    attempt("times", "touch $OUT/file", READ_ONLY),
-    attempt("symbolic link", "ln -s $OUT link; echo x > link/new", READ_ONLY),
-    attempt("own root", "echo x > /proc/self/root$OUT/new", READ_ONLY),
-    attempt("own directory", "cd $OUT; echo x > /proc/self/cwd/new", READ_ONLY),
-    attempt("root of init", "echo x > /proc/1/root$OUT/new", DENIED),
-    attempt("directory of init", "ls /proc/1/cwd/", DENIED),
-    attempt("descriptors of init", ": < /proc/1/fd/0", DENIED),
-    attempt("memory of init", "head -c 1 /proc/1/mem", DENIED),
-    attempt("environment of init", "cat /proc/1/environ", DENIED),
-    attempt("hard link", "ln $OUT/file hard", &["Invalid cross-device link", "Operation not permitted"]),
-    attempt(
-        "remount",
-        "mount -o remount,rw,bind /",
-        &["denied", "not permitted", "must be superuser", "only root"],
-    ),
-    attempt("bind", "mount --bind $OUT sub", &["denied", "not permitted", "must be superuser", "only root"]),
-    attempt("unmount", "umount $OUT/hidden", &["denied", "not permitted", "must be superuser", "only root"]),
-    attempt("unshare", "unshare -Urm true", DENIED),
-    attempt("enter", "nsenter -t 1 -m true", DENIED),
-    attempt("protected file", "echo x >> .git/config", READ_ONLY),
-    attempt("new in protected", "echo x > .git/hooks/post-checkout", READ_ONLY),
-    attempt("remove protected", "rm -rf .git", &["Read-only", "busy"]),
-    attempt("rename protected", "mv .git git", &["busy"]),
-    attempt("over protected", "mkdir -p new/.git; mv -T new/.git .git", &["busy"]),
-    attempt("parent of protected", "mv sub/deep sub/deeper", &["busy"]),
-    attempt("its parent", "mv sub sub2", &["busy"]),
-    attempt("the workspace", "mv $WS $WS-2", &["busy", "Read-only"]),
-    attempt(
-        "link to protected",
-        "ln .git/config config",
-        &["Invalid cross-device link", "Operation not permitted"],
-    ),
-    attempt("make what is missing", "mkdir .missing", &["File exists"]),
-    attempt(
-        "in what is missing",
-        "echo x > .missing/config",
-        &["Read-only", "Permission denied", "No such file"],
-    ),
-    attempt("replace what is missing", "rmdir .missing", &["busy"]),
-    attempt("hidden directory", "ls $OUT/hidden", DENIED),
-    attempt("hidden key", "cat $OUT/hidden/key", ABSENT),
-    attempt("hidden within", "ls $OUT/hidden/inner", ABSENT),
-    attempt("hidden file", "cat $OUT/key", DENIED),
-    attempt("hidden in the workspace", "cat .env", DENIED),
-    attempt("mode of hidden", "chmod 777 $OUT/hidden", READ_ONLY),
-    attempt("rename hidden", "mv .env env", &["busy"]),
-    attempt("kill", "kill -9 $HOST", ABSENT),
-    attempt("see", "ls /proc/$HOST", ABSENT),
-    attempt("sys", "echo x > /sys/kernel/uevent_seqnum", &["Read-only file system", "Permission denied"]),
-    attempt(
-        "core pattern",
-        "echo x > /proc/sys/kernel/core_pattern",
-        &["Read-only file system", "Permission denied"],
-    ),
-    attempt(
-        "sysrq",
-        "echo h > /proc/sysrq-trigger",
-        &["Read-only file system", "Permission denied", "No such file"],
-    ),
-    attempt(
-        "kernel memory",
-        "head -c 1 /proc/kcore",
-        &["Permission denied", "Operation not permitted", "No such file"],
-    ),
-    attempt("disks", "ls /dev/vda /dev/sda /dev/mem /dev/kmsg", ABSENT),
-    attempt("new in dev", "touch /dev/new", &["Read-only", "Permission denied"]),
-    attempt("new in run", "touch /run/new", &["Read-only", "Permission denied"]),
-];
-
-/// What must work, lest nobody use it.
-const WORKS: &[(&str, &str)] = &[
-    (
-        "write",
-        "echo new > fresh && cat fresh file && mv fresh other && mkdir -p a/b && rmdir a/b && rm other",
-    ),
-    ("append", "echo more >> file && ln file linked && ln -s file soft && cat soft"),
-    ("private tmp", "test -z \"$(ls /var/tmp)\" && echo x > /tmp/x && echo y > /var/tmp/y && mktemp"),
-    ("here-document", "cat <<EOF\n$(seq 100000)\nEOF"),
-    ("devices", "echo x > /dev/null && head -c 4 /dev/urandom | wc -c && : < /dev/zero"),
-    ("streams", "echo out > /dev/stdout && echo err > /dev/stderr && cat < /dev/stdin"),
-    ("shared memory", "echo x > /dev/shm/x && cat /dev/shm/x"),
-    (
-        "semaphores",
-        "python3 -c 'import multiprocessing as m; q = m.Queue(); q.put(1); print(q.get()); m.Lock()'",
-    ),
-    ("processes", "ps aux | grep -q ps && test $(ls -d /proc/[0-9]* | wc -l) -lt 12"),
-    (
-        "local sockets",
-        "python3 -c 'import socket; s = socket.socket(socket.AF_UNIX); s.bind(\"s\"); s.listen()'",
-    ),
-    ("pairs", "python3 -c 'import socket; socket.socketpair()'"),
-    ("threads", "python3 -c 'import threading; t = threading.Thread(target=print); t.start(); t.join()'"),
-    ("pseudoterminal", "python3 -c 'import pty; pty.spawn([\"true\"])'"),
-    ("reading", "cat $OUT/file && cat .git/config && ls / /usr /etc > /dev/null"),
-    ("daemons", "(setsid sleep 1000 &) ; sleep 0.05; pgrep sleep"),
-    ("init", "kill -9 1; kill -STOP 1; sleep 0.1; (sleep 0.01 &); sleep 0.1"),
-    ("nothing open", "test \"$(ls /proc/self/fd | tr '\\n' ' ')\" = '0 1 2 3 '"),
-    ("cross directories", "mkdir -p one two && echo x > one/x && mv one/x two/y"),
-];
-
 async fn tried(yard: &Yard, script: &str, mode: Mode) -> (toolkit_sandbox::Exit, String) {
     std::fs::write(yard.place.output(), "").unwrap();
     let (job, exit) = finish(yard.command(script, mode)).await;
@@ -325,12 +146,8 @@ async fn everything_holds() {
     let before = yard.outside();
     for mode in [Mode::WorkspaceWrite, Mode::ReadOnly] {
         let mut wrong = Vec::new();
-        let python = PYTHON.iter().map(|attempt| {
-            let script = format!("python3 - <<'EOF'\n{PREPARE}{}\nEOF\n", attempt.script);
-            (attempt, script)
-        });
-        let shell = SHELL.iter().map(|attempt| (attempt, attempt.script.to_owned()));
-        for (attempt, script) in shell.chain(python) {
+        for attempt in LINES.iter().flat_map(|line| line.attempts) {
+            let script = attempt.script();
             let (exit, text) = tried(&yard, &script, mode).await;
             let told = attempt.says.iter().chain(if mode == Mode::ReadOnly { READ_ONLY } else { &[] });
             if exit.success() || !told.clone().any(|words| text.contains(words)) {
@@ -363,27 +180,29 @@ async fn everything_holds() {
     assert!(text.contains("NoNewPrivs:\t1") && text.contains("Seccomp:\t2"), "{text}");
     assert_eq!(text.lines().last(), Some(rustix::process::getuid().as_raw().to_string().as_str()));
 
-    a_terminal_takes_no_stuffing(&yard).await;
-    nothing_survives(&yard).await;
+    a_terminal_takes_no_stuffing(&yard, yard.sandbox(Mode::WorkspaceWrite)).await;
+    nothing_survives(&yard, yard.sandbox(Mode::WorkspaceWrite)).await;
     the_network_can_be_let_in(&yard).await;
     yard.place.nothing_left();
 }
 
-async fn a_terminal_takes_no_stuffing(yard: &Yard) {
+async fn a_terminal_takes_no_stuffing(yard: &Yard, sandbox: Sandbox) {
     std::fs::write(yard.place.output(), "").unwrap();
     let script = format!(
-        "tty; test $(tty) = /dev/pts/0 || exit 9; python3 - <<'EOF'\n{PREPARE}fcntl.ioctl(1, termios.TIOCSTI, b'x')\nEOF"
+        "tty; test $(tty) != 'not a tty' || exit 9; python3 - <<'EOF'\n{PREPARE}fcntl.ioctl(1, termios.TIOCSTI, b'x')\nEOF"
     );
-    let (_, exit) =
-        finish(yard.command(&script, Mode::WorkspaceWrite).terminal(Size { rows: 24, columns: 80 })).await;
+    let (_, exit) = finish(
+        yard.command(&script, Mode::WorkspaceWrite).sandbox(sandbox).terminal(Size { rows: 24, columns: 80 }),
+    )
+    .await;
     let text = yard.place.text();
     assert!(exit.code() == Some(1) && text.contains("Operation not permitted"), "{exit:?}: {text}");
 }
 
-async fn nothing_survives(yard: &Yard) {
+async fn nothing_survives(yard: &Yard, sandbox: Sandbox) {
     let script =
         "(setsid bash -c '(setsid sleep 1000 &) ; sleep 1001' &) ; (setsid nohup sleep 1002 &); sleep 0.2";
-    let job = yard.command(script, Mode::WorkspaceWrite).spawn().await.unwrap();
+    let job = yard.command(script, Mode::WorkspaceWrite).sandbox(sandbox).spawn().await.unwrap();
     within(5, job.exited()).await;
     assert_eq!(
         within(5, job.processes())
@@ -407,6 +226,23 @@ async fn the_network_can_be_let_in(yard: &Yard) {
     let (job, exit) = finish(command).await;
     assert!(exit.success(), "{}", yard.place.text());
     assert!(!job.containment().holds(Part::Network));
+}
+
+/// The table of the documentation and what is tried are the same.
+#[test]
+fn the_documentation_says_what_is_tried() {
+    let documentation = include_str!("../../src/lib.rs");
+    let table = documentation.split("//! | tried from inside |").nth(1).unwrap();
+    let rows = table.lines().skip(2).map_while(|line| line.strip_prefix("//! | "));
+    let said: BTreeSet<(&str, bool)> = rows
+        .map(|row| {
+            let cells: Vec<&str> = row.split(" | ").collect();
+            assert_eq!(cells.len(), 3, "{row}");
+            (cells[0], !cells[2].starts_with("**not held**"))
+        })
+        .collect();
+    let tried: BTreeSet<(&str, bool)> = LINES.iter().map(|line| (line.tried, line.without_mounts)).collect();
+    assert_eq!(said, tried);
 }
 
 /// Here as whoever runs the tests: as root, in the end.
@@ -571,25 +407,25 @@ async fn without_namespaces() {
 
     let before = yard.outside();
     let weak = || yard.sandbox(Mode::WorkspaceWrite).required(false);
-    for (script, works) in [
-        ("echo x > $OUT/new", false),
-        ("rm $OUT/file", false),
-        (": > $OUT/file", false),
-        ("echo x > new && mv new other && cat other $OUT/file && echo > /dev/null", true),
-        ("kill -9 $HOST", false),
-        ("python3 -c 'import socket; socket.socket()'", false),
-        ("unshare -Ur true", false),
-    ] {
+    let works = ["echo x > new && mv new other && cat other $OUT/file && echo > /dev/null".to_owned()];
+    let held = LINES.iter().filter(|line| line.without_mounts).flat_map(|line| line.attempts);
+    let held = held.map(|attempt| (attempt.script(), false));
+    let mut wrong = Vec::new();
+    for (script, works) in works.into_iter().map(|script| (script, true)).chain(held) {
         std::fs::write(yard.place.output(), "").unwrap();
-        let (job, exit) = finish(yard.command(script, Mode::WorkspaceWrite).sandbox(weak())).await;
-        assert_eq!(exit.success(), works, "{script}: {}", yard.place.text());
+        let (job, exit) = finish(yard.command(&script, Mode::WorkspaceWrite).sandbox(weak())).await;
+        if exit.success() != works || yard.outside() != before {
+            wrong.push(format!("{script}: {:?} {}", exit.end, yard.place.text()));
+        }
         let containment = job.containment();
         assert_eq!(containment.held, [Part::Files, Part::Network, Part::SystemCalls]);
         let missing: Vec<_> = containment.missing.iter().map(|(part, _)| *part).collect();
         assert_eq!(missing, [Part::Protected, Part::Hidden, Part::PrivateTmp, Part::Processes]);
         assert!(containment.missing.iter().all(|(_, why)| !why.is_empty()), "{containment:?}");
     }
-    assert_eq!(yard.outside(), before);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    nothing_survives(&yard, weak()).await;
+    a_terminal_takes_no_stuffing(&yard, weak()).await;
 }
 
 #[test]

@@ -1,0 +1,328 @@
+//! What is tried from inside, by the lines of the table in the crate's documentation.
+
+/// In python, before each attempt in that.
+pub(crate) const PREPARE: &str = "import ctypes, os, socket, struct, sys, fcntl, termios\n\
+                       libc = ctypes.CDLL(None, use_errno=True)\n\
+                       def call(*a):\n\
+                       \x20   r = libc.syscall(*a)\n\
+                       \x20   if r < 0: e = ctypes.get_errno(); sys.exit(os.strerror(e))\n\
+                       \x20   return r\n";
+
+/// Something that must not work.
+#[derive(Debug)]
+pub(crate) struct Attempt {
+    pub(crate) what: &'static str,
+    script: &'static str,
+    is_python: bool,
+    /// One of these is what the system says of it.
+    pub(crate) says: &'static [&'static str],
+}
+
+impl Attempt {
+    pub(crate) fn script(&self) -> String {
+        if self.is_python {
+            format!("python3 - <<'EOF'\n{PREPARE}{}\nEOF\n", self.script)
+        } else {
+            self.script.to_owned()
+        }
+    }
+}
+
+const fn shell(what: &'static str, script: &'static str, says: &'static [&'static str]) -> Attempt {
+    Attempt { what, script, is_python: false, says }
+}
+
+const fn python(what: &'static str, script: &'static str, says: &'static [&'static str]) -> Attempt {
+    Attempt { what, script, is_python: true, says }
+}
+
+/// A line of the table.
+#[derive(Debug)]
+pub(crate) struct Line {
+    pub(crate) tried: &'static str,
+    /// Whether it is held where a process cannot have mounts of its own.
+    pub(crate) without_mounts: bool,
+    pub(crate) attempts: &'static [Attempt],
+}
+
+pub(crate) const READ_ONLY: &[&str] = &["Read-only file system"];
+const DENIED: &[&str] = &["Permission denied", "Operation not permitted"];
+const ABSENT: &[&str] = &["No such file", "No such process", "Permission denied"];
+
+pub(crate) const LINES: &[Line] = &[
+    Line {
+        tried: "writing, renaming, removing, linking outside the writable paths",
+        without_mounts: true,
+        attempts: &[
+            shell("new file", "echo x > $OUT/new", READ_ONLY),
+            shell("append", "echo x >> $OUT/file", READ_ONLY),
+            shell("remove", "rm -f $OUT/file", READ_ONLY),
+            shell("rename", "mv $OUT/file $OUT/other", READ_ONLY),
+        ],
+    },
+    Line {
+        tried: "changing modes and times there",
+        without_mounts: false,
+        attempts: &[
+            shell("mode", "chmod 777 $OUT/file", READ_ONLY),
+            shell("times", "touch $OUT/file", READ_ONLY),
+        ],
+    },
+    Line {
+        tried: "the same through symbolic links, `/proc/self/root`, `/proc/1/root`, hard links",
+        without_mounts: true,
+        attempts: &[
+            shell("symbolic link", "ln -s $OUT link; echo x > link/new", READ_ONLY),
+            shell("own root", "echo x > /proc/self/root$OUT/new", READ_ONLY),
+            shell("own directory", "cd $OUT; echo x > /proc/self/cwd/new", READ_ONLY),
+            shell("root of init", "echo x > /proc/1/root$OUT/new", DENIED),
+            shell(
+                "hard link",
+                "ln $OUT/file hard",
+                &["Invalid cross-device link", "Operation not permitted"],
+            ),
+        ],
+    },
+    Line {
+        tried: "mounting, remounting, unmounting, new namespaces, entering others",
+        without_mounts: true,
+        attempts: &[
+            shell(
+                "remount",
+                "mount -o remount,rw,bind /",
+                &["denied", "not permitted", "must be superuser", "only root"],
+            ),
+            shell(
+                "bind",
+                "mount --bind $OUT sub",
+                &["denied", "not permitted", "must be superuser", "only root"],
+            ),
+            shell(
+                "unmount",
+                "umount $OUT/hidden",
+                &["denied", "not permitted", "must be superuser", "only root"],
+            ),
+            shell("unshare", "unshare -Urm true", DENIED),
+            shell("enter", "nsenter -t 1 -m true", DENIED),
+            python("new user namespace", "call(272, 0x10000000)", DENIED),
+            python("clone into namespaces", "call(56, 0x10000000 | 17, 0, 0, 0, 0)", DENIED),
+            python("open_tree", "call(428, -100, b'/', 0x8001)", DENIED),
+            python("fsopen", "call(430, b'tmpfs', 0)", DENIED),
+            python("chroot", "os.chroot(os.environ['WS'])", DENIED),
+        ],
+    },
+    Line {
+        tried: "changing, replacing, renaming protected paths, or directories above them",
+        without_mounts: false,
+        attempts: &[
+            shell("protected file", "echo x >> .git/config", READ_ONLY),
+            shell("new in protected", "echo x > .git/hooks/post-checkout", READ_ONLY),
+            shell("remove protected", "rm -rf .git", &["Read-only", "busy"]),
+            shell("rename protected", "mv .git git", &["busy"]),
+            shell("over protected", "mkdir -p new/.git; mv -T new/.git .git", &["busy"]),
+            shell("parent of protected", "mv sub/deep sub/deeper", &["busy"]),
+            shell("its parent", "mv sub sub2", &["busy"]),
+            shell("the workspace", "mv $WS $WS-2", &["busy", "Read-only"]),
+            shell(
+                "link to protected",
+                "ln .git/config config",
+                &["Invalid cross-device link", "Operation not permitted"],
+            ),
+        ],
+    },
+    Line {
+        tried: "making protected paths that are missing",
+        without_mounts: false,
+        attempts: &[
+            shell("make what is missing", "mkdir .missing", &["File exists"]),
+            shell(
+                "in what is missing",
+                "echo x > .missing/config",
+                &["Read-only", "Permission denied", "No such file"],
+            ),
+            shell("replace what is missing", "rmdir .missing", &["busy"]),
+        ],
+    },
+    Line {
+        tried: "reading hidden paths",
+        without_mounts: false,
+        attempts: &[
+            shell("hidden directory", "ls $OUT/hidden", DENIED),
+            shell("hidden key", "cat $OUT/hidden/key", ABSENT),
+            shell("hidden within", "ls $OUT/hidden/inner", ABSENT),
+            shell("hidden file", "cat $OUT/key", DENIED),
+            shell("hidden in the workspace", "cat .env", DENIED),
+            shell("mode of hidden", "chmod 777 $OUT/hidden", READ_ONLY),
+            shell("rename hidden", "mv .env env", &["busy"]),
+        ],
+    },
+    Line {
+        tried: "TCP, UDP, raw, netlink, IPv6, to this machine or elsewhere, with the network off",
+        without_mounts: true,
+        attempts: &[
+            python(
+                "tcp to this machine",
+                "socket.create_connection(('127.0.0.1', int(os.environ['PORT'])), 2)",
+                DENIED,
+            ),
+            python("tcp over ipv6", "socket.socket(socket.AF_INET6)", DENIED),
+            python(
+                "udp",
+                "socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', 53))",
+                DENIED,
+            ),
+            python("raw", "socket.socket(socket.AF_INET, socket.SOCK_RAW, 1)", DENIED),
+            python("packets", "socket.socket(socket.AF_PACKET, socket.SOCK_RAW)", DENIED),
+            python("netlink", "socket.socket(socket.AF_NETLINK, socket.SOCK_RAW)", DENIED),
+        ],
+    },
+    Line {
+        tried: "abstract sockets of others",
+        without_mounts: true,
+        attempts: &[python(
+            "abstract socket",
+            "socket.socket(socket.AF_UNIX).connect('\\0' + os.environ['ABSTRACT'])",
+            &["Connection refused", "Operation not permitted"],
+        )],
+    },
+    Line {
+        tried: "sockets of others below `/tmp` and `/run`",
+        without_mounts: false,
+        attempts: &[python(
+            "socket in /tmp",
+            "socket.socket(socket.AF_UNIX).connect(os.environ['SOCKET'])",
+            ABSENT,
+        )],
+    },
+    Line {
+        tried: "signalling, tracing other processes, reading their memory",
+        without_mounts: true,
+        attempts: &[
+            shell("kill", "kill -9 $HOST", ABSENT),
+            python(
+                "ptrace",
+                "libc.ptrace(16, int(os.environ['HOST']), 0, 0) and call(101, 16, int(os.environ['HOST']), 0, 0)",
+                DENIED,
+            ),
+            python(
+                "memory of others",
+                "b = ctypes.create_string_buffer(64); call(310, int(os.environ['HOST']), b, 1, b, 1, 0)",
+                DENIED,
+            ),
+            python("signal to all", "os.kill(-1, 0) or os.kill(int(os.environ['HOST']), 0)", ABSENT),
+        ],
+    },
+    Line {
+        tried: "seeing other processes, what is open in the first of its own",
+        without_mounts: false,
+        attempts: &[
+            shell("see", "ls /proc/$HOST", ABSENT),
+            shell("directory of init", "ls /proc/1/cwd/", DENIED),
+            shell("descriptors of init", ": < /proc/1/fd/0", DENIED),
+            shell("memory of init", "head -c 1 /proc/1/mem", DENIED),
+            shell("environment of init", "cat /proc/1/environ", DENIED),
+            python("pidfd of the host", "os.pidfd_open(int(os.environ['HOST']))", ABSENT),
+        ],
+    },
+    Line {
+        tried: "block devices, new device nodes, `/sys`, `/proc/sys`, `/proc/sysrq-trigger`",
+        without_mounts: true,
+        attempts: &[
+            shell(
+                "sys",
+                "echo x > /sys/kernel/uevent_seqnum",
+                &["Read-only file system", "Permission denied"],
+            ),
+            shell(
+                "core pattern",
+                "echo x > /proc/sys/kernel/core_pattern",
+                &["Read-only file system", "Permission denied"],
+            ),
+            shell(
+                "sysrq",
+                "echo h > /proc/sysrq-trigger",
+                &["Read-only file system", "Permission denied", "No such file"],
+            ),
+            shell(
+                "kernel memory",
+                "head -c 1 /proc/kcore",
+                &["Permission denied", "Operation not permitted", "No such file"],
+            ),
+            shell("disks", "ls /dev/vda /dev/sda /dev/mem /dev/kmsg", ABSENT),
+            shell("new in dev", "touch /dev/new", &["Read-only", "Permission denied"]),
+            shell("new in run", "touch /run/new", &["Read-only", "Permission denied"]),
+            python("mknod", "os.mknod('node', 0o60600, os.makedev(254, 0))", DENIED),
+        ],
+    },
+    Line {
+        tried: "setuid programs, other users and groups, capabilities of root",
+        without_mounts: true,
+        attempts: &[
+            python(
+                "setuid to another",
+                "os.setresuid(12345, 12345, 12345)",
+                &["Operation not permitted", "Invalid argument"],
+            ),
+            python("other groups", "os.setgroups([0, 6])", DENIED),
+        ],
+    },
+    Line {
+        tried: "`io_uring`, `clone3`, `bpf`, keyrings, file handles, second system call numbers",
+        without_mounts: true,
+        attempts: &[
+            python("clone3", "call(435, 0, 0)", &["Function not implemented"]),
+            python("io_uring", "call(425, 1, 0)", &["Function not implemented"]),
+            python("second numbers", "call(0x40000000 + 39)", &["Function not implemented"]),
+            python("keyring", "call(250, 0, -3, 0)", DENIED),
+            python("bpf", "call(321, 0, 0, 0)", DENIED),
+            python("handle of a file", "call(304, -100, 0, 0)", DENIED),
+        ],
+    },
+    Line {
+        tried: "programs of 32 bits, which are killed",
+        without_mounts: true,
+        attempts: &[
+            #[cfg(target_arch = "x86_64")]
+            python(
+                "a system call of 32 bits",
+                "import mmap; code = mmap.mmap(-1, 4096, prot=7); code.write(b'\\xb8\\x14\\x00\\x00\\x00\\xcd\\x80\\xc3'); \
+             ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(code)))()",
+                &["Bad system call"],
+            ),
+        ],
+    },
+    // What these lines say is tried by functions of their own.
+    Line { tried: "living on after the job: double fork, session", without_mounts: true, attempts: &[] },
+    Line { tried: "typing into the terminal (`TIOCSTI`)", without_mounts: true, attempts: &[] },
+];
+
+/// What must work, lest nobody use it.
+pub(crate) const WORKS: &[(&str, &str)] = &[
+    (
+        "write",
+        "echo new > fresh && cat fresh file && mv fresh other && mkdir -p a/b && rmdir a/b && rm other",
+    ),
+    ("append", "echo more >> file && ln file linked && ln -s file soft && cat soft"),
+    ("private tmp", "test -z \"$(ls /var/tmp)\" && echo x > /tmp/x && echo y > /var/tmp/y && mktemp"),
+    ("here-document", "cat <<EOF\n$(seq 100000)\nEOF"),
+    ("devices", "echo x > /dev/null && head -c 4 /dev/urandom | wc -c && : < /dev/zero"),
+    ("streams", "echo out > /dev/stdout && echo err > /dev/stderr && cat < /dev/stdin"),
+    ("shared memory", "echo x > /dev/shm/x && cat /dev/shm/x"),
+    (
+        "semaphores",
+        "python3 -c 'import multiprocessing as m; q = m.Queue(); q.put(1); print(q.get()); m.Lock()'",
+    ),
+    ("processes", "ps aux | grep -q ps && test $(ls -d /proc/[0-9]* | wc -l) -lt 12"),
+    (
+        "local sockets",
+        "python3 -c 'import socket; s = socket.socket(socket.AF_UNIX); s.bind(\"s\"); s.listen()'",
+    ),
+    ("pairs", "python3 -c 'import socket; socket.socketpair()'"),
+    ("threads", "python3 -c 'import threading; t = threading.Thread(target=print); t.start(); t.join()'"),
+    ("pseudoterminal", "python3 -c 'import pty; pty.spawn([\"true\"])'"),
+    ("reading", "cat $OUT/file && cat .git/config && ls / /usr /etc > /dev/null"),
+    ("daemons", "(setsid sleep 1000 &) ; sleep 0.05; pgrep sleep"),
+    ("init", "kill -9 1; kill -STOP 1; sleep 0.1; (sleep 0.01 &); sleep 0.1"),
+    ("nothing open", "test \"$(ls /proc/self/fd | tr '\\n' ' ')\" = '0 1 2 3 '"),
+    ("cross directories", "mkdir -p one two && echo x > one/x && mv one/x two/y"),
+];

@@ -141,6 +141,9 @@ impl<'a> Judge<'a> {
     pub(super) fn define(&mut self, function: &ast::FunctionDefinition, source: &Source, into: &mut Part) {
         let name = function.fname.value.clone();
         self.state.tangle();
+        if name.contains(|c: char| !c.is_ascii_alphanumeric() && !"_-.:+/@,".contains(c)) {
+            into.has(Class::Unknown, format!("{name} may be no name of a function to bash"));
+        }
         let is_new = !self.state.functions.contains_key(&name);
         if !is_new {
             into.has(Class::Unknown, format!("the function {name} is defined twice"));

@@ -40,6 +40,9 @@
 //! It does not hold against whoever can change, between the judgement and the run, the programs of the `PATH`, the environment, or
 //! what the names of the workspace stand for. It says nothing of a command that a person allowed: run that in a sandbox. And what a
 //! command finds out it can tell: what it prints goes to whoever called it.
+//!
+//! The parser panics at some texts that no shell takes. That is caught, and asked about, in programs whose panics unwind; one that is
+//! built with `panic = "abort"` ends there.
 
 mod builtin;
 mod class;

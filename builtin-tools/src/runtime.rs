@@ -8,6 +8,7 @@ mod containing;
 mod environment;
 mod exec;
 mod explain;
+mod guards;
 mod job;
 mod jobs;
 mod judged;
@@ -18,6 +19,7 @@ mod question;
 mod run;
 mod safe_bins;
 mod strength;
+mod tmp;
 mod told;
 
 pub use exec::{ExecEscalation, exec};

@@ -134,9 +134,9 @@ pub use output::{Image, IntoToolOutput, Json, JsonOutput, ToolOutput};
 pub use output_store::Swept;
 pub use parameter::{Literal, ParameterDef, Rule, Shown};
 pub use permission::{
-    Decided, DecidedPath, DecidedRule, Decision, GuardedPaths, PathDecision, PermissionEntry,
-    PermissionRequest, PermissionRule, PermissionRules, PermissionSettings, Permissions, protected_paths,
-    sensitive_paths,
+    Decided, DecidedPath, DecidedRule, Decision, GuardedPaths, OwnPaths, PathDecision, PermissionEntry,
+    PermissionRequest, PermissionRule, PermissionRules, PermissionSettings, Permissions, protected_path,
+    protected_paths, sensitive_path, sensitive_paths,
 };
 pub use plugin::{Plugin, PluginDef};
 pub use policy::{

@@ -9,7 +9,10 @@ mod rules;
 mod settings;
 
 pub use decided::{Decided, DecidedRule, PermissionRequest};
-pub use path::{DecidedPath, GuardedPaths, PathDecision, protected_paths, sensitive_paths};
+pub use path::{
+    DecidedPath, GuardedPaths, OwnPaths, PathDecision, protected_path, protected_paths, sensitive_path,
+    sensitive_paths,
+};
 pub(crate) use path::{OwnDirs, is_suspect, shown as shown_path};
 pub use rules::Permissions;
 pub use settings::{Decision, PermissionEntry, PermissionRule, PermissionRules, PermissionSettings};

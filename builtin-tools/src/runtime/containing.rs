@@ -1,70 +1,17 @@
 //! What a command is kept within.
 
+use super::guards;
 use super::judged::{Command, Judged};
+use super::tmp::Tmp;
 use crate::config::{ExecNetwork, ExecSandbox, ExecSandboxMode, ExecSettings};
-use shell_verdict::Class;
-use std::fs;
+use shell_verdict::{Access, Class};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
+use toolkit::OwnPaths;
 use toolkit_sandbox::{Mode, Sandbox};
 
-/// Of the workspace, what stays as it is where it is there: it decides what runs, or what is allowed.
-const PROTECTED: &[&str] = &[
-    "toolkit.json5",
-    ".git/hooks",
-    ".git/config",
-    ".githooks",
-    ".husky",
-    ".mcp.json",
-    ".claude",
-    ".codex",
-    ".gemini",
-    ".opencode",
-    ".vscode",
-    ".idea",
-    ".devcontainer",
-    ".github/workflows",
-    ".gitlab-ci.yml",
-    ".envrc",
-    ".cargo/config.toml",
-    ".cargo/config",
-];
-/// Of the home directory, what cannot be read.
-const HIDDEN: &[&str] = &[
-    ".ssh",
-    ".gnupg",
-    ".aws",
-    ".azure",
-    ".config/gcloud",
-    ".kube",
-    ".docker",
-    ".netrc",
-    ".npmrc",
-    ".pypirc",
-    ".cargo/credentials",
-    ".cargo/credentials.toml",
-    ".git-credentials",
-    ".config/gh",
-    ".config/git/credentials",
-    ".password-store",
-    ".local/share/keyrings",
-    ".mozilla",
-    ".thunderbird",
-    ".config/google-chrome",
-    ".config/chromium",
-    ".claude.json",
-    ".claude/.credentials.json",
-    ".codex/auth.json",
-    ".gemini/oauth_creds.json",
-    ".vault-token",
-    ".pgpass",
-    ".bash_history",
-    ".zsh_history",
-    ".config/toolkit",
-    ".local/share/toolkit",
-];
+/// Directories of which a contained command has its own.
+const TEMPORARY: &[&str] = &["/tmp", "/var/tmp"];
 
 /// More than its usual sandbox, which a person has to be asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,8 +28,15 @@ pub(super) struct Containing {
     pub(super) words: String,
 }
 
-/// Whether the sandbox as it is configured contains what commands do, and works whole.
-pub(super) fn contains(settings: &ExecSettings) -> bool {
+/// Whether the sandbox as it is configured contains what this command does, and works whole.
+pub(super) fn contains(settings: &ExecSettings, command: &Command) -> bool {
+    could_contain(settings)
+        && command.workspace != Path::new("/")
+        && roots(settings, command).iter().all(|root| guards::can_be_kept(root))
+}
+
+/// Whether it would, of a workspace in which nothing is in its way.
+pub(super) fn could_contain(settings: &ExecSettings) -> bool {
     settings.enable_sandbox
         && settings.sandbox != ExecSandbox::Off
         && settings.sandbox_mode != ExecSandboxMode::Full
@@ -90,66 +44,105 @@ pub(super) fn contains(settings: &ExecSettings) -> bool {
         && toolkit_sandbox::probe().is_whole()
 }
 
-/// What this command runs in. `is_relied_on` says that nobody was asked about it, since it is contained.
+/// The directories that commands may write to: the workspace, and those that are configured.
+fn roots(settings: &ExecSettings, command: &Command) -> Vec<PathBuf> {
+    let home = command.variables.get("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
+    let further = settings.allowed_directories.iter().map(|directory| {
+        let directory = PathBuf::from(super::environment::from_home(directory, home.as_deref()));
+        directory.canonicalize().unwrap_or(directory)
+    });
+    std::iter::once(command.workspace.clone()).chain(further.filter(|path| path.is_absolute())).collect()
+}
+
+/// What this command runs in.
 pub(super) fn containing(
     settings: &ExecSettings,
     command: &Command,
     judged: &Judged,
     more: Option<More>,
-    is_relied_on: bool,
+    own: &OwnPaths,
     session_tmp: Option<&Tmp>,
 ) -> Containing {
-    let without = |words: &str| Containing { sandbox: None, words: words.to_owned() };
-    let is_off = !settings.enable_sandbox || settings.sandbox == ExecSandbox::Off;
-    if is_off {
-        return without("no sandbox");
+    let without = |words: String| Containing { sandbox: None, words };
+    let is_required = settings.sandbox == ExecSandbox::Required;
+    if !settings.enable_sandbox || settings.sandbox == ExecSandbox::Off {
+        return without("no sandbox".to_owned());
     }
-    if settings.sandbox == ExecSandbox::Auto && judged.is_proved && more.is_none() {
-        return without("no sandbox: it was proved to only read");
+    let roots = roots(settings, command);
+    let needs = Needs::of(command, judged, &roots, session_tmp.and_then(Tmp::made).as_deref());
+    if !is_required && judged.is_proved && more.is_none() && !needs.is_private {
+        return without("no sandbox: it was proved to only read".to_owned());
     }
     if more == Some(More::Everything) {
-        return without("no sandbox");
+        return without("no sandbox".to_owned());
     }
+    let is_unasked = more.is_none() && judged.relies_on_sandbox;
     let speaks = judged.verdict.each_part().any(|part| {
         part.class == Class::Network || part.reasons.iter().any(|reason| reason.class == Class::Network)
     });
-    let network =
-        settings.network == ExecNetwork::On || more == Some(More::Network) || speaks && !is_relied_on;
+    let network = settings.network == ExecNetwork::On || more == Some(More::Network) || speaks;
+    if let Some(wide) = needs.too_wide.first().filter(|_| !is_required) {
+        return without(format!(
+            "no sandbox: it may change {}, beside which nothing could be held back",
+            wide.display()
+        ));
+    }
+    let changes_all = command.workspace == Path::new("/");
     let within = match settings.sandbox_mode {
         ExecSandboxMode::ReadOnly => Mode::ReadOnly,
-        ExecSandboxMode::WorkspaceWrite => Mode::WorkspaceWrite,
-        ExecSandboxMode::Full => Mode::Full,
+        ExecSandboxMode::WorkspaceWrite if !changes_all => Mode::WorkspaceWrite,
+        _ => Mode::Full,
     };
-    let home = command.variables.get("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
     let mut sandbox = Sandbox::new(within, &command.workspace)
         .with_network(network)
         .with_visible(&command.cwd)
-        .required(is_relied_on || settings.sandbox == ExecSandbox::Required);
-    for directory in &settings.allowed_directories {
-        let directory = PathBuf::from(super::environment::from_home(directory, home.as_deref()));
-        if directory.is_absolute() {
-            sandbox = sandbox.with_writable(directory);
-        }
+        .required(is_unasked || is_required);
+    for root in roots.iter().skip(1).chain(&needs.writable) {
+        sandbox = sandbox.with_writable(root);
     }
-    for name in PROTECTED {
-        let path = command.workspace.join(name);
-        if path.symlink_metadata().is_ok() {
-            sandbox = sandbox.with_protected(path);
-        }
+    for path in &needs.visible {
+        sandbox = sandbox.with_visible(path);
     }
-    for path in home.iter().flat_map(|home| HIDDEN.iter().map(move |path| home.join(path))) {
-        if path.symlink_metadata().is_ok() && !command.workspace.starts_with(&path) {
-            sandbox = sandbox.with_hidden(path);
+    let mut hidden = guards::hidden(&command.variables, own, is_unasked);
+    let mut protected = Vec::new();
+    if is_unasked {
+        for root in &roots {
+            let guards = guards::unasked(root);
+            protected.extend(guards.protected);
+            hidden.extend(guards.hidden);
         }
+        protected.extend(own.config.iter().chain(&own.data).cloned());
+    } else if !changes_all {
+        protected.extend(roots.iter().flat_map(|root| guards::there(root)));
+        protected.retain(|path| !needs.is_about(path) && !needs.is_of_git(path));
     }
-    if let Some(tmp) = session_tmp.and_then(Tmp::directory) {
+    // What is needed is not hidden; within what is searched through neither, since that was asked about.
+    let used = || roots.iter().chain([&command.cwd]).chain(&needs.writable).chain(&needs.visible);
+    hidden.retain(|path| !used().any(|used| used.starts_with(path)) && !needs.is_read(path));
+    for path in protected.into_iter().filter(|path| roots.iter().any(|root| path.starts_with(root))) {
+        sandbox = sandbox.with_protected(path);
+    }
+    for path in hidden {
+        sandbox = sandbox.with_hidden(path);
+    }
+    if needs.is_temporary {
+        sandbox = sandbox.with_tmp(TEMPORARY[0]);
+    } else if let Some(tmp) = session_tmp.and_then(Tmp::directory) {
         sandbox = sandbox.with_tmp(tmp);
     }
-    let writes = changes(settings.sandbox_mode);
+    Containing { sandbox: Some(sandbox), words: words(settings, &needs, network) }
+}
+
+fn words(settings: &ExecSettings, needs: &Needs, network: bool) -> String {
+    let mut writes = changes(settings.sandbox_mode).to_owned();
+    if settings.sandbox_mode == ExecSandboxMode::WorkspaceWrite && !needs.writable.is_empty() {
+        let further: Vec<String> = needs.writable.iter().map(|path| path.display().to_string()).collect();
+        writes = format!("can change files of the workspace and of {} alone", further.join(", "));
+    }
     let network = if network { "with network" } else { "no network" };
     let is_whole = toolkit_sandbox::probe().is_whole();
     let lacks = if is_whole { "" } else { "; this system cannot hold all of it" };
-    Containing { sandbox: Some(sandbox), words: format!("a sandbox: {writes}, {network}{lacks}") }
+    format!("a sandbox: {writes}, {network}{lacks}")
 }
 
 /// What a command can change in this mode, in words.
@@ -161,37 +154,109 @@ pub(super) fn changes(mode: ExecSandboxMode) -> &'static str {
     }
 }
 
-/// The directory that the commands of a session see as `/tmp`. It goes with the session.
+/// What a command uses beside the directories that all may: each was allowed, by a rule or a person.
 #[derive(Debug, Default)]
-pub(super) struct Tmp(Mutex<Option<PathBuf>>);
+struct Needs {
+    writable: BTreeSet<PathBuf>,
+    visible: BTreeSet<PathBuf>,
+    /// Directories that hold too much else to let a command write there, and hold back the rest.
+    too_wide: Vec<PathBuf>,
+    /// Whether it uses what is in the `/tmp` of all.
+    is_temporary: bool,
+    /// Whether it uses what another command of the session left in its own.
+    is_private: bool,
+    /// Every path of it, and what is done with that.
+    paths: Vec<(PathBuf, Access)>,
+    /// Where git keeps its own, if git writes.
+    git: Vec<PathBuf>,
+}
 
-impl Tmp {
-    fn directory(&self) -> Option<PathBuf> {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        let mut directory = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if directory.is_none() {
-            let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
-            let number = COUNT.fetch_add(1, Ordering::Relaxed);
-            let name = format!("toolkit-tmp-{since:x}-{}-{number}", std::process::id());
-            let path = std::env::temp_dir().join(name);
-            *directory = make(&path).is_ok().then_some(path);
+impl Needs {
+    fn of(command: &Command, judged: &Judged, roots: &[PathBuf], own_tmp: Option<&Path>) -> Self {
+        let mut needs = Self::default();
+        let home = command.variables.get("HOME").map(PathBuf::from);
+        let is_wide = |directory: &Path| {
+            directory.parent().is_none()
+                || home.as_ref().is_some_and(|home| home.starts_with(directory))
+                || command.workspace.starts_with(directory)
+        };
+        for part in judged.verdict.each_part() {
+            for (path, access) in &part.paths {
+                let real = real(path);
+                needs.paths.push((real.clone(), *access));
+                let is_known = ["/dev", "/proc", "/sys"].iter().any(|known| real.starts_with(known))
+                    || roots.iter().any(|root| real.starts_with(root));
+                if is_known {
+                    continue;
+                }
+                if let Some(rest) = TEMPORARY.iter().find_map(|all| real.strip_prefix(all).ok()) {
+                    let is_own = own_tmp.is_some_and(|own| own.join(rest).exists()) && !real.exists();
+                    needs.is_private |= is_own;
+                    needs.is_temporary |= !is_own;
+                } else if *access != Access::Write {
+                    needs.visible.insert(real);
+                } else {
+                    let directory = if real.is_dir() { Some(real.as_path()) } else { real.parent() };
+                    let directory = directory.map_or_else(|| PathBuf::from("/"), first_there);
+                    if is_wide(&directory) {
+                        needs.too_wide.push(directory);
+                    } else {
+                        needs.writable.insert(directory);
+                    }
+                }
+            }
         }
-        directory.clone()
+        let is_git = |class: Class| class == Class::GitWrite;
+        if judged
+            .verdict
+            .each_part()
+            .any(|part| is_git(part.class) || part.reasons.iter().any(|reason| is_git(reason.class)))
+            && let Some(repository) = guards::repository(&command.cwd)
+        {
+            for directory in repository.own.iter().chain([&repository.top]) {
+                // The files of a repository are about it, of which the workspace is a part.
+                let is_wide = home.as_ref().is_some_and(|home| home.starts_with(directory))
+                    || directory.parent().is_none();
+                if !is_wide && !roots.iter().any(|root| directory.starts_with(root)) {
+                    needs.writable.insert(directory.clone());
+                }
+            }
+            needs.git = repository.own;
+        }
+        needs
+    }
+
+    /// Whether it was asked to change this, or something in it, or all around it.
+    fn is_about(&self, protected: &Path) -> bool {
+        let writes = self.paths.iter().filter(|(_, access)| *access == Access::Write);
+        writes.map(|(path, _)| path).any(|path| path.starts_with(protected) || protected.starts_with(path))
+    }
+
+    /// Whether git changes this as a part of what it does. What it runs by itself it does not change.
+    fn is_of_git(&self, protected: &Path) -> bool {
+        !self.git.is_empty() && !self.git.iter().any(|git| protected == git.join("hooks"))
+    }
+
+    /// Whether it was asked to read this, something in it, or all that is below a directory above it.
+    fn is_read(&self, hidden: &Path) -> bool {
+        self.paths.iter().any(|(path, access)| {
+            path.starts_with(hidden)
+                || matches!(access, Access::ReadTree { .. } | Access::Write) && hidden.starts_with(path)
+        })
     }
 }
 
-impl Drop for Tmp {
-    fn drop(&mut self) {
-        if let Some(directory) = self.0.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            let _ = fs::remove_dir_all(directory);
-        }
+/// Where a path leads, as far as something is there.
+fn real(path: &Path) -> PathBuf {
+    let there = first_there(path);
+    match (there.canonicalize(), path.strip_prefix(&there)) {
+        (Ok(real), Ok(rest)) if rest.as_os_str().is_empty() => real,
+        (Ok(real), Ok(rest)) => real.join(rest),
+        _ => path.to_owned(),
     }
 }
 
-/// Fails where something is there already.
-fn make(path: &Path) -> std::io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
+/// The path itself, or the first directory above it that is there.
+fn first_there(path: &Path) -> PathBuf {
+    path.ancestors().find(|above| above.exists()).unwrap_or(Path::new("/")).to_owned()
 }

@@ -97,8 +97,8 @@ pub async fn explain(ctx: &ToolContext, command: &str) -> Result<ExplainedComman
     let (command, _) = prepare(ctx, &settings, command, None, false, &BTreeMap::new()).await?;
     let own = ctx.clone();
     let explaining = move |_: &_| {
-        let judged = command.judge(&own, &own.workspace(), &settings);
-        let containing = containing(&settings, &command, &judged, None, judged.relies_on_sandbox, None);
+        let judged = command.judge(&own, &own.workspace(), &settings, false);
+        let containing = containing(&settings, &command, &judged, None, &own.own_paths(), None);
         Ok(explained(&own, &settings, &command, &judged, containing.words))
     };
     ctx.blocking(explaining).await

@@ -67,8 +67,14 @@ pub(super) enum Outcome {
 }
 
 impl Command {
-    /// Judges it. Blocks.
-    pub(super) fn judge(&self, ctx: &ToolContext, files: &Workspace, settings: &ExecSettings) -> Judged {
+    /// Judges it. `asks_more` says that something beside the command itself is asked about. Blocks.
+    pub(super) fn judge(
+        &self,
+        ctx: &ToolContext,
+        files: &Workspace,
+        settings: &ExecSettings,
+        asks_more: bool,
+    ) -> Judged {
         let asked = RefCell::new(BTreeSet::new());
         let decided = RefCell::new(HashMap::new());
         let decide = |path: &Path, access: Access| {
@@ -102,6 +108,9 @@ impl Command {
         judged.paths = asked.into_inner();
         judged.hear_rules(ctx, &self.text);
         judged.lift(ctx, self, settings);
+        if !asks_more {
+            judged.contain(self, settings);
+        }
         judged
     }
 }
@@ -229,20 +238,23 @@ impl Judged {
             }
         }
         self.verdict.lift(&mut |part| allows(part));
-        if self.verdict.decision == Decision::Ask
-            && settings.security == ExecSecurity::Auto
-            && contains(settings)
-        {
-            self.contain(settings);
-        }
     }
 
-    /// Takes back what a sandbox that works contains: changes of files of the workspace, and whatever may do nothing else.
-    fn contain(&mut self, settings: &ExecSettings) {
+    /// Takes back what a sandbox that works contains: changes of files of the workspace, and whatever may do nothing else. All of it
+    /// or nothing: what a person is asked about is asked about whole, and what they allow is not held back.
+    fn contain(&mut self, command: &Command, settings: &ExecSettings) {
+        let is_wanted = self.verdict.decision == Decision::Ask
+            && self.asked_by.is_empty()
+            && settings.security == ExecSecurity::Auto
+            && settings.ask != ExecAsk::Always;
+        if !is_wanted || !contains(settings, command) {
+            return;
+        }
+        let before = self.verdict.clone();
         let is_contained = |reason: &Reason, edits: bool| match reason.ground {
             Ground::Path => edits,
             _ => {
-                matches!(reason.class, Class::Unknown | Class::Write | Class::GitWrite | Class::Code)
+                matches!(reason.class, Class::Unknown | Class::Write | Class::Code)
                     || reason.class == Class::Dangerous && !settings.confirm_dangerous_commands
             }
         };
@@ -263,8 +275,12 @@ impl Judged {
                 part.reasons.iter_mut().for_each(|reason| lift(reason, edits));
             });
         }
-        self.relies_on_sandbox = relies;
         self.verdict.lift(&mut |_| false);
+        if self.verdict.decision == Decision::Allow {
+            self.relies_on_sandbox = relies;
+        } else {
+            self.verdict = before;
+        }
     }
 }
 

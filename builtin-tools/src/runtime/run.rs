@@ -1,11 +1,12 @@
 //! From a call to its result: what it would run is judged, asked about, run, and told of.
 
-use super::containing::{Containing, More, Tmp, containing};
+use super::containing::{Containing, More, containing};
 use super::job::{Running, Start, Why};
 use super::jobs::Jobs;
 use super::judged::{Command, Judged, Outcome};
 use super::prepare::prepare;
 use super::question::{Around, question};
+use super::tmp::Tmp;
 use super::told;
 use crate::config::{ExecAsk, ExecSandbox, ExecSettings};
 use shell_verdict::Shell;
@@ -106,6 +107,7 @@ async fn allowed(
     call: &Call<'_>,
     tmp: &Arc<Tmp>,
 ) -> Result<(Judged, Containing), ToolError> {
+    let asks_more = !asked_variables.is_empty() || call.more.is_some();
     let mut covered: Option<std::collections::BTreeSet<String>> = None;
     for _ in 0..MOST_JUDGEMENTS {
         let judging = {
@@ -113,15 +115,14 @@ async fn allowed(
                 (ctx.clone(), files.clone(), Arc::clone(settings), Arc::clone(command), Arc::clone(tmp));
             let more = call.more;
             move |_: &_| {
-                let judged = command.judge(&ctx, &files, &settings);
-                let is_contained = more.is_none() && judged.relies_on_sandbox;
-                let containing = containing(&settings, &command, &judged, more, is_contained, Some(&tmp));
+                let judged = command.judge(&ctx, &files, &settings, asks_more);
+                let containing = containing(&settings, &command, &judged, more, &ctx.own_paths(), Some(&tmp));
                 Ok((judged, containing))
             }
         };
         let (judged, containing) = ctx.blocking(judging).await?;
         let asks = judged.asks();
-        match judged.outcome(settings, !asked_variables.is_empty() || call.more.is_some()) {
+        match judged.outcome(settings, asks_more) {
             Outcome::Runs => return Ok((judged, containing)),
             Outcome::Denied => return Err(told::denied(&judged)),
             _ if covered.as_ref().is_some_and(|covered| asks.is_subset(covered)) => {

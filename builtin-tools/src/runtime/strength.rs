@@ -1,6 +1,6 @@
 //! What this system offers to contain commands, and what that means for how they are configured.
 
-use super::containing::{changes, contains};
+use super::containing::{changes, could_contain};
 use crate::config::{ExecNetwork, ExecSandbox, ExecSecurity, ExecSettings};
 use serde::Serialize;
 use toolkit::prelude::*;
@@ -89,7 +89,7 @@ fn means(settings: &ExecSettings, sandbox: &str, is_supervised: bool) -> Vec<Str
         ExecSecurity::Deny => {
             "Only what is proved to only read runs: `tools.exec.security` is `deny`.".to_owned()
         }
-        ExecSecurity::Auto if contains(settings) => {
+        ExecSecurity::Auto if could_contain(settings) => {
             "What the sandbox contains runs without a question: `tools.exec.security` is `auto`.".to_owned()
         }
         ExecSecurity::Auto => "What is not proved to only read is asked about: `tools.exec.security` is `auto`, but the sandbox \

@@ -2,6 +2,7 @@
 
 use crate::house::{House, fact};
 use serde_json::json;
+use std::process::Command;
 use toolkit::{Answer, ToolErrorKind};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -27,6 +28,54 @@ async fn what_a_working_sandbox_contains_is_not_asked_about() {
     assert_eq!(house.path("made").exists(), is_whole);
 }
 
+/// Made by git, which need not be told who anybody is.
+fn make_repository(house: &House) {
+    for arguments in
+        [&["init", "-q"][..], &["config", "user.name", "n"], &["config", "user.email", "n@example.invalid"]]
+    {
+        let made = Command::new("git").args(arguments).current_dir(house.path(".")).status().unwrap();
+        assert!(made.success());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_person_allowed_is_done() {
+    let house = House::new(json!({})).await;
+    make_repository(&house);
+    std::fs::create_dir_all(house.path(".vscode")).unwrap();
+    std::fs::create_dir_all(house.path("deep")).unwrap();
+    // Below no directory that a sandbox covers.
+    let outside = std::env::current_dir().unwrap().join(format!("outside-{}", std::process::id()));
+    std::fs::create_dir(&outside).unwrap();
+    std::fs::write(outside.join("f"), "far\n").unwrap();
+    let _gone = Gone(outside.clone());
+    let out = outside.display();
+    let name = format!("/tmp/named-{}", std::process::id());
+    for (command, says) in [
+        (format!("echo x > {out}/g; cat {out}/g"), "x"),
+        (format!("cp a.txt {out}/h && mv {out}/h {out}/i && rm {out}/i && ls {out}"), "f\ng"),
+        (format!("touch inside; cat {out}/f"), "far"),
+        ("touch inside; cat .env".to_owned(), "SECRET=1"),
+        ("echo x > .vscode/tasks.json; cat .vscode/tasks.json".to_owned(), "x"),
+        (
+            "echo x > .git/hooks/pre-merge-commit; cat .git/hooks/pre-merge-commit".to_owned(),
+            "x",
+        ),
+        ("git config user.name other; git config user.name".to_owned(), "other"),
+        ("git add a.txt; git commit -q -m one; git log --format=%s".to_owned(), "one"),
+        ("cd deep && git tag here && git tag".to_owned(), "here"),
+        (format!("echo x > {name}; cat {name}; rm {name}"), "x"),
+    ] {
+        let result = house.exec(&command).await;
+        assert!(!result.is_error() && result.text().starts_with(says), "{command}: {}", result.text());
+        assert!(!house.asked().is_empty(), "{command}");
+    }
+    // In a directory of the repository that is a workspace by itself.
+    let inner = house.within("deep").await;
+    let result = inner.exec("touch x; git add x; git commit -q -m two; git log -1 --format=%s").await;
+    assert!(result.text().starts_with("two"), "{}", result.text());
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_person_allowed_is_contained_all_the_same() {
     if !toolkit_sandbox::probe().is_whole() {
@@ -34,11 +83,15 @@ async fn what_a_person_allowed_is_contained_all_the_same() {
         return;
     }
     let house = House::new(json!({})).await;
+    make_repository(&house);
     std::fs::create_dir_all(house.path(".vscode")).unwrap();
-    let outside = std::env::current_dir().unwrap().join(format!("outside-{}", std::process::id()));
+    let outside = std::env::current_dir().unwrap().join(format!("outside-of-{}", std::process::id()));
+    let python = |script: &str| format!("python3 -c \"{script}\"");
     for (command, says) in [
-        (format!("touch inside; touch {}", outside.display()), "sandbox"),
-        ("echo x > .vscode/tasks.json".to_owned(), "sandbox"),
+        // What the question did not name.
+        (python(&format!("open('{}', 'w')", outside.display())), "sandbox"),
+        (python("open('.vscode/tasks.json', 'w')"), "sandbox"),
+        (python("open('.git/hooks/pre-commit', 'w')"), "sandbox"),
         ("touch inside; exec 3<>/dev/tcp/127.0.0.1/1".to_owned(), "exit code 1"),
     ] {
         let result = house.exec(&command).await;
@@ -47,10 +100,76 @@ async fn what_a_person_allowed_is_contained_all_the_same() {
     assert!(!outside.exists() && house.path("inside").exists());
     // One finds in /tmp what another left there, and nobody else does.
     let name = format!("/tmp/left-{}", std::process::id());
-    house.exec(&format!("echo here > {name}")).await;
+    house.exec(&python(&format!("open('{name}', 'w').write('here')"))).await;
     assert!(!std::path::Path::new(&name).exists());
-    let result = house.exec(&format!("touch inside; cat {name}")).await;
-    assert!(result.text().starts_with("here\n"), "{}", result.text());
+    for command in [format!("touch inside; cat {name}"), format!("cat {name}")] {
+        let result = house.exec(&command).await;
+        assert!(result.text().starts_with("here\n"), "{command}: {}", result.text());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn where_nobody_was_asked_what_decides_and_what_is_secret_is_left_alone() {
+    let house = House::with(json!({ "tools": { "exec": { "security": "auto" } } }), |_| Answer::deny()).await;
+    if !toolkit_sandbox::probe().is_whole() {
+        return;
+    }
+    make_repository(&house);
+    std::fs::create_dir_all(house.path("sub/deep/.git/hooks")).unwrap();
+    std::fs::write(house.path("sub/key.pem"), "key").unwrap();
+    for path in [
+        ".git/HEAD",
+        ".git/commondir",
+        ".git/info/attributes",
+        ".git/modules/x",
+        "sub/deep/.git/config",
+        "toolkit.json5",
+        ".vscode/tasks.json",
+        ".envrc",
+        ".mcp.json",
+        ".github/workflows/x.yml",
+        ".husky/pre-commit",
+        ".cargo/config.toml",
+    ] {
+        let script = format!(
+            "python3 -c \"import os; os.makedirs(os.path.dirname('./{path}'), exist_ok=True); open('{path}', 'w').write('evil')\""
+        );
+        let result = house.exec(&script).await;
+        assert!(result.is_error() && house.asked().is_empty(), "{path}: {}", result.text());
+        let is_evil = std::fs::read_to_string(house.path(path)).is_ok_and(|text| text == "evil");
+        assert!(!is_evil, "{path} was written");
+    }
+    for path in [".env", "sub/key.pem", "/etc/shadow"] {
+        let result = house.exec(&format!("python3 -c \"print(open('{path}').read())\"")).await;
+        assert!(result.is_error() && house.asked().is_empty(), "{path}: {}", result.text());
+        assert!(result.text().contains("Permission denied"), "{path}: {}", result.text());
+    }
+    for path in ["toolkit.json5", ".vscode", ".husky", ".envrc"] {
+        assert!(!house.path(path).exists(), "{path} is left");
+    }
+    // What git writes is asked about, and with it the whole command.
+    for command in ["git add a.txt", "touch made; git add a.txt", "touch made; curl http://127.0.0.1:1"] {
+        let result = house.exec(command).await;
+        let asked = house.asked();
+        assert_eq!(asked.len(), 1, "{command}: {}", result.text());
+        let shown = format!("{:?}", asked[0]);
+        assert!(shown.contains("touch") == command.contains("touch"), "{shown}");
+        assert!(!command.contains("curl") || shown.contains("with network"), "{shown}");
+    }
+    assert!(!house.path("made").exists());
+    // A link where something is to be kept from being made: then it is asked about.
+    std::os::unix::fs::symlink("/nonexistent", house.path(".husky")).unwrap();
+    house.exec("touch made").await;
+    assert_eq!(house.asked().len(), 1);
+}
+
+/// Removes a directory in the end.
+struct Gone(std::path::PathBuf);
+
+impl Drop for Gone {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -66,6 +66,12 @@ impl House {
         Self { root, toolkit, toolbox, asked }
     }
 
+    /// The same in a directory of the workspace.
+    pub(crate) async fn within(&self, directory: &str) -> Inner {
+        let caller = Caller::new().with_session("inner").with_workspace(self.path(directory));
+        Inner(self.toolkit.toolbox(&caller).await)
+    }
+
     pub(crate) fn path(&self, path: &str) -> PathBuf {
         self.root.path().canonicalize().unwrap().join("work").join(path)
     }
@@ -85,6 +91,15 @@ impl House {
 
     pub(crate) async fn process(&self, action: &str, task: &str) -> ToolResult {
         self.call("process", json!({ "action": action, "task_id": task })).await
+    }
+}
+
+/// A session in another workspace.
+pub(crate) struct Inner(Toolbox);
+
+impl Inner {
+    pub(crate) async fn exec(&self, command: &str) -> ToolResult {
+        self.0.call(ToolCall::new("1", "exec", json!({ "command": command }))).await
     }
 }
 

@@ -5,7 +5,7 @@ use super::leave::{Asked, MOST_LOOKS, Weighed, denied, restless};
 use crate::ask::{Access, Ask};
 use crate::error::{ToolError, ToolErrorKind};
 use crate::guard::{guard, panicked};
-use crate::permission::{DecidedPath, OwnDirs, PathDecision};
+use crate::permission::{DecidedPath, OwnDirs, OwnPaths, PathDecision};
 use crate::toolbox::Scope;
 use crate::workspace::{self, Look, Obstacle, Place};
 use std::path::{Component, Path, PathBuf};
@@ -14,6 +14,11 @@ use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
 impl ToolContext {
+    /// Files and directories of the toolkit's own: for a tool that keeps others away from them.
+    pub fn own_paths(&self) -> OwnPaths {
+        self.scope().toolkit.settings.own_dirs.paths()
+    }
+
     /// The real place of a path, once it may be used for `access`; asks a person where that is needed.
     ///
     /// Relative paths belong to the workspace, and symbolic links are followed. A path that is to be written need not

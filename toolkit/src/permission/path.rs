@@ -4,7 +4,7 @@ mod guarded;
 mod shown;
 
 pub(crate) use guarded::is_suspect;
-pub use guarded::{GuardedPaths, protected_paths, sensitive_paths};
+pub use guarded::{GuardedPaths, protected_path, protected_paths, sensitive_path, sensitive_paths};
 
 use super::decided::{Decided, PermissionRequest};
 use super::rules::Permissions;
@@ -63,7 +63,21 @@ pub(crate) struct OwnDirs {
     data: Vec<PathBuf>,
 }
 
+/// Files and directories of the toolkit's own, whether they are there or not.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OwnPaths {
+    /// What decides what is allowed.
+    pub config: Vec<PathBuf>,
+    /// What remembers what was allowed and done. Outputs that were too long are in `tool-output` there.
+    pub data: Vec<PathBuf>,
+}
+
 impl OwnDirs {
+    pub(crate) fn paths(&self) -> OwnPaths {
+        OwnPaths { config: self.config.clone(), data: self.data.clone() }
+    }
+
     /// Adds the user's own, and the data directory that a host chose instead.
     pub(crate) fn complete(&mut self, data_dir: Option<PathBuf>) {
         let strategy = etcetera::base_strategy::choose_native_strategy().ok();

@@ -36,6 +36,16 @@ pub fn protected_paths() -> &'static [GuardedPaths] {
     PROTECTED
 }
 
+/// What a path holds, as the end of "it may hold …", if its name is that of a [sensitive](sensitive_paths) one.
+pub fn sensitive_path(path: impl AsRef<Path>) -> Option<&'static str> {
+    sensitive(path.as_ref())
+}
+
+/// What a path is, as the end of "it is …", if its name is that of a [protected](protected_paths) one.
+pub fn protected_path(path: impl AsRef<Path>) -> Option<&'static str> {
+    protected(path.as_ref())
+}
+
 macro_rules! guarded {
     ($($what:literal: [$($pattern:literal),* $(,)?],)*) => {
         &[$(GuardedPaths { what: $what, patterns: &[$($pattern),*] }),*]

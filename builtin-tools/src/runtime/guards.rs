@@ -1,0 +1,253 @@
+//! What of a file system a contained command leaves alone: what it does not write, and what it does not read.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use toolkit::{OwnPaths, protected_path, sensitive_path};
+
+/// Of a workspace, what stays as it is where it is there: it decides what runs, or what is allowed.
+const PROTECTED: &[&str] = &[
+    "toolkit.json5",
+    ".git/hooks",
+    ".git/config",
+    ".githooks",
+    ".husky",
+    ".mcp.json",
+    ".claude",
+    ".codex",
+    ".gemini",
+    ".opencode",
+    ".vscode",
+    ".idea",
+    ".devcontainer",
+    ".github/workflows",
+    ".gitlab-ci.yml",
+    ".envrc",
+    ".cargo/config.toml",
+    ".cargo/config",
+];
+/// What is kept from being made, too, where nobody was asked: as soon as it is there it decides what runs.
+const NEVER_MADE: &[&str] = &[
+    "toolkit.json5",
+    ".git",
+    ".githooks",
+    ".husky",
+    ".mcp.json",
+    ".claude",
+    ".codex",
+    ".gemini",
+    ".opencode",
+    ".vscode",
+    ".idea",
+    ".zed",
+    ".cursor",
+    ".windsurf",
+    ".devcontainer",
+    ".devcontainer.json",
+    ".github/workflows",
+    ".gitlab-ci.yml",
+    ".circleci",
+    ".envrc",
+    ".mise.toml",
+    ".vimrc",
+    ".exrc",
+    ".nvim.lua",
+    ".gdbinit",
+    ".cargo/config.toml",
+    ".cargo/config",
+];
+/// Of the home directory, what cannot be read. The first parts of some have a variable of their own.
+const HIDDEN: &[&str] = &[
+    ".ssh",
+    ".gnupg",
+    ".aws",
+    ".azure",
+    ".config/gcloud",
+    ".kube",
+    ".docker",
+    ".netrc",
+    ".npmrc",
+    ".pypirc",
+    ".cargo/credentials",
+    ".cargo/credentials.toml",
+    ".git-credentials",
+    ".config/gh",
+    ".config/hub",
+    ".config/glab-cli",
+    ".config/rclone",
+    ".config/op",
+    ".config/git/credentials",
+    ".password-store",
+    ".terraform.d",
+    ".local/share/keyrings",
+    ".mozilla",
+    ".thunderbird",
+    ".config/google-chrome",
+    ".config/chromium",
+    ".claude.json",
+    ".claude/.credentials.json",
+    ".codex/auth.json",
+    ".gemini/oauth_creds.json",
+    ".local/share/opencode/auth.json",
+    ".vault-token",
+    ".pgpass",
+    ".my.cnf",
+    ".bash_history",
+    ".zsh_history",
+    ".config/toolkit",
+];
+/// Variables that say where a part of the home directory is instead.
+const MOVED: &[(&str, &str)] = &[
+    (".config", "XDG_CONFIG_HOME"),
+    (".local/share", "XDG_DATA_HOME"),
+    (".cargo", "CARGO_HOME"),
+    (".gnupg", "GNUPGHOME"),
+    (".docker", "DOCKER_CONFIG"),
+    (".azure", "AZURE_CONFIG_DIR"),
+    (".config/gcloud", "CLOUDSDK_CONFIG"),
+    (".password-store", "PASSWORD_STORE_DIR"),
+    (".codex", "CODEX_HOME"),
+    (".claude", "CLAUDE_CONFIG_DIR"),
+];
+/// Variables that name a file of this kind.
+const MOVED_FILES: &[&str] = &[
+    "KUBECONFIG",
+    "AWS_SHARED_CREDENTIALS_FILE",
+    "NPM_CONFIG_USERCONFIG",
+    "NETRC",
+    "GOOGLE_APPLICATION_CREDENTIALS",
+];
+/// What cannot be read of the system where nobody was asked.
+const HIDDEN_OF_SYSTEM: &[&str] = &[
+    "/etc/shadow",
+    "/etc/shadow-",
+    "/etc/gshadow",
+    "/etc/gshadow-",
+    "/etc/sudoers",
+    "/etc/sudoers.d",
+    "/etc/security/opasswd",
+    "/etc/ssl/private",
+    "/etc/ssh/ssh_host_rsa_key",
+    "/etc/ssh/ssh_host_ecdsa_key",
+    "/etc/ssh/ssh_host_ed25519_key",
+    "/etc/wireguard",
+    "/etc/wpa_supplicant",
+    "/etc/NetworkManager/system-connections",
+];
+/// Directories of a workspace that are not looked through: what is in them is made by tools.
+const SKIPPED: &[&str] = &["node_modules", "target", ".venv", "venv", "__pycache__"];
+/// How deep a workspace is looked through, and how many entries are looked at.
+const DEEPEST: usize = 5;
+const MOST_ENTRIES: usize = 5_000;
+/// How many paths of one workspace are kept or hidden one by one.
+const MOST_FOUND: usize = 200;
+
+/// What of a workspace a command leaves alone.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Guards {
+    pub(super) protected: Vec<PathBuf>,
+    pub(super) hidden: Vec<PathBuf>,
+}
+
+/// What of a directory that a command may write to stays as it is although a person has allowed the command.
+pub(super) fn there(root: &Path) -> Vec<PathBuf> {
+    let paths = PROTECTED.iter().map(|name| root.join(name));
+    paths.filter(|path| path.symlink_metadata().is_ok_and(|found| !found.is_symlink())).collect()
+}
+
+/// Whether something that has to stay as it is, is a link: it could be replaced.
+pub(super) fn can_be_kept(root: &Path) -> bool {
+    let named = PROTECTED.iter().chain(NEVER_MADE);
+    let mut with_parents =
+        named.flat_map(|name| Path::new(name).ancestors()).filter(|name| *name != Path::new(""));
+    with_parents.all(|name| !root.join(name).is_symlink())
+}
+
+/// What of a directory that a command may write to stays as it is, and cannot be read, where nobody was asked.
+pub(super) fn unasked(root: &Path) -> Guards {
+    let mut guards =
+        Guards { protected: NEVER_MADE.iter().map(|name| root.join(name)).collect(), hidden: Vec::new() };
+    let mut waiting = vec![(root.to_owned(), 0)];
+    let mut left = MOST_ENTRIES;
+    while let Some((directory, depth)) = waiting.pop() {
+        let Ok(entries) = fs::read_dir(&directory) else { continue };
+        for entry in entries.filter_map(Result::ok) {
+            if left == 0 || guards.protected.len() + guards.hidden.len() > MOST_FOUND {
+                return guards;
+            }
+            left -= 1;
+            let (path, name) = (entry.path(), entry.file_name());
+            let Ok(kind) = entry.file_type() else { continue };
+            if kind.is_symlink() {
+                continue;
+            }
+            // What is known by the directory it is in is kept with that.
+            let as_known = if kind.is_dir() { path.join("x") } else { path.clone() };
+            if sensitive_path(&as_known).is_some() && name != ".envrc" {
+                guards.hidden.push(path);
+            } else if protected_path(&as_known).is_some() {
+                guards.protected.push(path);
+            } else if kind.is_dir() && depth < DEEPEST && SKIPPED.iter().all(|skipped| name != *skipped) {
+                waiting.push((path, depth + 1));
+            }
+        }
+    }
+    guards
+}
+
+/// What of a home directory, and of the toolkit's own, no contained command reads; of the system, too, where nobody was asked.
+pub(super) fn hidden(variables: &BTreeMap<String, String>, own: &OwnPaths, is_unasked: bool) -> Vec<PathBuf> {
+    let variable = |name: &str| {
+        variables.get(name).map(PathBuf::from).or_else(|| std::env::var_os(name).map(PathBuf::from))
+    };
+    let absolute = |path: &PathBuf| path.is_absolute();
+    let home = variable("HOME").filter(absolute);
+    let mut hidden: Vec<PathBuf> = Vec::new();
+    for name in HIDDEN {
+        hidden.extend(home.iter().map(|home| home.join(name)));
+        for (part, moved) in MOVED {
+            let Ok(rest) = Path::new(name).strip_prefix(part) else { continue };
+            hidden.extend(variable(moved).filter(absolute).map(|to| to.join(rest)));
+        }
+    }
+    hidden.extend(MOVED_FILES.iter().filter_map(|name| variable(name)).filter(absolute));
+    hidden.extend(own.config.iter().cloned());
+    for data in &own.data {
+        // Outputs that were too long are there to be read.
+        let entries = fs::read_dir(data).into_iter().flatten().filter_map(Result::ok);
+        hidden.extend(entries.filter(|entry| entry.file_name() != "tool-output").map(|entry| entry.path()));
+    }
+    if is_unasked {
+        hidden.extend(HIDDEN_OF_SYSTEM.iter().map(PathBuf::from));
+        let of_home =
+            home.iter().flat_map(|home| fs::read_dir(home).into_iter().flatten().filter_map(Result::ok));
+        hidden.extend(of_home.map(|entry| entry.path()).filter(|path| sensitive_path(path).is_some()));
+    }
+    hidden.retain(|path| path.symlink_metadata().is_ok());
+    hidden.sort();
+    hidden.dedup();
+    hidden
+}
+
+/// A repository of git: what is written when it is.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Repository {
+    /// Where its files are.
+    pub(super) top: PathBuf,
+    /// Where git keeps its own.
+    pub(super) own: Vec<PathBuf>,
+}
+
+/// The repository that a directory is in.
+pub(super) fn repository(directory: &Path) -> Option<Repository> {
+    let top = directory.ancestors().find(|above| above.join(".git").symlink_metadata().is_ok())?;
+    let git = top.join(".git");
+    if git.is_dir() {
+        return Some(Repository { top: top.to_owned(), own: vec![git.canonicalize().ok()?] });
+    }
+    let text = fs::read_to_string(&git).ok()?;
+    let own = top.join(text.strip_prefix("gitdir:")?.trim()).canonicalize().ok()?;
+    let common = fs::read_to_string(own.join("commondir")).ok();
+    let common = common.and_then(|common| own.join(common.trim()).canonicalize().ok());
+    Some(Repository { top: top.to_owned(), own: std::iter::once(own).chain(common).collect() })
+}

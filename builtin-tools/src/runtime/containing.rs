@@ -189,20 +189,28 @@ impl Needs {
                 if is_known {
                     continue;
                 }
-                if let Some(rest) = TEMPORARY.iter().find_map(|all| real.strip_prefix(all).ok()) {
+                let rest = TEMPORARY.iter().find_map(|all| real.strip_prefix(all).ok());
+                if let Some(rest) = rest {
                     let is_own = own_tmp.is_some_and(|own| own.join(rest).exists()) && !real.exists();
                     needs.is_private |= is_own;
                     needs.is_temporary |= !is_own;
-                } else if *access != Access::Write {
-                    needs.visible.insert(real);
-                } else {
-                    let directory = if real.is_dir() { Some(real.as_path()) } else { real.parent() };
-                    let directory = directory.map_or_else(|| PathBuf::from("/"), first_there);
-                    if is_wide(&directory) {
-                        needs.too_wide.push(directory);
-                    } else {
-                        needs.writable.insert(directory);
+                    if is_own {
+                        continue;
                     }
+                }
+                if *access != Access::Write {
+                    needs.visible.insert(real);
+                    continue;
+                }
+                let directory = if real.is_dir() { Some(real.as_path()) } else { real.parent() };
+                let directory = directory.map_or_else(|| PathBuf::from("/"), first_there);
+                if TEMPORARY.iter().any(|all| directory == Path::new(all)) {
+                    continue;
+                }
+                if is_wide(&directory) {
+                    needs.too_wide.push(directory);
+                } else {
+                    needs.writable.insert(directory);
                 }
             }
         }

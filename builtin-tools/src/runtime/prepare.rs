@@ -1,19 +1,34 @@
 //! What a command is run with: where, by which shell, in which environment.
 
 use super::environment::{environment, from_home};
-use super::judged::Command;
-use crate::config::ExecSettings;
+use super::judged::{AskedPath, Command};
+use crate::config::{ExecSandbox, ExecSettings};
 use shell_verdict::Shell;
 use std::collections::BTreeMap;
 use std::env;
 use std::path::{Path, PathBuf};
 use toolkit::prelude::*;
-use toolkit::{Access, ToolErrorKind};
+use toolkit::{Access, PathDecision, ToolErrorKind};
 
 /// Where shells are looked for first.
 const SHELLS: &[&str] = &["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/opt/homebrew/bin/bash"];
 
-/// A command as it would be run, and those of the variables set for it that a person has to be asked about.
+/// What is asked about beside the command itself.
+#[derive(Debug, Default)]
+pub(super) struct Beside {
+    /// Variables that are set for it.
+    pub(super) variables: Vec<String>,
+    /// The directory that it runs in.
+    pub(super) directory: Option<AskedPath>,
+}
+
+impl Beside {
+    pub(super) fn is_nothing(&self) -> bool {
+        self.variables.is_empty() && self.directory.is_none()
+    }
+}
+
+/// A command as it would be run, and what a person has to be asked about beside it.
 ///
 /// # Errors
 ///
@@ -25,18 +40,23 @@ pub(super) async fn prepare(
     workdir: Option<&Path>,
     on_terminal: bool,
     wanted: &BTreeMap<String, String>,
-) -> Result<(Command, Vec<String>), ToolError> {
+) -> Result<(Command, Beside), ToolError> {
     if text.contains('\0') {
         let problem = "the command holds a NUL character, which no command can; leave it out";
         return Err(ToolError::new(ToolErrorKind::InvalidArguments, problem));
     }
-    let cwd = directory(ctx, settings, workdir).await?;
+    let (cwd, asked) = directory(ctx, settings, workdir).await?;
     let made = environment(host_variables(), &settings.path_prepend, on_terminal, wanted)?;
     let files = ctx.workspace();
     let workspace = ctx.blocking(move |_| files.root()).await?;
     let (shell, kind) = shell(made.variables.get("PATH").map_or("", String::as_str), &workspace);
-    let command = Command { text: text.to_owned(), cwd, workspace, variables: made.variables, shell, kind };
-    Ok((command, made.asked))
+    let mut variables = made.variables;
+    // As it is in a sandbox; what it names is judged by where that is.
+    if settings.enable_sandbox && settings.sandbox != ExecSandbox::Off && !wanted.contains_key("TMPDIR") {
+        variables.insert("TMPDIR".to_owned(), "/tmp".to_owned());
+    }
+    let command = Command { text: text.to_owned(), cwd, workspace, variables, shell, kind };
+    Ok((command, Beside { variables: made.asked, directory: asked }))
 }
 
 /// The host's environment, as far as it is text.
@@ -44,14 +64,21 @@ fn host_variables() -> impl Iterator<Item = (String, String)> {
     env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
 }
 
-/// The directory that it runs in.
+/// The directory that it runs in, and what a person is asked about that: in the one question about the whole.
 async fn directory(
     ctx: &ToolContext,
     settings: &ExecSettings,
     wanted: Option<&Path>,
-) -> Result<PathBuf, ToolError> {
+) -> Result<(PathBuf, Option<AskedPath>), ToolError> {
     let real = match (wanted, &settings.default_working_directory) {
-        (Some(wanted), _) => ctx.check_file_access(wanted, Access::Read).await?,
+        (Some(wanted), _) => {
+            let (deciding, given) = (ctx.clone(), wanted.to_owned());
+            let asked = ctx.blocking(move |_| asked_directory(&deciding, &given)).await?;
+            if let Some(asked) = asked {
+                return Ok((asked.path.clone(), Some(asked)));
+            }
+            ctx.check_file_access(wanted, Access::Read).await?
+        }
         (None, Some(configured)) => {
             let home = env::var_os("HOME").map(PathBuf::from);
             let configured = ctx.workspace_dir().join(from_home(configured, home.as_deref()));
@@ -62,13 +89,27 @@ async fn directory(
                 ))
             })?
         }
-        (None, None) => return ctx.workspace().root(),
+        (None, None) => return Ok((ctx.workspace().root()?, None)),
     };
     if real.is_dir() {
-        return Ok(real);
+        return Ok((real, None));
     }
     let shown = ctx.workspace().shown(&real);
     Err(ToolError::new(ToolErrorKind::InvalidArguments, format!("`workdir` {shown} is not a directory")))
+}
+
+/// Where it leads, if a person has to be asked about that. Whether something is there is not told before.
+fn asked_directory(ctx: &ToolContext, wanted: &Path) -> Result<Option<AskedPath>, ToolError> {
+    let named = ctx.decide_path(wanted, Access::Read)?;
+    let PathDecision::Ask { .. } = named.decision else { return Ok(None) };
+    let real = named.path.canonicalize().unwrap_or(named.path);
+    match ctx.decide_path(&real, Access::Read)?.decision {
+        PathDecision::Ask { kind, reason, .. } => {
+            Ok(Some(AskedPath { path: real, writes: false, kind, reason }))
+        }
+        // A link that leads to what is allowed, or denied.
+        _ => Ok(None),
+    }
 }
 
 /// bash, if it is installed; of the directories of `PATH` those of the workspace do not count.

@@ -4,7 +4,7 @@ use super::containing::{Containing, More, containing};
 use super::job::{Running, Start, Why};
 use super::jobs::Jobs;
 use super::judged::{Command, Judged, Outcome};
-use super::prepare::prepare;
+use super::prepare::{Beside, prepare};
 use super::question::{Around, question};
 use super::tmp::Tmp;
 use super::told;
@@ -64,12 +64,12 @@ pub(super) async fn run(ctx: &ToolContext, call: Call<'_>) -> Result<ToolOutput,
     }
     let timeout = timeout_of(&settings, call.timeout)?;
     let files = ctx.workspace();
-    let (command, asked) =
+    let (command, beside) =
         prepare(ctx, &settings, call.command, call.workdir, call.on_terminal, call.env).await?;
     let command = Arc::new(command);
     let jobs = ctx.session_state::<Jobs>();
     let tmp = ctx.session_state::<Tmp>();
-    let (judged, containing) = allowed(ctx, &files, &settings, &command, &asked, &call, &tmp).await?;
+    let (judged, containing) = allowed(ctx, &files, &settings, &command, &beside, &call, &tmp).await?;
     if call.background {
         jobs.has_room(settings.max_background)?;
     }
@@ -103,19 +103,20 @@ async fn allowed(
     files: &Workspace,
     settings: &Arc<ExecSettings>,
     command: &Arc<Command>,
-    asked_variables: &[String],
+    beside: &Beside,
     call: &Call<'_>,
     tmp: &Arc<Tmp>,
 ) -> Result<(Judged, Containing), ToolError> {
-    let asks_more = !asked_variables.is_empty() || call.more.is_some();
+    let asks_more = !beside.is_nothing() || call.more.is_some();
     let mut covered: Option<std::collections::BTreeSet<String>> = None;
     for _ in 0..MOST_JUDGEMENTS {
         let judging = {
             let (ctx, files, settings, command, tmp) =
                 (ctx.clone(), files.clone(), Arc::clone(settings), Arc::clone(command), Arc::clone(tmp));
-            let more = call.more;
+            let (more, directory) = (call.more, beside.directory.clone());
             move |_: &_| {
-                let judged = command.judge(&ctx, &files, &settings, asks_more);
+                let mut judged = command.judge(&ctx, &files, &settings, asks_more);
+                judged.paths.extend(directory);
                 let containing = containing(&settings, &command, &judged, more, &ctx.own_paths(), Some(&tmp));
                 Ok((judged, containing))
             }
@@ -131,7 +132,8 @@ async fn allowed(
             Outcome::Refused(setting) => return Err(told::not_run(&judged, setting)),
             Outcome::Asked => {}
         }
-        let variables = asked_variables
+        let variables = beside
+            .variables
             .iter()
             .map(|name| (&**name, call.env.get(name).map_or("", String::as_str)))
             .collect();
@@ -170,9 +172,6 @@ async fn start(
         .map_err(|error| ToolError::unavailable(format!("there is no place for the output: {error}")))?;
     let mut variables = command.variables.clone();
     variables.extend(judged.verdict.env.iter().cloned());
-    if containing.sandbox.is_some() {
-        variables.insert("TMPDIR".to_owned(), "/tmp".to_owned());
-    }
     let name = if command.kind == Shell::Bash { "bash" } else { "sh" };
     let mut built = toolkit_sandbox::Command::new(&command.shell).arg0(name);
     if command.kind == Shell::Bash {

@@ -199,3 +199,20 @@ async fn what_changes_while_somebody_is_asked_is_asked_anew() {
     assert_eq!(asked.len(), 2, "{asked:?}");
     assert!(!details(&asked[0]).1.contains("z.pem") && details(&asked[1]).1.contains("z.pem"), "{asked:?}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn where_a_command_runs_is_a_part_of_the_one_question() {
+    let house = House::new(json!({})).await;
+    let outside = tempfile::tempdir().unwrap();
+    let outside = outside.path().canonicalize().unwrap();
+    for (command, says) in [("pwd", outside.to_str().unwrap()), ("touch there; ls", "there")] {
+        let result = house.call("exec", json!({ "command": command, "workdir": outside })).await;
+        assert!(result.text().starts_with(says), "{command}: {}", result.text());
+        let asked = house.asked();
+        assert_eq!(asked.len(), 1, "{command}: {asked:?}");
+        assert!(format!("{asked:?}").contains(outside.to_str().unwrap()), "{asked:?}");
+    }
+    let nowhere = outside.join("nowhere");
+    let result = house.call("exec", json!({ "command": "pwd", "workdir": nowhere })).await;
+    assert!(result.is_error() && house.asked().len() == 1, "{}", result.text());
+}

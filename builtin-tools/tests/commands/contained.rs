@@ -57,10 +57,7 @@ async fn what_a_person_allowed_is_done() {
         (format!("touch inside; cat {out}/f"), "far"),
         ("touch inside; cat .env".to_owned(), "SECRET=1"),
         ("echo x > .vscode/tasks.json; cat .vscode/tasks.json".to_owned(), "x"),
-        (
-            "echo x > .git/hooks/pre-merge-commit; cat .git/hooks/pre-merge-commit".to_owned(),
-            "x",
-        ),
+        ("echo x > .git/hooks/pre-merge-commit; cat .git/hooks/pre-merge-commit".to_owned(), "x"),
         ("git config user.name other; git config user.name".to_owned(), "other"),
         ("git add a.txt; git commit -q -m one; git log --format=%s".to_owned(), "one"),
         ("cd deep && git tag here && git tag".to_owned(), "here"),

@@ -79,7 +79,12 @@ pub(crate) fn judge(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &mu
         "source" | "." => {
             part.is(Class::Code, "it runs a file as a part of the command");
             part.says = None;
-            words.iter().take(1).for_each(|word| judge.path(&word.value, Access::Read, part));
+            if let Some(file) = words.first().map(|word| word.value.clone()) {
+                judge.path(&file, Access::Read, part);
+                if let Some(text) = file.text().and_then(|file| judge.text_behind(Some(file))) {
+                    judge.fed(&text, Shell::Bash, part);
+                }
+            }
         }
         "trap" => trap(judge, words, part),
         "shift" | "umask" => part.has(Class::Unknown, format!("{name} gets a value that is not known")),
@@ -302,7 +307,12 @@ fn eval(judge: &mut Judge<'_>, words: &[Word], part: &mut Part) {
             let text = texts.join(" ");
             judge.payload(text.trim_start_matches("-- "), Shell::Bash, part);
         }
-        None => part.has(Class::Code, "eval runs a text that is not known before it runs"),
+        None => {
+            part.has(Class::Code, "eval runs a text that is not known before it runs");
+            if let Some(text) = judge.guessed(&values(words)) {
+                crate::wrappers::forbidden_text(judge, &text, Shell::Bash, part);
+            }
+        }
     }
 }
 

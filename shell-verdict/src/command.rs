@@ -4,7 +4,7 @@ use crate::class::Class;
 use crate::verdict::Part;
 use crate::walk::{Judge, Word};
 use crate::words::Value;
-use crate::{builtin, environment, forbidden, git, options, scripts, special, wrappers};
+use crate::{builtin, environment, forbidden, git, options, scripts, special, starters, wrappers};
 use std::path::{Path, PathBuf};
 
 /// Directories of the system, which no workspace makes its own.
@@ -24,6 +24,12 @@ pub(crate) fn judge(judge: &mut Judge<'_>, words: Vec<Word>, part: &mut Part) {
     let Some(first) = words.first() else { return };
     part.words = words.iter().map(|word| word.value.text().map(str::to_owned)).collect();
     let Some(name) = first.value.text().map(str::to_owned) else {
+        let values: Vec<Value> = words.iter().map(|word| word.value.clone()).collect();
+        if let Some(text) = judge.guessed(&values) {
+            let words: Vec<Value> =
+                text.split_whitespace().map(|word| Value::Text(word.to_owned())).collect();
+            wrappers::forbidden_from(judge, &words, part);
+        }
         return part.has(Class::Code, "which program runs is not known before it does");
     };
     if name.is_empty() {
@@ -49,7 +55,10 @@ pub(crate) fn nested(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
         None => return,
         Some(Value::Text(name)) if !name.is_empty() => {
             inner.program = Some(base(name).to_owned());
+            // Some give it another input.
+            let reads_pipe = std::mem::take(&mut judge.reads_pipe);
             program(judge, name, &values[1..], &mut inner);
+            judge.reads_pipe = reads_pipe;
         }
         Some(_) => inner.has(Class::Code, "which program runs is not known before it does"),
     }
@@ -88,6 +97,10 @@ fn known(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) {
     match base {
         "egrep" | "fgrep" | "rgrep" => part.starts.push("grep".to_owned()),
         "diff3" | "sdiff" => part.starts.push("diff".to_owned()),
+        // By which it asks which files to leave out.
+        "ag" => part.starts.extend(["sh", "git"].map(str::to_owned)),
+        // For its long form.
+        "fd" | "fdfind" => part.starts.push("ls".to_owned()),
         _ => {}
     }
     for name in environment::of_program(base) {
@@ -96,6 +109,7 @@ fn known(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) {
             part.has(Class::Code, format!("{name} is in the environment, and changes what {base} does"));
         }
     }
+    starters::look(base, values, part);
     let is_handled = wrappers::judge(judge, base, values, part)
         || scripts::judge(judge, base, values, part)
         || git::judge(judge, base, values, part)

@@ -1,5 +1,7 @@
 //! What never runs, and what is asked about with a warning.
 
+mod machine;
+
 use crate::class::Class;
 use crate::command::base;
 use crate::names;
@@ -9,7 +11,18 @@ use crate::words::Value;
 use std::path::{Path, PathBuf};
 
 pub(crate) fn is_never(base: &str) -> bool {
-    names::is("never", base) || base == "mkfs" || base.starts_with("mkfs.")
+    // Each file system has a maker of its own, on some systems by another name.
+    names::is("never", base)
+        || ["mkfs", "newfs"].iter().any(|maker| {
+            base.strip_prefix(maker).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '_']))
+        })
+}
+
+/// Checkers and tuners of file systems have names of a kind, too.
+fn is_dangerous(base: &str) -> bool {
+    const KINDS: &[&str] =
+        &["fsck.", "fsck_", "tunefs.", "tune.", "resize.", "defrag.", "debugfs.", "partclone."];
+    names::is("dangerous", base) || KINDS.iter().any(|kind| base.starts_with(kind))
 }
 
 /// Looks at a program, whoever it is.
@@ -23,28 +36,10 @@ pub(crate) fn program(judge: &mut Judge<'_>, base: &str, values: &[Value], part:
     }
     let words: Vec<&str> = values.iter().filter_map(Value::text).collect();
     match base {
-        "init" if words.iter().any(|word| matches!(*word, "0" | "6" | "s" | "S" | "1")) => {
-            part.is(Class::Forbidden, "init ends the machine's work");
-        }
-        "systemctl" | "loginctl"
-            if words.iter().any(|word| {
-                matches!(
-                    *word,
-                    "poweroff"
-                        | "reboot"
-                        | "halt"
-                        | "kexec"
-                        | "soft-reboot"
-                        | "suspend"
-                        | "hibernate"
-                        | "emergency"
-                        | "rescue"
-                )
-            }) =>
-        {
+        _ if machine::ends(base, &words) => {
             part.is(Class::Forbidden, format!("{base} ends the machine's work"));
         }
-        "systemctl" | "service" if !reads_services(&words) => {
+        "systemctl" | "service" if !machine::reads_services(&words) => {
             part.is(Class::Dangerous, format!("{base} changes what the machine runs"));
         }
         "rm" => rm(judge, &words, values, part),
@@ -74,8 +69,8 @@ pub(crate) fn program(judge: &mut Judge<'_>, base: &str, values: &[Value], part:
                     || !word.starts_with('-') && !word.contains('=')
             }) && words.len() == values.len()
                 && !words.is_empty() => {}
-        "systemctl" | "loginctl" if reads_services(&words) => {}
-        name if names::is("dangerous", name) => {
+        "systemctl" | "loginctl" if machine::reads_services(&words) => {}
+        name if is_dangerous(name) => {
             part.is(Class::Dangerous, format!("{base} {}", Class::Dangerous.words()));
             if matches!(base, "shred" | "srm" | "scrub") {
                 devices(&words, part);
@@ -226,46 +221,4 @@ pub(crate) fn hidden(values: &[Value], part: &mut Part) {
     if let Some(name) = words.find(|word| is_never(base(word))) {
         part.has(Class::Dangerous, format!("it may run {}", base(name)));
     }
-}
-
-fn reads_services(words: &[&str]) -> bool {
-    // An option before it may take it for its value.
-    let verb = words.iter().find(|word| {
-        !matches!(
-            **word,
-            "--no-pager" | "--user" | "--system" | "-a" | "--all" | "-l" | "--full" | "--failed"
-        )
-    });
-
-    verb.is_none_or(|verb| {
-        matches!(
-            *verb,
-            "status"
-                | "show"
-                | "cat"
-                | "list-units"
-                | "list-unit-files"
-                | "list-sockets"
-                | "list-timers"
-                | "list-jobs"
-                | "list-dependencies"
-                | "list-machines"
-                | "is-active"
-                | "is-enabled"
-                | "is-failed"
-                | "is-system-running"
-                | "get-default"
-                | "list-sessions"
-                | "list-users"
-                | "list-seats"
-                | "session-status"
-                | "user-status"
-        )
-    }) && !words.iter().any(|word| {
-        matches!(*word, "-H" | "--host" | "-M" | "--machine")
-            || word.starts_with("-H")
-            || word.starts_with("-M")
-            || word.starts_with("--host=")
-            || word.starts_with("--machine=")
-    })
 }

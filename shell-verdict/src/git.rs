@@ -1,6 +1,11 @@
 //! `git`: which commands only read, in a repository whose configuration cannot make them run something.
 
 mod config;
+mod danger;
+mod index;
+mod lines;
+
+pub(crate) use config::Repositories;
 
 use crate::class::Class;
 use crate::names;
@@ -32,6 +37,9 @@ const NEUTRAL: &[(&str, &str)] = &[
     ("GIT_CONFIG_VALUE_5", "cat"),
 ];
 
+/// Commands that an alias of the repository may take the place of.
+const REPLACEABLE: &[&str] = &["whatchanged", "pack-redundant"];
+
 /// Judges git. Whether it was it.
 pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) -> bool {
     if base != "git" {
@@ -54,6 +62,9 @@ fn git(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
             return part.has(Class::Code, "which command of git runs is not known before it does");
         };
         match text {
+            "--help" | "-h" if at + 1 < values.len() => {
+                return part.has(Class::Code, format!("git {text} runs what shows manuals"));
+            }
             "--version" | "-v" | "--help" | "-h" | "--html-path" | "--man-path" | "--info-path"
             | "--exec-path" => {
                 part.class = part.class.max(Class::GitRead);
@@ -136,9 +147,13 @@ fn subcommand(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut Pa
     if values.iter().any(|value| matches!(value.text(), Some("--help"))) {
         return part.has(Class::Code, "git --help runs what shows manuals");
     }
-    warn(name, values, part);
+    danger::warn(name, values, part);
     let talks = name == "remote"
         && values.iter().any(|value| matches!(value.text(), Some("show" | "update" | "prune")));
+    // Whoever allowed it before did not allow what an alias makes of it.
+    if REPLACEABLE.contains(&name) {
+        return part.has(Class::Code, format!("git {name} may be an alias that runs something"));
+    }
     if names::is("git-network", name) || talks {
         return part.is(Class::Network, format!("git {name} speaks with other machines"));
     }
@@ -148,7 +163,7 @@ fn subcommand(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut Pa
     let words: Vec<Option<&str>> = values.iter().map(Value::text).collect();
     let first = words.first().copied().flatten();
     let operands = words.iter().filter(|word| !word.is_some_and(|word| word.starts_with('-'))).count();
-    let line = line(name, first, &words, operands);
+    let line = lines::line(name, first, &words, operands);
     let own = format!("git:{name}");
     let line = if line.is_empty() && !names::is("git-writes", name) { own.as_str() } else { line };
     if line.is_empty() || !options::judge(judge, line, values, part) {
@@ -177,201 +192,31 @@ fn subcommand(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut Pa
     if values.iter().filter_map(Value::text).any(signs) {
         part.has(Class::Code, "signatures are checked by a program that is configured");
     }
+    if name == "diff" {
+        compared(judge, values, part);
+    }
     judge.needs(NEUTRAL, part);
     repository(judge, name, part);
 }
 
-/// The line of the table for a command that does one thing or another, as its words say; empty where it does not only read, or is not
-/// such a one.
-fn line(name: &str, first: Option<&str>, words: &[Option<&str>], operands: usize) -> &'static str {
-    match (name, first) {
-        ("branch", _)
-            if operands == 0
-                || lists(
-                    words,
-                    &[
-                        "-l",
-                        "--list",
-                        "--contains",
-                        "--no-contains",
-                        "--merged",
-                        "--no-merged",
-                        "--points-at",
-                        "--show-current",
-                    ],
-                ) =>
-        {
-            "git:branch"
+/// Two directories that are not of a repository are compared file by file.
+fn compared(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
+    let operands = values.iter().filter(|value| !value.text().is_some_and(|text| text.starts_with('-')));
+    let directories: Vec<&Value> = operands
+        .filter(|value| {
+            let path = value.text().and_then(|text| judge.absolute(text));
+            path.is_none_or(|path| path.is_dir())
+        })
+        .collect();
+    if directories.len() > 1 {
+        for directory in directories {
+            judge.path(directory, Access::ReadTree { follows_links: true }, part);
         }
-        ("tag", _)
-            if operands == 0
-                || lists(
-                    words,
-                    &[
-                        "-l",
-                        "--list",
-                        "--contains",
-                        "--no-contains",
-                        "--merged",
-                        "--no-merged",
-                        "--points-at",
-                        "-n",
-                    ],
-                ) =>
-        {
-            "git:tag"
-        }
-        ("remote", None | Some("-v" | "--verbose")) if operands == 0 => "git:(none)",
-        ("merge-file", _) if lists(words, &["-p", "--stdout"]) => "git:merge-file",
-        ("stash", Some("show")) => "git:diff",
-        ("worktree" | "notes" | "sparse-checkout", Some("list"))
-        | ("notes", Some("show"))
-        | ("bisect", Some("log"))
-        | ("remote", Some("get-url")) => "git:(text)",
-
-        ("reflog", None | Some("show" | "list" | "exists")) | ("stash", Some("list")) => "git:log",
-        ("reflog", Some(word)) if !matches!(word, "expire" | "delete" | "drop" | "write") => "git:log",
-        ("config", Some("list" | "get")) => "git:config",
-        (
-            "config",
-            Some(
-                "--get" | "--get-all" | "--get-regexp" | "--get-urlmatch" | "-l" | "--list" | "--show-origin"
-                | "--show-scope" | "--name-only" | "--local" | "--global" | "--system" | "--get-color"
-                | "--get-colorbool" | "--file" | "-f" | "--null" | "-z" | "--type" | "--includes",
-            ),
-        ) if lists(
-            words,
-            &[
-                "--get",
-                "--get-all",
-                "--get-regexp",
-                "--get-urlmatch",
-                "-l",
-                "--list",
-                "--get-color",
-                "--get-colorbool",
-            ],
-        ) =>
-        {
-            "git:config"
-        }
-        ("config", Some(key)) if words.len() == 1 && key.contains('.') && !key.starts_with('-') => {
-            "git:config"
-        }
-        ("symbolic-ref", _) if operands <= 1 => "git:symbolic-ref",
-        ("hash-object", _) => "git:hash-object",
-        _ => "",
     }
 }
 
-/// Whether one of these options says what is done: it stands first, or after options without values.
-fn lists(words: &[Option<&str>], options: &[&str]) -> bool {
-    const PLAIN: &[&str] = &[
-        "-a",
-        "-r",
-        "-v",
-        "-vv",
-        "-q",
-        "-i",
-        "--all",
-        "--remotes",
-        "--color",
-        "--no-color",
-        "--column",
-        "--no-column",
-    ];
-    let is_mode = |word: &str| {
-        options.iter().any(|option| {
-            word == *option || word.strip_prefix(option).is_some_and(|rest| rest.starts_with('='))
-        }) || (word.starts_with("-n")
-            && options.contains(&"-n")
-            && word[2..].bytes().all(|byte| byte.is_ascii_digit()))
-    };
-    let mut words = words.iter().copied().skip_while(|word| {
-        word.is_some_and(|word| {
-            !is_mode(word) && (PLAIN.contains(&word) || (word.starts_with("--") && word.contains('=')))
-        })
-    });
-    words.next().flatten().is_some_and(is_mode)
-}
-
-/// What destroys what cannot be brought back.
-fn warn(name: &str, values: &[Value], part: &mut Part) {
-    let words: Vec<&str> = values.iter().filter_map(Value::text).collect();
-    let has = |options: &[&str]| {
-        let is = |word: &str, option: &str| {
-            word == option || (word.len() > 4 && word.starts_with("--") && option.starts_with(word))
-        };
-        words.iter().any(|word| options.iter().any(|option| is(word, option)))
-    };
-    let has_short = |letter: char| {
-        words
-            .iter()
-            .take_while(|word| **word != "--")
-            .any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(letter))
-    };
-    let what = match name {
-        "push"
-            if has(&["--force", "--delete", "--mirror", "--prune", "--force-if-includes"])
-                || has_short('f')
-                || has_short('d')
-                || words.iter().any(|word| {
-                    word.starts_with("--force-with-lease") || word.starts_with('+') || word.starts_with(':')
-                }) =>
-        {
-            "it changes or deletes what others may have"
-        }
-        "reset" if has(&["--hard", "--merge", "--keep"]) => "it throws away changes",
-        "clean" if !has(&["-n", "--dry-run"]) => "it deletes files that git does not know",
-        "checkout"
-            if has(&["--", ".", "-f", "--force", "--ours", "--theirs"])
-                || has_short('f')
-                || has_short('B') =>
-        {
-            "it throws away changes"
-        }
-        "restore" if !has(&["--staged"]) || has(&["--worktree"]) || has_short('W') => {
-            "it throws away changes"
-        }
-        "switch" if has(&["-f", "--force", "--discard-changes"]) || has_short('C') => {
-            "it throws away changes"
-        }
-        "branch"
-            if has(&["-D", "-M", "-C"])
-                || has_short('D')
-                || (has(&["--delete"]) || has_short('d')) && (has(&["--force"]) || has_short('f'))
-                || has_short('f') =>
-        {
-            "it deletes or moves a branch"
-        }
-        "tag" if has(&["-d", "--delete", "-f", "--force"]) => "it deletes or moves a tag",
-        "filter-branch" | "filter-repo" => "it rewrites what was committed",
-        "reflog" if has(&["expire", "delete", "drop"]) => "it deletes what brings commits back",
-        "stash" if has(&["drop", "clear"]) => "it deletes changes that were put away",
-        "gc" if words.iter().any(|word| word.starts_with("--prune")) => "it deletes what nothing leads to",
-        "prune" => "it deletes what nothing leads to",
-        "update-ref" if has(&["-d", "--stdin"]) => "it deletes a reference",
-        "worktree" if has(&["remove"]) && (has(&["--force"]) || has_short('f')) => {
-            "it deletes a directory with its changes"
-        }
-        "rm" if has(&["-f", "--force"]) || has_short('f') => "it deletes files with their changes",
-        "submodule" if has(&["deinit"]) && (has(&["--force"]) || has_short('f')) => {
-            "it deletes a directory with its changes"
-        }
-        "rebase" if has(&["--exec", "-x"]) || words.iter().any(|word| word.starts_with("--exec=")) => {
-            return part.has(Class::Code, "git rebase --exec runs a command");
-        }
-        "bisect" if has(&["run"]) => return part.has(Class::Code, "git bisect run runs a command"),
-        "submodule" if has(&["foreach"]) => {
-            return part.has(Class::Code, "git submodule foreach runs a command");
-        }
-        _ => return,
-    };
-    part.has(Class::Dangerous, format!("git {name}: {what}"));
-}
-
 /// Looks whether the configuration of a repository can make a command that reads run something.
-fn repository(judge: &Judge<'_>, name: &str, part: &mut Part) {
+fn repository(judge: &mut Judge<'_>, name: &str, part: &mut Part) {
     let situation = judge.situation();
     let mut ask = |text: String| part.because(Class::Code, Class::Code.decision(), Ground::Detail, text);
     for (variable, value) in situation.env {
@@ -393,7 +238,7 @@ fn repository(judge: &Judge<'_>, name: &str, part: &mut Part) {
     directories.extend(real.ancestors().filter(|directory| !cwd.starts_with(directory)));
     let mut used = Vec::new();
     for directory in directories {
-        match config::check(directory, reads_work_tree(name)) {
+        match judge.repositories.check(directory, reads_work_tree(name)) {
             Ok(found) => used.extend(found),
             Err(why) => ask(why),
         }

@@ -60,6 +60,7 @@ mod options;
 mod scripts;
 mod situation;
 mod special;
+mod starters;
 mod state;
 mod verdict;
 mod walk;

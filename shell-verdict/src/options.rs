@@ -1,6 +1,8 @@
 //! Which programs only read, with which options.
 
+mod operands;
 mod spec;
+mod starts;
 
 use crate::class::Class;
 use crate::forbidden;
@@ -8,9 +10,11 @@ use crate::situation::Access;
 use crate::verdict::Part;
 use crate::walk::{Judge, is_no_file};
 use crate::words::Value;
-use spec::{Kind, Spec, Takes};
+use spec::{Spec, Takes};
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
+
+pub(crate) use starts::starts;
 
 static PROGRAMS: LazyLock<HashMap<&'static str, Arc<Spec>>> =
     LazyLock::new(|| spec::read_table(include_str!("options/table.txt")));
@@ -41,6 +45,7 @@ pub(crate) fn before_command(
     reading.options_until_operand(values)
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "each is of its own")]
 struct Reading<'r, 'a> {
     judge: &'r mut Judge<'a>,
     spec: &'r Spec,
@@ -51,8 +56,12 @@ struct Reading<'r, 'a> {
     tree: Option<bool>,
     /// An option gave the expression, so no operand is one.
     has_expression: bool,
+    /// A file with expressions was named, which may be its input.
+    has_file: bool,
     /// Nothing is read: it says what it is.
     tells_of_itself: bool,
+    /// It lists the types of files that it knows.
+    lists_types: bool,
     /// Only the names of files are shown.
     is_listing: bool,
 }
@@ -69,7 +78,9 @@ impl<'r, 'a> Reading<'r, 'a> {
             operands: Vec::new(),
             tree: None,
             has_expression: false,
+            has_file: false,
             tells_of_itself: false,
+            lists_types: false,
             is_listing: false,
         }
     }
@@ -111,10 +122,18 @@ impl Reading<'_, '_> {
             self.operands.push(values[at].clone());
             at += 1;
             if self.spec.options_come_first {
-                self.operands.extend_from_slice(&values[at..]);
+                self.rest(&values[at..]);
                 return;
             }
         }
+    }
+
+    /// What follows the first operand, where no option does: what looks like one is not what whoever wrote it meant.
+    fn rest(&mut self, values: &[Value]) {
+        if let Some(value) = values.iter().find(|value| value.text() != Some("-") && value.may_be_option()) {
+            self.unknown(value.text().unwrap_or("with what is not known before it runs"));
+        }
+        self.operands.extend_from_slice(values);
     }
 
     /// Up to the first word that is no option; how many there are.
@@ -153,12 +172,15 @@ impl Reading<'_, '_> {
             let rest = &text[at + letter.len_utf8()..];
             match self.spec.short(letter) {
                 Some(takes) if takes.has_value() => {
-                    // The options of this one never take what is attached to them.
-                    if self.base == "tree" && !rest.is_empty() {
+                    // The options of this one never take what is attached to them, but for a number: older ones refuse that.
+                    let is_level = letter == 'L' && rest.bytes().all(|byte| byte.is_ascii_digit());
+                    if self.base == "tree" && !rest.is_empty() && !is_level {
                         self.unknown(&format!("-{letter}{rest}"));
                     }
                     return match (rest, takes) {
                         ("", Takes::Maybe) => 0,
+                        ("", Takes::Number) => self.number(&format!("-{letter}"), after),
+                        ("", Takes::Next) if after.is_empty() => 0,
                         ("", takes) => self.value(takes, &format!("-{letter}"), after),
                         (rest, takes) => {
                             self.takes(takes, &format!("-{letter}"), &Value::Text(rest.to_owned()), after);
@@ -184,9 +206,18 @@ impl Reading<'_, '_> {
             Some((name, value)) => (name, Some(Value::Text(value.to_owned()))),
             None => (text, None),
         };
-        let letter = name
-            .strip_prefix('-')
-            .and_then(|name| self.spec.short(name.chars().next()?).filter(|_| name.len() == 1));
+        // Of those that have one dash some take a number that is attached.
+        let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        let letter = name.strip_prefix('-').and_then(|name| {
+            let takes = self.spec.short(name.chars().next()?)?;
+            let is_attached =
+                || takes == Takes::Text && value.is_none() && name.get(1..).is_some_and(is_number);
+            if name.len() > 1 && is_attached() {
+                Some(Takes::Nothing)
+            } else {
+                Some(takes).filter(|_| name.len() == 1)
+            }
+        });
         let known = self.spec.long(name).or(letter).map(|takes| (name, takes));
         let Some((name, takes)) = known.or_else(|| self.spec.abbreviated(name)) else {
             self.unknown(name);
@@ -210,8 +241,26 @@ impl Reading<'_, '_> {
                 self.takes(takes, name, &value, after);
                 usize::from(takes == Takes::Two)
             }
-            (true, None) if takes == Takes::Maybe => 0,
+            (true, None)
+                if matches!(takes, Takes::Maybe | Takes::Number)
+                    || (takes == Takes::Next && after.is_empty()) =>
+            {
+                0
+            }
             (true, None) => self.value(takes, name, after),
+        }
+    }
+
+    /// The next word is the value if it is a number.
+    fn number(&mut self, name: &str, after: &[Value]) -> usize {
+        let Some(value) = after.first() else { return 0 };
+        match value.text().map(str::as_bytes) {
+            Some(text) if !text.is_empty() && text.iter().all(u8::is_ascii_digit) => 1,
+            Some([b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'.' | b'/', ..]) => 0,
+            _ => {
+                self.unknown(name);
+                0
+            }
         }
     }
 
@@ -226,6 +275,14 @@ impl Reading<'_, '_> {
             let base = self.base;
             self.part.has(Class::Unknown, format!("{base} gets words that are not known before it runs"));
         }
+        // Another release of the program, or another system's, may know the option without a value.
+        let is_option = value.text().is_some_and(|text| {
+            text.strip_prefix('-')
+                .is_some_and(|rest| rest.starts_with(|c: char| c == '-' || c.is_alphabetic()))
+        });
+        if is_option && takes != Takes::Expression {
+            self.unknown(&format!("{name} {}", value.text().unwrap_or_default()));
+        }
         self.takes(takes, name, &value.clone(), &after[1..]);
         if takes == Takes::Two { 2 } else { 1 }
     }
@@ -234,10 +291,10 @@ impl Reading<'_, '_> {
         let base = self.base;
         match takes {
             Takes::Nothing => {
-                self.tells_of_itself |=
-                    matches!(name, "--help" | "--version" | "--type-list" | "--list-file-types");
+                self.tells_of_itself |= matches!(name, "--help" | "--version");
+                self.lists_types |= name == "--type-list";
             }
-            Takes::Text | Takes::Maybe => {
+            Takes::Text | Takes::Maybe | Takes::Number | Takes::Next => {
                 // `-d recurse` is `-r`.
                 let is_grep = matches!(base, "grep" | "egrep" | "fgrep");
                 if is_grep
@@ -250,10 +307,14 @@ impl Reading<'_, '_> {
                 }
             }
 
-            Takes::Listing => self.is_listing = true,
+            Takes::Listing => {
+                self.is_listing = true;
+                self.has_expression = true;
+            }
             Takes::Expression | Takes::NoExpression => self.has_expression = true,
             Takes::ExpressionFile => {
                 self.has_expression = true;
+                self.has_file = true;
                 self.judge.path(value, Access::Read, self.part);
             }
             Takes::Two => {
@@ -269,7 +330,8 @@ impl Reading<'_, '_> {
                 self.judge.path(value, access, self.part);
             }
             Takes::Write => {
-                if !value.text().is_some_and(|text| text == "-" || is_no_file(text, Access::Write)) {
+                // Most of them write a file of the name `-`.
+                if !value.text().is_some_and(|text| is_no_file(text, Access::Write)) {
                     self.part.has(Class::Write, format!("{base} {name} writes a file"));
                     self.judge.path(value, Access::Write, self.part);
                 }
@@ -294,86 +356,6 @@ impl Reading<'_, '_> {
         if !self.spec.is_harmless && self.spec.class == Class::ReadOnly {
             let base = self.base;
             self.part.has(Class::Unknown, format!("{base} {name} is not known to only read"));
-        }
-    }
-
-    fn operands(&mut self) {
-        let mut operands = std::mem::take(&mut self.operands);
-        if self.spec.has_expression && !self.has_expression && !operands.is_empty() {
-            let expression = operands.remove(0);
-            // An option could name files, and more words would be some.
-            if expression.text().is_none() && expression.may_be_option() && self.spec.is_safe {
-                let base = self.base;
-                self.part.has(
-                    Class::Unknown,
-                    format!(
-                        "{base} gets an expression that may be an option, and is not known before it runs"
-                    ),
-                );
-            }
-        }
-        let most = self.spec.most.min(operands.len());
-        for operand in operands.split_off(most) {
-            let base = self.base;
-            if !self.spec.more_writes {
-                self.part.has(Class::Unknown, format!("{base} gets more words than it only reads"));
-            } else if !operand.text().is_some_and(|text| text == "-" || is_no_file(text, Access::Write)) {
-                self.part.has(Class::Write, format!("{base} writes to its last word"));
-                self.judge.path(&operand, Access::Write, self.part);
-            }
-        }
-        // What it is asked to tell of itself is all that it does.
-        if self.tells_of_itself && self.base != "less" {
-            return;
-        }
-        let reads_input = self.base == "rg" && self.judge.reads_pipe;
-        if operands.is_empty() && !reads_input && (self.spec.default_is_here || self.tree.is_some()) {
-            operands.push(Value::Text(".".to_owned()));
-        }
-        let count = operands.len();
-        for (index, operand) in operands.iter().enumerate() {
-            let is_last = index + 1 == count && count > 1;
-            let kind = if is_last { self.spec.last } else { None };
-            let kinds = &self.spec.kinds;
-            let Some(kind) = kind.or_else(|| kinds.get(index).or(kinds.last()).copied()) else { continue };
-            self.operand(kind, operand);
-        }
-    }
-
-    fn operand(&mut self, kind: Kind, operand: &Value) {
-        let base = self.base;
-        let tree = |follows_links| Access::ReadTree { follows_links };
-        let access = match (kind, self.tree) {
-            (Kind::Text, _) => return,
-            (Kind::Plus, _) => {
-                let (Value::Text(begin) | Value::Unknown { prefix: begin, splits: false }) = operand else {
-                    return self.part.has(Class::Dangerous, format!("{base} may set what it shows"));
-                };
-                if !begin.starts_with('+') {
-                    self.part.has(Class::Dangerous, format!("{base} may set what it shows"));
-                }
-                return;
-            }
-            (Kind::Write, _) => Access::Write,
-            (Kind::Names, Some(true)) => tree(true),
-            (Kind::Names, _) => Access::ReadNames,
-            (Kind::Tree, None) if self.is_listing => Access::ReadNames,
-            (Kind::Tree, follows) => tree(follows.unwrap_or(false)),
-            (Kind::Read, Some(follows)) => tree(follows),
-            (Kind::Read, None) => Access::Read,
-        };
-        // Of a directory they read what has the name of the other.
-        let is_directory = |judge: &Judge<'_>| {
-            operand.text().and_then(|text| judge.absolute(text)).is_some_and(|path| path.is_dir())
-        };
-        let access = match access {
-            Access::Read if matches!(base, "diff" | "sdiff" | "diff3") && is_directory(self.judge) => {
-                tree(true)
-            }
-            access => access,
-        };
-        if operand.text() != Some("-") {
-            self.judge.path(operand, access, self.part);
         }
     }
 }

@@ -41,7 +41,7 @@ pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
 
 fn shell(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) {
     let mut at = 0;
-    let mut is_payload = false;
+    let (mut is_payload, mut reads_input) = (false, false);
     let mut is_plain = matches!(base, "sh" | "bash" | "dash" | "ash");
     while let Some(value) = values.get(at) {
         let Some(text) = value.text() else {
@@ -69,6 +69,7 @@ fn shell(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) {
             text if text.starts_with("--") => is_plain = false,
             text if text.len() > 1 && text.starts_with(['-', '+']) => {
                 is_payload |= text.contains('c') && text.starts_with('-');
+                reads_input |= text.contains('s') && text.starts_with('-');
                 // Others, as of a login, run files first, or read the command elsewhere.
                 is_plain &= text[1..].bytes().all(|byte| b"ceuo".contains(&byte));
                 if text.contains('o') {
@@ -91,8 +92,14 @@ fn shell(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) {
                 None => format!("{base} runs what it reads"),
             },
         );
+        let file = values.get(at).filter(|_| !reads_input);
         if let Some(file) = values.get(at) {
             judge.path(file, Access::Read, part);
+        }
+        if file.is_none_or(|file| file.text().is_some())
+            && let Some(text) = judge.text_behind(file.and_then(Value::text))
+        {
+            begins_anew(judge, |judge| judge.fed(&text, shell_of(base), part));
         }
         return;
     }
@@ -100,10 +107,23 @@ fn shell(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) {
         part.has(Class::Code, format!("{base} runs more, or otherwise, than its text says"));
     }
     let Some(text) = values.get(at).and_then(Value::text).map(str::to_owned) else {
+        if let Some(text) = values.get(at..=at).and_then(|values| judge.guessed(values)) {
+            begins_anew(judge, |judge| {
+                crate::wrappers::forbidden_text(judge, &text, shell_of(base), part);
+            });
+        }
         crate::forbidden::look(&part.text.clone(), part);
         return part.has(Class::Code, format!("{base} runs a text that is not known before it runs"));
     };
-    let shell = if base == "bash" { Shell::Bash } else { Shell::Sh };
+    begins_anew(judge, |judge| judge.payload(&text, shell_of(base), part));
+}
+
+fn shell_of(base: &str) -> Shell {
+    if base == "bash" { Shell::Bash } else { Shell::Sh }
+}
+
+/// Judges what another shell runs.
+fn begins_anew(judge: &mut Judge<'_>, run: impl FnOnce(&mut Judge<'_>)) {
     judge.apart(|judge| {
         // It begins with the variables that were exported alone.
         judge.state.functions = std::rc::Rc::default();
@@ -112,7 +132,7 @@ fn shell(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) {
         for name in exported {
             judge.state.assign(name, crate::state::Variable::Unknown);
         }
-        judge.payload(&text, shell, part);
+        run(judge);
     });
 }
 

@@ -1,9 +1,10 @@
 //! Programs whose words mean more than options and operands.
 
-mod archive;
+pub(crate) mod archive;
 mod files;
 mod find;
 mod network;
+mod ps;
 
 use crate::class::Class;
 use crate::names;
@@ -40,6 +41,19 @@ pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
             }
             return options::judge(judge, base, values, part);
         }
+        // It runs what the terminal's description says, which may be a file of the home.
+        "tput" if !has_own_home(judge) => {
+            part.is(Class::Code, "tput may run a program that a file of the home names");
+        }
+        "dmesg" => {
+            // So that it starts no pager.
+            judge.needs(&[("PAGER", "cat")], part);
+            return options::judge(judge, base, values, part);
+        }
+        // A name is a path below `/proc/sys`, and older ones take any.
+        "sysctl" if values.iter().any(|value| value.text().is_none_or(|text| text.contains(".."))) => {
+            part.is(Class::Unknown, "sysctl may read another file than a setting");
+        }
         "dpkg" | "dpkg-query" if reads_packages(values) => {
             part.starts.push("dpkg-query".to_owned());
             judge.needs(&[("DPKG_PAGER", "cat"), ("PAGER", "cat")], part);
@@ -56,7 +70,11 @@ pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
         "lsof" | "netstat" => part.is(Class::Network, format!("{base} asks for the names of other machines")),
         "fuser"
             if !values.iter().any(|value| {
-                value.text().is_none_or(|text| text.starts_with('-') && text.contains(['k', 'i', 'w', 'M']))
+                value.text().is_none_or(|text| {
+                    text.starts_with('-') && text.contains(['k', 'i', 'w', 'M'])
+                        // The port of another machine.
+                        || text.contains(',')
+                })
             }) =>
         {
             values
@@ -65,11 +83,11 @@ pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
                 .for_each(|value| judge.path(value, Access::Read, part));
         }
         "mktemp" if values.first().is_some_and(|value| matches!(value.text(), Some("-u" | "--dry-run"))) => {}
-        "tar" | "bsdtar" | "unzip" | "gzip" | "gunzip" | "zcat" | "xz" | "unxz" | "bzip2" | "bunzip2"
-        | "ar" | "zstd"
+        "tar" | "bsdtar" | "unzip" | "zipinfo" | "gzip" | "gunzip" | "zcat" | "xz" | "unxz" | "bzip2"
+        | "bunzip2" | "ar" | "zstd"
             if archive::judge(judge, base, values, part) => {}
         "find" => find::judge(judge, values, part),
-        "ps" => ps(values, part),
+        "ps" => ps::ps(values, part),
         "rm" | "rmdir" | "unlink" | "mkdir" | "touch" | "chmod" | "chown" | "chgrp" | "truncate"
         | "fallocate" | "mkfifo" | "mknod" | "shred" | "mktemp" | "sponge" => {
             files::changes(judge, base, values, part);
@@ -134,7 +152,6 @@ fn only_tells(judge: &Judge<'_>, base: &str, values: &[Value]) -> bool {
             | "pip3"
             | "docker"
             | "kubectl"
-            | "gh"
             | "ssh"
             | "openssl"
             | "javac"
@@ -143,11 +160,15 @@ fn only_tells(judge: &Judge<'_>, base: &str, values: &[Value]) -> bool {
             | "apt"
     );
     // Files of the directory say which toolchain these start.
-    let chooses = matches!(base, "cargo" | "rustc" | "rustfmt" | "rustdoc" | "go" | "npm" | "pip" | "pip3");
+    let chooses =
+        matches!(base, "cargo" | "rustc" | "rustup" | "rustfmt" | "rustdoc" | "go" | "npm" | "pip" | "pip3");
     // They read files of the home.
-    let has_own_home =
-        judge.situation().home().is_none_or(|home| !home.starts_with(judge.situation().workspace));
-    asks && is_known && has_own_home && !(chooses && has_toolchain_file(judge))
+    asks && is_known && has_own_home(judge) && !(chooses && has_toolchain_file(judge))
+}
+
+/// Whether the files of the home are not those of the workspace.
+fn has_own_home(judge: &Judge<'_>) -> bool {
+    judge.situation().home().is_none_or(|home| !home.starts_with(judge.situation().workspace))
 }
 
 fn has_toolchain_file(judge: &Judge<'_>) -> bool {
@@ -165,68 +186,8 @@ fn has_toolchain_file(judge: &Judge<'_>) -> bool {
 }
 
 fn program_imports(values: &[Value]) -> bool {
-    values
-        .iter()
-        .any(|value| value.text().is_none_or(|text| text.contains("import") || text.contains("include")))
-}
-
-/// `ps`: the letters of its older manner have other meanings, and one shows the environment of processes.
-fn ps(values: &[Value], part: &mut Part) {
-    for value in values {
-        let Some(text) = value.text() else {
-            part.has(Class::Unknown, "ps gets a word that is not known before it runs");
-            continue;
-        };
-        let shows_environment = match text.strip_prefix('-') {
-            Some(rest) if rest.starts_with('-') => {
-                !matches!(
-                    rest,
-                    "-forest"
-                        | "-no-headers"
-                        | "-no-heading"
-                        | "-help"
-                        | "-version"
-                        | "-headers"
-                        | "-cumulative"
-                ) && ![
-                    "-sort=", "-pid=", "-ppid=", "-user=", "-format=", "-cols=", "-rows=", "-width=",
-                    "-group=", "-tty=", "-sid=",
-                ]
-                .iter()
-                .any(|known| rest.starts_with(known))
-                    && !["-sort", "-pid", "-ppid", "-user", "-format", "-cols"].contains(&rest)
-            }
-            Some(_) => false,
-            // A list of columns, users or processes, or letters.
-            None => {
-                text.contains('e')
-                    && text.bytes().all(|byte| byte.is_ascii_alphabetic())
-                    && text.len() < 8
-                    && !is_value(values, text)
-            }
-        };
-        if shows_environment {
-            part.has(Class::Unknown, format!("ps {text} may show the environment of processes"));
-        }
-    }
-    let shows = values
-        .iter()
-        .filter_map(Value::text)
-        .any(|text| text.split([',', '=']).any(|word| matches!(word, "environ" | "env")));
-    if shows {
-        part.has(Class::Unknown, "ps shows the environment of processes");
-    }
-}
-
-/// Whether a word is the value of the option before it.
-fn is_value(values: &[Value], text: &str) -> bool {
-    let at = values.iter().position(|value| value.text() == Some(text));
-    let before = at.and_then(|at| at.checked_sub(1)).and_then(|at| values[at].text());
-    before.is_some_and(|before| {
-        before.starts_with('-')
-            && (before.ends_with(['o', 'p', 'u', 'U', 'C', 't', 'g', 'G', 'k', 'O', 's'])
-                || matches!(before, "--sort" | "--pid" | "--ppid" | "--user" | "--format"))
-    })
+    const WORDS: [&str; 3] = ["import", "include", "modulemeta"];
+    values.iter().any(|value| value.text().is_none_or(|text| WORDS.iter().any(|word| text.contains(word))))
 }
 
 /// Whether a program of the base system is asked what it is.
@@ -277,5 +238,11 @@ fn asks_for_no_names(base: &str, values: &[Value]) -> bool {
             letters.contains('n') && letters.bytes().all(|byte| b"atnulpxwrse46i".contains(&byte))
         }),
     };
-    words.iter().any(|word| says_so(word)) && !words.iter().any(|word| word.contains('@'))
+    // The option before it may take it for its value.
+    let takes_next = |word: &str| {
+        word.starts_with(['-', '+'])
+            && word.ends_with(['A', 'D', 'K', 'c', 'd', 'e', 'k', 'm', 'o', 'p', 'u', 's', 'L', 'r'])
+    };
+    let is_said = |at: usize| says_so(words[at]) && !(base == "lsof" && at > 0 && takes_next(words[at - 1]));
+    (0..words.len()).any(is_said) && !words.iter().any(|word| word.contains('@'))
 }

@@ -61,6 +61,8 @@ pub(crate) struct State<'a> {
     pub(crate) evaluated: Rc<BTreeSet<String>>,
     /// Patterns mean what they do by default.
     pub(crate) plain_patterns: bool,
+    /// The function that is being called.
+    pub(crate) function: Option<Rc<str>>,
 }
 
 impl<'a> State<'a> {
@@ -77,6 +79,7 @@ impl<'a> State<'a> {
             assigned: Rc::default(),
             functions: Rc::default(),
             plain_patterns: true,
+            function: None,
         }
     }
 
@@ -95,6 +98,11 @@ impl<'a> State<'a> {
                 Variable::Number => Known::Number,
                 Variable::Unknown => Known::Unknown,
             };
+        }
+        if name == "FUNCNAME"
+            && let Some(function) = self.function.as_deref().filter(|_| self.is_lenient)
+        {
+            return Known::Text(function);
         }
         if name == "PWD" {
             let cwd = self.cwd.as_deref().and_then(|cwd| cwd.to_str());

@@ -1,6 +1,7 @@
 //! The tree of a command, walked: each simple command, and all that is expanded on the way.
 
 mod compound;
+mod input;
 mod parse;
 mod paths;
 mod place;
@@ -16,6 +17,7 @@ use crate::class::Class;
 use crate::environment;
 use crate::facts::Facts;
 use crate::forbidden;
+use crate::git::Repositories;
 use crate::situation::{Decision, Shell, Situation};
 use crate::state::{State, Variable};
 use crate::verdict::{Part, Verdict};
@@ -41,9 +43,17 @@ pub(crate) struct Judge<'a> {
     conditions: usize,
     /// What is started does not get the variables that keep it harmless.
     pub(crate) loses_env: bool,
-    /// What the command reads comes through a pipe.
+    /// What the command reads comes through a pipe, for sure: it stands in the pipe itself.
     pub(crate) reads_pipe: bool,
     pub(crate) env: Vec<(String, String)>,
+    /// Those that were looked at for this command, which may name git any number of times.
+    pub(crate) repositories: Rc<Repositories>,
+    /// What the command reads, where that is known.
+    pub(crate) input: Option<String>,
+    /// The same of the last process substitution.
+    substituted: Option<String>,
+    /// How often a command was looked for where it only may begin.
+    pub(crate) tries: usize,
 }
 
 /// A text that is judged.
@@ -84,8 +94,9 @@ const MOST_LOOKS: usize = 5;
 pub(crate) fn judge(command: &str, situation: &Situation<'_>) -> Verdict {
     let mut facts = Rc::new(Facts::default());
     let mut looks = 0;
+    let repositories = Rc::new(Repositories::default());
     let (mut whole, judge) = loop {
-        let mut judge = Judge::new(situation);
+        let mut judge = Judge::new(situation, Rc::clone(&repositories));
         judge.state.facts = Rc::clone(&facts);
         if facts.is_tangled && facts.changes_directory {
             judge.state.cwd = None;
@@ -107,7 +118,7 @@ pub(crate) fn judge(command: &str, situation: &Situation<'_>) -> Verdict {
         whole.has(Class::Code, format!("{name} is in the environment, and changes what commands do"));
     }
     if whole.decision < Decision::Deny && (judge.state.lost.get() || !facts.is_empty()) {
-        look_leniently(command, situation, &mut whole);
+        look_leniently(command, situation, repositories, &mut whole);
     }
     Verdict {
         decision: whole.decision,
@@ -119,8 +130,8 @@ pub(crate) fn judge(command: &str, situation: &Situation<'_>) -> Verdict {
 }
 
 /// Judges a command once more as if everything that may happen before a part of it did, and takes what must not run then.
-fn look_leniently(command: &str, situation: &Situation<'_>, into: &mut Part) {
-    let mut judge = Judge::new(situation);
+fn look_leniently(command: &str, situation: &Situation<'_>, repositories: Rc<Repositories>, into: &mut Part) {
+    let mut judge = Judge::new(situation, repositories);
     judge.state.is_lenient = true;
     let mut whole = Part::new(0..command.len(), command);
     judge.text(command, &mut whole);
@@ -138,7 +149,7 @@ fn look_leniently(command: &str, situation: &Situation<'_>, into: &mut Part) {
 }
 
 impl<'a> Judge<'a> {
-    fn new(situation: &'a Situation<'a>) -> Self {
+    fn new(situation: &'a Situation<'a>, repositories: Rc<Repositories>) -> Self {
         Self {
             state: State::new(situation),
             depth: 0,
@@ -148,6 +159,10 @@ impl<'a> Judge<'a> {
             loses_env: false,
             reads_pipe: false,
             env: Vec::new(),
+            repositories,
+            input: None,
+            substituted: None,
+            tries: 0,
         }
     }
 
@@ -174,9 +189,11 @@ impl<'a> Judge<'a> {
             self.state.tangle();
         }
         self.depth += 1;
+        let reads_pipe = std::mem::take(&mut self.reads_pipe);
         for list in &program.complete_commands {
             self.list(list, &source, into);
         }
+        self.reads_pipe = reads_pipe;
         self.depth -= 1;
     }
 
@@ -239,11 +256,16 @@ impl<'a> Judge<'a> {
             [one] => self.command(one, source, into),
             several => {
                 let reads_pipe = self.reads_pipe;
+                let input = self.input.clone();
                 for (index, command) in several.iter().enumerate() {
-                    self.reads_pipe = reads_pipe || index > 0;
+                    self.reads_pipe = index > 0 && matches!(command, ast::Command::Simple(_));
+                    let is_read = several[index + 1..].first().is_some_and(|next| self.may_run_input(next));
+                    let output = if is_read { self.output(command, source) } else { None };
                     self.apart(|judge| judge.command(command, source, into));
+                    self.input = output;
                 }
                 self.reads_pipe = reads_pipe;
+                self.input = input;
             }
         }
     }
@@ -254,10 +276,14 @@ impl<'a> Judge<'a> {
             return into.has(Class::Unknown, format!("more than {MOST_COMMANDS} commands are not judged"));
         }
         match command {
-            ast::Command::Simple(simple) => self.simple(simple, source, into),
+            ast::Command::Simple(simple) => {
+                let redirects = input::redirects_of(simple);
+                self.reading(&redirects, source, |judge| judge.simple(simple, source, into));
+            }
             ast::Command::Compound(compound, redirects) => {
                 self.redirects(redirects.as_ref(), source, into);
-                self.compound(compound, source, into);
+                let redirects = redirects.iter().flat_map(|list| &list.0).collect();
+                self.reading(&redirects, source, |judge| judge.compound(compound, source, into));
             }
             ast::Command::Function(function) => self.define(function, source, into),
             ast::Command::ExtendedTest(test, redirects) => {
@@ -302,6 +328,7 @@ impl<'a> Judge<'a> {
         for command in found.commands {
             let mut part = Part::new(into.span.clone(), &command);
             self.apart(|judge| judge.text(&command, &mut part));
+            self.substituted = self.output_of_text(&command);
             // What stands in it are the parts.
             part.parts.drain(..).for_each(|part| into.add(part));
             for reason in part.reasons {

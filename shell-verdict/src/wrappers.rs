@@ -1,5 +1,8 @@
 //! Programs that start the one that their words name.
 
+mod table;
+mod xargs;
+
 use crate::class::Class;
 use crate::command;
 use crate::environment::{self, Use};
@@ -8,93 +11,7 @@ use crate::situation::{Access, Decision, Shell};
 use crate::verdict::Part;
 use crate::walk::Judge;
 use crate::words::Value;
-
-/// Those that only start it in another way: options as in the table, then how many operands come before it.
-const PLAIN: &[(&str, &str, usize)] = &[
-    ("nice", "nice | n: 0 1 2 3 4 5 6 7 8 9 | --adjustment: --help --version | text numbers", 0),
-    ("setsid", "setsid | cfwhV | --ctty --fork --wait --help --version | text", 0),
-    (
-        "timeout",
-        "timeout | fpk:s:v | --foreground --preserve-status --kill-after: --signal: --verbose --help --version | text",
-        1,
-    ),
-    ("stdbuf", "stdbuf | i:o:e: | --input: --output: --error: --help --version | text", 0),
-    (
-        "time",
-        "time | avpqV o>f: | --append --verbose --portability --quiet --output> --format: --help --version | text",
-        0,
-    ),
-    ("ionice", "ionice | tc:n:p&P&u&hV | --ignore --class: --classdata: --help --version | text", 0),
-    (
-        "chrt",
-        "chrt | abdfiorvRT:P:D:m&p&hV | --batch --fifo --idle --other --rr --help --version --max& --pid& | text",
-        1,
-    ),
-    ("taskset", "taskset | achpV | --all-tasks --cpu-list --help --version --pid& | text", 1),
-    ("linux64", "linux64 | R | --addr-no-randomize | text", 0),
-    ("linux32", "linux32 | R | --addr-no-randomize | text", 0),
-    ("unbuffer", "unbuffer | p | | text", 0),
-    ("catchsegv", "catchsegv | | | text", 0),
-];
-
-/// Those that let it do more, or record what it does: what they start is looked at, and they are asked about all the same.
-const OTHER: &[(&str, &str, usize)] = &[
-    ("nohup", "nohup | | --help --version | text", 0),
-    (
-        "setarch",
-        "setarch | BFILRSTXZ3vhV | --uname-2.6 --addr-no-randomize --help --version --verbose | text",
-        0,
-    ),
-    ("strace", "strace | fFcCdhikqrtTvVxyYzZDn a:b:e:E:I:o>O:p&P:s:S:u:U:X: | --output> | text", 0),
-    ("ltrace", "ltrace | fcChiLrStTV a:A:b:D:e:F<l:n:o>p&s:u:w:x: | --output> | text", 0),
-    ("valgrind", "valgrind | qvdhv | | text", 0),
-    ("perf", "perf | | | text", 1),
-    ("gdb", "gdb | | --args --batch | text", 0),
-    (
-        "flock",
-        "flock | seonxuFvhV c! w:E: | --shared --exclusive --unlock --nonblock --wait: --close --verbose | text",
-        1,
-    ),
-    (
-        "unshare",
-        "unshare | imnpuUCTcrf R:w:S:G: | --fork --mount --user --net --pid --map-root-user | text",
-        0,
-    ),
-    ("nsenter", "nsenter | amuinpUCTrwe t: S:G: | | text", 0),
-    ("chroot", "chroot | | --groups: --userspec: --skip-chdir | text", 1),
-    ("fakeroot", "fakeroot | | | text", 0),
-    ("firejail", "firejail | | | text", 0),
-    ("bwrap", "bwrap | | | text", 0),
-    (
-        "systemd-run",
-        "systemd-run | tPqdGS p:u:E:H:M: | --user --scope --pty --pipe --wait --unit: --property: | text",
-        0,
-    ),
-    ("daemonize", "daemonize | av c:e:E:l:o:p:u: | | text", 0),
-    ("caffeinate", "caffeinate | disumt:w: | | text", 0),
-    ("dbus-run-session", "dbus-run-session | | | text", 0),
-    ("xvfb-run", "xvfb-run | alenpsw | | text", 0),
-    ("ssh-agent", "ssh-agent | csDd a:E:P:t: | | text", 0),
-    ("proot", "proot | | | text", 0),
-    ("entr", "entr | acdnprsxz | | text", 0),
-    ("hyperfine", "hyperfine | | | text", 0),
-    ("busybox", "busybox | | | text", 0),
-    ("toybox", "toybox | | | text", 0),
-    (
-        "setpriv",
-        "setpriv | dhV | --no-new-privs --clear-groups --keep-groups --init-groups --reuid: --regid: --ruid: --euid: --rgid: --egid: --groups: --inh-caps: --bounding-set: --ambient-caps: --securebits: --pdeathsig: --reset-env --dump --help --version | text",
-        0,
-    ),
-    (
-        "prlimit",
-        "prlimit | p:o:hV | --pid: --output: --nofile? --nproc? --as? --core? --cpu? --fsize? --help --version | text",
-        0,
-    ),
-    ("choom", "choom | n:p:hV | --adjust: --pid: --help --version | text", 0),
-    ("uclampset", "uclampset | m:M:asRp:hvV | | text", 0),
-    ("sem", "sem | | | text", 0),
-    ("coproc", "coproc | | | text", 0),
-];
+use table::{OTHER, PLAIN};
 
 /// Judges a wrapper. Whether it was one.
 pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) -> bool {
@@ -107,7 +24,15 @@ pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
             part.has(Class::Unknown, format!("{base} names no command"));
         }
         unknown_before(&values[..at.min(values.len())], base, part);
+        if matches!(base, "timeout" | "chrt" | "taskset") && *operands > 0 {
+            let number = at.checked_sub(1).and_then(|at| values.get(at));
+            if !number.and_then(Value::text).is_some_and(is_number) {
+                part.has(Class::Unknown, format!("{base} gets a word where a number is meant to stand"));
+                forbidden_in(judge, line, values, 0, part);
+            }
+        }
         command::nested(judge, values.get(at..).unwrap_or_default(), part);
+        forbidden_in(judge, line, values, *operands, part);
         return true;
     }
     if let Some((_, line, operands)) = OTHER.iter().find(|(name, ..)| *name == base) {
@@ -120,18 +45,75 @@ pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
         {
             judge.payload(&text, Shell::Sh, part);
         }
+        forbidden_in(judge, line, values, *operands, part);
         crate::forbidden::hidden(values, part);
         return true;
     }
     match base {
         "env" => env(judge, values, part),
-        "xargs" => xargs(judge, values, part),
+        "xargs" => xargs::xargs(judge, values, part),
         "parallel" => parallel(judge, values, part),
         "watch" => watch(judge, values, part),
         "script" => script(judge, values, part),
         _ => return false,
     }
     true
+}
+
+/// A duration, a priority, or a mask or list of processors.
+fn is_number(text: &str) -> bool {
+    text.bytes().any(|byte| byte.is_ascii_hexdigit())
+        && text.bytes().all(|byte| byte.is_ascii_hexdigit() || b".,-:xsmh".contains(&byte))
+}
+
+/// So often is a command looked for where it only may begin.
+const MOST_TRIES: usize = 64;
+/// So many of its words are looked at then.
+const MOST_TRIED: usize = 256;
+
+/// Where the options of a wrapper do not say for sure where its command begins, what must not run must not wherever it may.
+fn forbidden_in(
+    judge: &mut Judge<'_>,
+    line: &'static str,
+    values: &[Value],
+    operands: usize,
+    part: &mut Part,
+) {
+    for at in options::starts(line, values, operands) {
+        forbidden_from(judge, &values[at..], part);
+    }
+}
+
+/// Judges a command that only may run, for what must not.
+pub(crate) fn forbidden_from(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
+    if judge.tries >= MOST_TRIES || part.decision == Decision::Deny {
+        return;
+    }
+    judge.tries += 1;
+    let mut tried = Part::new(part.span.clone(), "");
+    command::nested(judge, &values[..values.len().min(MOST_TRIED)], &mut tried);
+    denied(tried, part);
+}
+
+/// The same of a text.
+pub(crate) fn forbidden_text(judge: &mut Judge<'_>, text: &str, shell: Shell, part: &mut Part) {
+    if judge.tries >= MOST_TRIES || part.decision == Decision::Deny {
+        return;
+    }
+    judge.tries += 1;
+    let mut tried = Part::new(part.span.clone(), "");
+    judge.apart(|judge| judge.payload(text, shell, &mut tried));
+    denied(tried, part);
+}
+
+/// Takes over what must not run, and nothing else.
+fn denied(mut tried: Part, part: &mut Part) {
+    if tried.decision == Decision::Deny {
+        tried.parts.retain(|part| part.decision == Decision::Deny);
+        part.parts.append(&mut tried.parts);
+        part.decision = Decision::Deny;
+        part.class = part.class.max(tried.class);
+    }
 }
 
 /// What comes before the command decides where it begins.
@@ -142,7 +124,10 @@ fn unknown_before(values: &[Value], base: &str, part: &mut Part) {
 }
 
 fn env(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
+    const LINE: &str = "env | i0v u: C: S: a: P: | --ignore-environment --null --debug --unset: --chdir: --split-string: --argv0: \
+                        --block-signal? --default-signal? --ignore-signal? --list-signal-handling --help --version | text";
     let mut at = 0;
+    let mut is_sure = true;
     let state = judge.state.clone();
     let loses_env = judge.loses_env;
     while let Some(value) = values.get(at) {
@@ -196,6 +181,7 @@ fn env(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
             }
             text if text.starts_with('-') => {
                 part.has(Class::Unknown, format!("env {text} is not known to only read"));
+                is_sure = false;
                 at += 1;
             }
             text => match text.split_once('=') {
@@ -210,6 +196,9 @@ fn env(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
         }
     }
     command::nested(judge, values.get(at..).unwrap_or_default(), part);
+    if !is_sure {
+        forbidden_in(judge, LINE, values, 0, part);
+    }
     judge.state = state;
     judge.loses_env = loses_env;
 }
@@ -238,90 +227,13 @@ fn split_string(judge: &mut Judge<'_>, text: Option<&str>, part: &mut Part) {
     }
 }
 
-/// What `xargs` does before its command, where that is one of the usual ways.
-struct Before {
-    /// How many words it is.
-    length: usize,
-    /// What stands for the words that it reads.
-    mark: Option<String>,
-}
-
-fn before_xargs(values: &[Value]) -> Option<Before> {
-    let (mut at, mut mark, mut is_counted) = (0, None, false);
-    while let Some(value) = values.get(at) {
-        let next = || values.get(at + 1).and_then(Value::text);
-        at += match value.text()? {
-            "-0" | "-r" | "-t" | "-0r" | "-r0" | "--null" | "--no-run-if-empty" | "--verbose" => 1,
-            "-n" | "-P" | "-L" | "-d" | "-s" => {
-                is_counted |= matches!(value.text(), Some("-n" | "-L"));
-                next()?;
-                2
-            }
-            "-I" => {
-                mark = Some(next()?.to_owned());
-                2
-            }
-            text if text.len() > 2 && text.starts_with("-I") => {
-                mark = Some(text[2..].to_owned());
-                1
-            }
-            text if ["-n", "-P", "-L", "-s"].iter().any(|option| {
-                text.strip_prefix(option).is_some_and(|number| {
-                    !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
-                })
-            }) =>
-            {
-                is_counted |= text.starts_with("-n") || text.starts_with("-L");
-                1
-            }
-            text if text.starts_with('-') => return None,
-            _ => break,
-        };
-    }
-    // The last of them counts, and others write it otherwise.
-    (mark.is_none() || !is_counted).then_some(Before { length: at.min(values.len()), mark })
-}
-
-fn xargs(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
-    let Some(Before { length, mark }) = before_xargs(values) else {
-        part.has(Class::Unknown, "xargs gets options by which it may run something else");
-        // As a warning, with all that may be its command.
-        let begins = values.iter().position(|value| value.text().is_some_and(|text| !text.starts_with('-')));
-        if let Some(begins) = begins {
-            command::nested(judge, &values[begins..], part);
-        }
-        return crate::forbidden::hidden(values, part);
-    };
-    let rest = &values[length..];
-    let inner: Vec<Value> = match (&mark, rest) {
-        (_, []) => {
-            part.starts.push("echo".to_owned());
-            return;
-        }
-        (None, rest) => rest.iter().cloned().chain([Value::unknown()]).collect(),
-        (Some(mark), rest) => {
-            let replaced = |value: &Value| match value {
-                Value::Text(text) => match text.find(mark.as_str()) {
-                    Some(at) => Value::Unknown { prefix: text[..at].to_owned(), splits: false },
-                    None => value.clone(),
-                },
-                value => value.clone(),
-            };
-            rest.iter().map(replaced).collect()
-        }
-    };
-    command::nested(judge, &inner, part);
-    // What must not run does not whatever words come.
-    let mut alone = Part::new(part.span.clone(), "");
-    command::nested(judge, rest, &mut alone);
-    if alone.decision == Decision::Deny {
-        part.parts.append(&mut alone.parts);
-        part.decision = Decision::Deny;
-        part.class = part.class.max(alone.class);
-    }
-}
-
 fn parallel(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
+    const LINE: &str = "parallel | XmkuvtpqrxhVDgkMo0 j: P: n: N: L: l? I: i? U: a: S: d: C: E: e? s: B: z | --jobs: --max-procs: --max-args: \
+                        --max-replace-args: --arg-file: --sshlogin: --sshloginfile: --joblog: --results: --timeout: --delay: --colsep: \
+                        --delimiter: --tmpdir: --workdir: --wd: --retries: --load: --memfree: --halt: --nice: --env: --tagstring: --block: \
+                        --recstart: --recend: --basefile: --return: --transfer --trc: --cleanup --tag --keep-order --group --ungroup \
+                        --line-buffer --lb --dry-run --verbose --null --no-run-if-empty --progress --bar --eta --pipe --pipepart --xargs \
+                        --will-cite --no-notice --quote --resume --resume-failed --plus --link --shuf --trim: --header: --color --help --version | text";
     part.is(Class::Unknown, "parallel runs commands that it makes of its input");
     let at = values
         .iter()
@@ -333,11 +245,21 @@ fn parallel(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
         .unwrap_or(values.len());
     let words: Vec<&str> = values[at.min(end)..end].iter().filter_map(Value::text).collect();
     judge.payload(&words.join(" "), Shell::Bash, part);
+    // Without a command each line that it reads is one.
+    if words.is_empty()
+        && let Some(input) = judge.input.clone()
+    {
+        judge.fed(&input, Shell::Bash, part);
+    }
+    for at in options::starts(LINE, &values[..end], 0) {
+        let words: Vec<&str> = values[at..end].iter().filter_map(Value::text).collect();
+        forbidden_text(judge, &words.join(" "), Shell::Bash, part);
+    }
 }
 
 fn watch(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
-    const LINE: &str = "watch | bcdeghptwxC n:q: | --beep --color --no-color --differences? --errexit --chgexit --interval: \
-                        --precise --no-title --exec --equexit: --no-wrap --help --version | text";
+    const LINE: &str = "watch | bcd?efghprtvwxC n:q:s: | --beep --color --no-color --differences? --errexit --chgexit --interval: \
+                        --precise --no-title --exec --equexit: --no-wrap --follow --shotsdir: --no-rerun --help --version | text";
     part.is(Class::Unknown, "watch runs a command again and again");
     let at = options::before_command(judge, LINE, values, part);
     let is_direct = values[..at].iter().filter_map(Value::text).any(|text| {
@@ -345,13 +267,15 @@ fn watch(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
     });
     let rest = values.get(at..).unwrap_or_default();
     if is_direct {
-        return command::nested(judge, rest, part);
+        command::nested(judge, rest, part);
+        return forbidden_in(judge, LINE, values, 0, part);
     }
     let words: Option<Vec<&str>> = rest.iter().map(Value::text).collect();
     match words {
         Some(words) => judge.payload(&words.join(" "), Shell::Sh, part),
         None => part.has(Class::Code, "watch runs a text that is not known before it runs"),
     }
+    forbidden_in(judge, LINE, values, 0, part);
 }
 
 fn script(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
@@ -369,6 +293,10 @@ fn script(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
         } else if !text.starts_with('-') {
             judge.path(value, Access::Write, part);
         }
+    }
+    // Some take the words after the file, or after `--`, for a command.
+    for operands in 0..2 {
+        forbidden_in(judge, "script | aefqE:I:O:B:T:m:o:c: | --command: | text", values, operands, part);
     }
 }
 

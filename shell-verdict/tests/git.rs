@@ -38,6 +38,13 @@ fn what_is_configured_decides() {
         "[status]\n\tsubmoduleSummary = true\n",
         "[mailmap]\n\tfile = /etc/passwd\n",
         "[blame]\n\tignoreRevsFile = /etc/passwd\n",
+        "[branch]\n\tsort = signature\n",
+        "[tag]\n\tsort = \\\n\tsignature:grade\n",
+        "[extensions]\n\trefStorage = reftable:///var/lib/other\n",
+        "[lfs \"extension.x\"]\n\tclean = ./x\n",
+        "[lfs]\n\tstorage = /tmp/x\n",
+        "[submodule]\n\trecurse = true\n",
+        "[log]\n\tdiffMerges = remerge\n",
         // A comment that ends with a backslash goes on nowhere, so the next line counts.
         "[user]\n\tname = a ; \\\n[diff \"x\"]\n\ttextconv = ./x\n",
         "[user]\n\tname = a # \\\n[diff]\n\texternal = ./x\n",
@@ -65,6 +72,8 @@ fn what_is_configured_decides() {
         "; a comment\n# another\n[user] name = \"A; B\"\n",
         "[alias]\n\tst = status\n\tx = !./x\n",
         "[credential]\n\thelper = store\n",
+        "[branch]\n\tsort = -committerdate\n[extensions]\n\trefstorage = reftable\n",
+        "[lfs]\n\trepositoryformatversion = 0\n[lfs \"https://example.org/x.git/info/lfs\"]\n\taccess = basic\n",
     ];
     for configuration in allowed {
         let fixture = Fixture::new();
@@ -141,9 +150,21 @@ fn where_a_file_says_it_is_counts() {
 
 #[test]
 fn a_repository_that_leads_elsewhere_is_asked_about() {
-    for name in ["objects", "refs", "HEAD", "packed-refs"] {
+    let names = [
+        "objects",
+        "objects/ab",
+        "objects/pack/pack-1.pack",
+        "refs",
+        "refs/tags",
+        "HEAD",
+        "packed-refs",
+        "info/exclude",
+        "logs/HEAD",
+    ];
+    for name in names {
         let fixture = Fixture::new();
         let path = fixture.workspace.join(".git").join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
         let _ = fs::remove_dir_all(&path).or_else(|_| fs::remove_file(&path));
         symlink("/var/lib/other.git", &path).unwrap();
         assert_eq!(decision(&fixture, "git log"), Decision::Ask, "{name}");
@@ -194,6 +215,37 @@ fn other_repositories_in_the_index_are_seen() {
         assert_eq!(decision(&fixture, "git status"), expected, "case {number}");
         // What looks at no file beside the repository does not look into others.
         assert_eq!(decision(&fixture, "git branch -a"), Decision::Allow, "case {number}");
+    }
+}
+
+#[test]
+fn the_index_of_a_repository_is_read_once_for_a_command() {
+    let fixture = Fixture::new();
+    let mut bytes = index(2, 0o100_644, "a");
+    // An extension that is left out.
+    let rest = 40_u32 << 20;
+    bytes.extend(b"TREE");
+    bytes.extend(rest.to_be_bytes());
+    bytes.resize(bytes.len() + rest as usize + 20, 0);
+    fs::write(fixture.workspace.join(".git/index"), &bytes).unwrap();
+    assert_eq!(decision(&fixture, &"git status; git diff; ".repeat(200)), Decision::Allow);
+    // Of several repositories only so much.
+    for name in ["one", "two"] {
+        let git_dir = fixture.workspace.join(name).join(".git");
+        fs::create_dir_all(&git_dir).unwrap();
+        fs::write(git_dir.join("index"), &bytes).unwrap();
+    }
+    assert_eq!(decision(&fixture, "git -C one status; git -C two status"), Decision::Ask);
+}
+
+#[test]
+fn an_archive_that_names_files_elsewhere_is_asked_about() {
+    let fixture = Fixture::new();
+    fs::write(fixture.workspace.join("thin.a"), "!<thin>\n/etc/x").unwrap();
+    fs::write(fixture.workspace.join("whole.a"), "!<arch>\n").unwrap();
+    for command in ["nm", "size", "objdump -d", "readelf -h", "ar t"] {
+        assert_eq!(decision(&fixture, &format!("{command} thin.a")), Decision::Ask, "{command}");
+        assert_eq!(decision(&fixture, &format!("{command} whole.a")), Decision::Allow, "{command}");
     }
 }
 

@@ -33,6 +33,10 @@ fn what_grows_without_end_is_asked_about() {
             "true x;".repeat(5_000)
         ),
         "ls;".repeat(30_000),
+        "xargs -a f ".repeat(5_000),
+        format!("{}id", "env -a x A=1 ".repeat(5_000)),
+        format!("echo '{}' | sh", "ls;".repeat(20_000)),
+        "echo x | sh;".repeat(3_000),
     ];
     for command in commands {
         let verdict = fixture.judge(&command);

@@ -1,12 +1,39 @@
 //! The configuration of a repository: whether what it sets can make git run something, or read elsewhere.
 
+use super::index;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The largest file that is looked at, in bytes.
 const LARGEST: u64 = 1 << 20;
-/// The largest index that is looked at, in bytes.
-const LARGEST_INDEX: u64 = 64 << 20;
+/// So many entries of a directory of objects are looked at.
+const MOST_ENTRIES: usize = 10_000;
+
+/// Repositories that were looked at, and what came of it.
+#[derive(Debug, Default)]
+pub(crate) struct Repositories {
+    seen: RefCell<BTreeMap<(PathBuf, bool), Checked>>,
+    /// How much of indexes was read.
+    read: Cell<u64>,
+}
+
+/// The directories that a repository is in, or why it is not only read.
+type Checked = Result<Vec<PathBuf>, String>;
+
+impl Repositories {
+    /// Looks at the repository whose work tree begins in a directory, if one does. The directories that it is in.
+    pub(super) fn check(&self, directory: &Path, looks_into_submodules: bool) -> Checked {
+        let key = (directory.to_owned(), looks_into_submodules);
+        if let Some(known) = self.seen.borrow().get(&key) {
+            return known.clone();
+        }
+        let found = check(directory, looks_into_submodules, &self.read);
+        self.seen.borrow_mut().insert(key, found.clone());
+        found
+    }
+}
 
 /// Sections, and of them the keys, that only say how something is shown, named or sent. `*` stands for all keys.
 const HARMLESS: &[(&str, &str)] = &[
@@ -36,8 +63,17 @@ const HARMLESS: &[(&str, &str)] = &[
     ("feature", "*"),
     ("http", "*"),
     ("credential", "*"),
-    ("submodule", "*"),
-    ("lfs", "*"),
+    // With `recurse` what a commit names is read in other repositories.
+    (
+        "submodule",
+        "active fetchjobs alternatelocation alternateerrorstrategy propagatebranches stickyrecursiveclone",
+    ),
+    (
+        "lfs",
+        "repositoryformatversion url pushurl fetchinclude fetchexclude fetchrecentrefsdays fetchrecentremoterefs fetchrecentcommitsdays \
+         fetchrecentalways concurrenttransfers batch locksverify allowincompletepush dialtimeout tlstimeout activitytimeout keepalive \
+         basictransfersonly tustransfers skipdownloaderrors setlockablereadonly pruneoffsetdays pruneverifyremotealways pruneremotetocheck",
+    ),
     ("gui", "*"),
     ("commit", "gpgsign verbose cleanup status"),
     ("tag", "gpgsign sort forcesignannotated"),
@@ -95,7 +131,8 @@ const HARMLESS_NAMED: &[(&str, &str)] = &[
     ("url", "*"),
     ("http", "*"),
     ("credential", "*"),
-    ("lfs", "*"),
+    // Its extensions are programs.
+    ("lfs", "access locksverify contenttype"),
     ("protocol", "*"),
     ("color", "*"),
     ("difftool", "*"),
@@ -108,8 +145,7 @@ const HARMLESS_NAMED: &[(&str, &str)] = &[
     ("coderabbit", "*"),
 ];
 
-/// Looks at the repository whose work tree begins in a directory, if one does. The directories that it is in.
-pub(super) fn check(directory: &Path, looks_into_submodules: bool) -> Result<Vec<PathBuf>, String> {
+fn check(directory: &Path, looks_into_submodules: bool, read_of_indexes: &Cell<u64>) -> Checked {
     let is_inside = directory.file_name().is_some_and(|name| name == ".git");
     let is_bare =
         ["HEAD", "objects", "refs"].iter().all(|name| directory.join(name).symlink_metadata().is_ok());
@@ -140,13 +176,23 @@ pub(super) fn check(directory: &Path, looks_into_submodules: bool) -> Result<Vec
     // What leads elsewhere is another's.
     for name in [
         "objects",
-        "objects/pack",
-        "objects/info",
         "refs",
+        "refs/heads",
+        "refs/tags",
+        "refs/remotes",
+        "refs/stash",
+        "reftable",
         "HEAD",
         "packed-refs",
+        "shallow",
         "info",
+        "info/exclude",
+        "info/attributes",
+        "info/grafts",
+        "info/sparse-checkout",
         "logs",
+        "logs/HEAD",
+        "logs/refs",
         "index",
         "config",
     ] {
@@ -154,12 +200,17 @@ pub(super) fn check(directory: &Path, looks_into_submodules: bool) -> Result<Vec
             return Err(format!("{name} of the repository is a link"));
         }
     }
+    for name in ["objects", "objects/pack", "objects/info"] {
+        if holds_link(&common.join(name)) {
+            return Err(format!("in {name} of the repository is a link, or too much to look at"));
+        }
+    }
     for file in ["objects/info/alternates", "objects/info/http-alternates"] {
         if common.join(file).symlink_metadata().is_ok() {
             return Err("the repository takes objects of another".to_owned());
         }
     }
-    if looks_into_submodules && has_submodules(&git_dir)? {
+    if looks_into_submodules && index::has_submodules(&git_dir, read_of_indexes)? {
         return Err(
             "the repository has submodules, and what is configured in them can make git run something"
                 .to_owned(),
@@ -169,11 +220,23 @@ pub(super) fn check(directory: &Path, looks_into_submodules: bool) -> Result<Vec
     Ok(vec![real(git_dir), real(common)])
 }
 
+/// Whether one of the entries of a directory is a link.
+fn holds_link(directory: &Path) -> bool {
+    let Ok(entries) = fs::read_dir(directory) else { return false };
+    for (count, entry) in entries.enumerate() {
+        let is_link = entry.and_then(|entry| entry.file_type()).map_or(true, |kind| kind.is_symlink());
+        if is_link || count >= MOST_ENTRIES {
+            return true;
+        }
+    }
+    false
+}
+
 /// Looks at a file of configuration. One that is not there says nothing.
 pub(super) fn check_file(file: &Path) -> Result<(), String> {
     let Some(text) = read(file)? else { return Ok(()) };
-    each_key(&text, &mut |section, name, key| {
-        if is_harmless(section, name, key) {
+    each_key(&text, &mut |section, name, key, value| {
+        if is_harmless(section, name, key) && is_harmless_value(section, key, value) {
             return Ok(());
         }
         let name = name.map_or_else(String::new, |name| format!(".{name}"));
@@ -202,8 +265,25 @@ fn is_harmless(section: &str, name: Option<&str>, key: &str) -> bool {
     })
 }
 
-/// What is done with a section, its own name and a key.
-type EachKey<'a> = dyn FnMut(&str, Option<&str>, &str) -> Result<(), String> + 'a;
+/// Whether a key does no harm with its value, where that depends on it.
+fn is_harmless_value(section: &str, key: &str, value: &str) -> bool {
+    let value = value.to_ascii_lowercase();
+    match (section, key) {
+        // References in another directory.
+        ("extensions", "refstorage") => matches!(value.as_str(), "files" | "reftable"),
+        // What is signed is checked by a program.
+        ("branch" | "tag", "sort") => {
+            value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-:".contains(&byte))
+                && !value.contains("sig")
+        }
+        // They are merged anew, which writes objects.
+        ("log", "diffmerges") => !value.contains('r') && !value.contains(['"', '\\']),
+        _ => true,
+    }
+}
+
+/// What is done with a section, its own name, a key and its value in the first line.
+type EachKey<'a> = dyn FnMut(&str, Option<&str>, &str, &str) -> Result<(), String> + 'a;
 
 /// Each key of a configuration, with its section. An empty error says that the text is not understood.
 fn each_key(text: &str, each: &mut EachKey<'_>) -> Result<(), String> {
@@ -225,7 +305,8 @@ fn each_key(text: &str, each: &mut EachKey<'_>) -> Result<(), String> {
         if key.is_empty() {
             return Err(String::new());
         }
-        each(section, name.as_deref(), &key.to_ascii_lowercase())?;
+        let value = line[key.len()..].trim_start().trim_start_matches('=').trim();
+        each(section, name.as_deref(), &key.to_ascii_lowercase(), value)?;
         // A value goes on in the next line after a backslash, but a comment does not.
         if line.contains(['#', ';']) && line.ends_with('\\') {
             return Err(String::new());
@@ -267,59 +348,4 @@ fn header(text: &str) -> Option<(String, Option<String>)> {
     }
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '-';
     text.chars().all(is_name).then(|| (text.to_ascii_lowercase(), None))
-}
-
-/// Whether the index has an entry that is another repository.
-fn has_submodules(git_dir: &Path) -> Result<bool, String> {
-    let index: PathBuf = git_dir.join("index");
-    let unreadable = || format!("{} is not understood", index.display());
-    match fs::metadata(&index) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
-        Ok(metadata) if metadata.is_file() && metadata.len() <= LARGEST_INDEX => {}
-        _ => return Err(unreadable()),
-    }
-    let bytes = fs::read(&index).map_err(|_| unreadable())?;
-    index_has_submodules(&bytes).ok_or_else(unreadable)
-}
-
-/// The same of what is in the index; `None` where that is not understood. The format: git's `gitformat-index(5)`.
-fn index_has_submodules(bytes: &[u8]) -> Option<bool> {
-    /// What stands before the name: times, device, inode, mode, owner, size, a hash of 20 bytes, flags.
-    const FIXED: usize = 62;
-    const MODE: usize = 24;
-    const EXTENDED: u16 = 0x4000;
-    let number = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
-    if bytes.get(..4)? != b"DIRC" {
-        return None;
-    }
-    let (version, count) = (number(4)?, number(8)?);
-    if !(2..=4).contains(&version) {
-        return None;
-    }
-    let mut at = 12;
-    for _ in 0..count {
-        let flags = u16::from_be_bytes(bytes.get(at + FIXED - 2..at + FIXED)?.try_into().ok()?);
-        // Another repository has this mode.
-        if number(at + MODE)? >> 12 == 0b1110 {
-            return Some(true);
-        }
-        let mut name = at + FIXED + if flags & EXTENDED == 0 { 0 } else { 2 };
-        if version == 4 {
-            // How much of the name before is kept.
-            while bytes.get(name)? & 0x80 != 0 {
-                name += 1;
-            }
-            name += 1;
-        }
-        let end = name + bytes.get(name..)?.iter().position(|byte| *byte == 0)?;
-        at = if version == 4 { end + 1 } else { at + ((end - at) / 8 + 1) * 8 };
-    }
-    // Extensions, and a hash at the end. Of a split index the entries are in another file.
-    while at + 8 <= bytes.len().saturating_sub(20) {
-        if &bytes[at..at + 4] == b"link" {
-            return None;
-        }
-        at = at.checked_add(8)?.checked_add(usize::try_from(number(at + 4)?).ok()?)?;
-    }
-    Some(false)
 }

@@ -11,6 +11,10 @@ pub(super) enum Takes {
     Text,
     /// A value that is attached, or none.
     Maybe,
+    /// A number that is attached or the next word, or none.
+    Number,
+    /// A value, which the last word may be without.
+    Next,
     /// Two values.
     Two,
     /// A file that is read.
@@ -50,6 +54,8 @@ impl Takes {
             "" => Self::Nothing,
             ":" => Self::Text,
             "?" => Self::Maybe,
+            "#" => Self::Number,
+            ":?" => Self::Next,
             "::" | "::<" => Self::Two,
             "<" => Self::Read,
             ">" => Self::Write,
@@ -94,6 +100,10 @@ pub(super) struct Spec {
     pub(super) has_long_with_one_dash: bool,
     /// After the first operand nothing is an option.
     pub(super) options_come_first: bool,
+    /// The beginning of an option's name is none.
+    pub(super) has_no_abbreviations: bool,
+    /// The beginning of an option's name does not stand for it: what else begins so is too much to list.
+    pub(super) has_whole_names: bool,
     pub(super) takes_numbers: bool,
     pub(super) takes_at_files: bool,
     pub(super) has_expression: bool,
@@ -122,7 +132,7 @@ impl Spec {
 
     /// What the beginning of an option's name stands for; of several, one that does harm.
     pub(super) fn abbreviated(&self, name: &str) -> Option<(&'static str, Takes)> {
-        if self.has_long_with_one_dash || name.len() < 3 {
+        if self.has_long_with_one_dash || self.has_no_abbreviations || name.len() < 3 {
             return None;
         }
         let matching = || self.long.iter().filter(|(known, _)| known.starts_with(name)).copied();
@@ -130,7 +140,7 @@ impl Spec {
             matches!(takes, Takes::Write | Takes::Runs | Takes::Harm(_) | Takes::Names)
         };
         matching().find(does_harm).or_else(|| {
-            let first = matching().next()?;
+            let first = matching().next().filter(|_| !self.has_whole_names)?;
             // What several say differently is an error.
             matching().all(|(_, takes)| takes == first.1).then_some(first)
         })
@@ -163,7 +173,7 @@ pub(super) fn read_line(line: &'static str) -> (Vec<&'static str>, Spec) {
     let mut fields = line.split('|').map(str::trim);
     let mut field = || fields.next().expect("each line of the table has four fields");
     let (names, short, long, operands) = (field(), field(), field(), field());
-    let is_sign = |c: char| ":?<>%!^&*@=~/".contains(c);
+    let is_sign = |c: char| ":?#<>%!^&*@=~/".contains(c);
     let mut letters = Vec::new();
     let mut rest = short;
     while let Some(letter) = rest.chars().next() {
@@ -193,7 +203,9 @@ pub(super) fn read_line(line: &'static str) -> (Vec<&'static str>, Spec) {
         is_harmless: false,
         is_safe: false,
         has_long_with_one_dash: false,
+        has_whole_names: names.starts_with("git:"),
         options_come_first: false,
+        has_no_abbreviations: false,
         takes_numbers: false,
         takes_at_files: false,
         has_expression: false,
@@ -223,6 +235,7 @@ pub(super) fn read_line(line: &'static str) -> (Vec<&'static str>, Spec) {
             "two" => spec.most = 2,
             "more:write" => spec.more_writes = true,
             "first" => spec.options_come_first = true,
+            "exact" => spec.has_no_abbreviations = true,
             "safe" => spec.is_safe = true,
             "harmless" => spec.is_harmless = true,
             "onedash" => spec.has_long_with_one_dash = true,

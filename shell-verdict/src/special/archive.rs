@@ -5,6 +5,8 @@ use crate::situation::Access;
 use crate::verdict::Part;
 use crate::walk::Judge;
 use crate::words::Value;
+use std::fs::File;
+use std::io::Read as _;
 
 /// Judges a command that only lists or shows. Whether it is one; others are for who knows nothing of it.
 pub(super) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) -> bool {
@@ -15,7 +17,8 @@ pub(super) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
     }
     let Some(files) = (match base {
         "tar" | "bsdtar" => tar(&words),
-        "unzip" => unzip(&words),
+        "unzip" => unzip(&words, b"lZpctvzq12sSmhMC", false),
+        "zipinfo" => unzip(&words, b"12hlmstvzZMTCq", true),
         "ar" => ar(&words),
         _ => stream(base, &words),
     }) else {
@@ -32,6 +35,9 @@ pub(super) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
     for file in files {
         if file == "-" {
             continue;
+        }
+        if base == "ar" && is_thin(judge, file) {
+            part.has(Class::Unknown, "the archive names files elsewhere, which are read");
         }
         judge.path(&Value::Text(file.to_owned()), Access::Read, part);
         // Where it is not there they look for these.
@@ -94,14 +100,14 @@ fn tar<'w>(words: &[&'w str]) -> Option<Vec<&'w str>> {
     (lists && !files.is_empty() && files.iter().all(|file| !file.contains(':'))).then_some(files)
 }
 
-fn unzip<'w>(words: &[&'w str]) -> Option<Vec<&'w str>> {
-    let mut shows = false;
+/// The archive of one that only lists or shows with some of these letters; whether it does so without any.
+fn unzip<'w>(words: &[&'w str], known: &[u8], mut shows: bool) -> Option<Vec<&'w str>> {
     let mut operands = Vec::new();
     for word in words {
         match word.strip_prefix('-') {
             Some(letters) if operands.is_empty() => {
                 shows |= letters.contains(['l', 'Z', 'p', 'c', 't', 'v', 'z']);
-                if !letters.bytes().all(|byte| b"lZpctvzq12sSmhMTC".contains(&byte)) {
+                if !letters.bytes().all(|byte| known.contains(&byte)) {
                     return None;
                 }
             }
@@ -117,7 +123,18 @@ fn ar<'w>(words: &[&'w str]) -> Option<Vec<&'w str>> {
     let letters = words.first()?.trim_start_matches('-');
     let reads = letters.starts_with('t') && letters.bytes().all(|byte| b"tvO".contains(&byte));
     let file = *words.get(1)?;
-    (reads && !file.starts_with(['-', '@'])).then(|| vec![file])
+    // Options may stand anywhere.
+    (reads && words[1..].iter().all(|word| !word.starts_with(['-', '@']))).then(|| vec![file])
+}
+
+/// Whether a file is an archive that only names those that are in it, wherever they are: what reads it reads them.
+pub(crate) fn is_thin(judge: &Judge<'_>, file: &str) -> bool {
+    let Some(path) = judge.absolute(file) else { return false };
+    if !path.metadata().is_ok_and(|metadata| metadata.is_file()) {
+        return false;
+    }
+    let mut begin = [0; 7];
+    File::open(path).and_then(|mut file| file.read_exact(&mut begin)).is_ok() && begin == *b"!<thin>"
 }
 
 /// Those that write what they read to their output, if they are told to.

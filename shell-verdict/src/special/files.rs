@@ -18,12 +18,12 @@ pub(super) fn changes(judge: &mut Judge<'_>, base: &str, values: &[Value], part:
     }
 }
 
-/// Without files it only passes on what it reads.
+/// Without files it only passes on what it reads. One of the name `-` is a file as any other.
 pub(super) fn tee(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
     let end = values.iter().position(|value| value.text() == Some("--")).unwrap_or(values.len());
     for (index, value) in values.iter().enumerate() {
         match value.text() {
-            Some("-" | "/dev/null" | "/dev/stderr" | "/dev/stdout" | "/dev/tty") => {}
+            Some("/dev/null" | "/dev/stderr" | "/dev/stdout" | "/dev/tty") => {}
             Some(_) if index > end => {
                 part.is(Class::Write, "tee writes files");
                 judge.path(value, Access::Write, part);

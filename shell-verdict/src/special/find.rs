@@ -38,7 +38,7 @@ pub(super) fn judge(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
     if roots.is_empty() {
         roots.push(Value::Text(".".to_owned()));
     }
-    let expression = &values[at..];
+    let expression = values.get(at..).unwrap_or_default();
     if expression.iter().any(|value| matches!(value.text(), Some("-follow"))) {
         follows_links = true;
     }

@@ -2,11 +2,33 @@
 
 use super::{Judge, Source};
 use crate::class::Class;
+use crate::command;
 use crate::situation::Decision;
 use crate::state::{Function, State, Variable};
 use crate::verdict::Part;
 use brush_parser::ast;
 use std::rc::Rc;
+
+/// Whether a list only runs commands of these names, in the foreground.
+fn does_only(list: &ast::CompoundList, names: &[&str]) -> bool {
+    list.0.iter().all(|ast::CompoundListItem(and_or, separator)| {
+        !matches!(separator, ast::SeparatorOperator::Async)
+            && and_or.additional.is_empty()
+            && !and_or.first.bang
+            && matches!(&and_or.first.seq[..], [ast::Command::Simple(simple)] if {
+                let name = simple.word_or_name.as_ref();
+                name.is_none_or(|name| names.contains(&command::base(&name.value)))
+            })
+    })
+}
+
+/// Whether the body of a loop starts something in the background, and nothing that takes time.
+fn floods(list: &ast::CompoundList) -> bool {
+    let is_async = |item: &&ast::CompoundListItem| matches!(item.1, ast::SeparatorOperator::Async);
+    let others: Vec<_> = list.0.iter().filter(|item| !is_async(item)).cloned().collect();
+    others.len() < list.0.len()
+        && does_only(&ast::CompoundList(others), &[":", "true", "false", "echo", "printf", "let"])
+}
 
 /// How deep functions may call each other.
 const DEEPEST_CALLS: usize = 8;
@@ -27,6 +49,11 @@ impl<'a> Judge<'a> {
         match compound {
             C::Arithmetic(command) => self.arithmetic(&command.expr.value, into),
             C::ArithmeticForClause(command) => {
+                let is_forever =
+                    command.condition.as_ref().is_none_or(|text| matches!(text.value.trim(), "" | "1"));
+                if is_forever && floods(&command.body.list) {
+                    into.has(Class::Forbidden, "it starts commands in the background without an end");
+                }
                 if let Some(expression) = &command.initializer {
                     self.arithmetic(&expression.value, into);
                 }
@@ -73,6 +100,11 @@ impl<'a> Judge<'a> {
             }
             C::WhileClause(ast::WhileOrUntilClauseCommand(condition, body, _))
             | C::UntilClause(ast::WhileOrUntilClauseCommand(condition, body, _)) => {
+                let forever: &[&str] =
+                    if matches!(compound, C::WhileClause(_)) { &[":", "true"] } else { &["false"] };
+                if does_only(condition, forever) && floods(&body.list) {
+                    into.has(Class::Forbidden, "it starts commands in the background without an end");
+                }
                 self.repeated(into, |judge, into| {
                     judge.list(condition, source, into);
                     judge.list(&body.list, source, into);
@@ -178,11 +210,15 @@ impl<'a> Judge<'a> {
         let source = Source::of(function.text.clone());
         let ast::FunctionBody(body, redirects) = &function.body;
         self.calls.push(name.to_owned());
+        let outer = self.state.function.replace(name.into());
         self.conditions += 1;
+        let reads_pipe = std::mem::take(&mut self.reads_pipe);
         self.redirects(redirects.as_ref(), &source, part);
         self.compound(body, &source, part);
+        self.reads_pipe = reads_pipe;
         self.conditions -= 1;
         self.calls.pop();
+        self.state.function = outer;
         function.is_certain
     }
 

@@ -138,12 +138,14 @@ fn is_descriptor(given: &str) -> bool {
     number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Whether a path is that of a disk, or of the machine's memory.
+/// Whether a path is that of a disk, of the machine's memory, or of what puts it to sleep.
 pub(crate) fn is_device(given: &str) -> bool {
     const DEVICES: &[&str] = &[
         "sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk/", "mapper/", "dm-", "md", "loop", "sr", "nbd",
         "zd", "ram", "mem", "kmem", "port", "nvram", "block/", "root",
     ];
     let is_named = |name: &str| DEVICES.iter().any(|device| name.starts_with(device)) && !name.contains("..");
-    given == "/proc/sysrq-trigger" || given.strip_prefix("/dev/").is_some_and(is_named)
+    given == "/proc/sysrq-trigger"
+        || given.strip_prefix("/sys/power/").is_some_and(|name| !name.contains(".."))
+        || given.strip_prefix("/dev/").is_some_and(is_named)
 }

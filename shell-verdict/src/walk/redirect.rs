@@ -32,6 +32,16 @@ impl Judge<'_> {
             return into
                 .has(Class::Unknown, "a number stands between two redirections, and may belong to either");
         }
+        let is_of_output = matches!(
+            redirect,
+            ast::IoRedirect::OutputAndError(..)
+                | ast::IoRedirect::File(
+                    None | Some(1 | 2),
+                    K::Write | K::Append | K::Clobber | K::DuplicateOutput,
+                    _
+                )
+        );
+        self.reads_pipe &= is_of_output;
         match redirect {
             ast::IoRedirect::File(_, kind, target) => match target {
                 T::Filename(word) => match kind {
@@ -55,7 +65,11 @@ impl Judge<'_> {
                         self.target(&word.value, if reads { Access::Read } else { Access::Write }, into);
                     }
                 }
-                T::ProcessSubstitution(_, shell) => self.apart(|judge| judge.list(&shell.list, source, into)),
+                T::ProcessSubstitution(_, shell) => self.apart(|judge| {
+                    let reads_pipe = std::mem::take(&mut judge.reads_pipe);
+                    judge.list(&shell.list, source, into);
+                    judge.reads_pipe = reads_pipe;
+                }),
             },
             ast::IoRedirect::HereDocument(_, document) => {
                 // Where it ends is told otherwise by bash in these cases.

@@ -36,6 +36,7 @@ impl Judge<'_> {
         let span = place(simple, source);
         let mut part = Part::new(span.clone(), source.text.get(span).unwrap_or_default());
         let mut assigned = Vec::new();
+        self.substituted = None;
         for item in simple.prefix.iter().flat_map(|prefix| &prefix.0) {
             match item {
                 ast::CommandPrefixOrSuffixItem::AssignmentWord(assignment, _) => {
@@ -128,6 +129,7 @@ impl Judge<'_> {
             }
             I::ProcessSubstitution(_, shell) => {
                 self.apart(|judge| judge.list(&shell.list, source, part));
+                self.substituted = self.output_of_list(&shell.list, source);
                 // It may be a part of the word before it, which is another one then.
                 let start = source.byte(shell.loc.start.index);
                 let before = source.text[..start].trim_end_matches(['<', '>', '(']);

@@ -1,0 +1,138 @@
+//! Programs that say what the machine runs, or end its work.
+
+/// Verbs by which it ends.
+const VERBS: &[&str] = &[
+    "poweroff",
+    "reboot",
+    "halt",
+    "kexec",
+    "soft-reboot",
+    "suspend",
+    "hibernate",
+    "hybrid-sleep",
+    "suspend-then-hibernate",
+    "emergency",
+    "rescue",
+];
+
+/// Units by which it ends, beside those of the same names.
+const UNITS: &[&str] =
+    &["sleep", "shutdown", "exit", "umount", "final", "ctrl-alt-del", "runlevel0", "runlevel1", "runlevel6"];
+
+/// Verbs that start the units after them.
+const STARTS: &[&str] = &[
+    "start",
+    "restart",
+    "try-restart",
+    "condrestart",
+    "isolate",
+    "reload-or-restart",
+    "reload-or-try-restart",
+    "try-reload-or-restart",
+    "force-reload",
+    "--now",
+];
+
+/// Whether a program ends the machine's work with these words.
+pub(super) fn ends(base: &str, words: &[&str]) -> bool {
+    match base {
+        "init" => words.iter().any(|word| matches!(*word, "0" | "6" | "s" | "S" | "1")),
+        "systemctl" | "loginctl" => {
+            let is_verb = |word: &&str| VERBS.contains(word);
+            let is_unit = |word: &&str| {
+                let name = word.strip_prefix("systemd-").unwrap_or(word);
+                let name = name.strip_suffix(".target").or_else(|| name.strip_suffix(".service"));
+                name.is_some_and(|name| VERBS.contains(&name) || UNITS.contains(&name))
+            };
+            let starts = words.iter().any(|word| STARTS.contains(word));
+            // `isolate` adds the ending itself.
+            let isolates = words.contains(&"isolate") && words.iter().any(|word| UNITS.contains(word));
+            !reads_services(words)
+                && (words.iter().any(is_verb) || starts && words.iter().any(is_unit) || isolates)
+        }
+        // The same, asked for by a message.
+        "dbus-send" | "busctl" | "gdbus" | "qdbus" | "qdbus6" => {
+            const CALLS: &[&str] =
+                &["poweroff", "reboot", "halt", "kexec", "suspend", "hibernate", "hybridsleep"];
+            let text = words.join(" ").to_ascii_lowercase();
+            (text.contains("login1") || text.contains("systemd1") || text.contains("consolekit"))
+                && text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| {
+                    let word = word.strip_suffix("withflags").unwrap_or(word);
+                    CALLS.contains(&word)
+                })
+        }
+        _ => false,
+    }
+}
+
+/// The first word that is no option, or one that may be: an option before it may take it for its value.
+fn verb<'w>(words: &[&'w str]) -> Option<&'w str> {
+    const PLAIN: &[&str] = &[
+        "--no-pager",
+        "--user",
+        "--system",
+        "-a",
+        "--all",
+        "-l",
+        "--full",
+        "--failed",
+        "-q",
+        "--quiet",
+        "--plain",
+        "--no-legend",
+        "-r",
+        "--recursive",
+        "--value",
+    ];
+    const VALUED: &[&str] =
+        &["-t", "--type", "--state", "-p", "--property", "-P", "-n", "--lines", "-o", "--output"];
+    let mut rest = words.iter().copied();
+    while let Some(word) = rest.next() {
+        let has_value =
+            word.split_once('=').is_some_and(|(name, _)| name.starts_with("--") && VALUED.contains(&name));
+        if VALUED.contains(&word) {
+            rest.next();
+        } else if !PLAIN.contains(&word) && !has_value {
+            return Some(word);
+        }
+    }
+    None
+}
+
+/// Whether the words of `systemctl` or `loginctl` only ask what is so.
+pub(super) fn reads_services(words: &[&str]) -> bool {
+    verb(words).is_none_or(|verb| {
+        matches!(
+            verb,
+            "status"
+                | "show"
+                | "cat"
+                | "list-units"
+                | "list-unit-files"
+                | "list-sockets"
+                | "list-timers"
+                | "list-automounts"
+                | "list-paths"
+                | "show-environment"
+                | "list-jobs"
+                | "list-dependencies"
+                | "list-machines"
+                | "is-active"
+                | "is-enabled"
+                | "is-failed"
+                | "is-system-running"
+                | "get-default"
+                | "list-sessions"
+                | "list-users"
+                | "list-seats"
+                | "session-status"
+                | "user-status"
+        )
+    }) && !words.iter().any(|word| {
+        matches!(*word, "-H" | "--host" | "-M" | "--machine")
+            || word.starts_with("-H")
+            || word.starts_with("-M")
+            || word.starts_with("--host=")
+            || word.starts_with("--machine=")
+    })
+}

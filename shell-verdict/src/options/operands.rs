@@ -1,0 +1,114 @@
+//! What the words of a program are that are no options.
+
+use super::Reading;
+use super::spec::Kind;
+use crate::class::Class;
+use crate::situation::Access;
+use crate::special::archive;
+use crate::walk::{Judge, is_no_file};
+use crate::words::Value;
+
+impl Reading<'_, '_> {
+    /// Judges what is no option.
+    pub(super) fn operands(&mut self) {
+        let mut operands = std::mem::take(&mut self.operands);
+        if self.spec.has_expression && !self.has_expression && !operands.is_empty() {
+            let expression = operands.remove(0);
+            // An option could name files, and more words would be some.
+            if expression.text().is_none() && expression.may_be_option() && self.spec.is_safe {
+                let base = self.base;
+                self.part.has(
+                    Class::Unknown,
+                    format!(
+                        "{base} gets an expression that may be an option, and is not known before it runs"
+                    ),
+                );
+            }
+        }
+        let most = self.spec.most.min(operands.len());
+        for operand in operands.split_off(most) {
+            let base = self.base;
+            if !self.spec.more_writes {
+                self.part.has(Class::Unknown, format!("{base} gets more words than it only reads"));
+            } else if !operand.text().is_some_and(|text| text == "-" || is_no_file(text, Access::Write)) {
+                self.part.has(Class::Write, format!("{base} writes to its last word"));
+                self.judge.path(&operand, Access::Write, self.part);
+            }
+        }
+        // What it is asked to tell of itself is all that it does.
+        let only_lists_types = self.lists_types && operands.is_empty() && !self.has_expression;
+        if self.tells_of_itself && self.base != "less" || only_lists_types {
+            return;
+        }
+        let reads_input = self.base == "rg" && self.judge.reads_pipe && !self.is_listing && !self.has_file;
+        // Some releases of these take what seems to be the first operand for the value of an option.
+        let may_be_none = matches!(self.base, "eza" | "exa");
+        // And newer ones take the names of files from their input, if they are given none and it is no terminal.
+        if may_be_none && operands.is_empty() {
+            let base = self.base;
+            self.part.has(Class::Unknown, format!("{base} may read the names of files from its input"));
+        }
+        if (operands.is_empty() || may_be_none)
+            && !reads_input
+            && (self.spec.default_is_here || self.tree.is_some())
+        {
+            operands.push(Value::Text(".".to_owned()));
+        }
+        let count = operands.len();
+        for (index, operand) in operands.iter().enumerate() {
+            let is_last = index + 1 == count && count > 1;
+            let kind = if is_last { self.spec.last } else { None };
+            let kinds = &self.spec.kinds;
+            let Some(kind) = kind.or_else(|| kinds.get(index).or(kinds.last()).copied()) else { continue };
+            self.operand(kind, operand);
+        }
+    }
+
+    fn operand(&mut self, kind: Kind, operand: &Value) {
+        let base = self.base;
+        let tree = |follows_links| Access::ReadTree { follows_links };
+        let access = match (kind, self.tree) {
+            (Kind::Text, _) => return,
+            (Kind::Plus, _) => {
+                let (Value::Text(begin) | Value::Unknown { prefix: begin, splits: false }) = operand else {
+                    return self.part.has(Class::Dangerous, format!("{base} may set what it shows"));
+                };
+                if !begin.starts_with('+') {
+                    self.part.has(Class::Dangerous, format!("{base} may set what it shows"));
+                }
+                return;
+            }
+            (Kind::Write, _) => Access::Write,
+            (Kind::Names, Some(true)) => tree(true),
+            (Kind::Names, _) => Access::ReadNames,
+            (Kind::Tree, None) if self.is_listing => Access::ReadNames,
+            (Kind::Tree, follows) => tree(follows.unwrap_or(false)),
+            (Kind::Read, Some(follows)) => tree(follows),
+            (Kind::Read, None) => Access::Read,
+        };
+        // Of a directory they read what has the name of the other.
+        let is_directory = |judge: &Judge<'_>| {
+            operand.text().and_then(|text| judge.absolute(text)).is_some_and(|path| path.is_dir())
+        };
+        let access = match access {
+            Access::Read if matches!(base, "diff" | "sdiff" | "diff3") && is_directory(self.judge) => {
+                tree(true)
+            }
+            access => access,
+        };
+        if matches!(base, "nm" | "size" | "objdump" | "readelf")
+            && operand.text().is_some_and(|file| archive::is_thin(self.judge, file))
+        {
+            self.part.has(Class::Unknown, "the archive names files elsewhere, which are read");
+        }
+        // Some read a file of this name, if there is one.
+        let is_input = operand.text() == Some("-")
+            && self.judge.absolute("-").is_some_and(|path| path.symlink_metadata().is_err());
+        if base == "getfacl" && operand.text() == Some("-") {
+            self.part.has(Class::Unknown, "getfacl reads the names of files from its input");
+        }
+        if !is_input {
+            self.judge.path(operand, access, self.part);
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Programs that start another than their words seem to name, or do more than start it.
+
+use crate::class::Class;
+use crate::verdict::Part;
+use crate::words::Value;
+
+/// Adds what speaks against a wrapper that else would only be what it starts.
+pub(crate) fn look(base: &str, values: &[Value], part: &mut Part) {
+    match base {
+        "linux32" | "linux64" if values.iter().all(Value::may_be_option) => {
+            let asks = matches!(values, [value] if matches!(value.text(), Some("--help" | "--version")));
+            if !asks {
+                part.has(Class::Code, format!("{base} runs a shell where it names no command"));
+            }
+        }
+        // Newer ones take the first word for the command, if it is no priority.
+        "chrt" => {
+            let is_option = |text: &str| text.len() > 1 && text.starts_with('-');
+            let takes_nothing = |text: &str| {
+                matches!(text, "--batch" | "--fifo" | "--idle" | "--other" | "--rr" | "--help" | "--version")
+                    || text[1..].bytes().all(|letter| b"abfiorvRhV".contains(&letter))
+            };
+            let is_priority = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+            let fits = values
+                .iter()
+                .map(Value::text)
+                .take_while(|text| text.is_some_and(is_option))
+                .all(|text| text.is_some_and(takes_nothing));
+            let first = values.iter().find(|value| !value.text().is_some_and(is_option));
+            if !fits || first.is_some_and(|first| !first.text().is_some_and(is_priority)) {
+                part.has(Class::Code, "chrt may take for its command what stands for the priority");
+            }
+        }
+        "unbuffer" => part.is(Class::Unknown, "unbuffer runs what a file of the home says first"),
+        "catchsegv" => part.is(Class::Unknown, "catchsegv keeps what it records in a file"),
+        _ => {}
+    }
+}

@@ -1,0 +1,275 @@
+//! What a command reads, where the text of another says it: only what must not run is looked for in it.
+
+use super::{Judge, Source};
+use crate::class::Class;
+use crate::command;
+use crate::forbidden;
+use crate::names;
+use crate::situation::Shell;
+use crate::verdict::Part;
+use crate::words::Value;
+use brush_parser::ast;
+
+/// So much of a text is kept, in bytes.
+const LONGEST: usize = 16 << 10;
+
+/// Commands whose input or output it is.
+type Redirects<'r> = Vec<&'r ast::IoRedirect>;
+
+impl Judge<'_> {
+    /// Judges with what redirections give a command to read.
+    pub(super) fn reading(
+        &mut self,
+        redirects: &Redirects<'_>,
+        source: &Source,
+        run: impl FnOnce(&mut Self),
+    ) {
+        let before = self.input.clone();
+        for redirect in redirects {
+            self.input = match redirect {
+                ast::IoRedirect::File(None | Some(0), kind, target) => match (kind, target) {
+                    (
+                        ast::IoFileRedirectKind::Read,
+                        ast::IoFileRedirectTarget::ProcessSubstitution(_, shell),
+                    ) => self.output_of_list(&shell.list, source),
+                    (ast::IoFileRedirectKind::Read, _) => None,
+                    _ => continue,
+                },
+                ast::IoRedirect::HereDocument(None | Some(0), document) => Some(document.doc.value.clone()),
+                ast::IoRedirect::HereString(None | Some(0), word) => {
+                    let word = word.value.clone();
+                    self.trying(|judge, part| known(&judge.single(&word, part)).to_owned()).into()
+                }
+                _ => continue,
+            };
+        }
+        run(self);
+        self.input = before;
+    }
+
+    /// Whether a command may run what it reads, or pass it on.
+    pub(super) fn may_run_input(&self, command: &ast::Command) -> bool {
+        let ast::Command::Simple(simple) = command else { return true };
+        simple.word_or_name.as_ref().is_none_or(|name| {
+            let base = command::base(&name.value).trim_matches(['\\', '"', '\'']);
+            matches!(base, "cat" | "tee" | "source" | ".")
+                || base.contains('$')
+                || names::is("shells", base)
+                || names::is("before-a-command", base)
+                || self.state.functions.contains_key(base)
+        })
+    }
+
+    /// What a command writes, as far as its words say it.
+    pub(super) fn output(&mut self, command: &ast::Command, source: &Source) -> Option<String> {
+        let text = match command {
+            ast::Command::Simple(simple) => self.output_of_simple(simple, source),
+            ast::Command::Compound(compound, _) => {
+                let mut whole = String::new();
+                for list in lists_of(compound) {
+                    whole.push_str(&self.output_of_list(list, source).unwrap_or_default());
+                }
+                (!whole.is_empty()).then_some(whole)
+            }
+            _ => None,
+        };
+        text.filter(|text| text.len() <= LONGEST)
+    }
+
+    /// The same of several commands, one after the other.
+    pub(super) fn output_of_list(&mut self, list: &ast::CompoundList, source: &Source) -> Option<String> {
+        let mut whole = String::new();
+        for ast::CompoundListItem(and_or, _) in &list.0 {
+            let pipelines = and_or.additional.iter().map(|next| match next {
+                ast::AndOr::And(pipeline) | ast::AndOr::Or(pipeline) => pipeline,
+            });
+            for pipeline in [&and_or.first].into_iter().chain(pipelines) {
+                // What comes of several that are joined is not followed here.
+                if let [command] = &pipeline.seq[..] {
+                    whole.push_str(&self.output(command, source).unwrap_or_default());
+                }
+                if whole.len() > LONGEST {
+                    return None;
+                }
+            }
+        }
+        (!whole.is_empty()).then_some(whole)
+    }
+
+    fn output_of_simple(&mut self, simple: &ast::SimpleCommand, source: &Source) -> Option<String> {
+        let name = simple.word_or_name.as_ref()?.value.trim_start_matches('\\').to_owned();
+        if !matches!(name.as_str(), "echo" | "printf" | "cat" | "tee" | "command" | "builtin") {
+            return None;
+        }
+        let mut words = Vec::new();
+        for item in simple.suffix.iter().flat_map(|suffix| &suffix.0) {
+            if let ast::CommandPrefixOrSuffixItem::Word(word)
+            | ast::CommandPrefixOrSuffixItem::AssignmentWord(_, word) = item
+            {
+                // What runs in turn was judged, or will be.
+                let runs = ["`", "$(", "<(", ">("].iter().any(|sign| word.value.contains(sign));
+                if runs && !word.value.starts_with('\'') {
+                    words.push(Value::unknown());
+                } else {
+                    words.extend(self.trying(|judge, part| judge.fields(&word.value, part)));
+                }
+            }
+        }
+        let texts: Vec<&str> = words.iter().map(known).collect();
+        let (name, texts) = match (name.as_str(), &texts[..]) {
+            ("command" | "builtin", [name, rest @ ..]) => (*name, rest),
+            (name, texts) => (name, texts),
+        };
+        match name {
+            "echo" => Some(echo(texts)),
+            "printf" => Some(printf(texts)),
+            "tee" => self.input.clone(),
+            "cat" if texts.iter().all(|text| text.starts_with('-')) => {
+                let mut read = None;
+                self.reading(&redirects_of(simple), source, |judge| read.clone_from(&judge.input));
+                read
+            }
+            _ => None,
+        }
+    }
+
+    /// The same of a text, if it begins with a command that only writes its words.
+    pub(super) fn output_of_text(&mut self, text: &str) -> Option<String> {
+        let begins = ["echo ", "printf ", "cat <<"].iter().any(|name| text.trim_start().starts_with(name));
+        if !begins || text.len() > LONGEST {
+            return None;
+        }
+        let program = self.parse(text).ok()?;
+        let source = Source::new(text);
+        let lists = program.complete_commands.iter();
+        let whole: String = lists.filter_map(|list| self.output_of_list(list, &source)).collect();
+        (!whole.is_empty()).then_some(whole)
+    }
+
+    /// Values as a text, with what was substituted last for what is not known of them.
+    pub(crate) fn guessed(&self, values: &[Value]) -> Option<String> {
+        let substituted = self.substituted.as_deref()?.trim_end();
+        let guess = |value: &Value| match value {
+            Value::Text(text) => text.clone(),
+            value => known(value).to_owned() + substituted,
+        };
+        Some(values.iter().map(guess).collect::<Vec<_>>().join(" "))
+    }
+
+    /// Works something out of which nothing is kept.
+    fn trying<T>(&mut self, run: impl FnOnce(&mut Self, &mut Part) -> T) -> T {
+        let state = self.state.clone();
+        let result = run(self, &mut Part::new(0..0, ""));
+        self.state = state;
+        result
+    }
+
+    /// The text behind a file's name, if that stands for what the command reads.
+    pub(crate) fn text_behind(&self, file: Option<&str>) -> Option<String> {
+        match file {
+            None | Some("-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0") => self.input.clone(),
+            Some(file) if file.starts_with("/dev/fd/") => self.substituted.clone(),
+            Some(_) => None,
+        }
+    }
+
+    /// A text that a shell reads, and runs.
+    pub(crate) fn fed(&mut self, text: &str, shell: Shell, part: &mut Part) {
+        if text.trim().is_empty() {
+            return;
+        }
+        part.has(Class::Code, "it runs a text that is a part of the command");
+        if text.len() > LONGEST {
+            forbidden::look(text, part);
+        } else {
+            self.payload(text, shell, part);
+        }
+    }
+}
+
+/// The lists of commands that a compound one may run.
+fn lists_of(compound: &ast::CompoundCommand) -> Vec<&ast::CompoundList> {
+    use ast::CompoundCommand as C;
+    match compound {
+        C::BraceGroup(group) => vec![&group.list],
+        C::Subshell(shell) => vec![&shell.list],
+        C::ForClause(command) => vec![&command.body.list],
+        C::ArithmeticForClause(command) => vec![&command.body.list],
+        C::WhileClause(ast::WhileOrUntilClauseCommand(_, body, _))
+        | C::UntilClause(ast::WhileOrUntilClauseCommand(_, body, _)) => vec![&body.list],
+        C::IfClause(command) => {
+            let elses = command.elses.iter().flatten().map(|clause| &clause.body);
+            [&command.then].into_iter().chain(elses).collect()
+        }
+        C::CaseClause(command) => command.cases.iter().filter_map(|case| case.cmd.as_ref()).collect(),
+        _ => Vec::new(),
+    }
+}
+
+pub(super) fn redirects_of(simple: &ast::SimpleCommand) -> Redirects<'_> {
+    let before = simple.prefix.iter().flat_map(|prefix| &prefix.0);
+    let after = simple.suffix.iter().flat_map(|suffix| &suffix.0);
+    let mut redirects = Vec::new();
+    for item in before.chain(after) {
+        if let ast::CommandPrefixOrSuffixItem::IoRedirect(redirect) = item {
+            redirects.push(redirect);
+        }
+    }
+    redirects
+}
+
+/// What is known of a value.
+fn known(value: &Value) -> &str {
+    match value {
+        Value::Text(text) | Value::Unknown { prefix: text, .. } => text,
+        Value::Below { .. } => "",
+    }
+}
+
+fn echo(texts: &[&str]) -> String {
+    let is_option = |text: &&&str| {
+        text.len() > 1 && text.starts_with('-') && text[1..].bytes().all(|byte| b"neE".contains(&byte))
+    };
+    let options = texts.iter().take_while(is_option).count();
+    let text = texts[options..].join(" ");
+    let has_escapes = texts[..options].iter().any(|option| option.contains('e'));
+    (if has_escapes { unescaped(&text) } else { text }) + "\n"
+}
+
+fn printf(texts: &[&str]) -> String {
+    let texts = if texts.first() == Some(&"--") { &texts[1..] } else { texts };
+    let Some((format, mut texts)) = texts.split_first() else { return String::new() };
+    let format = unescaped(format);
+    let mut whole = String::new();
+    loop {
+        let before = texts.len();
+        let mut rest = format.as_str();
+        while let Some((text, after)) = rest.split_once('%') {
+            whole.push_str(text);
+            let end = after.find(|c: char| c.is_ascii_alphabetic() || c == '%');
+            match end.map(|end| (&after[end..=end], &after[end + 1..])) {
+                Some(("%", after)) => {
+                    whole.push('%');
+                    rest = after;
+                }
+                Some((kind, after)) => {
+                    if let Some((text, others)) = texts.split_first() {
+                        whole.push_str(&if kind == "b" { unescaped(text) } else { (*text).to_owned() });
+                        texts = others;
+                    }
+                    rest = after;
+                }
+                None => rest = "",
+            }
+        }
+        whole.push_str(rest);
+        if texts.is_empty() || texts.len() == before || whole.len() > LONGEST {
+            return whole;
+        }
+    }
+}
+
+/// Escapes that end lines, and those that only look like more.
+fn unescaped(text: &str) -> String {
+    text.replace("\\n", "\n").replace("\\t", "\t").replace("\\r", "\n").replace("\\\\", "\\")
+}

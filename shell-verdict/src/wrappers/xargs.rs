@@ -1,0 +1,117 @@
+//! `xargs`, which starts a command with the words that it reads.
+
+use super::{denied, forbidden_from, forbidden_in};
+use crate::class::Class;
+use crate::command;
+use crate::options;
+use crate::verdict::Part;
+use crate::walk::Judge;
+use crate::words::Value;
+
+/// What `xargs` does before its command, where that is one of the usual ways.
+struct Before {
+    /// How many words it is.
+    length: usize,
+    /// What stands for the words that it reads.
+    mark: Option<String>,
+}
+
+fn before_xargs(values: &[Value]) -> Option<Before> {
+    let (mut at, mut mark, mut is_counted) = (0, None, false);
+    while let Some(value) = values.get(at) {
+        let next = || values.get(at + 1).and_then(Value::text);
+        at += match value.text()? {
+            "-0" | "-r" | "-t" | "-0r" | "-r0" | "--null" | "--no-run-if-empty" | "--verbose" => 1,
+            "-n" | "-P" | "-L" | "-d" | "-s" => {
+                is_counted |= matches!(value.text(), Some("-n" | "-L"));
+                next()?;
+                2
+            }
+            "-I" => {
+                mark = Some(next()?.to_owned());
+                2
+            }
+            text if text.len() > 2 && text.starts_with("-I") => {
+                mark = Some(text[2..].to_owned());
+                1
+            }
+            text if ["-n", "-P", "-L", "-s"].iter().any(|option| {
+                text.strip_prefix(option).is_some_and(|number| {
+                    !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+                })
+            }) =>
+            {
+                is_counted |= text.starts_with("-n") || text.starts_with("-L");
+                1
+            }
+            text if text.starts_with('-') => return None,
+            _ => break,
+        };
+    }
+    // The last of them counts, and others write it otherwise.
+    (mark.is_none() || !is_counted).then_some(Before { length: at.min(values.len()), mark })
+}
+
+pub(super) fn xargs(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
+    const LINE: &str = "xargs | 0rtpxo a: d: E: e? I: i? L: l? n: P: s: | --null --no-run-if-empty --verbose --interactive --exit \
+                        --open-tty --arg-file: --delimiter: --eof? --replace? --max-lines? --max-args: --max-procs: --max-chars: \
+                        --process-slot-var: --show-limits --help --version | text";
+    let Some(Before { length, mark }) = before_xargs(values) else {
+        part.has(Class::Unknown, "xargs gets options by which it may run something else");
+        // As a warning, with all that may be its command.
+        let begins = options::starts(LINE, values, 0);
+        if let Some(begins) = begins.first() {
+            command::nested(judge, &values[*begins..], part);
+        }
+        forbidden_in(judge, LINE, values, 0, part);
+        return crate::forbidden::hidden(values, part);
+    };
+    let rest = &values[length..];
+    let inner: Vec<Value> = match (&mark, rest) {
+        (_, []) => {
+            part.starts.push("echo".to_owned());
+            return;
+        }
+        (None, rest) => rest.iter().cloned().chain([Value::unknown()]).collect(),
+        (Some(mark), rest) => {
+            let replaced = |value: &Value| match value {
+                Value::Text(text) => match text.find(mark.as_str()) {
+                    Some(at) => Value::Unknown { prefix: text[..at].to_owned(), splits: false },
+                    None => value.clone(),
+                },
+                value => value.clone(),
+            };
+            rest.iter().map(replaced).collect()
+        }
+    };
+    command::nested(judge, &inner, part);
+    // What must not run does not whatever words come.
+    let mut alone = Part::new(part.span.clone(), "");
+    command::nested(judge, rest, &mut alone);
+    denied(alone, part);
+    let Some(input) = judge.input.clone() else { return };
+    // The words that it reads, where they are known.
+    let lines: Vec<&str> = input.lines().take(MOST_LINES).collect();
+    match mark {
+        None => {
+            let words = lines.iter().flat_map(|line| line.split_whitespace()).take(MOST_WORDS);
+            let words = words.map(|word| Value::Text(word.to_owned()));
+            let whole: Vec<Value> = rest.iter().cloned().chain(words).collect();
+            forbidden_from(judge, &whole, part);
+        }
+        Some(mark) if !mark.is_empty() => {
+            for line in lines {
+                let replaced = |value: &Value| match value {
+                    Value::Text(text) => Value::Text(text.replace(&mark, line.trim())),
+                    value => value.clone(),
+                };
+                forbidden_from(judge, &rest.iter().map(replaced).collect::<Vec<_>>(), part);
+            }
+        }
+        Some(_) => {}
+    }
+}
+
+/// So many lines and words of what `xargs` reads are looked at.
+const MOST_LINES: usize = 16;
+const MOST_WORDS: usize = 256;

@@ -16,7 +16,9 @@ use table::{OTHER, PLAIN};
 /// Judges a wrapper. Whether it was one.
 pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) -> bool {
     if let Some((_, line, operands)) = PLAIN.iter().find(|(name, ..)| *name == base) {
+        let reasons = part.reasons.len();
         let at = options::before_command(judge, line, values, part) + operands;
+        let is_sure = part.reasons.len() == reasons;
         if *operands > 0
             && values.len() <= at
             && !values.iter().any(|value| matches!(value.text(), Some("--help" | "--version" | "-V" | "-h")))
@@ -32,7 +34,9 @@ pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
             }
         }
         command::nested(judge, values.get(at..).unwrap_or_default(), part);
-        forbidden_in(judge, line, values, *operands, part);
+        if !is_sure {
+            forbidden_in(judge, line, values, *operands, part);
+        }
         return true;
     }
     if let Some((_, line, operands)) = OTHER.iter().find(|(name, ..)| *name == base) {

@@ -196,7 +196,7 @@ fn check(directory: &Path, looks_into_submodules: bool, read_of_indexes: &Cell<u
         "index",
         "config",
     ] {
-        if [&git_dir, &common].iter().any(|directory| directory.join(name).is_symlink()) {
+        if git_dir.join(name).is_symlink() || (common != git_dir && common.join(name).is_symlink()) {
             return Err(format!("{name} of the repository is a link"));
         }
     }

@@ -1,13 +1,12 @@
 //! What a call of a tool costs. The crate in `dispatch/` measures; this module builds and runs it, and reports.
 
 mod report;
-mod series;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::series::{self, Series};
 use crate::{Result, command, machine, results};
-use series::Series;
 
 #[derive(Debug, PartialEq)]
 pub(crate) struct Options {

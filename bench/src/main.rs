@@ -4,9 +4,11 @@
 mod command;
 mod compile;
 mod dispatch;
+mod exec;
 mod files;
 mod machine;
 mod results;
+mod series;
 mod statistics;
 
 use std::process::ExitCode;
@@ -25,6 +27,10 @@ benchmarks:
   dispatch   what a call of a tool takes and allocates, and what 1,000 tools and long outputs cost
                --rounds N     repetitions, of which the median counts (15)
                --only A,B     only the calls of these contenders
+  exec       what running commands costs, beside doing it by hand, and what judging them costs
+               --rounds N     repetitions, of which the median counts (15); half as many of the large outputs
+               --only A,B     only these groups: starts, output, verdicts, memory
+               --megabytes N  of an output (1000); memory is looked at with a tenth and with ten times of it, too
   files      what the file tools cost, beside programs that do the same work
                --rounds N     repetitions, of which the median counts (15)
                --only A,B     only these groups: search, read, calls
@@ -37,6 +43,7 @@ fn main() -> ExitCode {
     let outcome = match arguments.next().as_deref() {
         Some("compile") => compile::Options::parse(arguments).and_then(|options| compile::run(&options)),
         Some("dispatch") => dispatch::Options::parse(arguments).and_then(|options| dispatch::run(&options)),
+        Some("exec") => exec::Options::parse(arguments).and_then(|options| exec::run(&options)),
         Some("files") => files::Options::parse(arguments).and_then(|options| files::run(&options)),
         Some("--help" | "-h") => {
             println!("{USAGE}");

@@ -14,6 +14,8 @@ mod placeholder;
 mod plan;
 pub(crate) mod seccomp;
 
+pub(crate) use plan::namespaces;
+
 use std::path::{Path, PathBuf};
 
 use crate::Mode;

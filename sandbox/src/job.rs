@@ -95,7 +95,7 @@ impl Job {
         let (run, given, mut ends) = described(command)?;
         let control = {
             let descriptors: Vec<BorrowedFd<'_>> = given.iter().map(|fd| fd.as_fd()).collect();
-            Control::start(&run.write(), &descriptors).map_err(supervisor("starting a supervisor"))?
+            Control::start(&run, &descriptors).map_err(supervisor("starting a supervisor"))?
         };
         drop(given);
         let mut attempt = Attempt(Some(Arc::clone(&control)));
@@ -197,6 +197,9 @@ impl Job {
             Backend::Supervised(control) => control,
             Backend::Group(group) => return group.drained(wait).await,
         };
+        if self.progress().closed {
+            return Drained::Closed;
+        }
         let answer = control.ask(to_supervisor::DRAINED, |message| message.duration(wait)).await;
         let read = |answer: &[u8]| {
             let mut reader = Reader::new(answer);

@@ -30,7 +30,8 @@
 //! ```
 //!
 //! The spawner is the host's own program, executed once and told apart by [`init`]; supervisors are forks of it, so that what a job
-//! costs does not grow with the host. Each adopts what loses its parent below it. What holds, and where it is tested:
+//! costs does not grow with the host. Each adopts what loses its parent below it. After a job a supervisor waits for the next that is
+//! like it, for a minute: one without a sandbox, and one whose namespaces are made already. What holds, and where it is tested:
 //!
 //! | what happens | what comes of it | test |
 //! |---|---|---|
@@ -38,6 +39,7 @@
 //! | the host is killed, anyhow | all is killed within a second, the output is whole to the last write | `death.rs` |
 //! | the job kills its supervisor | the spawner kills what is left; the end is [`End::Lost`] | `death.rs` |
 //! | the spawner is killed | supervisors kill their jobs; the next job starts another spawner | `death.rs` |
+//! | what waits for a job is killed, or its spawner | the job is started without it; nothing of it is left | `ready.rs` |
 //! | a process forks twice, starts a session, is deaf to TERM, is stopped | it is listed and ended all the same | `hang.rs` |
 //! | the disk is full | the job runs on; [`Progress`] says how much is in the file | `death.rs` |
 //! | [`Job`] is dropped | all is killed, after the command's [grace](Command::grace) | `death.rs` |
@@ -87,10 +89,8 @@
 //!
 //! # Figures
 //!
-//! On two shared processors (`cargo run --release -p toolkit-sandbox --example figures`), medians: `sh -c true` takes 1.0 ms by
-//! `std::process::Command`, 1.4 ms here, and 3.0 ms in a sandbox, in a host of 10 MB and of 1 GB alike. 1 GB of output comes at
-//! 0.8 to 1.2 of the rate of `| cat > file`, by the run more than by what is written. While 10 GB stream a supervisor stays below 2.5 MB
-//! resident, and the host is what it was before.
+//! `cargo xtask bench exec` measures what a start costs beside the same shell started by hand, output beside `| cat > file`, and the
+//! memory of host and supervisor while gigabytes come; figures are in `bench/RESULTS.md`, and what was tried in `bench/README.md`.
 
 #![deny(unsafe_code)]
 

@@ -3,8 +3,10 @@
 pub(crate) mod child;
 mod ending;
 mod launch;
+mod next;
 pub(crate) mod output;
 mod owner;
+mod ready;
 pub(crate) mod spawner;
 pub(crate) mod tree;
 

@@ -281,7 +281,7 @@ impl Run {
     }
 }
 
-fn mode(writer: Writer, mode: Mode) -> Writer {
+pub(crate) fn mode(writer: Writer, mode: Mode) -> Writer {
     writer.byte(match mode {
         Mode::ReadOnly => 0,
         Mode::WorkspaceWrite => 1,
@@ -289,7 +289,7 @@ fn mode(writer: Writer, mode: Mode) -> Writer {
     })
 }
 
-fn read_mode(reader: &mut Reader<'_>) -> Option<Mode> {
+pub(crate) fn read_mode(reader: &mut Reader<'_>) -> Option<Mode> {
     Some(match reader.byte()? {
         0 => Mode::ReadOnly,
         1 => Mode::WorkspaceWrite,

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::Options;
-use super::series::{Series, find};
+use crate::series::{Series, find};
 
 const BASE: &str = "hand-written";
 const OURS: &str = "toolkit";

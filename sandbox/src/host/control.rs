@@ -13,8 +13,8 @@ use tokio::sync::{oneshot, watch};
 
 use super::thread::Heard;
 use crate::supervisor::child::Failure;
-use crate::wire::{self, Incoming, Reader, Writer, to_host};
-use crate::{Containment, End, Exit, Progress, socket};
+use crate::wire::{self, Incoming, Reader, Run, Writer, to_host};
+use crate::{Containment, End, Exit, Progress, inside, socket};
 
 /// What is known of a job.
 #[derive(Debug, Default)]
@@ -54,12 +54,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Control {
-    /// Hands a command to a new supervisor. The descriptors go with the message that describes it.
-    pub(crate) fn start(message: &[u8], descriptors: &[BorrowedFd<'_>]) -> io::Result<Arc<Self>> {
+    /// Hands a command to a supervisor of its own. The descriptors go with the message that describes it.
+    pub(crate) fn start(run: &Run, descriptors: &[BorrowedFd<'_>]) -> io::Result<Arc<Self>> {
+        let message = run.write();
         let hearing = super::hearing()?;
         let (ours, theirs) = socket::stream()?;
         let number = hearing.number();
-        let sent = socket::send(&ours, message, descriptors, false)?;
+        let sent = socket::send(&ours, &message, descriptors, false)?;
         let control = Arc::new(Self {
             number,
             socket: ours,
@@ -70,7 +71,7 @@ impl Control {
             replies: Mutex::default(),
             next: AtomicU64::new(1),
         });
-        super::spawner::job(number, &control, theirs.as_fd())?;
+        super::spawner::job(number, inside::namespaces(run), &control, theirs.as_fd())?;
         drop(theirs);
         hearing.add(number, Arc::clone(&control) as Arc<dyn Heard>)?;
         if sent < message.len() {

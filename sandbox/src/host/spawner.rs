@@ -26,18 +26,32 @@ struct Spawner {
 }
 
 /// Asks the spawner to serve the socket of a job; starts a spawner where there is none.
-pub(crate) fn job(number: u64, control: &Arc<Control>, socket: BorrowedFd<'_>) -> io::Result<()> {
-    request(ask::JOB, number, Some(control), socket)
+///
+/// `namespaces` are those that the job takes.
+pub(crate) fn job(
+    number: u64,
+    namespaces: i32,
+    control: &Arc<Control>,
+    socket: BorrowedFd<'_>,
+) -> io::Result<()> {
+    request(ask::JOB, number, namespaces, Some(control), socket)
 }
 
 /// Asks the spawner to tell this socket what the system offers.
 pub(crate) fn probe(socket: BorrowedFd<'_>) -> io::Result<()> {
-    request(ask::PROBE, 0, None, socket)
+    request(ask::PROBE, 0, 0, None, socket)
 }
 
-fn request(kind: u8, number: u64, control: Option<&Arc<Control>>, socket: BorrowedFd<'_>) -> io::Result<()> {
+fn request(
+    kind: u8,
+    number: u64,
+    namespaces: i32,
+    control: Option<&Arc<Control>>,
+    socket: BorrowedFd<'_>,
+) -> io::Result<()> {
     let mut packet = vec![kind];
     packet.extend_from_slice(&number.to_le_bytes());
+    packet.extend_from_slice(&u64::from(namespaces.cast_unsigned()).to_le_bytes());
     let mut again = true;
     loop {
         let spawner = running()?;

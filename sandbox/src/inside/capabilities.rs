@@ -1,11 +1,34 @@
 //! The capabilities that a command does not have.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use rustix::thread::{
     CapabilitiesSecureBits, CapabilitySet, CapabilitySets, capabilities, clear_ambient_capability_set,
     remove_capability_from_bounding_set, set_capabilities, set_capabilities_secure_bits,
 };
 
 use crate::supervisor::child::{Failure, Step};
+
+/// Whether [`drop_bounds`] was done here, or where this process was forked.
+static BOUNDED: AtomicBool = AtomicBool::new(false);
+
+/// Lets the programs that are executed from here on have none, whatever they would get by their file or their user. This process keeps
+/// those that it has.
+pub(super) fn drop_bounds() -> Result<(), Failure> {
+    if BOUNDED.load(Ordering::Relaxed) {
+        return Ok(());
+    }
+    for number in 0..64 {
+        // The first that the kernel does not know is followed by none.
+        match remove_capability_from_bounding_set(CapabilitySet::from_bits_retain(1 << number)) {
+            Ok(()) => {}
+            Err(rustix::io::Errno::INVAL) => break,
+            Err(error) => return Err(Failure::new(Step::Capabilities, error)),
+        }
+    }
+    BOUNDED.store(true, Ordering::Relaxed);
+    Ok(())
+}
 
 /// Gives up all of them for good: also for root, which would get them back from the next program.
 pub(super) fn drop_all() -> Result<(), Failure> {
@@ -14,14 +37,7 @@ pub(super) fn drop_all() -> Result<(), Failure> {
     if have.permitted.is_empty() && have.inheritable.is_empty() {
         return Ok(());
     }
-    for number in 0..64 {
-        // The first that the kernel does not know is followed by none.
-        match remove_capability_from_bounding_set(CapabilitySet::from_bits_retain(1 << number)) {
-            Ok(()) => {}
-            Err(rustix::io::Errno::INVAL) => break,
-            Err(error) => return Err(failed(error)),
-        }
-    }
+    drop_bounds()?;
     set_capabilities_secure_bits(
         CapabilitiesSecureBits::NO_ROOT
             | CapabilitiesSecureBits::NO_ROOT_LOCKED

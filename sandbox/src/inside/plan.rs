@@ -8,7 +8,7 @@ use super::Plan;
 use super::placeholder::Placeholder;
 use crate::probe::Feature;
 use crate::supervisor::child::{Failure, Step};
-use crate::wire::Run;
+use crate::wire::{self, Reader, Run, Writer};
 use crate::{Containment, Mode, Part, Sandbox};
 
 /// Directories that are a sandbox's own where its `/tmp` is private.
@@ -91,18 +91,43 @@ impl Plan {
         }
         plan.landlock = offered.landlock();
         plan.seccomp = offered.has(Feature::Seccomp);
-        if offered.mounts() {
-            plan.namespaces = libc::CLONE_NEWUSER | libc::CLONE_NEWNS;
-            let each = [
-                (offered.has(Feature::ProcessIds), libc::CLONE_NEWPID),
-                (offered.has(Feature::Network) && !sandbox.network, libc::CLONE_NEWNET),
-                (offered.has(Feature::Ipc), libc::CLONE_NEWIPC),
-            ];
-            for (_, flag) in each.into_iter().filter(|(wanted, _)| *wanted) {
-                plan.namespaces |= flag;
-            }
-        }
+        plan.namespaces = namespaces(run);
         Ok((plan, containment))
+    }
+
+    /// For the process that is contained by it, which was made before the plan was. What is the supervisor's to take away is left out.
+    pub(crate) fn write(&self, writer: Writer) -> Writer {
+        let path = |writer: Writer, path: &PathBuf| writer.path(path);
+        wire::mode(writer.signed(self.namespaces), self.mode)
+            .flag(self.network)
+            .list(&self.writable, path)
+            .list(&self.protected, path)
+            .list(&self.hidden, path)
+            .list(&self.visible, path)
+            .list(&self.private, path)
+            .list(self.tmp.as_slice(), path)
+            .number(u64::from(self.landlock))
+            .flag(self.seccomp)
+            .path(&self.directory)
+    }
+
+    /// Reads what [`write`](Self::write) wrote.
+    pub(crate) fn read(reader: &mut Reader<'_>) -> Option<Self> {
+        Some(Self {
+            namespaces: reader.signed()?,
+            mode: wire::read_mode(reader)?,
+            network: reader.flag()?,
+            writable: reader.list(Reader::path)?,
+            protected: reader.list(Reader::path)?,
+            hidden: reader.list(Reader::path)?,
+            visible: reader.list(Reader::path)?,
+            private: reader.list(Reader::path)?,
+            tmp: reader.list(Reader::path)?.pop(),
+            landlock: reader.small()?,
+            seccomp: reader.flag()?,
+            directory: reader.path()?,
+            placeholders: Vec::new(),
+        })
     }
 
     /// What is protected: what is not there is kept from being made.
@@ -142,6 +167,19 @@ impl Plan {
         self.protected.dedup();
         Ok(())
     }
+}
+
+/// The namespaces that a command is given (`CLONE_NEW…`): those that there are of the ones that its sandbox takes.
+pub(crate) fn namespaces(run: &Run) -> i32 {
+    let offered = Offered(run);
+    let Some(sandbox) = run.sandbox.as_ref().filter(|_| offered.mounts()) else { return 0 };
+    let each = [
+        (offered.has(Feature::ProcessIds), libc::CLONE_NEWPID),
+        (offered.has(Feature::Network) && !sandbox.network, libc::CLONE_NEWNET),
+        (offered.has(Feature::Ipc), libc::CLONE_NEWIPC),
+    ];
+    let wanted = each.into_iter().filter(|(wanted, _)| *wanted);
+    wanted.fold(libc::CLONE_NEWUSER | libc::CLONE_NEWNS, |all, (_, flag)| all | flag)
 }
 
 /// The paths, resolved. What is done with them is still to be worked out.

@@ -1,6 +1,7 @@
 //! System calls that a command in a sandbox can't make.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
@@ -85,7 +86,7 @@ fn rule(argument: u8, operator: SeccompCmpOp, value: u64) -> Result<SeccompRule,
     SeccompRule::new(vec![SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)?])
 }
 
-fn programs(network: bool) -> Result<Vec<BpfProgram>, seccompiler::BackendError> {
+fn program(network: bool) -> Result<BpfProgram, seccompiler::BackendError> {
     let architecture: TargetArch = std::env::consts::ARCH.try_into()?;
     let mut refused: BTreeMap<i64, Vec<SeccompRule>> =
         REFUSED.iter().map(|&call| (call, Vec::new())).collect();
@@ -122,39 +123,72 @@ fn programs(network: bool) -> Result<Vec<BpfProgram>, seccompiler::BackendError>
         refused.insert(libc::SYS_socket, vec![rule(0, SeccompCmpOp::Ne, unix)?]);
         refused.insert(libc::SYS_socketpair, vec![rule(0, SeccompCmpOp::Ne, unix)?]);
     }
-    let absent = ABSENT.iter().map(|&call| (call, Vec::new())).collect();
-    let errno = |number: i32| SeccompAction::Errno(number.cast_unsigned());
-    let mut programs = Vec::new();
-    for (calls, error) in [(absent, libc::ENOSYS), (refused, libc::EPERM)] {
-        programs
-            .push(SeccompFilter::new(calls, SeccompAction::Allow, errno(error), architecture)?.try_into()?);
-    }
-    if cfg!(target_arch = "x86_64") {
-        programs.push(no_second_numbering());
-    }
-    Ok(programs)
+    let refuse = SeccompAction::Errno(libc::EPERM.cast_unsigned());
+    let mut program = absent();
+    let refused: BpfProgram =
+        SeccompFilter::new(refused, SeccompAction::Allow, refuse, architecture)?.try_into()?;
+    program.extend(refused);
+    Ok(program)
 }
 
-/// On this architecture every call has a second number, with one more bit set, that the rules don't have.
-fn no_second_numbering() -> BpfProgram {
-    const LOAD_NUMBER: u16 = 0x20;
+/// What stands before the rules, in the same program since each costs as much to put in place as it is long, and more: calls that say
+/// that the kernel doesn't have them, and on x86-64 all with one more bit set, which gives every call a second number that the rules
+/// don't have. Programs for another processor go on to the rules, which kill them.
+fn absent() -> BpfProgram {
+    const LOAD: u16 = 0x20;
+    const IF_EQUAL: u16 = 0x15;
     const IF_AT_LEAST: u16 = 0x35;
     const RETURN: u16 = 0x06;
-    let refuse = 0x0005_0000 | libc::ENOSYS.cast_unsigned();
+    const JUMP: u16 = 0x05;
+    /// Where they stand in what a filter is given.
+    const NUMBER: u32 = 0;
+    const ARCHITECTURE: u32 = 4;
     let instruction = |code, jt, jf, k| sock_filter { code, jt, jf, k };
-    vec![
-        instruction(LOAD_NUMBER, 0, 0, 0),
-        instruction(IF_AT_LEAST, 0, 1, 0x4000_0000),
-        instruction(RETURN, 0, 0, refuse),
-        instruction(RETURN, 0, 0, 0x7fff_0000),
-    ]
+    let mut wanted: Vec<(u16, u32)> =
+        ABSENT.iter().filter_map(|&call| Some((IF_EQUAL, u32::try_from(call).ok()?))).collect();
+    if cfg!(target_arch = "x86_64") {
+        wanted.push((IF_AT_LEAST, 0x4000_0000));
+    }
+    let tests = u8::try_from(wanted.len()).expect("there are a few");
+    let mut program = vec![
+        instruction(LOAD, 0, 0, ARCHITECTURE),
+        // To what is behind the last of these instructions.
+        instruction(IF_EQUAL, 0, tests + 3, AUDIT_ARCHITECTURE),
+        instruction(LOAD, 0, 0, NUMBER),
+    ];
+    // From each test to the last instruction.
+    let jumps = (1..=tests).rev();
+    program.extend(wanted.into_iter().zip(jumps).map(|((code, k), jump)| instruction(code, jump, 0, k)));
+    program.push(instruction(JUMP, 0, 0, 1));
+    program.push(instruction(RETURN, 0, 0, 0x0005_0000 | libc::ENOSYS.cast_unsigned()));
+    program
+}
+
+/// What the kernel calls this processor there.
+#[cfg(target_arch = "x86_64")]
+const AUDIT_ARCHITECTURE: u32 = 0xc000_003e;
+#[cfg(target_arch = "aarch64")]
+const AUDIT_ARCHITECTURE: u32 = 0xc000_00b7;
+#[cfg(target_arch = "riscv64")]
+const AUDIT_ARCHITECTURE: u32 = 0xc000_00f3;
+/// There are no rules for others.
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")))]
+const AUDIT_ARCHITECTURE: u32 = 0;
+
+/// Makes what [`restrict`] puts in place, ahead of the time when somebody waits for it.
+pub(crate) fn prepare() {
+    for network in [false, true] {
+        let _ = prepared(network);
+    }
+}
+
+fn prepared(network: bool) -> &'static Result<BpfProgram, String> {
+    static PROGRAMS: [OnceLock<Result<BpfProgram, String>>; 2] = [OnceLock::new(), OnceLock::new()];
+    PROGRAMS[usize::from(network)].get_or_init(|| program(network).map_err(|error| error.to_string()))
 }
 
 /// Refuses them from now on. There must be no way to new privileges any more, or there must be those of an administrator.
 pub(crate) fn restrict(network: bool) -> Result<(), Failure> {
-    let failed = |error: &dyn std::fmt::Display| Failure::said(Step::Seccomp, error.to_string());
-    for program in programs(network).map_err(|error| failed(&error))? {
-        apply_filter(&program).map_err(|error| failed(&error))?;
-    }
-    Ok(())
+    let program = prepared(network).as_ref().map_err(|error| Failure::said(Step::Seccomp, error.as_str()))?;
+    apply_filter(program).map_err(|error| Failure::said(Step::Seccomp, error.to_string()))
 }

@@ -1,6 +1,7 @@
 //! The way from a fork of the supervisor to the command.
 
 use std::ffi::{CString, OsStr};
+use std::io::Read as _;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
@@ -11,7 +12,7 @@ use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, unlockpt};
 use rustix::termios::{InputModes, OptionalActions, Winsize, tcgetattr, tcsetattr, tcsetwinsize};
 
 use crate::inside::Plan;
-use crate::wire::Run;
+use crate::wire::{Reader, Run};
 use crate::{socket, sys};
 
 /// What was being done when starting a command failed.
@@ -126,7 +127,8 @@ pub(crate) mod report {
     pub(crate) const TERMINAL: u8 = b't';
     /// The command ended: status, then user time, system time and peak memory.
     pub(crate) const EXIT: u8 = b'e';
-    /// From the supervisor: the process has its identity in its namespace, and may go on.
+    /// From the supervisor: the process has its identity in its namespaces, and may go on. With it come the streams that the command
+    /// has, in the order of their numbers, and last a file with what is to be run.
     pub(crate) const GO: u8 = b'g';
 }
 
@@ -146,8 +148,30 @@ pub(crate) struct Child {
 }
 
 impl Child {
+    /// Of a command, with the streams that it was given.
+    pub(crate) fn new(
+        run: Run,
+        plan: Option<Plan>,
+        [stdin, stdout, stderr]: [Option<OwnedFd>; 3],
+        errors: OwnedFd,
+        report: OwnedFd,
+    ) -> Result<Self, Failure> {
+        Ok(Self {
+            programs: candidates(&run),
+            arguments: strings(&run.arguments)?,
+            environment: strings(&run.environment)?,
+            run,
+            stdin,
+            stdout,
+            stderr,
+            errors,
+            report,
+            plan,
+        })
+    }
+
     /// Becomes the command, or says why not and ends.
-    pub(crate) fn run(self) -> ! {
+    pub(crate) fn run(&self) -> ! {
         let Err(failure) = self.become_command();
         let _ = rustix::io::write(&self.errors, &failure.write());
         sys::leave(127)
@@ -219,6 +243,32 @@ impl Child {
             |error| Failure::io(Step::Execute, &error),
         )
     }
+}
+
+fn strings(texts: &[std::ffi::OsString]) -> Result<Vec<CString>, Failure> {
+    texts
+        .iter()
+        .map(|text| CString::new(text.as_bytes()).map_err(|_| Failure::new(Step::Prepare, Errno::INVAL)))
+        .collect()
+}
+
+/// What a process in namespaces of its own is told to do, once it has been told: see [`report::GO`].
+pub(crate) fn ordered(
+    received: socket::Received,
+    given: u8,
+    errors: OwnedFd,
+    report: OwnedFd,
+) -> Option<Child> {
+    let mut descriptors = received.descriptors;
+    let mut order = Vec::new();
+    std::fs::File::from(descriptors.pop()?).read_to_end(&mut order).ok()?;
+    // The length and the kind of a message stand before what is in it.
+    let mut reader = Reader::new(order.get(5..)?);
+    let run = Run::read(&mut Reader::new(reader.bytes()?.get(5..)?))?;
+    let plan = Plan::read(&mut reader)?;
+    let mut streams = descriptors.into_iter();
+    let streams = [4, 2, 1].map(|bit| if given & bit == 0 { None } else { streams.next() });
+    Child::new(run, Some(plan), streams, errors, report).ok()
 }
 
 /// The value of `PATH` in an environment.

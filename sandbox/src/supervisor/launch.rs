@@ -1,25 +1,25 @@
 //! How a supervisor starts its command.
 
-use std::ffi::CString;
 use std::os::fd::{AsFd as _, OwnedFd};
-use std::os::unix::ffi::OsStrExt as _;
 use std::time::Instant;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal};
 use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer};
 
-use super::child::{self, Child, Failure, Step, report};
+use super::child::{Child, Failure, Step, report};
+use super::ready::Ready;
 use super::tree::{self, Identity};
-use crate::inside::{Plan, identity, init};
+use crate::inside::Plan;
 use crate::sys::{self, Forked};
 use crate::wire::{OutputKind, Run};
 use crate::{Containment, socket};
 
-/// The size that a pipe for output is given, where the user has not used up what all of them may have.
-const PIPE: usize = 1 << 20;
+/// The size that a pipe for output is given, where the user has not used up what all of them may have. A larger one does not stay near
+/// the processor, so writing to it and reading from it take longer.
+const PIPE: usize = 256 << 10;
 
 /// What was started.
 pub(super) struct Launched {
@@ -36,13 +36,6 @@ pub(super) struct Launched {
     pub(super) started: Instant,
     pub(super) containment: Containment,
     pub(super) plan: Option<Plan>,
-}
-
-fn strings(texts: &[std::ffi::OsString]) -> Result<Vec<CString>, Failure> {
-    texts
-        .iter()
-        .map(|text| CString::new(text.as_bytes()).map_err(|_| Failure::new(Step::Prepare, Errno::INVAL)))
-        .collect()
 }
 
 fn failed(error: Errno) -> Failure {
@@ -87,10 +80,11 @@ impl Streams {
     }
 }
 
-/// Starts the command. `None` where there is nobody to tell what failed.
+/// Starts the command; in `ready`, if that serves. `None` where there is nobody to tell what failed.
 pub(super) fn launch(
     run: Run,
     given: Vec<OwnedFd>,
+    ready: Option<Ready>,
     socket: &OwnedFd,
     host: Option<&OwnedFd>,
 ) -> Result<Launched, Option<Failure>> {
@@ -103,43 +97,27 @@ pub(super) fn launch(
         }
         None => (None, Containment::default()),
     };
-    let (reports, report_end) = socket::packets().map_err(failed)?;
-    rustix::net::sockopt::set_socket_passcred(&reports, true).map_err(failed)?;
-    let (errors, errors_end) = pipe_with(PipeFlags::CLOEXEC).map_err(failed)?;
-    let child = Child {
-        programs: child::candidates(&run),
-        arguments: strings(&run.arguments)?,
-        environment: strings(&run.environment)?,
-        stdin,
-        stdout,
-        stderr,
-        errors: errors_end,
-        report: report_end,
-        run,
-        plan,
-    };
-    let namespaces = child.plan.as_ref().map_or(0, Plan::namespaces);
-    let forked = if namespaces == 0 {
-        sys::fork().map_err(|error| Failure::io(Step::Fork, &error))?
-    } else {
-        sys::clone(namespaces).map_err(|error| Failure::io(Step::Namespaces, &error))?
-    };
-    let pid = match forked {
-        Forked::Child if namespaces == 0 => child.run(),
-        Forked::Child => init::run(child),
-        Forked::Parent(pid) => pid,
+    let (Begun { pid, reports, errors }, plan) = match plan {
+        Some(plan) if plan.namespaces() != 0 => {
+            let ready = Ready::or_make(ready, plan.namespaces())?;
+            let begun = ready.begin(&run, &plan, &[&stdin, &stdout, &stderr]);
+            // That the output is closed is seen only when this process has it open no more.
+            drop((stdin, stdout, stderr));
+            let Ready { pid, reports, errors, .. } = ready;
+            if let Err(failure) = begun {
+                return Err(given_up(pid, Some(failure)));
+            }
+            (Begun { pid, reports, errors }, Some(plan))
+        }
+        plan => {
+            if let Some(ready) = ready {
+                ready.end();
+            }
+            fork(run, plan, [stdin, stdout, stderr])?
+        }
     };
     let first = pid.as_raw_nonzero().get();
-    let init = child.plan.as_ref().is_some_and(Plan::has_init).then_some(first);
-    let Child { plan, stdin, stdout, stderr, errors: errors_end, report: report_end, .. } = child;
-    // That the program has begun, and later that the output is closed, is seen only when this process has them open no more.
-    drop((stdin, stdout, stderr, errors_end, report_end));
-    if namespaces != 0 {
-        match identity::write(first) {
-            Ok(()) => drop(socket::send(&reports, &[report::GO], &[], true)),
-            Err(failure) => return Err(given_up(pid, Some(failure))),
-        }
-    }
+    let init = plan.as_ref().is_some_and(Plan::has_init).then_some(first);
     let outcome = outcome(&errors, socket, host);
     let started = Instant::now();
     match outcome {
@@ -169,8 +147,35 @@ pub(super) fn launch(
     })
 }
 
+/// What is on the way to the program.
+struct Begun {
+    pid: Pid,
+    reports: OwnedFd,
+    errors: OwnedFd,
+}
+
+/// Begins in the namespaces that there are.
+fn fork(
+    run: Run,
+    plan: Option<Plan>,
+    streams: [Option<OwnedFd>; 3],
+) -> Result<(Begun, Option<Plan>), Failure> {
+    let (reports, report_end) = socket::packets().map_err(failed)?;
+    rustix::net::sockopt::set_socket_passcred(&reports, true).map_err(failed)?;
+    let (errors, errors_end) = pipe_with(PipeFlags::CLOEXEC).map_err(failed)?;
+    let child = Child::new(run, plan, streams, errors_end, report_end)?;
+    let pid = match sys::fork().map_err(|error| Failure::io(Step::Fork, &error))? {
+        Forked::Child => child.run(),
+        Forked::Parent(pid) => pid,
+    };
+    // All else of it is dropped: that the program has begun, and later that the output is closed, is seen only when this process has
+    // it open no more.
+    let Child { plan, .. } = child;
+    Ok((Begun { pid, reports, errors }, plan))
+}
+
 /// Ends what was begun: it would end by itself after a failure, but is not waited for where nobody wants it any more.
-fn given_up(pid: rustix::process::Pid, failure: Option<Failure>) -> Option<Failure> {
+fn given_up(pid: Pid, failure: Option<Failure>) -> Option<Failure> {
     let _ = rustix::process::kill_process(pid, Signal::KILL);
     while sys::reap(true).is_ok() {}
     failure

@@ -4,8 +4,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::io::Errno;
 
-/// How much is read at once: little enough to be near the processor still when it is counted and written.
-const CHUNK: usize = 128 << 10;
+/// How much is read at once: all that a pipe holds, and little enough to be near the processor still when it is counted and written.
+const CHUNK: usize = 256 << 10;
 
 /// How often at most it is read before other things get their turn.
 const TURNS: usize = 32;

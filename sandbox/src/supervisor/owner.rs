@@ -1,26 +1,28 @@
 //! The supervisor of one job.
 
+mod begin;
 mod tell;
 mod waits;
 
-use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
-use rustix::process::{getpid, set_child_subreaper, setsid};
+use rustix::process::getpid;
 
-use super::child::{Failure, report};
+use super::child::report;
 use super::ending::Ending;
-use super::launch;
 use super::output::Pump;
 use super::spawner::{drain, timeout};
 use super::tree::{self, Identity};
 use crate::inside::Plan;
 use crate::socket;
 use crate::sys::{self, Reaped};
-use crate::wire::{self, Incoming, Reader, Run, Writer, to_host, to_supervisor};
+use crate::wire::{self, Incoming, Reader, Writer, to_host, to_supervisor};
 use waits::Wait;
+
+pub(super) use begin::{run, wait};
 
 /// How often the host is told of output: 20 times a second.
 const BEAT: Duration = Duration::from_millis(50);
@@ -34,7 +36,8 @@ struct Owner {
     host: Option<OwnedFd>,
     spawner: OwnedFd,
     children: OwnedFd,
-    report: OwnedFd,
+    /// Where the first process of a namespace reports, until it has said the last: its end may take a while after that.
+    report: Option<OwnedFd>,
     pump: Option<Pump>,
     identity: Identity,
     /// Kept open where the output is a terminal; then its end is not seen there.
@@ -48,96 +51,6 @@ struct Owner {
     waits: Vec<Wait>,
     told: (Instant, u64, bool),
     plan: Option<Plan>,
-}
-
-/// Runs the command that the host describes at the other end of `socket`, and owns what comes of it until nothing is left.
-pub(super) fn run(socket: OwnedFd, host: Option<OwnedFd>, spawner: OwnedFd) -> ! {
-    let _ = setsid();
-    let _ = rustix::thread::set_name(c"toolkit-job");
-    let code = match start(socket, host, spawner) {
-        Ok(mut owner) => {
-            owner.serve();
-            owner.finish();
-            0
-        }
-        Err(()) => 0,
-    };
-    sys::leave(code)
-}
-
-/// Waits for what is to be run, and starts it. The host is told how that went.
-fn start(socket: OwnedFd, host: Option<OwnedFd>, spawner: OwnedFd) -> Result<Owner, ()> {
-    let own = getpid();
-    set_child_subreaper(Some(own)).map_err(drop)?;
-    let children = sys::children_ended().map_err(drop)?;
-    let mut incoming = Incoming::default();
-    let mut given = Vec::new();
-    let mut buffer = vec![0; 256 << 10];
-    let message = loop {
-        if let Some(message) = incoming.next()? {
-            break message;
-        }
-        let received = socket::receive(&socket, &mut buffer, true).map_err(drop)?;
-        if received.length == 0 {
-            return Err(());
-        }
-        incoming.push(&buffer[..received.length]);
-        given.extend(received.descriptors);
-    };
-    drop(buffer);
-    let mut reader = Reader::new(&message);
-    let run =
-        (reader.byte() == Some(to_supervisor::RUN)).then(|| Run::read(&mut reader)).flatten().ok_or(())?;
-    let tell = |failure: &Failure| {
-        let message = Writer::new(to_host::FAILED)
-            .byte(failure.step as u8)
-            .signed(failure.error)
-            .bytes(&failure.detail)
-            .finish();
-        let _ = socket::send(&socket, &message, &[], true);
-    };
-    let launched = match launch::launch(run, given, &socket, host.as_ref()) {
-        Ok(launched) => launched,
-        Err(failure) => {
-            if let Some(failure) = failure {
-                tell(&failure);
-            }
-            return Err(());
-        }
-    };
-    let mut message = Writer::new(to_host::STARTED).number(u64::from(launched.command.cast_unsigned()));
-    message = wire::containment(message, &launched.containment);
-    let master: Vec<BorrowedFd<'_>> = launched.master.iter().map(|master| master.as_fd()).collect();
-    let message = message.finish();
-    let sent = socket::send(&socket, &message, &master, true).unwrap_or(0);
-    drop(master);
-    let pump = match (launched.output, launched.master) {
-        (Some(pipe), _) => Some(Pump::new(pipe, launched.file)),
-        (None, Some(master)) => Some(Pump::new(master, launched.file)),
-        (None, None) => None,
-    };
-    Ok(Owner {
-        socket,
-        incoming,
-        outgoing: message[sent..].to_vec(),
-        alone: false,
-        host,
-        spawner,
-        children,
-        report: launched.report,
-        pump,
-        identity: launched.identity,
-        slave: launched.slave,
-        command: launched.command,
-        init: launched.init,
-        started: launched.started,
-        exited: false,
-        empty: false,
-        ending: None,
-        waits: Vec::new(),
-        told: (Instant::now(), 0, false),
-        plan: launched.plan,
-    })
 }
 
 impl Owner {
@@ -163,15 +76,12 @@ impl Owner {
                     self.pump.as_ref().and_then(Pump::source).unwrap_or(idle),
                     PollFlags::IN,
                 ),
-                PollFd::from_borrowed_fd(
-                    if self.init.is_some() { self.report.as_fd() } else { idle },
-                    PollFlags::IN,
-                ),
+                PollFd::from_borrowed_fd(self.report.as_ref().map_or(idle, OwnedFd::as_fd), PollFlags::IN),
             ];
             let _ = poll(&mut watched, timeout(wait).as_ref());
             let [ended, said, orphaned, host_gone, output, reported] =
                 watched.map(|fd| !fd.revents().is_empty());
-            if reported && self.init.is_some() {
+            if reported {
                 self.reports();
             }
             if ended {
@@ -272,11 +182,16 @@ impl Owner {
     /// Hears what the first process of the namespace has to say.
     fn reports(&mut self) {
         let mut packet = [0; 64];
-        while let Ok(received) = socket::receive(&self.report, &mut packet, false) {
+        while let Some(report) = &self.report
+            && let Ok(received) = socket::receive(report, &mut packet, false)
+        {
             let mut reader = match packet[..received.length].split_first() {
                 Some((&report::EXIT, rest)) => Reader::new(rest),
                 Some(_) => continue,
-                None => return,
+                None => {
+                    self.report = None;
+                    return;
+                }
             };
             let mut read = || {
                 Some(Reaped {

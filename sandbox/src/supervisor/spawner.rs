@@ -26,16 +26,17 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, getpid, pidfd_open, set_child_subreaper, setsid};
 
+use super::next::{Next, Waiting};
 use super::{owner, tree};
 use crate::sys::{self, Forked};
-use crate::wire::{Writer, to_host};
+use crate::wire::{Reader, Writer, to_host};
 use crate::{probe, socket};
 
 /// What the host asks of the spawner, in the first byte of a packet.
 pub(crate) mod ask {
     /// A handle of the host's process comes with it.
     pub(crate) const HELLO: u8 = 0;
-    /// A supervisor for the socket that comes with it; then the job's number.
+    /// A supervisor for the socket that comes with it; then the job's number, and the namespaces that it takes.
     pub(crate) const JOB: u8 = 1;
     /// What the system offers to contain commands, told to the socket that comes with it.
     pub(crate) const PROBE: u8 = 2;
@@ -46,6 +47,8 @@ const LAST: Duration = Duration::from_secs(10);
 
 struct Spawner {
     socket: OwnedFd,
+    /// Supervisors of jobs that have not come yet.
+    next: Next,
     /// The host's process, once it has been handed over.
     host: Option<OwnedFd>,
     /// This process.
@@ -95,6 +98,7 @@ fn prepare() -> rustix::io::Result<(Spawner, OwnedFd)> {
     let own = pidfd_open(getpid(), PidfdFlags::empty())?;
     let spawner = Spawner {
         socket,
+        next: Next::default(),
         host: None,
         own,
         supervisors: HashMap::new(),
@@ -115,7 +119,9 @@ impl Spawner {
                 PollFd::from_borrowed_fd(nobody, PollFlags::IN),
                 PollFd::from_borrowed_fd(host, PollFlags::IN),
             ];
-            if poll(&mut watched, timeout(wait).as_ref()).is_err_and(|error| error != rustix::io::Errno::INTR)
+            let wait_for = wait.min(self.next.due());
+            if poll(&mut watched, timeout(wait_for).as_ref())
+                .is_err_and(|error| error != rustix::io::Errno::INTR)
             {
                 break;
             }
@@ -132,23 +138,34 @@ impl Spawner {
             if ended || wait != Duration::MAX {
                 wait = if self.clean() { Duration::MAX } else { Duration::from_millis(3) };
             }
+            self.make_ready();
         }
         self.end(children);
     }
 
     /// Does what the host asks; `false` where the host is gone.
     fn answer(&mut self) -> bool {
-        let mut packet = [0; 16];
+        let mut packet = [0; 32];
         let Ok(mut received) = socket::receive(&self.socket, &mut packet, true) else { return false };
         let (Some((&kind, rest)), Some(given)) =
             (packet.get(..received.length).and_then(<[u8]>::split_first), received.descriptors.pop())
         else {
             return received.length > 0;
         };
-        let number = rest.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+        let mut reader = Reader::new(rest);
+        let number = reader.number().unwrap_or(0);
         if kind == ask::HELLO {
             self.host = Some(given);
             return true;
+        }
+        if kind == ask::JOB {
+            // One that was killed does not take it.
+            let waiting = self.next.take(reader.signed().unwrap_or(0));
+            if let Some(waiting) = waiting.filter(|waiting| waiting.give(given.as_fd())) {
+                self.others.retain(|&pid| pid != waiting.pid);
+                self.supervisors.insert(waiting.pid, number);
+                return true;
+            }
         }
         match sys::fork() {
             Ok(Forked::Parent(pid)) => {
@@ -159,20 +176,12 @@ impl Spawner {
                 }
             }
             Ok(Forked::Child) => {
-                let host = self.host.take();
-                let own = rustix::io::dup(&self.own);
-                // What is the spawner's alone is closed, lest the host take a supervisor for it.
-                let null =
-                    rustix::fs::open("/dev/null", rustix::fs::OFlags::CLOEXEC, rustix::fs::Mode::empty());
-                if let Ok(null) = null {
-                    self.socket = null;
+                let (host, own) = self.become_another();
+                match kind {
+                    ask::JOB => owner::run(given, host, own),
+                    ask::PROBE => probe::run(&given),
+                    _ => sys::leave(1),
                 }
-                match own {
-                    Ok(own) if kind == ask::JOB => owner::run(given, host, own),
-                    Ok(_) if kind == ask::PROBE => probe::run(&given),
-                    _ => {}
-                }
-                sys::leave(1)
             }
             Err(error) => {
                 let message = Writer::new(to_host::FAILED)
@@ -184,6 +193,41 @@ impl Spawner {
             }
         }
         true
+    }
+
+    /// In a fork: what is the spawner's alone is closed, lest others take the fork for it. What is left is the host and the spawner, to
+    /// be watched.
+    fn become_another(&mut self) -> (Option<OwnedFd>, OwnedFd) {
+        let null = rustix::fs::open("/dev/null", rustix::fs::OFlags::CLOEXEC, rustix::fs::Mode::empty());
+        let (Ok(own), Ok(null)) = (rustix::io::dup(&self.own), null) else { sys::leave(1) };
+        self.socket = null;
+        self.next.clear();
+        (self.host.take(), own)
+    }
+
+    /// Makes supervisors for the next jobs, where that is due.
+    fn make_ready(&mut self) {
+        while let Some(namespaces) = self.next.turn() {
+            let waiting = self.wait_for_job(namespaces);
+            self.next.put(namespaces, waiting);
+        }
+    }
+
+    /// A supervisor that waits for a job.
+    fn wait_for_job(&mut self, namespaces: i32) -> Option<Waiting> {
+        let (jobs, theirs) = socket::packets().ok()?;
+        match sys::fork().ok()? {
+            Forked::Parent(pid) => {
+                let pid = pid.as_raw_nonzero().get();
+                self.others.push(pid);
+                Some(Waiting { pid, jobs })
+            }
+            Forked::Child => {
+                drop(jobs);
+                let (host, own) = self.become_another();
+                owner::wait(theirs, namespaces, host, own)
+            }
+        }
     }
 
     /// Waits for what has ended and kills what supervisors have left. Whether nothing is left of that.
@@ -218,6 +262,7 @@ impl Spawner {
 
     /// Waits until all supervisors have ended their jobs.
     fn end(&mut self, children: &OwnedFd) {
+        self.next.clear();
         let begun = Instant::now();
         loop {
             let clean = self.clean();

@@ -5,14 +5,14 @@ use crate::statistics::median;
 
 /// What was measured of one contender, a figure a round.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Series {
-    pub(super) measurement: String,
-    pub(super) contender: String,
-    pub(super) figures: Vec<f64>,
+pub(crate) struct Series {
+    pub(crate) measurement: String,
+    pub(crate) contender: String,
+    pub(crate) figures: Vec<f64>,
 }
 
 impl Series {
-    pub(super) fn parse(line: &str) -> Result<Self> {
+    pub(crate) fn parse(line: &str) -> Result<Self> {
         let fields: Vec<_> = line.split('\t').collect();
         let [measurement, contender, figures @ ..] = &*fields else {
             return Err(format!("not a line of a measuring program: `{line}`").into());
@@ -21,30 +21,30 @@ impl Series {
         Ok(Self { measurement: (*measurement).to_owned(), contender: (*contender).to_owned(), figures })
     }
 
-    pub(super) fn median(&self) -> f64 {
+    pub(crate) fn median(&self) -> f64 {
         median(self.figures.iter().copied())
     }
 
     /// The least and the greatest.
-    pub(super) fn spread(&self) -> (f64, f64) {
+    pub(crate) fn spread(&self) -> (f64, f64) {
         let least = self.figures.iter().copied().fold(f64::INFINITY, f64::min);
         let greatest = self.figures.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         (least, greatest)
     }
 
     /// The median of what `of` makes of both figures of a round: what disturbs a round disturbs both.
-    pub(super) fn paired(&self, base: &Self, of: impl Fn(f64, f64) -> f64) -> f64 {
+    pub(crate) fn paired(&self, base: &Self, of: impl Fn(f64, f64) -> f64) -> f64 {
         median(self.figures.iter().zip(&base.figures).map(|(one, base)| of(*one, *base)))
     }
 
     /// How many times the base.
-    pub(super) fn ratio(&self, base: &Self) -> f64 {
+    pub(crate) fn ratio(&self, base: &Self) -> f64 {
         self.paired(base, |one, base| one / base)
     }
 }
 
 /// Adds the figures of another run of a program to those of the runs before.
-pub(super) fn append(all: &mut Vec<Series>, one: Series) {
+pub(crate) fn append(all: &mut Vec<Series>, one: Series) {
     let same =
         |before: &&mut Series| before.measurement == one.measurement && before.contender == one.contender;
     match all.iter_mut().find(same) {
@@ -53,7 +53,7 @@ pub(super) fn append(all: &mut Vec<Series>, one: Series) {
     }
 }
 
-pub(super) fn find<'a>(all: &'a [Series], measurement: &str, contender: &str) -> Option<&'a Series> {
+pub(crate) fn find<'a>(all: &'a [Series], measurement: &str, contender: &str) -> Option<&'a Series> {
     all.iter().find(|one| one.measurement == measurement && one.contender == contender)
 }
 

@@ -1,0 +1,84 @@
+//! Supervisors for jobs that have not come yet.
+//!
+//! What a job waits for longest is made before it comes: a fork, and where it is to be contained the namespaces. Which kind the next
+//! job is nobody knows, but it is mostly like one before: so one supervisor waits for a job without namespaces of its own, and one for
+//! a job with those that the last such job had, each once there was such a job and until there was none for a while.
+
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use crate::socket;
+
+/// How long after a job the supervisor of the next is made: not while the job itself begins.
+const SOON: Duration = Duration::from_millis(3);
+/// How long one is kept where no job of its kind comes.
+const KEPT: Duration = Duration::from_mins(1);
+
+/// A supervisor that waits for its job.
+pub(super) struct Waiting {
+    pub(super) pid: i32,
+    /// Where it is given the job; it ends when this is closed.
+    pub(super) jobs: OwnedFd,
+}
+
+impl Waiting {
+    /// Gives it the socket of a job. Whether it lives to take it.
+    pub(super) fn give(&self, job: BorrowedFd<'_>) -> bool {
+        socket::send(&self.jobs, &[0], &[job], true).is_ok()
+    }
+}
+
+/// A kind of job that there was.
+struct Kind {
+    namespaces: i32,
+    /// When the last of it came.
+    since: Instant,
+    waiting: Option<Waiting>,
+}
+
+/// Those that wait: one without namespaces of its own, and one with, at most.
+#[derive(Default)]
+pub(super) struct Next(Vec<Kind>);
+
+impl Next {
+    /// A job has come that takes these namespaces: takes the one that waits for it, if there is one. The next is likely to be such a job.
+    pub(super) fn take(&mut self, namespaces: i32) -> Option<Waiting> {
+        let kind = self.0.iter_mut().find(|kind| kind.namespaces == namespaces);
+        let waiting = kind.and_then(|kind| kind.waiting.take());
+        self.0.retain(|kind| (kind.namespaces == 0) != (namespaces == 0));
+        self.0.push(Kind { namespaces, since: Instant::now(), waiting: None });
+        waiting
+    }
+
+    /// How long until [`turn`](Self::turn) has something to do.
+    pub(super) fn due(&self) -> Duration {
+        let since = self.0.iter().map(|kind| kind.since).max();
+        let due = |kind: &Kind| match (&kind.waiting, since) {
+            (None, Some(since)) => SOON.saturating_sub(since.elapsed()),
+            _ => KEPT.saturating_sub(kind.since.elapsed()),
+        };
+        self.0.iter().map(due).min().unwrap_or(Duration::MAX)
+    }
+
+    /// Lets those end that nobody has taken for long. The namespaces of one that is due, which is to be [`put`](Self::put) here.
+    pub(super) fn turn(&mut self) -> Option<i32> {
+        self.0.retain(|kind| kind.since.elapsed() < KEPT);
+        if self.0.iter().any(|kind| kind.since.elapsed() < SOON) {
+            return None;
+        }
+        self.0.iter().find(|kind| kind.waiting.is_none()).map(|kind| kind.namespaces)
+    }
+
+    /// One for these namespaces. Where none could be made, the next job gets one when it comes, or is told why not.
+    pub(super) fn put(&mut self, namespaces: i32, waiting: Option<Waiting>) {
+        match self.0.iter_mut().find(|kind| kind.namespaces == namespaces) {
+            Some(kind) if waiting.is_some() => kind.waiting = waiting,
+            _ => self.0.retain(|kind| kind.namespaces != namespaces),
+        }
+    }
+
+    /// Lets all end.
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+}

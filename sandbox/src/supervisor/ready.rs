@@ -1,0 +1,102 @@
+//! What can be made for a sandboxed job before it is known what it is for: the process that it begins with, in namespaces of its own.
+
+use std::io::{Seek as _, Write as _};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+
+use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::io::Errno;
+use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
+
+use super::child::{Failure, Step, report};
+use crate::inside::{Plan, identity, init};
+use crate::socket;
+use crate::sys::{self, Forked};
+use crate::wire::{Run, Writer};
+
+/// A process that waits for what it is to do. It ends with the one that made it.
+pub(super) struct Ready {
+    pub(super) pid: Pid,
+    /// All that it is made for; mounts it makes its own when it is told to begin, lest it miss what is mounted meanwhile.
+    namespaces: i32,
+    /// Where it says how far it is.
+    pub(super) reports: OwnedFd,
+    /// Where it says what failed; closed without a word where nothing did.
+    pub(super) errors: OwnedFd,
+}
+
+fn failed(error: Errno) -> Failure {
+    Failure::new(Step::Prepare, error)
+}
+
+impl Ready {
+    /// Makes it, in these namespaces.
+    pub(super) fn make(namespaces: i32) -> Result<Self, Failure> {
+        let (reports, report_end) = socket::packets().map_err(failed)?;
+        rustix::net::sockopt::set_socket_passcred(&reports, true).map_err(failed)?;
+        let (errors, errors_end) = pipe_with(PipeFlags::CLOEXEC).map_err(failed)?;
+        let forked = sys::clone(namespaces & !libc::CLONE_NEWNS);
+        let pid = match forked.map_err(|error| Failure::io(Step::Namespaces, &error))? {
+            Forked::Child => init::run(errors_end, report_end),
+            Forked::Parent(pid) => pid,
+        };
+        let ready = Self { pid, namespaces, reports, errors };
+        match identity::write(pid.as_raw_nonzero().get()) {
+            Ok(()) => Ok(ready),
+            Err(failure) => {
+                ready.end();
+                Err(failure)
+            }
+        }
+    }
+
+    /// This one, if it lives and is in these namespaces; otherwise another.
+    pub(super) fn or_make(ready: Option<Self>, namespaces: i32) -> Result<Self, Failure> {
+        match ready {
+            Some(ready) if ready.namespaces == namespaces && ready.lives() => Ok(ready),
+            other => {
+                if let Some(other) = other {
+                    other.end();
+                }
+                Self::make(namespaces)
+            }
+        }
+    }
+
+    fn lives(&self) -> bool {
+        let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        waitid(WaitId::Pid(self.pid), look).is_ok_and(|ended| ended.is_none())
+    }
+
+    /// Ends it, and waits for that.
+    pub(super) fn end(self) {
+        let _ = kill_process(self.pid, Signal::KILL);
+        let _ = waitid(WaitId::Pid(self.pid), WaitIdOptions::EXITED);
+    }
+
+    /// Tells it what to do.
+    pub(super) fn begin(
+        &self,
+        run: &Run,
+        plan: &Plan,
+        streams: &[&Option<OwnedFd>; 3],
+    ) -> Result<(), Failure> {
+        let order = memfd_create(c"toolkit-order", MemfdFlags::CLOEXEC).map_err(failed)?;
+        let mut order = std::fs::File::from(order);
+        let given = streams.iter().fold(0, |bits, stream| bits << 1 | u8::from(stream.is_some()));
+        let written = plan.write(Writer::new(report::GO).bytes(&run.write())).finish();
+        order
+            .write_all(&written)
+            .and_then(|()| order.rewind())
+            .map_err(|error| Failure::io(Step::Prepare, &error))?;
+        let descriptors: Vec<BorrowedFd<'_>> = streams
+            .iter()
+            .filter_map(|stream| stream.as_ref())
+            .map(OwnedFd::as_fd)
+            .chain([order.as_fd()])
+            .collect();
+        // One that has ended is seen by what it closes.
+        let _ = socket::send(&self.reports, &[report::GO, given], &descriptors, true);
+        Ok(())
+    }
+}

@@ -26,9 +26,9 @@ const PROTECTED: &[&str] = &[
     ".cargo/config.toml",
     ".cargo/config",
 ];
-/// What is kept from being made, too, where nobody was asked: as soon as it is there it decides what runs.
+/// What is kept from being made, too, where nobody was asked: as soon as it is there it decides what runs. While the command runs an empty
+/// directory is in its place; a `toolkit.json5` is not among them, since it can only take away until it is trusted.
 const NEVER_MADE: &[&str] = &[
-    "toolkit.json5",
     ".git",
     ".githooks",
     ".husky",

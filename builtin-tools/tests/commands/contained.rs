@@ -120,7 +120,6 @@ async fn where_nobody_was_asked_what_decides_and_what_is_secret_is_left_alone() 
         ".git/info/attributes",
         ".git/modules/x",
         "sub/deep/.git/config",
-        "toolkit.json5",
         ".vscode/tasks.json",
         ".envrc",
         ".mcp.json",
@@ -141,7 +140,7 @@ async fn where_nobody_was_asked_what_decides_and_what_is_secret_is_left_alone() 
         assert!(result.is_error() && house.asked().is_empty(), "{path}: {}", result.text());
         assert!(result.text().contains("Permission denied"), "{path}: {}", result.text());
     }
-    for path in ["toolkit.json5", ".vscode", ".husky", ".envrc"] {
+    for path in [".vscode", ".husky", ".envrc"] {
         assert!(!house.path(path).exists(), "{path} is left");
     }
     // What git writes is asked about, and with it the whole command.

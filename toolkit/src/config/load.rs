@@ -186,10 +186,6 @@ fn read_file(
         return None;
     }
     let path = std::path::absolute(&path).unwrap_or(path);
-    // It says nothing; the sandbox of a command puts one there, lest the command make a file.
-    if kind == Kind::Workspace && path.is_dir() {
-        return None;
-    }
     let mut fault = |place: Option<parse::Place>, reason: &str| {
         let file = Arc::from(path.as_path());
         let origin = match place {

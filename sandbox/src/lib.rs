@@ -41,7 +41,7 @@
 //! | the spawner is killed | supervisors kill their jobs; the next job starts another spawner | `death.rs` |
 //! | what waits for a job is killed, or its spawner | the job is started without it; nothing of it is left | `ready.rs` |
 //! | a process forks twice, starts a session, is deaf to TERM, is stopped | it is listed and ended all the same | `hang.rs` |
-//! | the disk is full | the job runs on; [`Progress`] says how much is in the file | `death.rs` |
+//! | the disk is full, or an output of more than 32 MiB would leave less than 512 MiB of it | the job runs on; [`Progress`] says how much is in the file | `death.rs` |
 //! | [`Job`] is dropped | all is killed, after the command's [grace](Command::grace) | `death.rs` |
 //!
 //! What remains: a job *without* process ids of its own (without a sandbox) that means harm can stop or kill its supervisor and the

@@ -10,6 +10,12 @@ const CHUNK: usize = 256 << 10;
 /// How often at most it is read before other things get their turn.
 const TURNS: usize = 32;
 
+/// So much of the disk is left to others by an output that is longer than [`STEP`].
+const RESERVE: u64 = 512 << 20;
+
+/// After how much that is looked at again.
+const STEP: u64 = 32 << 20;
+
 /// What reads a job's output, counts it and writes it to the file.
 pub(crate) struct Pump {
     /// The pipe's end, or the terminal's master. `None` once it is closed.
@@ -20,6 +26,9 @@ pub(crate) struct Pump {
     pub(crate) newlines: u64,
     pub(crate) written: u64,
     pub(crate) error: Option<i32>,
+    reserve: u64,
+    /// When the disk is looked at next.
+    look_at: u64,
 }
 
 impl Pump {
@@ -33,6 +42,8 @@ impl Pump {
             newlines: 0,
             written: 0,
             error: None,
+            reserve: RESERVE,
+            look_at: STEP,
         }
     }
 
@@ -87,7 +98,12 @@ impl Pump {
                 {
                     let (written, error) = write_all(file, chunk);
                     self.written += written;
-                    self.error = error.map(Errno::raw_os_error);
+                    let short = || is_short(file, self.reserve).then_some(Errno::NOSPC);
+                    let looks = self.written >= self.look_at;
+                    if looks {
+                        self.look_at = self.written + STEP;
+                    }
+                    self.error = error.or_else(|| looks.then(short).flatten()).map(Errno::raw_os_error);
                 }
                 true
             }
@@ -100,6 +116,11 @@ impl Pump {
             }
         }
     }
+}
+
+/// Whether the disk of a file has less than this left. One that does not tell has enough.
+fn is_short(file: &OwnedFd, reserve: u64) -> bool {
+    rustix::fs::fstatvfs(file).is_ok_and(|disk| disk.f_bavail.saturating_mul(disk.f_frsize) < reserve)
 }
 
 /// Writes it all, or says how much of it was and why the rest was not.
@@ -121,4 +142,24 @@ fn write_all(file: &OwnedFd, mut bytes: &[u8]) -> (u64, Option<Errno>) {
         }
     }
     (written, None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_output_leaves_others_something_of_the_disk() {
+        for (reserve, is_cut) in [(u64::MAX, true), (0, false)] {
+            let source = tempfile::tempfile().unwrap();
+            source.set_len(STEP + (CHUNK as u64) * 4).unwrap();
+            let file = tempfile::tempfile().unwrap();
+            let mut pump = Pump::new(source.into(), Some(file.into()));
+            pump.reserve = reserve;
+            while pump.read() {}
+            assert_eq!(pump.error == Some(Errno::NOSPC.raw_os_error()), is_cut);
+            assert_eq!(pump.bytes, STEP + (CHUNK as u64) * 4);
+            assert_eq!(pump.written, if is_cut { STEP } else { pump.bytes });
+        }
+    }
 }

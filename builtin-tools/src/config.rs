@@ -13,7 +13,8 @@ pub struct ExecSettings {
     /// What happens to a command that is not proved to only read. Of this and `permission.exec` the stricter counts.
     #[arg(default = ExecSecurity::Ask)]
     pub security: ExecSecurity,
-    /// How long a command may run unless its call says otherwise, in seconds, from 1 to 86400 (a day).
+    /// How long a command may run unless its call says otherwise, in seconds, from 1 to 86400 (a day). One that was started in
+    /// the background has no such bound.
     #[arg(default = 120, range(1..=86_400))]
     pub timeout_sec: u64,
     /// The longest that a call can say, in seconds, from 1 to 86400 (a day).
@@ -33,6 +34,10 @@ pub struct ExecSettings {
     /// Directories that are looked for programs before those of `PATH`.
     #[arg(default)]
     pub path_prepend: Vec<String>,
+    /// Variables of the host's environment, by name, that commands get beside the usual ones: secrets, too. Those that a shell or a
+    /// loader would run or load something for never are.
+    #[arg(default)]
+    pub inherit_env: Vec<String>,
     /// How patches are applied.
     pub apply_patch: Option<ApplyPatchSettings>,
     /// Whether commands run in a sandbox of the operating system, where there is one. `false` is `sandbox: "off"`.
@@ -192,9 +197,27 @@ pub struct MessageSettings {
     pub enabled: bool,
 }
 
+const ASKED: Option<(&str, &str)> = Some(("security", "ask"));
+
 toolkit::config_section!(ConfigSection::at::<ExecSettings>("tools.exec").tool("exec").gates(&[
     ConfigGate::Models { tool: "apply_patch", key: "applyPatch.allowModels" },
     ConfigGate::Directories { key: "allowedDirectories" },
+    // One denies what the other asks about, and lets run what the other asks about: neither is the stricter.
+    ConfigGate::Order { key: "ask", ranks: &[&["on-miss"], &["always", "off"]], and: None },
+    ConfigGate::Order { key: "security", ranks: &[&["auto"], &["ask"], &["deny"]], and: None },
+    // What is within a sandbox is asked about less, with `security: "auto"`: who takes something away must not take the questions.
+    ConfigGate::Order { key: "sandbox", ranks: &[&["off"], &["auto"], &["required"]], and: ASKED },
+    ConfigGate::Order { key: "enableSandbox", ranks: &[&["false"], &["true"]], and: ASKED },
+    ConfigGate::Order {
+        key: "sandboxMode",
+        ranks: &[&["full"], &["workspace-write"], &["read-only"]],
+        and: ASKED,
+    },
+    ConfigGate::Order { key: "network", ranks: &[&["on"], &["off"]], and: ASKED },
+    ConfigGate::Order { key: "confirmDangerousCommands", ranks: &[&["false"], &["true"]], and: None },
+    ConfigGate::AtMost { key: "timeoutSec" },
+    ConfigGate::AtMost { key: "maxTimeoutSec" },
+    ConfigGate::AtMost { key: "maxBackground" },
 ]));
 toolkit::config_section!(ConfigSection::at::<WebSearchSettings>("tools.web.search").tool("web_search"));
 toolkit::config_section!(

@@ -1,7 +1,10 @@
 //! What can be configured of the builtin tools.
 
+#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
+
 use builtin_tools::config::{ExecSettings, WebFetchSettings, WebSearchSettings};
 use serde_json::{Value, json};
+use std::fs;
 use toolkit::{Configuration, LoadOptions};
 
 /// Every key that the requirements name, with what its schema says of it.
@@ -23,6 +26,7 @@ fn every_key_is_there_with_its_type_default_and_limits() {
         ("exec.backgroundMs", json!({"type": "integer", "minimum": 10, "maximum": 3_600_000})),
         ("exec.safeBins", json!({"type": "array", "items": {"type": "string"}})),
         ("exec.pathPrepend", json!({"type": "array", "items": {"type": "string"}})),
+        ("exec.inheritEnv", json!({"type": "array", "items": {"type": "string"}})),
         ("exec.applyPatch.allowModels", json!({"type": "array", "items": {"type": "string"}})),
         ("exec.enableSandbox", json!({"type": "boolean", "default": true})),
         ("exec.defaultWorkingDirectory", json!({"type": "string"})),
@@ -137,5 +141,117 @@ async fn allowed_directories_count_as_within_the_workspace() {
         let toolbox = toolkit.toolbox(&Caller::new()).await;
         let text = toolbox.call(ToolCall::new("1", "read", json!({ "file_path": path }))).await.text();
         assert!(text.starts_with(expected), "{directories:?}: {text}");
+    }
+}
+
+/// What is in effect of `tools.exec` where the user says one thing and a file of the workspace, which nobody trusts, another.
+fn narrowed(own: &Value, of_workspace: &Value) -> (ExecSettings, Vec<String>) {
+    let root = tempfile::tempdir().unwrap();
+    let write = |name: &str, exec: &Value| {
+        let path = root.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, json!({ "tools": { "exec": exec } }).to_string()).unwrap();
+        path
+    };
+    let user = write("user/toolkit.json5", own);
+    write("work/toolkit.json5", of_workspace);
+    let options = LoadOptions::new().user_file(user).workspace(root.path().join("work"));
+    let configuration = Configuration::load(options).unwrap();
+    let ignored = configuration.ignored().iter().map(|key| key.pointer.replace("/tools/exec/", "")).collect();
+    (configuration.section("tools.exec").unwrap(), ignored)
+}
+
+#[test]
+fn a_workspace_that_nobody_trusts_makes_commands_stricter_and_never_looser() {
+    for (own, of_workspace, expected, ignored) in [
+        (json!({}), json!({ "security": "deny" }), json!({ "security": "deny" }), &[][..]),
+        (json!({}), json!({ "security": "auto" }), json!({ "security": "ask" }), &["security"]),
+        (json!({ "security": "auto" }), json!({ "security": "ask" }), json!({ "security": "ask" }), &[]),
+        (json!({ "security": "deny" }), json!({ "security": "ask" }), json!({ "security": "deny" }), &[]),
+        (json!({}), json!({ "ask": "always" }), json!({ "ask": "always" }), &[]),
+        (json!({}), json!({ "ask": "off" }), json!({ "ask": "off" }), &[]),
+        (json!({ "ask": "off" }), json!({ "ask": "always" }), json!({ "ask": "off" }), &[]),
+        (json!({ "ask": "always" }), json!({ "ask": "off" }), json!({ "ask": "always" }), &[]),
+        (json!({ "ask": "always" }), json!({ "ask": "on-miss" }), json!({ "ask": "always" }), &["ask"]),
+        (json!({}), json!({ "sandbox": "required" }), json!({ "sandbox": "required" }), &[]),
+        (json!({}), json!({ "sandbox": "off" }), json!({ "sandbox": "auto" }), &["sandbox"]),
+        (json!({}), json!({ "enableSandbox": false }), json!({ "enableSandbox": true }), &["enableSandbox"]),
+        (json!({}), json!({ "sandboxMode": "read-only" }), json!({ "sandboxMode": "read-only" }), &[]),
+        (
+            json!({}),
+            json!({ "sandboxMode": "full" }),
+            json!({ "sandboxMode": "workspace-write" }),
+            &["sandboxMode"],
+        ),
+        (json!({}), json!({ "network": "on" }), json!({ "network": "off" }), &["network"]),
+        (
+            json!({ "confirmDangerousCommands": false }),
+            json!({ "confirmDangerousCommands": true }),
+            json!({ "confirmDangerousCommands": true }),
+            &[],
+        ),
+        // What was asked about without a sandbox is asked about all the same.
+        (
+            json!({ "security": "auto", "sandbox": "off" }),
+            json!({ "sandbox": "required" }),
+            json!({ "security": "ask", "sandbox": "required" }),
+            &[],
+        ),
+        (
+            json!({ "security": "auto", "enableSandbox": false }),
+            json!({ "enableSandbox": true }),
+            json!({ "security": "ask", "enableSandbox": true }),
+            &[],
+        ),
+        (
+            json!({ "security": "auto", "sandboxMode": "full" }),
+            json!({ "sandboxMode": "read-only" }),
+            json!({ "security": "ask", "sandboxMode": "read-only" }),
+            &[],
+        ),
+        (
+            json!({ "security": "auto", "network": "on" }),
+            json!({ "network": "off" }),
+            json!({ "security": "ask", "network": "off" }),
+            &[],
+        ),
+        (
+            json!({ "security": "deny", "network": "on" }),
+            json!({ "network": "off", "security": "auto" }),
+            json!({ "security": "deny", "network": "off" }),
+            &["security"],
+        ),
+        (
+            json!({ "security": "auto" }),
+            json!({ "sandboxMode": "read-only", "sandbox": "required" }),
+            json!({ "security": "auto", "sandboxMode": "read-only", "sandbox": "required" }),
+            &[],
+        ),
+        (
+            json!({}),
+            json!({ "timeoutSec": 1, "maxTimeoutSec": 2, "maxBackground": 3 }),
+            json!({ "timeoutSec": 1, "maxTimeoutSec": 2, "maxBackground": 3 }),
+            &[],
+        ),
+        (
+            json!({}),
+            json!({ "timeoutSec": 300, "maxTimeoutSec": 80_000, "maxBackground": 900 }),
+            json!({ "timeoutSec": 120, "maxTimeoutSec": 3_600, "maxBackground": 64 }),
+            &[],
+        ),
+        (json!({ "timeoutSec": 10 }), json!({ "timeoutSec": 11 }), json!({ "timeoutSec": 10 }), &[]),
+        (
+            json!({}),
+            json!({ "safeBins": ["rm"], "pathPrepend": ["bin"], "backgroundMs": 10, "inheritEnv": ["TOKEN"] }),
+            json!({ "safeBins": [], "pathPrepend": [], "backgroundMs": null, "inheritEnv": [] }),
+            &["safeBins", "pathPrepend", "backgroundMs", "inheritEnv"],
+        ),
+    ] {
+        let (found, told) = narrowed(&own, &of_workspace);
+        let found = serde_json::to_value(&found).unwrap();
+        for (key, value) in expected.as_object().unwrap() {
+            assert_eq!(&found[key], value, "{own} {of_workspace}: {key}");
+        }
+        assert_eq!(told, ignored, "{own} {of_workspace}");
     }
 }

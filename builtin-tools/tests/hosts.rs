@@ -115,7 +115,8 @@ fn a_host_without_the_call_in_its_main_is_told_what_it_lacks() {
     for told in &host.told {
         assert_eq!(told["guarantee"], "process-group", "{told}");
     }
-    assert_eq!(host.told[0]["sandbox"], serde_json::json!({ "whole": false, "holds": [] }));
+    let sandbox = &host.told[0]["sandbox"];
+    assert_eq!((&sandbox["whole"], &sandbox["holds"]), (&false.into(), &serde_json::json!([])), "{sandbox}");
     wait_until("it was not run", Duration::from_secs(10), || host.root.path().join("work/made").exists());
     host.kill();
     // Nothing takes it along: that is what the guarantee lacks.

@@ -1,8 +1,12 @@
 //! What really holds a command, for metadata and for the model.
 
+mod explained;
+
 use std::fmt;
 
-use crate::{Exit, Mode};
+use crate::Mode;
+
+pub use explained::Explained;
 
 /// A part of the sandbox: one thing that is to hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -93,95 +97,5 @@ impl Containment {
     /// Whether this part holds.
     pub fn holds(&self, part: Part) -> bool {
         self.held.contains(&part)
-    }
-
-    /// What of a failure is probably the sandbox's doing, in words for a model; `None` where nothing in the end of the output looks
-    /// like it, or the command succeeded. It is a guess from the texts of system errors.
-    pub fn explain(&self, output_tail: &str, exit: &Exit) -> Option<String> {
-        let mode = self.mode?;
-        if exit.success() {
-            return None;
-        }
-        let text = output_tail.to_lowercase();
-        let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
-        let mut found = Vec::new();
-        if self.holds(Part::Network)
-            && says(&[
-                "network is unreachable",
-                "temporary failure in name resolution",
-                "could not resolve host",
-                "name or service not known",
-                "getaddrinfo",
-                "eai_again",
-                "socket: operation not permitted",
-                "failed to connect",
-                "connection error",
-                "dial tcp",
-                "dns error",
-                "cannot assign requested address",
-                "enetunreach",
-            ])
-        {
-            found.push(
-                "it has no network: no host can be reached, not even services of this machine on localhost"
-                    .to_owned(),
-            );
-        }
-        let read_only = says(&["read-only file system", "erofs"]);
-        let denied = says(&["permission denied", "eacces", "operation not permitted", "eperm"]);
-        if self.holds(Part::Files) && (read_only || denied) {
-            found.push(match (mode, self.writable.as_slice()) {
-                (Mode::WorkspaceWrite, paths @ [_, ..]) => {
-                    let paths: Vec<_> = paths.iter().map(|path| format!("`{}`", path.display())).collect();
-                    format!(
-                        "files can be written only in {}{}{}",
-                        paths.join(", "),
-                        if self.holds(Part::PrivateTmp) { " and in a private /tmp" } else { "" },
-                        if self.holds(Part::Protected) {
-                            ", where some paths (such as .git) are read-only"
-                        } else {
-                            ""
-                        },
-                    )
-                }
-                _ if self.holds(Part::PrivateTmp) => {
-                    "no file can be written but in a private /tmp".to_owned()
-                }
-                _ => "no file can be written".to_owned(),
-            });
-        }
-        if self.holds(Part::Hidden) && denied {
-            found.push("files that hold keys or credentials cannot be read".to_owned());
-        }
-        if self.holds(Part::PrivateTmp)
-            && says(&[
-                "cannot connect to the docker daemon",
-                "/run/",
-                "/tmp/",
-                "ssh_auth_sock",
-                "authentication agent",
-            ])
-        {
-            found.push(
-                "/tmp and /run are its own and were empty at its start, so files and sockets of other programs are not there"
-                    .to_owned(),
-            );
-        }
-        if self.holds(Part::SystemCalls)
-            && says(&["operation not permitted", "eperm", "ptrace", "function not implemented"])
-        {
-            found.push(
-                "it runs without privileges: no mounting, tracing, changing of owners or setuid programs"
-                    .to_owned(),
-            );
-        }
-        if found.is_empty() {
-            return None;
-        }
-        Some(format!(
-            "this may be because the command ran in a sandbox: {}. If the command needs more, ask for it to be run outside the sandbox \
-             and say why; do not try to get around it",
-            found.join("; ")
-        ))
     }
 }

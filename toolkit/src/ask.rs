@@ -67,6 +67,9 @@ pub struct Ask {
     /// allowed for longer than the session.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub raised: bool,
+    /// What of the configuration would let it through where nobody can be asked; see [`with_hint`](Self::with_hint).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
 }
 
 /// A fact about what will be done.
@@ -127,6 +130,7 @@ impl Ask {
             claim: None,
             at_most: AllowScope::Always,
             raised: false,
+            hint: None,
         }
     }
 
@@ -188,6 +192,15 @@ impl Ask {
         self
     }
 
+    /// Says what of the configuration would let it through where nobody can be asked, as it goes on after "or allow it with": an entry,
+    /// a setting and its value. An empty text says that nothing does. Without it, it is `permission.<kind>`, which a tool whose own
+    /// settings decide has to put right.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
     /// Says what the model says of it: a description or reason from the call's arguments.
     #[must_use]
     pub fn with_claim(mut self, claim: impl Into<String>) -> Self {
@@ -218,7 +231,8 @@ impl Ask {
     fn size(&self) -> usize {
         let details: usize = self.details.iter().map(AskDetail::size).sum();
         let patterns: usize = self.patterns.iter().map(|pattern| pattern.len() + size_of::<String>()).sum();
-        self.kind.len() + self.title.len() + patterns + details + self.claim.as_ref().map_or(0, String::len)
+        let texts = self.claim.iter().chain(&self.hint).map(String::len).sum::<usize>();
+        self.kind.len() + self.title.len() + patterns + details + texts
     }
 }
 

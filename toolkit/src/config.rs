@@ -28,6 +28,7 @@ mod secret;
 mod section;
 mod servers;
 mod settle;
+mod stricter;
 mod trust;
 mod typed;
 mod words;

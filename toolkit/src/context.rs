@@ -305,6 +305,12 @@ impl ToolContext {
         self.scope.session.state()
     }
 
+    /// Whether the host ends with this call, so that no later one can look after what it leaves running. See
+    /// [`Builder::for_one_call`](crate::Builder::for_one_call).
+    pub fn is_for_one_call(&self) -> bool {
+        self.scope.toolkit.settings.is_for_one_call
+    }
+
     /// Tells those who watch how far the call got.
     ///
     /// Nothing is waited for, and nothing happens where nobody watches.

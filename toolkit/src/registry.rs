@@ -228,6 +228,14 @@ impl Builder {
         self
     }
 
+    /// Says that this host ends with its call, as a command line does. A tool can leave nothing running then that a later call
+    /// would look after, and says so: see [`ToolContext::is_for_one_call`](crate::ToolContext::is_for_one_call).
+    #[must_use]
+    pub fn for_one_call(mut self) -> Self {
+        self.settings.is_for_one_call = true;
+        self
+    }
+
     /// Takes arguments only as they are. By default what is not valid but can only mean one thing is repaired: a number
     /// sent as text, say. Other names of a parameter, and `null` for an optional one, are taken all the same.
     #[must_use]

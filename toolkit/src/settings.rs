@@ -28,6 +28,8 @@ pub(crate) const PREPARE_TIMEOUT: Duration = Duration::from_secs(5);
 pub(crate) struct Settings {
     pub(crate) timeout: Duration,
     pub(crate) prepare_timeout: Duration,
+    /// Whether the host ends with its call.
+    pub(crate) is_for_one_call: bool,
     pub(crate) policy: Option<Arc<dyn Policy>>,
     pub(crate) permissions: Permissions,
     pub(crate) own_dirs: OwnDirs,
@@ -77,6 +79,7 @@ impl Default for Settings {
         Self {
             timeout: TIMEOUT,
             prepare_timeout: PREPARE_TIMEOUT,
+            is_for_one_call: false,
             policy: None,
             permissions: Permissions::default(),
             own_dirs: OwnDirs::default(),

@@ -1,5 +1,6 @@
 //! The environment that a command gets: what is on a list, and nothing else of the host's.
 
+use crate::config::ExecSettings;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use toolkit::{ToolError, ToolErrorKind, escape_line};
@@ -29,6 +30,22 @@ const INHERITED: &[&str] = &[
     "PYENV_ROOT",
     "HOSTNAME",
     "CI",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "NODE_EXTRA_CA_CERTS",
+];
+/// The same of those that say over which other machine the network is reached. One may hold a name and a password, and is left out
+/// then.
+const PROXIES: &[&str] = &[
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+    "ALL_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+    "all_proxy",
+    "GOPROXY",
 ];
 /// The same, by how the name begins.
 const INHERITED_PREFIXES: &[&str] = &["LC_", "XDG_"];
@@ -107,16 +124,22 @@ pub(super) struct Environment {
 /// `InvalidArguments` for what can be no variable, `Denied` for what is never set.
 pub(super) fn environment(
     host: impl Iterator<Item = (String, String)>,
-    path_prepend: &[String],
+    settings: &ExecSettings,
     on_terminal: bool,
     wanted: &BTreeMap<String, String>,
 ) -> Result<Environment, ToolError> {
-    let mut variables: BTreeMap<String, String> =
-        host.filter(|(name, value)| is_inherited(name) && !value.contains('\0')).collect();
+    let is_wanted = |name: &String| settings.inherit_env.contains(name) && !is_never(name);
+    let mut variables: BTreeMap<String, String> = host
+        .filter(|(name, value)| (is_wanted(name) || is_inherited(name, value)) && !value.contains('\0'))
+        .collect();
     let own = variables.get("PATH").cloned().unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".to_owned());
     let home = variables.get("HOME").map(PathBuf::from);
-    let path: Vec<String> =
-        path_prepend.iter().map(|directory| from_home(directory, home.as_deref())).chain([own]).collect();
+    let path: Vec<String> = settings
+        .path_prepend
+        .iter()
+        .map(|directory| from_home(directory, home.as_deref()))
+        .chain([own])
+        .collect();
     variables.insert("PATH".to_owned(), path.join(":"));
     variables.insert("TERM".to_owned(), if on_terminal { "xterm-256color" } else { "dumb" }.to_owned());
     let mut asked = Vec::new();
@@ -140,7 +163,10 @@ pub(super) fn from_home(directory: &str, home: Option<&Path>) -> String {
     }
 }
 
-fn is_inherited(name: &str) -> bool {
+fn is_inherited(name: &str, value: &str) -> bool {
+    if PROXIES.contains(&name) {
+        return !value.contains('@');
+    }
     let is_on_list =
         INHERITED.contains(&name) || INHERITED_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
     is_on_list && !is_never(name) && !looks_secret(name)
@@ -186,6 +212,16 @@ fn check(name: &str, value: &str) -> Result<(), ToolError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use toolkit::Configuration;
+
+    fn settings(path_prepend: &[&str], inherit_env: &[&str]) -> ExecSettings {
+        let own = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        ExecSettings { path_prepend: own(path_prepend), inherit_env: own(inherit_env), ..none() }
+    }
+
+    fn none() -> ExecSettings {
+        Configuration::default().section("tools.exec").unwrap()
+    }
 
     fn pairs(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
         pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
@@ -207,8 +243,17 @@ mod tests {
             ("PROMPT_COMMAND", "id"),
             ("GIT_SSH_COMMAND", "id"),
             ("EDITOR", "vi"),
+            ("OWN_TOKEN", "x"),
+            ("HTTPS_PROXY", "http://proxy:3128"),
+            ("http_proxy", "http://ada:secret@proxy:3128"),
+            ("ALL_PROXY", "ada:secret@proxy"),
+            ("NO_PROXY", "localhost,.example.org"),
+            ("GOPROXY", "https://ada:secret@go.example.org,direct"),
+            ("SSL_CERT_FILE", "/etc/ca.pem"),
         ]);
-        let env = environment(host.into_iter(), &["~/bin".to_owned()], false, &BTreeMap::new()).unwrap();
+        let settings =
+            settings(&["~/bin"], &["OWN_TOKEN", "LD_PRELOAD", "BASH_ENV", "BASH_FUNC_ls%%", "NOT_THERE"]);
+        let env = environment(host.into_iter(), &settings, false, &BTreeMap::new()).unwrap();
         assert_eq!(
             env.variables,
             pairs(&[
@@ -217,9 +262,13 @@ mod tests {
                 ("LC_ALL", "C"),
                 ("XDG_CONFIG_HOME", "/c"),
                 ("TERM", "dumb"),
+                ("OWN_TOKEN", "x"),
+                ("HTTPS_PROXY", "http://proxy:3128"),
+                ("NO_PROXY", "localhost,.example.org"),
+                ("SSL_CERT_FILE", "/etc/ca.pem"),
             ])
         );
-        let env = environment(std::iter::empty(), &[], true, &BTreeMap::new()).unwrap();
+        let env = environment(std::iter::empty(), &none(), true, &BTreeMap::new()).unwrap();
         assert_eq!(env.variables["TERM"], "xterm-256color");
         assert_eq!(env.variables["PATH"], "/usr/local/bin:/usr/bin:/bin");
     }
@@ -247,7 +296,7 @@ mod tests {
             ("1A", "x", Err(ToolErrorKind::InvalidArguments)),
             ("A", "x\0", Err(ToolErrorKind::InvalidArguments)),
         ] {
-            let made = environment(std::iter::empty(), &[], false, &pairs(&[(name, value)]));
+            let made = environment(std::iter::empty(), &none(), false, &pairs(&[(name, value)]));
             let found = made.map(|env| {
                 assert_eq!(env.variables[name], value);
                 !env.asked.is_empty()

@@ -23,7 +23,8 @@ pub enum ExecEscalation {
 /// what the command wrote, both streams as they came, then how it ended. A command that ends with another exit code than 0 is an
 /// error, with its output. It reads nothing unless it is given `stdin`.
 ///
-/// A command that does not end by itself, such as a server, belongs in the background: look after it with `process`.
+/// A command that does not end by itself, such as a server, belongs in the background, without a `timeout`: it runs until it is
+/// stopped with `process`, or the session ends.
 ///
 /// # Errors
 ///
@@ -53,7 +54,8 @@ pub async fn exec(
     workdir: Option<&Path>,
     /// Variables of its environment, beside the usual ones. The person is asked about most.
     env: Option<BTreeMap<String, String>>,
-    /// How long it may run, in milliseconds.
+    /// How long it may run, in milliseconds, in the background too. Without it, what runs in the background from its start has no
+    /// such bound.
     #[arg(range(1..=86_400_000))]
     timeout: Option<u64>,
     /// Whether it runs in the background at once: its id is returned, and `process` looks after it.
@@ -76,8 +78,10 @@ pub async fn exec(
     escalate: Option<ExecEscalation>,
 ) -> Result<ToolOutput, ToolError> {
     let env = env.unwrap_or_default();
+    // A carriage return at the end of a line would be a part of its last word.
+    let command = command.replace("\r\n", "\n");
     let call = Call {
-        command,
+        command: &command,
         claim: description,
         workdir,
         env: &env,

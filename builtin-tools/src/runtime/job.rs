@@ -24,10 +24,13 @@ pub(super) struct Running {
     pub(super) command: String,
     pub(super) cwd: PathBuf,
     pub(super) class: &'static str,
+    /// What it was to run in, in words.
+    pub(super) contained: String,
     /// Whether what is written to it can do nothing that was not proved harmless.
     pub(super) is_harmless: bool,
     pub(super) started: Instant,
-    pub(super) timeout: Duration,
+    /// How long it may run; `None` for as long as its session.
+    pub(super) timeout: Option<Duration>,
     pub(super) job: Job,
     pub(super) output: KeptOutput,
     state: watch::Sender<Option<Ended>>,
@@ -72,8 +75,9 @@ pub(super) struct Start {
     pub(super) command: String,
     pub(super) cwd: PathBuf,
     pub(super) class: &'static str,
+    pub(super) contained: String,
     pub(super) is_harmless: bool,
-    pub(super) timeout: Duration,
+    pub(super) timeout: Option<Duration>,
     pub(super) output: KeptOutput,
 }
 
@@ -85,6 +89,7 @@ impl Running {
             command: start.command,
             cwd: start.cwd,
             class: start.class,
+            contained: start.contained,
             is_harmless: start.is_harmless,
             started: Instant::now(),
             timeout: start.timeout,
@@ -109,12 +114,12 @@ impl Running {
     }
 
     async fn until_ended(&self) -> Ended {
-        let deadline = self.started + self.timeout;
+        let deadline = self.timeout.map(|timeout| self.started + timeout);
         let why = tokio::select! {
             exit = self.job.exited() => {
                 return Ended { exit, why: None, stopped: None, at: Instant::now() };
             }
-            () = sleep_until(deadline) => Why::Timeout,
+            () = sleep_until(deadline.unwrap_or(self.started)), if deadline.is_some() => Why::Timeout,
             () = self.end.cancelled() => {
                 self.why.lock().unwrap_or_else(PoisonError::into_inner).unwrap_or(Why::Stopped)
             }

@@ -16,7 +16,26 @@ const MOST_ENDED: usize = 200;
 #[derive(Debug, Default)]
 pub(super) struct Jobs {
     count: AtomicU64,
-    by_number: Mutex<BTreeMap<u64, Arc<Running>>>,
+    taken_up: Mutex<TakenUp>,
+}
+
+#[derive(Debug, Default)]
+struct TakenUp {
+    by_number: BTreeMap<u64, Arc<Running>>,
+    /// The places that are kept for commands that have not been taken up yet.
+    reserved: usize,
+}
+
+/// A place that is kept for a command. Dropping it gives it back.
+#[derive(Debug)]
+pub(super) struct Place(Option<Arc<Jobs>>);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if let Some(jobs) = &self.0 {
+            jobs.lock().reserved -= 1;
+        }
+    }
 }
 
 impl Jobs {
@@ -25,50 +44,45 @@ impl Jobs {
         format!("job_{}", self.count.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
-    /// Takes one up, to live on when its call is over.
+    /// Keeps a place for one that is about to start.
     ///
     /// # Errors
     ///
-    /// `Unavailable` where `most` run already.
-    pub(super) fn take_up(&self, running: &Arc<Running>, most: usize) -> Result<(), ToolError> {
+    /// `Unavailable` where `most` run already, or have a place kept for them.
+    pub(super) fn reserve(self: &Arc<Self>, most: usize) -> Result<Place, ToolError> {
         let mut jobs = self.lock();
-        prune(&mut jobs);
-        self.check(&jobs, most)?;
-        jobs.insert(number(&running.id), Arc::clone(running));
+        jobs.prune();
+        jobs.check(most)?;
+        jobs.reserved += 1;
+        Ok(Place(Some(Arc::clone(self))))
+    }
+
+    /// Takes one up, to live on when its call is over: in the place that is kept for it, or else in a free one.
+    ///
+    /// # Errors
+    ///
+    /// `Unavailable` where none is kept and `most` run already, or have a place kept for them.
+    pub(super) fn take_up(
+        self: &Arc<Self>,
+        running: &Arc<Running>,
+        most: usize,
+        place: &mut Option<Place>,
+    ) -> Result<(), ToolError> {
+        let mut place = place.take().map_or_else(|| self.reserve(most), Ok)?;
+        let mut jobs = self.lock();
+        jobs.by_number.insert(number(&running.id), Arc::clone(running));
+        // It is the job's now.
+        jobs.reserved -= 1;
+        place.0 = None;
         running.to_background();
         Ok(())
-    }
-
-    /// Whether one more may run.
-    ///
-    /// # Errors
-    ///
-    /// `Unavailable` where `most` run already.
-    pub(super) fn has_room(&self, most: usize) -> Result<(), ToolError> {
-        let mut jobs = self.lock();
-        prune(&mut jobs);
-        self.check(&jobs, most)
-    }
-
-    #[expect(clippy::unused_self, reason = "it is about these jobs")]
-    fn check(&self, jobs: &BTreeMap<u64, Arc<Running>>, most: usize) -> Result<(), ToolError> {
-        let running: Vec<&str> = jobs.values().filter(|job| !job.is_gone()).map(|job| &*job.id).collect();
-        if running.len() < most {
-            return Ok(());
-        }
-        let shown = running.iter().take(10).copied().collect::<Vec<_>>().join(", ");
-        Err(ToolError::unavailable(format!(
-            "{most} commands run in the background of this session already ({shown}{}); stop one of them with the tool `process` \
-             first",
-            if running.len() > 10 { ", …" } else { "" }
-        )))
     }
 
     /// All, those that were started first before others.
     pub(super) fn all(&self) -> Vec<Arc<Running>> {
         let mut jobs = self.lock();
-        prune(&mut jobs);
-        jobs.values().cloned().collect()
+        jobs.prune();
+        jobs.by_number.values().cloned().collect()
     }
 
     /// One of them.
@@ -91,17 +105,17 @@ impl Jobs {
 
     /// Forgets one.
     pub(super) fn remove(&self, running: &Running) {
-        self.lock().remove(&number(&running.id));
+        self.lock().by_number.remove(&number(&running.id));
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<u64, Arc<Running>>> {
-        self.by_number.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, TakenUp> {
+        self.taken_up.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Jobs {
     fn drop(&mut self) {
-        for job in self.lock().values() {
+        for job in self.lock().by_number.values() {
             job.end(Why::Stopped);
         }
     }
@@ -111,15 +125,40 @@ fn number(id: &str) -> u64 {
     id.trim_start_matches("job_").parse().unwrap_or(u64::MAX)
 }
 
-/// Forgets those that ended long ago.
-fn prune(jobs: &mut BTreeMap<u64, Arc<Running>>) {
-    let ended_at = |job: &Running| job.has_ended().filter(|_| job.is_gone()).map(|ended| ended.at);
-    jobs.retain(|_, job| ended_at(job).is_none_or(|at| at.elapsed() < KEPT));
-    let mut ended: Vec<_> = jobs.iter().filter_map(|(number, job)| Some((ended_at(job)?, *number))).collect();
-    if ended.len() > MOST_ENDED {
-        ended.sort_unstable();
-        for (_, number) in &ended[..ended.len() - MOST_ENDED] {
-            jobs.remove(number);
+impl TakenUp {
+    /// Whether there is a place for one more.
+    fn check(&self, most: usize) -> Result<(), ToolError> {
+        let running = self.by_number.values().filter(|job| !job.is_gone());
+        let running: Vec<&str> = running.map(|job| &*job.id).collect();
+        if running.len() + self.reserved < most {
+            return Ok(());
+        }
+        let mut shown = running.iter().take(10).copied().collect::<Vec<_>>().join(", ");
+        if running.len() > 10 {
+            shown.push_str(", …");
+        }
+        if self.reserved > 0 {
+            let begun = format!("{} that only just start", self.reserved);
+            shown = if shown.is_empty() { begun } else { format!("{shown} and {begun}") };
+        }
+        Err(ToolError::unavailable(format!(
+            "{most} commands run in the background of this session already ({shown}), and more are not allowed here; stop one \
+             of them with the tool `process` first"
+        )))
+    }
+
+    /// Forgets those that ended long ago.
+    fn prune(&mut self) {
+        let ended_at = |job: &Running| job.has_ended().filter(|_| job.is_gone()).map(|ended| ended.at);
+        let jobs = &mut self.by_number;
+        jobs.retain(|_, job| ended_at(job).is_none_or(|at| at.elapsed() < KEPT));
+        let mut ended: Vec<_> =
+            jobs.iter().filter_map(|(number, job)| Some((ended_at(job)?, *number))).collect();
+        if ended.len() > MOST_ENDED {
+            ended.sort_unstable();
+            for (_, number) in &ended[..ended.len() - MOST_ENDED] {
+                jobs.remove(number);
+            }
         }
     }
 }

@@ -36,19 +36,36 @@ const NAMED: &[(&str, &str)] = &[
     ("f12", "\u{1b}[24~"),
 ];
 
+/// Keys that only move, take back what was typed, or end something. Every other may run what stands there, or what a program has
+/// bound to it: Enter, C-o and C-x C-e do in a shell.
+const PLAIN: &[&str] =
+    &["escape", "esc", "backspace", "up", "down", "right", "left", "home", "end", "pageup", "pagedown"];
+/// The same of those with Control.
+const PLAIN_CONTROL: &[u8] = b"abcdfgklnpqsuwz\\";
+
+/// Keys, as a terminal sends them.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Keys {
+    pub(super) bytes: Vec<u8>,
+    /// Whether one of them may run something.
+    pub(super) may_run: bool,
+}
+
 /// What a terminal sends for these keys, named with spaces between: `Up Enter`, `C-c`.
 ///
 /// # Errors
 ///
 /// `InvalidArguments` for a name that is none.
-pub(super) fn keys(names: &str) -> Result<Vec<u8>, ToolError> {
-    let mut bytes = Vec::new();
+pub(super) fn keys(names: &str) -> Result<Keys, ToolError> {
+    let mut keys = Keys::default();
     for name in names.split_whitespace() {
         let lower = name.to_lowercase();
         if let Some((_, sent)) = NAMED.iter().find(|(known, _)| *known == lower) {
-            bytes.extend_from_slice(sent.as_bytes());
+            keys.bytes.extend_from_slice(sent.as_bytes());
+            keys.may_run |= !PLAIN.contains(&&*lower);
         } else if let Some(control) = control(&lower) {
-            bytes.push(control);
+            keys.bytes.push(control);
+            keys.may_run |= !PLAIN_CONTROL.iter().any(|plain| plain & 0x1f == control);
         } else {
             return Err(wrong(&format!(
                 "`{}` is no key; keys are {} and C-a to C-z. Text is written with the action `write`",
@@ -57,10 +74,10 @@ pub(super) fn keys(names: &str) -> Result<Vec<u8>, ToolError> {
             )));
         }
     }
-    if bytes.is_empty() {
+    if keys.bytes.is_empty() {
         return Err(wrong("`data` names no key, such as `C-c` or `Up Enter`"));
     }
-    Ok(bytes)
+    Ok(keys)
 }
 
 fn control(name: &str) -> Option<u8> {
@@ -86,20 +103,34 @@ mod tests {
     #[test]
     fn keys_are_sent_as_a_terminal_sends_them() {
         for (names, expected) in [
-            ("Enter", Some(&b"\r"[..])),
-            ("C-c", Some(b"\x03")),
-            ("ctrl+d", Some(b"\x04")),
-            ("^Z", Some(b"\x1a")),
-            ("C-\\", Some(b"\x1c")),
-            ("Up  Enter", Some(b"\x1b[A\r")),
-            ("F5", Some(b"\x1b[15~")),
+            ("Enter", Some((&b"\r"[..], true))),
+            ("return", Some((b"\r", true))),
+            ("C-m", Some((b"\r", true))),
+            ("^J", Some((b"\n", true))),
+            ("ctrl-o", Some((b"\x0f", true))),
+            ("C-x C-e", Some((b"\x18\x05", true))),
+            ("Tab", Some((b"\t", true))),
+            ("Space", Some((b" ", true))),
+            ("C-[", Some((b"\x1b", true))),
+            ("C-@", Some((b"\0", true))),
+            ("C-c", Some((b"\x03", false))),
+            ("ctrl+d", Some((b"\x04", false))),
+            ("^Z", Some((b"\x1a", false))),
+            ("C-\\", Some((b"\x1c", false))),
+            ("Up Down Left", Some((b"\x1b[A\x1b[B\x1b[D", false))),
+            ("C-u Escape", Some((b"\x15\x1b", false))),
+            ("Up  Enter", Some((b"\x1b[A\r", true))),
+            ("Enter Up", Some((b"\r\x1b[A", true))),
+            ("F5", Some((b"\x1b[15~", true))),
             ("", None),
             ("rm", None),
             ("C-", None),
             ("C-cc", None),
             ("Enter x", None),
         ] {
-            assert_eq!(keys(names).ok().as_deref(), expected, "{names}");
+            let found = keys(names).ok();
+            let found = found.as_ref().map(|keys| (&*keys.bytes, keys.may_run));
+            assert_eq!(found, expected, "{names}");
         }
     }
 }

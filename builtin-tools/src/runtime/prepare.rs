@@ -46,7 +46,7 @@ pub(super) async fn prepare(
         return Err(ToolError::new(ToolErrorKind::InvalidArguments, problem));
     }
     let (cwd, asked) = directory(ctx, settings, workdir).await?;
-    let made = environment(host_variables(), &settings.path_prepend, on_terminal, wanted)?;
+    let made = environment(host_variables(), settings, on_terminal, wanted)?;
     let files = ctx.workspace();
     let workspace = ctx.blocking(move |_| files.root()).await?;
     let (shell, kind) = shell(made.variables.get("PATH").map_or("", String::as_str), &workspace);

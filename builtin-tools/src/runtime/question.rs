@@ -66,13 +66,47 @@ pub(super) fn question(command: &Command, judged: &Judged, around: &Around<'_>) 
     if around.is_always {
         ask = ask.once_only();
     }
-    match prefixes(judged, &asked, around) {
+    let prefixes = prefixes(judged, &asked, around);
+    ask = ask.with_hint(hint(judged, &asked, around, prefixes.as_ref()));
+    match prefixes {
         Some(prefixes) => prefixes.into_iter().fold(ask, Ask::with_pattern),
         None => exactly(command, around)
             .into_iter()
             .fold(ask.raised(), Ask::with_pattern)
             .at_most(AllowScope::Session),
     }
+}
+
+/// What of the configuration would let it run where nobody can be asked; empty where nothing does.
+fn hint(
+    judged: &Judged,
+    asked: &[&Part],
+    around: &Around<'_>,
+    prefixes: Option<&BTreeSet<String>>,
+) -> String {
+    let sandbox = "`tools.exec.security: \"auto\"` where a sandbox holds what it does";
+    if around.is_always || !judged.asked_by.is_empty() || around.escalation.is_some() {
+        return String::new();
+    }
+    if let Some(prefixes) = prefixes {
+        let entry = |prefix: &String| format!("{{ match: {prefix:?}, do: \"allow\" }}");
+        let entries: Vec<String> = prefixes.iter().take(MOST_TOLD).map(entry).collect();
+        let contained = asked.iter().flat_map(|part| of(part)).all(|reason| is_contained(reason.class));
+        let or = if contained { format!(", or with {sandbox}") } else { String::new() };
+        return format!("an entry such as `permission: {{ exec: [{}] }}`{or}", entries.join(", "));
+    }
+    let is_elsewhere = judged.paths.iter().any(|path| path.kind != "edit" || !path.reason.is_empty());
+    let reasons = || asked.iter().flat_map(|part| of(part)).chain(&judged.verdict.reasons);
+    let holds = |reason: &Reason| {
+        reason.decision == Decision::Allow || reason.ground == Ground::Path || is_contained(reason.class)
+    };
+    let is_plain = around.variables.is_empty() && !is_elsewhere;
+    if is_plain && reasons().all(holds) { sandbox.to_owned() } else { String::new() }
+}
+
+/// Whether a sandbox that works contains what this class does.
+fn is_contained(class: Class) -> bool {
+    matches!(class, Class::Unknown | Class::Write | Class::GitWrite | Class::Code)
 }
 
 fn of(part: &Part) -> impl Iterator<Item = &Reason> {

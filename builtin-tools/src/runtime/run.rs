@@ -2,12 +2,12 @@
 
 use super::containing::{Containing, More, containing};
 use super::job::{Running, Start, Why};
-use super::jobs::Jobs;
+use super::jobs::{Jobs, Place};
 use super::judged::{Command, Judged, Outcome};
 use super::prepare::{Beside, prepare};
 use super::question::{Around, question};
 use super::tmp::Tmp;
-use super::told;
+use super::told::{self, WaysOut};
 use crate::config::{ExecAsk, ExecSandbox, ExecSettings};
 use shell_verdict::Shell;
 use std::collections::BTreeMap;
@@ -62,7 +62,13 @@ pub(super) async fn run(ctx: &ToolContext, call: Call<'_>) -> Result<ToolOutput,
             "no command runs without a sandbox here: `tools.exec.sandbox` is `required`; leave `escalate` out",
         ));
     }
-    let timeout = timeout_of(&settings, call.timeout)?;
+    if call.background && ctx.is_for_one_call() {
+        return Err(ToolError::unavailable(
+            "nothing stays in the background here: this program ends with the call, and its commands with it; leave \
+             `run_in_background` out, and give a `timeout` if it needs long",
+        ));
+    }
+    let timeout = timeout_of(&settings, call.timeout, call.background)?;
     let files = ctx.workspace();
     let (command, beside) =
         prepare(ctx, &settings, call.command, call.workdir, call.on_terminal, call.env).await?;
@@ -70,27 +76,32 @@ pub(super) async fn run(ctx: &ToolContext, call: Call<'_>) -> Result<ToolOutput,
     let jobs = ctx.session_state::<Jobs>();
     let tmp = ctx.session_state::<Tmp>();
     let (judged, containing) = allowed(ctx, &files, &settings, &command, &beside, &call, &tmp).await?;
-    if call.background {
-        jobs.has_room(settings.max_background)?;
-    }
+    // Kept before it starts: of many calls at once, none is left that finds no place any more.
+    let mut place = if call.background { Some(jobs.reserve(settings.max_background)?) } else { None };
     let running = start(ctx, &command, &judged, containing, &call, timeout, &jobs).await?;
     let guard = EndOnDrop(Arc::clone(&running));
     feed(&running, &call.input);
-    let outcome = follow(ctx, &settings, &jobs, &running, &call).await;
+    let outcome = follow(ctx, &settings, &jobs, &running, &call, &mut place).await;
     drop(guard);
     outcome
 }
 
-fn timeout_of(settings: &ExecSettings, wanted: Option<Duration>) -> Result<Duration, ToolError> {
+/// How long it may run; `None` for as long as its session. What was sent to the background at once is not waited for by anybody.
+fn timeout_of(
+    settings: &ExecSettings,
+    wanted: Option<Duration>,
+    is_background: bool,
+) -> Result<Option<Duration>, ToolError> {
     let most = Duration::from_secs(settings.max_timeout_sec);
     match wanted {
-        None => Ok(Duration::from_secs(settings.timeout_sec).min(most)),
-        Some(wanted) if wanted <= most => Ok(wanted),
+        None if is_background => Ok(None),
+        None => Ok(Some(Duration::from_secs(settings.timeout_sec).min(most))),
+        Some(wanted) if wanted <= most => Ok(Some(wanted)),
         Some(_) => Err(ToolError::new(
             ToolErrorKind::InvalidArguments,
             format!(
-                "`timeout` is more than {} ms, the most that is allowed here; give less, or run the command in the background \
-                 and see after it with `process`",
+                "`timeout` is more than {} ms, the most that is allowed here; give less, or for a command that runs until it is \
+                 stopped leave `timeout` out and set `run_in_background`",
                 most.as_millis()
             ),
         )),
@@ -163,7 +174,7 @@ async fn start(
     judged: &Judged,
     containing: Containing,
     call: &Call<'_>,
-    timeout: Duration,
+    timeout: Option<Duration>,
     jobs: &Jobs,
 ) -> Result<Arc<Running>, ToolError> {
     let output = ctx.kept_output().await?;
@@ -196,6 +207,7 @@ async fn start(
         command: command.text.clone(),
         cwd: command.cwd.clone(),
         class: judged.verdict.class.as_str(),
+        contained: containing.words,
         is_harmless: judged.is_proved,
         timeout,
         output,
@@ -247,11 +259,14 @@ impl Drop for EndOnDrop {
 async fn follow(
     ctx: &ToolContext,
     settings: &ExecSettings,
-    jobs: &Jobs,
+    jobs: &Arc<Jobs>,
     running: &Arc<Running>,
     call: &Call<'_>,
+    place: &mut Option<Place>,
 ) -> Result<ToolOutput, ToolError> {
-    let yields_after = if call.background {
+    let yields_after = if ctx.is_for_one_call() {
+        None
+    } else if call.background {
         Some(AT_ONCE)
     } else {
         call.yields_after.or(settings.background_ms.map(Duration::from_millis))
@@ -268,7 +283,7 @@ async fn follow(
             }
             () = sleep_until(yields_at.unwrap_or(running.started)), if yields_at.is_some() => {
                 // Where there is no room, it stays where it is.
-                match jobs.take_up(running, settings.max_background) {
+                match jobs.take_up(running, settings.max_background, place) {
                     Ok(()) => return told::in_background(ctx, running).await,
                     Err(_) => yields_at = None,
                 }
@@ -281,8 +296,11 @@ async fn follow(
     let output = running.show(ctx).await?;
     let mut notes = Vec::new();
     let mut is_left = false;
-    if !held.is_empty() || !processes.is_empty() {
-        match jobs.take_up(running, settings.max_background) {
+    if ctx.is_for_one_call() && (!held.is_empty() || !processes.is_empty()) {
+        running.stop().await;
+        notes.push(told::left_and_stopped(&held, &processes));
+    } else if !held.is_empty() || !processes.is_empty() {
+        match jobs.take_up(running, settings.max_background, place) {
             Ok(()) => {
                 is_left = true;
                 notes.push(told::left(running, &held, &processes));
@@ -295,6 +313,7 @@ async fn follow(
             }
         }
     }
+    notes.extend(told::explained(running, &ended, &output, WaysOut::of(settings, call.more)).await);
     told::ended(running, &ended, output, notes, is_left)
 }
 

@@ -1,8 +1,10 @@
 //! What the model and the person are told of a command.
 
 use super::clean::clean;
+use super::containing::More;
 use super::job::{Ended, Running, Told, Why, base_facts, duration, facts, how};
 use super::judged::Judged;
+use crate::config::{ExecAsk, ExecSandbox, ExecSecurity, ExecSettings};
 use serde_json::{Map, Value, json};
 use shell_verdict::Decision;
 use std::fmt::Write as _;
@@ -12,15 +14,13 @@ use std::path::Path;
 use std::sync::Arc;
 use toolkit::prelude::*;
 use toolkit::{ShownOutput, ToolErrorKind, escape_line};
-use toolkit_sandbox::{Part, Process};
+use toolkit_sandbox::{Mode, Part, Process};
 
 /// How many processes are named.
 const MOST_NAMED: usize = 10;
 /// How many characters of a command a title has.
 const TITLE: usize = 100;
-/// How much of the end of an output is looked at for its last line, in bytes.
-const LAST: u64 = 4096;
-/// How much of the end of an output is looked at for what a sandbox did, in bytes.
+/// How much of the end of an output is looked at, in bytes.
 const TAIL: usize = 4096;
 
 /// A command that never runs.
@@ -90,6 +90,15 @@ pub(super) fn left(running: &Running, held: &[Process], processes: &[Process]) -
     text
 }
 
+/// What lived on, and was stopped since nobody could look after it.
+pub(super) fn left_and_stopped(held: &[Process], processes: &[Process]) -> String {
+    let all = if processes.is_empty() { held } else { processes };
+    format!(
+        "the command itself has ended; what it left running was stopped, since this program ends with the call: {}",
+        named(all)
+    )
+}
+
 fn named(processes: &[Process]) -> String {
     let name = |process: &Process| {
         let command: String = process.command.chars().take(80).collect();
@@ -124,9 +133,9 @@ pub(super) fn end(running: &Running, ended: &Ended) -> String {
     match ended.why {
         None => format!("{}, after {after}", how(&ended.exit)),
         Some(Why::Timeout) => format!(
-            "timed out after {}, with all that it started{}; {}. If it needs longer, give a greater `timeout` or run it in the \
-             background",
-            duration(running.timeout),
+            "timed out after {}, with all that it started{}; {}. If it needs longer, give a greater `timeout`; what is to run until it is \
+             stopped gets `run_in_background` and no `timeout`",
+            duration(running.timeout.unwrap_or(ended.exit.duration)),
             stopped(&ended.stopped),
             how(&ended.exit)
         ),
@@ -148,8 +157,6 @@ pub(super) fn ended(
     is_left: bool,
 ) -> Result<ToolOutput, ToolError> {
     running.set_told(Told { bytes: running.job.progress().written, ended: true, gone: running.is_gone() });
-    let tail = output.text.get(output.text.ceil_char_boundary(output.text.len().saturating_sub(TAIL))..);
-    notes.extend(running.job.containment().explain(tail.unwrap_or_default(), &ended.exit));
     notes.insert(0, end(running, ended));
     let mut facts = facts(running, ended);
     if is_left {
@@ -202,20 +209,101 @@ fn with_notes(
     text
 }
 
-/// What really keeps it within its sandbox.
+/// What really keeps it within its sandbox, or in words why nothing does.
 pub(super) fn sandbox(running: &Running) -> Value {
     let containment = running.job.containment();
-    let parts = [
-        Part::Files,
-        Part::Protected,
-        Part::Hidden,
-        Part::PrivateTmp,
-        Part::Network,
-        Part::Processes,
-        Part::SystemCalls,
-    ];
-    let held: Vec<&str> = parts.into_iter().filter(|part| containment.holds(*part)).map(Part::name).collect();
-    json!({ "whole": containment.is_whole(), "holds": held })
+    let held: Vec<&str> = containment.held.iter().map(|part| part.name()).collect();
+    let mut sandbox = json!({ "whole": containment.is_whole(), "holds": held, "words": running.contained });
+    if let Some(mode) = containment.mode {
+        let mode = match mode {
+            Mode::ReadOnly => "read-only",
+            Mode::WorkspaceWrite => "workspace-write",
+            _ => "full",
+        };
+        let missing = containment.missing.iter();
+        let missing: Vec<Value> =
+            missing.map(|(part, why)| json!({ "part": part.name(), "why": why })).collect();
+        sandbox["mode"] = mode.into();
+        sandbox["network"] = if containment.holds(Part::Network) { "off" } else { "on" }.into();
+        sandbox["missing"] = missing.into();
+        sandbox["notes"] = containment.notes.clone().into();
+    }
+    sandbox
+}
+
+/// What a model can ask for where a sandbox is in its way.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct WaysOut {
+    network: bool,
+    everything: bool,
+}
+
+impl WaysOut {
+    /// By the settings, and by what this call had asked for.
+    pub(super) fn of(settings: &ExecSettings, had: Option<More>) -> Self {
+        let is_asked = settings.ask != ExecAsk::Off && settings.security != ExecSecurity::Deny;
+        Self {
+            network: is_asked && had.is_none(),
+            everything: is_asked
+                && had != Some(More::Everything)
+                && settings.sandbox != ExecSandbox::Required,
+        }
+    }
+
+    fn words(self, parts: &[Part]) -> &'static str {
+        let is_only_network = parts == [Part::Network];
+        match (self.network && parts.contains(&Part::Network), self.everything && !is_only_network) {
+            (true, true) => {
+                "If it needs more, run it again with `escalate: \"network\"`, or for anything else with `escalate: \"no-sandbox\"`, \
+                 which the person is asked about; do not try to get around it"
+            }
+            (true, false) => {
+                "If it needs the network, run it again with `escalate: \"network\"`, which the person is asked about; do not try to \
+                 get around it"
+            }
+            (false, true) => {
+                "If it needs more, run it again with `escalate: \"no-sandbox\"`, which the person is asked about; do not try to get \
+                 around it"
+            }
+            (false, false) => {
+                "Do not try to get around it; go on without, and say what was not possible and why"
+            }
+        }
+    }
+}
+
+/// What of a failure is probably the sandbox's doing, and what can be done about it.
+pub(super) async fn explained(
+    running: &Arc<Running>,
+    ended: &Ended,
+    output: &ShownOutput,
+    ways_out: WaysOut,
+) -> Option<String> {
+    let containment = running.job.containment();
+    if containment.mode.is_none() || ended.why.is_some() {
+        return None;
+    }
+    let tail = if output.cut.is_none() {
+        let start = output.text.len().saturating_sub(TAIL);
+        output.text.get(output.text.ceil_char_boundary(start)..).unwrap_or_default().to_owned()
+    } else {
+        // What was cut is told at the end of the text, in words that are none of the command's.
+        let running = Arc::clone(running);
+        let read = tokio::task::spawn_blocking(move || tail(running.output.path()));
+        read.await.ok()?.ok()?
+    };
+    let explained = containment.explain(&tail, &ended.exit, &[&running.cwd])?;
+    Some(format!("{explained}. {}", ways_out.words(&explained.parts)))
+}
+
+/// The end of a file, as a terminal would show it. Blocks.
+fn tail(path: &Path) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(TAIL as u64)))?;
+    let mut end = Vec::new();
+    file.take(TAIL as u64).read_to_end(&mut end)?;
+    Ok(clean(&String::from_utf8_lossy(&end)))
 }
 
 /// The result of a command that goes on.
@@ -229,12 +317,14 @@ pub(super) async fn in_background(
     let mut facts = base_facts(running);
     facts.insert("taskId".to_owned(), running.id.clone().into());
     facts.insert("timedOut".to_owned(), false.into());
+    let until = match running.timeout {
+        Some(timeout) => format!("is ended after {} in all", duration(timeout)),
+        None => "runs until it ends, is stopped, or the session ends".to_owned(),
+    };
     let note = format!(
-        "still running after {}, now in the background as {}. It is ended after {} in all. See after it with `process`: output, \
-         poll, stop",
+        "still running after {}, now in the background as {}. It {until}. See after it with `process`: output, poll, stop",
         duration(running.started.elapsed()),
         running.id,
-        duration(running.timeout)
     );
     let text = with_notes(running, output, &[note], true, &mut facts);
     let result = ToolOutput::text(text).with_title(title(&running.command));
@@ -243,12 +333,7 @@ pub(super) async fn in_background(
 
 /// The last line of a file that is written, as a terminal would show it. Blocks.
 pub(super) fn last_line(path: &Path) -> io::Result<String> {
-    let mut file = File::open(path)?;
-    let length = file.metadata()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(LAST)))?;
-    let mut end = Vec::new();
-    file.take(LAST).read_to_end(&mut end)?;
-    let text = clean(&String::from_utf8_lossy(&end));
+    let text = tail(path)?;
     let last = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
     Ok(escape_line(last).into_owned())
 }

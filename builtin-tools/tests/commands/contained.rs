@@ -1,6 +1,6 @@
 //! What a sandbox changes. Where this system has not got all of it, commands are asked about as without one.
 
-use crate::house::{House, fact};
+use crate::house::{House, fact, is_whole};
 use serde_json::json;
 use std::process::Command;
 use toolkit::{Answer, ToolErrorKind};
@@ -75,7 +75,7 @@ async fn what_a_person_allowed_is_done() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_person_allowed_is_contained_all_the_same() {
-    if !toolkit_sandbox::probe().is_whole() {
+    if !is_whole() {
         // Then the parts that are missing are told, which is what the test of the results looks at.
         return;
     }
@@ -176,4 +176,86 @@ async fn what_leaves_the_sandbox_is_asked_for() {
     let house = House::new(json!({ "tools": { "exec": { "sandbox": "required" } } })).await;
     let refused = house.call("exec", json!({ "command": "ls", "escalate": "no-sandbox" })).await;
     assert_eq!((refused.error().unwrap().kind(), house.asked().len()), (ToolErrorKind::Denied, 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_sandbox_did_is_told_with_the_way_out_and_nothing_else_is() {
+    if !is_whole() {
+        return;
+    }
+    // What a question does not name is not let through by its answer.
+    let elsewhere = "python3 -c 'open(\"/usr/no-such-file\", \"w\")'; exit 1";
+    let network = "python3 -c 'import socket; socket.getaddrinfo(\"example.org\", 80)'; exit 1";
+    for (settings, command, told, untold) in [
+        (json!({}), "touch a; echo 'error in src/run/mod.rs:3' >&2; exit 1", "exit code 1", "sandbox"),
+        (json!({}), "touch a; echo \"panicked at $PWD/x.rs\"; exit 1", "exit code 1", "sandbox"),
+        (json!({}), "touch a; seq 100000; exit 1", "Output cut", "sandbox"),
+        (
+            json!({}),
+            "touch a; seq 100000; ls /tmp/nothing-here; exit 1",
+            "/tmp and /run are its own",
+            "network",
+        ),
+        (json!({}), network, "`escalate: \"network\"`", "no-sandbox"),
+        (json!({}), elsewhere, "`escalate: \"no-sandbox\"`", "no network"),
+        (json!({ "sandbox": "required" }), elsewhere, "go on without", "escalate"),
+        (json!({ "sandbox": "required" }), network, "`escalate: \"network\"`", "no-sandbox"),
+        (
+            json!({ "ask": "off", "security": "auto" }),
+            "touch a; python3 nothing.py; exit 1",
+            "exit code 1",
+            "escalate",
+        ),
+        (
+            json!({}),
+            "touch a; echo \"unable to unlink '.git/config': Read-only file system\"",
+            "protected",
+            "no network",
+        ),
+        (
+            json!({}),
+            "touch a; echo \"unable to unlink '/etc/x': Read-only file system\"",
+            "exit code 0",
+            "sandbox",
+        ),
+    ] {
+        let house = House::new(json!({ "tools": { "exec": settings } })).await;
+        std::fs::create_dir(house.path(".vscode")).unwrap();
+        let result = house.exec(command).await;
+        let text = result.text();
+        let end = text.rfind("[exit code").map(|at| text[at..].to_owned()).unwrap_or_default();
+        assert!(text.contains(told) && !end.contains(untold), "{settings} {command}: {text}");
+    }
+    // Whoever ended it knows why it failed.
+    let house = House::new(json!({})).await;
+    let arguments = json!({ "command": "touch a; ls /tmp/nothing-here; yes", "timeout": 300 });
+    let text = house.call("exec", arguments).await.text();
+    assert!(text.contains("timed out") && !text.contains("sandbox"), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_metadata_say_what_holds_and_why_nothing_does() {
+    let is_whole = is_whole();
+    for (settings, command, mode, network, words) in [
+        (json!({}), "touch a", json!("workspace-write"), json!("off"), "a sandbox: "),
+        (json!({ "network": "on" }), "touch a", json!("workspace-write"), json!("on"), "a sandbox: "),
+        (
+            json!({ "sandboxMode": "read-only" }),
+            "touch a; true",
+            json!("read-only"),
+            json!("off"),
+            "a sandbox: ",
+        ),
+        (json!({}), "cat a.txt", json!(null), json!(null), "no sandbox: it was proved to only read"),
+        (json!({ "sandbox": "off" }), "touch a", json!(null), json!(null), "no sandbox"),
+    ] {
+        let house = House::new(json!({ "tools": { "exec": settings } })).await;
+        let result = house.exec(command).await;
+        let sandbox = fact(&result, "sandbox");
+        assert!(sandbox["words"].as_str().unwrap().starts_with(words), "{sandbox}");
+        if is_whole {
+            assert_eq!((&sandbox["mode"], &sandbox["network"]), (&mode, &network), "{settings}: {sandbox}");
+            assert!(mode.is_null() || sandbox["missing"] == json!([]), "{sandbox}");
+        }
+    }
 }

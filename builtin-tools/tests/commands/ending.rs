@@ -108,3 +108,19 @@ async fn who_cancels_a_call_ends_its_command() {
     assert_eq!(result.error().unwrap().kind(), ToolErrorKind::Aborted, "{}", result.text());
     nothing_is_left(&marker).await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_host_that_ends_with_its_call_leaves_nothing_and_says_so() {
+    let house = House::for_one_call(json!({ "tools": { "exec": { "backgroundMs": 10 } } })).await;
+    let refused = house.call("exec", json!({ "command": "sleep 1", "run_in_background": true })).await;
+    assert_eq!(refused.error().unwrap().kind(), ToolErrorKind::Unavailable, "{}", refused.text());
+    let stays = house.call("exec", json!({ "command": "sleep 0.2; echo done", "yield_ms": 20 })).await;
+    assert!(stays.text().starts_with("done\n[exit code 0"), "{}", stays.text());
+    let marker = format!("one-call-{}", std::process::id());
+    let arguments = json!({ "command": "sleep 300 & echo hi", "env": { "MARKER": marker } });
+    let result = house.call("exec", arguments).await;
+    let text = result.text();
+    assert!(text.contains("was stopped") && text.contains("sleep 300") && !text.contains("job_"), "{text}");
+    assert_eq!(alive(&marker), Vec::<String>::new());
+    assert_eq!(fact(&result, "taskId"), json!(null));
+}

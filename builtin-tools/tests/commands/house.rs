@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, Once};
 use tempfile::TempDir;
 use toolkit::prelude::*;
-use toolkit::{Answer, CallbackApprover, Configuration, LoadOptions, PendingAsk, Question, Toolbox};
+use toolkit::{Answer, Builder, CallbackApprover, Configuration, LoadOptions, PendingAsk, Question, Toolbox};
 
 /// The supervisor is an example of this crate, which is built with the tests.
 fn supervise() {
@@ -17,6 +17,12 @@ fn supervise() {
         assert!(supervisor.exists(), "{} is not built", supervisor.display());
         toolkit_sandbox::supervise_with(supervisor);
     });
+}
+
+/// Whether this system has all of the sandbox.
+pub(crate) fn is_whole() -> bool {
+    supervise();
+    toolkit_sandbox::probe().is_whole()
 }
 
 pub(crate) struct House {
@@ -36,6 +42,15 @@ impl House {
     }
 
     pub(crate) async fn with(config: Value, says: Says) -> Self {
+        Self::made(config, says, |builder| builder).await
+    }
+
+    /// Whose host ends with its call.
+    pub(crate) async fn for_one_call(config: Value) -> Self {
+        Self::made(config, |_| Answer::allow(), Builder::for_one_call).await
+    }
+
+    async fn made(config: Value, says: Says, with: fn(Builder) -> Builder) -> Self {
         supervise();
         let root = tempfile::tempdir().unwrap();
         for directory in ["work", "user", "data"] {
@@ -55,12 +70,11 @@ impl House {
                 _ => Answer::deny(),
             }
         });
-        let toolkit = Toolkit::builder()
+        let builder = Toolkit::builder()
             .configuration(configuration)
             .data_dir(root.path().join("data"))
-            .approver(approver)
-            .build()
-            .unwrap();
+            .approver(approver);
+        let toolkit = with(builder).build().unwrap();
         let caller = Caller::new().with_session("s").with_workspace(root.path().join("work"));
         let toolbox = toolkit.toolbox(&caller).await;
         Self { root, toolkit, toolbox, asked }

@@ -73,6 +73,7 @@ async fn where_and_with_what_it_runs() {
     for (arguments, expected) in [
         (json!({ "command": "echo $CI", "env": { "CI": "yes" } }), "yes\n["),
         (json!({ "command": "cat" }), "(no output)\n[exit code 0"),
+        (json!({ "command": "echo a\r\ncat <<END | wc -c\r\nb\r\nEND\r\n" }), "a\n2\n[exit code 0"),
         (json!({ "command": "cat", "stdin": "given\n" }), "given\n[exit code 0"),
         (json!({ "command": "wc -c", "stdin": "" }), "0\n["),
         (json!({ "command": "test -t 0 && test -t 1 && echo $TERM", "pty": true }), "xterm-256color\n["),

@@ -157,6 +157,9 @@ impl Cli {
                         toolkit = toolkit.protect_path(directory);
                     }
                     toolkit = toolkit.configuration(configuration);
+                    if matches!(request, Request::Call(_)) {
+                        toolkit = toolkit.for_one_call();
+                    }
                 }
             }
         }

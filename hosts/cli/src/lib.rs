@@ -63,7 +63,7 @@
 //! A tool that asks a person asks on the terminal, `/dev/tty`, whatever standard input and output are; without a
 //! terminal the answer is no. Answered with `a`, exactly this is not asked again in this workspace: `toolkit permission
 //! list` shows what was allowed so, and `toolkit permission revoke` takes it back. An output that is too long is cut, and kept whole in a file that the output names; such
-//! files go after 7 days. They are in the user's data directory, `~/.local/share/toolkit` on Linux, or where
+//! files go after 7 days. A command that `exec` runs ends with the call, and so does what it leaves running. They are in the user's data directory, `~/.local/share/toolkit` on Linux, or where
 //! `TOOLKIT_DATA_DIR` says. All calls in one workspace are one session, unless `--session` names another.
 //!
 //! # Features

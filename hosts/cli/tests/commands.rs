@@ -42,6 +42,44 @@ fn what_only_reads_runs_and_the_rest_needs_a_person() {
     assert!(!user.path().join("work/made").exists());
 }
 
+#[test]
+fn where_nobody_is_there_what_would_help_is_named() {
+    let user = user("{}");
+    for (command, expected) in [
+        ("touch made", "or allow it with `tools.exec.security: \"auto\"` where a sandbox holds what it does"),
+        (
+            "make all",
+            "or allow it with an entry such as `permission: { exec: [{ match: \"make all *\", do: \"allow\" }] }`",
+        ),
+        ("cat .env", "run it in one"),
+    ] {
+        fs::write(user.path().join("work/.env"), "SECRET=1\n").unwrap();
+        let mut call = Command::new("setsid");
+        call.args(["--wait", env!("CARGO_BIN_EXE_toolkit"), "call", "exec", "--command", command]);
+        call.current_dir(user.path().join("work")).stdin(Stdio::null());
+        call.env("TOOLKIT_CONFIG_DIR", user.path().join("user"));
+        call.env("TOOLKIT_DATA_DIR", user.path().join("data"));
+        let denied = call.output().unwrap();
+        let told = String::from_utf8_lossy(&denied.stderr).into_owned();
+        assert_eq!(denied.status.code(), Some(5), "{told}");
+        assert!(told.contains(expected) && !told.contains("the setting `permission.exec`"), "{told}");
+    }
+}
+
+#[test]
+fn nothing_stays_in_the_background_of_a_call() {
+    let user = user("{ permission: { exec: [{ match: 'sleep *', do: 'allow' }] } }");
+    let call = |more: &[&str]| {
+        let arguments = [&["call", "exec", "--command", "sleep 0.1; echo done"], more].concat();
+        toolkit(&user, &arguments).output().unwrap()
+    };
+    let refused = call(&["--run-in-background"]);
+    let told = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success() && told.contains("this program ends with the call"), "{told}");
+    let waits = call(&["--yield-ms", "10"]);
+    assert!(waits.status.success() && waits.stdout.starts_with(b"done\n[exit code 0"), "{waits:?}");
+}
+
 /// The processes that have this in their arguments.
 fn alive(marker: &str) -> usize {
     let processes = fs::read_dir("/proc").unwrap().filter_map(Result::ok);

@@ -21,6 +21,9 @@ impl Question {
     /// The setting that would allow it without a person; nothing does where a value is asked for.
     pub(crate) fn setting(&self) -> Option<String> {
         let Self::Approve(ask) = self else { return None };
+        if let Some(hint) = &ask.hint {
+            return (!hint.is_empty()).then(|| escape_line(hint).into_owned());
+        }
         let kind = escape_line(&ask.kind);
         // To allow these as a whole allows nothing: what they are about has to be named.
         if matches!(&*ask.kind, "sensitive" | "protected")

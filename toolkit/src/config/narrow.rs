@@ -5,6 +5,7 @@ use crate::config::origin::ConfigOrigin;
 use crate::config::parse::{Place, Places};
 use crate::config::pointer::{dotted, escape, join};
 use crate::config::section::{ConfigGate, ConfigSection};
+use crate::config::stricter::may_be_stricter;
 use crate::escape::escape_line;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
@@ -164,15 +165,15 @@ impl Narrower<'_> {
         })
     }
 
-    /// A section of a tool's: a switch in it can take the tool away.
+    /// A section of a tool's: a switch in it can take the tool away, and some keys can be stricter than what else is said.
     fn section(&mut self, value: &Value, pointer: &str) -> Option<Value> {
-        let is_switch = self.sections.iter().any(|section| {
-            section.its_gates().iter().any(|gate| {
-                matches!(gate, ConfigGate::Enabled { .. }) && gate.pointer(&section.pointer()) == pointer
-            })
+        let gates = self.sections.iter().flat_map(|section| {
+            section.its_gates().iter().filter(|gate| gate.pointer(&section.pointer()) == pointer)
         });
+        let gate = gates.copied().find(|gate| !matches!(gate, ConfigGate::Models { .. }));
         match value {
-            _ if is_switch => self.only_false(value, pointer),
+            _ if matches!(gate, Some(ConfigGate::Enabled { .. })) => self.only_false(value, pointer),
+            _ if gate.is_some_and(|gate| may_be_stricter(gate, value)) => Some(value.clone()),
             Value::Object(members) if !members.is_empty() => self.each(value, pointer, Self::section),
             _ => self.ignore(value, pointer),
         }

@@ -76,7 +76,10 @@ pub(crate) fn policy(
                         settings.models.insert((*tool).to_owned(), (models, pointer));
                     }
                 }
-                ConfigGate::Narrows { .. } | ConfigGate::Directories { .. } => {}
+                ConfigGate::Narrows { .. }
+                | ConfigGate::Order { .. }
+                | ConfigGate::AtMost { .. }
+                | ConfigGate::Directories { .. } => {}
             }
         }
     }

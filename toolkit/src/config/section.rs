@@ -49,8 +49,8 @@ enum Place {
     Crate(Location),
 }
 
-/// A key of a section that decides something beyond the section: which tools there are, or what counts as within the
-/// workspace.
+/// A key of a section that decides something beyond the section: which tools there are, what counts as within the
+/// workspace, or what a file that is not trusted may take away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConfigGate {
@@ -71,6 +71,22 @@ pub enum ConfigGate {
     /// A list that only takes away: what several sources say counts together, so that none loses what another blocks.
     Narrows {
         /// The key within the section, with dots: `blockedDomains`.
+        key: &'static str,
+    },
+    /// A word or a boolean: what a file that is not trusted says of it counts where it is stricter than what else is said.
+    Order {
+        /// The key within the section, with dots: `sandbox`.
+        key: &'static str,
+        /// The values in ranks, the loosest first; a boolean is `true` or `false`. Of values of one rank none is stricter than the
+        /// other, and the one of whom the user trusts stays.
+        ranks: &'static [&'static [&'static str]],
+        /// Another key of an order, and the word that counts as said of it too, where a value of the first rank had to give way. A
+        /// sandbox, say, that may take questions away where there was none.
+        and: Option<(&'static str, &'static str)>,
+    },
+    /// A number: what a file that is not trusted says of it counts where it is less than what else is said.
+    AtMost {
+        /// The key within the section, with dots: `timeoutSec`.
         key: &'static str,
     },
     /// A list of directories, absolute or from `~` on: they count as within the workspace, for all tools. See
@@ -127,7 +143,7 @@ impl ConfigSection {
         self
     }
 
-    /// Which of its keys decide which tools there are.
+    /// Which of its keys decide which tools there are, and which can only take away.
     #[must_use]
     pub const fn gates(mut self, gates: &'static [ConfigGate]) -> Self {
         self.gates = gates;
@@ -168,6 +184,8 @@ impl ConfigGate {
         let (Self::Enabled { key, .. }
         | Self::Models { key, .. }
         | Self::Narrows { key }
+        | Self::Order { key, .. }
+        | Self::AtMost { key }
         | Self::Directories { key }) = self;
         format!("{section}{}", join(key.split('.')))
     }

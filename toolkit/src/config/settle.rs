@@ -12,6 +12,7 @@ use crate::config::rules::policy;
 use crate::config::schema::{OF_EVERY_PLUGIN, OF_EVERY_TOOL, Schemas};
 use crate::config::secret::Resolver;
 use crate::config::servers::check;
+use crate::config::stricter::take_away;
 use crate::guard::guard;
 use crate::redact::Redactor;
 use serde_json::{Map, Value};
@@ -31,12 +32,13 @@ pub(super) fn settle(
     let origins = merged.shared_origins();
     let at = |problem: &Problem| ConfigProblem::of(problem, origins.find(&problem.pointer).cloned());
     let mut problems: Vec<ConfigProblem> = check(&schemas.whole, &mut merged.value).iter().map(at).collect();
-    let (resolved, secrets) = if problems.is_empty() {
+    let (mut resolved, secrets) = if problems.is_empty() {
         resolve(&merged.value, &schemas, options, &origins, &mut problems)
     } else {
         (merged.value.clone(), Vec::new())
     };
     if problems.is_empty() {
+        take_away(&mut resolved, &restrictions, &schemas);
         check_sections(&resolved, &schemas, &origins, &secrets, &mut problems);
     }
     let settled = Document { value: resolved, origins: merged.origins.clone() };

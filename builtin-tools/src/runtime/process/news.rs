@@ -1,0 +1,108 @@
+//! What is new of a command since it was last told of.
+
+use super::pages::MOST_BYTES;
+use super::{state, with_facts};
+use crate::runtime::clean::clean;
+use crate::runtime::job::{Running, Told};
+use crate::runtime::run::held;
+use crate::runtime::told;
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::{Instant, timeout};
+use toolkit::prelude::*;
+
+/// After such a silence nothing more is expected of an answer.
+const QUIET: Duration = Duration::from_millis(120);
+
+/// Waits for news, and tells them.
+pub(super) async fn poll(
+    ctx: &ToolContext,
+    running: &Arc<Running>,
+    wait: Duration,
+    settling: Duration,
+) -> Result<ToolOutput, ToolError> {
+    let told = running.told();
+    let has_news = |now: Told| now != told;
+    let now = || {
+        let ended = running.has_ended().is_some();
+        Told { bytes: running.job.progress().written, ended, gone: ended && running.is_gone() }
+    };
+    let news = async {
+        let mut progress = running.job.progress();
+        while !has_news(now()) {
+            tokio::select! {
+                changed = running.job.changed(&progress) => progress = changed,
+                _ = running.ended(), if !told.ended => {}
+            }
+        }
+    };
+    let waiting = async {
+        if told.ended && told.gone {
+            // Nothing can come any more.
+            return;
+        }
+        let _ = timeout(wait, news).await;
+        let until = Instant::now() + settling;
+        let mut progress = running.job.progress();
+        // More may follow right away: an answer comes after the echo of what was typed.
+        while running.has_ended().is_none() && Instant::now() < until {
+            match timeout(QUIET, running.job.changed(&progress)).await {
+                Ok(changed) => progress = changed,
+                Err(_) => return,
+            }
+        }
+    };
+    tokio::select! {
+        () = waiting => {}
+        () = ctx.cancellation_token().cancelled() => return Err(ToolError::aborted("the call was cancelled")),
+    }
+    // What it wrote last may be under way still.
+    if running.has_ended().is_some() && !told.ended {
+        held(running).await;
+    }
+    let ended = running.has_ended();
+    // What ends after this look is the next news.
+    let mut now = Told { ended: ended.is_some(), gone: ended.is_some() && running.is_gone(), ..now() };
+    if now.ended && !now.gone {
+        // Where no process is left, what is to come is none of the model's.
+        now.gone = running.job.processes().await.is_empty();
+    }
+    let path = running.output.path().to_owned();
+    let fresh = ctx.blocking(move |_| {
+        since(&path, told.bytes, now.bytes)
+            .map_err(|error| ToolError::failed(format!("the output cannot be read: {error}")))
+    });
+    let (mut text, left_out) = fresh.await?;
+    running.set_told(now);
+    if left_out > 0 {
+        text = format!(
+            "[{left_out} bytes left out; all of it is in {}]\n{text}",
+            running.output.path().display()
+        );
+    }
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    let news = if has_news(now) { "" } else { "no news; " };
+    let state = match &ended {
+        Some(ended) if ended.why.is_some() => told::end(running, ended),
+        ended => state(running, ended.as_ref()).await,
+    };
+    let _ = write!(text, "[{news}{state}]");
+    let output = ToolOutput::text(text).with_title(format!("News of {}", running.id));
+    Ok(with_facts(running, output).with_metadata("truncated", left_out > 0))
+}
+
+/// What came between two places, at most the last of it, and how much was left out.
+fn since(path: &Path, from: u64, to: u64) -> io::Result<(String, u64)> {
+    let start = from.max(to.saturating_sub(MOST_BYTES));
+    let mut file = File::open(path)?;
+    file.seek(SeekFrom::Start(start))?;
+    let mut bytes = Vec::new();
+    file.take(to.saturating_sub(start)).read_to_end(&mut bytes)?;
+    Ok((clean(&String::from_utf8_lossy(&bytes)), start.saturating_sub(from)))
+}

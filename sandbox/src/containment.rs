@@ -86,6 +86,9 @@ pub struct Containment {
     pub notes: Vec<String>,
     /// The paths that may be changed, as they were when the command started.
     pub writable: Vec<std::path::PathBuf>,
+    /// The directory for temporary files of its own, by the path that the command has for it: `TMPDIR`. That is `/tmp`, or where the
+    /// system offers no mounts the directory of [`Sandbox::with_tmp`](crate::Sandbox::with_tmp) itself. `None` where it has none.
+    pub tmp: Option<std::path::PathBuf>,
 }
 
 impl Containment {

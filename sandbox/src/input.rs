@@ -3,9 +3,10 @@
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use rustix::io::Errno;
-use rustix::termios::{LocalModes, SpecialCodeIndex, Winsize, tcgetattr, tcsetwinsize};
+use rustix::termios::{InputModes, LocalModes, SpecialCodeIndex, Winsize, tcgetattr, tcsetwinsize};
 use tokio::net::unix::pipe::Sender;
 use tokio::sync::Mutex;
 
@@ -22,12 +23,16 @@ pub(crate) struct Shared {
     /// `None` once it is closed. Not blocking.
     sink: Mutex<Option<Arc<OwnedFd>>>,
     terminal: Option<Arc<OwnedFd>>,
+    /// What was written last.
+    last: AtomicU8,
 }
 
 impl Input {
     pub(crate) fn new(sink: Arc<OwnedFd>, terminal: bool) -> Self {
         let terminal = terminal.then(|| Arc::clone(&sink));
-        Self { shared: Arc::new(Shared { sink: Mutex::new(Some(sink)), terminal }) }
+        Self {
+            shared: Arc::new(Shared { sink: Mutex::new(Some(sink)), terminal, last: AtomicU8::new(b'\n') }),
+        }
     }
 
     /// Writes all of it, waiting while the command does not read: nothing is kept here but what the system's pipe holds. Where the
@@ -41,6 +46,9 @@ impl Input {
     pub async fn write(&self, bytes: &[u8]) -> io::Result<()> {
         let sink = self.shared.sink.lock().await;
         let Some(sink) = sink.as_ref() else { return Err(io::ErrorKind::BrokenPipe.into()) };
+        if let Some(last) = bytes.last() {
+            self.shared.last.store(*last, Ordering::Relaxed);
+        }
         let mut rest = bytes;
         let mut ready: Option<Sender> = None;
         while !rest.is_empty() {
@@ -88,9 +96,13 @@ impl Input {
         if !modes.local_modes.contains(LocalModes::ICANON) {
             return self.write(&[4]).await;
         }
-        // The first ends the line that is being written, if there is one, and the second is at the beginning of one then.
+        // Within a line the first only hands over what there is of it; the second is at the beginning of one then.
         let character = modes.special_codes[SpecialCodeIndex::VEOF];
-        self.write(&[character]).await
+        let last = self.shared.last.load(Ordering::Relaxed);
+        let is_return = last == b'\r' && modes.input_modes.contains(InputModes::ICRNL);
+        let is_at_beginning = last == b'\n' || last == character || is_return;
+        let count = if is_at_beginning { 1 } else { 2 };
+        self.write(&[character; 2][..count]).await
     }
 
     /// Tells the terminal, and with it the program, another size.

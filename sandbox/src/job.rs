@@ -1,23 +1,25 @@
 //! A command that was started, and everything that came of it.
 
+mod refused;
+
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt as _;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::net::unix::pipe::Receiver;
 use tokio::sync::watch;
 
 use crate::group::{Ends, Group};
 use crate::host::control::{Control, State};
-use crate::supervisor::child::{Failure, Step};
+use crate::supervisor::tree;
 use crate::wire::{self, OutputKind, Reader, Run, to_supervisor};
 use crate::{
     Command, Containment, Drained, Exit, Guarantee, Input, Output, Process, Progress, SpawnError, Stdin,
     Stopped,
 };
+use refused::refused;
 
 /// A command that was started, and every process that came of it.
 ///
@@ -27,6 +29,7 @@ pub struct Job {
     backend: Backend,
     containment: Arc<Containment>,
     pid: u32,
+    begun: Instant,
     grace: Duration,
     input: Option<Input>,
     pipes: Mutex<(Option<OwnedFd>, Option<OwnedFd>)>,
@@ -57,6 +60,12 @@ impl Backend {
     }
 }
 
+/// How long nothing is heard before it is looked whether those that would speak are stopped.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How many times that a job may take to start.
+const STARTING: u32 = 12;
+
 /// Closes the conversation of a job that did not come about.
 struct Attempt(Option<Arc<Control>>);
 
@@ -86,6 +95,7 @@ impl Job {
                 pid: group.pid,
                 backend: Backend::Group(group),
                 containment: Arc::new(ends.containment),
+                begun: Instant::now(),
                 grace,
                 input: ends.sink.map(|sink| Input::new(Arc::new(sink), false)),
                 pipes: Mutex::new(ends.pipes),
@@ -100,10 +110,25 @@ impl Job {
         drop(given);
         let mut attempt = Attempt(Some(Arc::clone(&control)));
         let mut news = control.state.subscribe();
-        let state =
-            news.wait_for(|state| state.started.is_some() || state.failed.is_some() || state.lost).await;
-        let started = match &state {
-            Ok(state) => match (&state.started, &state.failed) {
+        let known = |state: &State| state.started.is_some() || state.failed.is_some() || state.lost;
+        let mut turns = STARTING;
+        loop {
+            // What only takes long and is not stopped, such as a slow disk, is left alone.
+            match tokio::time::timeout(PATIENCE, news.wait_for(known)).await {
+                Ok(Ok(_)) => break,
+                Ok(Err(_)) => return Err(supervisor("hearing of it")(io::ErrorKind::ConnectionReset.into())),
+                Err(_) if turns == 0 => {
+                    return Err(supervisor("waiting for it")(io::ErrorKind::TimedOut.into()));
+                }
+                Err(_) => {
+                    turns -= 1;
+                    crate::host::spawner::rouse();
+                }
+            }
+        }
+        let started = {
+            let state = control.state.borrow();
+            match (&state.started, &state.failed) {
                 (Some(started), _) => started.clone(),
                 (None, Some(failure)) => return Err(refused(failure, &run)),
                 (None, None) => {
@@ -111,10 +136,8 @@ impl Job {
                     let source = io::Error::new(io::ErrorKind::ConnectionReset, hint);
                     return Err(supervisor("it ended before")(source));
                 }
-            },
-            Err(_) => return Err(supervisor("hearing of it")(io::ErrorKind::ConnectionReset.into())),
+            }
         };
-        drop(state);
         attempt.0 = None;
         let input = match (&started.master, ends.sink.take()) {
             (Some(master), _) => Some(Input::new(Arc::clone(master), true)),
@@ -125,6 +148,7 @@ impl Job {
             backend: Backend::Supervised(control),
             containment: started.containment,
             pid: started.pid,
+            begun: Instant::now(),
             grace,
             input,
             pipes: Mutex::new(ends.pipes),
@@ -170,7 +194,8 @@ impl Job {
         }
     }
 
-    /// Waits until the command's own process has ended, whatever it has left.
+    /// Waits until the command's own process has ended, whatever it has left. It is [`End::Lost`](crate::End::Lost) where
+    /// [`stop`](Self::stop) found that even KILL does not end it; the real end, should it come, takes that one's place.
     pub async fn exited(&self) -> Exit {
         self.until(|state| state.exit).await
     }
@@ -200,7 +225,7 @@ impl Job {
         if self.progress().closed {
             return Drained::Closed;
         }
-        let answer = control.ask(to_supervisor::DRAINED, |message| message.duration(wait)).await;
+        let answer = control.ask(to_supervisor::DRAINED, wait, |message| message.duration(wait)).await;
         let read = |answer: &[u8]| {
             let mut reader = Reader::new(answer);
             let closed = reader.flag()?;
@@ -240,18 +265,33 @@ impl Job {
             Backend::Supervised(control) => control,
             Backend::Group(group) => return group.processes(),
         };
-        let answer = control.ask(to_supervisor::PROCESSES, |message| message).await;
+        let answer = control.ask(to_supervisor::PROCESSES, Duration::ZERO, |message| message).await;
         answer.and_then(|answer| wire::read_processes(&mut Reader::new(&answer))).unwrap_or_default()
     }
 
     /// Ends every process: TERM to each, which stopped ones are woken for, then after `grace` KILL until none is left. Without grace it
-    /// is KILL at once. Comes back when all are gone, or after three seconds of killing with those that hang in the system.
+    /// is KILL at once. Comes back when all are gone, or after three seconds of killing with those that hang in the system; in any case
+    /// within ten seconds after the grace, ten more where the job has stopped those that watch it. Needs a runtime with timers.
     pub async fn stop(&self, grace: Duration) -> Stopped {
+        let stopped = self.stop_all(grace).await;
+        self.look_at(&stopped);
+        stopped
+    }
+
+    /// Where KILL does not end the command, nobody is to wait for that.
+    fn look_at(&self, stopped: &Stopped) {
+        if stopped.left.iter().any(|process| process.pid == self.pid) {
+            let duration = self.begun.elapsed();
+            self.backend.state().send_modify(|state| state.give_up(duration));
+        }
+    }
+
+    async fn stop_all(&self, grace: Duration) -> Stopped {
         let control = match &self.backend {
             Backend::Supervised(control) => control,
             Backend::Group(group) => return group.stop(grace).await,
         };
-        let answer = control.ask(to_supervisor::STOP, |message| message.duration(grace)).await;
+        let answer = control.ask(to_supervisor::STOP, grace, |message| message.duration(grace)).await;
         let read = |answer: &[u8]| {
             let mut reader = Reader::new(answer);
             Some(Stopped {
@@ -263,8 +303,9 @@ impl Job {
         match answer.as_deref().and_then(read) {
             Some(stopped) => stopped,
             None => {
-                self.gone().await;
-                Stopped::default()
+                let is_gone = tokio::time::timeout(PATIENCE, self.gone()).await.is_ok();
+                let own = i32::try_from(self.pid).ok().filter(|_| !is_gone).and_then(tree::describe);
+                Stopped { left: own.into_iter().collect(), ..Stopped::default() }
             }
         }
     }
@@ -345,31 +386,5 @@ fn described(command: Command) -> Result<(Run, Vec<OwnedFd>, Ends), SpawnError> 
     Ok((run, given, ends))
 }
 
-/// What a supervisor said of a command that it could not start.
-fn refused(failure: &Failure, run: &Run) -> SpawnError {
-    let source = io::Error::from_raw_os_error(failure.error);
-    let detail = String::from_utf8_lossy(&failure.detail).into_owned();
-    let program = run.program.to_string_lossy().into_owned();
-    match failure.step {
-        Step::NotFound => {
-            let searched = !run.program.as_bytes().contains(&b'/');
-            let path = crate::supervisor::child::path(&run.environment).unwrap_or_default();
-            SpawnError::NotFound { program, path: searched.then(|| path.to_string_lossy().into_owned()) }
-        }
-        Step::Execute => SpawnError::NotExecutable { program, source },
-        Step::TooLong => SpawnError::TooLong,
-        Step::Directory => SpawnError::Directory { path: run.directory.clone(), source },
-        Step::Contradiction => SpawnError::Contradiction { why: detail },
-        Step::Required => {
-            let (part, why) = detail.split_once(':').unwrap_or(("", &detail));
-            let part =
-                crate::Part::ALL.into_iter().find(|known| known.name() == part).unwrap_or(crate::Part::Files);
-            SpawnError::Sandbox { part, why: why.to_owned() }
-        }
-        step if detail.is_empty() => SpawnError::Supervisor { step: step.words(), source },
-        step => SpawnError::Supervisor {
-            step: step.words(),
-            source: io::Error::new(source.kind(), format!("{detail}: {source}")),
-        },
-    }
-}
+#[cfg(test)]
+mod tests;

@@ -37,14 +37,15 @@
 //! |---|---|---|
 //! | the command ends, children hold its output | [`Job::exited`] at once, [`Job::drained`] says who | `hang.rs` |
 //! | the host is killed, anyhow | all is killed within a second, the output is whole to the last write | `death.rs` |
-//! | the job kills its supervisor | the spawner kills what is left; the end is [`End::Lost`] | `death.rs` |
+//! | the job kills or stops its supervisor | the spawner kills it and what is left; the end is [`End::Lost`] | `death.rs` |
+//! | the job stops its supervisor and the spawner | the next that the host asks of the job wakes them after five seconds | `death.rs` |
 //! | the spawner is killed | supervisors kill their jobs; the next job starts another spawner | `death.rs` |
 //! | what waits for a job is killed, or its spawner | the job is started without it; nothing of it is left | `ready.rs` |
 //! | a process forks twice, starts a session, is deaf to TERM, is stopped | it is listed and ended all the same | `hang.rs` |
 //! | the disk is full, or an output of more than 32 MiB would leave less than 512 MiB of it | the job runs on; [`Progress`] says how much is in the file | `death.rs` |
 //! | [`Job`] is dropped | all is killed, after the command's [grace](Command::grace) | `death.rs` |
 //!
-//! What remains: a job *without* process ids of its own (without a sandbox) that means harm can stop or kill its supervisor and the
+//! What remains: a job *without* process ids of its own (without a sandbox) that means harm can kill its supervisor and the
 //! spawner within the same moment, or kill the host, as every process of the same user can. Then what its first process has started
 //! may live on. A process that hangs in the system outlives KILL as long as it hangs; [`Stopped::left`] names it.
 //!
@@ -74,6 +75,7 @@
 //! | living on after the job: double fork, session | process ids, the supervisor | the supervisor |
 //! | block devices, new device nodes, `/sys`, `/proc/sys`, `/proc/sysrq-trigger` | mounts, capabilities | Landlock for writing |
 //! | setuid programs, other users and groups, capabilities of root | no new privileges, capabilities | the same |
+//! | leaving files behind that change who runs them (set-user-id, set-group-id) | system calls | the same |
 //! | typing into the terminal (`TIOCSTI`) | system calls | the same |
 //! | programs of 32 bits, which are killed | system calls | the same |
 //! | `io_uring`, `clone3`, `bpf`, keyrings, file handles, second system call numbers | system calls | the same |

@@ -93,6 +93,13 @@ impl Strength {
         self.landlock
     }
 
+    /// The directory for temporary files that a command in this sandbox will have, for `TMPDIR`, as
+    /// [`Containment::tmp`](crate::Containment::tmp) will tell. `None` where it gets none of its own.
+    pub fn tmp(&self, sandbox: &crate::Sandbox) -> Option<std::path::PathBuf> {
+        let mounts = self.has(Feature::UserNamespace) && self.has(Feature::Mounts);
+        sandbox.tmp_for(mounts)
+    }
+
     /// Whether a command can be contained whole.
     pub fn is_whole(&self) -> bool {
         self.missing.is_empty()
@@ -174,14 +181,10 @@ fn read(message: &[u8]) -> Option<Strength> {
 pub(crate) fn run(socket: &OwnedFd) -> ! {
     let _ = sys::children_ended();
     let tried = |result: Result<(), String>| result.err().unwrap_or_default();
-    let user = tried(in_namespaces(libc::CLONE_NEWUSER, || Ok(())));
+    let user = no_user_namespaces(in_namespaces(libc::CLONE_NEWUSER, || Ok(())).err());
     // Nothing else is tried where this is missing: as root it might work, and is not what is used.
     let then = |flags: i32, act: fn() -> Result<(), String>| {
-        if user.is_empty() {
-            tried(in_namespaces(libc::CLONE_NEWUSER | flags, act))
-        } else {
-            format!("there are no user namespaces: {user}")
-        }
+        if user.is_empty() { tried(in_namespaces(libc::CLONE_NEWUSER | flags, act)) } else { user.clone() }
     };
     let mounts = then(libc::CLONE_NEWNS, inside::mounts::possible);
     let processes = then(libc::CLONE_NEWNS | libc::CLONE_NEWPID, inside::mounts::own_processes_possible);
@@ -200,6 +203,30 @@ pub(crate) fn run(socket: &OwnedFd) -> ! {
         .finish();
     let _ = socket::send(socket, &message, &[], true);
     sys::leave(0)
+}
+
+/// Why there are none, if there are none: mostly since they are switched off, of which the system says little in its error.
+fn no_user_namespaces(error: Option<String>) -> String {
+    let Some(error) = error else { return String::new() };
+    // Each with the value that switches them off.
+    let switches = [
+        ("user.max_user_namespaces", "0"),
+        ("kernel.unprivileged_userns_clone", "0"),
+        ("kernel.apparmor_restrict_unprivileged_userns", "1"),
+    ];
+    let is_off = |name: &str, off: &str| {
+        std::fs::read_to_string(format!("/proc/sys/{}", name.replace('.', "/")))
+            .is_ok_and(|value| value.trim() == off)
+    };
+    match switches.into_iter().find(|(name, off)| is_off(name, off)) {
+        Some((name, off)) => {
+            format!("user namespaces are switched off on this system (the sysctl `{name}` is {off}): {error}")
+        }
+        None => format!(
+            "user namespaces cannot be made here: {error}. The filter for system calls of a container, the limit in the sysctl \
+             `user.max_user_namespaces`, or a security module may forbid it"
+        ),
+    }
 }
 
 /// What failed, in words.

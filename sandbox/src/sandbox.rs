@@ -103,7 +103,8 @@ impl Sandbox {
     }
 
     /// Uses this directory as the private `/tmp` and `/var/tmp`, so that the next command finds there what this one left. It has to
-    /// exist, and should be readable for nobody else.
+    /// exist, and should be readable for nobody else. Where the system offers no mounts, the command can write to it where it lies
+    /// instead; [`Containment::tmp`](crate::Containment::tmp) and, before the start, [`Strength::tmp`](crate::Strength::tmp) tell which.
     #[must_use]
     pub fn with_tmp(mut self, directory: impl Into<PathBuf>) -> Self {
         self.private_tmp = true;
@@ -127,6 +128,15 @@ impl Sandbox {
     /// The workspace.
     pub fn workspace(&self) -> &Path {
         &self.workspace
+    }
+
+    /// The directory for temporary files, by the path that the command has for it.
+    pub(crate) fn tmp_for(&self, mounts: bool) -> Option<PathBuf> {
+        match (self.private_tmp, mounts) {
+            (false, _) => None,
+            (true, true) => Some(PathBuf::from("/tmp")),
+            (true, false) => self.tmp.as_ref().and_then(|path| path.canonicalize().ok()),
+        }
     }
 
     /// Whether nothing is to be held at all.

@@ -156,6 +156,16 @@ pub(crate) fn reap(block: bool) -> io::Result<Option<Reaped>> {
     }
 }
 
+/// A child that was stopped, and of which this has not told since. It is not waited for.
+pub(crate) fn stopped() -> Option<i32> {
+    // SAFETY: an all-zero `siginfo_t` is a valid one, and the call writes there only; where it says nothing, the id stays zero.
+    unsafe {
+        let mut told: libc::siginfo_t = std::mem::zeroed();
+        let result = libc::waitid(libc::P_ALL, 0, &raw mut told, libc::WSTOPPED | libc::WNOHANG);
+        (result == 0).then(|| told.si_pid()).filter(|&pid| pid > 0)
+    }
+}
+
 /// Gives every signal its default disposition, and blocks none.
 pub(crate) fn reset_signals() {
     // What the kernel calls a `sigaction`, of which zeros are the default with an empty mask. The C library's own function refuses the

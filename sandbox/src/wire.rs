@@ -307,6 +307,7 @@ pub(crate) fn containment(writer: Writer, containment: &crate::Containment) -> W
         .list(&containment.missing, |writer, (part, why)| writer.byte(part.number()).bytes(why.as_bytes()))
         .list(&containment.notes, |writer, note| writer.bytes(note.as_bytes()))
         .list(&containment.writable, |writer, path| writer.path(path))
+        .list(containment.tmp.as_slice(), |writer, path| writer.path(path))
 }
 
 pub(crate) fn read_containment(reader: &mut Reader<'_>) -> Option<crate::Containment> {
@@ -318,6 +319,7 @@ pub(crate) fn read_containment(reader: &mut Reader<'_>) -> Option<crate::Contain
         missing: reader.list(|reader| Some((Part::from_number(reader.byte()?)?, reader.text()?)))?,
         notes: reader.list(Reader::text)?,
         writable: reader.list(Reader::path)?,
+        tmp: reader.list(Reader::path)?.pop(),
     })
 }
 

@@ -6,7 +6,7 @@ mod common;
 use std::collections::HashSet;
 use std::io::Read as _;
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use common::{Place, marked, nothing_left, within};
 use toolkit_sandbox::{Drained, End, Mode, Sandbox};
@@ -155,13 +155,46 @@ async fn a_job_that_kills_its_supervisor_goes_with_it() {
 }
 
 #[tokio::test]
-async fn a_job_that_stops_its_supervisor_ends_with_the_host() {
-    // The host is this process, which does not end: the job ends when it is dropped all the same, once the supervisor goes on.
+async fn a_stopped_supervisor_is_found_and_its_job_ends() {
     let place = Place::new();
-    let job = place.sh("kill -STOP $PPID; sleep 0.3; kill -CONT $PPID; sleep 1000").spawn().await.unwrap();
-    let stopped = within(5, job.stop(Duration::ZERO)).await;
-    assert!(stopped.left.is_empty());
+    let script =
+        "(setsid sleep 1000 &) ; until test -e go; do sleep 0.01; done; kill -STOP $PPID; sleep 1001";
+    let job = place.sh(script).spawn().await.unwrap();
+    std::fs::write(place.path().join("go"), "").unwrap();
+    // Nobody asks for it.
+    assert_eq!(within(2, job.exited()).await.end, End::Lost);
+    within(2, job.gone()).await;
     place.nothing_left();
+}
+
+#[tokio::test]
+async fn a_job_that_stops_all_that_watch_it_is_ended_and_the_next_starts() {
+    let place = Place::new();
+    let script =
+        "until test -e go; do sleep 0.01; done; kill -STOP $(ps -o ppid= -p $PPID) $PPID; exec sleep 1000";
+    let job = place.sh(script).spawn().await.unwrap();
+    std::fs::write(place.path().join("go"), "").unwrap();
+    let (supervisor, begun) = (supervisor_of(job.pid()), Instant::now());
+    while !stat(supervisor).contains(") T ") {
+        assert!(begun.elapsed() < Duration::from_secs(5));
+        tokio::task::yield_now().await;
+    }
+    let next = Place::new();
+    let (stopped, started) = tokio::join!(job.stop(Duration::ZERO), next.sh("echo next").spawn());
+    assert!(stopped.left.is_empty(), "{stopped:?}");
+    assert!(begun.elapsed() < Duration::from_secs(15));
+    place.nothing_left();
+    within(5, started.unwrap().drained(Duration::from_secs(5))).await;
+    assert_eq!(next.text(), "next\n");
+}
+
+fn stat(pid: u32) -> String {
+    std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default()
+}
+
+fn supervisor_of(pid: u32) -> u32 {
+    let stat = stat(pid);
+    stat.rsplit_once(") ").unwrap().1.split(' ').nth(1).unwrap().parse().unwrap()
 }
 
 #[tokio::test]

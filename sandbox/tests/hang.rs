@@ -191,6 +191,39 @@ async fn programs_that_want_a_terminal_have_one() {
 }
 
 #[tokio::test]
+async fn the_end_of_what_is_typed_is_seen_in_the_middle_of_a_line() {
+    let size = Size { rows: 30, columns: 90 };
+    for (typed, says) in [
+        (&[&b"hello\nworld"[..]][..], "hello\nworld"),
+        (&[b"x"], "x"),
+        (&[b"whole\n"], "whole\n"),
+        (&[b"whole\r"], "whole\n"),
+        (&[], ""),
+        (&[b"one ", b"two", b""], "one two"),
+    ] {
+        let place = Place::new();
+        // The second reader is at the terminal's own: nothing is left of the first one's end.
+        let script = "stty -echo; echo ready; cat > copy; read -r next; echo \"$next\" >> next";
+        let job = place.sh(script).terminal(size).spawn().await.unwrap();
+        within(5, async {
+            while job.progress().bytes == 0 {
+                job.changed(&job.progress()).await;
+            }
+        })
+        .await;
+        let input = job.stdin().unwrap();
+        for part in typed {
+            within(5, input.write(part)).await.unwrap();
+        }
+        within(5, input.close()).await.unwrap();
+        within(5, input.write(b"more\n")).await.unwrap();
+        within(5, job.exited()).await;
+        assert_eq!(std::fs::read_to_string(place.path().join("copy")).unwrap(), says);
+        assert_eq!(std::fs::read_to_string(place.path().join("next")).unwrap(), "more\n", "{typed:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_terminal_changes_its_size() {
     let place = Place::new();
     let script = "trap 'stty size; exit' WINCH; echo ready; while :; do sleep 0.05; done";

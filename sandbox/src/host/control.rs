@@ -12,6 +12,7 @@ use rustix::net::{Shutdown, shutdown};
 use tokio::sync::{oneshot, watch};
 
 use super::thread::Heard;
+use crate::job::PATIENCE;
 use crate::supervisor::child::Failure;
 use crate::wire::{self, Incoming, Reader, Run, Writer, to_host};
 use crate::{Containment, End, Exit, Progress, inside, socket};
@@ -109,10 +110,15 @@ impl Control {
         }
     }
 
-    /// Asks the supervisor something. `None` where it is gone.
-    pub(crate) async fn ask(&self, kind: u8, more: impl FnOnce(Writer) -> Writer) -> Option<Vec<u8>> {
+    /// Asks the supervisor something, which may take `wait` by itself. `None` where it is gone, or does not answer.
+    pub(crate) async fn ask(
+        &self,
+        kind: u8,
+        wait: Duration,
+        more: impl FnOnce(Writer) -> Writer,
+    ) -> Option<Vec<u8>> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
-        let (sender, answer) = oneshot::channel();
+        let (sender, mut answer) = oneshot::channel();
         {
             let mut replies = lock(&self.replies);
             // Looked at once: whoever writes waits for the first look, and the second would wait for that.
@@ -127,7 +133,13 @@ impl Control {
             replies.insert(id, sender);
         }
         self.say(&more(Writer::new(kind).number(id)).finish());
-        answer.await.ok()
+        for wait in [wait.saturating_add(PATIENCE), PATIENCE] {
+            match tokio::time::timeout(wait, &mut answer).await {
+                Ok(answer) => return answer.ok(),
+                Err(_) => super::spawner::rouse(),
+            }
+        }
+        None
     }
 
     /// Tells the supervisor something that has no answer.
@@ -219,6 +231,12 @@ impl Control {
 }
 
 impl State {
+    /// The command can't be ended, and its end is not waited for.
+    pub(crate) fn give_up(&mut self, duration: Duration) {
+        self.exit.get_or_insert_with(|| Exit::lost(duration));
+        self.progress.exited = true;
+    }
+
     /// Nobody will see the command's end any more.
     fn finish(&mut self, duration: Duration) {
         self.exit.get_or_insert_with(|| Exit::lost(duration));

@@ -7,13 +7,13 @@ use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use rustix::process::{PidfdFlags, getpid, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, Signal, getpid, kill_process, pidfd_open};
 
 use super::control::Control;
 use super::thread::Heard;
 use crate::socket;
 use crate::supervisor::spawner::ask;
-use crate::supervisor::{NAME, TOKEN};
+use crate::supervisor::{NAME, TOKEN, tree};
 use crate::wire::{Incoming, Reader, to_host};
 
 /// The spawner at work, if there is one.
@@ -100,6 +100,23 @@ fn running() -> io::Result<Arc<Spawner>> {
     hearing.add(hearing.number(), Arc::clone(&spawner) as Arc<dyn Heard>)?;
     *running = Some(Arc::clone(&spawner));
     Ok(spawner)
+}
+
+/// Sees to it that the spawner goes on, and that supervisors that were stopped are no more: it kills what they leave.
+pub(crate) fn rouse() {
+    let running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let Some(spawner) = running else { return };
+    let process = spawner.process.lock().unwrap_or_else(PoisonError::into_inner);
+    // It is waited for by whoever has this lock, so the id is no other's.
+    let Ok(pid) = i32::try_from(process.id()) else { return };
+    for child in tree::children(pid) {
+        if tree::state(child) == Some('T') {
+            tree::signal(child, pid, &[Signal::KILL]);
+        }
+    }
+    if let Some(pid) = Pid::from_raw(pid) {
+        let _ = kill_process(pid, Signal::CONT);
+    }
 }
 
 /// The next that is asked for something is another.

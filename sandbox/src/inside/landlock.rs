@@ -68,6 +68,9 @@ pub(super) fn restrict(plan: &Plan) -> Result<(), Failure> {
             grants.push((PathBuf::from("/dev/shm"), write));
             let own = plan.private.iter().filter(|path| *path != Path::new("/run"));
             grants.extend(own.map(|path| (path.clone(), write)));
+        } else {
+            // What would lie on them.
+            grants.extend(plan.tmp.iter().map(|path| (path.clone(), write)));
         }
         for (path, access) in grants {
             let Ok(handle) = PathFd::new(&path) else { continue };

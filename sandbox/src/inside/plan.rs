@@ -89,6 +89,7 @@ impl Plan {
         if sandbox.mode != Mode::Full {
             containment.writable.clone_from(&plan.writable);
         }
+        containment.tmp = sandbox.tmp_for(offered.mounts());
         plan.landlock = offered.landlock();
         plan.seccomp = offered.has(Feature::Seccomp);
         plan.namespaces = namespaces(run);

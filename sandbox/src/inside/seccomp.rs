@@ -10,6 +10,13 @@ use seccompiler::{
 
 use crate::supervisor::child::{Failure, Step};
 
+/// `open_tree` that changes attributes as well. Newer than what `libc` lists, and of the same number on every processor, as are those below.
+const OPEN_TREE_ATTR: i64 = 467;
+const STATMOUNT: i64 = 457;
+const LISTMOUNT: i64 = 458;
+const LISTNS: i64 = 470;
+const FCHMODAT2: i64 = 452;
+
 /// Refused whatever their arguments: what changes mounts, namespaces or the kernel, what reaches into other processes, and what makes
 /// the other filters worthless.
 const REFUSED: &[i64] = &[
@@ -61,6 +68,7 @@ const REFUSED: &[i64] = &[
     libc::SYS_nfsservctl,
     libc::SYS_lookup_dcookie,
     libc::SYS_fanotify_init,
+    OPEN_TREE_ATTR,
     #[cfg(target_arch = "x86_64")]
     libc::SYS_iopl,
     #[cfg(target_arch = "x86_64")]
@@ -71,25 +79,119 @@ const REFUSED: &[i64] = &[
     libc::SYS_uselib,
 ];
 
-/// These say that the kernel doesn't have them, so that programs fall back to what can be looked at: the arguments of `clone3` stand in
-/// memory, and rings make system calls that no filter sees.
-const ABSENT: &[i64] =
-    &[libc::SYS_clone3, libc::SYS_io_uring_setup, libc::SYS_io_uring_enter, libc::SYS_io_uring_register];
+/// These say that the kernel doesn't have them, so that programs fall back to what can be looked at: the arguments of `clone3` and the
+/// mode of `openat2` stand in memory, rings make system calls that no filter sees, and what lists mounts and namespaces tells of others
+/// than one's own.
+const ABSENT: &[i64] = &[
+    libc::SYS_clone3,
+    libc::SYS_openat2,
+    libc::SYS_io_uring_setup,
+    libc::SYS_io_uring_enter,
+    libc::SYS_io_uring_register,
+    STATMOUNT,
+    LISTMOUNT,
+    LISTNS,
+];
+
+/// These set a mode, which is that argument of theirs.
+const MODES: &[(i64, u8)] = &[
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_chmod, 1),
+    (libc::SYS_fchmod, 1),
+    (libc::SYS_fchmodat, 2),
+    (FCHMODAT2, 2),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_mknod, 1),
+    (libc::SYS_mknodat, 2),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_mkdir, 1),
+    (libc::SYS_mkdirat, 2),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_creat, 1),
+];
+
+/// These do so where they make a file, as the argument before says.
+const OPENS: &[(i64, u8)] = &[
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_open, 2),
+    (libc::SYS_openat, 3),
+];
+
+/// With one of these bits a file that is left behind gives whoever runs it the rights of the user or the group that it belongs to.
+const SET_ID: [u32; 2] = [libc::S_ISUID, libc::S_ISGID];
+
+/// Without the bit that says that it is a directory: the kernel refuses that one alone.
+const O_TMPFILE: i32 = libc::O_TMPFILE & !libc::O_DIRECTORY;
 
 /// Puts characters into a terminal's input, as if they had been typed.
 const TIOCSTI: u64 = 0x5412;
 /// Does so on the console, among other things.
 const TIOCLINUX: u64 = 0x541c;
 
-fn rule(argument: u8, operator: SeccompCmpOp, value: u64) -> Result<SeccompRule, seccompiler::BackendError> {
-    // The kernel looks at the lower half of these arguments only.
-    SeccompRule::new(vec![SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)?])
+type Made<T> = Result<T, seccompiler::BackendError>;
+
+/// The kernel looks at the lower half of these arguments only.
+fn condition(argument: u8, operator: SeccompCmpOp, value: u64) -> Made<SeccompCondition> {
+    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)
 }
 
-fn program(network: bool) -> Result<BpfProgram, seccompiler::BackendError> {
+fn rule(argument: u8, operator: SeccompCmpOp, value: u64) -> Made<SeccompRule> {
+    SeccompRule::new(vec![condition(argument, operator, value)?])
+}
+
+/// All of these bits are set.
+fn bits(argument: u8, bits: u32) -> Made<SeccompCondition> {
+    let bits = u64::from(bits);
+    condition(argument, SeccompCmpOp::MaskedEq(bits), bits)
+}
+
+/// What makes files that change who runs them.
+fn set_id() -> Made<BTreeMap<i64, Vec<SeccompRule>>> {
+    let mut refused = BTreeMap::new();
+    for &(call, mode) in MODES {
+        let rules: Made<_> = SET_ID.iter().map(|&bit| SeccompRule::new(vec![bits(mode, bit)?])).collect();
+        refused.insert(call, rules?);
+    }
+    for &(call, mode) in OPENS {
+        let mut rules = Vec::new();
+        // The mode of one that makes no file is whatever stood in its place.
+        for flag in [libc::O_CREAT, O_TMPFILE] {
+            for bit in SET_ID {
+                let makes = bits(mode - 1, flag.cast_unsigned())?;
+                rules.push(SeccompRule::new(vec![makes, bits(mode, bit)?])?);
+            }
+        }
+        refused.insert(call, rules);
+    }
+    Ok(refused)
+}
+
+/// Which sockets are refused: with the network, all but IP, local ones, and questions after routes and addresses. What else a kernel has
+/// gives access to hardware or to its own tables, or is loaded because it is asked for.
+fn sockets(network: bool) -> Made<Vec<SeccompRule>> {
+    let families: &[i32] = if network {
+        &[libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK]
+    } else {
+        &[libc::AF_UNIX]
+    };
+    let others: Made<_> = families
+        .iter()
+        .map(|family| condition(0, SeccompCmpOp::Ne, u64::from(family.cast_unsigned())))
+        .collect();
+    let mut rules = vec![SeccompRule::new(others?)?];
+    if network {
+        rules.push(SeccompRule::new(vec![
+            condition(0, SeccompCmpOp::Eq, u64::from(libc::AF_NETLINK.cast_unsigned()))?,
+            condition(2, SeccompCmpOp::Ne, u64::from(libc::NETLINK_ROUTE.cast_unsigned()))?,
+        ])?);
+    }
+    Ok(rules)
+}
+
+fn program(network: bool) -> Made<BpfProgram> {
     let architecture: TargetArch = std::env::consts::ARCH.try_into()?;
-    let mut refused: BTreeMap<i64, Vec<SeccompRule>> =
-        REFUSED.iter().map(|&call| (call, Vec::new())).collect();
+    let mut refused = set_id()?;
+    refused.extend(REFUSED.iter().map(|&call| (call, Vec::new())));
     refused.insert(
         libc::SYS_ioctl,
         vec![rule(1, SeccompCmpOp::Eq, TIOCSTI)?, rule(1, SeccompCmpOp::Eq, TIOCLINUX)?],
@@ -103,26 +205,15 @@ fn program(network: bool) -> Result<BpfProgram, seccompiler::BackendError> {
         libc::CLONE_NEWUTS,
         libc::CLONE_NEWCGROUP,
     ];
-    let mut cloning = Vec::new();
-    for flag in namespaces {
-        let flag = u64::from(flag.cast_unsigned());
-        cloning.push(rule(0, SeccompCmpOp::MaskedEq(flag), flag)?);
-    }
-    refused.insert(libc::SYS_clone, cloning);
-    let unix = u64::from(libc::AF_UNIX.cast_unsigned());
-    if network {
-        // Raw access to hardware and to the kernel's own tables; what is left is IP, its control and local sockets.
-        let families =
-            [libc::AF_PACKET, libc::AF_VSOCK, libc::AF_ALG, libc::AF_BLUETOOTH, libc::AF_CAN, libc::AF_XDP];
-        let mut sockets = Vec::new();
-        for family in families {
-            sockets.push(rule(0, SeccompCmpOp::Eq, u64::from(family.cast_unsigned()))?);
-        }
-        refused.insert(libc::SYS_socket, sockets);
-    } else {
-        refused.insert(libc::SYS_socket, vec![rule(0, SeccompCmpOp::Ne, unix)?]);
-        refused.insert(libc::SYS_socketpair, vec![rule(0, SeccompCmpOp::Ne, unix)?]);
-    }
+    let cloning: Made<_> =
+        namespaces.iter().map(|flag| SeccompRule::new(vec![bits(0, flag.cast_unsigned())?])).collect();
+    refused.insert(libc::SYS_clone, cloning?);
+    refused.insert(libc::SYS_socket, sockets(network)?);
+    refused.insert(libc::SYS_socketpair, sockets(false)?);
+    // The limits of other processes, which one without process ids of its own could end by them.
+    let others = condition(0, SeccompCmpOp::Ne, 0)?;
+    let sets = SeccompCondition::new(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?;
+    refused.insert(libc::SYS_prlimit64, vec![SeccompRule::new(vec![others, sets])?]);
     let refuse = SeccompAction::Errno(libc::EPERM.cast_unsigned());
     let mut program = absent();
     let refused: BpfProgram =

@@ -11,11 +11,12 @@
 //!
 //! * The host ends: its end of every socket is closed, and a handle of its process (a pidfd, which no copy of a socket can keep open)
 //!   says so. Supervisors kill their trees and the spawner waits for that; one that is stopped it kills itself.
+//! * A supervisor is stopped: the spawner kills it.
 //! * A supervisor ends: what was below it is now below the spawner. A child of the spawner that is no supervisor can only have come
 //!   that way, and is killed with all that is below it.
 //! * The spawner ends: supervisors see it by its handle, and kill their trees.
 //!
-//! What remains: a job without process ids of its own that means harm can stop or kill its supervisor *and* the spawner within the
+//! What remains: a job without process ids of its own that means harm can kill its supervisor *and* the spawner within the
 //! moment that the one takes to notice the other, or kill the host, as any process of the same user can. Its first process dies
 //! even then (`PR_SET_PDEATHSIG`); what that one has started does not.
 
@@ -232,6 +233,15 @@ impl Spawner {
 
     /// Waits for what has ended and kills what supervisors have left. Whether nothing is left of that.
     fn clean(&mut self) -> bool {
+        // Nobody but a job that means harm stops a supervisor, which can't end the job then. It is not woken: the next stop would come
+        // at once. What it leaves is killed here.
+        while let Some(pid) = sys::stopped() {
+            if (self.supervisors.contains_key(&pid) || self.others.contains(&pid))
+                && let Some(pid) = Pid::from_raw(pid)
+            {
+                let _ = rustix::process::kill_process(pid, Signal::KILL);
+            }
+        }
         while let Ok(Some(reaped)) = sys::reap(false) {
             self.others.retain(|&pid| pid != reaped.pid);
             if let Some(job) = self.supervisors.remove(&reaped.pid)

@@ -107,6 +107,10 @@ pub(crate) const LINES: &[Line] = &[
             python("new user namespace", "call(272, 0x10000000)", DENIED),
             python("clone into namespaces", "call(56, 0x10000000 | 17, 0, 0, 0, 0)", DENIED),
             python("open_tree", "call(428, -100, b'/', 0x8001)", DENIED),
+            python("open_tree_attr", "call(467, -100, b'/', 0, 0, 0)", DENIED),
+            python("mounts of others", "call(458, 0, 0, 0, 0)", &["Function not implemented"]),
+            python("mounts in detail", "call(457, 0, 0, 0, 0)", &["Function not implemented"]),
+            python("namespaces of others", "call(470, 0, 0, 0, 0)", &["Function not implemented"]),
             python("fsopen", "call(430, b'tmpfs', 0)", DENIED),
             python("chroot", "os.chroot(os.environ['WS'])", DENIED),
         ],
@@ -267,6 +271,36 @@ pub(crate) const LINES: &[Line] = &[
         ],
     },
     Line {
+        tried: "leaving files behind that change who runs them (set-user-id, set-group-id)",
+        without_mounts: true,
+        attempts: &[
+            shell("chmod", "cp /bin/true id; chmod 4755 id", DENIED),
+            shell("chmod of the group", "cp /bin/true id; chmod g+s id", DENIED),
+            shell("install", "install -m 4755 /bin/true id-2", DENIED),
+            python("fchmod", "os.fchmod(os.open('id', os.O_RDONLY), 0o6755)", DENIED),
+            python("fchmodat2", "call(452, -100, b'id', 0o4755, 0)", DENIED),
+            python("through a link of its own", "os.chmod('/proc/self/cwd/id', 0o4755)", DENIED),
+            python("open", "os.open('id-3', os.O_CREAT | os.O_WRONLY, 0o4755)", DENIED),
+            python("open of the group", "os.open('id-4', os.O_CREAT | os.O_WRONLY, 0o2755)", DENIED),
+            python("open without a name", "os.open('.', os.O_TMPFILE | os.O_RDWR, 0o4755)", DENIED),
+            python(
+                "openat2",
+                "call(437, -100, b'id-5', struct.pack('QQQ', 0o102, 0o4755, 0), 24)",
+                &["Function not implemented"],
+            ),
+            python("mknod", "os.mknod('id-6', 0o104755)", DENIED),
+            python("mkdir", "os.mkdir('id-7', 0o2755)", DENIED),
+            #[cfg(target_arch = "x86_64")]
+            python("the old calls", "call(85, b'id-8', 0o4755)", DENIED),
+            #[cfg(target_arch = "x86_64")]
+            python("their chmod", "call(90, b'id', 0o4755)", DENIED),
+            #[cfg(target_arch = "x86_64")]
+            python("their open", "call(2, b'id-9', 0o101, 0o4755)", DENIED),
+            #[cfg(target_arch = "x86_64")]
+            python("their mknod", "call(133, b'id-9', 0o104755, 0)", DENIED),
+        ],
+    },
+    Line {
         tried: "`io_uring`, `clone3`, `bpf`, keyrings, file handles, second system call numbers",
         without_mounts: true,
         attempts: &[
@@ -324,5 +358,20 @@ pub(crate) const WORKS: &[(&str, &str)] = &[
     ("daemons", "(setsid sleep 1000 &) ; sleep 0.05; pgrep sleep"),
     ("init", "kill -9 1; kill -STOP 1; sleep 0.1; (sleep 0.01 &); sleep 0.1"),
     ("nothing open", "test \"$(ls /proc/self/fd | tr '\\n' ' ')\" = '0 1 2 3 '"),
+    (
+        "modes",
+        "cp -p /bin/true copy && chmod 755 copy && chmod +t . && ./copy && cp -a .git git-copy && rm -r copy git-copy",
+    ),
+    (
+        "opening without a mode",
+        "python3 -c 'import ctypes; l = ctypes.CDLL(None); assert l.syscall(257, -100, b\"file\", 0, 0o6777) >= 0'",
+    ),
+    ("archives", "tar cf a.tar file gitfile && mkdir -p x && tar xpf a.tar -C x && rm -r x a.tar"),
+    (
+        "git",
+        "mkdir g && cd g && git init -q . && echo x > y && git add y && \
+         git -c user.name=n -c user.email=e@e commit -qm one && git status --short && git clone -q . ../g2 && rm -rf ../g ../g2",
+    ),
+    ("own limits", "ulimit -c 0 && prlimit --nofile=512 true"),
     ("cross directories", "mkdir -p one two && echo x > one/x && mv one/x two/y"),
 ];

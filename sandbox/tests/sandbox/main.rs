@@ -226,6 +226,27 @@ async fn the_network_can_be_let_in(yard: &Yard) {
     let (job, exit) = finish(command).await;
     assert!(exit.success(), "{}", yard.place.text());
     assert!(!job.containment().holds(Part::Network));
+
+    // Whatever else this kernel has is not asked for: it would say that it does not know the family, or load it.
+    let script = format!(
+        "python3 - <<'EOF'\n{PREPARE}{}\nEOF",
+        "wrong = []\n\
+         def tried(*a):\n\
+         \x20   fd = libc.socket(*a)\n\
+         \x20   return 0 if fd >= 0 else ctypes.get_errno()\n\
+         for family in range(64):\n\
+         \x20   error = tried(family, 2, 0)\n\
+         \x20   if (error == 1) != (family not in (1, 2, 10, 16)): wrong.append((family, error))\n\
+         for protocol in range(1, 32):\n\
+         \x20   if tried(16, 3, protocol) != 1: wrong.append(('netlink', protocol))\n\
+         if tried(16, 3, 0): wrong.append('routes')\n\
+         import socket; socket.getaddrinfo('localhost', 80)\n\
+         sys.exit(repr(wrong) if wrong else 0)"
+    );
+    std::fs::write(yard.place.output(), "").unwrap();
+    let sandbox = yard.sandbox(Mode::WorkspaceWrite).with_network(true);
+    let (_, exit) = finish(yard.command(&script, Mode::WorkspaceWrite).sandbox(sandbox)).await;
+    assert!(exit.success(), "{}", yard.place.text());
 }
 
 /// The table of the documentation and what is tried are the same.
@@ -339,6 +360,16 @@ async fn a_tmp_that_is_given_is_kept() {
             .await;
     assert!(exit.success(), "{}", yard.place.text());
     assert_eq!(yard.place.text(), "one\none\nmine\n");
+    // By that name, and not by the one that it has outside.
+    let command = yard.command("echo x > $OUT/tmp/direct", Mode::ReadOnly).sandbox(sandbox());
+    let (job, exit) = finish(command).await;
+    assert!(!exit.success());
+    assert_eq!(job.containment().tmp.as_deref(), Some(Path::new("/tmp")));
+    let (job, _) = finish(yard.command("true", Mode::ReadOnly)).await;
+    assert_eq!(job.containment().tmp.as_deref(), Some(Path::new("/tmp")));
+    let open = Sandbox::new(Mode::WorkspaceWrite, &yard.workspace).with_private_tmp(false);
+    let (job, _) = finish(yard.command("true", Mode::ReadOnly).sandbox(open)).await;
+    assert_eq!(job.containment().tmp, None);
 }
 
 #[tokio::test]
@@ -403,6 +434,26 @@ async fn without_namespaces() {
     }
     let error = yard.command("true", Mode::WorkspaceWrite).spawn().await.unwrap_err().to_string();
     assert!(error.contains("the sandbox is required and its part `protected paths`"), "{error}");
+    assert!(error.contains("(the sysctl `user.max_user_namespaces` is 0)"), "{error}");
+    for feature in [toolkit_sandbox::Feature::UserNamespace, toolkit_sandbox::Feature::ProcessIds] {
+        let why = strength.why_missing(feature).unwrap();
+        assert!(why.starts_with("user namespaces are switched off on this system"), "{why}");
+    }
+
+    // A directory that was to be its /tmp is one that it can write to, where it lies.
+    let tmp = yard.outside.join("tmp");
+    std::fs::create_dir(&tmp).unwrap();
+    let with_tmp = || yard.sandbox(Mode::WorkspaceWrite).with_tmp(&tmp).required(false);
+    for (mode, script) in [(Mode::WorkspaceWrite, "mktemp && echo x > $TMPDIR/y"), (Mode::ReadOnly, "mktemp")]
+    {
+        let sandbox = Sandbox::new(mode, &yard.workspace).with_tmp(&tmp);
+        let (job, exit) = finish(yard.command(script, mode).env("TMPDIR", &tmp).sandbox(sandbox)).await;
+        assert!(exit.success(), "{}", yard.place.text());
+        assert_eq!(job.containment().tmp.as_ref(), Some(&tmp));
+    }
+    let (_, exit) = finish(yard.command("mktemp", Mode::WorkspaceWrite).sandbox(with_tmp())).await;
+    assert!(!exit.success(), "{}", yard.place.text());
+    std::fs::remove_dir_all(&tmp).unwrap();
     assert!(!yard.workspace.join(".missing").exists());
 
     let before = yard.outside();

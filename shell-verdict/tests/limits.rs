@@ -28,6 +28,9 @@ fn what_grows_without_end_is_asked_about() {
         "case x in x) ".repeat(38),
         format!("{}{}", "(".repeat(8), "case x in x) ".repeat(8)),
         format!("$({}x);", "(".repeat(11)).repeat(3_000),
+        format!("{}x{}", "a[${b".repeat(6), "}]".repeat(6)),
+        format!("echo {}x{}", "a[${b[".repeat(3), "]}]".repeat(3)),
+        "a[${b[${c}]}]=1;".repeat(3_000),
         format!(
             "for i in 1 2 3 4 5 6; do for j in 1 2 3 4 5 6; do eval '{}'; done; done",
             "true x;".repeat(5_000)

@@ -40,7 +40,10 @@ impl Judge<'_> {
         if is_too_deep(text) || branches > MOST_BRANCHES {
             return Err("brackets and keywords stand too deep in each other".to_owned());
         }
-        if !self.state.spend((1 << branches) / 2) {
+        let Some(subscripts) = subscripts(text) else {
+            return Err("subscripts and expansions stand too deep in each other".to_owned());
+        };
+        if !self.state.spend((1 << branches) / 2 + subscripts) {
             return Err("more brackets stand in each other than are looked at".to_owned());
         }
         let options =
@@ -145,6 +148,35 @@ fn branches(text: &str) -> usize {
         deepest_cases = deepest_cases.max(depth);
     }
     deepest + deepest_cases
+}
+
+/// What expansions in subscripts cost the parser, which tries each in some thirty ways: `a[${b[${c}]}]` has them twice in each other.
+/// `None` where they stand in each other more often than that. It counts too much rather than too little.
+fn subscripts(text: &str) -> Option<usize> {
+    const WAYS: usize = 32;
+    let bytes = text.as_bytes();
+    let (mut open, mut cost) = (Vec::new(), 0);
+    for (at, &byte) in bytes.iter().enumerate() {
+        match byte {
+            b'[' => open.push(b']'),
+            b'{' if at > 0 && bytes[at - 1] == b'$' => {
+                let is_subscript = open.last() == Some(&b']');
+                open.push(b'}');
+                if is_subscript {
+                    let pairs = open.windows(2).filter(|pair| pair == b"]}").count();
+                    if pairs > 2 {
+                        return None;
+                    }
+                    cost += WAYS.pow(u32::try_from(pairs).unwrap_or(2)) / WAYS;
+                }
+            }
+            b']' | b'}' if open.last() == Some(&byte) => {
+                open.pop();
+            }
+            _ => {}
+        }
+    }
+    Some(cost)
 }
 
 /// Whether brackets or keywords stand so deep in each other that a parser might not come back. It counts too much rather

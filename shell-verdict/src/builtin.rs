@@ -87,7 +87,6 @@ pub(crate) fn judge(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &mu
             }
         }
         "trap" => trap(judge, words, part),
-        "shift" | "umask" => part.has(Class::Unknown, format!("{name} gets a value that is not known")),
         "kill" => kill(words, part),
         "history" => {
             let is_reading = words.iter().all(|word| {
@@ -97,8 +96,8 @@ pub(crate) fn judge(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &mu
                 part.is(Class::Write, "it changes the history");
             }
         }
-        "alias" | "enable" | "bind" | "complete" | "compopt" | "compgen" | "fc" | "hash" | "type"
-        | "help" | "ulimit" | "disown" | "fg" | "bg" | "suspend" => {
+        "shift" | "umask" | "alias" | "enable" | "bind" | "complete" | "compopt" | "compgen" | "fc"
+        | "hash" | "type" | "help" | "ulimit" | "disown" | "fg" | "bg" | "suspend" => {
             part.is(Class::Unknown, format!("{name} can change or run more than it shows"));
         }
         _ => return false,
@@ -107,10 +106,9 @@ pub(crate) fn judge(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &mu
 }
 
 fn is_harmless_query(word: &Word) -> bool {
-    word.assigned.is_none()
-        && word.value.text().is_some_and(|text| {
-            matches!(text, "-a" | "-t" | "-p" | "-P" | "-f" | "-l") || !text.starts_with('-')
-        })
+    word.value
+        .text()
+        .is_some_and(|text| matches!(text, "-a" | "-t" | "-p" | "-P" | "-f" | "-l") || !text.starts_with('-'))
 }
 
 /// What follows the options.
@@ -136,29 +134,24 @@ fn printf(judge: &mut Judge<'_>, words: &[Word], part: &mut Part) {
     if words.iter().any(|word| word.value.text().is_some_and(assigns)) {
         part.has(Class::Code, "printf may assign a variable");
     }
-    let first = words.first().map(|word| &word.value);
-    match first {
-        Some(Value::Text(text)) if text.starts_with("-v") => {
-            let name = match &text[2..] {
-                "" => words.get(1).and_then(|word| word.value.text()),
-                name => Some(name),
-            };
-            match name {
-                Some(name) if is_name(name) => judge.assign(name, Variable::Unknown, part),
-                _ => part.has(Class::Code, "printf -v evaluates the subscript of a variable"),
-            }
+    let mut values = words.iter().map(|word| &word.value).peekable();
+    if let Some(named) = values.next_if(|value| value.text().is_some_and(|text| text.starts_with("-v"))) {
+        let attached = named.text().and_then(|text| text.strip_prefix("-v")).filter(|name| !name.is_empty());
+        match attached.or_else(|| values.next().and_then(Value::text)) {
+            Some(name) if is_name(name) => judge.assign(name, Variable::Unknown, part),
+            _ => part.has(Class::Code, "printf -v evaluates the subscript of a variable"),
         }
-        Some(value) if value.text().is_none() => {
+    }
+    let is_ended = values.next_if(|value| value.text() == Some("--")).is_some();
+    match values.next() {
+        Some(format) if format.text().is_none() => {
             part.has(
                 Class::Code,
                 "printf gets a format that is not known before it runs, and may assign a variable",
             );
         }
-        Some(value) if value.may_be_option() && value.text() != Some("--") => {
-            part.has(
-                Class::Code,
-                "printf gets a format that may be an option, and is not known before it runs",
-            );
+        Some(format) if !is_ended && format.may_be_option() => {
+            part.has(Class::Code, "printf gets an option that is not known");
         }
         _ => {}
     }
@@ -176,7 +169,7 @@ fn cd(judge: &mut Judge<'_>, words: &[Word]) {
     }
     let to = match words {
         [] => judge.situation().home().map(|home| home.to_string_lossy().into_owned()),
-        [word] => word.value.text().filter(|text| *text != "-" && !text.is_empty()).map(str::to_owned),
+        [word] => word.value.text().map(str::to_owned),
         _ => None,
     };
     let to = to.filter(|_| !words.iter().any(|word| word.value.may_be_option()));
@@ -186,10 +179,7 @@ fn cd(judge: &mut Judge<'_>, words: &[Word]) {
     // Where a link stands before a `..` the shell and the system have other ideas of it.
     let is_same = match (&written, &real) {
         (Some(written), Some(real)) => {
-            written == real
-                || written
-                    .canonicalize()
-                    .is_ok_and(|written| real.canonicalize().is_ok_and(|real| written == real))
+            written.canonicalize().is_ok_and(|written| real.canonicalize().is_ok_and(|real| written == real))
         }
         _ => false,
     };
@@ -197,9 +187,6 @@ fn cd(judge: &mut Judge<'_>, words: &[Word]) {
     let is_there = real
         .as_deref()
         .is_some_and(|path| path.join(".").symlink_metadata().is_ok_and(|metadata| metadata.is_dir()));
-    if !is_there {
-        judge.state.lost.set(true);
-    }
     let stays_known = is_there && is_same && !judge.state.facts.is_tangled;
     judge.state.cwd =
         if is_physical { real } else { written }.filter(|_| stays_known || judge.state.is_lenient);
@@ -354,7 +341,11 @@ fn kill(words: &[Word], part: &mut Part) {
     if is_list || is_probe {
         return;
     }
-    if words.iter().any(|word| matches!(word.value.text(), Some("-1" | "1"))) && words.len() > 1 {
+    // The first may be the number of a signal.
+    let has_signal =
+        words.first().and_then(|word| word.value.text()).is_some_and(|text| text.starts_with('-'));
+    let mut ended = words.iter().skip(usize::from(has_signal));
+    if ended.any(|word| matches!(word.value.text(), Some("-1" | "1"))) {
         part.is(Class::Dangerous, "it ends every process, or the first");
     } else {
         part.is(Class::Unknown, "it ends a process");

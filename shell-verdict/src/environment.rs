@@ -228,7 +228,6 @@ pub(crate) fn of_program(base: &str) -> &'static [&'static str] {
         "ps" => &["PS_FORMAT", "PS_PERSONALITY"],
 
         "tput" | "clear" | "reset" => &["TERMINFO", "TERMINFO_DIRS", "TERMCAP"],
-        "sort" => &["TMPDIR"],
         _ => &[],
     }
 }

@@ -49,8 +49,6 @@ pub(crate) struct State<'a> {
     pub(crate) functions: Rc<BTreeMap<String, Rc<Function>>>,
     /// What may or may not have happened counts as done: for what must not run, not for what may.
     pub(crate) is_lenient: bool,
-    /// Something was forgotten since it may or may not have happened.
-    pub(crate) lost: Rc<Cell<bool>>,
     /// What the whole command was seen to do in an earlier look.
     pub(crate) facts: Rc<Facts>,
     /// What it is seen to do in this one.
@@ -71,7 +69,6 @@ impl<'a> State<'a> {
             situation,
             cwd: Some(situation.cwd.to_owned()),
             is_lenient: false,
-            lost: Rc::default(),
             facts: Rc::default(),
             seen: Rc::default(),
             budget: Rc::new(Cell::new(BUDGET)),
@@ -144,9 +141,6 @@ impl<'a> State<'a> {
 
     /// What is known where it may be this or that.
     pub(crate) fn merge(&mut self, other: &Self) {
-        if self.cwd != other.cwd || self.assigned != other.assigned {
-            self.lost.set(true);
-        }
         if self.is_lenient {
             return;
         }
@@ -177,9 +171,6 @@ impl<'a> State<'a> {
 
     /// Forgets what another state assigns otherwise.
     pub(crate) fn forget(&mut self, other: &Self) {
-        if self.cwd != other.cwd || self.assigned != other.assigned {
-            self.lost.set(true);
-        }
         if self.is_lenient {
             return;
         }

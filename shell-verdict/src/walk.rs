@@ -117,7 +117,7 @@ pub(crate) fn judge(command: &str, situation: &Situation<'_>) -> Verdict {
     for name in situation.env.keys().filter(|name| environment::is_dangerous(name)) {
         whole.has(Class::Code, format!("{name} is in the environment, and changes what commands do"));
     }
-    if whole.decision < Decision::Deny && (judge.state.lost.get() || !facts.is_empty()) {
+    if whole.decision < Decision::Deny && !facts.is_empty() {
         look_leniently(command, situation, repositories, &mut whole);
     }
     Verdict {
@@ -135,9 +135,6 @@ fn look_leniently(command: &str, situation: &Situation<'_>, repositories: Rc<Rep
     judge.state.is_lenient = true;
     let mut whole = Part::new(0..command.len(), command);
     judge.text(command, &mut whole);
-    if whole.decision < Decision::Deny {
-        return;
-    }
     let mut waiting = vec![&whole];
     while let Some(part) = waiting.pop() {
         for reason in part.reasons.iter().filter(|reason| reason.decision == Decision::Deny) {

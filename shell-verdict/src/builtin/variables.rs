@@ -39,9 +39,6 @@ pub(super) fn declare(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &
             continue;
         }
         match word.value.text() {
-            Some("-n") if name != "export" => {
-                part.has(Class::Code, "a reference to a variable is evaluated where it is used");
-            }
             Some("-f" | "-F") if name == "export" => {
                 part.has(Class::Code, "a function is given to the programs that are started");
             }
@@ -77,7 +74,6 @@ pub(super) fn reads(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &mu
     let mut rest = words.iter();
     let valued: &str = match name {
         "read" => "adinNptu",
-        "getopts" => "",
         _ => "dnOsu",
     };
     let mut at = 0;

@@ -22,10 +22,9 @@ pub(crate) struct Clone {
     pub(crate) opened: OwnedFd,
 }
 
-/// Each key that is ignored, in the order of the file. Everything else in it takes away, or is harmless.
+/// Each key that is ignored, in the order of the file. Everything else in it takes away, can only make something stricter, or is harmless.
 pub(crate) const IGNORED: &[&str] = &[
     "tools.allow",
-    "tools.exec.ask",
     "tools.exec.security",
     "tools.exec.enableSandbox",
     "tools.exec.safeBins",
@@ -34,7 +33,6 @@ pub(crate) const IGNORED: &[&str] = &[
     "tools.exec.allowedDirectories",
     "tools.exec.confirmDangerousCommands",
     "tools.exec.dangerousCommandWhitelist",
-    "tools.exec.timeoutSec",
     "tools.exec.applyPatch.allowModels",
     "tools.web.search.provider",
     "tools.web.search.baseUrl",

@@ -49,6 +49,11 @@ fn what_is_configured_decides() {
         "[user]\n\tname = a ; \\\n[diff \"x\"]\n\ttextconv = ./x\n",
         "[user]\n\tname = a # \\\n[diff]\n\texternal = ./x\n",
         "[remote \"o\"]\n\turl = a\\\nb # c \\\n[diff \"x\"] textconv = ./x\n",
+        // Two of them are one that is meant.
+        "[user]\n\tname = a\\\\\n[diff]\n\texternal = ./x\n",
+        "[diff \"a\\\"]b\"]\n\ttextconv = ./x\n",
+        "[tag]\n\tsort = -signature:grade\n",
+        "[log]\n\tdiffMerges = remerge\n",
         // What goes on in the next line is no key.
         "[user]\n\tname = \\\n[diff]\n\texternal = ./x\n",
         "external = ./x\n",
@@ -72,6 +77,9 @@ fn what_is_configured_decides() {
         "; a comment\n# another\n[user] name = \"A; B\"\n",
         "[alias]\n\tst = status\n\tx = !./x\n",
         "[credential]\n\thelper = store\n",
+        "[user]\n\tname = a \\\n external = ./x\n",
+        "[tag]\n\tsort = -version:refname\n",
+        "[log]\n\tdiffMerges = off\n",
         "[branch]\n\tsort = -committerdate\n[extensions]\n\trefstorage = reftable\n",
         "[lfs]\n\trepositoryformatversion = 0\n[lfs \"https://example.org/x.git/info/lfs\"]\n\taccess = basic\n",
     ];

@@ -48,3 +48,33 @@ fn what_grows_without_end_is_asked_about() {
     // Stars in a row are as one.
     assert_eq!(fixture.judge(&format!("ls docs/{}", "*".repeat(10_000))).decision, Decision::Allow);
 }
+
+#[test]
+fn what_is_within_the_limits_is_judged_and_one_more_is_asked_about() {
+    type Check<'a> = (&'a str, &'a dyn Fn(usize) -> String, usize);
+    let fixture = Fixture::new();
+    let nested =
+        |open: &str, close: &str, times: usize| format!("{}ls{}", open.repeat(times), close.repeat(times));
+    let loop_of = |turns: usize| format!("for f in {}; do cat docs/$f.md; done", "a ".repeat(turns));
+    let checks: [Check<'_>; 8] = [
+        ("the longest", &|length| format!(": {}", "a".repeat(length - 2)), 64 * 1024),
+        ("commands", &|count| "ls;".repeat(count), 2_000),
+        ("commands in commands", &|depth| format!("{}ls", "eval ".repeat(depth)), 10),
+        ("brackets", &|depth| nested("( ", " )", depth), 12),
+        ("cases", &|depth| nested("case a in a) ", " ;; esac", depth), 12),
+        ("braces", &|depth| nested("{ ", "; }", depth), 40),
+        ("keywords", &|depth| nested("if ls; then ", "; fi", depth), 60),
+        ("turns", &loop_of, 16),
+    ];
+    for (what, command, most) in checks {
+        assert_eq!(fixture.judge(&command(most)).decision, Decision::Allow, "{what}");
+        assert_eq!(fixture.judge(&command(most + 1)).decision, Decision::Ask, "one more: {what}");
+    }
+    // What has ended counts no more.
+    for one in
+        ["{ ls; };", "( ls );", "if ls; then ls; fi;", "case a in a) ls;; esac;", "eval ls;", "f() { ls; };"]
+    {
+        let times = if one.starts_with('f') { 1 } else { 130 };
+        assert_eq!(fixture.judge(&one.repeat(times)).decision, Decision::Allow, "{one}");
+    }
+}

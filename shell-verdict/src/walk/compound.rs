@@ -125,7 +125,7 @@ impl<'a> Judge<'a> {
         }
         let name = command.variable_name.clone();
         let texts: Option<Vec<String>> = values.iter().map(|value| value.text().map(str::to_owned)).collect();
-        let texts = texts.filter(|texts| command.values.is_some() && texts.len() <= MOST_VALUES);
+        let texts = texts.filter(|texts| texts.len() <= MOST_VALUES);
         let texts = texts.unwrap_or_default();
         let (text, at) = (source.text.clone(), command.loc.start.index);
         // What the shell makes of the name itself.

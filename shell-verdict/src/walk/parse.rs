@@ -46,8 +46,7 @@ impl Judge<'_> {
         if !self.state.spend((1 << branches) / 2 + subscripts) {
             return Err("more brackets stand in each other than are looked at".to_owned());
         }
-        let options =
-            ParserOptions { enable_extended_globbing: false, sh_mode: false, ..ParserOptions::default() };
+        let options = ParserOptions { enable_extended_globbing: false, ..ParserOptions::default() };
         // The parser may have faults; a command must not stop its host.
         let parsed =
             catch_unwind(AssertUnwindSafe(|| Parser::new(text.as_bytes(), &options).parse_program()));

@@ -218,7 +218,7 @@ mod tests {
         let containment = Containment {
             mode: Some(Mode::WorkspaceWrite),
             held: Part::ALL.to_vec(),
-            writable: vec!["/tmp/work".into(), "/home/ada/work".into()],
+            writable: vec!["/tmp/site".into(), "/home/ada/site".into()],
             ..Containment::default()
         };
         let of = |code: i32, tail: &str| {
@@ -228,8 +228,8 @@ mod tests {
         for (tail, expected) in [
             ("error in src/run/mod.rs:3", &[][..]),
             ("error: no such file src/tmp/x.rs", &[]),
-            ("panicked at /tmp/work/src/x.rs:3:5", &[]),
-            ("cat: /tmp/work/x: No such file or directory", &[]),
+            ("panicked at /tmp/site/src/x.rs:3:5", &[]),
+            ("cat: /tmp/site/x: No such file or directory", &[]),
             ("cat: /run/seen/x: No such file or directory", &[]),
             ("the log is in /tmp/log", &[]),
             ("cat: a.txt: No such file or directory", &[]),
@@ -259,7 +259,7 @@ mod tests {
                 &[Part::Protected][..],
             ),
             ("error: could not write config file .git/config: Device or resource busy", &[Part::Protected]),
-            ("rm: cannot remove '/tmp/work/.git/hooks': Device or resource busy", &[Part::Protected]),
+            ("rm: cannot remove '/tmp/site/.git/hooks': Device or resource busy", &[Part::Protected]),
             ("touch: cannot touch '/etc/x': Read-only file system", &[]),
             ("touch: cannot touch '../x': Read-only file system", &[]),
             ("umount: target is busy: Device or resource busy", &[]),

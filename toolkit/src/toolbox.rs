@@ -186,10 +186,10 @@ impl Toolbox {
     /// #[tool]
     /// async fn deploy() {}
     ///
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), toolkit::BuildError> {
     /// let toolkit = Toolkit::empty().tool(toolkit::tool_ref!(deploy)).build()?;
     /// let toolbox = toolkit.toolbox(&Caller::new()).await;
-    /// let ctx = toolbox.context("deploy")?;
+    /// let ctx = toolbox.context("deploy").expect("it is there");
     /// assert_eq!(ctx.tool_name(), "deploy");
     /// assert!(!ctx.decide(&PermissionRequest::new("deploy", &["site".to_owned()])).said);
     /// # Ok(()) }

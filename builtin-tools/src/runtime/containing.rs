@@ -80,8 +80,9 @@ pub(super) fn containing(
     let speaks = judged.verdict.each_part().any(|part| {
         part.class == Class::Network || part.reasons.iter().any(|reason| reason.class == Class::Network)
     });
-    let network = settings.network == ExecNetwork::On || more == Some(More::Network) || speaks;
-    if let Some(wide) = needs.too_wide.first().filter(|_| !is_required) {
+    let network = settings.network == ExecNetwork::On || more == Some(More::Network) || speaks && !is_unasked;
+    // What was not asked about since a sandbox contains it stays within one, whatever a rule allows beside it.
+    if let Some(wide) = needs.too_wide.first().filter(|_| !is_required && !is_unasked) {
         return without(format!(
             "no sandbox: it may change {}, beside which nothing could be held back",
             wide.display()

@@ -6,6 +6,7 @@ pub(crate) mod files;
 pub(crate) mod leave;
 mod nested;
 
+use crate::approver::Approver;
 use crate::call::ToolResult;
 use crate::caller::Caller;
 use crate::content::Content;
@@ -20,6 +21,7 @@ use crate::tool::Tool;
 use crate::toolbox::Scope;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use std::fmt;
 use std::mem;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -28,7 +30,6 @@ use tokio_util::sync::CancellationToken;
 /// The call that a tool function serves: who calls, in which workspace, and whether to go on.
 ///
 /// A tool takes it as `ctx: &ToolContext`. Cloning is cheap.
-#[derive(Debug)]
 pub struct ToolContext {
     call_id: String,
     called_as: String,
@@ -40,6 +41,8 @@ pub struct ToolContext {
     parent: Option<Above>,
     /// What takes the call's own secrets out of what is told of it, where it has any.
     redactor: Option<Redactor>,
+    /// Who is asked, where it is another than the toolkit's.
+    approver: Option<Arc<dyn Approver>>,
     /// Made when the function first needs it.
     live: OnceLock<Arc<Live>>,
 }
@@ -61,6 +64,16 @@ pub(crate) struct Above {
     pub(crate) depth: u32,
 }
 
+impl fmt::Debug for ToolContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolContext")
+            .field("call_id", &self.call_id)
+            .field("called_as", &self.called_as)
+            .field("caller", &self.scope.caller)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Clone for ToolContext {
     fn clone(&self) -> Self {
         Self {
@@ -71,6 +84,7 @@ impl Clone for ToolContext {
             call_token: self.call_token.clone(),
             parent: self.parent.clone(),
             redactor: self.redactor.clone(),
+            approver: self.approver.clone(),
             live: OnceLock::from(Arc::clone(self.live())),
         }
     }
@@ -102,6 +116,7 @@ impl ToolContext {
             call_token: None,
             parent: None,
             redactor: None,
+            approver: None,
             live: OnceLock::new(),
         }
     }
@@ -115,7 +130,13 @@ impl ToolContext {
         parent: Option<Above>,
         redactor: Option<Redactor>,
     ) -> Self {
-        Self { call_id, called_as, tool, scope, call_token, parent, redactor, live: OnceLock::new() }
+        let live = OnceLock::new();
+        Self { call_id, called_as, tool, scope, call_token, parent, redactor, approver: None, live }
+    }
+
+    pub(crate) fn with_approver(mut self, approver: Option<Arc<dyn Approver>>) -> Self {
+        self.approver = approver;
+        self
     }
 
     /// The result, with the names that are in here.

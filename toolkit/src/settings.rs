@@ -64,10 +64,6 @@ impl fmt::Debug for Settings {
 }
 
 impl Settings {
-    pub(crate) fn approver(&self) -> &dyn Approver {
-        self.approver.as_deref().unwrap_or(&NoApprover)
-    }
-
     /// The approver, for a question that several calls wait for together.
     pub(crate) fn shared_approver(&self) -> Arc<dyn Approver> {
         self.approver.clone().unwrap_or_else(|| Arc::new(NoApprover))

@@ -358,3 +358,37 @@ async fn without_an_approver_the_answer_is_no() {
     assert_eq!(result.error().unwrap().kind(), ToolErrorKind::Denied);
     assert!(result.text().contains("approver"), "{}", result.text());
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_call_can_have_an_approver_of_its_own() {
+    let fixture = fixture();
+    let toolbox = fixture.toolbox().await;
+    let call = |id: &str, arguments: Value| match id {
+        "delegates" => ToolCall::new(id, "delegates", json!({ "names": [arguments] })),
+        _ => ToolCall::new(id, id, arguments),
+    };
+    let asked = Arc::new(Log::default());
+    let approver = |answer: Answer| {
+        let asked = Arc::clone(&asked);
+        CallbackApprover::new(move |ask: &PendingAsk| {
+            note(&asked, ask.origin().call_id.clone());
+            Some(answer.clone())
+        })
+    };
+    for (call, answer, is_done) in [
+        (call("asks", json!({"name": "a"})), Answer::allow(), true),
+        (call("asks", json!({"name": "b"})), Answer::deny(), false),
+        // Calls that it makes ask there too, and so does what asks for values.
+        (call("delegates", json!("c")), Answer::allow(), true),
+        (call("delegates", json!("d")), Answer::deny(), false),
+        (call("wants", json!({})), Answer::Declined, true),
+    ] {
+        let result = toolbox.call_with(call, CallOptions::new().approver(approver(answer))).await;
+        assert_eq!(!result.is_error(), is_done, "{result:?}");
+    }
+    assert_eq!(*asked.lock().unwrap(), ["asks", "asks", "delegates/1", "delegates/1", "wants"]);
+    // Others have the toolkit's.
+    let (result, ()) = tokio::join!(fixture.named("asks", "e"), fixture.answer("e", Answer::allow()));
+    assert_eq!(result.text(), "done");
+    assert_eq!(asked.lock().unwrap().len(), 5);
+}

@@ -2,6 +2,7 @@
 
 use super::ToolContext;
 use crate::approvals::{Allowed, Asker, Memory};
+use crate::approver::Approver;
 use crate::arg::ToolArg;
 use crate::ask::{Answer, Ask, Elicitation, Origin, Put, Question};
 use crate::error::ToolError;
@@ -126,7 +127,7 @@ impl ToolContext {
         let title = ask.title.clone();
         let put = Put::remembered(Origin { workspace, ..self.origin() }, Question::Approve(ask), note);
         let away = self.live().leave(Reason::Asking);
-        let answer = match settings.asks.ask_together(settings.shared_approver(), put, &memory) {
+        let answer = match settings.asks.ask_together(self.approver(), put, &memory) {
             Ok(joined) => {
                 self.send(|| Event::Asked { ask: joined.ask().clone() });
                 self.unless_cancelled(joined).await?
@@ -194,7 +195,8 @@ impl ToolContext {
             Question::Elicit(elicitation) => asks.begin_elicitation(&elicitation.message),
         });
         let put = Put::once(self.origin(), question);
-        let answer = settings.asks.ask_telling(settings.approver(), put, |ask| {
+        let approver = self.approver();
+        let answer = settings.asks.ask_telling(&*approver, put, |ask| {
             self.send(|| Event::Asked { ask: ask.clone() });
         });
         let answer = self.unless_cancelled(answer).await?;
@@ -203,6 +205,11 @@ impl ToolContext {
         }
         away.come_back().await;
         Ok(answer)
+    }
+
+    /// Who is asked: the call's own approver, else the toolkit's.
+    fn approver(&self) -> Arc<dyn Approver> {
+        self.approver.clone().unwrap_or_else(|| self.scope().toolkit.settings.shared_approver())
     }
 
     fn origin(&self) -> Origin {

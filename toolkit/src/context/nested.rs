@@ -74,7 +74,9 @@ impl ToolContext {
         let above = Above { live: Arc::clone(live), depth };
         let options =
             CallOptions { cancel: Some(live.token.clone()), above: Some(above), ..CallOptions::default() };
-        let options = CallOptions { within_read_only: self.tool().annotations().read_only_hint, ..options };
+        let approver = self.approver.clone();
+        let within_read_only = self.tool().annotations().read_only_hint;
+        let options = CallOptions { approver, within_read_only, ..options };
         Ok((ToolCall::new(id, name, arguments), options))
     }
 }

@@ -1,6 +1,9 @@
 //! How a host wants a call to be run.
 
+use crate::approver::Approver;
 use crate::context::Above;
+use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -13,10 +16,11 @@ use tokio_util::sync::CancellationToken;
 /// let options = CallOptions::new().cancel(CancellationToken::new()).timeout(Duration::from_secs(30));
 /// # drop(options);
 /// ```
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct CallOptions {
     pub(crate) cancel: Option<CancellationToken>,
     pub(crate) timeout: Option<Duration>,
+    pub(crate) approver: Option<Arc<dyn Approver>>,
     pub(crate) above: Option<Above>,
     pub(crate) within_read_only: bool,
 }
@@ -40,10 +44,48 @@ impl CallOptions {
         self.timeout = Some(timeout);
         self
     }
+
+    /// Who is asked what this call asks, and the calls that it makes, instead of the toolkit's approver: for a host whose
+    /// calls come from several people. Calls of one session that ask the same at once are one question, which the approver
+    /// of the first of them brings to a person.
+    ///
+    /// ```
+    /// use toolkit::prelude::*;
+    /// use toolkit::{Answer, Ask, CallOptions, ScriptedApprover};
+    ///
+    /// /// Deploys the site.
+    /// #[tool(asks)]
+    /// async fn deploy(ctx: &ToolContext) -> Result<String, ToolError> {
+    ///     ctx.ask(Ask::new("deploy", "Put the site online")).await?;
+    ///     Ok("deployed".to_owned())
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), toolkit::BuildError> {
+    /// let toolkit = Toolkit::empty().tool(toolkit::tool_ref!(deploy)).build()?;
+    /// let toolbox = toolkit.toolbox(&Caller::new()).await;
+    /// let options = CallOptions::new().approver(ScriptedApprover::new([Answer::allow()]));
+    /// assert_eq!(toolbox.call_with(ToolCall::new("1", "deploy", "{}"), options).await.text(), "deployed");
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn approver(mut self, approver: impl Approver) -> Self {
+        self.approver = Some(Arc::new(approver));
+        self
+    }
 }
 
 impl From<CancellationToken> for CallOptions {
     fn from(token: CancellationToken) -> Self {
         Self::new().cancel(token)
+    }
+}
+
+impl fmt::Debug for CallOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CallOptions")
+            .field("cancel", &self.cancel)
+            .field("timeout", &self.timeout)
+            .field("approver", &self.approver.as_ref().map(|_| "its own"))
+            .finish_non_exhaustive()
     }
 }

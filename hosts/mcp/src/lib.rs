@@ -1,0 +1,34 @@
+//! Serves a toolkit to clients of the [Model Context Protocol](https://modelcontextprotocol.io): editors, chat apps, agents.
+//!
+//! ```no_run
+//! use toolkit::prelude::*;
+//!
+//! /// Adds two numbers.
+//! #[tool(group = "math", read_only)]
+//! async fn add(/** One. */ a: i64, /** Other. */ b: i64) -> String {
+//!     (a + b).to_string()
+//! }
+//!
+//! #[tokio::main(flavor = "current_thread")]
+//! async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let toolkit = Toolkit::builder().build()?;
+//!     toolkit_mcp::serve_stdio(toolkit, Caller::new()).await?;
+//!     Ok(())
+//! }
+//! ```
+//!
+//! Every call takes the way of all calls, through [`Toolbox::call_with`](toolkit::Toolbox::call_with): arguments that do not fit and tools that
+//! fail are results with `isError`, which the model reads; errors of the protocol are for what is no call at all.
+//!
+//! A tool that asks a person asks the client, by elicitation. Up to version 2025-11-25 of the protocol that is a
+//! request of its own, from 2026-07-28 on the call answers with what it needs and is called once more with the answer; a client
+//! that cannot be asked is a host without anybody to ask.
+//!
+//! Who has a handler of their own, with prompts, resources or completions, keeps it and hands tools on to a [`ToolServer`], whose
+//! methods are those of [`ServerHandler`](rmcp::ServerHandler).
+
+mod server;
+mod stdio;
+
+pub use server::{ServerOptions, ToolServer};
+pub use stdio::{ServeError, serve_stdio};

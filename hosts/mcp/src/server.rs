@@ -1,0 +1,263 @@
+//! The server: tools of one toolkit for one client.
+
+mod answered;
+mod approver;
+mod call;
+mod definition;
+mod outputs;
+mod progress;
+mod result;
+mod suspended;
+mod watched;
+
+use outputs::Outputs;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, ErrorData, Implementation, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
+    ServerConfig,
+};
+use rmcp::service::{NotificationContext, RequestContext};
+use rmcp::{RoleServer, ServerHandler};
+use std::borrow::Cow;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use suspended::Suspended;
+use toolkit::{Caller, Toolbox, Toolkit};
+use watched::Owned;
+
+/// What a server says of itself, and its limits.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ServerOptions {
+    /// The name that clients see; `toolkit` by default.
+    pub name: String,
+    /// Its version; that of this crate by default.
+    pub version: String,
+    /// What a client may tell its model of the tools as a whole.
+    pub instructions: Option<String>,
+    /// How many tools a page of the list has; 100 by default.
+    pub page: usize,
+    /// How long a call that waits for an answer, as the protocol has it from 2026-07-28 on, is kept for the client to come
+    /// back; ten minutes by default.
+    pub answer_within: Duration,
+    /// How many calls may wait so at once; beyond, what they ask is denied. 100 by default.
+    pub most_waiting: usize,
+}
+
+impl Default for ServerOptions {
+    fn default() -> Self {
+        Self {
+            name: "toolkit".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            instructions: None,
+            page: 100,
+            answer_within: Duration::from_mins(10),
+            most_waiting: 100,
+        }
+    }
+}
+
+impl ServerOptions {
+    /// Those by default.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Says by which name and version clients see the server.
+    #[must_use]
+    pub fn named(self, name: impl Into<String>, version: impl Into<String>) -> Self {
+        Self { name: name.into(), version: version.into(), ..self }
+    }
+
+    /// Says what a client may tell its model of the tools as a whole.
+    #[must_use]
+    pub fn instructions(self, instructions: impl Into<String>) -> Self {
+        Self { instructions: Some(instructions.into()), ..self }
+    }
+
+    /// Says how many tools a page of the list has, at least one.
+    #[must_use]
+    pub fn page(self, page: usize) -> Self {
+        Self { page: page.max(1), ..self }
+    }
+
+    /// Says how long a call waits for a client to come back with an answer.
+    #[must_use]
+    pub fn answer_within(self, answer_within: Duration) -> Self {
+        Self { answer_within, ..self }
+    }
+
+    /// Says how many calls may wait for clients to come back with answers.
+    #[must_use]
+    pub fn most_waiting(self, most_waiting: usize) -> Self {
+        Self { most_waiting, ..self }
+    }
+}
+
+/// The tools of a toolkit, for one client. Cheap to clone; clones serve the same client.
+///
+/// It is a handler for rmcp by itself. To add tools to a handler of your own, forward `list_tools`, `call_tool`, `get_tool`,
+/// `on_initialized` and, for outputs that were too long, `list_resources` and `read_resource`:
+///
+/// ```
+/// use rmcp::ServerHandler;
+/// use rmcp::model::{
+///     CallToolRequestParams, CallToolResponse, ErrorData, ListToolsResult, PaginatedRequestParams, ServerCapabilities,
+///     ServerConfig,
+/// };
+/// use rmcp::service::{RequestContext, RoleServer};
+/// use toolkit_mcp::ToolServer;
+///
+/// struct Mine {
+///     tools: ToolServer,
+/// }
+///
+/// impl ServerHandler for Mine {
+///     fn get_info(&self) -> ServerConfig {
+///         ServerConfig::new(ServerCapabilities::builder().enable_tools().enable_prompts().build())
+///     }
+///
+///     async fn list_tools(
+///         &self,
+///         request: Option<PaginatedRequestParams>,
+///         context: RequestContext<RoleServer>,
+///     ) -> Result<ListToolsResult, ErrorData> {
+///         self.tools.list_tools(request, context).await
+///     }
+///
+///     async fn call_tool(
+///         &self,
+///         request: CallToolRequestParams,
+///         context: RequestContext<RoleServer>,
+///     ) -> Result<CallToolResponse, ErrorData> {
+///         self.tools.call_tool(request, context).await
+///     }
+/// }
+/// ```
+#[derive(Debug, Clone)]
+pub struct ToolServer(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    toolkit: Toolkit,
+    caller: Caller,
+    options: ServerOptions,
+    /// What the client was last shown.
+    toolbox: Mutex<Option<Toolbox>>,
+    /// Calls that wait for the client to come back with an answer.
+    suspended: Suspended,
+    outputs: Outputs,
+    /// What tells the client of changes.
+    watching: Mutex<Option<Owned>>,
+}
+
+impl ToolServer {
+    /// Serves the tools that `caller` may use. Without a session of its own it gets one.
+    pub fn new(toolkit: Toolkit, caller: Caller) -> Self {
+        Self::with_options(toolkit, caller, ServerOptions::default())
+    }
+
+    /// The same with options.
+    pub fn with_options(toolkit: Toolkit, mut caller: Caller, options: ServerOptions) -> Self {
+        caller.session_id.get_or_insert_with(|| format!("mcp-{}", random::<10>()));
+        let suspended = Suspended::new(options.answer_within, options.most_waiting);
+        let (toolbox, outputs, watching) = (Mutex::default(), Outputs::default(), Mutex::default());
+        Self(Arc::new(Shared { toolkit, caller, options, toolbox, suspended, outputs, watching }))
+    }
+
+    /// The toolkit.
+    pub fn toolkit(&self) -> &Toolkit {
+        &self.0.toolkit
+    }
+
+    /// What the client sees, made anew.
+    async fn renew(&self) -> Toolbox {
+        let toolbox = self.0.toolkit.toolbox(&self.0.caller).await;
+        *self.0.toolbox.lock().unwrap_or_else(PoisonError::into_inner) = Some(toolbox.clone());
+        toolbox
+    }
+
+    /// What the client was last shown.
+    async fn toolbox(&self) -> Toolbox {
+        let shown = self.shown();
+        match shown {
+            Some(toolbox) => toolbox,
+            None => self.renew().await,
+        }
+    }
+
+    fn shown(&self) -> Option<Toolbox> {
+        self.0.toolbox.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// Text of so many random bytes. Without randomness there is none, so that nobody can guess it.
+fn random<const BYTES: usize>() -> String {
+    let mut bytes = [0; BYTES];
+    #[expect(clippy::expect_used, reason = "the system has randomness, or nothing here is safe")]
+    getrandom::fill(&mut bytes).expect("the system has randomness");
+    data_encoding::BASE32_NOPAD.encode(&bytes).to_ascii_lowercase()
+}
+
+impl ServerHandler for ToolServer {
+    fn get_info(&self) -> ServerConfig {
+        let ServerOptions { name, version, instructions, .. } = &self.0.options;
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_tool_list_changed()
+            .enable_resources()
+            .build();
+        let mut info = ServerConfig::new(capabilities);
+        info.server_info = Implementation::new(name, version);
+        info.instructions.clone_from(instructions);
+        info
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let cursor = request.and_then(|request| request.cursor);
+        // A further page is one of the same list.
+        let toolbox = if cursor.is_some() { self.toolbox().await } else { self.renew().await };
+        definition::page(&toolbox, cursor.as_deref(), self.0.options.page)
+    }
+
+    fn get_tool(&self, name: &str) -> Option<rmcp::model::Tool> {
+        let definition = self.shown()?.definition(name).ok()?;
+        definition::tool(definition)
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        call::call(self, request, context).await
+    }
+
+    async fn list_resources(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Ok(self.0.outputs.list())
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        self.0.outputs.read(&request.uri).await
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        watched::watch(self, context.peer);
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [rmcp::model::ProtocolVersion]> {
+        Cow::Borrowed(rmcp::model::ProtocolVersion::KNOWN_VERSIONS)
+    }
+}

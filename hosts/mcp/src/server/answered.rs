@@ -1,0 +1,108 @@
+//! Questions and answers as the protocol has them: elicitation.
+
+use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema};
+use serde_json::{Map, Value, json};
+use toolkit::{AllowScope, Answer, DeniedBy, PendingAsk, Question};
+
+/// The one field of the form that asks for permission: for how long.
+const FOR: &str = "allow";
+
+/// What the client is asked. `Err` where the protocol has no form for it.
+pub(super) fn params(ask: &PendingAsk) -> Result<ElicitRequestParams, Answer> {
+    let schema = match ask.question() {
+        Question::Approve(_) => permission(ask.scopes()),
+        Question::Elicit(elicitation) => elicitation.schema.clone(),
+        _ => return Err(cannot_be_asked("a question of this kind")),
+    };
+    let requested_schema: ElicitationSchema =
+        serde_json::from_value(schema).map_err(|error| cannot_be_asked(&error.to_string()))?;
+    Ok(ElicitRequestParams::FormElicitationParams { meta: None, message: ask.to_text(), requested_schema })
+}
+
+fn cannot_be_asked(what: &str) -> Answer {
+    Answer::denied_by(DeniedBy::Fault, format!("the protocol has no form for it: {what}"))
+}
+
+/// To accept the form is to allow it; the field says for how long, this once where it is left as it is.
+fn permission(scopes: &[AllowScope]) -> Value {
+    let names: Vec<&str> = scopes.iter().map(|scope| name(*scope).0).collect();
+    let titles: Vec<&str> = scopes.iter().map(|scope| name(*scope).1).collect();
+    let field = json!({
+        "type": "string", "title": "Allow it", "description": "Decline to deny it.",
+        "enum": names, "enumNames": titles, "default": name(AllowScope::Once).0,
+    });
+    json!({ "type": "object", "properties": { FOR: field } })
+}
+
+fn name(scope: AllowScope) -> (&'static str, &'static str) {
+    match scope {
+        AllowScope::Session => ("session", "exactly this, until the session ends"),
+        AllowScope::Always => ("always", "exactly this, always in this workspace"),
+        _ => ("once", "this once"),
+    }
+}
+
+/// The client's answer. What is none denies.
+pub(super) fn answer(ask: &PendingAsk, result: ElicitResult) -> Answer {
+    match (result.action, ask.question()) {
+        (ElicitationAction::Cancel, _) => Answer::Cancelled,
+        (ElicitationAction::Decline, Question::Approve(_)) => Answer::deny(),
+        (ElicitationAction::Decline, _) => Answer::Declined,
+        (ElicitationAction::Accept, Question::Approve(_)) => {
+            match result.content.as_ref().and_then(|content| content.get(FOR)) {
+                None => Answer::allow(),
+                Some(Value::String(scope)) if scope == "once" => Answer::allow(),
+                Some(Value::String(scope)) if scope == "session" => Answer::allow_for_session(),
+                Some(Value::String(scope)) if scope == "always" => Answer::allow_always(),
+                Some(_) => Answer::denied_by(
+                    DeniedBy::Fault,
+                    format!("the client answered with something for `{FOR}` that is not in the form"),
+                ),
+            }
+        }
+        (ElicitationAction::Accept, _) => Answer::value(result.content.unwrap_or(Value::Object(Map::new()))),
+        _ => Answer::denied_by(DeniedBy::Fault, "the client's answer is none that the protocol has"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use toolkit::{Ask, Elicitation, Origin};
+
+    fn approve(ask: Ask) -> PendingAsk {
+        PendingAsk::detached(Origin::new("1", "x"), Question::Approve(ask))
+    }
+
+    #[test]
+    fn only_what_was_offered_allows() {
+        let ask = approve(Ask::new("edit", "t"));
+        let accepted = |content| ElicitResult::new(ElicitationAction::Accept).with_content(content);
+        let is_allowed = |result| matches!(answer(&ask, result), Answer::Allow { .. });
+        assert!(is_allowed(ElicitResult::new(ElicitationAction::Accept)));
+        assert_eq!(answer(&ask, accepted(json!({}))), Answer::allow());
+        assert_eq!(answer(&ask, accepted(json!({"allow": "session"}))), Answer::allow_for_session());
+        assert_eq!(answer(&ask, accepted(json!({"allow": "always"}))), Answer::allow_always());
+        for wrong in [json!({"allow": "no"}), json!({"allow": false}), json!({"allow": null})] {
+            assert!(!is_allowed(accepted(wrong.clone())), "{wrong}");
+        }
+        assert_eq!(answer(&ask, ElicitResult::new(ElicitationAction::Decline)), Answer::deny());
+        assert_eq!(answer(&ask, ElicitResult::new(ElicitationAction::Cancel)), Answer::Cancelled);
+    }
+
+    #[test]
+    fn a_value_is_what_the_form_holds() {
+        let schema = json!({"type": "object", "properties": {"a": {"type": "integer"}}});
+        let question = Question::Elicit(Elicitation::new("how many?", schema.clone()).unwrap());
+        let ask = PendingAsk::detached(Origin::new("1", "x"), question);
+        let Ok(ElicitRequestParams::FormElicitationParams { message, requested_schema, .. }) = params(&ask)
+        else {
+            panic!("no form")
+        };
+        assert!(message.contains("how many?"), "{message}");
+        assert_eq!(serde_json::to_value(requested_schema).unwrap(), schema);
+        let accepted = ElicitResult::new(ElicitationAction::Accept).with_content(json!({"a": 1}));
+        assert_eq!(answer(&ask, accepted), Answer::value(json!({"a": 1})));
+        assert_eq!(answer(&ask, ElicitResult::new(ElicitationAction::Decline)), Answer::Declined);
+    }
+}

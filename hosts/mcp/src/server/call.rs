@@ -1,0 +1,110 @@
+//! `tools/call`: from the protocol to the one call path, and back.
+
+use super::approver::{Eliciting, Mute, shows_forms};
+use super::suspended::{Fingerprint, Next, Running};
+use super::{ToolServer, progress, result};
+use rmcp::RoleServer;
+use rmcp::model::{CallToolRequestParams, CallToolResponse, ErrorData, ProtocolVersion};
+use rmcp::service::RequestContext;
+use serde_json::Value;
+use toolkit::{CallOptions, ToolCall, Toolbox};
+
+pub(super) async fn call(
+    server: &ToolServer,
+    request: CallToolRequestParams,
+    context: RequestContext<RoleServer>,
+) -> Result<CallToolResponse, ErrorData> {
+    let CallToolRequestParams { name, arguments, input_responses, request_state, .. } = request;
+    let arguments = Value::Object(arguments.unwrap_or_default());
+    let fingerprint = Fingerprint::of(&name, &arguments);
+    if let Some(state) = request_state {
+        let running = server.0.suspended.take(&state, &fingerprint)?;
+        let running = running.answered(input_responses.unwrap_or_default());
+        return drive(server, running, fingerprint, &context).await;
+    }
+    let toolbox = current(server, &name).await;
+    let call = ToolCall::new(context.id.to_string(), name, arguments);
+    let can_ask = shows_forms(context.client_capabilities().as_ref());
+    if can_ask && asks_by_result(&context) {
+        let running = Running::start(toolbox, call);
+        return drive(server, running, fingerprint, &context).await;
+    }
+    let options = CallOptions::new().cancel(context.ct.clone());
+    let options = match can_ask {
+        true => options.approver(Eliciting { peer: context.peer.clone() }),
+        false => options.approver(Mute),
+    };
+    let result = match context.meta.get_progress_token() {
+        None => toolbox.call_with(call, options).await,
+        Some(token) => {
+            let (events, id) = (toolbox.events(), call.id.clone());
+            let telling = progress::tell(events, &id, &context.peer, token);
+            tokio::join!(toolbox.call_with(call, options), telling).0
+        }
+    };
+    Ok(result::result(server, &toolbox, result).into())
+}
+
+/// From this version on no server asks a client by itself.
+fn asks_by_result(context: &RequestContext<RoleServer>) -> bool {
+    context
+        .protocol_version()
+        .is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
+}
+
+/// What the client was shown, or, where that has no such tool, what there is now.
+async fn current(server: &ToolServer, name: &str) -> Toolbox {
+    let toolbox = server.toolbox().await;
+    if toolbox.tool(name).is_some() { toolbox } else { server.renew().await }
+}
+
+/// Waits for the call, or for what it asks: then it is kept until the client comes back.
+async fn drive(
+    server: &ToolServer,
+    mut running: Running,
+    fingerprint: Fingerprint,
+    context: &RequestContext<RoleServer>,
+) -> Result<CallToolResponse, ErrorData> {
+    let toolbox = running.toolbox.clone();
+    let next = match context.meta.get_progress_token() {
+        None => until_asked(server, &mut running, context).await,
+        Some(token) => {
+            let (events, id) = (toolbox.events(), running.call_id.clone());
+            let mut telling = std::pin::pin!(progress::tell(events, &id, &context.peer, token));
+            let mut next = std::pin::pin!(until_asked(server, &mut running, context));
+            tokio::select! {
+                () = &mut telling => next.await,
+                next = &mut next => {
+                    // What is to be told comes before the result.
+                    if let Next::Done(_) = next {
+                        telling.await;
+                    }
+                    next
+                }
+            }
+        }
+    };
+    match next {
+        Next::Done(done) => Ok(result::result(server, &toolbox, done).into()),
+        Next::Asks => Ok(server.0.suspended.keep(running, fingerprint)),
+        Next::Lost => Err(ErrorData::internal_error("the call ended without a result", None)),
+    }
+}
+
+/// Waits until there is something to ask the client.
+async fn until_asked(
+    server: &ToolServer,
+    running: &mut Running,
+    context: &RequestContext<RoleServer>,
+) -> Next {
+    loop {
+        match running.next(&context.ct).await {
+            Next::Asks if !running.deny_formless() => {}
+            Next::Asks => match server.0.suspended.full() {
+                Some(why) => running.deny(&why),
+                None => return Next::Asks,
+            },
+            next => return next,
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Outputs that were too long for an answer, as resources: `toolkit://output/…`.
+
+use rmcp::model::{
+    ErrorData, ListResourcesResult, MetaObject, ReadResourceResponse, ReadResourceResult, Resource,
+    ResourceContents,
+};
+use serde_json::{Map, Value, json};
+use std::collections::VecDeque;
+use std::io::SeekFrom;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use tokio::fs::File;
+use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _};
+
+const PREFIX: &str = "toolkit://output/";
+/// The most outputs that are remembered; the oldest go first. Their files stay.
+const MOST: usize = 1_000;
+/// How much is read at once, in bytes. What is behind has a place of its own, which the answer names.
+const CHUNK: u64 = 1 << 20;
+
+/// The outputs that one client was told of.
+#[derive(Debug, Default)]
+pub(super) struct Outputs(Mutex<VecDeque<Output>>);
+
+#[derive(Debug, Clone)]
+struct Output {
+    uri: String,
+    name: String,
+    path: PathBuf,
+    bytes: u64,
+}
+
+impl Output {
+    fn resource(&self) -> Resource {
+        Resource::new(&self.uri, &self.name)
+            .with_description("The whole output of a call")
+            .with_mime_type("text/plain")
+            .with_size(self.bytes)
+    }
+}
+
+impl Outputs {
+    /// Remembers an output under an address that nobody guesses.
+    pub(super) fn add(&self, path: PathBuf, bytes: u64) -> Resource {
+        let name =
+            path.file_name().map_or_else(|| "output".to_owned(), |name| name.to_string_lossy().into_owned());
+        let output = Output { uri: format!("{PREFIX}{}", super::random::<10>()), name, path, bytes };
+        let resource = output.resource();
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.len() >= MOST {
+            all.pop_front();
+        }
+        all.push_back(output);
+        resource
+    }
+
+    pub(super) fn list(&self) -> ListResourcesResult {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        ListResourcesResult::with_all_items(all.iter().map(Output::resource).collect())
+    }
+
+    /// A part of an output: from its beginning, or from the byte that `?offset=` names.
+    pub(super) async fn read(&self, uri: &str) -> Result<ReadResourceResponse, ErrorData> {
+        let (own, offset) = match uri.split_once("?offset=") {
+            Some((own, offset)) => (own, offset.parse().ok()),
+            None => (uri, Some(0)),
+        };
+        let not_here = || {
+            ErrorData::resource_not_found(
+                "there is no such resource here; `resources/list` lists those of this session",
+                Some(json!({ "uri": uri })),
+            )
+        };
+        let offset: u64 = offset.ok_or_else(not_here)?;
+        let found = {
+            let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            all.iter().find(|output| output.uri == own).cloned()
+        };
+        let output = found.ok_or_else(not_here)?;
+        let (text, next) = chunk(&output.path, offset).await.map_err(|error| {
+            ErrorData::resource_not_found(
+                format!("the output is no longer kept: {error}"),
+                Some(json!({ "uri": uri })),
+            )
+        })?;
+        let mut contents = ResourceContents::text(text, uri).with_mime_type("text/plain");
+        if let Some(next) = next {
+            let more: Map<String, Value> = [
+                ("next".to_owned(), json!(format!("{own}?offset={next}"))),
+                ("size".to_owned(), json!(output.bytes)),
+            ]
+            .into_iter()
+            .collect();
+            contents = contents.with_meta(MetaObject(more));
+        }
+        Ok(ReadResourceResult::new(vec![contents]).into())
+    }
+}
+
+/// Text from a byte on, and where it goes on. It ends between characters.
+async fn chunk(path: &std::path::Path, offset: u64) -> std::io::Result<(String, Option<u64>)> {
+    let mut file = File::open(path).await?;
+    let size = file.metadata().await?.len();
+    file.seek(SeekFrom::Start(offset)).await?;
+    let mut bytes = Vec::new();
+    file.take(CHUNK).read_to_end(&mut bytes).await?;
+    let mut next = offset + bytes.len() as u64;
+    if next < size {
+        let whole = bytes.len() - bytes.utf8_chunks().last().map_or(0, |chunk| chunk.invalid().len());
+        // What is no text at all is not waited for.
+        if whole > 0 && bytes.len() - whole < 4 {
+            bytes.truncate(whole);
+            next = offset + whole as u64;
+        }
+    }
+    Ok((String::from_utf8_lossy(&bytes).into_owned(), (next < size).then_some(next)))
+}

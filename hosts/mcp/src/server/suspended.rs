@@ -1,0 +1,272 @@
+//! Calls that ask by their result: from 2026-07-28 on the client is told what a call needs, and calls once more with it.
+//!
+//! ```text
+//! tools/call                  Running::start: the call runs in a task of its own
+//!   └─ it asks                its question comes here, and waits
+//!        └─ InputRequired     the call is kept under a state that only this answer names
+//! tools/call, with the state  taken out, once; the answers go to the questions, and it runs on
+//! ```
+//!
+//! What the client has is a name that nobody guesses, no data: nothing in it can be forged. It counts once, for the same tool with
+//! the same arguments, at the same server, for a limited time. A call that nobody comes back for is cancelled.
+
+use super::answered;
+use super::watched::Owned;
+use rmcp::model::{
+    CallToolResponse, ElicitRequest, ElicitResult, ErrorData, InputRequest, InputRequests,
+    InputRequiredResult, InputResponses,
+};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+use toolkit::{
+    Answer, Answering, Approver, CallOptions, CancellationToken, DeniedBy, PendingAsk, ToolCall, ToolResult,
+    Toolbox,
+};
+
+/// How many questions of one call may come at once before the next has to wait.
+const AT_ONCE: usize = 16;
+
+/// What a call is about: whoever comes back has to mean the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Fingerprint([u8; 32]);
+
+impl Fingerprint {
+    pub(super) fn of(name: &str, arguments: &Value) -> Self {
+        let mut hash = Sha256::new();
+        hash.update((name.len() as u64).to_le_bytes());
+        hash.update(name);
+        // The order of members says nothing.
+        hash.update(sorted(arguments).to_string());
+        Self(hash.finalize().into())
+    }
+}
+
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            let members: BTreeMap<&String, Value> =
+                members.iter().map(|(key, value)| (key, sorted(value))).collect();
+            members.into_iter().map(|(key, value)| (key.clone(), value)).collect()
+        }
+        Value::Array(items) => items.iter().map(sorted).collect(),
+        other => other.clone(),
+    }
+}
+
+/// The calls that wait for a client to come back.
+#[derive(Debug)]
+pub(super) struct Suspended {
+    within: Duration,
+    most: usize,
+    waiting: Arc<Mutex<HashMap<String, Waiting>>>,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    running: Running,
+    fingerprint: Fingerprint,
+    /// What takes it out once it is too late.
+    _expiry: Owned,
+}
+
+fn lock(waiting: &Mutex<HashMap<String, Waiting>>) -> MutexGuard<'_, HashMap<String, Waiting>> {
+    waiting.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Suspended {
+    pub(super) fn new(within: Duration, most: usize) -> Self {
+        Self { within, most, waiting: Arc::default() }
+    }
+
+    /// The call that waits under this state, which counts no more.
+    pub(super) fn take(&self, state: &str, fingerprint: &Fingerprint) -> Result<Running, ErrorData> {
+        let found = {
+            let mut waiting = lock(&self.waiting);
+            let is_same = waiting.get(state).is_some_and(|found| found.fingerprint == *fingerprint);
+            if is_same { waiting.remove(state) } else { None }
+        };
+        // One text for all of it: who guesses learns nothing.
+        found.map(|found| found.running).ok_or_else(|| {
+            ErrorData::invalid_params(
+                "no call waits for this `requestState`: it counts once, for the same tool and arguments, and only for some \
+                 minutes; call the tool again without it",
+                None,
+            )
+        })
+    }
+
+    /// Whether no further call can be kept, and why.
+    pub(super) fn full(&self) -> Option<String> {
+        let is_full = lock(&self.waiting).len() >= self.most;
+        is_full.then(|| format!("{} calls wait for an answer of this client already", self.most))
+    }
+
+    /// Keeps a call that asks, and says what it asks.
+    pub(super) fn keep(&self, running: Running, fingerprint: Fingerprint) -> CallToolResponse {
+        let (requests, state) = (running.requests(), super::random::<20>());
+        let expiry = Owned::new(expire(Arc::downgrade(&self.waiting), state.clone(), self.within));
+        lock(&self.waiting).insert(state.clone(), Waiting { running, fingerprint, _expiry: expiry });
+        InputRequiredResult::new(Some(requests), Some(state)).into()
+    }
+}
+
+async fn expire(waiting: Weak<Mutex<HashMap<String, Waiting>>>, state: String, within: Duration) {
+    tokio::time::sleep(within).await;
+    if let Some(waiting) = waiting.upgrade() {
+        let late = lock(&waiting).remove(&state);
+        drop(late);
+    }
+}
+
+/// A call that runs in a task of its own, and what it asks. Dropped, it is cancelled.
+#[derive(Debug)]
+pub(super) struct Running {
+    pub(super) toolbox: Toolbox,
+    pub(super) call_id: String,
+    task: JoinHandle<ToolResult>,
+    news: mpsc::Receiver<Asked>,
+    /// What is asked and not answered, by the names that the client is told.
+    open: BTreeMap<String, Asked>,
+    cancel: CancellationToken,
+}
+
+#[derive(Debug)]
+struct Asked {
+    ask: PendingAsk,
+    answer: oneshot::Sender<Answer>,
+}
+
+/// How a call goes on.
+pub(super) enum Next {
+    Done(ToolResult),
+    Asks,
+    /// The task is gone without a result, as when the process ends.
+    Lost,
+}
+
+impl Running {
+    pub(super) fn start(toolbox: Toolbox, call: ToolCall) -> Self {
+        let (sender, news) = mpsc::channel(AT_ONCE);
+        let cancel = CancellationToken::new();
+        let options = CallOptions::new().cancel(cancel.clone()).approver(Forwarding(sender));
+        let call_id = call.id.clone();
+        let calling = toolbox.clone();
+        let task = tokio::spawn(async move { calling.call_with(call, options).await });
+        Self { toolbox, call_id, task, news, open: BTreeMap::new(), cancel }
+    }
+
+    /// Waits until it is done or asks something.
+    pub(super) async fn next(&mut self, cancelled: &CancellationToken) -> Next {
+        loop {
+            while let Ok(asked) = self.news.try_recv() {
+                self.open.insert(asked.ask.id().to_owned(), asked);
+            }
+            // Answered elsewhere, or given up.
+            self.open.retain(|_, asked| !asked.answer.is_closed());
+            if !self.open.is_empty() {
+                return Next::Asks;
+            }
+            let is_cancelled = self.cancel.is_cancelled();
+            tokio::select! {
+                biased;
+                Some(asked) = self.news.recv() => {
+                    self.open.insert(asked.ask.id().to_owned(), asked);
+                }
+                done = &mut self.task => return done.map_or(Next::Lost, Next::Done),
+                () = cancelled.cancelled(), if !is_cancelled => self.cancel.cancel(),
+            }
+        }
+    }
+
+    /// What the client is asked. What the protocol has no form for is denied.
+    fn requests(&self) -> InputRequests {
+        let request = |(name, asked): (&String, &Asked)| {
+            let params = answered::params(&asked.ask).ok()?;
+            Some((name.clone(), InputRequest::Elicitation(ElicitRequest::new(params))))
+        };
+        self.open.iter().filter_map(request).collect()
+    }
+
+    /// Denies what the protocol has no form for. Whether anything is left to ask.
+    pub(super) fn deny_formless(&mut self) -> bool {
+        let formless = self.open.extract_if(.., |_, asked| answered::params(&asked.ask).is_err());
+        for (_, asked) in formless {
+            if let Err(denial) = answered::params(&asked.ask) {
+                let _ = asked.answer.send(denial);
+            }
+        }
+        !self.open.is_empty()
+    }
+
+    /// Denies all that is asked.
+    pub(super) fn deny(&mut self, why: &str) {
+        for asked in std::mem::take(&mut self.open).into_values() {
+            // Nobody waits where the call is over.
+            let _ = asked.answer.send(Answer::denied_by(DeniedBy::Limit, why));
+        }
+    }
+
+    /// Gives the answers to those who asked. What has none is asked again.
+    pub(super) fn answered(mut self, responses: InputResponses) -> Self {
+        for (name, response) in responses {
+            let Some(Asked { ask, answer }) = self.open.remove(&name) else { continue };
+            let given = match serde_json::from_value::<ElicitResult>(response) {
+                Ok(result) => answered::answer(&ask, result),
+                Err(error) => {
+                    Answer::denied_by(DeniedBy::Fault, format!("the client's answer is none: {error}"))
+                }
+            };
+            let _ = answer.send(given);
+        }
+        self
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.cancel.cancel();
+    }
+}
+
+/// Hands on what a call asks to whoever answers its client.
+struct Forwarding(mpsc::Sender<Asked>);
+
+impl Approver for Forwarding {
+    fn ask<'a>(&'a self, ask: &'a PendingAsk) -> Answering<'a> {
+        Box::pin(async move {
+            let gone =
+                || Answer::denied_by(DeniedBy::NobodyThere, "the client did not come back with an answer");
+            let (answer, answered) = oneshot::channel();
+            if self.0.send(Asked { ask: ask.clone(), answer }).await.is_err() {
+                return Some(gone());
+            }
+            Some(answered.await.unwrap_or_else(|_| gone()))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_same_call_is_the_same_in_any_order() {
+        let of = |name, arguments: Value| Fingerprint::of(name, &arguments);
+        let one = of("a", json!({"x": 1, "y": [{"p": 1, "q": 2}]}));
+        assert_eq!(one, of("a", json!({"y": [{"q": 2, "p": 1}], "x": 1})));
+        for other in [
+            of("b", json!({"x": 1, "y": [{"p": 1, "q": 2}]})),
+            of("a", json!({"x": "1", "y": [{"p": 1, "q": 2}]})),
+            of("a", json!({"x": 1, "y": [{"p": 1, "q": 2}], "z": null})),
+        ] {
+            assert_ne!(one, other);
+        }
+        assert_ne!(of("a", json!("bc")), of("ab", json!("c")));
+    }
+}

@@ -1,0 +1,39 @@
+//! Tools that come and go, as clients hear of it.
+
+use super::{Shared, ToolServer};
+use rmcp::RoleServer;
+use rmcp::service::Peer;
+use std::sync::{Arc, PoisonError, Weak};
+use tokio::task::JoinHandle;
+
+/// A task that ends with its owner.
+#[derive(Debug)]
+pub(super) struct Owned(JoinHandle<()>);
+
+impl Owned {
+    pub(super) fn new(task: impl Future<Output = ()> + Send + 'static) -> Self {
+        Self(tokio::spawn(task))
+    }
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Tells the client of changes from now on, as long as the server is there.
+pub(super) fn watch(server: &ToolServer, peer: Peer<RoleServer>) {
+    let mut changes = server.0.toolkit.watch_tools();
+    let shared: Weak<Shared> = Arc::downgrade(&server.0);
+    let task = Owned::new(async move {
+        while changes.changed().await {
+            let Some(shared) = shared.upgrade() else { return };
+            drop(shared);
+            if peer.notify_tool_list_changed().await.is_err() {
+                return;
+            }
+        }
+    });
+    *server.0.watching.lock().unwrap_or_else(PoisonError::into_inner) = Some(task);
+}

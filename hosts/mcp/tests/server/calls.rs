@@ -1,0 +1,206 @@
+//! Calls and what comes of them.
+
+use super::{GENERATIONS, Person, connect, nothing, params, text};
+use rmcp::model::{ContentBlock, ProtocolVersion};
+use rmcp::service::PeerRequestOptions;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Notify;
+use toolkit::prelude::*;
+use toolkit::{Builder, Content, Progress, Resource, tool_ref};
+
+/// Adds two numbers.
+#[tool(read_only)]
+async fn add(
+    /** One. */
+    a: i64,
+    /** Other. */
+    b: i64,
+) -> String {
+    (a + b).to_string()
+}
+
+#[toolkit::args]
+struct Sum {
+    /// What comes of it.
+    sum: i64,
+}
+
+/// Adds two numbers, as data.
+#[tool(read_only)]
+async fn add_as_data(
+    /** One. */
+    a: i64,
+    /** Other. */
+    b: i64,
+) -> Json<Sum> {
+    Json(Sum { sum: a + b })
+}
+
+/// Always fails.
+#[tool(read_only)]
+async fn fails() -> Result<(), ToolError> {
+    Err(ToolError::failed("the disk is on fire"))
+}
+
+/// Stops on an internal error.
+#[tool(read_only)]
+async fn panics() {
+    panic!("oh")
+}
+
+/// Says something of each kind.
+#[tool(read_only)]
+async fn says_all() -> Vec<Content> {
+    vec![
+        Content::text("t"),
+        Content::image(*b"abc", "image/png"),
+        Content::audio(*b"abc", "audio/wav"),
+        Content::Resource { resource: Resource::text("x://1", "body").with_mime_type("text/css") },
+        Content::Resource { resource: Resource::blob("x://2", *b"abc") },
+    ]
+}
+
+/// Goes on for three steps.
+#[tool(read_only)]
+async fn steps(ctx: &ToolContext) {
+    for step in [1, 2, 2, 3] {
+        ctx.progress(Progress::new(step).with_total(3).with_message(format!("step {step}")));
+    }
+}
+
+struct Gone(Arc<Notify>, Arc<Notify>);
+
+impl Drop for Gone {
+    fn drop(&mut self) {
+        self.1.notify_one();
+    }
+}
+
+/// Never ends by itself.
+#[tool(read_only)]
+async fn hangs(gone: State<Notifies>) {
+    let Notifies(begun, ended) = &*gone;
+    let gone = Gone(Arc::clone(begun), Arc::clone(ended));
+    gone.0.notify_one();
+    std::future::pending().await
+}
+
+struct Notifies(Arc<Notify>, Arc<Notify>);
+
+fn builder() -> Builder {
+    Toolkit::empty()
+        .tool(tool_ref!(add))
+        .tool(tool_ref!(add_as_data))
+        .tool(tool_ref!(fails))
+        .tool(tool_ref!(panics))
+        .tool(tool_ref!(says_all))
+        .tool(tool_ref!(steps))
+}
+
+#[tokio::test]
+async fn what_fails_is_a_result_that_the_model_reads() {
+    for version in &GENERATIONS {
+        let connected = connect(version, Person::default(), builder()).await;
+        let sum = connected.call("add", json!({"a": 2, "b": 3})).await;
+        assert_eq!((text(&sum).as_str(), sum.is_error), ("5", Some(false)));
+        assert_eq!(sum.structured_content, None);
+        let sum = connected.call("add_as_data", json!({"a": 2, "b": 3})).await;
+        assert_eq!(sum.structured_content, Some(json!({"sum": 5})));
+        for (name, arguments, said) in [
+            ("add", json!({"a": "x", "c": 1}), &["`a`", "`b`", "`c`"][..]),
+            ("fails", nothing(), &["the disk is on fire"]),
+            ("panics", nothing(), &["internal error"]),
+            ("ad", nothing(), &["there is no tool `ad`", "did you mean `add`"]),
+        ] {
+            let failed = connected.call(name, arguments).await;
+            assert_eq!(failed.is_error, Some(true), "{name}");
+            for said in said {
+                assert!(text(&failed).contains(said), "{name}: {}", text(&failed));
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_kind_of_content_comes_through() {
+    for version in &GENERATIONS {
+        let connected = connect(version, Person::default(), builder()).await;
+        let said = connected.call("says_all", nothing()).await;
+        let blocks: Vec<Value> =
+            said.content.iter().map(|block| serde_json::to_value(block).unwrap()).collect();
+        let expected = json!([
+            {"type": "text", "text": "t"},
+            {"type": "image", "data": "YWJj", "mimeType": "image/png"},
+            {"type": "audio", "data": "YWJj", "mimeType": "audio/wav"},
+            {"type": "resource", "resource": {"uri": "x://1", "mimeType": "text/css", "text": "body"}},
+            {"type": "resource", "resource": {"uri": "x://2", "blob": "YWJj"}},
+        ]);
+        assert_eq!(Value::Array(blocks), expected);
+        assert!(matches!(said.content[0], ContentBlock::Text(_)));
+    }
+}
+
+#[tokio::test]
+async fn progress_is_told_to_who_asks_for_it() {
+    for version in &GENERATIONS {
+        let person = Person::default();
+        let connected = connect(version, person.clone(), builder()).await;
+        connected.call("steps", nothing()).await;
+        // rmcp's client puts a token of its own into each request, and hands on what it is told in tasks of their own.
+        let told = || -> Vec<(f64, Option<f64>, Option<String>)> {
+            let progress = person.progress.lock().unwrap();
+            progress.iter().map(|param| (param.progress, param.total, param.message.clone())).collect()
+        };
+        for _ in 0..1_000 {
+            if told().len() >= 3 {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        let told = told();
+        let step = |step: f64| (step, Some(3.0), Some(format!("step {step}")));
+        assert_eq!(told, [step(1.0), step(2.0), step(3.0)]);
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_its_client_cancels_is_gone() {
+    for version in &GENERATIONS {
+        let (begun, gone) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+        let state = Notifies(Arc::clone(&begun), Arc::clone(&gone));
+        let toolkit = builder().tool(tool_ref!(hangs).with_state(state));
+        let connected = connect(version, Person::default(), toolkit).await;
+        let request = rmcp::model::CallToolRequest::new(params("hangs", nothing()));
+        let handle = connected
+            .client
+            .send_cancellable_request(request.into(), PeerRequestOptions::no_options())
+            .await
+            .unwrap();
+        begun.notified().await;
+        handle.cancel(Some("enough".to_owned())).await.unwrap();
+        tokio::time::timeout(Duration::from_secs(10), gone.notified()).await.unwrap();
+        // The next one works.
+        assert_eq!(text(&connected.call("add", json!({"a": 1, "b": 1})).await), "2");
+    }
+}
+
+/// Answers on the way get a few seconds, so both generations go away at once.
+#[tokio::test]
+async fn a_client_that_goes_away_leaves_nothing_running() {
+    tokio::join!(go_away(&GENERATIONS[0]), go_away(&GENERATIONS[1]));
+}
+
+async fn go_away(version: &ProtocolVersion) {
+    let (begun, gone) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let state = Notifies(Arc::clone(&begun), Arc::clone(&gone));
+    let toolkit = builder().tool(tool_ref!(hangs).with_state(state));
+    let connected = connect(version, Person::default(), toolkit).await;
+    let peer = connected.client.peer().clone();
+    let call = tokio::spawn(async move { peer.call_tool(params("hangs", nothing())).await });
+    begun.notified().await;
+    connected.client.cancel().await.unwrap();
+    tokio::time::timeout(Duration::from_secs(20), gone.notified()).await.unwrap();
+    assert!(call.await.unwrap().is_err());
+}

@@ -1,0 +1,107 @@
+//! Lists of tools, and their changes.
+
+use super::{GENERATIONS, Person, connect, connect_with};
+use rmcp::model::PaginatedRequestParams;
+use serde_json::{Value, json};
+use std::time::Duration;
+use toolkit::prelude::*;
+use toolkit::{Builder, DynamicArgs, Tool, tool_ref};
+use toolkit_mcp::ServerOptions;
+
+/// Adds two numbers.
+///
+/// More of it is for people.
+#[tool(read_only, title = "Sum")]
+async fn add(
+    /** One. */
+    a: i64,
+    /** Other. */
+    #[arg(default = 1)]
+    b: i64,
+) -> String {
+    (a + b).to_string()
+}
+
+fn many(count: usize) -> Builder {
+    let tool = |index| {
+        Tool::builder(format!("tool_{index:04}"))
+            .description("One of many.")
+            .build(|_: ToolContext, _: DynamicArgs| async { Ok::<_, ToolError>("done") })
+            .unwrap()
+    };
+    (0..count).map(tool).fold(Toolkit::empty(), Builder::tool)
+}
+
+#[tokio::test]
+async fn a_tool_is_shown_as_it_was_written() {
+    for version in &GENERATIONS {
+        let connected = connect(version, Person::default(), Toolkit::empty().tool(tool_ref!(add))).await;
+        let tools = connected.client.list_all_tools().await.unwrap();
+        assert_eq!(
+            serde_json::to_value(&tools).unwrap(),
+            json!([{
+                "name": "add",
+                "title": "Sum",
+                "description": "Adds two numbers.\n\nMore of it is for people.",
+                "inputSchema": connected.toolkit.tool("add").unwrap().input_schema().unwrap(),
+                "annotations": {"readOnlyHint": true, "idempotentHint": false},
+            }])
+        );
+        let schema = serde_json::to_value(&*tools[0].input_schema).unwrap();
+        assert_eq!(schema["required"], json!(["a"]));
+        assert_eq!(schema["properties"]["b"]["default"], json!(1));
+    }
+}
+
+#[tokio::test]
+async fn a_long_list_comes_in_pages() {
+    for version in &GENERATIONS {
+        for (count, page, pages) in [(0, 10, 1), (9, 10, 1), (10, 10, 1), (11, 10, 2), (25, 10, 3)] {
+            let connected =
+                connect_with(version, Person::default(), many(count), ServerOptions::new().page(page)).await;
+            let (mut names, mut cursor, mut seen) = (Vec::new(), None, 0);
+            loop {
+                let mut params = PaginatedRequestParams::default();
+                params.cursor = cursor;
+                let listed = connected.client.list_tools(Some(params)).await.unwrap();
+                names.extend(listed.tools.iter().map(|tool| tool.name.to_string()));
+                seen += 1;
+                cursor = listed.next_cursor;
+                if cursor.is_none() {
+                    break;
+                }
+            }
+            let expected: Vec<String> = (0..count).map(|index| format!("tool_{index:04}")).collect();
+            assert_eq!((names, seen), (expected, pages), "{count} by {page}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_cursor_that_is_none_is_refused() {
+    let connected = connect(&GENERATIONS[0], Person::default(), many(3)).await;
+    for cursor in ["!", "____", "gICA"] {
+        let mut params = PaginatedRequestParams::default();
+        params.cursor = Some(cursor.to_owned());
+        let error = connected.client.list_tools(Some(params)).await.unwrap_err();
+        assert!(error.to_string().contains("cursor"), "{cursor}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn what_comes_and_goes_is_told_and_counts() {
+    let person = Person::default();
+    let connected = connect(&GENERATIONS[0], person.clone(), many(1)).await;
+    assert_eq!(connected.client.list_all_tools().await.unwrap().len(), 1);
+    // The client's word that it is ready may come after its first request.
+    let late = Tool::builder("late")
+        .description("Came later.")
+        .read_only()
+        .build(|_: ToolContext, _: DynamicArgs| async { Ok::<_, ToolError>("here") })
+        .unwrap();
+    connected.toolkit.register(late).unwrap();
+    tokio::time::timeout(Duration::from_secs(10), person.lists_changed.notified()).await.unwrap();
+    // Also for a client that does not list again.
+    assert_eq!(super::text(&connected.call("late", Value::Object(serde_json::Map::new())).await), "here");
+    assert_eq!(connected.client.list_all_tools().await.unwrap().len(), 2);
+}

@@ -11,6 +11,8 @@ use crate::doctor;
 use crate::exit::{Exit, Stop};
 use crate::explain;
 use crate::list;
+#[cfg(feature = "mcp")]
+use crate::mcp;
 use crate::options::{self, Options, Request};
 use crate::permission;
 use crate::trust;
@@ -184,6 +186,13 @@ impl Cli {
                 ));
             }
         }
+        #[cfg(feature = "mcp")]
+        if let Request::Mcp(request) = options.request {
+            let data = options.load.data_dir_path().map(Path::to_owned);
+            let exit = mcp::run(request, toolkit, options.caller, data.as_deref(), &runtime, console);
+            runtime.shutdown_background();
+            return exit;
+        }
         let toolbox = runtime.block_on(toolkit.toolbox(&options.caller));
         let exit = answer(options, &toolkit, &toolbox, &runtime, &command, console);
         // A blocking tool that was cancelled may still run: the process does not wait for it.
@@ -228,6 +237,8 @@ fn answer(
         Request::Schema { name: Some(name) } => definitions::one(find(toolbox, &name)?, console)?,
         Request::Completions { shell } => completions::run(shell, command.get_name(), toolbox, console)?,
         Request::Config(_) | Request::Trust(_) => {}
+        #[cfg(feature = "mcp")]
+        Request::Mcp(_) => {}
         Request::Permission(request) => permission::run(&request, toolkit, format, console)?,
         Request::Call(request) => {
             let sweeping = runtime.spawn_blocking({

@@ -10,6 +10,7 @@
 //! toolkit schema
 //! toolkit permission list
 //! toolkit doctor
+//! toolkit mcp serve
 //! toolkit completions bash
 //! ```
 //!
@@ -68,7 +69,8 @@
 //!
 //! # Features
 //!
-//! `fs`, on by default, brings the tools for files of the crate `builtin-tools`.
+//! `fs`, on by default, brings the tools for files of the crate `builtin-tools`, `runtime` those for commands; `mcp` serves clients of the Model
+//! Context Protocol.
 
 mod arguments;
 mod call;
@@ -85,6 +87,8 @@ mod explain;
 mod flags;
 mod kinds;
 mod list;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod options;
 mod parameter_type;
 mod permission;

@@ -3,6 +3,8 @@
 use crate::config::{self, ConfigRequest};
 use crate::exit::{Exit, Stop};
 use crate::explain::{self, ExplainRequest};
+#[cfg(feature = "mcp")]
+use crate::mcp::{self, McpRequest};
 use crate::permission::{self, PermissionRequest};
 use crate::trust::{self, TrustRequest};
 use clap::builder::{PossibleValuesParser, ValueHint};
@@ -52,6 +54,8 @@ pub(crate) enum Request {
     Config(ConfigRequest),
     Trust(TrustRequest),
     Permission(PermissionRequest),
+    #[cfg(feature = "mcp")]
+    Mcp(McpRequest),
 }
 
 /// What stands after `call`.
@@ -136,6 +140,8 @@ pub(crate) fn skeleton(program: &str) -> Command {
         .subcommand(permission::command());
     #[cfg(feature = "runtime")]
     let command = command.subcommand(crate::doctor::command());
+    #[cfg(feature = "mcp")]
+    let command = command.subcommand(mcp::command());
     command
 }
 
@@ -221,6 +227,13 @@ impl Options {
         let caller = caller(&mut subcommand)?;
         let load = load_options(&caller, &mut subcommand);
         let request = request(&name, &mut subcommand)?;
+        #[cfg(feature = "mcp")]
+        let load = match &request {
+            Request::Mcp(McpRequest { profile: Some(profile), .. }) => {
+                load.set(format!("tools.profile={profile}"))
+            }
+            _ => load,
+        };
         Ok(Self { format, caller, load, request })
     }
 }
@@ -279,6 +292,8 @@ fn request(subcommand: &str, matches: &mut ArgMatches) -> Result<Request, Stop> 
         "completions" => Request::Completions { shell: required(matches.remove_one("shell"))? },
         "config" => Request::Config(config::request(matches)?),
         "trust" => Request::Trust(trust::request(matches)),
+        #[cfg(feature = "mcp")]
+        "mcp" => Request::Mcp(mcp::request(matches)),
         other => return Err(Stop::usage(format!("there is no subcommand `{other}`"))),
     })
 }

@@ -27,8 +27,12 @@
 //! Who has a handler of their own, with prompts, resources or completions, keeps it and hands tools on to a [`ToolServer`], whose
 //! methods are those of [`ServerHandler`](rmcp::ServerHandler).
 
+#[cfg(feature = "http")]
+mod http;
 mod server;
 mod stdio;
 
-pub use server::{ServerOptions, ToolServer};
-pub use stdio::{ServeError, serve_stdio};
+#[cfg(feature = "http")]
+pub use crate::http::{AtPath, Bearer, HttpBody, HttpOptions, HttpService, at_path, new_token, serve_http};
+pub use server::{Principal, ServerOptions, ToolServer};
+pub use stdio::{ServeError, serve_stdio, serve_stdio_with};

@@ -5,20 +5,25 @@ mod approver;
 mod call;
 mod definition;
 mod outputs;
+mod principal;
 mod progress;
 mod result;
 mod suspended;
 mod watched;
 
 use outputs::Outputs;
+pub use principal::Principal;
+use principal::Sessions;
+#[cfg(feature = "http")]
+pub(crate) use principal::Stateless;
+use rmcp::model::SubscriptionFilter;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, ErrorData, Implementation, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
-    ServerConfig,
+    CallToolRequestParams, CallToolResponse, ErrorData, Implementation, InitializeRequestParams,
+    InitializeResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
 };
-use rmcp::service::{NotificationContext, RequestContext};
+use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
-use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use suspended::Suspended;
@@ -149,6 +154,8 @@ struct Shared {
     outputs: Outputs,
     /// What tells the client of changes.
     watching: Mutex<Option<Owned>>,
+    /// Whose it is, once that is known, and the sessions of those who have none of the protocol's.
+    sessions: Sessions,
 }
 
 impl ToolServer {
@@ -159,10 +166,14 @@ impl ToolServer {
 
     /// The same with options.
     pub fn with_options(toolkit: Toolkit, mut caller: Caller, options: ServerOptions) -> Self {
-        caller.session_id.get_or_insert_with(|| format!("mcp-{}", random::<10>()));
+        caller.session_id.get_or_insert_with(session_id);
+        Self::of_sessions(toolkit, caller, options, Sessions::default())
+    }
+
+    fn of_sessions(toolkit: Toolkit, caller: Caller, options: ServerOptions, sessions: Sessions) -> Self {
         let suspended = Suspended::new(options.answer_within, options.most_waiting);
         let (toolbox, outputs, watching) = (Mutex::default(), Outputs::default(), Mutex::default());
-        Self(Arc::new(Shared { toolkit, caller, options, toolbox, suspended, outputs, watching }))
+        Self(Arc::new(Shared { toolkit, caller, options, toolbox, suspended, outputs, watching, sessions }))
     }
 
     /// The toolkit.
@@ -191,6 +202,11 @@ impl ToolServer {
     }
 }
 
+/// A session that no other client has.
+fn session_id() -> String {
+    format!("mcp-{}", random::<10>())
+}
+
 /// Text of so many random bytes. Without randomness there is none, so that nobody can guess it.
 fn random<const BYTES: usize>() -> String {
     let mut bytes = [0; BYTES];
@@ -213,15 +229,27 @@ impl ServerHandler for ToolServer {
         info
     }
 
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        // From here on the session is its principal's.
+        self.of(&context)?;
+        context.peer.set_peer_info(request.clone());
+        self.negotiate_initialize(&request)
+    }
+
     async fn list_tools(
         &self,
         request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
+        let server = self.of(&context)?;
         let cursor = request.and_then(|request| request.cursor);
         // A further page is one of the same list.
-        let toolbox = if cursor.is_some() { self.toolbox().await } else { self.renew().await };
-        definition::page(&toolbox, cursor.as_deref(), self.0.options.page)
+        let toolbox = if cursor.is_some() { server.toolbox().await } else { server.renew().await };
+        definition::page(&toolbox, cursor.as_deref(), server.0.options.page)
     }
 
     fn get_tool(&self, name: &str) -> Option<rmcp::model::Tool> {
@@ -234,30 +262,35 @@ impl ServerHandler for ToolServer {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        call::call(self, request, context).await
+        call::call(&self.of(&context)?, request, context).await
     }
 
     async fn list_resources(
         &self,
         _request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        Ok(self.0.outputs.list())
+        Ok(self.of(&context)?.0.outputs.list())
     }
 
     async fn read_resource(
         &self,
         request: ReadResourceRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        self.0.outputs.read(&request.uri).await
+        self.of(&context)?.0.outputs.read(&request.uri).await
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         watched::watch(self, context.peer);
     }
 
-    fn supported_protocol_versions(&self) -> Cow<'static, [rmcp::model::ProtocolVersion]> {
-        Cow::Borrowed(rmcp::model::ProtocolVersion::KNOWN_VERSIONS)
+    fn accepted_subscription_filter(&self, _requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        Some(SubscriptionFilter::builder().tools_list_changed().build())
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        watched::listen(self, &context).await;
+        Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! Serving the client that started this process, by its standard streams.
 
-use crate::server::ToolServer;
+use crate::server::{ServerOptions, ToolServer};
 use rmcp::ServiceExt as _;
 use rmcp::service::ServerInitializeError;
 use std::io;
@@ -31,15 +31,20 @@ pub enum ServeError {
 ///
 /// When what comes first is not the protocol. That the client goes away is none.
 pub async fn serve_stdio(toolkit: Toolkit, caller: Caller) -> Result<(), ServeError> {
-    serve(ToolServer::new(toolkit, caller)).await
+    serve_stdio_with(toolkit, caller, ServerOptions::default()).await
 }
 
-/// As [`serve_stdio`], with a server that was made before.
+/// As [`serve_stdio`], with options.
 ///
 /// # Errors
 ///
 /// As [`serve_stdio`].
-pub(crate) async fn serve(server: ToolServer) -> Result<(), ServeError> {
+pub async fn serve_stdio_with(
+    toolkit: Toolkit,
+    caller: Caller,
+    options: ServerOptions,
+) -> Result<(), ServeError> {
+    let server = ToolServer::with_options(toolkit, caller, options);
     let streams = streams::take().map_err(ServeError::Streams)?;
     let running = match server.serve(streams).await {
         Ok(running) => running,

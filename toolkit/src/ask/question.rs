@@ -18,8 +18,9 @@ pub enum Question {
 }
 
 impl Question {
-    /// The setting that would allow it without a person; nothing does where a value is asked for.
-    pub(crate) fn setting(&self) -> Option<String> {
+    /// The setting that would allow it without a person, as it goes on after "allow it with", escaped; nothing does where a
+    /// value is asked for.
+    pub fn setting(&self) -> Option<String> {
         let Self::Approve(ask) = self else { return None };
         if let Some(hint) = &ask.hint {
             return (!hint.is_empty()).then(|| escape_line(hint).into_owned());

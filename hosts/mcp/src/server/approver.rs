@@ -32,8 +32,13 @@ impl Approver for Eliciting {
 pub(super) struct Mute;
 
 impl Approver for Mute {
-    fn ask<'a>(&'a self, _ask: &'a PendingAsk) -> Answering<'a> {
-        let denial = "the client cannot ask anybody: it does not have the protocol's elicitation";
+    fn ask<'a>(&'a self, ask: &'a PendingAsk) -> Answering<'a> {
+        let mut denial =
+            "the client cannot show questions: it does not have the protocol's elicitation".to_owned();
+        if let Some(setting) = ask.question().setting() {
+            denial.push_str("; its user can take another client, or allow it with ");
+            denial.push_str(&setting);
+        }
         Box::pin(std::future::ready(Some(Answer::denied_by(DeniedBy::NobodyThere, denial))))
     }
 }

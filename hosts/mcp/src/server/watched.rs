@@ -2,7 +2,7 @@
 
 use super::{Shared, ToolServer};
 use rmcp::RoleServer;
-use rmcp::service::Peer;
+use rmcp::service::{Peer, SubscriptionContext};
 use std::sync::{Arc, PoisonError, Weak};
 use tokio::task::JoinHandle;
 
@@ -36,4 +36,15 @@ pub(super) fn watch(server: &ToolServer, peer: Peer<RoleServer>) {
         }
     });
     *server.0.watching.lock().unwrap_or_else(PoisonError::into_inner) = Some(task);
+}
+
+/// Tells a client that listens of changes, until it no longer does.
+pub(super) async fn listen(server: &ToolServer, context: &SubscriptionContext) {
+    let mut changes = server.0.toolkit.watch_tools();
+    let telling =
+        async { while changes.changed().await && context.sink().notify_tool_list_changed().await.is_ok() {} };
+    tokio::select! {
+        () = telling => {}
+        () = context.cancelled() => {}
+    }
 }

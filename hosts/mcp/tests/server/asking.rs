@@ -143,6 +143,7 @@ async fn a_client_that_cannot_be_asked_is_nobody() {
         let denied = connected.call("deploy", json!({"host": "a"})).await;
         assert_eq!(denied.is_error, Some(true));
         assert!(text(&denied).contains("elicitation"), "{}", text(&denied));
+        assert!(text(&denied).contains("allow it with the setting `permission.deploy`"), "{}", text(&denied));
     }
 }
 

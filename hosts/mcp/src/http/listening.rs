@@ -1,0 +1,90 @@
+//! Connections, as many as there may be, until it is over.
+
+use super::service::HttpBody;
+use http::{Request, Response};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use std::convert::Infallible;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use toolkit::CancellationToken;
+use tower_service::Service;
+
+/// The most connections at once; further ones wait.
+const MOST: usize = 1_024;
+/// How long the head of a request may take.
+const HEAD_WITHIN: Duration = Duration::from_secs(10);
+/// How long answers on the way have at the end.
+const END_WITHIN: Duration = Duration::from_secs(5);
+/// How long nothing is accepted where the system has no room for a connection.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Serves HTTP/1.1 on `listener` with `service`, up to 1,024 connections at once, until `shutdown` is cancelled; then answers on the way
+/// have five seconds.
+///
+/// # Errors
+///
+/// None so far: what fails is one connection.
+pub async fn serve_http<S>(listener: TcpListener, service: S, shutdown: CancellationToken) -> io::Result<()>
+where
+    S: Service<Request<Incoming>, Response = Response<HttpBody>, Error = Infallible> + Clone + Send + 'static,
+    S::Future: Send,
+{
+    let room = Arc::new(Semaphore::new(MOST));
+    let mut connections = JoinSet::new();
+    loop {
+        while connections.try_join_next().is_some() {}
+        let accepted = async {
+            let permit = Arc::clone(&room).acquire_owned().await.map_err(io::Error::other)?;
+            let (stream, _) = listener.accept().await?;
+            Ok::<_, io::Error>((permit, stream))
+        };
+        let accepted = tokio::select! {
+            biased;
+            () = shutdown.cancelled() => break,
+            accepted = accepted => accepted,
+        };
+        let (permit, stream) = match accepted {
+            Ok(accepted) => accepted,
+            // One that was gone already, or too many open files.
+            Err(error) => {
+                tracing::warn!(%error, "a connection could not be accepted");
+                tokio::time::sleep(PAUSE).await;
+                continue;
+            }
+        };
+        let _ = stream.set_nodelay(true);
+        let (service, shutdown) = (service.clone(), shutdown.clone());
+        connections.spawn(async move {
+            let serving = http1::Builder::new()
+                .timer(TokioTimer::new())
+                .header_read_timeout(HEAD_WITHIN)
+                .serve_connection(TokioIo::new(stream), TowerToHyperService::new(service));
+            let mut serving = std::pin::pin!(serving);
+            tokio::select! {
+                ended = &mut serving => log(ended),
+                () = shutdown.cancelled() => {
+                    serving.as_mut().graceful_shutdown();
+                    log(serving.await);
+                }
+            }
+            drop(permit);
+        });
+    }
+    let ended = tokio::time::timeout(END_WITHIN, async { while connections.join_next().await.is_some() {} });
+    // Dropped, what is left ends here.
+    let _ = ended.await;
+    Ok(())
+}
+
+fn log(ended: hyper::Result<()>) {
+    if let Err(error) = ended {
+        tracing::debug!(%error, "a connection ended");
+    }
+}

@@ -1,0 +1,213 @@
+//! The service: limits around rmcp's.
+
+use crate::server::{ServerOptions, Stateless, ToolServer};
+use bytes::Bytes;
+use http::{Method, Request, Response, StatusCode};
+use http_body::Body;
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use serde::Deserialize;
+use std::convert::Infallible;
+use std::error::Error;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use toolkit::{Caller, CancellationToken, Toolkit};
+use tower_service::Service;
+
+/// What bounds a service, and whom it answers.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct HttpOptions {
+    /// What the server says of itself, and its other limits.
+    pub server: ServerOptions,
+    /// The hosts, `name` or `name:port`, that requests may be for; those of this machine by default. A page that its name leads here
+    /// could send requests otherwise.
+    pub allowed_hosts: Vec<String>,
+    /// The origins, `https://name:port`, of pages that may send requests; those of this machine by default.
+    pub allowed_origins: Vec<String>,
+    /// The most bytes of a request; 4 MiB by default.
+    pub max_body: usize,
+    /// How long a request may take to come; 30 seconds by default.
+    pub body_within: Duration,
+    /// The most sessions and requests at once; 1,000 by default. Each session ends with its client, or when nothing came for
+    /// `idle`.
+    pub most_sessions: usize,
+    /// How long a session is kept without a request; half an hour by default.
+    pub idle: Duration,
+    /// What ends all sessions and streams.
+    pub shutdown: CancellationToken,
+}
+
+impl Default for HttpOptions {
+    fn default() -> Self {
+        let local = ["localhost", "127.0.0.1", "[::1]"];
+        Self {
+            server: ServerOptions::default(),
+            allowed_hosts: vec!["localhost".to_owned(), "127.0.0.1".to_owned(), "::1".to_owned()],
+            allowed_origins: local
+                .iter()
+                .flat_map(|host| [format!("http://{host}:*"), format!("https://{host}:*")])
+                .collect(),
+            max_body: 4 << 20,
+            body_within: Duration::from_secs(30),
+            most_sessions: 1_000,
+            idle: Duration::from_mins(30),
+            shutdown: CancellationToken::new(),
+        }
+    }
+}
+
+impl HttpOptions {
+    /// Those by default.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Lets requests be for these hosts too.
+    #[must_use]
+    pub fn allow_hosts(mut self, hosts: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.allowed_hosts.extend(hosts.into_iter().map(Into::into));
+        self
+    }
+
+    /// Lets pages of these origins send requests too.
+    #[must_use]
+    pub fn allow_origins(mut self, origins: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.allowed_origins.extend(origins.into_iter().map(Into::into));
+        self
+    }
+}
+
+/// Serves a toolkit to any number of clients over HTTP: a tower service, for any path that you give it. Cheap to clone.
+///
+/// It knows nobody: put a layer around it that authenticates, [`Bearer`](crate::Bearer) or your own, which puts a
+/// [`Principal`](crate::Principal) into the request's extensions.
+#[derive(Clone)]
+pub struct HttpService {
+    inner: StreamableHttpService<ToolServer, LocalSessionManager>,
+    stateless: Arc<Stateless>,
+    options: Arc<HttpOptions>,
+}
+
+impl std::fmt::Debug for HttpService {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("HttpService").field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+/// The body of an answer, whole or streamed.
+pub type HttpBody = BoxBody<Bytes, Infallible>;
+
+impl HttpService {
+    /// Serves what `caller` may use. Each session of the protocol is one of the toolkit's, and so is each principal without one.
+    pub fn new(toolkit: Toolkit, caller: Caller, options: HttpOptions) -> Self {
+        let stateless = Stateless::new(ToolServer::with_options(toolkit, caller, options.server.clone()));
+        let make = {
+            let (stateless, most) = (Arc::clone(&stateless), options.most_sessions);
+            move || match stateless.live() < most {
+                true => Ok(stateless.server()),
+                false => Err(io::Error::other(format!("{most} sessions are open already"))),
+            }
+        };
+        let mut sessions = LocalSessionManager::default();
+        sessions.session_config.keep_alive = Some(options.idle);
+        let config = StreamableHttpServerConfig::default()
+            .with_allowed_hosts(options.allowed_hosts.iter())
+            .with_allowed_origins(options.allowed_origins.iter())
+            .enforce_origin_validation()
+            .with_max_request_body_bytes(options.max_body)
+            .with_cancellation_token(options.shutdown.clone());
+        let inner = StreamableHttpService::new(make, Arc::new(sessions), config);
+        Self { inner, stateless, options: Arc::new(options) }
+    }
+
+    async fn answer<B>(self, request: Request<B>) -> Response<HttpBody>
+    where
+        B: Body<Data: Send> + Send + 'static,
+        B::Error: Into<Box<dyn Error + Send + Sync>>,
+    {
+        let (parts, body) = request.into_parts();
+        let limit = self.options.max_body;
+        let body = match parts.method == Method::POST {
+            false => Bytes::new(),
+            true => match tokio::time::timeout(self.options.body_within, Limited::new(body, limit).collect())
+                .await
+            {
+                Ok(Ok(body)) => body.to_bytes(),
+                Ok(Err(error)) if error.is::<LengthLimitError>() => {
+                    return refusal(
+                        StatusCode::PAYLOAD_TOO_LARGE,
+                        format!("a request has {limit} bytes at most"),
+                    );
+                }
+                Ok(Err(_)) => {
+                    return refusal(StatusCode::BAD_REQUEST, "the request did not come whole".to_owned());
+                }
+                Err(_) => {
+                    return refusal(
+                        StatusCode::REQUEST_TIMEOUT,
+                        "the request took too long to come".to_owned(),
+                    );
+                }
+            },
+        };
+        if self.stateless.live() >= self.options.most_sessions && needs_server(&parts.headers, &body) {
+            let most = self.options.most_sessions;
+            let mut busy = refusal(
+                StatusCode::SERVICE_UNAVAILABLE,
+                format!("{most} sessions are open already; try later"),
+            );
+            busy.headers_mut().insert(http::header::RETRY_AFTER, http::HeaderValue::from_static("5"));
+            return busy;
+        }
+        self.inner.handle(Request::from_parts(parts, Full::new(body))).await
+    }
+}
+
+/// Whether a request begins a session, or has none.
+fn needs_server(headers: &http::HeaderMap, body: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct Message<'a> {
+        #[serde(borrow, default)]
+        method: Option<std::borrow::Cow<'a, str>>,
+    }
+    let begins = || {
+        serde_json::from_slice::<Message<'_>>(body)
+            .is_ok_and(|message| message.method.is_some_and(|method| method == "initialize"))
+    };
+    !headers.contains_key("mcp-session-id") || begins()
+}
+
+/// An answer in plain text.
+pub(super) fn refusal(status: StatusCode, text: String) -> Response<HttpBody> {
+    let mut response = Response::new(Full::new(Bytes::from(text + "\n")).boxed());
+    *response.status_mut() = status;
+    response
+        .headers_mut()
+        .insert(http::header::CONTENT_TYPE, http::HeaderValue::from_static("text/plain; charset=utf-8"));
+    response
+}
+
+impl<B> Service<Request<B>> for HttpService
+where
+    B: Body<Data: Send> + Send + 'static,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+{
+    type Response = Response<HttpBody>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, _task: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let service = self.clone();
+        Box::pin(async move { Ok(service.answer(request).await) })
+    }
+}

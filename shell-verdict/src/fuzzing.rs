@@ -21,7 +21,14 @@ pub fn verdict(data: &[u8]) {
     // What ends with one of these goes on in what comes next.
     let goes_on = text.contains("<<") || text.contains('#') || text.ends_with('\\');
     if is_parsed && !goes_on && !text.trim().is_empty() {
-        for (before, after) in [("{ ", "\n}"), ("( ", "\n)"), ("true && ", ""), ("if true; then ", "\nfi")] {
+        for (before, after) in [
+            ("{ ", "\n}"),
+            ("( ", "\n)"),
+            ("( ( ", "\n))"),
+            ("((:; ", "\n) )"),
+            ("true && ", ""),
+            ("if true; then ", "\nfi"),
+        ] {
             let around = judged(&format!("{before}{text}{after}"), Shell::Bash);
             assert!(around.decision >= own.decision, "{before}…{after} weakens it");
         }

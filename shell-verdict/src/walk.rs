@@ -1,5 +1,6 @@
 //! The tree of a command, walked: each simple command, and all that is expanded on the way.
 
+mod brackets;
 mod compound;
 mod input;
 mod parse;

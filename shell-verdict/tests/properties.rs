@@ -13,6 +13,11 @@ use std::process::{Command, Stdio};
 /// Ways to put a command into another that runs it.
 const AROUND: &[(&str, &str)] = &[
     ("( ", "\n)"),
+    // The parser takes these for arithmetic.
+    ("( ( ", "\n))"),
+    ("( ( ", "))"),
+    ("((:; ", "\n) )"),
+    ("((:; ", ") )"),
     ("{ ", "\n}"),
     ("if true; then ", "\nfi"),
     ("if ", "\nthen :; fi"),

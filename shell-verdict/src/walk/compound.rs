@@ -1,5 +1,6 @@
 //! Compound commands and functions.
 
+use super::brackets::{Brackets, brackets, is_arithmetic_for};
 use super::{Judge, Source};
 use crate::class::Class;
 use crate::command;
@@ -47,8 +48,22 @@ impl<'a> Judge<'a> {
     fn compound_within(&mut self, compound: &ast::CompoundCommand, source: &Source, into: &mut Part) {
         use ast::CompoundCommand as C;
         match compound {
-            C::Arithmetic(command) => self.arithmetic(&command.expr.value, into),
+            C::Arithmetic(command) => {
+                // Lines that go on are one to bash before it looks at brackets.
+                let text = source.text[source.span(&command.loc)].replace("\\\n", "");
+                match brackets(&text) {
+                    Brackets::Arithmetic => self.arithmetic(&command.expr.value, into),
+                    Brackets::Subshells(inner) => self.subshell(inner, into),
+                    Brackets::Unclear => {
+                        into.has(Class::Unknown, "bash may take these brackets for a subshell");
+                        self.subshell(&command.expr.value, into);
+                    }
+                }
+            }
             C::ArithmeticForClause(command) => {
+                if !is_arithmetic_for(&source.text[source.span(&command.loc)]) {
+                    into.has(Class::Unknown, "bash may take these brackets for something else");
+                }
                 let is_forever =
                     command.condition.as_ref().is_none_or(|text| matches!(text.value.trim(), "" | "1"));
                 if is_forever && floods(&command.body.list) {
@@ -114,6 +129,16 @@ impl<'a> Judge<'a> {
                 into.has(Class::Unknown, "a coprocess goes on beside the command");
                 self.apart(|judge| judge.command(&command.body, source, into));
             }
+        }
+    }
+
+    /// A text that a subshell runs.
+    fn subshell(&mut self, text: &str, into: &mut Part) {
+        let mut part = Part::new(into.span.clone(), text);
+        self.apart(|judge| judge.text(text, &mut part));
+        part.parts.drain(..).for_each(|part| into.add(part));
+        for reason in part.reasons {
+            into.because(reason.class, reason.decision, reason.ground, reason.text);
         }
     }
 

@@ -1,0 +1,130 @@
+//! Two round brackets: arithmetic, or subshells in each other. The parser takes more of them for arithmetic than bash does.
+
+/// What bash makes of what the parser takes for arithmetic.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Brackets<'t> {
+    /// `((`, with nothing between, and `))` where the second is closed.
+    Arithmetic,
+    /// Anything else of which it is certain: what stands between the outer two runs.
+    Subshells(&'t str),
+    /// It is not.
+    Unclear,
+}
+
+/// What bash makes of a text from its first bracket to its last.
+pub(super) fn brackets(text: &str) -> Brackets<'_> {
+    let Some(inner) = text.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) else {
+        return Brackets::Unclear;
+    };
+    let Some(expression) = inner.strip_prefix('(') else {
+        // What a backslash takes away may leave them beside each other.
+        return if inner.starts_with([' ', '\t', '\n']) {
+            Brackets::Subshells(innermost(inner))
+        } else {
+            Brackets::Unclear
+        };
+    };
+    match closing(expression) {
+        Some(at) if at + 1 == expression.len() => Brackets::Arithmetic,
+        Some(at) if !expression[at + 1..].starts_with([')', '\\']) => Brackets::Subshells(innermost(inner)),
+        _ => Brackets::Unclear,
+    }
+}
+
+/// What runs in the last of subshells of which each has nothing but the next.
+fn innermost(text: &str) -> &str {
+    let mut inner = text;
+    loop {
+        let trimmed = inner.trim_matches([' ', '\t']);
+        let Some(rest) = trimmed.strip_prefix('(').filter(|rest| !rest.starts_with(['(', '\\'])) else {
+            return inner;
+        };
+        match closing(rest) {
+            Some(at) if at + 1 == rest.len() => inner = &rest[..at],
+            _ => return inner,
+        }
+    }
+}
+
+/// Whether what stands behind `for` begins and ends as bash wants it.
+pub(super) fn is_arithmetic_for(text: &str) -> bool {
+    let head = text.strip_prefix("for").map(|rest| rest.trim_start_matches([' ', '\t']));
+    let expressions = head.and_then(|head| head.strip_prefix("(("));
+    expressions.is_some_and(|text| closing(text).is_some_and(|at| text[at + 1..].starts_with(')')))
+}
+
+/// Where the bracket is that closes one that was opened before the text. None where quotes leave it uncertain.
+fn closing(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let (mut depth, mut at) = (0_usize, 0);
+    while let Some(&byte) = bytes.get(at) {
+        match byte {
+            b'(' => depth += 1,
+            b')' if depth == 0 => return Some(at),
+            b')' => depth -= 1,
+            b'\'' => at += 1 + text[at + 1..].find('\'')?,
+            b'"' => {
+                let quoted = &text[at + 1..];
+                let end = quoted.find('"')?;
+                if quoted[..end].contains(['\\', '`', '(', ')']) {
+                    return None;
+                }
+                at += 1 + end;
+            }
+            b'\\' | b'`' | b'#' => return None,
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_bash_takes_for_arithmetic_is() {
+        for (text, expected) in [
+            ("((1))", Brackets::Arithmetic),
+            ("(( (1) + (2) ))", Brackets::Arithmetic),
+            ("((a[1] > \"$b\"))", Brackets::Arithmetic),
+            ("((')' ))", Brackets::Arithmetic),
+            ("((x) )", Brackets::Subshells("x")),
+            ("(( x ) )", Brackets::Subshells(" x ")),
+            ("( (x))", Brackets::Subshells("x")),
+            ("(\t( x ) )", Brackets::Subshells(" x ")),
+            ("( ( ( ( x; y ) ) ) )", Brackets::Subshells(" x; y ")),
+            ("( (x); (y))", Brackets::Subshells(" (x); (y)")),
+            ("( ((x)))", Brackets::Subshells(" ((x))")),
+            ("( (\\\n(x)))", Brackets::Subshells(" (\\\n(x))")),
+            ("((1)+(2))", Brackets::Subshells("(1)+(2)")),
+            ("((x)\\\n)", Brackets::Unclear),
+            ("(\\\n(x))", Brackets::Unclear),
+            ("((x)) )", Brackets::Unclear),
+            ("((x)", Brackets::Unclear),
+            ("((\\)))", Brackets::Unclear),
+            ("((`x`))", Brackets::Unclear),
+            ("((\"$(x)\"))", Brackets::Unclear),
+            ("(('x))", Brackets::Unclear),
+            ("((1 # )) \n))", Brackets::Unclear),
+            ("x((1))", Brackets::Unclear),
+        ] {
+            assert_eq!(brackets(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_head_of_a_loop_is_arithmetic_only_so() {
+        for (text, expected) in [
+            ("for ((i = 0; i < 3; i++)); do ls; done", true),
+            ("for((i = (0); i < 3; i++)) do ls; done", true),
+            ("for ( (i = 0; i < 3; i++)); do ls; done", false),
+            ("for ((i = 0; i < 3; i++) ); do ls; done", false),
+            ("for ((i = 0; i < 3; i++\\)); do ls; done", false),
+            ("for i in 1; do ls; done", false),
+        ] {
+            assert_eq!(is_arithmetic_for(text), expected, "{text}");
+        }
+    }
+}

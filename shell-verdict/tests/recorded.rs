@@ -1,0 +1,267 @@
+//! What is said of commands that nobody thought of: each row of the tables, altered at random a few times. That is no word on what would be
+//! right; it is there so that nothing changes unnoticed. `RECORD=1` writes the record anew: look at what changed in it.
+
+#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
+
+mod common;
+
+use common::rows;
+use shell_verdict::{Access, Decision, Programs, Shell, Situation, Verdict, judge};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+/// How often each row is altered.
+const TIMES: usize = 6;
+
+/// What is put into a command somewhere.
+const PIECES: &[&str] = &[
+    "'",
+    "\"",
+    "`",
+    "\\",
+    "$",
+    "(",
+    ")",
+    "{",
+    "}",
+    "[",
+    "]",
+    "<",
+    ">",
+    "|",
+    "&",
+    ";",
+    "#",
+    "!",
+    "*",
+    "?",
+    "~",
+    "=",
+    "+",
+    "-",
+    "--",
+    ",",
+    ":",
+    "/",
+    "@",
+    "%",
+    "^",
+    "0",
+    "9",
+    "x",
+    " ",
+    "\t",
+    "\n",
+    "\\\n",
+    "\\'",
+    "\\\"",
+    "''",
+    "\"\"",
+    "$'\\x41'",
+    "$'\\''",
+    "$\"a\"",
+    "${x}",
+    "${x:-a}",
+    "${x:-$(ls)}",
+    "${#x}",
+    "${x%%*}",
+    "${x/a/b}",
+    "${!x}",
+    "${x[1]}",
+    "${x@P}",
+    "$x",
+    "$1",
+    "$@",
+    "$?",
+    "$$",
+    "$(ls)",
+    "$( (ls) )",
+    "`ls`",
+    "`\\`ls\\``",
+    "$((1))",
+    "$((x[1]))",
+    "$[1]",
+    "{a,b}",
+    "{1..3}",
+    "{a..c..2}",
+    "{,}",
+    "[!a-z]",
+    "[[:alpha:]]",
+    "**",
+    "&&",
+    "||",
+    ";;",
+    "|&",
+    "2>&1",
+    "2>/dev/null",
+    ">f",
+    ">>f",
+    "&>f",
+    "<f",
+    "<<<x",
+    "<(ls)",
+    ">(cat)",
+    "<<E\nx\nE\n",
+    "( ",
+    " )",
+    "((",
+    "))",
+    " -n",
+    " --",
+    " -x",
+    " -rf",
+    " ../x",
+    " ~/x",
+    " /etc/passwd",
+    " a=b",
+    "a=b ",
+    "sudo ",
+    "env ",
+    "! ",
+    "time ",
+    "xargs ",
+    " | sh",
+    " | cat",
+    "; ls",
+    " && rm x",
+    "if ls; then ",
+    "; fi",
+    "for i in a b; do ",
+    "; done",
+    "case a in a) ",
+    ";; esac",
+];
+
+/// Enough chance for this: SplitMix64.
+struct Chance(u64);
+
+impl Chance {
+    fn of(text: &str) -> Self {
+        Self(hash(text))
+    }
+
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        usize::try_from((mixed ^ (mixed >> 31)) % u64::try_from(end).unwrap()).unwrap()
+    }
+}
+
+/// FNV-1a: the same everywhere and always.
+fn hash(text: &str) -> u64 {
+    text.bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+fn altered(command: &str, chance: &mut Chance) -> String {
+    let mut text: Vec<char> = command.chars().collect();
+    for _ in 0..=chance.below(2) {
+        let at = chance.below(text.len() + 1);
+        match chance.below(8) {
+            0 if at < text.len() => {
+                text.remove(at);
+            }
+            1 if at + 1 < text.len() => text.swap(at, at + 1),
+            2 => text.truncate(at.max(1)),
+            // A word in quotes or brackets.
+            3 => {
+                let end = (at..text.len()).find(|&at| text[at].is_whitespace()).unwrap_or(text.len());
+                let (open, close) = [
+                    ("'", "'"),
+                    ("\"", "\""),
+                    ("$(", ")"),
+                    ("$((", "))"),
+                    ("{", ",x}"),
+                    ("${x:-", "}"),
+                    ("$'", "'"),
+                    ("`", "`"),
+                ][chance.below(8)];
+                text.splice(end..end, close.chars());
+                text.splice(at..at, open.chars());
+            }
+            _ => {
+                text.splice(at..at, PIECES[chance.below(PIECES.len())].chars());
+            }
+        }
+    }
+    text.into_iter().collect()
+}
+
+/// Nothing of this machine: no program is installed, and no file is there.
+fn judged(command: &str) -> Verdict {
+    let env = [("HOME", "/home/u"), ("PATH", "/nonexistent/bin"), ("LANG", "C.UTF-8"), ("x", "v")];
+    let env: BTreeMap<String, String> =
+        env.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    let workspace = Path::new("/nonexistent/workspace");
+    let decide = |path: &Path, access: Access| match access {
+        _ if path.starts_with("/nonexistent/workspace/denied") => Decision::Deny,
+        Access::Write => Decision::Ask,
+        _ if path.starts_with(workspace) => Decision::Allow,
+        _ => Decision::Ask,
+    };
+    let programs = Programs::of_path("/nonexistent/bin");
+    let situation = Situation {
+        cwd: workspace,
+        workspace,
+        env: &env,
+        programs: &programs,
+        shell: Shell::Bash,
+        decide: &decide,
+    };
+    judge(command, &situation)
+}
+
+/// A line for a row: the decisions on it and its altered forms (`+` allows, `?` asks, `-` denies), and a hash of all that is said.
+fn line(command: &str, told: &mut dyn FnMut(&str, &Verdict)) -> String {
+    let mut chance = Chance::of(command);
+    let mut all = String::new();
+    let mut letters = String::new();
+    for time in 0..=TIMES {
+        let command = if time == 0 { command.to_owned() } else { altered(command, &mut chance) };
+        let verdict = judged(&command);
+        letters.push(match verdict.decision {
+            Decision::Allow => '+',
+            Decision::Ask => '?',
+            Decision::Deny => '-',
+        });
+        told(&command, &verdict);
+        write!(all, "{verdict:?}").unwrap();
+    }
+    format!("{letters} {:016x} {}", hash(&all), command.replace('\\', "\\\\").replace('\n', "\\n"))
+}
+
+#[test]
+fn what_is_said_of_altered_commands_stays() {
+    let record = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recorded.txt");
+    let lines: Vec<String> = rows().iter().map(|row| line(&row.command, &mut |_, _| {})).collect();
+    if std::env::var_os("RECORD").is_some() {
+        fs::write(&record, lines.join("\n") + "\n").unwrap();
+        return;
+    }
+    let known = fs::read_to_string(&record).unwrap();
+    let known: BTreeSet<&str> = known.lines().collect();
+    let mut changed = Vec::new();
+    for (row, line) in rows().iter().zip(&lines) {
+        if !known.contains(line.as_str()) {
+            let mut told = format!("{}: {line}", row.place);
+            self::line(&row.command, &mut |command, verdict| {
+                write!(told, "\n    {} {command:?}", verdict.decision.as_str()).unwrap();
+            });
+            changed.push(told);
+        }
+    }
+    let some: Vec<&str> = changed.iter().take(20).map(String::as_str).collect();
+    assert!(
+        changed.is_empty(),
+        "of {} rows {} are not as recorded (`RECORD=1` writes them anew; look at each):\n{}",
+        lines.len(),
+        changed.len(),
+        some.join("\n")
+    );
+    let lines: BTreeSet<&str> = lines.iter().map(String::as_str).collect();
+    assert_eq!(known.len(), lines.len(), "the record holds rows that are gone: `RECORD=1` writes it anew");
+}

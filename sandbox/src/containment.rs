@@ -89,6 +89,9 @@ pub struct Containment {
     /// The directory for temporary files of its own, by the path that the command has for it: `TMPDIR`. That is `/tmp`, or where the
     /// system offers no mounts the directory of [`Sandbox::with_tmp`](crate::Sandbox::with_tmp) itself. `None` where it has none.
     pub tmp: Option<std::path::PathBuf>,
+    /// Whether it has a loopback of its own: what the job starts finds each other at `127.0.0.1` and `::1`, and nothing else is there.
+    /// Where this is not so with the network off, it has no IP at all.
+    pub loopback: bool,
 }
 
 impl Containment {

@@ -1,6 +1,6 @@
 //! What keeps a command within its sandbox: set up between the fork and the program, in this order.
 //!
-//! 1. New namespaces ([`identity`]: the user keeps its number in them).
+//! 1. New namespaces ([`identity`]: the user keeps its number in them; [`loopback`]: all that there is of a network).
 //! 2. Mounts ([`mounts`]): all is read-only, but for what is writable; hidden things are covered.
 //! 3. Where process ids are the sandbox's own, a first process ([`init`]) that stays.
 //! 4. No new privileges, Landlock ([`landlock`]), no capabilities ([`capabilities`]), filtered system calls ([`seccomp`]).
@@ -9,6 +9,7 @@ mod capabilities;
 pub(crate) mod identity;
 pub(crate) mod init;
 mod landlock;
+mod loopback;
 pub(crate) mod mounts;
 mod placeholder;
 mod plan;
@@ -52,6 +53,11 @@ impl Plan {
         self.namespaces & libc::CLONE_NEWPID != 0
     }
 
+    /// Whether the network is the command's own, with nothing in it but a loopback.
+    fn has_loopback(&self) -> bool {
+        self.namespaces & libc::CLONE_NEWNET != 0
+    }
+
     /// The directory that the command starts in.
     pub(crate) fn directory(&self) -> &Path {
         &self.directory
@@ -65,7 +71,7 @@ impl Plan {
         }
         capabilities::drop_all()?;
         if self.seccomp {
-            seccomp::restrict(self.network)?;
+            seccomp::restrict(self.network || self.has_loopback())?;
         }
         Ok(())
     }

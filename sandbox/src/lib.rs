@@ -67,7 +67,8 @@
 //! | changing, replacing, renaming protected paths, or directories above them | mounts | **not held** |
 //! | making protected paths that are missing | a placeholder, mounts | **not held** |
 //! | reading hidden paths | mounts | **not held** |
-//! | TCP, UDP, raw, netlink, IPv6, to this machine or elsewhere, with the network off | system calls, network namespace | system calls |
+//! | TCP, UDP, IPv6 to this machine or elsewhere, other sockets and protocols, with the network off | network namespace, system calls | system calls |
+//! | the loopback of another job, with the network off | network namespace | system calls |
 //! | abstract sockets of others | network namespace, Landlock | Landlock (from version 6) |
 //! | sockets of others below `/tmp` and `/run` | mounts | **not held** |
 //! | signalling, tracing other processes, reading their memory | process ids, system calls | system calls; Landlock (from version 6) for signals |
@@ -79,6 +80,9 @@
 //! | typing into the terminal (`TIOCSTI`) | system calls | the same |
 //! | programs of 32 bits, which are killed | system calls | the same |
 //! | `io_uring`, `clone3`, `bpf`, keyrings, file handles, second system call numbers | system calls | the same |
+//!
+//! With the network off, a command has a loopback of its own, so that a test finds the server that it has started. Without mounts of its
+//! own it has no IP at all: nothing but the port would tell its own servers from those of others.
 //!
 //! What it does not hold: sockets in the file system elsewhere than below `/tmp` and `/run` can be connected to (hide their directories);
 //! with the network let in, the services of this machine can be reached; a file within a writable path that has another name outside

@@ -23,7 +23,7 @@ pub enum Feature {
     Mounts,
     /// Process ids of one's own, with a `/proc` that shows them.
     ProcessIds,
-    /// A network of one's own, with nothing in it.
+    /// A network of one's own, with nothing in it but a loopback.
     Network,
     /// Message queues and shared memory of one's own.
     Ipc,

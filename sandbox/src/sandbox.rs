@@ -51,8 +51,9 @@ impl Sandbox {
         }
     }
 
-    /// Whether the network can be reached. Without it there is no socket but those between processes of this machine, of which a
-    /// private namespace holds the abstract ones.
+    /// Whether the network can be reached. Without it a command has a network of its own, in which there is nothing but a loopback:
+    /// what it starts finds each other there, and nobody else. Where the system offers no such thing
+    /// ([`Containment::loopback`](crate::Containment::loopback) tells), it has no sockets but local ones.
     #[must_use]
     pub fn with_network(mut self, network: bool) -> Self {
         self.network = network;

@@ -284,6 +284,30 @@ pub(crate) fn set_mount_attributes(fd: BorrowedFd<'_>, path: &CStr, set: u64) ->
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
+/// Switches on an interface of the network that this process is in, by means of any socket.
+pub(crate) fn switch_on(socket: BorrowedFd<'_>, interface: &CStr) -> io::Result<()> {
+    const UP: libc::c_short = 1; // `IFF_UP`, in the type that the structure has.
+    // SAFETY: an all-zero `ifreq` is a valid one.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    // The last byte stays zero.
+    let room = request.ifr_name.len() - 1;
+    for (to, from) in request.ifr_name[..room].iter_mut().zip(interface.to_bytes()) {
+        *to = c_char::from_ne_bytes([*from]);
+    }
+    // SAFETY: the name ends in zero, both calls read and write this structure alone, and the flags that the first has written are what
+    // the second is given with one more.
+    let result = unsafe {
+        match libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFFLAGS, &raw mut request) {
+            0 => {
+                request.ifr_ifru.ifru_flags |= UP;
+                libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS, &raw const request)
+            }
+            failed => failed,
+        }
+    };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
 /// Which version of Landlock the kernel has.
 pub(crate) fn landlock_version() -> io::Result<i32> {
     // SAFETY: with this flag the call reads no memory and makes nothing.

@@ -308,6 +308,7 @@ pub(crate) fn containment(writer: Writer, containment: &crate::Containment) -> W
         .list(&containment.notes, |writer, note| writer.bytes(note.as_bytes()))
         .list(&containment.writable, |writer, path| writer.path(path))
         .list(containment.tmp.as_slice(), |writer, path| writer.path(path))
+        .flag(containment.loopback)
 }
 
 pub(crate) fn read_containment(reader: &mut Reader<'_>) -> Option<crate::Containment> {
@@ -320,6 +321,7 @@ pub(crate) fn read_containment(reader: &mut Reader<'_>) -> Option<crate::Contain
         notes: reader.list(Reader::text)?,
         writable: reader.list(Reader::path)?,
         tmp: reader.list(Reader::path)?.pop(),
+        loopback: reader.flag()?,
     })
 }
 

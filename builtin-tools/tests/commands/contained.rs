@@ -90,11 +90,16 @@ async fn what_a_person_allowed_is_contained_all_the_same() {
         (python("open('.vscode/tasks.json', 'w')"), "sandbox"),
         (python("open('.git/hooks/pre-commit', 'w')"), "sandbox"),
         ("touch inside; exec 3<>/dev/tcp/127.0.0.1/1".to_owned(), "exit code 1"),
+        (python("import socket; socket.create_connection(('127.0.0.1', 1))"), "its localhost is its own"),
     ] {
         let result = house.exec(&command).await;
         assert!(result.is_error() && result.text().contains(says), "{command}: {}", result.text());
     }
     assert!(!outside.exists() && house.path("inside").exists());
+    // Servers of its own it finds.
+    let script = "import socket; s = socket.create_server(('', 0)); socket.create_connection(('localhost', s.getsockname()[1])); print('met')";
+    let result = house.exec(&python(script)).await;
+    assert!(result.text().starts_with("met\n"), "{}", result.text());
     // One finds in /tmp what another left there, and nobody else does.
     let name = format!("/tmp/left-{}", std::process::id());
     house.exec(&python(&format!("open('{name}', 'w').write('here')"))).await;

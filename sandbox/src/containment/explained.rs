@@ -37,6 +37,8 @@ const NO_NETWORK: &[&str] = &[
     "cannot assign requested address",
     "enetunreach",
 ];
+/// What is said where nobody listens: with a loopback of its own, that is where others of this machine do.
+const REFUSED: &[&str] = &["connection refused", "econnrefused", "connectionrefused"];
 const NOT_PERMITTED: &[&str] = &["operation not permitted", "eperm"];
 const DENIED: &[&str] = &["permission denied", "eacces"];
 const READ_ONLY: &[&str] = &["read-only file system", "erofs"];
@@ -88,9 +90,12 @@ impl Containment {
         } else {
             say(
                 Part::Network,
-                found.no_network || found.not_permitted,
-                "it has no network: no host can be reached, not even services of this machine on localhost"
-                    .to_owned(),
+                if self.loopback {
+                    found.no_network || found.refused
+                } else {
+                    found.no_network || found.not_permitted
+                },
+                self.network_in_words().to_owned(),
             );
             let denied = found.denied || found.not_permitted;
             say(Part::Files, found.read_only || denied, self.writable_in_words(mode));
@@ -110,6 +115,15 @@ impl Containment {
             );
         }
         (!parts.is_empty()).then(|| Explained { parts, text: texts.join("; ") })
+    }
+
+    fn network_in_words(&self) -> &'static str {
+        if self.loopback {
+            "it has no network: no host can be reached, and its localhost is its own, where only what this very command has started can be \
+             reached, neither services of this machine nor servers that other commands have started"
+        } else {
+            "it has no network: no host can be reached, not even services of this machine on localhost"
+        }
     }
 
     fn writable_in_words(&self, mode: Mode) -> String {
@@ -136,6 +150,8 @@ impl Containment {
 #[expect(clippy::struct_excessive_bools, reason = "each is one kind of error that may be there or not")]
 struct Found {
     no_network: bool,
+    /// A connection, to what is no path that the sandbox covers.
+    refused: bool,
     not_permitted: bool,
     denied: bool,
     read_only: bool,
@@ -187,13 +203,13 @@ impl Found {
                 if path.is_absolute() { may_change(path) } else { !path.starts_with("..") }
             });
         }
-        if line.says(ABSENT) {
-            self.absent |= line.paths().map(Path::new).any(|path| {
-                COVERED.iter().any(|covered| path.starts_with(covered))
-                    && !may_change(path)
-                    && !visible.iter().any(|visible| path.starts_with(visible))
-            });
-        }
+        let is_covered = line.paths().map(Path::new).any(|path| {
+            COVERED.iter().any(|covered| path.starts_with(covered))
+                && !may_change(path)
+                && !visible.iter().any(|visible| path.starts_with(visible))
+        });
+        self.absent |= is_covered && line.says(ABSENT);
+        self.refused |= !is_covered && line.says(REFUSED);
         self.absent |= line.says(&[
             "cannot connect to the docker daemon",
             "ssh_auth_sock",
@@ -211,6 +227,32 @@ mod tests {
     fn exit(code: i32) -> Exit {
         let (none, second) = (Duration::ZERO, Duration::from_secs(1));
         Exit { end: End::Code(code), duration: second, user: none, system: none, peak_memory: 0 }
+    }
+
+    #[test]
+    fn a_localhost_of_its_own_is_told_of() {
+        let with = |loopback: bool| Containment {
+            mode: Some(Mode::WorkspaceWrite),
+            held: Part::ALL.to_vec(),
+            loopback,
+            ..Containment::default()
+        };
+        for (tail, own, none) in [
+            ("curl: (7) Failed to connect to localhost port 80: Connection refused", true, true),
+            ("ConnectionRefusedError: [Errno 111] Connection refused", true, false),
+            ("Error: connect ECONNREFUSED 127.0.0.1:5432", true, false),
+            ("dial unix /run/docker.sock: connect: connection refused", false, false),
+            ("chown: changing ownership of 'a': Operation not permitted", false, true),
+        ] {
+            for (loopback, expected) in [(true, own), (false, none)] {
+                let found = with(loopback).explain(tail, &exit(1), &[]);
+                let network = found.filter(|found| found.parts.contains(&Part::Network));
+                assert_eq!(network.is_some(), expected, "{loopback} {tail}");
+                let says =
+                    network.is_none_or(|found| found.text.contains("its localhost is its own") == loopback);
+                assert!(says, "{loopback} {tail}");
+            }
+        }
     }
 
     #[test]

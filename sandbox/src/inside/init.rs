@@ -8,16 +8,16 @@ use std::os::fd::OwnedFd;
 
 use rustix::process::{DumpableBehavior, Signal, set_dumpable_behavior, set_parent_process_death_signal};
 
-use super::{capabilities, mounts, seccomp};
+use super::{capabilities, loopback, mounts, seccomp};
 use crate::socket;
 use crate::supervisor::child::{Child, Failure, Step, ordered, report};
 use crate::sys;
 use crate::wire::Writer;
 
-/// In the process that was made in new namespaces: waits to be told what to do, arranges what is mounted, then starts the command, or
+/// In the process that was made in these new namespaces (`CLONE_NEW…`): waits to be told what to do, arranges what is mounted, then starts the command, or
 /// becomes it where it is not the first of its process ids.
-pub(crate) fn run(errors: OwnedFd, report: OwnedFd) -> ! {
-    let child = wait(errors, report);
+pub(crate) fn run(namespaces: i32, errors: OwnedFd, report: OwnedFd) -> ! {
+    let child = wait(namespaces, errors, report);
     match prepare(&child) {
         Ok(true) => {}
         Ok(false) => child.run(),
@@ -45,13 +45,17 @@ pub(crate) fn run(errors: OwnedFd, report: OwnedFd) -> ! {
 
 /// Until it is told, which may take as long as there is no job for it. It is told with all that it needs; before, it has nothing open
 /// but what it is told by.
-fn wait(errors: OwnedFd, report: OwnedFd) -> Child {
+fn wait(namespaces: i32, errors: OwnedFd, report: OwnedFd) -> Child {
     if let Err(error) = set_parent_process_death_signal(Some(Signal::KILL)) {
         let _ = rustix::io::write(&errors, &Failure::new(Step::Prepare, error).write());
         sys::leave(127);
     }
     sys::close_but(&[&errors, &report]);
     seccomp::prepare();
+    if namespaces & libc::CLONE_NEWNET != 0 {
+        // Where it stays down, it reaches nothing either: less works, and nothing holds less.
+        let _ = loopback::up();
+    }
     // What fails now is told of when there is somebody to tell.
     let _ = capabilities::drop_bounds();
     // A supervisor that is gone meanwhile says nothing.

@@ -39,7 +39,8 @@ pub(super) fn restrict(plan: &Plan) -> Result<(), Failure> {
         any = true;
     }
     let connections = AccessNet::from_all(abi);
-    if !plan.network && !connections.is_empty() {
+    // In a network of its own there is nobody to reach but what it has started itself, by whatever port.
+    if !plan.network && !plan.has_loopback() && !connections.is_empty() {
         rules = rules.handle_access(connections).map_err(failed)?;
         any = true;
     }

@@ -93,6 +93,7 @@ impl Plan {
         plan.landlock = offered.landlock();
         plan.seccomp = offered.has(Feature::Seccomp);
         plan.namespaces = namespaces(run);
+        containment.loopback = plan.has_loopback();
         Ok((plan, containment))
     }
 

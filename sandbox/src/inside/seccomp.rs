@@ -166,8 +166,22 @@ fn set_id() -> Made<BTreeMap<i64, Vec<SeccompRule>>> {
     Ok(refused)
 }
 
-/// Which sockets are refused: with the network, all but IP, local ones, and questions after routes and addresses. What else a kernel has
-/// gives access to hardware or to its own tables, or is loaded because it is asked for.
+/// What is spoken over IP: the default of a kind of socket, ICMP (the answers to it), TCP, UDP, ICMP over version 6, several paths for TCP.
+const OVER_IP: [i32; 6] = [
+    libc::IPPROTO_IP,
+    libc::IPPROTO_ICMP,
+    libc::IPPROTO_TCP,
+    libc::IPPROTO_UDP,
+    libc::IPPROTO_ICMPV6,
+    libc::IPPROTO_MPTCP,
+];
+/// A kind of socket that stands for another protocol by itself.
+const SOCK_DCCP: u64 = 6;
+/// The kind of a socket, without what is said beside it.
+const KIND: u64 = 0xf;
+
+/// Which sockets are refused: with a network, that of the machine or one of its own, all but IP, local ones, and questions after routes and
+/// addresses. What else a kernel has gives access to hardware or to its own tables, or is loaded because it is asked for.
 fn sockets(network: bool) -> Made<Vec<SeccompRule>> {
     let families: &[i32] = if network {
         &[libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK]
@@ -180,6 +194,16 @@ fn sockets(network: bool) -> Made<Vec<SeccompRule>> {
         .collect();
     let mut rules = vec![SeccompRule::new(others?)?];
     if network {
+        for family in [libc::AF_INET, libc::AF_INET6] {
+            let of_family = || condition(0, SeccompCmpOp::Eq, u64::from(family.cast_unsigned()));
+            let mut others = vec![of_family()?];
+            for protocol in OVER_IP {
+                others.push(condition(2, SeccompCmpOp::Ne, u64::from(protocol.cast_unsigned()))?);
+            }
+            rules.push(SeccompRule::new(others)?);
+            let is_dccp = condition(1, SeccompCmpOp::MaskedEq(KIND), SOCK_DCCP)?;
+            rules.push(SeccompRule::new(vec![of_family()?, is_dccp])?);
+        }
         rules.push(SeccompRule::new(vec![
             condition(0, SeccompCmpOp::Eq, u64::from(libc::AF_NETLINK.cast_unsigned()))?,
             condition(2, SeccompCmpOp::Ne, u64::from(libc::NETLINK_ROUTE.cast_unsigned()))?,

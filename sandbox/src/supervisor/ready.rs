@@ -37,7 +37,7 @@ impl Ready {
         let (errors, errors_end) = pipe_with(PipeFlags::CLOEXEC).map_err(failed)?;
         let forked = sys::clone(namespaces & !libc::CLONE_NEWNS);
         let pid = match forked.map_err(|error| Failure::io(Step::Namespaces, &error))? {
-            Forked::Child => init::run(errors_end, report_end),
+            Forked::Child => init::run(namespaces, errors_end, report_end),
             Forked::Parent(pid) => pid,
         };
         let ready = Self { pid, namespaces, reports, errors };

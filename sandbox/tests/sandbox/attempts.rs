@@ -47,6 +47,8 @@ pub(crate) struct Line {
 
 pub(crate) const READ_ONLY: &[&str] = &["Read-only file system"];
 const DENIED: &[&str] = &["Permission denied", "Operation not permitted"];
+const REFUSED: &[&str] = &["Connection refused"];
+const UNREACHABLE: &[&str] = &["Network is unreachable"];
 const ABSENT: &[&str] = &["No such file", "No such process", "Permission denied"];
 
 pub(crate) const LINES: &[Line] = &[
@@ -161,25 +163,57 @@ pub(crate) const LINES: &[Line] = &[
         ],
     },
     Line {
-        tried: "TCP, UDP, raw, netlink, IPv6, to this machine or elsewhere, with the network off",
+        tried: "TCP, UDP, IPv6 to this machine or elsewhere, other sockets and protocols, with the network off",
         without_mounts: true,
         attempts: &[
             python(
                 "tcp to this machine",
                 "socket.create_connection(('127.0.0.1', int(os.environ['PORT'])), 2)",
-                DENIED,
+                REFUSED,
             ),
-            python("tcp over ipv6", "socket.socket(socket.AF_INET6)", DENIED),
             python(
-                "udp",
-                "socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', 53))",
-                DENIED,
+                "tcp to this machine by its own address",
+                "socket.create_connection((os.environ['ADDRESS'], int(os.environ['PORT'])), 2)",
+                UNREACHABLE,
+            ),
+            python(
+                "tcp to this machine over ipv6",
+                "socket.create_connection(('::1', int(os.environ['PORT'])), 2)",
+                REFUSED,
+            ),
+            python("tcp elsewhere", "socket.create_connection(('192.0.2.1', 80), 2)", UNREACHABLE),
+            python("ipv6 elsewhere", "socket.create_connection(('2001:db8::1', 80), 2)", UNREACHABLE),
+            python(
+                "udp to this machine",
+                "s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.settimeout(2); \
+             s.connect(('127.0.0.1', int(os.environ['PORT']))); s.send(b'x'); s.recv(1)",
+                REFUSED,
+            ),
+            python(
+                "udp elsewhere",
+                "socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('192.0.2.1', 53))",
+                UNREACHABLE,
+            ),
+            python(
+                "udp to many",
+                "socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('224.0.0.251', 5353))",
+                UNREACHABLE,
             ),
             python("raw", "socket.socket(socket.AF_INET, socket.SOCK_RAW, 1)", DENIED),
+            python("sctp", "socket.socket(socket.AF_INET, socket.SOCK_STREAM, 132)", DENIED),
+            python("dccp", "socket.socket(socket.AF_INET6, 6 | socket.SOCK_CLOEXEC)", DENIED),
             python("packets", "socket.socket(socket.AF_PACKET, socket.SOCK_RAW)", DENIED),
-            python("netlink", "socket.socket(socket.AF_NETLINK, socket.SOCK_RAW)", DENIED),
+            python("netlink", "socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 15)", DENIED),
+            python(
+                "another address",
+                "s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); \
+             fcntl.ioctl(s, 0x8916, struct.pack('16sHH4s8x', b'lo', socket.AF_INET, 0, bytes([10, 0, 0, 1])))",
+                DENIED,
+            ),
         ],
     },
+    // By a function of its own.
+    Line { tried: "the loopback of another job, with the network off", without_mounts: true, attempts: &[] },
     Line {
         tried: "abstract sockets of others",
         without_mounts: true,
@@ -330,6 +364,35 @@ pub(crate) const LINES: &[Line] = &[
     Line { tried: "typing into the terminal (`TIOCSTI`)", without_mounts: true, attempts: &[] },
 ];
 
+/// A server and who asks it, in two processes, over all that there is of a loopback.
+const SERVER: &str = "python3 - <<'EOF'
+import os, socket
+for family, host in (socket.AF_INET, '127.0.0.1'), (socket.AF_INET6, '::1'), (socket.AF_INET, '127.1.2.3'):
+    if family == socket.AF_INET6 and not os.path.exists('/proc/net/if_inet6'): continue
+    for kind in socket.SOCK_STREAM, socket.SOCK_DGRAM:
+        server = socket.socket(family, kind)
+        server.bind((host, 0))
+        if kind == socket.SOCK_STREAM: server.listen()
+        if os.fork() == 0:
+            client = socket.socket(family, kind)
+            client.connect(server.getsockname())
+            client.send(b'asked')
+            os._exit(0 if client.recv(9) == b'told' else 1)
+        server.settimeout(5)
+        if kind == socket.SOCK_STREAM:
+            one = server.accept()[0]
+            assert one.recv(9) == b'asked'
+            one.send(b'told')
+        else:
+            text, who = server.recvfrom(9)
+            assert text == b'asked'
+            server.sendto(b'told', who)
+        assert os.wait()[1] == 0
+everywhere = socket.create_server(('', 0))
+name = socket.getaddrinfo('localhost', everywhere.getsockname()[1], socket.AF_INET, socket.SOCK_STREAM)[0][4]
+socket.create_connection(name, 5)
+EOF";
+
 /// What must work, lest nobody use it.
 pub(crate) const WORKS: &[(&str, &str)] = &[
     (
@@ -354,6 +417,7 @@ pub(crate) const WORKS: &[(&str, &str)] = &[
     ("pairs", "python3 -c 'import socket; socket.socketpair()'"),
     ("threads", "python3 -c 'import threading; t = threading.Thread(target=print); t.start(); t.join()'"),
     ("pseudoterminal", "python3 -c 'import pty; pty.spawn([\"true\"])'"),
+    ("a server of its own", SERVER),
     ("reading", "cat $OUT/file && cat .git/config && ls / /usr /etc > /dev/null"),
     ("daemons", "(setsid sleep 1000 &) ; sleep 0.05; pgrep sleep"),
     ("init", "kill -9 1; kill -STOP 1; sleep 0.1; (sleep 0.01 &); sleep 0.1"),

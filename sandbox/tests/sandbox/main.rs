@@ -4,6 +4,7 @@
 mod attempts;
 #[path = "../common/mod.rs"]
 mod common;
+mod network;
 
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
@@ -24,6 +25,8 @@ struct Yard {
     workspace: PathBuf,
     outside: PathBuf,
     listener: std::net::TcpListener,
+    /// Of the same port.
+    datagrams: std::net::UdpSocket,
     abstract_name: String,
     _local: std::os::unix::net::UnixListener,
     _abstract: std::os::unix::net::UnixListener,
@@ -55,12 +58,21 @@ impl Yard {
         ] {
             std::fs::write(path, text).unwrap();
         }
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let (listener, datagrams) = network::listening();
         let local = std::os::unix::net::UnixListener::bind(place.path().join("socket")).unwrap();
         let abstract_name = place.marker.clone();
         let address = std::os::unix::net::SocketAddr::from_abstract_name(&abstract_name).unwrap();
         let named = std::os::unix::net::UnixListener::bind_addr(&address).unwrap();
-        Self { place, workspace, outside, listener, abstract_name, _local: local, _abstract: named }
+        Self {
+            place,
+            workspace,
+            outside,
+            listener,
+            datagrams,
+            abstract_name,
+            _local: local,
+            _abstract: named,
+        }
     }
 
     fn sandbox(&self, mode: Mode) -> Sandbox {
@@ -84,6 +96,7 @@ impl Yard {
             .env("SOCKET", self.place.path().join("socket"))
             .env("ABSTRACT", &self.abstract_name)
             .env("PORT", self.listener.local_addr().unwrap().port().to_string())
+            .env("ADDRESS", network::address())
             .env("HOST", std::process::id().to_string())
             .env("HOME", &self.outside)
             .env("PYTHONDONTWRITEBYTECODE", "1")
@@ -182,7 +195,10 @@ async fn everything_holds() {
 
     a_terminal_takes_no_stuffing(&yard, yard.sandbox(Mode::WorkspaceWrite)).await;
     nothing_survives(&yard, yard.sandbox(Mode::WorkspaceWrite)).await;
-    the_network_can_be_let_in(&yard).await;
+    network::nothing_came(&yard);
+    network::each_has_a_loopback_of_its_own(&yard, yard.sandbox(Mode::WorkspaceWrite), "Connection refused")
+        .await;
+    network::it_can_be_let_in(&yard).await;
     yard.place.nothing_left();
 }
 
@@ -214,39 +230,6 @@ async fn nothing_survives(yard: &Yard, sandbox: Sandbox) {
     );
     drop(job);
     yard.place.nothing_left();
-}
-
-async fn the_network_can_be_let_in(yard: &Yard) {
-    let script = format!(
-        "python3 - <<'EOF'\n{PREPARE}socket.create_connection(('127.0.0.1', int(os.environ['PORT'])), 2)\nEOF"
-    );
-    let command = yard
-        .command(&script, Mode::WorkspaceWrite)
-        .sandbox(yard.sandbox(Mode::WorkspaceWrite).with_network(true));
-    let (job, exit) = finish(command).await;
-    assert!(exit.success(), "{}", yard.place.text());
-    assert!(!job.containment().holds(Part::Network));
-
-    // Whatever else this kernel has is not asked for: it would say that it does not know the family, or load it.
-    let script = format!(
-        "python3 - <<'EOF'\n{PREPARE}{}\nEOF",
-        "wrong = []\n\
-         def tried(*a):\n\
-         \x20   fd = libc.socket(*a)\n\
-         \x20   return 0 if fd >= 0 else ctypes.get_errno()\n\
-         for family in range(64):\n\
-         \x20   error = tried(family, 2, 0)\n\
-         \x20   if (error == 1) != (family not in (1, 2, 10, 16)): wrong.append((family, error))\n\
-         for protocol in range(1, 32):\n\
-         \x20   if tried(16, 3, protocol) != 1: wrong.append(('netlink', protocol))\n\
-         if tried(16, 3, 0): wrong.append('routes')\n\
-         import socket; socket.getaddrinfo('localhost', 80)\n\
-         sys.exit(repr(wrong) if wrong else 0)"
-    );
-    std::fs::write(yard.place.output(), "").unwrap();
-    let sandbox = yard.sandbox(Mode::WorkspaceWrite).with_network(true);
-    let (_, exit) = finish(yard.command(&script, Mode::WorkspaceWrite).sandbox(sandbox)).await;
-    assert!(exit.success(), "{}", yard.place.text());
 }
 
 /// The table of the documentation and what is tried are the same.
@@ -475,6 +458,8 @@ async fn without_namespaces() {
         assert!(containment.missing.iter().all(|(_, why)| !why.is_empty()), "{containment:?}");
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    network::nothing_came(&yard);
+    network::each_has_a_loopback_of_its_own(&yard, weak(), "Operation not permitted").await;
     nothing_survives(&yard, weak()).await;
     a_terminal_takes_no_stuffing(&yard, weak()).await;
 }

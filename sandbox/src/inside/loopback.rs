@@ -1,0 +1,14 @@
+//! The loopback of a network of one's own: what a job starts finds each other there, as the servers of a test and the test.
+
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
+use std::io;
+use std::os::fd::AsFd as _;
+
+use crate::sys;
+
+/// Switches it on: a new network has it, but down. The process needs the rights of an administrator of that network, which the first
+/// one of its namespaces has.
+pub(super) fn up() -> io::Result<()> {
+    let any = socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?;
+    sys::switch_on(any.as_fd(), c"lo")
+}

@@ -2,7 +2,7 @@
 
 use super::guards;
 use super::judged::{Command, Judged};
-use super::tmp::Tmp;
+use super::tmp::{self, Tmp};
 use crate::config::{ExecNetwork, ExecSandbox, ExecSandboxMode, ExecSettings};
 use shell_verdict::{Access, Class};
 use std::collections::BTreeSet;
@@ -128,6 +128,9 @@ pub(super) fn containing(
     }
     if needs.is_temporary {
         sandbox = sandbox.with_tmp(TEMPORARY[0]);
+        if let Some(own) = &needs.named_tmp {
+            sandbox = sandbox.with_writable(own);
+        }
     } else if let Some(tmp) = session_tmp.and_then(Tmp::directory) {
         sandbox = sandbox.with_tmp(tmp);
     }
@@ -166,6 +169,8 @@ struct Needs {
     is_temporary: bool,
     /// Whether it uses what another command of the session left in its own.
     is_private: bool,
+    /// The session's own directory for temporary files, where a command has it by its own name.
+    named_tmp: Option<PathBuf>,
     /// Every path of it, and what is done with that.
     paths: Vec<(PathBuf, Access)>,
     /// Where git keeps its own, if git writes.
@@ -175,6 +180,8 @@ struct Needs {
 impl Needs {
     fn of(command: &Command, judged: &Judged, roots: &[PathBuf], own_tmp: Option<&Path>) -> Self {
         let mut needs = Self::default();
+        let (own_tmp, named_tmp) = if tmp::is_put_in_place() { (own_tmp, None) } else { (None, own_tmp) };
+        needs.named_tmp = named_tmp.map(real);
         let home = command.variables.get("HOME").map(PathBuf::from);
         let is_wide = |directory: &Path| {
             directory.parent().is_none()
@@ -186,7 +193,7 @@ impl Needs {
                 let real = real(path);
                 needs.paths.push((real.clone(), *access));
                 let is_known = ["/dev", "/proc", "/sys"].iter().any(|known| real.starts_with(known))
-                    || roots.iter().any(|root| real.starts_with(root));
+                    || roots.iter().chain(&needs.named_tmp).any(|root| real.starts_with(root));
                 if is_known {
                     continue;
                 }

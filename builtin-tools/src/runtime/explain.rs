@@ -94,7 +94,7 @@ pub struct ExplainedPath {
 /// As `exec` has them before it runs anything: for a text that can be no command, for a working directory that cannot be used.
 pub async fn explain(ctx: &ToolContext, command: &str) -> Result<ExplainedCommand, ToolError> {
     let settings: Arc<ExecSettings> = Arc::new(ctx.config()?);
-    let (command, _) = prepare(ctx, &settings, command, None, false, &BTreeMap::new()).await?;
+    let (command, _) = prepare(ctx, &settings, command, None, false, &BTreeMap::new(), None).await?;
     let own = ctx.clone();
     let explaining = move |_: &_| {
         let judged = command.judge(&own, &own.workspace(), &settings, false);

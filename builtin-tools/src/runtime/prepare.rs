@@ -2,11 +2,13 @@
 
 use super::environment::{environment, from_home};
 use super::judged::{AskedPath, Command};
+use super::tmp::{self, Tmp};
 use crate::config::{ExecSandbox, ExecSettings};
 use shell_verdict::Shell;
 use std::collections::BTreeMap;
 use std::env;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use toolkit::prelude::*;
 use toolkit::{Access, PathDecision, ToolErrorKind};
 
@@ -40,6 +42,7 @@ pub(super) async fn prepare(
     workdir: Option<&Path>,
     on_terminal: bool,
     wanted: &BTreeMap<String, String>,
+    session_tmp: Option<&Arc<Tmp>>,
 ) -> Result<(Command, Beside), ToolError> {
     if text.contains('\0') {
         let problem = "the command holds a NUL character, which no command can; leave it out";
@@ -53,10 +56,18 @@ pub(super) async fn prepare(
     let mut variables = made.variables;
     // As it is in a sandbox; what it names is judged by where that is.
     if settings.enable_sandbox && settings.sandbox != ExecSandbox::Off && !wanted.contains_key("TMPDIR") {
-        variables.insert("TMPDIR".to_owned(), "/tmp".to_owned());
+        let session_tmp = session_tmp.map(Arc::clone);
+        let own = ctx.blocking(move |_| Ok(own_tmp(session_tmp.as_deref()))).await?;
+        variables.insert("TMPDIR".to_owned(), own);
     }
     let command = Command { text: text.to_owned(), cwd, workspace, variables, shell, kind };
     Ok((command, Beside { variables: made.asked, directory: asked }))
+}
+
+/// The directory for temporary files, as a contained command has it. Where `/tmp` cannot be its own, it is this one by its own name.
+fn own_tmp(session_tmp: Option<&Tmp>) -> String {
+    let own = session_tmp.filter(|_| !tmp::is_put_in_place()).and_then(Tmp::directory);
+    own.and_then(|own| own.into_os_string().into_string().ok()).unwrap_or_else(|| "/tmp".to_owned())
 }
 
 /// The host's environment, as far as it is text.

@@ -70,11 +70,11 @@ pub(super) async fn run(ctx: &ToolContext, call: Call<'_>) -> Result<ToolOutput,
     }
     let timeout = timeout_of(&settings, call.timeout, call.background)?;
     let files = ctx.workspace();
-    let (command, beside) =
-        prepare(ctx, &settings, call.command, call.workdir, call.on_terminal, call.env).await?;
-    let command = Arc::new(command);
     let jobs = ctx.session_state::<Jobs>();
     let tmp = ctx.session_state::<Tmp>();
+    let (command, beside) =
+        prepare(ctx, &settings, call.command, call.workdir, call.on_terminal, call.env, Some(&tmp)).await?;
+    let command = Arc::new(command);
     let (judged, containing) = allowed(ctx, &files, &settings, &command, &beside, &call, &tmp).await?;
     // Kept before it starts: of many calls at once, none is left that finds no place any more.
     let mut place = if call.background { Some(jobs.reserve(settings.max_background)?) } else { None };

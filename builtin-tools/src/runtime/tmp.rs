@@ -1,4 +1,4 @@
-//! The directory that the commands of a session see as `/tmp`.
+//! The directory that the commands of a session see as `/tmp`, or where nothing can be put in the place of that have as their `TMPDIR`.
 
 use std::fs::{self, File};
 use std::io;
@@ -6,11 +6,17 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, Once, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
+use toolkit_sandbox::{Feature, probe};
 
 const PREFIX: &str = "toolkit-tmp-";
 const LOCK: &str = ".lock";
 /// How many that others left are looked at.
 const MOST_SWEPT: usize = 200;
+
+/// Whether it stands in the place of `/tmp` for a command that is contained. The first time in a process this blocks.
+pub(super) fn is_put_in_place() -> bool {
+    probe().has(Feature::UserNamespace) && probe().has(Feature::Mounts)
+}
 
 /// It is made when it is first needed, and goes with the session; with that of a host that was killed, when the next one makes its own.
 #[derive(Debug, Default)]

@@ -9,5 +9,6 @@ mod contained;
 mod ending;
 mod house;
 mod output;
+mod without_namespaces;
 
 toolkit::link!(core: builtin_tools);

@@ -127,11 +127,15 @@ impl Containment {
     }
 
     fn writable_in_words(&self, mode: Mode) -> String {
-        let tmp = self.holds(Part::PrivateTmp);
+        let tmp = match &self.tmp {
+            _ if self.holds(Part::PrivateTmp) => "a private /tmp".to_owned(),
+            Some(path) => format!("its TMPDIR, `{}`", path.display()),
+            None => String::new(),
+        };
         match (mode, self.writable.as_slice()) {
             (Mode::WorkspaceWrite, paths @ [_, ..]) => {
                 let paths: Vec<_> = paths.iter().map(|path| format!("`{}`", path.display())).collect();
-                let tmp = if tmp { " and in a private /tmp" } else { "" };
+                let tmp = if tmp.is_empty() { tmp } else { format!(" and in {tmp}") };
                 let protected = if self.holds(Part::Protected) {
                     ", where some paths (such as .git) are read-only"
                 } else {
@@ -139,8 +143,8 @@ impl Containment {
                 };
                 format!("files can be written only in {}{tmp}{protected}", paths.join(", "))
             }
-            _ if tmp => "no file can be written but in a private /tmp".to_owned(),
-            _ => "no file can be written".to_owned(),
+            _ if tmp.is_empty() => "no file can be written".to_owned(),
+            _ => format!("no file can be written but in {tmp}"),
         }
     }
 }

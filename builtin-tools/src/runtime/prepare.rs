@@ -10,10 +10,13 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use toolkit::prelude::*;
-use toolkit::{Access, PathDecision, ToolErrorKind};
+use toolkit::{Access, PathDecision, ToolErrorKind, escape_line};
 
 /// Where shells are looked for first.
 const SHELLS: &[&str] = &["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/opt/homebrew/bin/bash"];
+
+/// What Linux takes at most as one argument or variable, in bytes, without the NUL that ends it: `MAX_ARG_STRLEN`, with pages of 4 KiB.
+const LONGEST_ARGUMENT: usize = 128 * 1024 - 1;
 
 /// What is asked about beside the command itself.
 #[derive(Debug, Default)]
@@ -48,6 +51,7 @@ pub(super) async fn prepare(
         let problem = "the command holds a NUL character, which no command can; leave it out";
         return Err(ToolError::new(ToolErrorKind::InvalidArguments, problem));
     }
+    fits(text, wanted)?;
     let (cwd, asked) = directory(ctx, settings, workdir).await?;
     let made = environment(host_variables(), settings, on_terminal, wanted)?;
     let files = ctx.workspace();
@@ -62,6 +66,28 @@ pub(super) async fn prepare(
     }
     let command = Command { text: text.to_owned(), cwd, workspace, variables, shell, kind };
     Ok((command, Beside { variables: made.asked, directory: asked }))
+}
+
+/// Whether the system can hand it to a shell, and each variable: it counts bytes, where a schema counts characters.
+fn fits(text: &str, variables: &BTreeMap<String, String>) -> Result<(), ToolError> {
+    let too_long = |what: String, bytes: usize, way_out: &str| {
+        let problem = format!(
+            "{what} {bytes} bytes long, and the system hands at most {LONGEST_ARGUMENT} to a program in one piece; {way_out}"
+        );
+        Err(ToolError::new(ToolErrorKind::InvalidArguments, problem))
+    };
+    if text.len() > LONGEST_ARGUMENT {
+        return too_long("the command is".to_owned(), text.len(), "write it to a script, and run that");
+    }
+    let length = |(name, value): (&String, &String)| name.len() + 1 + value.len();
+    match variables.iter().find(|variable| length(*variable) > LONGEST_ARGUMENT) {
+        Some((name, value)) => too_long(
+            format!("the variable {} with its value is", escape_line(name)),
+            length((name, value)),
+            "write the value to a file, and let the command read that",
+        ),
+        None => Ok(()),
+    }
 }
 
 /// The directory for temporary files, as a contained command has it. Where `/tmp` cannot be its own, it is this one by its own name.

@@ -216,3 +216,24 @@ async fn where_a_command_runs_is_a_part_of_the_one_question() {
     let result = house.call("exec", json!({ "command": "pwd", "workdir": nowhere })).await;
     assert!(result.is_error() && house.asked().len() == 1, "{}", result.text());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_system_cannot_hand_to_a_shell_is_said_before_anybody_is_asked() {
+    let house = House::new(json!({})).await;
+    let of = |bytes: usize| format!("touch x #{}", "😀".repeat((bytes - 9) / 4));
+    let longest = format!("{}{}", of(131_069), "é");
+    assert_eq!(longest.len(), 131_071);
+    let result = house.exec(&longest).await;
+    assert!(!result.is_error() && house.asked().len() == 1, "{}", result.text());
+    let long = json!({ "command": "touch y", "env": { "LONG": "x".repeat(131_067) } });
+    for (arguments, says) in [
+        (json!({ "command": longest + "!" }), "the command is 131072 bytes long"),
+        (json!({ "command": of(65_009 * 4) }), "write it to a script"),
+        (long, "the variable LONG with its value is 131072 bytes long"),
+    ] {
+        let result = house.call("exec", arguments).await;
+        assert_eq!(result.error().unwrap().kind(), ToolErrorKind::InvalidArguments, "{}", result.text());
+        assert!(result.text().contains(says) && result.text().contains("131071"), "{}", result.text());
+        assert!(house.asked().is_empty());
+    }
+}

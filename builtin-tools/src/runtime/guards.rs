@@ -94,6 +94,8 @@ const HIDDEN: &[&str] = &[
     ".my.cnf",
     ".bash_history",
     ".zsh_history",
+    // Texts that were copied or typed. One that can be read but not replaced, vim says so when it ends, and waits for a key.
+    ".viminfo",
     ".config/toolkit",
 ];
 /// Variables that say where a part of the home directory is instead.

@@ -174,6 +174,40 @@ impl Drop for Gone {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_editor_that_cannot_keep_its_history_ends_without_a_question() {
+    if !is_whole() {
+        return;
+    }
+    let house = House::new(json!({})).await;
+    let home = std::env::current_dir().unwrap().join(format!("home-{}", std::process::id()));
+    std::fs::create_dir(&home).unwrap();
+    let _gone = Gone(home.clone());
+    std::fs::write(home.join(".viminfo"), "\n").unwrap();
+    let env = json!({ "HOME": home });
+    let reads = "python3 -c 'import os; open(os.path.expanduser(\"~/.viminfo\"))'";
+    let result = house.call("exec", json!({ "command": reads, "env": env, "workdir": home })).await;
+    assert!(result.text().contains("Permission denied"), "{}", result.text());
+    if Command::new("vim").arg("--version").output().is_err() {
+        return;
+    }
+    // In its home directory, which is there for it wherever that lies, and cannot be written to.
+    let command = format!("vim -u NONE -N {}", house.path("new.txt").display());
+    let arguments =
+        json!({ "command": command, "env": env, "workdir": home, "pty": true, "run_in_background": true });
+    let id = fact(&house.call("exec", arguments).await, "taskId").as_str().unwrap().to_owned();
+    let typed = json!({ "action": "write", "task_id": id, "data": "ihello\u{1b}:set viminfo='10\r:wq\r" });
+    let mut seen = house.call("process", typed).await.text();
+    for _ in 0..20 {
+        if seen.contains("exit code") {
+            break;
+        }
+        seen = house.call("process", json!({ "action": "poll", "task_id": id, "wait_ms": 500 })).await.text();
+    }
+    assert!(seen.contains("exit code 0"), "{seen}");
+    assert_eq!(std::fs::read_to_string(house.path("new.txt")).unwrap(), "hello\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_leaves_the_sandbox_is_asked_for() {
     let house = House::with(json!({}), |_| Answer::deny()).await;
     let refused = house.call("exec", json!({ "command": "ls", "escalate": "no-sandbox" })).await;

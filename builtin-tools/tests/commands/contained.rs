@@ -164,6 +164,43 @@ async fn where_nobody_was_asked_what_decides_and_what_is_secret_is_left_alone() 
     assert_eq!(house.asked().len(), 1);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_rule_allows_beside_it_lets_nothing_unasked_out() {
+    if !is_whole() {
+        return;
+    }
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    // The network, which the rule allows to `curl` alone; then the home directory, where it may write.
+    let connects = format!("python3 -c \"import socket; socket.create_connection(('127.0.0.1', {port}))\"");
+    let home = std::path::PathBuf::from(std::env::var_os("HOME").unwrap());
+    let [allowed, beside] =
+        ["allowed", "beside"].map(|name| home.join(format!(".{name}-{}", std::process::id())));
+    let writes = format!("python3 -c \"open('{}', 'w')\"", beside.display());
+    let rules = json!({
+        "exec": [{ "match": "curl *", "do": "allow" }],
+        "edit": "allow",
+        "external_directory": "allow",
+    });
+    let config = json!({ "tools": { "exec": { "security": "auto" } }, "permission": rules });
+    let house = House::with(config, |_| Answer::deny()).await;
+    for command in [
+        format!("curl -s -m 2 http://127.0.0.1:{port}; {connects}"),
+        format!("echo x > {}; {writes}", allowed.display()),
+    ] {
+        let result = house.exec(&command).await;
+        let sandbox = fact(&result, "sandbox");
+        assert!(house.asked().is_empty() && result.is_error(), "{command}: {}", result.text());
+        assert_eq!(
+            (&sandbox["whole"], &sandbox["network"]),
+            (&json!(true), &json!("off")),
+            "{command}: {sandbox}"
+        );
+    }
+    assert!(listener.accept().is_err() && !beside.exists());
+}
+
 /// Removes a directory in the end.
 struct Gone(std::path::PathBuf);
 

@@ -55,7 +55,9 @@ pub enum SpawnError {
     /// The sandbox as it was described makes no sense.
     #[error("this sandbox cannot be set up: {why}")]
     Contradiction {
-        /// What does not fit together, and what to do about it.
+        /// What does not fit together, for a host that has words of its own for what to do about it.
+        conflict: Conflict,
+        /// The same in words, with the paths, and what to do about it where only the program can do that.
         why: String,
     },
     /// The process that owns the job could not be started, or was killed while it started the command.
@@ -69,6 +71,47 @@ pub enum SpawnError {
     /// This system can't run commands here at all.
     #[error("commands cannot be run on this system")]
     Unsupported,
+}
+
+/// What of a command and its sandbox does not fit together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Conflict {
+    /// The root directory would be writable, in a mode that holds back something beside what is writable.
+    RootWritable,
+    /// The workspace does not exist.
+    NoWorkspace,
+    /// The directory that is to be its `/tmp` does not exist.
+    NoTmp,
+    /// A path of it cannot be looked at.
+    Unreadable,
+    /// A path that is to be used lies in one that is hidden.
+    InHidden,
+    /// A path is not absolute.
+    NotAbsolute,
+    /// A terminal and pipes.
+    TerminalWithPipes,
+}
+
+impl Conflict {
+    const ALL: [Self; 7] = [
+        Self::RootWritable,
+        Self::NoWorkspace,
+        Self::NoTmp,
+        Self::Unreadable,
+        Self::InHidden,
+        Self::NotAbsolute,
+        Self::TerminalWithPipes,
+    ];
+
+    /// What a supervisor says it by, before the words.
+    pub(crate) fn sign(self) -> char {
+        char::from(b'a' + self as u8)
+    }
+
+    pub(crate) fn from_sign(sign: char) -> Option<Self> {
+        Self::ALL.into_iter().find(|conflict| conflict.sign() == sign)
+    }
 }
 
 /// Where a program was looked for.

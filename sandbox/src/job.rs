@@ -16,8 +16,8 @@ use crate::host::control::{Control, State};
 use crate::supervisor::tree;
 use crate::wire::{self, OutputKind, Reader, Run, to_supervisor};
 use crate::{
-    Command, Containment, Drained, Exit, Guarantee, Input, Output, Process, Progress, SpawnError, Stdin,
-    Stopped,
+    Command, Conflict, Containment, Drained, Exit, Guarantee, Input, Output, Process, Progress, SpawnError,
+    Stdin, Stopped,
 };
 use refused::refused;
 
@@ -85,6 +85,7 @@ impl Job {
     pub(crate) async fn start(command: Command) -> Result<Self, SpawnError> {
         if command.terminal.is_some() && matches!(command.output, Output::Pipes) {
             return Err(SpawnError::Contradiction {
+                conflict: Conflict::TerminalWithPipes,
                 why: "a command on a terminal has no separate pipes; let its output go to a file".to_owned(),
             });
         }

@@ -122,7 +122,7 @@ mod wire;
 pub use account::{Drained, End, Exit, Guarantee, Process, Progress, Stopped};
 pub use command::{Command, Output, Size, Stdin};
 pub use containment::{Containment, Explained, Part};
-pub use error::SpawnError;
+pub use error::{Conflict, SpawnError};
 pub use host::{init, supervise_with};
 pub use input::Input;
 pub use job::Job;

@@ -17,7 +17,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 use toolkit::prelude::*;
 use toolkit::{Progress, ToolErrorKind, Workspace};
-use toolkit_sandbox::{Drained, Output, Process, Size, SpawnError, Stdin};
+use toolkit_sandbox::{Drained, Output, Process, Size, Stdin};
 
 /// How long is waited for output that is under way when a command's own process has ended.
 const DRAIN: Duration = Duration::from_millis(250);
@@ -201,7 +201,7 @@ async fn start(
     if let Some(sandbox) = containing.sandbox {
         built = built.sandbox(sandbox);
     }
-    let job = built.spawn().await.map_err(|error| not_started(&error))?;
+    let job = built.spawn().await.map_err(|error| told::not_started(&error))?;
     let start = Start {
         id: jobs.next_id(),
         command: command.text.clone(),
@@ -213,17 +213,6 @@ async fn start(
         output,
     };
     Ok(Running::watch(job, start, ctx.teller()))
-}
-
-fn not_started(error: &SpawnError) -> ToolError {
-    let message = format!("the command was not started: {error}");
-    match error {
-        SpawnError::NotFound { .. }
-        | SpawnError::Supervisor { .. }
-        | SpawnError::Unsupported
-        | SpawnError::Sandbox { .. } => ToolError::unavailable(message),
-        _ => ToolError::failed(message),
-    }
 }
 
 /// Gives it what it reads; it may take its time over that.

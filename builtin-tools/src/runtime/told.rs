@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 use toolkit::prelude::*;
 use toolkit::{ShownOutput, ToolErrorKind, escape_line};
-use toolkit_sandbox::{Mode, Part, Process};
+use toolkit_sandbox::{Conflict, Mode, Part, Process, SpawnError};
 
 /// How many processes are named.
 const MOST_NAMED: usize = 10;
@@ -40,6 +40,56 @@ pub(super) fn not_run(judged: &Judged, setting: &str) -> ToolError {
         "the command was not run: {}, and {setting}. Nothing was done; go on without it, and say what was not allowed and why",
         why(judged, Decision::Ask)
     ))
+}
+
+/// A command that could not be started, and what can be done about it: by the model, or in the configuration by the user.
+pub(super) fn not_started(error: &SpawnError) -> ToolError {
+    let message = match error {
+        SpawnError::Contradiction { conflict, why } => {
+            let way_out = way_out(*conflict);
+            let why = if *conflict == Conflict::RootWritable {
+                "the whole file system would be writable in it"
+            } else {
+                why
+            };
+            format!("the command was not started, since its sandbox cannot be set up: {why}. {way_out}")
+        }
+        SpawnError::Sandbox { part, why } => format!(
+            "the command was not started: it may run only in a sandbox that holds all, and `{part}` cannot be held: {why}. `toolkit doctor` says \
+             what this system lacks. The user can set `tools.exec.sandbox` to \"auto\" if it is \"required\": then commands run in what there \
+             is of a sandbox, and are asked about"
+        ),
+        _ => format!("the command was not started: {error}"),
+    };
+    match error {
+        SpawnError::NotFound { .. }
+        | SpawnError::Supervisor { .. }
+        | SpawnError::Unsupported
+        | SpawnError::Contradiction { .. }
+        | SpawnError::Sandbox { .. } => ToolError::unavailable(message),
+        _ => ToolError::failed(message),
+    }
+}
+
+/// What is to be changed where a command and its sandbox do not fit together.
+fn way_out(conflict: Conflict) -> &'static str {
+    match conflict {
+        Conflict::RootWritable => {
+            "The user can take `/` out of `tools.exec.allowedDirectories`, or set `tools.exec.sandboxMode` to \"full\", which holds back the \
+             network and what is protected or secret"
+        }
+        Conflict::NoWorkspace => {
+            "It was there when the session began: it has to be put back, or another session begun"
+        }
+        Conflict::NoTmp => "Something has removed it; another session gets another",
+        Conflict::InHidden => {
+            "Commands read no keys or credentials there. The user can choose another workspace, or take that path out of \
+             `tools.exec.allowedDirectories`"
+        }
+        _ => {
+            "The user can take that path out of `tools.exec.allowedDirectories`, or make it one that can be used"
+        }
+    }
 }
 
 /// The parts that are decided so, and why.

@@ -335,3 +335,21 @@ async fn the_metadata_say_what_holds_and_why_nothing_does() {
         }
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sandbox_that_cannot_be_set_up_says_what_to_change() {
+    if !is_whole() {
+        return;
+    }
+    let settings = json!({ "tools": { "exec": { "allowedDirectories": ["/"] } } });
+    let house = House::new(settings).await;
+    let result = house.exec("touch made").await;
+    assert_eq!(result.error().unwrap().kind(), ToolErrorKind::Unavailable);
+    for words in ["`/`", "`tools.exec.allowedDirectories`", "`tools.exec.sandboxMode` to \"full\""] {
+        assert!(
+            result.text().contains(words) && !result.text().contains("use the mode"),
+            "{}",
+            result.text()
+        );
+    }
+}

@@ -9,7 +9,7 @@ use super::placeholder::Placeholder;
 use crate::probe::Feature;
 use crate::supervisor::child::{Failure, Step};
 use crate::wire::{self, Reader, Run, Writer};
-use crate::{Containment, Mode, Part, Sandbox};
+use crate::{Conflict, Containment, Mode, Part, Sandbox};
 
 /// Directories that are a sandbox's own where its `/tmp` is private.
 const PRIVATE: [&str; 3] = ["/tmp", "/var/tmp", "/run"];
@@ -17,8 +17,8 @@ const PRIVATE: [&str; 3] = ["/tmp", "/var/tmp", "/run"];
 /// What below `/run` belongs to the system rather than to a daemon.
 const RUN_KEPT: [&str; 3] = ["/run/current-system", "/run/opengl-driver", "/etc/resolv.conf"];
 
-fn contradiction(why: impl Into<String>) -> Failure {
-    Failure::said(Step::Contradiction, why)
+fn contradiction(conflict: Conflict, why: impl AsRef<str>) -> Failure {
+    Failure::said(Step::Contradiction, format!("{}{}", conflict.sign(), why.as_ref()))
 }
 
 fn resolved(path: &Path) -> Result<PathBuf, Errno> {
@@ -30,14 +30,20 @@ fn existing(paths: &[PathBuf]) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Failure> 
     let (mut found, mut missing) = (Vec::new(), Vec::new());
     for path in paths {
         if !path.is_absolute() {
-            return Err(contradiction(format!("`{}` is not an absolute path", path.display())));
+            return Err(contradiction(
+                Conflict::NotAbsolute,
+                format!("`{}` is not an absolute path", path.display()),
+            ));
         }
         match resolved(path) {
             Ok(path) => found.push(path),
             Err(Errno::NOENT | Errno::NOTDIR) => missing.push(path.clone()),
             Err(error) => {
                 let error = std::io::Error::from(error);
-                return Err(contradiction(format!("`{}` cannot be looked at: {error}", path.display())));
+                return Err(contradiction(
+                    Conflict::Unreadable,
+                    format!("`{}` cannot be looked at: {error}", path.display()),
+                ));
             }
         }
     }
@@ -138,7 +144,10 @@ impl Plan {
         let within = |path: &Path| writable.iter().any(|writable| path.starts_with(writable));
         for path in &sandbox.protected {
             if !path.is_absolute() {
-                return Err(contradiction(format!("`{}` is not an absolute path", path.display())));
+                return Err(contradiction(
+                    Conflict::NotAbsolute,
+                    format!("`{}` is not an absolute path", path.display()),
+                ));
             }
             let link = path.parent().and_then(|parent| resolved(parent).ok()).zip(path.file_name());
             if let Some((parent, name)) = link
@@ -146,7 +155,7 @@ impl Plan {
                 && parent.join(name).is_symlink()
             {
                 let why = format!(
-                    "`{}` is a symbolic link, which can be replaced; protect what it points to",
+                    "`{}` is a symbolic link, which can be replaced; protect what it points to, or put that in its place",
                     path.display()
                 );
                 containment.held.retain(|&held| held != Part::Protected);
@@ -188,7 +197,10 @@ pub(crate) fn namespaces(run: &Run) -> i32 {
 fn paths(sandbox: &Sandbox, run: &Run, containment: &mut Containment) -> Result<Plan, Failure> {
     let (workspace, _) = existing(std::slice::from_ref(&sandbox.workspace))?;
     if workspace.is_empty() {
-        return Err(contradiction(format!("the workspace `{}` does not exist", sandbox.workspace.display())));
+        return Err(contradiction(
+            Conflict::NoWorkspace,
+            format!("the workspace `{}` does not exist", sandbox.workspace.display()),
+        ));
     }
     let (mut writable, missing) = existing(&sandbox.writable)?;
     match sandbox.mode {
@@ -208,6 +220,7 @@ fn paths(sandbox: &Sandbox, run: &Run, containment: &mut Containment) -> Result<
     }
     if sandbox.mode != Mode::Full && writable.iter().any(|path| path == Path::new("/")) {
         return Err(contradiction(
+            Conflict::RootWritable,
             "the root directory cannot be one of the writable paths; use the mode `full` for that",
         ));
     }
@@ -217,11 +230,14 @@ fn paths(sandbox: &Sandbox, run: &Run, containment: &mut Containment) -> Result<
         let lies =
             |path: &PathBuf| Some((path.clone(), hidden.iter().find(|hidden| path.starts_with(hidden))?));
         if let Some((path, hidden)) = paths.iter().find_map(lies) {
-            return Err(contradiction(format!(
-                "the {what} path `{}` lies in `{}`, which is hidden; hide what is in that directory one by one",
-                path.display(),
-                hidden.display()
-            )));
+            return Err(contradiction(
+                Conflict::InHidden,
+                format!(
+                    "the {what} path `{}` lies in `{}`, which is hidden; hide what is in that directory one by one",
+                    path.display(),
+                    hidden.display()
+                ),
+            ));
         }
     }
     let directory =
@@ -240,7 +256,7 @@ fn paths(sandbox: &Sandbox, run: &Run, containment: &mut Containment) -> Result<
         private.dedup();
         if let Some(path) = &sandbox.tmp {
             let missing = || format!("`{}`, which is to be its /tmp, does not exist", path.display());
-            tmp = Some(resolved(path).map_err(|_| contradiction(missing()))?);
+            tmp = Some(resolved(path).map_err(|_| contradiction(Conflict::NoTmp, missing()))?);
         }
     }
     Ok(Plan {

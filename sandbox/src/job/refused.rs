@@ -3,9 +3,9 @@
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 
-use crate::SpawnError;
 use crate::supervisor::child::{Failure, Step};
 use crate::wire::Run;
+use crate::{Conflict, SpawnError};
 
 /// What a supervisor said of a command that it could not start.
 pub(super) fn refused(failure: &Failure, run: &Run) -> SpawnError {
@@ -21,7 +21,11 @@ pub(super) fn refused(failure: &Failure, run: &Run) -> SpawnError {
         Step::Execute => SpawnError::NotExecutable { program, source },
         Step::TooLong => SpawnError::TooLong,
         Step::Directory => SpawnError::Directory { path: run.directory.clone(), source },
-        Step::Contradiction => SpawnError::Contradiction { why: detail },
+        Step::Contradiction => {
+            let mut why = detail.chars();
+            let conflict = why.next().and_then(Conflict::from_sign).unwrap_or(Conflict::Unreadable);
+            SpawnError::Contradiction { conflict, why: why.as_str().to_owned() }
+        }
         Step::Required => {
             let (part, why) = detail.split_once(':').unwrap_or(("", &detail));
             let part =

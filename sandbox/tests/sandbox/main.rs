@@ -14,7 +14,7 @@ use std::time::Duration;
 use attempts::{LINES, PREPARE, READ_ONLY, WORKS};
 use common::{Place, SUPERVISOR, finish, within};
 use std::collections::BTreeSet;
-use toolkit_sandbox::{Command, Containment, Mode, Part, Sandbox, Size};
+use toolkit_sandbox::{Command, Conflict, Containment, Mode, Part, Sandbox, Size, SpawnError};
 
 /// Says that the test runs as a plain user, started by root.
 const AGAIN: &str = "TOOLKIT_SANDBOX_TEST_AS_PLAIN_USER";
@@ -292,15 +292,19 @@ fn what_is_tried_from_inside_by_a_plain_user_is_held() {
 async fn what_does_not_fit_together_is_refused() {
     let yard = Yard::new();
     let sandbox = || Sandbox::new(Mode::WorkspaceWrite, &yard.workspace);
-    for (sandbox, says) in [
-        (sandbox().with_hidden(yard.place.path()), "which is hidden"),
-        (sandbox().with_writable("/"), "use the mode `full`"),
-        (sandbox().with_writable("relative"), "not an absolute path"),
-        (Sandbox::new(Mode::ReadOnly, "/no/such/workspace"), "does not exist"),
+    for (sandbox, expected, says) in [
+        (sandbox().with_hidden(yard.place.path()), Conflict::InHidden, ": the workspace path "),
+        (sandbox().with_writable("/"), Conflict::RootWritable, "use the mode `full`"),
+        (sandbox().with_writable("relative"), Conflict::NotAbsolute, ": `relative` is not an absolute path"),
+        (sandbox().with_tmp("/no/such/tmp"), Conflict::NoTmp, "does not exist"),
+        (Sandbox::new(Mode::ReadOnly, "/no/such/workspace"), Conflict::NoWorkspace, "does not exist"),
     ] {
-        let error =
-            yard.command("true", Mode::ReadOnly).sandbox(sandbox).spawn().await.unwrap_err().to_string();
-        assert!(error.contains(says), "{error}");
+        let error = yard.command("true", Mode::ReadOnly).sandbox(sandbox).spawn().await.unwrap_err();
+        assert!(
+            matches!(error, SpawnError::Contradiction { conflict, .. } if conflict == expected),
+            "{error:?}"
+        );
+        assert!(error.to_string().contains(says), "{error}");
     }
     let noted = sandbox().with_writable(yard.outside.join("missing"));
     let (job, _) = finish(yard.command("true", Mode::ReadOnly).sandbox(noted)).await;

@@ -245,3 +245,25 @@ async fn an_input_stays_open_for_who_wants_it() {
     let refused = house.call("process", json!({ "action": "keys", "task_id": id, "data": "Enter" })).await;
     assert_eq!(refused.error().unwrap().kind(), ToolErrorKind::InvalidArguments);
 }
+
+/// In one thread, where time can be made to pass.
+#[tokio::test]
+async fn what_has_ended_is_forgotten_after_half_an_hour() {
+    let house = House::new(json!({})).await;
+    let started = |command: &str| json!({ "command": command, "run_in_background": true });
+    let ends = house.call("exec", started("sleep 0.2")).await;
+    let stays = house.call("exec", started("sleep 100000")).await;
+    let [ends, stays] = [ends, stays].map(|result| fact(&result, "taskId").as_str().unwrap().to_owned());
+    while !house.process("poll", &ends).await.text().contains("exit code 0") {}
+    for (passes, is_there) in [(Duration::from_mins(29), true), (Duration::from_secs(61), false)] {
+        tokio::time::pause();
+        tokio::time::advance(passes).await;
+        tokio::time::resume();
+        let list = house.call("process", json!({ "action": "list" })).await.text();
+        assert_eq!(list.contains(&format!("{ends}:")), is_there, "{list}");
+        assert!(list.contains(&format!("{stays}: ")), "{list}");
+    }
+    let gone = house.process("output", &ends).await;
+    assert_eq!(gone.error().unwrap().kind(), ToolErrorKind::NotFound);
+    assert!(!house.process("stop", &stays).await.is_error());
+}

@@ -45,6 +45,12 @@ pub(crate) fn before_command(
     reading.options_until_operand(values)
 }
 
+/// The programs that a line of a table is about.
+#[cfg(test)]
+pub(crate) fn programs_of(line: &'static str) -> Vec<&'static str> {
+    spec::read_line(line).0
+}
+
 #[expect(clippy::struct_excessive_bools, reason = "each is of its own")]
 struct Reading<'r, 'a> {
     judge: &'r mut Judge<'a>,

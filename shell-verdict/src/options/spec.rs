@@ -178,10 +178,13 @@ pub(super) fn read_line(line: &'static str) -> (Vec<&'static str>, Spec) {
     let mut rest = short;
     while let Some(letter) = rest.chars().next() {
         let after = &rest[letter.len_utf8()..];
-        let end = after.find(|c| !is_sign(c)).unwrap_or(after.len());
-        if letter != ' ' {
-            letters.push((letter, Takes::read(&after[..end])));
+        // Behind a blank a sign is a letter.
+        if letter == ' ' {
+            rest = after;
+            continue;
         }
+        let end = after.find(|c| !is_sign(c)).unwrap_or(after.len());
+        letters.push((letter, Takes::read(&after[..end])));
         rest = &after[end..];
     }
     let mut two_files = Vec::new();

@@ -136,8 +136,22 @@ pub(super) const OTHER: &[(&str, &str, usize)] = &[
         "aa-exec | divhp:n: | --profile: --namespace: --debug --immediate --verbose --help | text",
         0,
     ),
-    ("chpst", "chpst | vPqV012 u:U:b:/:e:n:l:L:m:d:o:p:f:c:r:t: | | text", 0),
+    ("chpst", "chpst | vPqV012 u:U:b: /: e:n:l:L:m:d:o:p:f:c:r:t: | | text", 0),
     ("setuidgid", "setuidgid | | | text", 1),
     ("envdir", "envdir | | | text", 1),
     ("softlimit", "softlimit | a:c:d:f:l:m:o:p:r:s:t: | | text", 0),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::programs_of;
+
+    #[test]
+    fn every_line_is_one_and_names_its_program() {
+        for (name, line, operands) in PLAIN.iter().chain(OTHER) {
+            assert_eq!(programs_of(line), [*name]);
+            assert!(*operands < 4, "{name}");
+        }
+    }
+}

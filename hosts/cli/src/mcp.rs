@@ -92,7 +92,9 @@ pub(crate) fn run(
     match request.http {
         None => runtime.block_on(async {
             tokio::select! {
-                served = serve_stdio_with(toolkit, caller, server) => served.map_err(|error| Stop::failed(error.to_string())),
+                ended = serve_stdio_with(toolkit, caller, server) => {
+                    ended.map_err(|error| Stop::failed(error.to_string()))
+                }
                 () = cancel.cancelled() => Ok(()),
             }
         })?,
@@ -106,12 +108,17 @@ pub(crate) fn run(
             let token = token::of(data_dir)?;
             let service = Bearer::new(HttpService::new(toolkit, caller, options), &token.text);
             runtime.block_on(async {
-                let unusable = |error| Stop::cannot_start(format!("{address} cannot be listened on: {error}"));
+                let unusable =
+                    |error| Stop::cannot_start(format!("{address} cannot be listened on: {error}"));
                 let listener = TcpListener::bind(address).await.map_err(unusable)?;
                 let address = listener.local_addr().map_err(unusable)?;
                 console.note(&format!("serving at http://{address}/mcp"));
                 console.note(&match (token.is_new, token.path) {
-                    (true, path) => format!("the token of clients, made just now and kept in {}: {}", path.display(), token.text),
+                    (true, path) => format!(
+                        "the token of clients, made just now and kept in {}: {}",
+                        path.display(),
+                        token.text
+                    ),
                     (false, path) => format!("the token of clients is in {}", path.display()),
                 });
                 serve_http(listener, toolkit_mcp::at_path("/mcp", service), cancel)

@@ -313,7 +313,7 @@ async fn so_many_sessions_and_no_more() {
     let headers = [BEARER, ("mcp-session-id", &*one), ("mcp-protocol-version", "2025-11-25")];
     assert_eq!(server.message(&headers, add_call()).await.message()["result"]["content"][0]["text"], "5");
     // A session that begins once more is none that is there.
-    assert_eq!(server.initialize(&headers).await.status.is_success(), false);
+    assert!(!server.initialize(&headers).await.status.is_success());
     let end =
         Request::delete(format!("http://{}/mcp", server.address)).header("host", server.address.to_string());
     let end = end.header(BEARER.0, BEARER.1).header("mcp-session-id", &*one);

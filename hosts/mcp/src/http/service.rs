@@ -109,9 +109,11 @@ impl HttpService {
         let stateless = Stateless::new(ToolServer::with_options(toolkit, caller, options.server.clone()));
         let make = {
             let (stateless, most) = (Arc::clone(&stateless), options.most_sessions);
-            move || match stateless.live() < most {
-                true => Ok(stateless.server()),
-                false => Err(io::Error::other(format!("{most} sessions are open already"))),
+            move || {
+                if stateless.live() >= most {
+                    return Err(io::Error::other(format!("{most} sessions are open already")));
+                }
+                Ok(stateless.server())
             }
         };
         let mut sessions = LocalSessionManager::default();
@@ -126,35 +128,39 @@ impl HttpService {
         Self { inner, stateless, options: Arc::new(options) }
     }
 
+    /// The body of a request, if it comes in time and is not too large.
+    async fn whole<B>(&self, body: B) -> Result<Bytes, Response<HttpBody>>
+    where
+        B: Body<Data: Send> + Send,
+        B::Error: Into<Box<dyn Error + Send + Sync>>,
+    {
+        let limit = self.options.max_body;
+        let whole = Limited::new(body, limit).collect();
+        match tokio::time::timeout(self.options.body_within, whole).await {
+            Ok(Ok(body)) => Ok(body.to_bytes()),
+            Ok(Err(error)) if error.is::<LengthLimitError>() => {
+                Err(refusal(StatusCode::PAYLOAD_TOO_LARGE, format!("a request has {limit} bytes at most")))
+            }
+            Ok(Err(_)) => Err(refusal(StatusCode::BAD_REQUEST, "the request did not come whole".to_owned())),
+            Err(_) => {
+                Err(refusal(StatusCode::REQUEST_TIMEOUT, "the request took too long to come".to_owned()))
+            }
+        }
+    }
+
     async fn answer<B>(self, request: Request<B>) -> Response<HttpBody>
     where
         B: Body<Data: Send> + Send + 'static,
         B::Error: Into<Box<dyn Error + Send + Sync>>,
     {
         let (parts, body) = request.into_parts();
-        let limit = self.options.max_body;
-        let body = match parts.method == Method::POST {
-            false => Bytes::new(),
-            true => match tokio::time::timeout(self.options.body_within, Limited::new(body, limit).collect())
-                .await
-            {
-                Ok(Ok(body)) => body.to_bytes(),
-                Ok(Err(error)) if error.is::<LengthLimitError>() => {
-                    return refusal(
-                        StatusCode::PAYLOAD_TOO_LARGE,
-                        format!("a request has {limit} bytes at most"),
-                    );
-                }
-                Ok(Err(_)) => {
-                    return refusal(StatusCode::BAD_REQUEST, "the request did not come whole".to_owned());
-                }
-                Err(_) => {
-                    return refusal(
-                        StatusCode::REQUEST_TIMEOUT,
-                        "the request took too long to come".to_owned(),
-                    );
-                }
-            },
+        let body = if parts.method == Method::POST {
+            match self.whole(body).await {
+                Ok(body) => body,
+                Err(refusal) => return refusal,
+            }
+        } else {
+            Bytes::new()
         };
         if self.stateless.live() >= self.options.most_sessions && needs_server(&parts.headers, &body) {
             let most = self.options.most_sessions;

@@ -30,9 +30,10 @@ pub(super) async fn call(
         return drive(server, running, fingerprint, &context).await;
     }
     let options = CallOptions::new().cancel(context.ct.clone());
-    let options = match can_ask {
-        true => options.approver(Eliciting { peer: context.peer.clone() }),
-        false => options.approver(Mute),
+    let options = if can_ask {
+        options.approver(Eliciting { peer: context.peer.clone() })
+    } else {
+        options.approver(Mute)
     };
     let result = match context.meta.get_progress_token() {
         None => toolbox.call_with(call, options).await,
@@ -85,7 +86,7 @@ async fn drive(
         }
     };
     match next {
-        Next::Done(done) => Ok(result::result(server, &toolbox, done).into()),
+        Next::Done(done) => Ok(result::result(server, &toolbox, *done).into()),
         Next::Asks => Ok(server.0.suspended.keep(running, fingerprint)),
         Next::Lost => Err(ErrorData::internal_error("the call ended without a result", None)),
     }

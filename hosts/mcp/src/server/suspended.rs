@@ -143,7 +143,7 @@ struct Asked {
 
 /// How a call goes on.
 pub(super) enum Next {
-    Done(ToolResult),
+    Done(Box<ToolResult>),
     Asks,
     /// The task is gone without a result, as when the process ends.
     Lost,
@@ -177,7 +177,7 @@ impl Running {
                 Some(asked) = self.news.recv() => {
                     self.open.insert(asked.ask.id().to_owned(), asked);
                 }
-                done = &mut self.task => return done.map_or(Next::Lost, Next::Done),
+                done = &mut self.task => return done.map_or(Next::Lost, |done| Next::Done(Box::new(done))),
                 () = cancelled.cancelled(), if !is_cancelled => self.cancel.cancel(),
             }
         }

@@ -84,7 +84,7 @@ async fn hangs(gone: State<Notifies>) {
     let Notifies(begun, ended) = &*gone;
     let gone = Gone(Arc::clone(begun), Arc::clone(ended));
     gone.0.notify_one();
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 struct Notifies(Arc<Notify>, Arc<Notify>);

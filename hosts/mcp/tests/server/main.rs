@@ -52,9 +52,10 @@ impl Person {
 
 impl ClientHandler for Person {
     fn get_info(&self) -> ClientConfig {
-        let capabilities = match self.cannot_be_asked {
-            true => ClientCapabilities::default(),
-            false => ClientCapabilities::builder().enable_elicitation().build(),
+        let capabilities = if self.cannot_be_asked {
+            ClientCapabilities::default()
+        } else {
+            ClientCapabilities::builder().enable_elicitation().build()
         };
         ClientConfig::new(capabilities, Implementation::new("person", "1"))
     }
@@ -106,9 +107,10 @@ async fn connect_with(
     let server = ToolServer::with_options(toolkit.clone(), caller, options);
     let (ours, theirs) = tokio::io::duplex(1 << 16);
     let serving = tokio::spawn(async move { server.serve(ours).await.ok() });
-    let lifecycle = match *version == ProtocolVersion::V_2026_07_28 {
-        true => ClientLifecycleMode::Discover { preferred_versions: vec![version.clone()] },
-        false => ClientLifecycleMode::Initialize,
+    let lifecycle = if *version == ProtocolVersion::V_2026_07_28 {
+        ClientLifecycleMode::Discover { preferred_versions: vec![version.clone()] }
+    } else {
+        ClientLifecycleMode::Initialize
     };
     let client = person.serve_with_lifecycle(theirs, lifecycle).await.unwrap();
     Connected { client, _server: serving, toolkit, directory }

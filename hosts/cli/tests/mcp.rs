@@ -1,0 +1,227 @@
+//! `toolkit mcp serve`, as a client of the protocol starts it.
+
+#![cfg(all(target_os = "linux", feature = "mcp", feature = "runtime"))]
+#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
+
+use serde_json::{Value, json};
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+fn user() -> TempDir {
+    let user = tempfile::tempdir().unwrap();
+    for directory in ["work", "user", "data"] {
+        fs::create_dir(user.path().join(directory)).unwrap();
+    }
+    fs::write(user.path().join("work/notes.txt"), "one\ntwo\n").unwrap();
+    user
+}
+
+fn serve(user: &TempDir, more: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_toolkit"));
+    command.args(["mcp", "serve"]).args(more).current_dir(user.path().join("work"));
+    command.env("TOOLKIT_CONFIG_DIR", user.path().join("user"));
+    command.env("TOOLKIT_DATA_DIR", user.path().join("data"));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+struct Client {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Client {
+    fn start(user: &TempDir, capabilities: &Value) -> Self {
+        let mut child = serve(user, &[]).spawn().unwrap();
+        let (input, output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
+        let mut client = Self { child, input, output };
+        let info = json!({"name": "test", "version": "1"});
+        let params =
+            json!({"protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": info});
+        client.send(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}));
+        assert_eq!(client.next()["result"]["serverInfo"]["name"], "toolkit");
+        client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        client
+    }
+
+    fn send(&mut self, message: &Value) {
+        writeln!(self.input, "{message}").unwrap();
+    }
+
+    /// The next message. All that comes is one.
+    fn next(&mut self) -> Value {
+        let mut line = String::new();
+        self.output.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
+    }
+
+    fn call(&mut self, id: u32, name: &str, arguments: &Value) {
+        let params = json!({"name": name, "arguments": arguments});
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}));
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The processes of this machine whose command line has a text in it.
+fn processes_with(text: &str) -> usize {
+    let named = fs::read_dir("/proc").unwrap().flatten().filter(|entry| {
+        let words = fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&words).contains(text)
+    });
+    named.count()
+}
+
+fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+    let begin = Instant::now();
+    while !is_so() {
+        assert!(begin.elapsed() < Duration::from_secs(30), "{what} did not happen");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn tools_are_listed_and_called() {
+    let user = user();
+    let mut client = Client::start(&user, &json!({}));
+    client.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}));
+    let listed = client.next();
+    let names: Vec<&str> = listed["result"]["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tool| tool["name"].as_str().unwrap())
+        .collect();
+    assert!(["edit", "exec", "grep", "read", "write"].iter().all(|name| names.contains(name)), "{names:?}");
+    client.call(2, "read", &json!({"file_path": "notes.txt"}));
+    assert!(client.next()["result"]["content"][0]["text"].as_str().unwrap().contains("two"));
+    client.call(3, "exec", &json!({"command": "echo said; cat notes.txt"}));
+    let ran = client.next();
+    assert!(ran["result"]["content"][0]["text"].as_str().unwrap().starts_with("said\none\n"), "{ran}");
+    // A client without forms cannot allow anything.
+    client.call(4, "write", &json!({"file_path": "new.txt", "content": "x"}));
+    let denied = client.next();
+    assert_eq!(denied["result"]["isError"], json!(true), "{denied}");
+    assert!(!user.path().join("work/new.txt").exists());
+}
+
+#[test]
+fn what_a_tool_asks_is_asked_of_the_client() {
+    let user = user();
+    let mut client = Client::start(&user, &json!({"elicitation": {}}));
+    for (id, action, is_there) in [(1, "decline", false), (2, "accept", true)] {
+        client.call(id, "write", &json!({"file_path": "new.txt", "content": "x\n"}));
+        let asked = client.next();
+        assert_eq!(asked["method"], "elicitation/create", "{asked}");
+        assert!(asked["params"]["message"].as_str().unwrap().contains("new.txt"), "{asked}");
+        let result = json!({"action": action, "content": {}});
+        client.send(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": result}));
+        let answered = client.next();
+        assert_eq!(answered["result"]["isError"], json!(!is_there), "{answered}");
+        assert_eq!(user.path().join("work/new.txt").exists(), is_there);
+    }
+}
+
+#[test]
+fn a_command_that_the_client_cancels_is_gone() {
+    let user = user();
+    fs::write(
+        user.path().join("user/toolkit.json5"),
+        "{ permission: { exec: [{ match: 'sleep *', do: 'allow' }] } }",
+    )
+    .unwrap();
+    let mut client = Client::start(&user, &json!({}));
+    let mark = format!("98765{}", std::process::id());
+    client.call(1, "exec", &json!({"command": format!("sleep {mark}")}));
+    wait_until("the command's start", || processes_with(&mark) > 0);
+    let params = json!({"requestId": 1, "reason": "enough"});
+    client.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}));
+    wait_until("the command's end", || processes_with(&mark) == 0);
+    client.call(2, "read", &json!({"file_path": "notes.txt"}));
+    let next = client.next();
+    assert_eq!(next["id"], json!(2), "{next}");
+}
+
+#[test]
+fn it_ends_with_its_client() {
+    let user = user();
+    let mut child = serve(&user, &[]).spawn().unwrap();
+    drop(child.stdin.take());
+    assert!(child.wait().unwrap().success());
+    let mut said = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+    assert_eq!(said, "");
+}
+
+#[test]
+fn what_is_no_protocol_is_told_and_not_answered_on_the_protocols_stream() {
+    let user = user();
+    let mut child = serve(&user, &[]).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(b"{\"jsonrpc\": \"2.0\", \"method\": \"notifications/initialized\"}\n").unwrap();
+    drop(input);
+    let ended = child.wait_with_output().unwrap();
+    let told = String::from_utf8_lossy(&ended.stderr).into_owned();
+    assert_eq!(ended.status.code(), Some(1), "{told}");
+    assert!(told.contains("did not begin as the protocol says"), "{told}");
+    for line in String::from_utf8_lossy(&ended.stdout).lines() {
+        serde_json::from_str::<Value>(line).unwrap();
+    }
+}
+
+#[test]
+fn over_http_a_token_is_needed_which_is_made_once() {
+    let user = user();
+    let token_file = user.path().join("data/mcp-token");
+    for is_new in [true, false] {
+        let mut child = serve(&user, &["--http", "127.0.0.1:0"]).spawn().unwrap();
+        let mut told = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+        let serving = told.next().unwrap();
+        let address = serving.strip_prefix("serving at http://").and_then(|rest| rest.strip_suffix("/mcp"));
+        let address = address.unwrap_or_else(|| panic!("{serving}")).to_owned();
+        let said = told.next().unwrap();
+        let token = fs::read_to_string(&token_file).unwrap().trim().to_owned();
+        assert_eq!(said.contains(&token), is_new, "it is shown when it is made, and not again");
+        assert_eq!(mode(&token_file), 0o600);
+        let with_token = format!("Authorization: Bearer {token}\r\n");
+        for (header, expected) in [("", "401"), ("Authorization: Bearer x\r\n", "401"), (&with_token, "200")]
+        {
+            assert_eq!(status(&address, header), expected, "{header}");
+        }
+        let killed = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
+        assert!(killed.success() && child.wait().unwrap().success());
+    }
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+/// The status of an answer to `initialize`.
+fn status(address: &str, header: &str) -> String {
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}});
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}).to_string();
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(
+        stream,
+        "POST /mcp HTTP/1.1\r\nHost: {address}\r\nAccept: application/json, text/event-stream\r\nContent-Type: application/json\r\n\
+         {header}Content-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .unwrap();
+    let mut line = String::new();
+    BufReader::new(stream).read_line(&mut line).unwrap();
+    line.split(' ').nth(1).unwrap_or_default().to_owned()
+}

@@ -30,6 +30,14 @@ pub(super) fn place(simple: &ast::SimpleCommand, source: &Source) -> Range<usize
     start..whole.end
 }
 
+/// Whether the bracket of a process substitution stands right behind its sign, as bash wants it.
+pub(super) fn is_at_its_sign(shell: &ast::SubshellCommand, source: &Source) -> bool {
+    let start = source.span(&shell.loc).start;
+    let (before, rest) = source.text.split_at(start);
+    let before = if rest.starts_with('(') { before } else { before.strip_suffix('(').unwrap_or_default() };
+    before.ends_with(['<', '>'])
+}
+
 fn location(item: &ast::CommandPrefixOrSuffixItem) -> Option<SourceSpan> {
     use ast::{CommandPrefixOrSuffixItem as Item, IoFileRedirectTarget as Target, IoRedirect};
     let Item::IoRedirect(redirect) = item else { return item.location() };

@@ -1,6 +1,6 @@
 //! Simple commands: assignments, words, redirections.
 
-use super::place::place;
+use super::place::{is_at_its_sign, place};
 use super::{Judge, Source, is_name};
 use crate::class::Class;
 use crate::command;
@@ -128,6 +128,9 @@ impl Judge<'_> {
                 words.push(Word { value, assigned: Some(assigned) });
             }
             I::ProcessSubstitution(_, shell) => {
+                if !is_at_its_sign(shell, source) {
+                    part.has(Class::Unknown, "a bracket stands apart from the sign before it");
+                }
                 self.apart(|judge| judge.list(&shell.list, source, part));
                 self.substituted = self.output_of_list(&shell.list, source);
                 // It may be a part of the word before it, which is another one then.

@@ -16,16 +16,17 @@ pub(super) async fn call(
 ) -> Result<CallToolResponse, ErrorData> {
     let CallToolRequestParams { name, arguments, input_responses, request_state, .. } = request;
     let arguments = Value::Object(arguments.unwrap_or_default());
-    let fingerprint = Fingerprint::of(&name, &arguments);
     if let Some(state) = request_state {
+        let fingerprint = Fingerprint::of(&name, &arguments);
         let running = server.0.suspended.take(&state, &fingerprint)?;
         let running = running.answered(input_responses.unwrap_or_default());
         return drive(server, running, fingerprint, &context).await;
     }
     let toolbox = current(server, &name).await;
-    let call = ToolCall::new(context.id.to_string(), name, arguments);
     let can_ask = shows_forms(context.client_capabilities().as_ref());
-    if can_ask && asks_by_result(&context) {
+    let fingerprint = (can_ask && asks_by_result(&context)).then(|| Fingerprint::of(&name, &arguments));
+    let call = ToolCall::new(context.id.to_string(), name, arguments);
+    if let Some(fingerprint) = fingerprint {
         let running = Running::start(toolbox, call);
         return drive(server, running, fingerprint, &context).await;
     }

@@ -48,7 +48,6 @@ pub(crate) fn judge(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &mu
         "unset" => {
             judge.state.tangle();
             judge.state.seen.borrow_mut().loses_functions = true;
-            judge.lose_functions();
             for word in options_end(words) {
                 match word.value.text() {
                     Some(name) if is_name(name) => judge.assign(name, Variable::Unknown, part),

@@ -109,7 +109,7 @@ pub(crate) fn document(text: &str, state: &State<'_>, found: &mut Found) -> Resu
 /// Whether nothing in a word is special.
 fn is_plain(word: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-,:=%@+^".contains(&byte);
-    !word.is_empty() && word.bytes().all(is_plain)
+    word.bytes().all(is_plain)
 }
 
 impl Out {

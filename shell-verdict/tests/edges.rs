@@ -240,3 +240,10 @@ fn a_word_that_is_not_understood_is_named() {
         verdict.parts[0].reasons
     );
 }
+
+#[test]
+fn what_a_branch_writes_is_looked_through_where_a_shell_reads_it() {
+    // Within a substitution a `case` is not understood, so this is no row.
+    let verdict = Fixture::shared().judge("case a in a) echo 'sudo id' ;; esac | sh");
+    assert_eq!((verdict.decision, verdict.class), (Decision::Deny, Class::Forbidden));
+}

@@ -55,8 +55,13 @@ fn what_is_within_the_limits_is_judged_and_one_more_is_asked_about() {
     let fixture = Fixture::new();
     let nested =
         |open: &str, close: &str, times: usize| format!("{}ls{}", open.repeat(times), close.repeat(times));
+    let nested_in = |open: &str, what: &str, close: &str, times: usize| {
+        format!("{}{what}{}", open.repeat(times), close.repeat(times))
+    };
     let loop_of = |turns: usize| format!("for f in {}; do cat docs/$f.md; done", "a ".repeat(turns));
-    let checks: [Check<'_>; 8] = [
+    let expansions = |what: &str, times: usize| nested_in("${a:-", what, "}", times);
+    let subscripts = "echo \"[${a:-[${b}]}]\";";
+    let checks: [Check<'_>; 18] = [
         ("the longest", &|length| format!(": {}", "a".repeat(length - 2)), 64 * 1024),
         ("commands", &|count| "ls;".repeat(count), 2_000),
         ("commands in commands", &|depth| format!("{}ls", "eval ".repeat(depth)), 10),
@@ -65,6 +70,33 @@ fn what_is_within_the_limits_is_judged_and_one_more_is_asked_about() {
         ("braces", &|depth| nested("{ ", "; }", depth), 40),
         ("keywords", &|depth| nested("if ls; then ", "; fi", depth), 60),
         ("turns", &loop_of, 16),
+        // An assignment alone is no command that counts.
+        ("assignments in assignments", &|depth| nested_in("a=$(", "b=1", ")", depth), 12),
+        ("expansions", &|depth| format!("echo {}", expansions("x", depth)), 25),
+        ("a command in expansions", &|depth| format!("echo $(echo {})", expansions("$(ls)", depth)), 23),
+        ("quotes in expansions", &|depth| format!("echo {}", expansions("\"${b}\"", depth)), 23),
+        (
+            "quotes in a command in expansions",
+            &|depth| format!("echo $(echo {})", expansions("$(echo \"${b}\")", depth)),
+            21,
+        ),
+        (
+            "brackets in a command in expansions",
+            &|depth| format!("echo $(echo {})", expansions(&format!("$({})", nested("( ", " )", depth)), 20)),
+            3,
+        ),
+        (
+            "brackets that run in turn",
+            &|count| format!("eval '{}';", nested("( ", " )", 12)).repeat(count),
+            8,
+        ),
+        ("subscripts", &|count| subscripts.repeat(count), 582),
+        ("words of braces", &|count| format!("echo {{1..{count}}}"), 256),
+        (
+            "a word",
+            &|length| format!("a={};cat $a${{a}}{}", "x".repeat(32_000), "x".repeat(length - 64_000)),
+            64 * 1024,
+        ),
     ];
     for (what, command, most) in checks {
         assert_eq!(fixture.judge(&command(most)).decision, Decision::Allow, "{what}");
@@ -77,4 +109,32 @@ fn what_is_within_the_limits_is_judged_and_one_more_is_asked_about() {
         let times = if one.starts_with('f') { 1 } else { 130 };
         assert_eq!(fixture.judge(&one.repeat(times)).decision, Decision::Allow, "{one}");
     }
+}
+
+#[test]
+fn what_is_long_but_cheap_is_judged() {
+    let fixture = Fixture::new();
+    let long = "x".repeat(32_000);
+    for command in [
+        // A short text costs nothing, however many there are.
+        format!("echo $(: {});", "x".repeat(58)).repeat(400),
+        format!("echo {{a,b}}{}", "x".repeat(600)),
+        // What is too long to be known is one word, if it is quoted.
+        format!("a={long};[ \"$a$a$a\" = x ]"),
+    ] {
+        assert_eq!(fixture.judge(&command).decision, Decision::Allow, "{}…", &command[..40]);
+    }
+}
+
+#[test]
+fn a_pattern_that_matches_many_names_is_asked_about() {
+    let fixture = Fixture::new();
+    let many = fixture.workspace.join("many");
+    std::fs::create_dir(&many).unwrap();
+    for number in 0..2_000 {
+        std::fs::write(many.join(number.to_string()), "").unwrap();
+    }
+    assert_eq!(fixture.judge("cat many/*").decision, Decision::Allow);
+    std::fs::write(many.join("2000"), "").unwrap();
+    assert_eq!(fixture.judge("cat many/*").decision, Decision::Ask);
 }

@@ -246,13 +246,4 @@ impl<'a> Judge<'a> {
         self.state.function = outer;
         function.is_certain
     }
-
-    /// A function may be gone.
-    pub(crate) fn lose_functions(&mut self) {
-        let functions = Rc::make_mut(&mut self.state.functions);
-        for function in functions.values_mut() {
-            let Function { body, text, .. } = &**function;
-            *function = Rc::new(Function { is_certain: false, body: body.clone(), text: text.clone() });
-        }
-    }
 }

@@ -6,8 +6,6 @@ use crate::state::State;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// So many entries of directories are looked at for one pattern.
-const MOST_ENTRIES: usize = 20_000;
 /// So many names may one pattern match.
 const MOST_MATCHES: usize = 2_000;
 
@@ -49,7 +47,6 @@ fn matches(pattern: &[(char, bool)], state: &State<'_>) -> Option<Vec<Value>> {
         return None;
     }
     let cwd = state.cwd.as_deref()?;
-    let mut entries = 0;
     let mut odd = Vec::new();
     // Each with the text before it, as it is written, and the directory that it is.
     let is_absolute = pattern.first().is_some_and(|(c, _)| *c == '/');
@@ -61,7 +58,7 @@ fn matches(pattern: &[(char, bool)], state: &State<'_>) -> Option<Vec<Value>> {
         let mut next = Vec::new();
         for (text, directory) in &so_far {
             if is_pattern(part) {
-                let Names { names, has_odd } = names(part, directory, &mut entries, state)?;
+                let Names { names, has_odd } = names(part, directory, state)?;
                 if has_odd {
                     odd.push(Value::Unknown { prefix: text.clone(), splits: false });
                 }
@@ -96,7 +93,7 @@ struct Names {
 }
 
 /// The names in a directory that a part of a pattern may match. In doubt one does.
-fn names(part: &[(char, bool)], directory: &Path, entries: &mut usize, state: &State<'_>) -> Option<Names> {
+fn names(part: &[(char, bool)], directory: &Path, state: &State<'_>) -> Option<Names> {
     // A directory that cannot be read matches nothing.
     let Ok(listed) = fs::read_dir(directory) else {
         return Some(Names { names: Vec::new(), has_odd: false });
@@ -109,8 +106,7 @@ fn names(part: &[(char, bool)], directory: &Path, entries: &mut usize, state: &S
         names.extend([".", ".."].into_iter().filter(|name| is_match(part, name)).map(str::to_owned));
     }
     for entry in listed.flatten() {
-        *entries += 1;
-        if *entries > MOST_ENTRIES || !state.spend(1) {
+        if !state.spend(1) {
             return None;
         }
         let Ok(name) = entry.file_name().into_string() else {

@@ -31,12 +31,10 @@ impl Out {
         if self.hole.is_none() {
             self.chars.extend(text.chars().map(|c| (c, is_quoted)));
         }
-        self.is_quoted |= is_quoted;
     }
 
     fn hole(&mut self, splits: bool) {
         self.hole = Some(self.hole.unwrap_or(false) || splits);
-        self.is_quoted |= !splits;
     }
 }
 
@@ -163,6 +161,7 @@ impl<'t, 's> Scan<'t, 's> {
             },
             _ => out.hole(false),
         }
+        out.is_quoted = true;
         self.at += 1 + name.len();
     }
 
@@ -264,13 +263,13 @@ impl<'t, 's> Scan<'t, 's> {
                 out.push(value, true);
             }
             Known::Text("") => out.is_emptied = true,
-            _ => out.hole(!is_quoted && !self.is_assigned),
+            _ => out.hole(!is_quoted),
         }
     }
 
     /// What is in `${…}`.
     fn braced(&mut self, body: &str, is_quoted: bool, out: &mut Out) -> Result<(), Unclear> {
-        let splits = !is_quoted && !self.is_assigned;
+        let splits = !is_quoted;
         // `${#x}` is a number, `${#}` and `${##…}` are about the number of arguments.
         if let Some(of) = body.strip_prefix('#').filter(|of| !of.is_empty()) {
             let (_, rest) = self.reference(of)?;
@@ -305,7 +304,7 @@ impl<'t, 's> Scan<'t, 's> {
         let default = operation.strip_prefix(":-").filter(|text| text.chars().all(is_one_word));
         match (self.state.variable(name), default) {
             (Known::Unset | Known::Text(""), Some(default)) if !default.is_empty() => out.push(default, true),
-            (Known::Text(value), Some(_)) if !value.is_empty() => self.variable(name, is_quoted, out),
+            (Known::Text(_), Some(_)) => self.variable(name, is_quoted, out),
             _ => out.hole(splits),
         }
         Ok(())

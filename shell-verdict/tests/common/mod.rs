@@ -57,6 +57,8 @@ impl Fixture {
             use std::os::unix::fs::{PermissionsExt as _, symlink};
             fs::set_permissions(workspace.join("build.sh"), fs::Permissions::from_mode(0o755)).unwrap();
             symlink("/etc/passwd", workspace.join("link")).unwrap();
+            fs::create_dir(workspace.join("links")).unwrap();
+            symlink("/etc/passwd", workspace.join("links/one")).unwrap();
         }
         let env = [
             ("HOME", "/home/u"),

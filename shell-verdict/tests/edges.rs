@@ -6,7 +6,7 @@
 mod common;
 
 use common::Fixture;
-use shell_verdict::{Class, Decision, Programs, Shell, Situation, judge};
+use shell_verdict::{Access, Class, Decision, Programs, Shell, Situation, judge};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
@@ -246,4 +246,25 @@ fn what_a_branch_writes_is_looked_through_where_a_shell_reads_it() {
     // Within a substitution a `case` is not understood, so this is no row.
     let verdict = Fixture::shared().judge("case a in a) echo 'sudo id' ;; esac | sh");
     assert_eq!((verdict.decision, verdict.class), (Decision::Deny, Class::Forbidden));
+}
+
+#[test]
+fn a_sequence_in_braces_keeps_its_order() {
+    let fixture = Fixture::shared();
+    let decide = |path: &Path, access| {
+        if access == Access::Write && path.ends_with("1") { Decision::Deny } else { Decision::Allow }
+    };
+    for (command, expected) in
+        [("cp {2..1}", Decision::Deny), ("cp {1..2}", Decision::Ask), ("cp 2 {1..1}", Decision::Deny)]
+    {
+        let situation = Situation {
+            cwd: &fixture.workspace,
+            workspace: &fixture.workspace,
+            env: &fixture.env,
+            programs: &fixture.programs,
+            shell: Shell::Bash,
+            decide: &decide,
+        };
+        assert_eq!(judge(command, &situation).decision, expected, "{command}");
+    }
 }

@@ -113,10 +113,7 @@ impl<'t, 's> Scan<'t, 's> {
                 }
                 c if !is_quoted && (c.is_whitespace() || "|&;<>()".contains(c)) => {
                     // The parser has another idea of where the word ends.
-                    if !(self.is_assigned && c == '(') {
-                        return Err("a word has a character in it that would end it");
-                    }
-                    return Err("an array stands where a text was expected");
+                    return Err("a word has a character in it that would end it");
                 }
                 c => out.push(c.encode_utf8(&mut [0; 4]), is_quoted),
             }

@@ -54,20 +54,12 @@ fn shell(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) {
         match text {
             "--version" | "--help" if values.len() == 1 => return,
             "--norc" | "--noprofile" => {}
-            "-o" | "+o" => {
-                let is_known = matches!(
-                    values.get(at + 1).and_then(Value::text),
-                    Some("pipefail" | "errexit" | "nounset")
-                );
-                is_plain &= is_known;
-                at += 1;
-            }
-            "--" => {
+            "-" | "--" => {
                 at += 1;
                 break;
             }
             text if text.starts_with("--") => is_plain = false,
-            text if text.len() > 1 && text.starts_with(['-', '+']) => {
+            text if text.starts_with(['-', '+']) => {
                 is_payload |= text.contains('c') && text.starts_with('-');
                 reads_input |= text.contains('s') && text.starts_with('-');
                 // Others, as of a login, run files first, or read the command elsewhere.

@@ -26,7 +26,8 @@ pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
             part.has(Class::Unknown, format!("{base} names no command"));
         }
         unknown_before(&values[..at.min(values.len())], base, part);
-        if matches!(base, "timeout" | "chrt" | "taskset") && *operands > 0 {
+        // All of these that take an operand before the command take a number.
+        if *operands > 0 {
             let number = at.checked_sub(1).and_then(|at| values.get(at));
             if !number.and_then(Value::text).is_some_and(is_number) {
                 part.has(Class::Unknown, format!("{base} gets a word where a number is meant to stand"));
@@ -113,7 +114,6 @@ pub(crate) fn forbidden_text(judge: &mut Judge<'_>, text: &str, shell: Shell, pa
 /// Takes over what must not run, and nothing else.
 fn denied(mut tried: Part, part: &mut Part) {
     if tried.decision == Decision::Deny {
-        tried.parts.retain(|part| part.decision == Decision::Deny);
         part.parts.append(&mut tried.parts);
         part.decision = Decision::Deny;
         part.class = part.class.max(tried.class);
@@ -136,9 +136,7 @@ fn env(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
     let loses_env = judge.loses_env;
     while let Some(value) = values.get(at) {
         let Some(text) = value.text().map(str::to_owned) else {
-            if value.may_be_option() || matches!(value, Value::Unknown { .. }) {
-                part.has(Class::Code, "which command env runs is not known before it does");
-            }
+            part.has(Class::Code, "which command env runs is not known before it does");
             break;
         };
         let next = values.get(at + 1);
@@ -306,11 +304,7 @@ fn script(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
 
 /// Looks at the command behind a program that never runs itself, so that the verdict shows it.
 pub(crate) fn look_through(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
-    let at = values
-        .iter()
-        .position(|value| value.text().is_some_and(|text| !text.starts_with('-')))
-        .unwrap_or(values.len());
-    if at < values.len() && at < 4 {
+    if let Some(at) = values.iter().position(|value| value.text().is_some_and(|text| !text.starts_with('-'))) {
         command::nested(judge, &values[at..], part);
     }
 }

@@ -131,10 +131,35 @@ fn what_is_no_more_than_another_program_says_which() {
         ("fd x docs", "ls"),
         ("sdiff README.md notes.txt", "diff"),
         ("diff3 a b c", "diff"),
+        ("zcat a.gz", "gzip"),
+        ("gunzip -c a.gz", "gzip"),
+        ("tar -tf a.tar", "xz"),
     ] {
         assert!(fixture.judge(command).parts[0].starts.contains(&other.to_owned()), "{command}");
     }
-    assert!(fixture.judge("grep x README.md").parts[0].starts.is_empty());
+    for command in ["grep x README.md", "gzip -dc a.gz", "xz -l a.xz", "unzip -l a.zip"] {
+        assert!(fixture.judge(command).parts[0].starts.is_empty(), "{command}");
+    }
+}
+
+#[test]
+fn what_find_hands_on_may_be_a_link_where_it_does_not_look_for_files_first() {
+    let fixture = Fixture::new();
+    fs::create_dir(fixture.workspace.join("found")).unwrap();
+    symlink("/etc/passwd", fixture.workspace.join("found/link")).unwrap();
+    for (command, expected) in [
+        ("find found -type f -exec cat {} +", Decision::Allow),
+        ("find found -name x -type f -exec cat {} \\;", Decision::Allow),
+        ("find found -exec cat {} +", Decision::Ask),
+        ("find found -type l -exec cat {} +", Decision::Ask),
+        ("find found -name f -exec cat {} +", Decision::Ask),
+        ("find found -exec cat {} + -type f", Decision::Ask),
+        ("find found -exec cat {} + -type f -exec cat {} +", Decision::Ask),
+        ("find found -type f -o -exec cat {} +", Decision::Ask),
+        ("find found ! -type f -exec cat {} +", Decision::Ask),
+    ] {
+        assert_eq!(fixture.judge(command).decision, expected, "{command}");
+    }
 }
 
 #[test]

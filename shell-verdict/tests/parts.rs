@@ -38,6 +38,9 @@ fn a_path_is_told_once_for_each_thing_that_is_done_with_it() {
         ),
         ("cat <> README.md", &[("README.md", Access::Read), ("README.md", Access::Write)]),
         ("cat README.md > README.md", &[("README.md", Access::Read), ("README.md", Access::Write)]),
+        // A dash alone is the name of a file, and no option.
+        ("rm -f - x", &[("-", Access::Write), ("x", Access::Write)]),
+        ("cp -p - x", &[("-", Access::ReadTree { follows_links: false }), ("x", Access::Write)]),
     ] {
         let verdict = fixture.judge(command);
         let mut found = verdict.parts[0].paths.clone();
@@ -57,6 +60,10 @@ fn a_reason_says_what_is_done_with_what() {
         ("ls -R /etc".to_owned(), "it lists all below /etc".to_owned()),
         ("grep -r x /etc".to_owned(), "it reads all below /etc".to_owned()),
         ("ls > /etc/x".to_owned(), "it writes /etc/x".to_owned()),
+        ("make all".to_owned(), "make can change files and run what they say".to_owned()),
+        // Of what never runs the command behind it is told as well.
+        ("sudo -n cat /etc/hostname".to_owned(), "it reads /etc/hostname".to_owned()),
+        ("doas -n -s -a x -L cat /etc/hostname".to_owned(), "x is not known to only read".to_owned()),
         // Of what is long it tells the beginning.
         (format!("cat ${{{long}}}"), format!("`${{x\u{e9}{}…` is not understood", "y".repeat(56))),
     ] {

@@ -38,8 +38,8 @@ pub(super) fn judge(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
                 judge.path(&file, Access::Read, part);
                 return part.has(Class::Code, "awk runs a program that it reads");
             }
-            text if (text.starts_with("-F") || text.starts_with("-v")) && text.len() > 2 => at += 1,
-            text if text.starts_with('-') && text.len() > 1 => {
+            text if text.starts_with("-F") || text.starts_with("-v") => at += 1,
+            text if text.starts_with('-') => {
                 part.has(Class::Code, format!("awk {text} is not known to only read"));
                 at += 1;
             }

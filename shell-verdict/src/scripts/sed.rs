@@ -62,10 +62,9 @@ pub(super) fn judge(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
             text if text.starts_with("--e") && text.contains('=') => {
                 scripts.push(text.split_once('=').map(|(_, script)| script.to_owned()));
             }
-            text if text.starts_with("-e") && text.len() > 2 => scripts.push(Some(text[2..].to_owned())),
+            text if text.starts_with("-e") => scripts.push(Some(text[2..].to_owned())),
             text if text.starts_with("--line-length=") => {}
-            text if text.starts_with("-i")
-                || text.starts_with("--i")
+            text if text.starts_with("--i")
                 || (text.starts_with('-') && !text.starts_with("--") && text.contains('i')) =>
             {
                 part.has(Class::Write, "sed -i changes files in their place");
@@ -144,7 +143,7 @@ fn read(script: &str) -> Script {
             // After the last four a number may follow.
             '=' | 'd' | 'D' | 'g' | 'G' | 'h' | 'H' | 'n' | 'N' | 'p' | 'P' | 'x' | 'z' | 'F' | 'l' | 'L'
             | 'q' | 'Q' => at += 1,
-            'a' | 'i' | 'c' => at = text_end(&text, at + 1),
+            'a' | 'i' | 'c' => at = text_end(&text, at),
             ':' | 'b' | 't' | 'T' => match label_end(&text, at + 1) {
                 Some(end) => at = end,
                 None => return UNCLEAR,

@@ -12,9 +12,6 @@ use std::io::Read as _;
 pub(super) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) -> bool {
     let words: Option<Vec<&str>> = values.iter().map(Value::text).collect();
     let Some(words) = words else { return false };
-    if base == "ar" && words.iter().any(|word| word.starts_with('@')) {
-        return false;
-    }
     let Some(files) = (match base {
         "tar" | "bsdtar" => tar(&words),
         "unzip" => unzip(&words, b"lZpctvzq12sSmhMC", false),
@@ -149,8 +146,8 @@ fn stream<'w>(base: &str, words: &[&'w str]) -> Option<Vec<&'w str>> {
             "--decompress" | "--uncompress" => letters.push('d'),
             "--keep" | "--force" => letters.push('k'),
             "--quiet" | "--verbose" | "--name" | "--no-name" => {}
-            word if word.starts_with("--") => return None,
-            word if word.len() > 1 && word.starts_with('-') => {
+            // No other long option is of these letters alone.
+            word if word.starts_with('-') => {
                 if !word[1..].bytes().all(|byte| b"cdlktqvfnN0123456789".contains(&byte)) {
                     return None;
                 }

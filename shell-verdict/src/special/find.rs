@@ -63,9 +63,8 @@ fn finds_files(expression: &[Value]) -> bool {
     let has_other =
         words.iter().any(|word| matches!(*word, "-o" | "-or" | "!" | "-not" | "(" | "," | "-follow"));
     let acts = |word: &str| word.starts_with("-exec") || word.starts_with("-ok");
-    let type_at = words.windows(2).position(|two| two == ["-type", "f"]);
-    let act_at = words.iter().position(|word| acts(word));
-    !has_other && type_at.is_some_and(|at| act_at.is_none_or(|act| at < act))
+    let before = words.split(|word| acts(word)).next().unwrap_or_default();
+    !has_other && before.windows(2).any(|two| two == ["-type", "f"])
 }
 
 fn walk(judge: &mut Judge<'_>, expression: &[Value], found: &Value, part: &mut Part) {

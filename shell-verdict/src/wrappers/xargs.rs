@@ -31,7 +31,7 @@ fn before_xargs(values: &[Value]) -> Option<Before> {
                 mark = Some(next()?.to_owned());
                 2
             }
-            text if text.len() > 2 && text.starts_with("-I") => {
+            text if text.starts_with("-I") => {
                 mark = Some(text[2..].to_owned());
                 1
             }

@@ -304,7 +304,8 @@ fn script(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
 
 /// Looks at the command behind a program that never runs itself, so that the verdict shows it.
 pub(crate) fn look_through(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
-    if let Some(at) = values.iter().position(|value| value.text().is_some_and(|text| !text.starts_with('-'))) {
+    if let Some(at) = values.iter().position(|value| value.text().is_some_and(|text| !text.starts_with('-')))
+    {
         command::nested(judge, &values[at..], part);
     }
 }

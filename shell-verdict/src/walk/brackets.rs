@@ -13,6 +13,10 @@ pub(super) enum Brackets<'t> {
 
 /// What bash makes of a text from its first bracket to its last.
 pub(super) fn brackets(text: &str) -> Brackets<'_> {
+    // Lines that go on are one to bash before it looks at brackets.
+    if text.contains("\\\n") {
+        return Brackets::Unclear;
+    }
     let Some(inner) = text.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) else {
         return Brackets::Unclear;
     };
@@ -97,7 +101,8 @@ mod tests {
             ("( ( ( ( x; y ) ) ) )", Brackets::Subshells(" x; y ")),
             ("( (x); (y))", Brackets::Subshells(" (x); (y)")),
             ("( ((x)))", Brackets::Subshells(" ((x))")),
-            ("( (\\\n(x)))", Brackets::Subshells(" (\\\n(x))")),
+            ("( (\\\n(x)))", Brackets::Unclear),
+            ("( ( <\\\\\nx ))", Brackets::Unclear),
             ("((1)+(2))", Brackets::Subshells("(1)+(2)")),
             ("((x)\\\n)", Brackets::Unclear),
             ("(\\\n(x))", Brackets::Unclear),

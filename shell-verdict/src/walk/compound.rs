@@ -48,18 +48,14 @@ impl<'a> Judge<'a> {
     fn compound_within(&mut self, compound: &ast::CompoundCommand, source: &Source, into: &mut Part) {
         use ast::CompoundCommand as C;
         match compound {
-            C::Arithmetic(command) => {
-                // Lines that go on are one to bash before it looks at brackets.
-                let text = source.text[source.span(&command.loc)].replace("\\\n", "");
-                match brackets(&text) {
-                    Brackets::Arithmetic => self.arithmetic(&command.expr.value, into),
-                    Brackets::Subshells(inner) => self.subshell(inner, into),
-                    Brackets::Unclear => {
-                        into.has(Class::Unknown, "bash may take these brackets for a subshell");
-                        self.subshell(&command.expr.value, into);
-                    }
+            C::Arithmetic(command) => match brackets(&source.text[source.span(&command.loc)]) {
+                Brackets::Arithmetic => self.arithmetic(&command.expr.value, into),
+                Brackets::Subshells(inner) => self.subshell(inner, into),
+                Brackets::Unclear => {
+                    into.has(Class::Unknown, "bash may take these brackets for a subshell");
+                    self.subshell(&command.expr.value, into);
                 }
-            }
+            },
             C::ArithmeticForClause(command) => {
                 if !is_arithmetic_for(&source.text[source.span(&command.loc)]) {
                     into.has(Class::Unknown, "bash may take these brackets for something else");

@@ -138,3 +138,17 @@ fn a_pattern_that_matches_many_names_is_asked_about() {
     std::fs::write(many.join("2000"), "").unwrap();
     assert_eq!(fixture.judge("cat many/*").decision, Decision::Ask);
 }
+
+#[test]
+fn so_often_is_looked_where_a_command_may_begin_and_then_asked() {
+    let fixture = Fixture::new();
+    // Each of the first has one place where its command may begin, and the last has two.
+    for again in ["env -Z ls;", "parallel -Z ls;"] {
+        for last in ["env -Z x sudo id", "parallel -Z x sudo id"] {
+            for (times, expected) in [(62, Decision::Deny), (63, Decision::Ask)] {
+                let command = format!("{}{last}", again.repeat(times));
+                assert_eq!(fixture.judge(&command).decision, expected, "{times} times {again} {last}");
+            }
+        }
+    }
+}

@@ -134,7 +134,7 @@ const PIECES: &[&str] = &[
     ";; esac",
 ];
 
-/// Enough chance for this: SplitMix64.
+/// Enough chance for this: `SplitMix64`.
 struct Chance(u64);
 
 impl Chance {

@@ -12,7 +12,7 @@ use toolkit_sandbox::{Mode, Sandbox};
 /// Prints what a job is kept within, as it is seen from inside.
 const SEEN: &str = "grep -E '^(Uid|Gid|Groups|NSpid|Cap|NoNewPrivs|Seccomp|SigBlk|SigIgn)' /proc/self/status; \
     cat /proc/self/uid_map /proc/self/gid_map; cut -d' ' -f4- /proc/self/mountinfo | grep -v overlay; \
-    echo $$; ls /proc | grep -c '^[0-9]'; cat /proc/1/comm; ls /sys/class/net; ls -l /proc/self/fd | wc -l; umask; pwd";
+    echo $$; set -- /proc/[0-9]*; echo $#; cat /proc/1/comm; ls /sys/class/net; ls -l /proc/self/fd | wc -l; umask; pwd";
 
 /// The processes whose parent this is, those not that have ended.
 fn children(pid: i32) -> Vec<i32> {

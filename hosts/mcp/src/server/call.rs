@@ -1,10 +1,11 @@
 //! `tools/call`: from the protocol to the one call path, and back.
 
 use super::approver::{Eliciting, Mute, shows_forms};
+use super::principal::is_stateless;
 use super::suspended::{Fingerprint, Next, Running};
 use super::{ToolServer, progress, result};
 use rmcp::RoleServer;
-use rmcp::model::{CallToolRequestParams, CallToolResponse, ErrorData, ProtocolVersion};
+use rmcp::model::{CallToolRequestParams, CallToolResponse, ErrorData};
 use rmcp::service::RequestContext;
 use serde_json::Value;
 use toolkit::{CallOptions, ToolCall, Toolbox};
@@ -24,7 +25,7 @@ pub(super) async fn call(
     }
     let toolbox = current(server, &name).await;
     let can_ask = shows_forms(context.client_capabilities().as_ref());
-    let fingerprint = (can_ask && asks_by_result(&context)).then(|| Fingerprint::of(&name, &arguments));
+    let fingerprint = (can_ask && is_stateless(&context)).then(|| Fingerprint::of(&name, &arguments));
     let call = ToolCall::new(context.id.to_string(), name, arguments);
     if let Some(fingerprint) = fingerprint {
         let running = Running::start(toolbox, call);
@@ -45,13 +46,6 @@ pub(super) async fn call(
         }
     };
     Ok(result::result(server, &toolbox, result).into())
-}
-
-/// From this version on no server asks a client by itself.
-fn asks_by_result(context: &RequestContext<RoleServer>) -> bool {
-    context
-        .protocol_version()
-        .is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
 }
 
 /// What the client was shown, or, where that has no such tool, what there is now.

@@ -102,7 +102,7 @@ impl ToolServer {
         let Sessions { owner, stateless, .. } = &self.0.sessions;
         let principal = Principal::of(context);
         let Some(stateless) = stateless else { return Ok(self.clone()) };
-        if has_no_session(context) {
+        if is_stateless(context) {
             return Ok(stateless.of(principal));
         }
         if *owner.get_or_init(|| principal.clone()) == principal {
@@ -112,8 +112,8 @@ impl ToolServer {
     }
 }
 
-/// From this version on the protocol has no sessions.
-fn has_no_session(context: &RequestContext<RoleServer>) -> bool {
+/// Whether a request is of the protocol without sessions, in which no server asks a client by itself either.
+pub(super) fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
     context
         .protocol_version()
         .is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str())

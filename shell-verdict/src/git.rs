@@ -199,19 +199,21 @@ fn subcommand(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut Pa
     repository(judge, name, part);
 }
 
-/// Two directories that are not of a repository are compared file by file.
+/// Two paths that are not of the repository are compared as they are, directories file by file. One alone only says which files of the
+/// repository are meant.
 fn compared(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
-    let operands = values.iter().filter(|value| !value.text().is_some_and(|text| text.starts_with('-')));
-    let directories: Vec<&Value> = operands
-        .filter(|value| {
-            let path = value.text().and_then(|text| judge.absolute(text));
-            path.is_none_or(|path| path.is_dir())
-        })
-        .collect();
-    if directories.len() > 1 {
-        for directory in directories {
-            judge.path(directory, Access::ReadTree { follows_links: true }, part);
-        }
+    let path = |value: &Value| value.text().and_then(|text| judge.absolute(text));
+    let may_be_there = |value: &&Value| {
+        value.text() == Some("-") || path(value).is_none_or(|path| path.symlink_metadata().is_ok())
+    };
+    let there: Vec<&Value> = values.iter().filter(may_be_there).collect();
+    if there.len() < 2 {
+        return;
+    }
+    let is_directory = |value: &&Value| path(value).is_some_and(|path| path.is_dir());
+    let directories: Vec<&Value> = there.into_iter().filter(is_directory).collect();
+    for directory in directories {
+        judge.path(directory, Access::ReadTree { follows_links: true }, part);
     }
 }
 

@@ -70,6 +70,8 @@ struct Reading<'r, 'a> {
     lists_types: bool,
     /// Only the names of files are shown.
     is_listing: bool,
+    /// Directories are compared, with all that is below them.
+    compares: bool,
 }
 
 impl<'r, 'a> Reading<'r, 'a> {
@@ -88,6 +90,7 @@ impl<'r, 'a> Reading<'r, 'a> {
             tells_of_itself: false,
             lists_types: false,
             is_listing: false,
+            compares: matches!(name, "diff" | "sdiff" | "diff3"),
         }
     }
 }
@@ -331,8 +334,8 @@ impl Reading<'_, '_> {
             }
             Takes::Read => {
                 // As of an operand: `diff` reads what is in a directory.
-                let is_diff = matches!(base, "diff" | "sdiff" | "diff3");
-                let access = if is_diff { Access::ReadTree { follows_links: true } } else { Access::Read };
+                let access =
+                    if self.compares { Access::ReadTree { follows_links: true } } else { Access::Read };
                 self.judge.path(value, access, self.part);
             }
             Takes::Write => {

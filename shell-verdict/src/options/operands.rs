@@ -91,9 +91,7 @@ impl Reading<'_, '_> {
             operand.text().and_then(|text| judge.absolute(text)).is_some_and(|path| path.is_dir())
         };
         let access = match access {
-            Access::Read if matches!(base, "diff" | "sdiff" | "diff3") && is_directory(self.judge) => {
-                tree(true)
-            }
+            Access::Read if self.compares && is_directory(self.judge) => tree(true),
             access => access,
         };
         if matches!(base, "nm" | "size" | "objdump" | "readelf")

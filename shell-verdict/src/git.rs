@@ -4,6 +4,7 @@ mod config;
 mod danger;
 mod index;
 mod lines;
+mod listing;
 
 pub(crate) use config::Repositories;
 
@@ -14,7 +15,7 @@ use crate::situation::{Access, Decision};
 use crate::verdict::{Ground, Part};
 use crate::walk::Judge;
 use crate::words::Value;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Takes away what git would run by itself, and what it would write while it reads.
 const NEUTRAL: &[(&str, &str)] = &[
@@ -234,13 +235,9 @@ fn repository(judge: &mut Judge<'_>, name: &str, part: &mut Part) {
     let Some(cwd) = judge.state.cwd.as_deref() else {
         return ask("the directory in which git runs is not known before it does".to_owned());
     };
-    // Where one is broken git looks further up; through a link the way up is another.
-    let real = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
-    let mut directories: Vec<&Path> = cwd.ancestors().collect();
-    directories.extend(real.ancestors().filter(|directory| !cwd.starts_with(directory)));
     let mut used = Vec::new();
-    for directory in directories {
-        match judge.repositories.check(directory, reads_work_tree(name)) {
+    for checked in judge.repositories.around(cwd, reads_work_tree(name)) {
+        match checked {
             Ok(found) => used.extend(found),
             Err(why) => ask(why),
         }

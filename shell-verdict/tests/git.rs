@@ -6,9 +6,12 @@
 mod common;
 
 use common::Fixture;
-use shell_verdict::{Class, Decision};
+use shell_verdict::{Class, Decision, Shell, Situation, judge};
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::path::{Component, Path};
 
 fn decision(fixture: &Fixture, command: &str) -> Decision {
     fixture.judge(command).decision
@@ -161,21 +164,117 @@ fn a_repository_that_leads_elsewhere_is_asked_about() {
     let names = [
         "objects",
         "objects/ab",
+        "objects/info",
+        "objects/info/packs",
+        "objects/pack",
         "objects/pack/pack-1.pack",
         "refs",
         "refs/tags",
         "HEAD",
         "packed-refs",
+        "index",
+        "info",
         "info/exclude",
         "logs/HEAD",
     ];
-    for name in names {
+    // On some systems a name that is not ASCII is another's, so that nothing can be told from what a directory lists.
+    for beside in [None, Some("\u{17f}")] {
+        for name in names {
+            let fixture = Fixture::new();
+            let path = fixture.workspace.join(".git").join(name);
+            let directory = path.parent().unwrap();
+            fs::create_dir_all(directory).unwrap();
+            for directory in [directory, &fixture.workspace.join(".git")] {
+                beside.map_or(Ok(()), |beside| fs::write(directory.join(beside), "")).unwrap();
+            }
+            assert_eq!(decision(&fixture, "git log"), Decision::Allow, "{name} {beside:?}");
+            let _ = fs::remove_dir_all(&path).or_else(|_| fs::remove_file(&path));
+            symlink("/var/lib/other.git", &path).unwrap();
+            assert_eq!(decision(&fixture, "git log"), Decision::Ask, "{name} {beside:?}");
+        }
+    }
+    // What git does not look at may lead anywhere.
+    let fixture = Fixture::new();
+    symlink("/var/lib/other.git", fixture.workspace.join(".git/hooks")).unwrap();
+    assert_eq!(decision(&fixture, "git log"), Decision::Allow);
+}
+
+#[test]
+fn what_a_worktree_shares_counts_as_its_own_does() {
+    let evil = "[diff]\n\texternal = ./x\n";
+    for (file, text, expected) in [
+        ("description", "", Decision::Allow),
+        ("config", evil, Decision::Ask),
+        ("config.worktree", evil, Decision::Ask),
+        ("worktrees/w/config.worktree", evil, Decision::Ask),
+        // Of a worktree this is not read.
+        ("worktrees/w/config", evil, Decision::Allow),
+        ("objects/info/alternates", "/var/lib/other.git/objects\n", Decision::Ask),
+        ("objects/info/http-alternates", "/var/lib/other.git/objects\n", Decision::Ask),
+    ] {
         let fixture = Fixture::new();
-        let path = fixture.workspace.join(".git").join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        let _ = fs::remove_dir_all(&path).or_else(|_| fs::remove_file(&path));
-        symlink("/var/lib/other.git", &path).unwrap();
-        assert_eq!(decision(&fixture, "git log"), Decision::Ask, "{name}");
+        let workspace = &fixture.workspace;
+        fs::create_dir_all(workspace.join("tree")).unwrap();
+        fs::create_dir_all(workspace.join(".git/worktrees/w")).unwrap();
+        fs::write(workspace.join(".git/worktrees/w/commondir"), "../..\n").unwrap();
+        fs::rename(workspace.join(".git"), workspace.join("main.git")).unwrap();
+        fs::write(workspace.join("tree/.git"), "gitdir: ../main.git/worktrees/w\n").unwrap();
+        fs::write(workspace.join("main.git").join(file), text).unwrap();
+        assert_eq!(decision(&fixture, "git -C tree log"), expected, "{file}");
+        for name in ["refs", "packed-refs", "worktrees/w/HEAD", "worktrees/w/logs"] {
+            let path = workspace.join("main.git").join(name);
+            let _ = fs::remove_dir_all(&path).or_else(|_| fs::remove_file(&path));
+            symlink("/var/lib/other.git", &path).unwrap();
+            assert_eq!(decision(&fixture, "git -C tree log"), Decision::Ask, "{name}");
+            fs::remove_file(&path).unwrap();
+        }
+    }
+    // One that is elsewhere is read there.
+    let fixture = Fixture::new();
+    let outside = tempfile::tempdir().unwrap();
+    fs::write(fixture.workspace.join(".git/commondir"), outside.path().to_str().unwrap()).unwrap();
+    assert_eq!(decision(&fixture, "git log"), Decision::Ask);
+}
+
+#[test]
+fn who_decides_about_a_repository_gets_the_path_where_it_is() {
+    let fixture = Fixture::new();
+    let workspace = &fixture.workspace;
+    for (name, text) in
+        [("sub/.git", "gitdir: ../real/worktrees/w\n"), ("real/worktrees/w/commondir", "../../../shared/\n")]
+    {
+        fs::create_dir_all(workspace.join(name).parent().unwrap()).unwrap();
+        fs::write(workspace.join(name), text).unwrap();
+    }
+    fs::create_dir(workspace.join("there")).unwrap();
+    symlink("there", workspace.join("shared")).unwrap();
+    symlink("sub", workspace.join("to")).unwrap();
+    for (command, expected) in [
+        ("git log", vec![".git"]),
+        ("git -C sub log", vec!["real/worktrees/w", "there", ".git"]),
+        ("git -C to log", vec![".git", "real/worktrees/w", "there"]),
+    ] {
+        let asked = RefCell::new(BTreeSet::new());
+        let decide = |path: &Path, _| {
+            asked.borrow_mut().insert(path.to_owned());
+            Decision::Allow
+        };
+        let situation = Situation {
+            cwd: workspace,
+            workspace,
+            env: &fixture.env,
+            programs: &fixture.programs,
+            shell: Shell::Bash,
+            decide: &decide,
+        };
+        assert_eq!(judge(command, &situation).decision, Decision::Allow, "{command}");
+        let asked = asked.into_inner();
+        for name in expected {
+            assert!(asked.contains(&workspace.join(name)), "{command}: {name} of {asked:?}");
+        }
+        for path in &asked {
+            assert!(path.components().all(|part| part != Component::ParentDir), "{command}: {path:?}");
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The configuration of a repository: whether what it sets can make git run something, or read elsewhere.
 
 use super::index;
+use super::listing::{self, Listing};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,13 +9,13 @@ use std::path::{Path, PathBuf};
 
 /// The largest file that is looked at, in bytes.
 const LARGEST: u64 = 1 << 20;
-/// So many entries of a directory of objects are looked at.
-const MOST_ENTRIES: usize = 10_000;
 
 /// Repositories that were looked at, and what came of it.
 #[derive(Debug, Default)]
 pub(crate) struct Repositories {
     seen: RefCell<BTreeMap<(PathBuf, bool), Checked>>,
+    /// Where directories are by no link.
+    real: RefCell<BTreeMap<PathBuf, Option<PathBuf>>>,
     /// How much of indexes was read.
     read: Cell<u64>,
 }
@@ -23,13 +24,42 @@ pub(crate) struct Repositories {
 type Checked = Result<Vec<PathBuf>, String>;
 
 impl Repositories {
-    /// Looks at the repository whose work tree begins in a directory, if one does. The directories that it is in.
-    pub(super) fn check(&self, directory: &Path, looks_into_submodules: bool) -> Checked {
+    /// Looks at each repository that a directory may be in, or a directory above it. Of each directory, those that its repository is in.
+    pub(super) fn around(&self, cwd: &Path, looks_into_submodules: bool) -> Vec<Checked> {
+        let real = self.real(cwd);
+        let is_real = |directory: &Path| real.as_ref().is_some_and(|real| real.starts_with(directory));
+        // Where one is broken git looks further up; through a link the way up is another.
+        let other_way = real.iter().flat_map(|real| real.ancestors());
+        cwd.ancestors()
+            .chain(other_way.filter(|directory| !cwd.starts_with(directory)))
+            .map(|directory| self.check(directory, is_real(directory), looks_into_submodules))
+            .collect()
+    }
+
+    /// Where a directory is by no link, if it is there.
+    fn real(&self, cwd: &Path) -> Option<PathBuf> {
+        if let Some(known) = self.real.borrow().get(cwd) {
+            return known.clone();
+        }
+        let real = cwd.canonicalize().ok();
+        self.real.borrow_mut().insert(cwd.to_owned(), real.clone());
+        real
+    }
+
+    /// Looks at the repository whose work tree begins in a directory, if one does.
+    fn check(&self, directory: &Path, is_real: bool, looks_into_submodules: bool) -> Checked {
         let key = (directory.to_owned(), looks_into_submodules);
         if let Some(known) = self.seen.borrow().get(&key) {
             return known.clone();
         }
-        let found = check(directory, looks_into_submodules, &self.read);
+        let mut found = check(directory, looks_into_submodules, &self.read);
+        for path in found.iter_mut().flatten() {
+            // It is no link itself.
+            let is_known = is_real && *path == directory.join(".git");
+            if !is_known && let Ok(real) = path.canonicalize() {
+                *path = real;
+            }
+        }
         self.seen.borrow_mut().insert(key, found.clone());
         found
     }
@@ -166,12 +196,17 @@ fn check(directory: &Path, looks_into_submodules: bool, read_of_indexes: &Cell<u
             None => return Err(format!("{} is not understood", dot_git.display())),
         }
     };
-    let common = match read(&git_dir.join("commondir"))? {
-        Some(path) => git_dir.join(path.trim_end_matches(['\n', '\r'])),
-        None => git_dir.clone(),
-    };
-    for file in [common.join("config"), common.join("config.worktree"), git_dir.join("config.worktree")] {
-        check_file(&file)?;
+    let own = Listing::of(git_dir);
+    let git_dir = own.directory();
+    let commondir = if own.may_hold("commondir") { read(&git_dir.join("commondir"))? } else { None };
+    let common = commondir.map(|path| git_dir.join(path.trim_end_matches(['\n', '\r'])));
+    let shared = common.filter(|common| common != git_dir).map(Listing::of);
+    let of_common = shared.as_ref().unwrap_or(&own);
+    for (listing, name) in [(of_common, "config"), (of_common, "config.worktree"), (&own, "config.worktree")]
+    {
+        if listing.may_hold(name) {
+            check_file(&listing.directory().join(name))?;
+        }
     }
     // What leads elsewhere is another's.
     for name in [
@@ -196,40 +231,28 @@ fn check(directory: &Path, looks_into_submodules: bool, read_of_indexes: &Cell<u
         "index",
         "config",
     ] {
-        if git_dir.join(name).is_symlink() || (common != git_dir && common.join(name).is_symlink()) {
+        if own.is_link(name) || shared.as_ref().is_some_and(|shared| shared.is_link(name)) {
             return Err(format!("{name} of the repository is a link"));
         }
     }
-    for name in ["objects", "objects/pack", "objects/info"] {
-        if holds_link(&common.join(name)) {
-            return Err(format!("in {name} of the repository is a link, or too much to look at"));
-        }
+    let common = of_common.directory();
+    let info = Listing::of(common.join("objects/info"));
+    let holds_link = |name: &str| listing::holds_link(&common.join(name));
+    if holds_link("objects") || holds_link("objects/pack") || info.holds_link() {
+        return Err("in the objects of the repository is a link, or too much to look at".to_owned());
     }
-    for file in ["objects/info/alternates", "objects/info/http-alternates"] {
-        if common.join(file).symlink_metadata().is_ok() {
+    for name in ["alternates", "http-alternates"] {
+        if info.may_hold(name) && info.directory().join(name).symlink_metadata().is_ok() {
             return Err("the repository takes objects of another".to_owned());
         }
     }
-    if looks_into_submodules && index::has_submodules(&git_dir, read_of_indexes)? {
+    if looks_into_submodules && own.may_hold("index") && index::has_submodules(git_dir, read_of_indexes)? {
         return Err(
             "the repository has submodules, and what is configured in them can make git run something"
                 .to_owned(),
         );
     }
-    let real = |path: PathBuf| path.canonicalize().unwrap_or(path);
-    Ok(vec![real(git_dir), real(common)])
-}
-
-/// Whether one of the entries of a directory is a link.
-fn holds_link(directory: &Path) -> bool {
-    let Ok(entries) = fs::read_dir(directory) else { return false };
-    for (count, entry) in entries.enumerate() {
-        let is_link = entry.and_then(|entry| entry.file_type()).map_or(true, |kind| kind.is_symlink());
-        if is_link || count >= MOST_ENTRIES {
-            return true;
-        }
-    }
-    false
+    Ok([&own].into_iter().chain(&shared).map(|listing| listing.directory().to_owned()).collect())
 }
 
 /// Looks at a file of configuration. One that is not there says nothing.

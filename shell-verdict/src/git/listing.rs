@@ -1,0 +1,114 @@
+//! What is in a directory of a repository, from one listing of it: that costs less than to look for each name.
+
+use std::fs::{self, FileType};
+use std::path::{Path, PathBuf};
+
+/// So many entries of a directory are looked at.
+const MOST_ENTRIES: usize = 10_000;
+
+/// The names in a directory, as far as they can be relied on.
+#[derive(Debug)]
+pub(super) struct Listing {
+    directory: PathBuf,
+    /// `None` where something may be there by a name that is not among them; then each name is looked for.
+    entries: Option<Vec<(String, FileType)>>,
+}
+
+/// What a listing says of a name.
+enum Named {
+    Nothing,
+    Is(FileType),
+    /// Only a look at the name itself says it.
+    Unsure,
+}
+
+impl Listing {
+    pub(super) fn of(directory: PathBuf) -> Self {
+        let entries = entries(&directory);
+        Self { directory, entries }
+    }
+
+    pub(super) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Whether something of this name may be there.
+    pub(super) fn may_hold(&self, name: &str) -> bool {
+        !matches!(self.named(name), Named::Nothing)
+    }
+
+    /// Whether what has this name is a link. The name may have several parts.
+    pub(super) fn is_link(&self, name: &str) -> bool {
+        match self.named(name) {
+            Named::Nothing => false,
+            Named::Is(kind) => kind.is_symlink(),
+            Named::Unsure => self.directory.join(name).is_symlink(),
+        }
+    }
+
+    /// Whether one of the entries is a link, or there are too many to look at.
+    pub(super) fn holds_link(&self) -> bool {
+        match &self.entries {
+            Some(entries) => entries.iter().any(|(_, kind)| kind.is_symlink()),
+            None => holds_link(&self.directory),
+        }
+    }
+
+    fn named(&self, name: &str) -> Named {
+        let Some(entries) = &self.entries else { return Named::Unsure };
+        let first = name.split('/').next().unwrap_or(name);
+        match entries.iter().find(|(known, _)| known == first) {
+            Some((_, kind)) if first == name => Named::Is(*kind),
+            Some(_) => Named::Unsure,
+            // There are file systems where that is the same name.
+            None if entries.iter().any(|(known, _)| known.eq_ignore_ascii_case(first)) => Named::Unsure,
+            None => Named::Nothing,
+        }
+    }
+}
+
+fn entries(directory: &Path) -> Option<Vec<(String, FileType)>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory).ok()? {
+        if found.len() == MOST_ENTRIES {
+            return None;
+        }
+        let entry = entry.ok()?;
+        // There are file systems where a letter that is not ASCII stands for one that is, or for none.
+        let name = entry.file_name().into_string().ok().filter(|name| name.is_ascii())?;
+        found.push((name, entry.file_type().ok()?));
+    }
+    Some(found)
+}
+
+/// Whether one of the entries of a directory is a link, or there are too many to look at.
+pub(super) fn holds_link(directory: &Path) -> bool {
+    let Ok(entries) = fs::read_dir(directory) else { return false };
+    for (count, entry) in entries.enumerate() {
+        let is_link = entry.and_then(|entry| entry.file_type()).map_or(true, |kind| kind.is_symlink());
+        if is_link || count >= MOST_ENTRIES {
+            return true;
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_no_file_system_takes_for_a_name_is_certainly_not_there() {
+        let directory = tempfile::tempdir().unwrap();
+        fs::write(directory.path().join("CONFIG"), "").unwrap();
+        let listing = Listing::of(directory.path().to_owned());
+        assert!(listing.may_hold("CONFIG"));
+        assert!(listing.may_hold("config"));
+        assert!(listing.may_hold("config/of/what"));
+        assert!(!listing.may_hold("index"));
+        assert!(!Listing::of(directory.path().join("CONFIG")).holds_link());
+        // This is the name `config` where only folded names count.
+        fs::write(directory.path().join("con\u{fb01}g"), "").unwrap();
+        assert!(Listing::of(directory.path().to_owned()).may_hold("index"));
+    }
+}

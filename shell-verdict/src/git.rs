@@ -115,10 +115,6 @@ fn git(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
         at += 1;
     }
     let name = values[at].text().unwrap_or_default();
-    // A rule that names two words means these.
-    if at > 0 {
-        part.says = None;
-    }
     subcommand(judge, name, &values[at + 1..], part);
 }
 
@@ -223,9 +219,7 @@ fn repository(judge: &mut Judge<'_>, name: &str, part: &mut Part) {
     let situation = judge.situation();
     let mut ask = |text: String| part.because(Class::Code, Class::Code.decision(), Ground::Detail, text);
     for (variable, value) in situation.env {
-        let is_set = crate::environment::is_of_program(variable)
-            && (variable.starts_with("GIT_") || variable == "PAGER");
-        if is_set && variable.starts_with("GIT_") {
+        if variable.starts_with("GIT_") && crate::environment::is_of_program(variable) {
             ask(format!("{variable} is in the environment, and changes what git does"));
         }
         if variable == "XDG_CONFIG_HOME" && PathBuf::from(value).starts_with(situation.workspace) {

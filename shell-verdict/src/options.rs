@@ -189,7 +189,6 @@ impl Reading<'_, '_> {
                     return match (rest, takes) {
                         ("", Takes::Maybe) => 0,
                         ("", Takes::Number) => self.number(&format!("-{letter}"), after),
-                        ("", Takes::Next) if after.is_empty() => 0,
                         ("", takes) => self.value(takes, &format!("-{letter}"), after),
                         (rest, takes) => {
                             self.takes(takes, &format!("-{letter}"), &Value::Text(rest.to_owned()), after);

@@ -8,6 +8,9 @@ use std::ops::Range;
 /// How a redirection may begin, each before those that begin it.
 const OPERATORS: &[&str] = &["&>>", "&>", "<<<", "<<-", "<<", ">>", ">|", ">&", "<&", "<>", ">", "<"];
 
+/// What ends a word, but for the end of the text.
+const ENDS_WORD: [char; 9] = [' ', '\t', '\n', ';', '&', '|', ')', '<', '>'];
+
 /// From its first word to its last, redirections among them; the parser itself knows nothing of where those stand.
 pub(super) fn place(simple: &ast::SimpleCommand, source: &Source) -> Range<usize> {
     let items = || {
@@ -30,12 +33,35 @@ pub(super) fn place(simple: &ast::SimpleCommand, source: &Source) -> Range<usize
     start..whole.end
 }
 
-/// Whether the bracket of a process substitution stands right behind its sign, as bash wants it.
-pub(super) fn is_at_its_sign(shell: &ast::SubshellCommand, source: &Source) -> bool {
-    let start = source.span(&shell.loc).start;
-    let (before, rest) = source.text.split_at(start);
-    let before = if rest.starts_with('(') { before } else { before.strip_suffix('(').unwrap_or_default() };
-    before.ends_with(['<', '>'])
+/// Why bash may take for something else what the parser takes for a process substitution.
+pub(super) fn substitution_doubt(shell: &ast::SubshellCommand, source: &Source) -> Option<&'static str> {
+    let span = source.span(&shell.loc);
+    let (before, inner) = source.text.split_at(span.start);
+    let before = if inner.starts_with('(') { before } else { before.strip_suffix('(').unwrap_or_default() };
+    if !before.ends_with(['<', '>']) {
+        return Some("a bracket stands apart from the sign before it");
+    }
+    let (inner, after) = source.text.split_at(span.end);
+    let after = if inner.ends_with(')') { Some(after) } else { after.strip_prefix(')') };
+    let goes_on = after.is_none_or(goes_on);
+    // To the parser it does not, also before a `#`, which then begins a comment.
+    goes_on.then_some("the word goes on behind a process substitution")
+}
+
+/// Why bash may take for something else what the parser takes for an array.
+pub(super) fn array_doubt(array: &ast::Assignment, source: &Source) -> Option<&'static str> {
+    let span = source.span(&array.loc);
+    let text = &source.text[span.clone()];
+    if !text.split_once('(').is_some_and(|(before, _)| before.ends_with('=')) {
+        return Some("bash takes an array only right after its `=`");
+    }
+    let is_whole = text.ends_with(')') && !goes_on(&source.text[span.end..]);
+    (!is_whole).then_some("the word goes on behind an array")
+}
+
+/// Whether a word goes on with this.
+fn goes_on(text: &str) -> bool {
+    !text.is_empty() && !text.starts_with(ENDS_WORD)
 }
 
 fn location(item: &ast::CommandPrefixOrSuffixItem) -> Option<SourceSpan> {

@@ -1,6 +1,6 @@
 //! Redirections.
 
-use super::place::is_at_its_sign;
+use super::place::substitution_doubt;
 use super::{Judge, Source, unclear};
 use crate::class::Class;
 use crate::situation::Access;
@@ -68,8 +68,8 @@ impl Judge<'_> {
                 }
                 T::ProcessSubstitution(_, shell) => self.apart(|judge| {
                     let reads_pipe = std::mem::take(&mut judge.reads_pipe);
-                    if !is_at_its_sign(shell, source) {
-                        into.has(Class::Unknown, "a bracket stands apart from the sign before it");
+                    if let Some(why) = substitution_doubt(shell, source) {
+                        into.has(Class::Unknown, why);
                     }
                     judge.list(&shell.list, source, into);
                     judge.reads_pipe = reads_pipe;

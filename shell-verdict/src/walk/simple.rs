@@ -1,6 +1,6 @@
 //! Simple commands: assignments, words, redirections.
 
-use super::place::{is_at_its_sign, place};
+use super::place::{array_doubt, place, substitution_doubt};
 use super::{Judge, Source, is_name};
 use crate::class::Class;
 use crate::command;
@@ -128,8 +128,8 @@ impl Judge<'_> {
                 words.push(Word { value, assigned: Some(assigned) });
             }
             I::ProcessSubstitution(_, shell) => {
-                if !is_at_its_sign(shell, source) {
-                    part.has(Class::Unknown, "a bracket stands apart from the sign before it");
+                if let Some(why) = substitution_doubt(shell, source) {
+                    part.has(Class::Unknown, why);
                 }
                 self.apart(|judge| judge.list(&shell.list, source, part));
                 self.substituted = self.output_of_list(&shell.list, source);
@@ -157,9 +157,8 @@ impl Judge<'_> {
                 _ => Variable::Unknown,
             },
             ast::AssignmentValue::Array(values) => {
-                let text = &source.text[source.span(&assignment.loc)];
-                if !text.split_once('(').is_some_and(|(before, _)| before.ends_with('=')) {
-                    part.has(Class::Unknown, "bash takes an array only right after its `=`");
+                if let Some(why) = array_doubt(assignment, source) {
+                    part.has(Class::Unknown, why);
                 }
                 for (index, value) in values {
                     if let Some(index) = index {

@@ -16,6 +16,9 @@ use toolkit::prelude::*;
 use toolkit::{CallStatus, HistoryItem, HistoryReader, JsonlHistory, JsonlOptions, tool_ref};
 
 const CALLS: u64 = 10_000;
+/// After so many calls none is made for a while, and the last before it are made slowly.
+const PAUSE: u64 = 1000;
+const SLOW: u64 = PAUSE - 20;
 /// How old a record is that must be there.
 const AGE: Duration = Duration::from_millis(10);
 /// How old one is that must be there whatever else the machine does. It may keep the thread that writes, or one that
@@ -50,17 +53,19 @@ fn fifty_killed_processes_leave_their_histories() {
 }
 
 fn kill_and_read(times: usize) {
-    let late: Vec<String> = (0..times).filter_map(|_| kill_and_read_one()).collect();
+    let late: Vec<String> = (0..times).filter_map(|time| kill_and_read_one(time % 2 == 0)).collect();
     assert!(late.len() <= times.div_ceil(LATE), "{} of {times} were late: {late:#?}", late.len());
 }
 
 /// What was missing of what was older than [`AGE`].
-fn kill_and_read_one() -> Option<String> {
+fn kill_and_read_one(is_in_pause: bool) -> Option<String> {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("history.jsonl");
-    // In the middle: after some call, at some moment.
+    // In the middle: after some call, at some moment; of two once in a pause, where nothing comes that brings along what is
+    // held back.
     let random = RandomState::new().hash_one(Instant::now());
     let target = random % CALLS;
+    let target = if is_in_pause { (target / PAUSE + 1) * PAUSE } else { target };
     let delay = Duration::from_micros(random / CALLS % 3000);
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "a_killed_process_leaves_its_history", "--nocapture"])
@@ -134,9 +139,12 @@ fn call_until_killed(path: &Path) {
         let result = runtime.block_on(toolbox.call(ToolCall::new(number.to_string(), "repeats", arguments)));
         assert!(!result.is_error(), "{result:?}");
         recorded.store(number, Ordering::Release);
-        if number % 1000 == 0 {
+        match number % PAUSE {
             // All there is grows old: what is held back shows.
-            thread::sleep(3 * AGE);
+            0 => thread::sleep(3 * AGE),
+            // A writer that waits for more has to be patient.
+            SLOW.. => thread::sleep(TICK / 4),
+            _ => {}
         }
     }
     teller.join().unwrap();

@@ -23,16 +23,22 @@ pub(super) fn brackets(text: &str) -> Brackets<'_> {
     let Some(expression) = inner.strip_prefix('(') else {
         // What a backslash takes away may leave them beside each other.
         return if inner.starts_with([' ', '\t', '\n']) {
-            Brackets::Subshells(innermost(inner))
+            subshells(inner)
         } else {
             Brackets::Unclear
         };
     };
     match closing(expression) {
         Some(at) if at + 1 == expression.len() => Brackets::Arithmetic,
-        Some(at) if !expression[at + 1..].starts_with([')', '\\']) => Brackets::Subshells(innermost(inner)),
+        Some(at) if !expression[at + 1..].starts_with([')', '\\']) => subshells(inner),
         _ => Brackets::Unclear,
     }
+}
+
+/// bash takes none with nothing in it.
+fn subshells(text: &str) -> Brackets<'_> {
+    let inner = innermost(text);
+    if inner.trim().is_empty() { Brackets::Unclear } else { Brackets::Subshells(inner) }
 }
 
 /// What runs in the last of subshells of which each has nothing but the next.
@@ -102,6 +108,10 @@ mod tests {
             ("( (x); (y))", Brackets::Subshells(" (x); (y)")),
             ("( ((x)))", Brackets::Subshells(" ((x))")),
             ("( (\\\n(x)))", Brackets::Unclear),
+            ("( ( ))", Brackets::Unclear),
+            ("( (\n))", Brackets::Unclear),
+            ("(( ) )", Brackets::Unclear),
+            ("( ( ( )))", Brackets::Unclear),
             ("( ( <\\\\\nx ))", Brackets::Unclear),
             ("((1)+(2))", Brackets::Subshells("(1)+(2)")),
             ("((x)\\\n)", Brackets::Unclear),

@@ -170,7 +170,8 @@ impl<'a> Judge<'a> {
 
     /// Judges a text that the shell runs.
     pub(crate) fn text(&mut self, text: &str, into: &mut Part) {
-        let program = match self.parse(text) {
+        let source = Source::new(text);
+        let program = match self.parse(&source) {
             Ok(program) => program,
             Err(why) => {
                 into.has(Class::Unknown, why);
@@ -181,7 +182,6 @@ impl<'a> Judge<'a> {
         if self.situation().shell == Shell::Sh && is_bashism(text) {
             into.has(Class::Unknown, "sh may understand the command otherwise than bash");
         }
-        let source = Source::new(text);
         // What fails while it is expanded ends its line, and the next goes on.
         if program.complete_commands.len() > 1 && may_fail_to_expand(text) {
             self.state.tangle();

@@ -7,29 +7,70 @@ mod common;
 
 use common::{Fixture, rows};
 use shell_verdict::{Decision, Part, Verdict};
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+use tempfile::TempDir;
 
 /// A program that notes how it was called in a file of its own: its name and words, each with a zero after it.
 const RECORDER: &str = "#!/bin/sh\nprintf '%s\\0' \"${0##*/}\" \"$@\" > \"$RECORD/$$\"\n";
 
-/// The calls that bash makes for a command, where every program is a recorder.
-fn calls(fixture: &Fixture, programs: &Path, record: &Path, command: &str) -> Vec<Vec<String>> {
-    fs::create_dir(record).unwrap();
-    let mut bash = Command::new("/bin/bash")
-        .args(["--noprofile", "--norc", "-c", "--", command])
+/// Where every program is a recorder.
+struct Recorders {
+    directory: TempDir,
+    records: Cell<usize>,
+}
+
+impl Recorders {
+    fn new(names: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let recorder = directory.path().join("recorder");
+        fs::write(&recorder, RECORDER).unwrap();
+        fs::set_permissions(&recorder, fs::Permissions::from_mode(0o755)).unwrap();
+        fs::create_dir(directory.path().join("bin")).unwrap();
+        for name in names {
+            let name = name.as_ref();
+            if !name.is_empty() && !name.contains('/') && name != "." && name != ".." {
+                symlink(&recorder, directory.path().join("bin").join(name)).unwrap();
+            }
+        }
+        Self { directory, records: Cell::new(0) }
+    }
+
+    /// The calls that bash makes for a command.
+    fn calls(&self, fixture: &Fixture, command: &str) -> Vec<Vec<String>> {
+        self.records.set(self.records.get() + 1);
+        calls(
+            fixture,
+            &self.directory.path().join("bin"),
+            &self.directory.path().join(self.records.get().to_string()),
+            command,
+        )
+    }
+}
+
+fn bash(fixture: &Fixture) -> Command {
+    let mut bash = Command::new("/bin/bash");
+    bash.args(["--noprofile", "--norc"])
         .current_dir(&fixture.workspace)
         .env_clear()
         .envs(&fixture.env)
-        .env("PATH", programs)
-        .env("RECORD", record)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
-        .stderr(Stdio::null())
+        .stderr(Stdio::null());
+    bash
+}
+
+fn calls(fixture: &Fixture, programs: &Path, record: &Path, command: &str) -> Vec<Vec<String>> {
+    fs::create_dir(record).unwrap();
+    let mut bash = bash(fixture)
+        .args(["-c", "--", command])
+        .env("PATH", programs)
+        .env("RECORD", record)
         .spawn()
         .unwrap();
     // Some go on for ever.
@@ -78,12 +119,6 @@ fn is_of_part(part: &Part, call: &[String]) -> bool {
 #[test]
 fn bash_starts_what_the_verdict_lists() {
     let fixture = Fixture::new();
-    let directory = tempfile::tempdir().unwrap();
-    let (programs, record) = (directory.path().join("bin"), directory.path().join("record"));
-    fs::create_dir(&programs).unwrap();
-    let recorder = directory.path().join("recorder");
-    fs::write(&recorder, RECORDER).unwrap();
-    fs::set_permissions(&recorder, fs::Permissions::from_mode(0o755)).unwrap();
     let allowed: Vec<_> = rows()
         .into_iter()
         .map(|row| (fixture.judge(&row.command), row))
@@ -93,18 +128,14 @@ fn bash_starts_what_the_verdict_lists() {
     names.extend(allowed.iter().flat_map(|(verdict, _)| {
         verdict.each_part().filter_map(|part| part.program.clone()).collect::<Vec<_>>()
     }));
-    for name in
-        names.iter().filter(|name| !name.is_empty() && !name.contains('/') && *name != "." && *name != "..")
-    {
-        symlink(&recorder, programs.join(name)).unwrap();
-    }
+    let recorders = Recorders::new(names);
     let (mut seen, mut wrong) = (0, Vec::new());
-    for (index, (verdict, row)) in allowed.iter().enumerate() {
+    for (verdict, row) in &allowed {
         // These would start the real programs, and go on by themselves.
         if row.command.contains("while true") || row.command.contains("until false") {
             continue;
         }
-        for call in calls(&fixture, &programs, &record.with_extension(index.to_string()), &row.command) {
+        for call in recorders.calls(&fixture, &row.command) {
             seen += 1;
             if !is_listed(verdict, &call) {
                 wrong.push(format!("{}: {:?} starts {call:?}", row.place, row.command));
@@ -113,4 +144,122 @@ fn bash_starts_what_the_verdict_lists() {
     }
     assert!(seen > 700, "only {seen} calls were seen");
     assert!(wrong.is_empty(), "{} of {seen}\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// What means something to a shell, a command that reads, one that is forbidden, a word and a number.
+const PIECES: &[&str] = &[
+    "(",
+    ")",
+    "{ ",
+    "; }",
+    "{",
+    "}",
+    " ",
+    "\n",
+    ";",
+    "&",
+    "|",
+    "<",
+    ">",
+    "#",
+    "=",
+    "$",
+    "`",
+    "\"",
+    "'",
+    "\\",
+    "!",
+    "[",
+    "]",
+    "*",
+    "~",
+    "-",
+    "ls",
+    "sudo",
+    "a",
+    "1",
+    "if ",
+    "then ",
+    "fi",
+    "for ",
+    "in ",
+    "do ",
+    "done",
+    "case ",
+    "esac",
+    "function ",
+    "time ",
+    "coproc ",
+    "[[ ",
+    " ]]",
+    "$(",
+    "<(",
+    "while ",
+    "+=",
+    "$((",
+    "))",
+    "<<",
+    "EOF\n",
+    "${",
+    ",",
+    ":",
+    "ls;",
+    "a=",
+];
+
+/// All texts of one or two pieces, and some of more, the same each time; all of up to `PIECES` pieces, and `RANDOM` others
+/// that begin with `SEED`, where the environment says so:
+/// `PIECES=3 RANDOM=1000000 SEED=1 cargo nextest run --release -p shell-verdict --no-capture -E 'test(short_texts)'`.
+#[test]
+fn bash_takes_short_texts_that_are_allowed_and_starts_what_the_verdict_lists() {
+    let env =
+        |name: &str, otherwise: u64| std::env::var(name).map_or(otherwise, |number| number.parse().unwrap());
+    let fixture = Fixture::new();
+    let recorders = Recorders::new(["ls", "sudo", "a", "1", "a1", "1a", "lsa", "EOF"]);
+    let (mut tried, mut allowed, mut wrong) = (0, 0, Vec::new());
+    let mut check = |text: &str| {
+        tried += 1;
+        let verdict = fixture.judge(text);
+        if verdict.decision != Decision::Allow {
+            return;
+        }
+        allowed += 1;
+        if !bash(&fixture).args(["-n", "-c", "--", text]).status().unwrap().success() {
+            wrong.push(format!("{text:?} is allowed, and bash does not take it"));
+        }
+        for call in recorders.calls(&fixture, text) {
+            if !is_listed(&verdict, &call) {
+                wrong.push(format!("{text:?} is allowed, and starts {call:?}"));
+            }
+        }
+    };
+    for length in 1..=env("PIECES", 2) {
+        each(length, &mut String::new(), &mut check);
+    }
+    let mut random = 0x9e37_79b9_7f4a_7c15 ^ env("SEED", 0);
+    for _ in 0..env("RANDOM", 3000) {
+        let mut next = || {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            usize::try_from(random >> 40).unwrap()
+        };
+        let text: String = (0..3 + next() % 8).map(|_| PIECES[next() % PIECES.len()]).collect();
+        check(&text);
+    }
+    println!("{allowed} of {tried} are allowed");
+    assert!(allowed > 50, "only {allowed}");
+    assert!(wrong.is_empty(), "{} of {allowed}\n{}", wrong.len(), wrong.join("\n"));
+}
+
+fn each(length: u64, text: &mut String, check: &mut dyn FnMut(&str)) {
+    if length == 0 {
+        return check(text);
+    }
+    for piece in PIECES {
+        let before = text.len();
+        text.push_str(piece);
+        each(length - 1, text, check);
+        text.truncate(before);
+    }
 }

@@ -22,11 +22,7 @@ pub(super) fn brackets(text: &str) -> Brackets<'_> {
     };
     let Some(expression) = inner.strip_prefix('(') else {
         // What a backslash takes away may leave them beside each other.
-        return if inner.starts_with([' ', '\t', '\n']) {
-            subshells(inner)
-        } else {
-            Brackets::Unclear
-        };
+        return if inner.starts_with([' ', '\t', '\n']) { subshells(inner) } else { Brackets::Unclear };
     };
     match closing(expression) {
         Some(at) if at + 1 == expression.len() => Brackets::Arithmetic,

@@ -86,6 +86,12 @@ impl<'a> Judge<'a> {
                 let before = self.state.clone();
                 for case in &command.cases {
                     for pattern in &case.patterns {
+                        if pattern.value == "esac" {
+                            into.has(
+                                Class::Unknown,
+                                "bash may take `esac` for the end, and not for a pattern",
+                            );
+                        }
                         self.single(&pattern.value, into);
                     }
                     if let Some(list) = &case.cmd {

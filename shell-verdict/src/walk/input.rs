@@ -139,8 +139,8 @@ impl Judge<'_> {
         if !begins || text.len() > LONGEST {
             return None;
         }
-        let program = self.parse(text).ok()?;
         let source = Source::new(text);
+        let program = self.parse(&source).ok()?;
         let lists = program.complete_commands.iter();
         let whole: String = lists.filter_map(|list| self.output_of_list(list, &source)).collect();
         (!whole.is_empty()).then_some(whole)

@@ -1,7 +1,8 @@
 //! From a text to its tree; what the parser does not come back from never gets to it.
 
-use super::{DEEPEST, Judge};
-use brush_parser::{Parser, ParserOptions, ast};
+use super::{DEEPEST, Judge, Source};
+use brush_parser::{ParserOptions, Token, ast, parse_tokens, uncached_tokenize_str};
+use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// How deep brackets and keywords of one text may stand in each other.
@@ -12,7 +13,8 @@ const MOST_BRANCHES: usize = 12;
 const LONGEST: usize = 64 * 1024;
 
 impl Judge<'_> {
-    pub(super) fn parse(&self, text: &str) -> Result<ast::Program, String> {
+    pub(super) fn parse(&self, source: &Source) -> Result<ast::Program, String> {
+        let text = &*source.text;
         if self.depth > DEEPEST {
             return Err("commands stand too deep in commands".to_owned());
         }
@@ -46,16 +48,29 @@ impl Judge<'_> {
         if !self.state.spend((1 << branches) / 2 + subscripts) {
             return Err("more brackets stand in each other than are looked at".to_owned());
         }
-        let options = ParserOptions { enable_extended_globbing: false, ..ParserOptions::default() };
         // The parser may have faults; a command must not stop its host.
-        let parsed =
-            catch_unwind(AssertUnwindSafe(|| Parser::new(text.as_bytes(), &options).parse_program()));
-        match parsed {
-            Ok(Ok(program)) => Ok(program),
-            Ok(Err(error)) => Err(format!("the command cannot be parsed: {error}")),
-            Err(_) => Err("the command cannot be parsed".to_owned()),
-        }
+        let parsed = catch_unwind(AssertUnwindSafe(|| parsed(source)));
+        parsed.unwrap_or_else(|_| Err("the command cannot be parsed".to_owned()))
     }
+}
+
+fn parsed(source: &Source) -> Result<ast::Program, String> {
+    let text = &*source.text;
+    let options = ParserOptions { enable_extended_globbing: false, ..ParserOptions::default() };
+    let fault = |error: &dyn Display| format!("the command cannot be parsed: {error}");
+    let tokens = uncached_tokenize_str(text, &options.tokenizer_options()).map_err(|error| fault(&error))?;
+    if text.contains('#') && tokens.iter().any(|token| is_shortened(token, source)) {
+        return Err("a comment stands within an expansion".to_owned());
+    }
+    parse_tokens(&tokens, &options).map_err(|error| fault(&error))
+}
+
+/// Whether a comment was left out of a word. In an arithmetic expansion what looks like one is a part of it to bash, which runs
+/// what it has in it.
+fn is_shortened(token: &Token, source: &Source) -> bool {
+    let Token::Word(text, span) = token else { return false };
+    let signs = |text: &str| text.bytes().filter(|byte| *byte == b'#').count();
+    signs(text) != signs(&source.text[source.span(span)])
 }
 
 /// Where the first here-document begins.

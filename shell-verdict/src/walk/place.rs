@@ -8,6 +8,9 @@ use std::ops::Range;
 /// How a redirection may begin, each before those that begin it.
 const OPERATORS: &[&str] = &["&>>", "&>", "<<<", "<<-", "<<", ">>", ">|", ">&", "<&", "<>", ">", "<"];
 
+const BLANKS: [char; 2] = [' ', '\t'];
+/// What ends a simple command, but for the end of the text.
+const ENDS_COMMAND: [char; 6] = ['\n', ';', '&', '|', ')', '#'];
 /// What ends a word, but for the end of the text.
 const ENDS_WORD: [char; 9] = [' ', '\t', '\n', ';', '&', '|', ')', '<', '>'];
 
@@ -57,6 +60,32 @@ pub(super) fn array_doubt(array: &ast::Assignment, source: &Source) -> Option<&'
     }
     let is_whole = text.ends_with(')') && !goes_on(&source.text[span.end..]);
     (!is_whole).then_some("the word goes on behind an array")
+}
+
+/// Why bash may end a simple command elsewhere than the parser does, which takes a keyword for the end of what has begun
+/// with a redirection or an assignment.
+pub(super) fn end_doubt(simple: &ast::SimpleCommand, after: &str) -> Option<&'static str> {
+    let is_bare_time =
+        simple.suffix.is_none() && simple.word_or_name.as_ref().is_some_and(|name| name.value == "time");
+    if is_bare_time {
+        return Some("nothing stands behind `time`");
+    }
+    let mut after = after.trim_start_matches(BLANKS);
+    // The parser knows no place of these.
+    while let Some(rest) = without_descriptor(after) {
+        after = rest.trim_start_matches(BLANKS);
+    }
+    let ends = after.is_empty() || after.starts_with(ENDS_COMMAND);
+    (!ends).then_some("bash does not end the command where it seems to end")
+}
+
+/// What stands behind a redirection like `2>&1`.
+fn without_descriptor(text: &str) -> Option<&str> {
+    let is_digit = |c: char| c.is_ascii_digit();
+    let rest = text.trim_start_matches(is_digit);
+    let rest = rest.strip_prefix(">&").or_else(|| rest.strip_prefix("<&"))?;
+    let behind = rest.trim_start_matches(BLANKS).trim_start_matches(is_digit);
+    Some(behind.strip_prefix('-').unwrap_or(behind))
 }
 
 /// Whether a word goes on with this.

@@ -3,6 +3,7 @@
 use super::place::substitution_doubt;
 use super::{Judge, Source, unclear};
 use crate::class::Class;
+use crate::names;
 use crate::situation::Access;
 use crate::verdict::Part;
 use crate::words::{self, Found, Value};
@@ -32,6 +33,9 @@ impl Judge<'_> {
         if word.is_some_and(|word| is_descriptor_of_next(word, source)) {
             return into
                 .has(Class::Unknown, "a number stands between two redirections, and may belong to either");
+        }
+        if word.is_some_and(|word| names::is("keywords", &word.value)) {
+            into.has(Class::Unknown, "bash may take what a redirection names for a keyword");
         }
         let is_of_output = matches!(
             redirect,

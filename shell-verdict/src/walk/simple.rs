@@ -1,6 +1,6 @@
 //! Simple commands: assignments, words, redirections.
 
-use super::place::{array_doubt, place, substitution_doubt};
+use super::place::{array_doubt, end_doubt, place, substitution_doubt};
 use super::{Judge, Source, is_name};
 use crate::class::Class;
 use crate::command;
@@ -34,7 +34,10 @@ impl Word {
 impl Judge<'_> {
     pub(super) fn simple(&mut self, simple: &ast::SimpleCommand, source: &Source, into: &mut Part) {
         let span = place(simple, source);
-        let mut part = Part::new(span.clone(), source.text.get(span).unwrap_or_default());
+        let mut part = Part::new(span.clone(), source.text.get(span.clone()).unwrap_or_default());
+        if let Some(why) = end_doubt(simple, &source.text[span.end..]) {
+            part.has(Class::Unknown, why);
+        }
         let mut assigned = Vec::new();
         self.substituted = None;
         for item in simple.prefix.iter().flat_map(|prefix| &prefix.0) {

@@ -65,9 +65,12 @@ pub(super) fn array_doubt(array: &ast::Assignment, source: &Source) -> Option<&'
 /// Why bash may end a simple command elsewhere than the parser does, which takes a keyword for the end of what has begun
 /// with a redirection or an assignment.
 pub(super) fn end_doubt(simple: &ast::SimpleCommand, after: &str) -> Option<&'static str> {
-    let is_bare_time =
-        simple.suffix.is_none() && simple.word_or_name.as_ref().is_some_and(|name| name.value == "time");
-    if is_bare_time {
+    use ast::CommandPrefixOrSuffixItem::Word;
+    let is_time = |word: &ast::Word| word.value == "time";
+    let mut suffix = simple.suffix.iter().flat_map(|suffix| &suffix.0);
+    if simple.word_or_name.as_ref().is_some_and(is_time)
+        && suffix.all(|item| matches!(item, Word(word) if is_time(word)))
+    {
         return Some("nothing stands behind `time`");
     }
     let mut after = after.trim_start_matches(BLANKS);

@@ -59,18 +59,28 @@ fn parsed(source: &Source) -> Result<ast::Program, String> {
     let options = ParserOptions { enable_extended_globbing: false, ..ParserOptions::default() };
     let fault = |error: &dyn Display| format!("the command cannot be parsed: {error}");
     let tokens = uncached_tokenize_str(text, &options.tokenizer_options()).map_err(|error| fault(&error))?;
-    if text.contains('#') && tokens.iter().any(|token| is_shortened(token, source)) {
-        return Err("a comment stands within an expansion".to_owned());
+    if tokens.iter().any(|token| is_altered(token, source)) {
+        return Err("a comment, or the end of a line, stands within a word".to_owned());
     }
     parse_tokens(&tokens, &options).map_err(|error| fault(&error))
 }
 
-/// Whether a comment was left out of a word. In an arithmetic expansion what looks like one is a part of it to bash, which runs
-/// what it has in it.
-fn is_shortened(token: &Token, source: &Source) -> bool {
+/// Whether a word is another than what stands in the text. The parser leaves comments out, also in an arithmetic expansion, where
+/// bash knows none and runs what they have in them; and it joins lines within `$'…'`, where bash does not.
+fn is_altered(token: &Token, source: &Source) -> bool {
     let Token::Word(text, span) = token else { return false };
-    let signs = |text: &str| text.bytes().filter(|byte| *byte == b'#').count();
-    signs(text) != signs(&source.text[source.span(span)])
+    let written = &source.text[source.span(span)];
+    // A here-document has its end after it, which has no place of its own, and some have no tabs before their lines.
+    if written.is_empty() || written.starts_with(text) {
+        return false;
+    }
+    let joined = written.replace("\\\n", "");
+    let is_joined = !written.contains('\'') && joined.trim_start_matches([' ', '\t', '\n']) == text;
+    let is_without_tabs = || {
+        let lines: Vec<&str> = written.split('\n').map(|line| line.trim_start_matches('\t')).collect();
+        text.is_empty() || lines.join("\n").starts_with(text)
+    };
+    !(is_joined || is_without_tabs())
 }
 
 /// Where the first here-document begins.

@@ -11,6 +11,7 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -54,7 +55,7 @@ impl Recorders {
 }
 
 fn bash(fixture: &Fixture) -> Command {
-    let mut bash = Command::new("/bin/bash");
+    let mut bash = common::limited("/bin/bash");
     bash.args(["--noprofile", "--norc"])
         .current_dir(&fixture.workspace)
         .env_clear()
@@ -71,14 +72,14 @@ fn calls(fixture: &Fixture, programs: &Path, record: &Path, command: &str) -> Ve
         .args(["-c", "--", command])
         .env("PATH", programs)
         .env("RECORD", record)
+        .process_group(0)
         .spawn()
         .unwrap();
     // Some go on for ever.
     let until = Instant::now() + Duration::from_secs(2);
     while bash.try_wait().unwrap().is_none() {
         if Instant::now() > until {
-            bash.kill().unwrap();
-            bash.wait().unwrap();
+            common::end_group(&mut bash);
             break;
         }
         std::thread::sleep(Duration::from_millis(1));

@@ -11,6 +11,7 @@ use shell_verdict::{Decision, Verdict};
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -103,7 +104,7 @@ fn hostile(fixture: &Fixture, configuration: &[(&str, &str)], attributes: &str) 
 
 /// What a command did that its verdict does not say.
 fn faults(fixture: &Fixture, verdict: &Verdict, command: &str, log: &Path) -> Vec<String> {
-    let mut traced = Command::new("strace")
+    let mut traced = common::limited("strace")
         .args(["-ff", "-qq", "-y", "-s", "4096", "-e", &format!("trace={CALLS}"), "-o"])
         .arg(log)
         .args(["/bin/bash", "--noprofile", "--norc", "-c", "--", command])
@@ -114,6 +115,7 @@ fn faults(fixture: &Fixture, verdict: &Verdict, command: &str, log: &Path) -> Ve
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
+        .process_group(0)
         .spawn()
         .unwrap();
     // Some go on for ever: what they did so far counts.
@@ -122,8 +124,8 @@ fn faults(fixture: &Fixture, verdict: &Verdict, command: &str, log: &Path) -> Ve
         if Instant::now() > until {
             let _ = Command::new("kill").arg(traced.id().to_string()).status();
             std::thread::sleep(Duration::from_millis(50));
-            let _ = traced.kill();
-            let _ = traced.wait();
+            // What was traced goes on without a tracer.
+            common::end_group(&mut traced);
             break;
         }
         std::thread::sleep(Duration::from_millis(1));

@@ -6,8 +6,24 @@ use shell_verdict::{Access, Decision, Programs, Shell, Situation, Verdict, judge
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
 use std::sync::OnceLock;
 use tempfile::TempDir;
+
+/// A program that, with all it starts, gets five seconds of a processor each: what goes on for ever must not when the test is
+/// ended in the middle.
+pub(crate) fn limited(program: &str) -> Command {
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", "ulimit -t 5; exec \"$0\" \"$@\"", program]);
+    command
+}
+
+/// Ends a process that was started in a group of its own, with all that it started.
+#[cfg(unix)]
+pub(crate) fn end_group(child: &mut Child) {
+    let _ = Command::new("kill").args(["-KILL", "--", &format!("-{}", child.id())]).status();
+    let _ = child.wait();
+}
 
 /// A workspace with some files, some of them secret.
 pub(crate) struct Fixture {

@@ -126,7 +126,8 @@ pub(super) fn containing(
     for path in hidden {
         sandbox = sandbox.with_hidden(path);
     }
-    if needs.is_temporary {
+    // Sockets of other programs are in it too, which is no matter of what was allowed beside.
+    if needs.is_temporary && !is_unasked {
         sandbox = sandbox.with_tmp(TEMPORARY[0]);
         if let Some(own) = &needs.named_tmp {
             sandbox = sandbox.with_writable(own);

@@ -199,13 +199,22 @@ async fn what_a_rule_allows_beside_it_lets_nothing_unasked_out() {
         );
     }
     assert!(listener.accept().is_err() && !beside.exists());
+    // The `/tmp` of all, of which it may read one file.
+    let [shared, beside] = ["shared", "beside"].map(|name| format!("/tmp/{name}-{}", std::process::id()));
+    std::fs::write(&shared, "shared\n").unwrap();
+    let _gone = Gone(shared.clone().into());
+    let writes = format!("python3 -c \"open('{beside}', 'w')\"");
+    let result = house.exec(&format!("cat {shared}; {writes}; ls /tmp")).await;
+    assert!(house.asked().is_empty() && result.text().starts_with("shared\n"), "{}", result.text());
+    assert!(!std::path::Path::new(&beside).exists(), "{}", result.text());
 }
 
-/// Removes a directory in the end.
+/// Removes a file or directory in the end.
 struct Gone(std::path::PathBuf);
 
 impl Drop for Gone {
     fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }

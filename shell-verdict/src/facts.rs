@@ -75,9 +75,4 @@ impl Facts {
             _ => &Variable::Unknown,
         }
     }
-
-    /// Whether there is nothing that could matter elsewhere.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.values.is_empty() && !self.is_tangled && !self.loses_functions && !self.changes_directory
-    }
 }

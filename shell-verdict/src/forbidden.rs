@@ -43,7 +43,6 @@ pub(crate) fn program(judge: &mut Judge<'_>, base: &str, values: &[Value], part:
             part.is(Class::Dangerous, format!("{base} changes what the machine runs"));
         }
         "rm" => rm(judge, &words, values, part),
-        "rmdir" | "unlink" => {}
         "mv" => moves(judge, values, part),
         "chmod" | "chown" | "chgrp" => rights(judge, base, &words, values, part),
         "find" if words.contains(&"-delete") => {
@@ -135,22 +134,26 @@ fn rights(judge: &mut Judge<'_>, base: &str, words: &[&str], values: &[Value], p
         return;
     }
     part.is(Class::Dangerous, format!("{base} changes all below a directory"));
-    if operands(values).skip(1).any(|value| is_of_system(judge, value)) {
+    // The first may be a mode or an owner, which is no directory of the system.
+    if operands(values).any(|value| is_of_system(judge, value)) {
         part.is(Class::Forbidden, "it changes the rights of a directory of the system, or the home");
     }
 }
 
 fn operands(values: &[Value]) -> impl Iterator<Item = &Value> {
-    let end = values.iter().position(|value| value.text() == Some("--")).unwrap_or(values.len());
-    let is_operand = move |(at, value): &(usize, &Value)| {
-        *at > end || (*at != end && !value.text().is_some_and(|text| text.starts_with('-') && text.len() > 1))
-    };
-    values.iter().enumerate().filter(is_operand).map(|(_, value)| value)
+    let mut is_behind_end = false;
+    values.iter().filter(move |value| {
+        let text = value.text().unwrap_or_default();
+        let is_operand = is_behind_end || !text.starts_with('-');
+        is_behind_end |= text == "--";
+        is_operand
+    })
 }
 
 fn is_recursive(words: &[&str]) -> bool {
     words.iter().take_while(|word| **word != "--").any(|word| {
-        is_flag(word, 'r') || is_flag(word, 'R') || (word.len() > 3 && "--recursive".starts_with(word))
+        let is_long = word.starts_with("--r") && "--recursive".starts_with(word);
+        is_long || is_flag(word, 'r') || is_flag(word, 'R')
     })
 }
 

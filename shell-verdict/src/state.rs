@@ -176,13 +176,11 @@ impl<'a> State<'a> {
         }
         for (name, value) in other.assigned.iter() {
             if self.assigned.get(name) != Some(value) {
-                let was_number = match self.variable(name) {
-                    Known::Number => true,
-                    Known::Text(text) => !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()),
-                    _ => false,
+                // What else it may be is known of the whole command.
+                let value = match value {
+                    Variable::Number => Variable::Number,
+                    Variable::Text(_) | Variable::Unknown => Variable::Unknown,
                 };
-                let is_number = was_number && *value == Variable::Number;
-                let value = if is_number { Variable::Number } else { Variable::Unknown };
                 Rc::make_mut(&mut self.assigned).insert(name.clone(), value);
             }
         }

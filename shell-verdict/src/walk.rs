@@ -106,7 +106,7 @@ pub(crate) fn judge(command: &str, situation: &Situation<'_>) -> Verdict {
         judge.text(command, &mut whole);
         let seen = judge.state.seen.borrow().clone();
         looks += 1;
-        if seen == *facts || seen.is_empty() {
+        if seen == *facts {
             break (whole, judge);
         }
         if looks == MOST_LOOKS {
@@ -118,7 +118,7 @@ pub(crate) fn judge(command: &str, situation: &Situation<'_>) -> Verdict {
     for name in situation.env.keys().filter(|name| environment::is_dangerous(name)) {
         whole.has(Class::Code, format!("{name} is in the environment, and changes what commands do"));
     }
-    if whole.decision < Decision::Deny && !facts.is_empty() {
+    if whole.decision < Decision::Deny && looks > 1 {
         look_leniently(command, situation, repositories, &mut whole);
     }
     Verdict {

@@ -5,7 +5,7 @@
 mod common;
 
 use common::Fixture;
-use shell_verdict::Decision;
+use shell_verdict::{Decision, Programs};
 
 #[test]
 fn what_tells_a_program_what_to_do_is_asked_about_with_that_program_only() {
@@ -22,6 +22,22 @@ fn what_tells_a_program_what_to_do_is_asked_about_with_that_program_only() {
         ("GREP_OPTIONS", "fgrep x README.md"),
         ("TAR_OPTIONS", "tar -tf notes.txt"),
         ("MAGIC", "file README.md"),
+        ("LESS", "less README.md"),
+        ("LESSOPEN", "less README.md"),
+        ("GZIP", "zcat notes.txt"),
+        ("BZIP2", "bzcat notes.txt"),
+        ("BZIP", "bzcat notes.txt"),
+        ("XZ_OPT", "xzcat notes.txt"),
+        ("XZ_DEFAULTS", "lzcat notes.txt"),
+        ("UNZIP", "unzip -l notes.txt"),
+        ("ZIPINFO", "zipinfo notes.txt"),
+        ("AWKPATH", "awk '{ print }' README.md"),
+        ("WHINY_USERS", "mawk '{ print }' README.md"),
+        ("BC_ENV_ARGS", "bc README.md"),
+        ("DEBUGINFOD_URLS", "nm README.md"),
+        ("DEBUGINFOD_URLS", "size README.md"),
+        ("PS_FORMAT", "ps"),
+        ("TERMINFO", "tput cols"),
     ];
     for (name, command) in asked {
         let mut fixture = Fixture::new();
@@ -39,5 +55,33 @@ fn what_tells_a_program_what_to_do_is_asked_about_with_that_program_only() {
         let mut fixture = Fixture::new();
         fixture.env.insert(name.to_owned(), "x".to_owned());
         assert_eq!(fixture.judge(command).decision, Decision::Allow, "{name}: {command}");
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_program_is_foreign_where_it_stands_in_the_workspace_or_leads_there() {
+    use std::os::unix::fs::symlink;
+    // Not below a directory that everybody writes to.
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let directory = directory.path().canonicalize().unwrap();
+    let (workspace, outside) = (directory.join("W"), directory.join("bin"));
+    std::fs::create_dir_all(workspace.join("bin")).unwrap();
+    std::fs::create_dir(&outside).unwrap();
+    let cat = std::fs::canonicalize("/bin/cat").unwrap();
+    std::fs::copy(&cat, workspace.join("tool")).unwrap();
+    symlink(&cat, workspace.join("bin/cat")).unwrap();
+    symlink(workspace.join("tool"), outside.join("tac")).unwrap();
+    symlink(&cat, outside.join("head")).unwrap();
+    for (path, command, expected) in [
+        (workspace.join("bin"), "cat", Decision::Ask),
+        (outside.clone(), "tac", Decision::Ask),
+        (outside.clone(), "head", Decision::Allow),
+    ] {
+        let mut fixture = Fixture::new();
+        fixture.programs = Programs::new([path]);
+        fixture.workspace = workspace.clone();
+        let verdict = fixture.judge(command);
+        assert_eq!(verdict.decision, expected, "{command}: {:?}", verdict.parts);
     }
 }

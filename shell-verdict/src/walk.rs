@@ -179,11 +179,12 @@ impl<'a> Judge<'a> {
                 return;
             }
         };
-        if self.situation().shell == Shell::Sh && is_bashism(text) {
+        let joined = text.replace("\\\n", "");
+        if self.situation().shell == Shell::Sh && is_bashism(&joined) {
             into.has(Class::Unknown, "sh may understand the command otherwise than bash");
         }
         // What fails while it is expanded ends its line, and the next goes on.
-        if program.complete_commands.len() > 1 && may_fail_to_expand(text) {
+        if program.complete_commands.len() > 1 && may_fail_to_expand(&joined) {
             self.state.tangle();
         }
         self.depth += 1;

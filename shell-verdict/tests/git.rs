@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Component, Path};
+use std::process::Command;
 
 fn decision(fixture: &Fixture, command: &str) -> Decision {
     fixture.judge(command).decision
@@ -62,13 +63,16 @@ fn what_is_configured_decides() {
         "external = ./x\n",
         "[user\n\tname = x\n",
         "\u{feff}[diff]\n\texternal = ./x\n",
+        "[core\\]\n\tbare = false\n",
+        "[remote \"a\"b]\n\turl = x\n",
+        "[my-own]\n\tx = y\n",
     ];
     for configuration in asked {
         let fixture = Fixture::new();
         fs::write(fixture.workspace.join(".git/config"), configuration).unwrap();
         for command in ["git log -p", "git status", "git show"] {
             let verdict = fixture.judge(command);
-            // The third from the end is one long value, and harmless.
+            // One long value, which is harmless.
             let is_value = configuration.contains("= \\\n[diff]");
             assert!(verdict.decision == Decision::Ask || is_value, "{command}: {configuration:?}");
         }
@@ -77,6 +81,10 @@ fn what_is_configured_decides() {
         "",
         "[core]\n\tbare = false\n\tfsmonitor = ./x\n\thooksPath = .husky\n\tpager = less\n",
         "[branch \"a.b\"]\n\tremote = origin\n\tmerge = refs/heads/a\n",
+        "[remote \"a]b\"]\n\turl = x\n",
+        "[remote \"a\\\"]b\"]\n\turl = x\n",
+        "[user]\n\tname = a\\\n[diff] external = ./x\n",
+        "[user]\n\tname = a\\\\\\\n[diff] external = ./x\n",
         "; a comment\n# another\n[user] name = \"A; B\"\n",
         "[alias]\n\tst = status\n\tx = !./x\n",
         "[credential]\n\thelper = store\n",
@@ -325,6 +333,88 @@ fn other_repositories_in_the_index_are_seen() {
     }
 }
 
+/// An index with entries of these names, some of them with further flags, then one of this mode, then extensions.
+fn long_index(version: u32, mode: u32, extension: &[u8]) -> Vec<u8> {
+    let mut bytes = b"DIRC".to_vec();
+    let names: Vec<String> = (1..20).map(|length| "n".repeat(length)).collect();
+    bytes.extend(version.to_be_bytes());
+    bytes.extend(u32::try_from(names.len() + 1).unwrap().to_be_bytes());
+    for (number, name) in names.iter().enumerate() {
+        let has_flags = version > 2 && number % 2 == 0;
+        entry(&mut bytes, version, 0o100_644, name, has_flags);
+    }
+    entry(&mut bytes, version, mode, "z", false);
+    bytes.extend(b"TREE\0\0\0\x05abcde");
+    bytes.extend(extension);
+    bytes.extend([9; 20]);
+    bytes
+}
+
+fn entry(bytes: &mut Vec<u8>, version: u32, mode: u32, name: &str, has_flags: bool) {
+    let begin = bytes.len();
+    bytes.extend([0; 24]);
+    bytes.extend(mode.to_be_bytes());
+    bytes.extend([0; 12]);
+    bytes.extend([7; 20]);
+    let flags = u16::try_from(name.len()).unwrap() | if has_flags { 0x4000 } else { 0 };
+    bytes.extend(flags.to_be_bytes());
+    if has_flags {
+        bytes.extend([0x20, 0]);
+    }
+    if version == 4 {
+        // How much is kept of the name before, in one byte or two.
+        bytes.extend(if name.len().is_multiple_of(3) { &[0x80, 1][..] } else { &[1][..] });
+        bytes.extend(name.as_bytes());
+        bytes.push(0);
+    } else {
+        bytes.extend(name.as_bytes());
+        let length = bytes.len() - begin;
+        bytes.extend(vec![0; 8 - length % 8]);
+    }
+}
+
+#[test]
+fn an_index_is_read_to_its_end() {
+    for version in 2..=4 {
+        for (mode, extension, expected) in [
+            (0o100_644, &b""[..], Decision::Allow),
+            (0o100_644, b"REUC\0\0\0\0", Decision::Allow),
+            (0o160_000, b"", Decision::Ask),
+            (0o100_644, b"link\0\0\0\0", Decision::Ask),
+            (0o100_644, b"link\0\0\0\x01x", Decision::Ask),
+        ] {
+            let fixture = Fixture::new();
+            let index = long_index(version, mode, extension);
+            fs::write(fixture.workspace.join(".git/index"), index).unwrap();
+            assert_eq!(decision(&fixture, "git status"), expected, "{version} {mode:o} {extension:?}");
+        }
+    }
+}
+
+#[test]
+fn what_is_no_plain_file_of_a_repository_is_asked_about_at_once() {
+    for (name, without) in [("index", Decision::Allow), ("config", Decision::Allow)] {
+        let fixture = Fixture::new();
+        let path = fixture.workspace.join(".git").join(name);
+        fs::remove_file(&path).unwrap();
+        assert_eq!(decision(&fixture, "git status"), without, "{name}");
+        // Nobody writes to it, so whoever reads it waits.
+        assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+        assert_eq!(decision(&fixture, "git status"), Decision::Ask, "{name}");
+        fs::remove_file(&path).unwrap();
+        std::os::unix::fs::symlink(&path, &path).unwrap();
+        assert_eq!(decision(&fixture, "git status"), Decision::Ask, "{name}");
+    }
+    let fixture = Fixture::new();
+    let path = fixture.workspace.join(".git/config");
+    let line = "# what is said of it\n";
+    let largest = line.repeat((1 << 20) / line.len() + 1)[..1 << 20].to_owned();
+    for (text, expected) in [(largest.clone(), Decision::Allow), (largest + " ", Decision::Ask)] {
+        fs::write(&path, text).unwrap();
+        assert_eq!(decision(&fixture, "git status"), expected);
+    }
+}
+
 #[test]
 fn the_index_of_a_repository_is_read_once_for_a_command() {
     let fixture = Fixture::new();
@@ -336,6 +426,13 @@ fn the_index_of_a_repository_is_read_once_for_a_command() {
     bytes.resize(bytes.len() + rest as usize + 20, 0);
     fs::write(fixture.workspace.join(".git/index"), &bytes).unwrap();
     assert_eq!(decision(&fixture, &"git status; git diff; ".repeat(200)), Decision::Allow);
+    // As large as one may be, and larger.
+    for (length, expected) in [(64 << 20, Decision::Allow), ((64 << 20) + 1, Decision::Ask)] {
+        let mut large = bytes.clone();
+        large.resize(length, 0);
+        fs::write(fixture.workspace.join(".git/index"), &large).unwrap();
+        assert_eq!(decision(&fixture, "git status"), expected, "{length}");
+    }
     // Of several repositories only so much.
     for name in ["one", "two"] {
         let git_dir = fixture.workspace.join(name).join(".git");

@@ -268,6 +268,7 @@ fn what_is_lifted_is_only_what_a_program_does_as_such() {
         ("cargo test > out", Decision::Ask),
         ("cargo test; rm -rf build", Decision::Ask),
         ("cargo test; sudo id", Decision::Deny),
+        ("systemctl restart x", Decision::Ask),
         ("LD_PRELOAD=x cargo test", Decision::Ask),
         ("bash -c 'cargo test'", Decision::Allow),
         ("bash build.sh", Decision::Allow),

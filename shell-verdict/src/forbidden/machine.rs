@@ -128,11 +128,7 @@ pub(super) fn reads_services(words: &[&str]) -> bool {
                 | "session-status"
                 | "user-status"
         )
-    }) && !words.iter().any(|word| {
-        matches!(*word, "-H" | "--host" | "-M" | "--machine")
-            || word.starts_with("-H")
-            || word.starts_with("-M")
-            || word.starts_with("--host=")
-            || word.starts_with("--machine=")
-    })
+    }) && !words
+        .iter()
+        .any(|word| ["-H", "-M", "--host", "--machine"].iter().any(|other| word.starts_with(other)))
 }

@@ -335,7 +335,9 @@ fn each_key(text: &str, each: &mut EachKey<'_>) -> Result<(), String> {
             return Err(String::new());
         }
         let mut value = line;
-        while value.ends_with('\\') && (value.len() - value.trim_end_matches('\\').len()) & 1 == 1 {
+        let goes_on =
+            |value: &str| !value.bytes().rev().take_while(|byte| *byte == b'\\').count().is_multiple_of(2);
+        while goes_on(value) {
             value = lines.next().ok_or_else(String::new)?.trim_end();
             if value.contains(['#', ';']) {
                 return Err(String::new());
@@ -351,7 +353,7 @@ fn section_end(rest: &str) -> Option<usize> {
     for (at, c) in rest.char_indices() {
         match c {
             _ if is_escaped => is_escaped = false,
-            '\\' if is_quoted => is_escaped = true,
+            '\\' => is_escaped = true,
             '"' => is_quoted = !is_quoted,
             ']' if !is_quoted => return Some(at),
             _ => {}
@@ -369,6 +371,5 @@ fn header(text: &str) -> Option<(String, Option<String>)> {
     if let Some((section, name)) = text.split_once('.') {
         return Some((section.to_ascii_lowercase(), Some(name.to_owned())));
     }
-    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '-';
-    text.chars().all(is_name).then(|| (text.to_ascii_lowercase(), None))
+    Some((text.to_ascii_lowercase(), None))
 }

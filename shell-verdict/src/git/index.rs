@@ -4,20 +4,19 @@ use std::cell::Cell;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The largest index that is looked at, in bytes.
-const LARGEST_INDEX: u64 = 64 << 20;
 /// So much of indexes is read for a command, in bytes.
 const MOST_OF_INDEXES: u64 = 64 << 20;
+
 /// Whether the index has an entry that is another repository.
 pub(super) fn has_submodules(git_dir: &Path, read: &Cell<u64>) -> Result<bool, String> {
     let index: PathBuf = git_dir.join("index");
     let unreadable = || format!("{} is not understood", index.display());
     match fs::metadata(&index) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
-        Ok(metadata) if metadata.is_file() && metadata.len() <= LARGEST_INDEX => {
+        Ok(metadata) if metadata.is_file() => {
             read.set(read.get().saturating_add(metadata.len()));
             if read.get() > MOST_OF_INDEXES {
-                return Err(format!("{} is too much to look at beside others", index.display()));
+                return Err(format!("{} is too large, or too much beside others", index.display()));
             }
         }
         _ => return Err(unreadable()),

@@ -34,15 +34,17 @@ impl Judge<'_> {
         if text.match_indices(['<', '>']).any(|(at, _)| is_huge(&text[..at])) {
             return Err("the number of a descriptor is too large".to_owned());
         }
+        // As the parser reads it: signs that belong together may stand in two lines.
+        let joined = text.replace("\\\n", "");
         // For one that does not end the parser looks without an end.
-        if !here_documents_end(text) {
+        if !here_documents_end(text) || !here_documents_end(&joined) {
             return Err("the end of a here-document is not certain".to_owned());
         }
-        let branches = branches(text);
-        if is_too_deep(text) || branches > MOST_BRANCHES {
+        let branches = branches(&joined);
+        if is_too_deep(&joined) || branches > MOST_BRANCHES {
             return Err("brackets and keywords stand too deep in each other".to_owned());
         }
-        let Some(subscripts) = subscripts(text) else {
+        let Some(subscripts) = subscripts(&joined) else {
             return Err("subscripts and expansions stand too deep in each other".to_owned());
         };
         if !self.state.spend((1 << branches) / 2 + subscripts) {

@@ -37,6 +37,8 @@ fn what_grows_without_end_is_asked_about() {
         ),
         "ls;".repeat(30_000),
         "xargs -a f ".repeat(5_000),
+        format!("nice {}id", "-z ".repeat(200)),
+        format!("nice {}id", "--unknown ".repeat(50)),
         format!("{}id", "env -a x A=1 ".repeat(5_000)),
         format!("echo '{}' | sh", "ls;".repeat(20_000)),
         "echo x | sh;".repeat(3_000),

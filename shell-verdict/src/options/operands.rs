@@ -54,12 +54,9 @@ impl Reading<'_, '_> {
         {
             operands.push(Value::Text(".".to_owned()));
         }
-        let count = operands.len();
         for (index, operand) in operands.iter().enumerate() {
-            let is_last = index + 1 == count && count > 1;
-            let kind = if is_last { self.spec.last } else { None };
             let kinds = &self.spec.kinds;
-            let Some(kind) = kind.or_else(|| kinds.get(index).or(kinds.last()).copied()) else { continue };
+            let Some(kind) = kinds.get(index).or(kinds.last()).copied() else { continue };
             self.operand(kind, operand);
         }
     }

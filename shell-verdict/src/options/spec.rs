@@ -112,8 +112,6 @@ pub(super) struct Spec {
     pub(super) more_writes: bool,
     pub(super) most: usize,
     pub(super) kinds: Vec<Kind>,
-    /// Of the last, where there are several.
-    pub(super) last: Option<Kind>,
     pub(super) short: Vec<(char, Takes)>,
     pub(super) long: Vec<(&'static str, Takes)>,
     two_files: Vec<&'static str>,
@@ -216,7 +214,6 @@ pub(super) fn read_line(line: &'static str) -> (Vec<&'static str>, Spec) {
         more_writes: false,
         most: usize::MAX,
         kinds: Vec::new(),
-        last: None,
         short: letters,
         long,
         two_files,
@@ -249,10 +246,7 @@ pub(super) fn read_line(line: &'static str) -> (Vec<&'static str>, Spec) {
             "class:write" => spec.class = Class::Write,
             "class:network" => spec.class = Class::Network,
             "class:dangerous" => spec.class = Class::Dangerous,
-            word => match word.strip_prefix("last:") {
-                Some(word) => spec.last = Some(kind(word)),
-                None => spec.kinds.push(kind(word)),
-            },
+            word => spec.kinds.push(kind(word)),
         }
     }
     (names.split_whitespace().collect(), spec)

@@ -73,22 +73,9 @@ pub(super) fn end_doubt(simple: &ast::SimpleCommand, after: &str) -> Option<&'st
     {
         return Some("nothing stands behind `time`");
     }
-    let mut after = after.trim_start_matches(BLANKS);
-    // The parser knows no place of these.
-    while let Some(rest) = without_descriptor(after) {
-        after = rest.trim_start_matches(BLANKS);
-    }
+    let after = after.trim_start_matches(BLANKS);
     let ends = after.is_empty() || after.starts_with(ENDS_COMMAND);
     (!ends).then_some("bash does not end the command where it seems to end")
-}
-
-/// What stands behind a redirection like `2>&1`.
-fn without_descriptor(text: &str) -> Option<&str> {
-    let is_digit = |c: char| c.is_ascii_digit();
-    let rest = text.trim_start_matches(is_digit);
-    let rest = rest.strip_prefix(">&").or_else(|| rest.strip_prefix("<&"))?;
-    let behind = rest.trim_start_matches(BLANKS).trim_start_matches(is_digit);
-    Some(behind.strip_prefix('-').unwrap_or(behind))
 }
 
 /// Whether a word goes on with this.

@@ -5,6 +5,7 @@
 
 mod common;
 
+use common::altered::{Chance, altered};
 use common::{Fixture, rows};
 use shell_verdict::{Decision, Part, Verdict};
 use std::cell::Cell;
@@ -208,49 +209,93 @@ const PIECES: &[&str] = &[
     "a=",
 ];
 
+/// What is allowed: bash has to take it, and start what is listed.
+struct Check {
+    fixture: Fixture,
+    recorders: Recorders,
+    tried: u64,
+    allowed: u64,
+    wrong: Vec<String>,
+}
+
+impl Check {
+    fn new(names: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
+        let recorders = Recorders::new(names);
+        Self { fixture: Fixture::new(), recorders, tried: 0, allowed: 0, wrong: Vec::new() }
+    }
+
+    fn check(&mut self, text: &str) {
+        self.tried += 1;
+        let verdict = self.fixture.judge(text);
+        if verdict.decision != Decision::Allow {
+            return;
+        }
+        self.allowed += 1;
+        if !bash(&self.fixture).args(["-n", "-c", "--", text]).status().unwrap().success() {
+            self.wrong.push(format!("{text:?} is allowed, and bash does not take it"));
+        }
+        for call in self.recorders.calls(&self.fixture, text) {
+            if !is_listed(&verdict, &call) {
+                self.wrong.push(format!("{text:?} is allowed, and starts {call:?}"));
+            }
+        }
+    }
+
+    fn end(&self, least: u64) {
+        println!("{} of {} are allowed", self.allowed, self.tried);
+        assert!(self.allowed >= least, "only {}", self.allowed);
+        assert!(self.wrong.is_empty(), "{} of {}\n{}", self.wrong.len(), self.allowed, self.wrong.join("\n"));
+    }
+}
+
+fn number(name: &str, otherwise: u64) -> u64 {
+    std::env::var(name).map_or(otherwise, |number| number.parse().unwrap())
+}
+
 /// All texts of one or two pieces, and some of more, the same each time; all of up to `PIECES` pieces, and `RANDOM` others
 /// that begin with `SEED`, where the environment says so:
 /// `PIECES=3 RANDOM=1000000 SEED=1 cargo nextest run --release -p shell-verdict --no-capture -E 'test(short_texts)'`.
 #[test]
 fn bash_takes_short_texts_that_are_allowed_and_starts_what_the_verdict_lists() {
-    let env =
-        |name: &str, otherwise: u64| std::env::var(name).map_or(otherwise, |number| number.parse().unwrap());
-    let fixture = Fixture::new();
-    let recorders = Recorders::new(["ls", "sudo", "a", "1", "a1", "1a", "lsa", "EOF"]);
-    let (mut tried, mut allowed, mut wrong) = (0, 0, Vec::new());
-    let mut check = |text: &str| {
-        tried += 1;
-        let verdict = fixture.judge(text);
-        if verdict.decision != Decision::Allow {
-            return;
-        }
-        allowed += 1;
-        if !bash(&fixture).args(["-n", "-c", "--", text]).status().unwrap().success() {
-            wrong.push(format!("{text:?} is allowed, and bash does not take it"));
-        }
-        for call in recorders.calls(&fixture, text) {
-            if !is_listed(&verdict, &call) {
-                wrong.push(format!("{text:?} is allowed, and starts {call:?}"));
+    let mut check = Check::new(["ls", "sudo", "a", "1", "a1", "1a", "lsa", "EOF"]);
+    for length in 1..=number("PIECES", 2) {
+        each(length, &mut String::new(), &mut |text| check.check(text));
+    }
+    let mut chance = Chance::of(&number("SEED", 0).to_string());
+    for _ in 0..number("RANDOM", 3000) {
+        let count = 3 + chance.below(8);
+        let text: String = (0..count).map(|_| PIECES[chance.below(PIECES.len())]).collect();
+        check.check(&text);
+    }
+    check.end(50);
+}
+
+/// Each row is altered `ALTERED` times, beginning with `SEED`.
+#[test]
+fn bash_takes_altered_rows_that_are_allowed_and_starts_what_the_verdict_lists() {
+    let rows = rows();
+    let fixture = Fixture::shared();
+    let names: BTreeSet<String> = rows
+        .iter()
+        .flat_map(|row| {
+            fixture
+                .judge(&row.command)
+                .each_part()
+                .filter_map(|part| part.program.clone())
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    let mut check = Check::new(names);
+    let mut chance = Chance::of(&format!("rows {}", number("SEED", 0)));
+    for row in &rows {
+        for _ in 0..number("ALTERED", 1) {
+            let text = altered(&row.command, &mut chance);
+            if !text.contains("while") && !text.contains("until") {
+                check.check(&text);
             }
         }
-    };
-    for length in 1..=env("PIECES", 2) {
-        each(length, &mut String::new(), &mut check);
     }
-    let mut random = 0x9e37_79b9_7f4a_7c15 ^ env("SEED", 0);
-    for _ in 0..env("RANDOM", 3000) {
-        let mut next = || {
-            random ^= random << 13;
-            random ^= random >> 7;
-            random ^= random << 17;
-            usize::try_from(random >> 40).unwrap()
-        };
-        let text: String = (0..3 + next() % 8).map(|_| PIECES[next() % PIECES.len()]).collect();
-        check(&text);
-    }
-    println!("{allowed} of {tried} are allowed");
-    assert!(allowed > 50, "only {allowed}");
-    assert!(wrong.is_empty(), "{} of {allowed}\n{}", wrong.len(), wrong.join("\n"));
+    check.end(500);
 }
 
 fn each(length: u64, text: &mut String, check: &mut dyn FnMut(&str)) {

@@ -26,7 +26,7 @@ pub(super) fn brackets(text: &str) -> Brackets<'_> {
     };
     match closing(expression) {
         Some(at) if at + 1 == expression.len() => Brackets::Arithmetic,
-        Some(at) if !expression[at + 1..].starts_with([')', '\\']) => subshells(inner),
+        Some(at) if !expression[at + 1..].starts_with([')', '\\', '\n']) => subshells(inner),
         _ => Brackets::Unclear,
     }
 }
@@ -111,6 +111,8 @@ mod tests {
             ("( ( <\\\\\nx ))", Brackets::Unclear),
             ("((1)+(2))", Brackets::Subshells("(1)+(2)")),
             ("((x)\\\n)", Brackets::Unclear),
+            ("((x)\n )", Brackets::Unclear),
+            ("((x) ; y\n)", Brackets::Subshells("(x) ; y\n")),
             ("(\\\n(x))", Brackets::Unclear),
             ("((x)) )", Brackets::Unclear),
             ("((x)", Brackets::Unclear),

@@ -79,7 +79,13 @@ impl<'a> Judge<'a> {
                 });
             }
             C::BraceGroup(group) => self.list(&group.list, source, into),
-            C::Subshell(shell) => self.apart(|judge| judge.list(&shell.list, source, into)),
+            C::Subshell(shell) => {
+                let text = &source.text[source.span(&shell.loc)];
+                if text.starts_with("((") && !matches!(brackets(text), Brackets::Subshells(_)) {
+                    into.has(Class::Unknown, "bash may take these brackets for arithmetic");
+                }
+                self.apart(|judge| judge.list(&shell.list, source, into));
+            }
             C::ForClause(command) => self.for_each(command, source, into),
             C::CaseClause(command) => {
                 self.single(&command.value.value, into);

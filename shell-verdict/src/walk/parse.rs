@@ -36,6 +36,9 @@ impl Judge<'_> {
         }
         // As the parser reads it: signs that belong together may stand in two lines.
         let joined = text.replace("\\\n", "");
+        if is_process_number_before_bracket(&joined) {
+            return Err("`$$` stands before a bracket or a quote".to_owned());
+        }
         // For one that does not end the parser looks without an end.
         if !here_documents_end(text) || !here_documents_end(&joined) {
             return Err("the end of a here-document is not certain".to_owned());
@@ -83,6 +86,19 @@ fn is_altered(token: &Token, source: &Source) -> bool {
         text.is_empty() || lines.join("\n").starts_with(text)
     };
     !(is_joined || is_without_tabs())
+}
+
+/// Whether `$$` stands before what would begin an expansion with the second dollar alone. So the parser reads it, and words end
+/// elsewhere for bash. It finds too much rather than too little.
+fn is_process_number_before_bracket(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let run = |end: usize, of: u8| bytes[..end].iter().rev().take_while(|byte| **byte == of).count();
+    text.match_indices(['{', '(', '[', '\'', '"']).any(|(at, _)| {
+        let dollars = run(at, b'$');
+        let is_escaped = !run(at - dollars, b'\\').is_multiple_of(2);
+        // Before one that is escaped or not, `$$$` is a number and an expansion.
+        dollars > 1 && (dollars - usize::from(is_escaped)).is_multiple_of(2)
+    })
 }
 
 /// Where the first here-document begins.

@@ -16,6 +16,8 @@ pub(super) fn expand<'w>(word: &'w str, state: &State<'_>) -> Result<Vec<Cow<'w,
     let mut words: Vec<Cow<'_, str>> = Vec::new();
     while let Some(word) = waiting.pop() {
         match first(&word)? {
+            // One of which nothing is left is none.
+            None if word.is_empty() => {}
             None => words.push(Cow::Owned(word)),
             Some(Found { open, close, members }) => {
                 // In their order, since the last that waits is the next.

@@ -53,6 +53,12 @@ impl Judge<'_> {
             words.extend(self.fields(&name.value, &mut part).into_iter().map(Word::plain));
         }
         for item in simple.suffix.iter().flat_map(|suffix| &suffix.0) {
+            if is_array(item) && !simple.word_or_name.as_ref().is_some_and(|name| takes_arrays(&name.value)) {
+                part.has(
+                    Class::Unknown,
+                    "bash takes an array only before a command, or behind one that declares it",
+                );
+            }
             self.item(item, source, &mut part, &mut words);
         }
         if words.is_empty() {
@@ -177,4 +183,14 @@ impl Judge<'_> {
         };
         Assigned { name, value }
     }
+}
+
+fn is_array(item: &ast::CommandPrefixOrSuffixItem) -> bool {
+    use ast::{AssignmentValue::Array, CommandPrefixOrSuffixItem::AssignmentWord};
+    matches!(item, AssignmentWord(assignment, _) if matches!(assignment.value, Array(_)))
+}
+
+/// As it is written: with quotes it is no such command to bash when it reads the text.
+fn takes_arrays(name: &str) -> bool {
+    matches!(name, "alias" | "declare" | "eval" | "export" | "let" | "local" | "readonly" | "typeset")
 }

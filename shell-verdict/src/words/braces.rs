@@ -69,6 +69,8 @@ fn members(word: &str, open: usize) -> Result<Option<Found>, Unclear> {
         match bytes[at] {
             b'{' => (depth, at) = (depth + 1, at + 1),
             b'}' if depth > 0 => (depth, at) = (depth - 1, at + 1),
+            // With neither a comma nor dots before it, it is a character.
+            b'}' if from == open + 1 && !word[from..at].contains("..") => at += 1,
             b'}' => {
                 let inner = &word[open + 1..at];
                 members.push(word[from..at].to_owned());

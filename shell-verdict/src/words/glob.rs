@@ -25,7 +25,14 @@ pub(super) fn expand(out: &Out, state: &State<'_>, values: &mut Vec<Value>) {
     }
     match matches(&out.chars, state) {
         Some(matches) if matches.is_empty() => values.push(Value::Text(text())),
-        Some(matches) => values.extend(matches),
+        Some(matches) => {
+            // Whether one of them does match may depend on the locale, and otherwise it stands for itself.
+            let is_certain = !out.chars.contains(&('[', false)) && matches.iter().all(is_ascii);
+            values.extend(matches);
+            if !is_certain {
+                values.push(Value::Text(text()));
+            }
+        }
         None => {
             let before =
                 out.chars.iter().take_while(|(c, is_quoted)| *is_quoted || !matches!(c, '*' | '?' | '['));
@@ -35,6 +42,10 @@ pub(super) fn expand(out: &Out, state: &State<'_>, values: &mut Vec<Value>) {
             values.push(Value::Unknown { prefix, splits: true });
         }
     }
+}
+
+fn is_ascii(value: &Value) -> bool {
+    value.text().is_some_and(str::is_ascii)
 }
 
 fn is_pattern(chars: &[(char, bool)]) -> bool {

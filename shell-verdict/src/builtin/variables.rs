@@ -7,19 +7,24 @@ use crate::walk::{Assigned, Judge, Word, is_name};
 
 /// `export`, `declare` and the like.
 pub(super) fn declare(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &mut Part) {
-    let mut is_number = false;
+    let (mut is_number, mut is_array) = (false, false);
     let mut is_exported = name == "export";
     if name != "export" {
         judge.state.tangle();
     }
     for word in words {
-        if let Some(Assigned { name, value }) = &word.assigned {
+        if let Some(Assigned { name, value, is_list }) = &word.assigned {
             // To an array it is a list, in which commands stand.
             if matches!(value, Variable::Text(text) if text.starts_with('(')) {
                 part.has(Class::Code, "a value in parentheses may be evaluated as a list");
                 if let Variable::Text(text) = value {
                     crate::forbidden::look(text, part);
                 }
+            }
+            // One that is not known may begin so; and what was made by more than a text may be an array.
+            let may_be_array = is_array || judge.state.assigned.get(name) == Some(&Variable::Unknown);
+            if may_be_array && !is_list && *value == Variable::Unknown {
+                part.has(Class::Code, "the value of an array is evaluated as a list, and is not known");
             }
             if is_number {
                 match value {
@@ -50,6 +55,7 @@ pub(super) fn declare(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &
                     part.has(Class::Code, format!("{name} {option} changes what names stand for"));
                 }
                 is_number |= option.contains('i');
+                is_array |= option.contains(['a', 'A']);
                 is_exported |= option.contains('x');
             }
             Some(variable) if is_name(variable) => {

@@ -60,6 +60,10 @@ impl Judge<'_> {
                 },
                 T::Fd(_) => {}
                 T::Duplicate(word) => {
+                    // To bash the sign ends with the dash, and what follows is a word.
+                    if word.value.starts_with('-') && word.value != "-" {
+                        into.has(Class::Unknown, "bash may take what stands behind `>&-` for a word");
+                    }
                     let value = self.single(&word.value, into);
                     let is_descriptor = value.text().is_some_and(|text| {
                         let digits = text.strip_suffix('-').unwrap_or(text);

@@ -23,6 +23,8 @@ pub(crate) struct Word {
 pub(crate) struct Assigned {
     pub(crate) name: String,
     pub(crate) value: Variable,
+    /// A list, as it is written.
+    pub(crate) is_list: bool,
 }
 
 impl Word {
@@ -62,7 +64,7 @@ impl Judge<'_> {
             self.item(item, source, &mut part, &mut words);
         }
         if words.is_empty() {
-            for Assigned { name, value } in assigned {
+            for Assigned { name, value, .. } in assigned {
                 self.assigned(name, value, &mut part);
             }
         } else {
@@ -85,7 +87,7 @@ impl Judge<'_> {
         if assigned.is_empty() {
             return run(self, part);
         }
-        for Assigned { name, value } in &assigned {
+        for Assigned { name, value, .. } in &assigned {
             let text = match value {
                 Variable::Text(text) => Some(text.as_str()),
                 _ => None,
@@ -96,7 +98,7 @@ impl Judge<'_> {
         }
         // They are gone afterwards but where a special builtin keeps them, so either may be.
         let before = self.state.clone();
-        for Assigned { name, value } in assigned {
+        for Assigned { name, value, .. } in assigned {
             self.state.assign(name, value);
         }
         run(self, part);
@@ -181,7 +183,8 @@ impl Judge<'_> {
                 Variable::Unknown
             }
         };
-        Assigned { name, value }
+        let is_list = matches!(assignment.value, ast::AssignmentValue::Array(_));
+        Assigned { name, value, is_list }
     }
 }
 

@@ -115,8 +115,8 @@ fn is_of_part(part: &Part, call: &[String]) -> bool {
     let is_same = |(known, seen): (&String, &String)| {
         known == seen || (known.starts_with("/dev/fd/") && seen.starts_with("/dev/fd/"))
     };
-    // What a pattern with brackets matches may depend on the locale: each of these words, or none.
-    if words.iter().flatten().any(|word| word.contains('[')) {
+    // What a pattern matches may depend on the locale: each of these words, or none.
+    if words.iter().flatten().any(|word| word.contains(['[', '*', '?'])) {
         let mut known = words.iter().flatten();
         return call[1..].iter().all(|seen| known.any(|known| is_same((known, seen))));
     }

@@ -18,15 +18,15 @@ pub(super) fn test(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &mut
         return part
             .has(Class::Code, "test gets words that may be operators, and are not known before it runs");
     }
-    expression(judge, &words, part);
+    expression(judge, &words, false, part);
 }
 
-fn expression(judge: &mut Judge<'_>, words: &[Value], part: &mut Part) {
+fn expression(judge: &mut Judge<'_>, words: &[Value], is_joined: bool, part: &mut Part) {
     let is_unary =
         |text: &str| text.len() == 2 && text.starts_with('-') && text.as_bytes()[1].is_ascii_alphabetic();
     match words {
         [] | [_] => {}
-        [not, rest @ ..] if not.text() == Some("!") => expression(judge, rest, part),
+        [not, rest @ ..] if not.text() == Some("!") => expression(judge, rest, is_joined, part),
         [operator, operand] => match operator.text() {
             Some("-z" | "-n" | "-t" | "-o") => {}
             Some("-v" | "-R") => {
@@ -35,15 +35,21 @@ fn expression(judge: &mut Judge<'_>, words: &[Value], part: &mut Part) {
                 }
             }
             Some(text) if is_unary(text) => judge.path(operand, Access::Read, part),
-            Some(_) => {}
+            // Alone they are a mistake that nothing comes of.
+            Some(_) if !is_joined => {}
+            Some(_) => part.has(Class::Unknown, "test gets words that it does not understand"),
             None => part.has(Class::Code, "test gets an operator that is not known before it runs"),
         },
+        [open, _, close] if (open.text(), close.text()) == (Some("("), Some(")")) => {}
         [one, operator, other] => match operator.text() {
             Some("-nt" | "-ot" | "-ef") => {
                 judge.path(one, Access::Read, part);
                 judge.path(other, Access::Read, part);
             }
-            Some(_) => {}
+            Some(
+                "=" | "==" | "!=" | "<" | ">" | "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" | "-a" | "-o",
+            ) => {}
+            Some(_) => part.has(Class::Unknown, "test gets words that it does not understand"),
             None => part.has(Class::Code, "test gets an operator that is not known before it runs"),
         },
         longer => {
@@ -55,7 +61,7 @@ fn expression(judge: &mut Judge<'_>, words: &[Value], part: &mut Part) {
                 return part.has(Class::Unknown, "test gets more words than can be told apart");
             }
             for words in longer.split(is_joint) {
-                expression(judge, words, part);
+                expression(judge, words, true, part);
             }
         }
     }

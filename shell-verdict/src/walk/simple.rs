@@ -40,12 +40,19 @@ impl Judge<'_> {
         if let Some(why) = end_doubt(simple, &source.text[span.end..]) {
             part.has(Class::Unknown, why);
         }
-        let mut assigned = Vec::new();
+        let mut assigned: Vec<Assigned> = Vec::new();
         self.substituted = None;
+        let is_several = simple.prefix.as_ref().is_some_and(|prefix| prefix.0.len() > 1);
+        let before = is_several.then(|| self.state.clone());
         for item in simple.prefix.iter().flat_map(|prefix| &prefix.0) {
             match item {
                 ast::CommandPrefixOrSuffixItem::AssignmentWord(assignment, _) => {
-                    assigned.push(self.assignment(assignment, source, &mut part));
+                    // The next may use what was assigned before it.
+                    if let Some(Assigned { name, value, .. }) = assigned.last().cloned() {
+                        self.state.assign(name, value);
+                    }
+                    let one = self.assignment(assignment, source, &mut part);
+                    assigned.push(one);
                 }
                 item => self.item(item, source, &mut part, &mut Vec::new()),
             }
@@ -54,8 +61,10 @@ impl Judge<'_> {
         if let Some(name) = &simple.word_or_name {
             words.extend(self.fields(&name.value, &mut part).into_iter().map(Word::plain));
         }
+        let mut may_be_array = simple.word_or_name.as_ref().is_some_and(|name| takes_arrays(&name.value));
         for item in simple.suffix.iter().flat_map(|suffix| &suffix.0) {
-            if is_array(item) && !simple.word_or_name.as_ref().is_some_and(|name| takes_arrays(&name.value)) {
+            may_be_array &= !matches!(item, ast::CommandPrefixOrSuffixItem::IoRedirect(_));
+            if is_array(item) && !may_be_array {
                 part.has(
                     Class::Unknown,
                     "bash takes an array only before a command, or behind one that declares it",
@@ -73,6 +82,9 @@ impl Judge<'_> {
             let assigned =
                 assigned.into_iter().filter(|assigned| !(reads && assigned.name == "IFS")).collect();
             self.with_environment(assigned, &mut part, |judge, part| command::judge(judge, words, part));
+            if let Some(before) = before {
+                self.state.merge(&before);
+            }
         }
         into.add(part);
     }

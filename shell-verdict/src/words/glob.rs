@@ -26,11 +26,16 @@ pub(super) fn expand(out: &Out, state: &State<'_>, values: &mut Vec<Value>) {
     match matches(&out.chars, state) {
         Some(matches) if matches.is_empty() => values.push(Value::Text(text())),
         Some(matches) => {
-            // Whether one of them does match may depend on the locale, and otherwise it stands for itself.
-            let is_certain = !out.chars.contains(&('[', false)) && matches.iter().all(is_ascii);
+            // Whether one of them does match may depend on the locale, or on the shell's age, and otherwise it stands for itself.
+            let pattern = text();
+            let is_certain = !out.chars.contains(&('[', false))
+                && matches
+                    .iter()
+                    .filter_map(Value::text)
+                    .all(|name| name.is_ascii() && dots(name) == dots(&pattern));
             values.extend(matches);
             if !is_certain {
-                values.push(Value::Text(text()));
+                values.push(Value::Text(pattern));
             }
         }
         None => {
@@ -44,8 +49,9 @@ pub(super) fn expand(out: &Out, state: &State<'_>, values: &mut Vec<Value>) {
     }
 }
 
-fn is_ascii(value: &Value) -> bool {
-    value.text().is_some_and(str::is_ascii)
+/// How often a path names a directory itself, or the one above it.
+fn dots(path: &str) -> usize {
+    path.split('/').filter(|name| matches!(*name, "." | "..")).count()
 }
 
 fn is_pattern(chars: &[(char, bool)]) -> bool {

@@ -201,6 +201,10 @@ fn set(judge: &mut Judge<'_>, words: &[Word], part: &mut Part) {
     while let Some(word) = words.next() {
         match word.value.text() {
             Some("--" | "-") => return,
+            None if word.value.may_be_option() => {
+                judge.state.plain_patterns = false;
+                return part.has(Class::Unknown, "set gets a word that may be an option");
+            }
             Some("-o" | "+o") => match words.next().and_then(|word| word.value.text()) {
                 None
                 | Some(

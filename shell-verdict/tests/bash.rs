@@ -247,8 +247,7 @@ impl Check {
     }
 
     fn end(&self, least: u64) {
-        println!("{} of {} are allowed", self.allowed, self.tried);
-        assert!(self.allowed >= least, "only {}", self.allowed);
+        assert!(self.allowed >= least, "only {} of {}", self.allowed, self.tried);
         assert!(self.wrong.is_empty(), "{} of {}\n{}", self.wrong.len(), self.allowed, self.wrong.join("\n"));
     }
 }
@@ -259,7 +258,7 @@ fn number(name: &str, otherwise: u64) -> u64 {
 
 /// All texts of one or two pieces, and some of more, the same each time; all of up to `PIECES` pieces, and `RANDOM` others
 /// that begin with `SEED`, where the environment says so:
-/// `PIECES=3 RANDOM=1000000 SEED=1 cargo nextest run --release -p shell-verdict --no-capture -E 'test(short_texts)'`.
+/// `PIECES=3 RANDOM=1000000 SEED=1 cargo nextest run --release -p shell-verdict -E 'test(short_texts)'`.
 #[test]
 fn bash_takes_short_texts_that_are_allowed_and_starts_what_the_verdict_lists() {
     let mut check = Check::new(["ls", "sudo", "a", "1", "a1", "1a", "lsa", "EOF"]);

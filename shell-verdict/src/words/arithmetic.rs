@@ -25,7 +25,10 @@ pub(crate) fn arithmetic(text: &str, state: &State<'_>, found: &mut Found) -> Re
                 let length =
                     rest.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
                 let name = &rest[..length];
-                is_known &= is_number(name, state);
+                // Another expansion of the word may have assigned it just before.
+                let is_unassigned =
+                    || !found.assigns.iter().any(|(assigned, is_number)| assigned == name && !is_number);
+                is_known &= is_number(name, state) && is_unassigned();
                 names.push(name.to_owned());
                 length
             }

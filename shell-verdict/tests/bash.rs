@@ -294,7 +294,8 @@ fn bash_takes_altered_rows_that_are_allowed_and_starts_what_the_verdict_lists() 
     for row in &rows {
         for _ in 0..number("ALTERED", 1) {
             let text = altered(&row.command, &mut chance);
-            if !text.contains("while") && !text.contains("until") {
+            // The recorders have a path of their own.
+            if !["while", "until", "PATH"].iter().any(|word| text.contains(word)) {
                 check.check(&text);
             }
         }

@@ -48,8 +48,8 @@ fn first(word: &str) -> Result<Option<Found>, Unclear> {
     let mut at = 0;
     while at < bytes.len() {
         match bytes[at] {
-            // Together they are characters.
-            b'{' if bytes.get(at + 1) == Some(&b'}') => at += 2,
+            // Where a word begins with both, they are characters.
+            b'{' if at == 0 && bytes.get(1) == Some(&b'}') => at = 2,
             b'{' => {
                 if let Some(found) = members(word, at)? {
                     return Ok(Some(found));

@@ -85,7 +85,9 @@ fn matches(pattern: &[(char, bool)], state: &State<'_>) -> Option<Vec<Value>> {
             } else {
                 let name: String = part.iter().map(|(c, _)| c).collect();
                 let path = if name.is_empty() { directory.clone() } else { directory.join(&name) };
-                if path.symlink_metadata().is_ok() {
+                // Before a slash stands a directory.
+                let is_there = if name.is_empty() { path.is_dir() } else { path.symlink_metadata().is_ok() };
+                if is_there {
                     next.push((format!("{text}{name}"), path));
                 }
             }

@@ -346,7 +346,9 @@ fn long_index(version: u32, mode: u32, extension: &[u8]) -> Vec<u8> {
     entry(&mut bytes, version, mode, "z", false);
     bytes.extend(b"TREE\0\0\0\x05abcde");
     bytes.extend(extension);
-    bytes.extend([9; 20]);
+    // A hash, of which nothing is an extension.
+    bytes.extend(b"link\0\0\0\0");
+    bytes.extend([9; 12]);
     bytes
 }
 
@@ -363,7 +365,12 @@ fn entry(bytes: &mut Vec<u8>, version: u32, mode: u32, name: &str, has_flags: bo
     }
     if version == 4 {
         // How much is kept of the name before, in one byte or two.
-        bytes.extend(if name.len().is_multiple_of(3) { &[0x80, 1][..] } else { &[1][..] });
+        let kept: &[u8] = match name.len() % 3 {
+            0 => &[0x80, 0],
+            1 => &[0],
+            _ => &[1],
+        };
+        bytes.extend(kept);
         bytes.extend(name.as_bytes());
         bytes.push(0);
     } else {

@@ -96,8 +96,8 @@ fn is_process_number_before_bracket(text: &str) -> bool {
     text.match_indices(['{', '(', '[', '\'', '"']).any(|(at, _)| {
         let dollars = run(at, b'$');
         let is_escaped = !run(at - dollars, b'\\').is_multiple_of(2);
-        // Before one that is escaped or not, `$$$` is a number and an expansion.
-        dollars > 1 && (dollars - usize::from(is_escaped)).is_multiple_of(2)
+        // Of three the first two are a number, and so are the last two where the first is escaped.
+        dollars > 1 && dollars.is_multiple_of(2) != is_escaped
     })
 }
 

@@ -293,3 +293,13 @@ fn a_sequence_in_braces_keeps_its_order() {
         assert_eq!(judge(command, &situation).decision, expected, "{command}");
     }
 }
+
+#[test]
+#[cfg(unix)]
+fn a_pattern_that_may_match_nothing_may_stand_for_itself() {
+    let fixture = Fixture::new();
+    std::fs::write(fixture.workspace.join("xc"), "c\n").unwrap();
+    assert_eq!(fixture.judge("cat x[ab]").decision, Decision::Allow);
+    std::os::unix::fs::symlink("/etc/passwd", fixture.workspace.join("x[ab]")).unwrap();
+    assert_eq!(fixture.judge("cat x[ab]").decision, Decision::Ask);
+}

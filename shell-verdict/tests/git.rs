@@ -291,21 +291,7 @@ fn index(version: u32, mode: u32, name: &str) -> Vec<u8> {
     let mut bytes = b"DIRC".to_vec();
     bytes.extend(version.to_be_bytes());
     bytes.extend(1_u32.to_be_bytes());
-    let begin = bytes.len();
-    bytes.extend([0; 24]);
-    bytes.extend(mode.to_be_bytes());
-    bytes.extend([0; 12]);
-    bytes.extend([7; 20]);
-    bytes.extend(u16::try_from(name.len()).unwrap().to_be_bytes());
-    if version == 4 {
-        bytes.push(0);
-        bytes.extend(name.as_bytes());
-        bytes.push(0);
-    } else {
-        bytes.extend(name.as_bytes());
-        let length = bytes.len() - begin;
-        bytes.extend(vec![0; 8 - length % 8]);
-    }
+    entry(&mut bytes, version, mode, name, false);
     bytes
 }
 

@@ -300,7 +300,7 @@ fn bash_takes_altered_rows_that_are_allowed_and_starts_what_the_verdict_lists() 
             }
         }
     }
-    check.end(500);
+    check.end(300);
 }
 
 fn each(length: u64, text: &mut String, check: &mut dyn FnMut(&str)) {

@@ -303,3 +303,27 @@ fn a_pattern_that_may_match_nothing_may_stand_for_itself() {
     std::os::unix::fs::symlink("/etc/passwd", fixture.workspace.join("x[ab]")).unwrap();
     assert_eq!(fixture.judge("cat x[ab]").decision, Decision::Ask);
 }
+
+#[test]
+fn what_a_pattern_matches_is_what_is_read() {
+    let fixture = Fixture::new();
+    for name in ["plain/.a", "plain/b1", "named/é1"] {
+        let path = fixture.workspace.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "x\n").unwrap();
+    }
+    for (pattern, expected) in [
+        ("plain/b*", &["plain/b1"][..]),
+        ("./plain/b*", &["./plain/b1"]),
+        ("plain/../plain/b*", &["plain/../plain/b1"]),
+        // With a bracket, or where another locale has other letters, it may stand for itself.
+        ("plain/[b]1", &["plain/b1", "plain/[b]1"]),
+        ("named/*1", &["named/é1", "named/*1"]),
+        // Older shells match the directory itself and the one above it.
+        ("plain/.*", &["plain/.", "plain/..", "plain/.a", "plain/.*"]),
+    ] {
+        let verdict = fixture.judge(&format!("echo {pattern}"));
+        let words: Vec<&str> = verdict.parts[0].words.iter().skip(1).flatten().map(String::as_str).collect();
+        assert_eq!(words, expected, "{pattern}");
+    }
+}

@@ -11,6 +11,12 @@ pub(super) enum Brackets<'t> {
     Unclear,
 }
 
+/// Whether two brackets stand at the beginning, also where only joined lines are between them.
+pub(super) fn begins_as_arithmetic(text: &str) -> bool {
+    let second = text.strip_prefix('(').map(|rest| rest.trim_start_matches("\\\n"));
+    second.is_some_and(|rest| rest.starts_with('('))
+}
+
 /// What bash makes of a text from its first bracket to its last.
 pub(super) fn brackets(text: &str) -> Brackets<'_> {
     // Lines that go on are one to bash before it looks at brackets.

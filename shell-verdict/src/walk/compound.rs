@@ -1,6 +1,6 @@
 //! Compound commands and functions.
 
-use super::brackets::{Brackets, brackets, is_arithmetic_for};
+use super::brackets::{Brackets, begins_as_arithmetic, brackets, is_arithmetic_for};
 use super::{Judge, Source};
 use crate::class::Class;
 use crate::command;
@@ -81,7 +81,7 @@ impl<'a> Judge<'a> {
             C::BraceGroup(group) => self.list(&group.list, source, into),
             C::Subshell(shell) => {
                 let text = &source.text[source.span(&shell.loc)];
-                if text.starts_with("((") && !matches!(brackets(text), Brackets::Subshells(_)) {
+                if begins_as_arithmetic(text) && !matches!(brackets(text), Brackets::Subshells(_)) {
                     into.has(Class::Unknown, "bash may take these brackets for arithmetic");
                 }
                 self.apart(|judge| judge.list(&shell.list, source, into));

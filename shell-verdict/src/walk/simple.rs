@@ -42,8 +42,7 @@ impl Judge<'_> {
         }
         let mut assigned: Vec<Assigned> = Vec::new();
         self.substituted = None;
-        let is_several = simple.prefix.as_ref().is_some_and(|prefix| prefix.0.len() > 1);
-        let before = is_several.then(|| self.state.clone());
+        let before = simple.prefix.as_ref().map(|_| self.state.clone());
         for item in simple.prefix.iter().flat_map(|prefix| &prefix.0) {
             match item {
                 ast::CommandPrefixOrSuffixItem::AssignmentWord(assignment, _) => {

@@ -5,6 +5,7 @@
 
 mod answer;
 mod asks;
+mod choice;
 mod elicit;
 mod question;
 mod text;
@@ -13,6 +14,7 @@ mod wait;
 
 pub use answer::{AllowScope, Answer, DeniedBy};
 pub use asks::{AnswerError, AskLimits, Asks};
+pub(crate) use choice::Choice;
 pub use elicit::Elicitation;
 pub(crate) use question::Put;
 pub use question::{Origin, PendingAsk, Question};

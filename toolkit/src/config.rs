@@ -33,7 +33,9 @@ mod trust;
 mod typed;
 mod words;
 
-pub use self::core::{LoopGuardSettings, McpCommand, McpOff, McpServerSettings, McpUrl, ToolAgentSettings};
+pub use self::core::{
+    LoopGuardSettings, McpCommand, McpOff, McpSandbox, McpServerSettings, McpUrl, ToolAgentSettings,
+};
 pub use configuration::{ConfigRestriction, Configuration, WorkspaceFile};
 pub use error::{ConfigError, ConfigProblem};
 pub use narrow::IgnoredKey;

@@ -21,6 +21,7 @@ use crate::tool::Tool;
 use crate::toolbox::Scope;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use std::any::Any;
 use std::fmt;
 use std::mem;
 use std::path::Path;
@@ -43,6 +44,8 @@ pub struct ToolContext {
     redactor: Option<Redactor>,
     /// Who is asked, where it is another than the toolkit's.
     approver: Option<Arc<dyn Approver>>,
+    /// What the host gave it.
+    attached: Option<Arc<dyn Any + Send + Sync>>,
     /// Made when the function first needs it.
     live: OnceLock<Arc<Live>>,
 }
@@ -85,6 +88,7 @@ impl Clone for ToolContext {
             parent: self.parent.clone(),
             redactor: self.redactor.clone(),
             approver: self.approver.clone(),
+            attached: self.attached.clone(),
             live: OnceLock::from(Arc::clone(self.live())),
         }
     }
@@ -117,6 +121,7 @@ impl ToolContext {
             parent: None,
             redactor: None,
             approver: None,
+            attached: None,
             live: OnceLock::new(),
         }
     }
@@ -131,12 +136,22 @@ impl ToolContext {
         redactor: Option<Redactor>,
     ) -> Self {
         let live = OnceLock::new();
-        Self { call_id, called_as, tool, scope, call_token, parent, redactor, approver: None, live }
+        let (approver, attached) = (None, None);
+        Self { call_id, called_as, tool, scope, call_token, parent, redactor, approver, attached, live }
     }
 
-    pub(crate) fn with_approver(mut self, approver: Option<Arc<dyn Approver>>) -> Self {
-        self.approver = approver;
+    pub(crate) fn with(
+        mut self,
+        approver: Option<Arc<dyn Approver>>,
+        attached: Option<Arc<dyn Any + Send + Sync>>,
+    ) -> Self {
+        (self.approver, self.attached) = (approver, attached);
         self
+    }
+
+    /// What the host gave this call with [`CallOptions::attach`](crate::CallOptions::attach), where it is a `T`.
+    pub fn attached<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
+        Arc::clone(self.attached.as_ref()?).downcast().ok()
     }
 
     /// The result, with the names that are in here.
@@ -398,7 +413,7 @@ impl ToolContext {
     }
 
     /// Sends an event that has no meaning after the end of the call; a function's helper may hold the context longer.
-    fn send_under_way(&self, event: impl FnOnce() -> Event) {
+    pub(crate) fn send_under_way(&self, event: impl FnOnce() -> Event) {
         if self.scope.toolkit.events.is_watched() && !self.live.get().is_some_and(|live| live.is_over()) {
             self.send(event);
         }

@@ -1,8 +1,10 @@
 //! What a host can watch while calls run.
 
+mod log;
 mod stream;
 mod teller;
 
+pub use log::{LogLevel, LogMessage};
 pub use stream::Events;
 pub(crate) use stream::Hub;
 pub use teller::Teller;
@@ -53,6 +55,8 @@ pub enum Event {
         /// Facts.
         metadata: Map<String, Value>,
     },
+    /// It said something for those who look for faults.
+    Log(LogMessage),
     /// A part of its answer is there.
     Partial {
         /// The part.
@@ -103,6 +107,7 @@ impl Event {
     fn bytes(&self) -> usize {
         match self {
             Self::Partial { content } => content.bytes(),
+            Self::Log(message) => message.data.to_string().len(),
             Self::Finished { result, .. } => match &result.outcome {
                 Ok(output) => output.content.iter().map(Content::bytes).sum(),
                 Err(error) => error.message().len(),
@@ -126,6 +131,7 @@ impl Event {
                 redactor.redact_members(metadata, usize::MAX);
             }
             Self::Partial { content } => content.redact(redactor),
+            Self::Log(message) => redactor.redact_value_to(&mut message.data, usize::MAX),
             Self::Allowed { title, .. } => redactor.redact_string(title, usize::MAX),
             Self::Finished { result, .. } => Arc::make_mut(result).redact(redactor),
             Self::Started | Self::Progress(_) | Self::Asked { .. } | Self::Interrupted => {}
@@ -134,7 +140,7 @@ impl Event {
 
     /// Whether a reader that is late may miss it.
     fn is_intermediate(&self) -> bool {
-        matches!(self, Self::Progress(_) | Self::Metadata { .. } | Self::Partial { .. })
+        matches!(self, Self::Progress(_) | Self::Metadata { .. } | Self::Log(_) | Self::Partial { .. })
     }
 }
 

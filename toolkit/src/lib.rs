@@ -101,8 +101,8 @@ pub use caller::Caller;
 pub use config::{
     Config, ConfigError, ConfigGate, ConfigOrigin, ConfigOrigins, ConfigProblem, ConfigRestriction,
     ConfigSection, ConfigSource, Configuration, Configured, IgnoredKey, LoadOptions, LoopGuardSettings,
-    McpCommand, McpOff, McpServerSettings, McpUrl, Secret, ToolAgentSettings, TrustStore, TrustedFile,
-    WorkspaceFile,
+    McpCommand, McpOff, McpSandbox, McpServerSettings, McpUrl, Secret, ToolAgentSettings, TrustStore,
+    TrustedFile, WorkspaceFile,
 };
 pub use content::{Bytes, Content, Resource, ResourceBody};
 pub use context::ToolContext;
@@ -113,7 +113,7 @@ pub use error::{IntoToolError, Retry, ToolError, ToolErrorKind};
 pub use escape::{
     MAX_BLOCK_CHARS, MAX_BLOCK_LINES, MAX_LINE_CHARS, escape_block, escape_line, escape_terminal,
 };
-pub use events::{AllowedBy, CallEvent, Event, Events, Progress, Teller};
+pub use events::{AllowedBy, CallEvent, Event, Events, LogLevel, LogMessage, Progress, Teller};
 pub use files::{
     Before, DirectoryEntry, Expected, FileContent, FileKind, FileLock, FileVersion, Interrupted, Left,
     Opened, OpenedDirectory, OpenedFile, OpenedTree, Proposal, Refused, Repaired, Seen, Taken, Target,
@@ -145,7 +145,10 @@ pub use policy::{
 };
 pub use prepare::{Preparation, PrepareFn, Preparing};
 pub use redact::Redactor;
-pub use registry::{BuildError, Builder, RegisterError, ToolChange, ToolWatch, Toolkit, Tools};
+pub use registry::{
+    Bringing, BuildError, Builder, RegisterError, ToolChange, ToolSource, ToolWatch, Toolkit, Tools,
+    WeakToolkit,
+};
 pub use result_hook::ResultReview;
 pub use service::IntoTools;
 pub use sink::OutputSink;

@@ -10,12 +10,14 @@ mod index;
 mod origins;
 mod products;
 mod register;
+mod source;
 #[cfg(test)]
 mod tests;
 mod tools;
 
 pub use build::BuildError;
 pub use change::{RegisterError, ToolChange, ToolWatch};
+pub use source::{Bringing, ToolSource, WeakToolkit};
 pub use tools::Tools;
 
 use crate::approvals::Approvals;
@@ -72,6 +74,8 @@ pub(crate) struct Inner {
     pub(crate) sessions: Sessions,
     pub(crate) events: Arc<Hub>,
     diagnostics: Vec<Diagnostic>,
+    /// What brings tools from elsewhere.
+    sources: Vec<Box<dyn ToolSource>>,
     /// What makes tools for each caller.
     pub(crate) factories: Vec<&'static FactoryDef>,
     /// What linked crates bring of skills, each with the channel to whose sessions they belong.
@@ -149,8 +153,10 @@ impl Toolkit {
 
     /// What `caller` may use: a snapshot, to be made anew for each turn of a model.
     ///
-    /// Tools that [prepare themselves](crate::Preparation) for a caller do so now, all at once.
+    /// Tools that [prepare themselves](crate::Preparation) for a caller do so now, all at once, and [sources](ToolSource) of tools
+    /// from elsewhere begin to bring them.
     pub async fn toolbox(&self, caller: &Caller) -> Toolbox {
+        self.brought().await;
         Toolbox::new(Arc::clone(&self.0), caller.clone()).ready().await
     }
 }
@@ -160,6 +166,7 @@ impl Toolkit {
 pub struct Builder {
     linked: bool,
     tools: Vec<Tool>,
+    sources: Vec<Box<dyn ToolSource>>,
     services: Services,
     first_lists: Vec<String>,
     prefer: Vec<String>,
@@ -173,6 +180,13 @@ impl Builder {
     #[must_use]
     pub fn tool(mut self, tool: Tool) -> Self {
         self.tools.push(tool);
+        self
+    }
+
+    /// Adds a source of tools from elsewhere, which brings them when a toolbox is first made.
+    #[must_use]
+    pub fn tool_source(mut self, source: impl ToolSource) -> Self {
+        self.sources.push(Box::new(source));
         self
     }
 
@@ -221,7 +235,7 @@ impl Builder {
     }
 
     /// How long tools may take to make themselves ready for a caller, all of them together: 5 seconds by default,
-    /// [`Duration::MAX`] for no limit. What is not ready then is left out of the toolbox.
+    /// [`Duration::MAX`] for no limit. What is not ready then is left out of the toolbox. [Sources](ToolSource) of tools have as long.
     #[must_use]
     pub fn prepare_timeout(mut self, timeout: Duration) -> Self {
         self.settings.prepare_timeout = timeout;

@@ -13,6 +13,7 @@ mod report;
 mod run;
 mod span;
 
+pub(crate) use at_once::all_within;
 pub use options::CallOptions;
 
 use crate::call::{ToolCall, ToolResult};

@@ -1,5 +1,6 @@
 //! Asking a person for a value: a message, and a schema that any form can show.
 
+use super::Choice;
 use crate::arg::ToolArg;
 use crate::arguments::{self, Repairing};
 use crate::error::ToolError;
@@ -12,7 +13,8 @@ use serde_json::Value;
 /// What a person is asked for: a message, and the schema of the answer.
 ///
 /// The schema is what the Model Context Protocol lets a server ask for, and what any host can show as a form: an object
-/// whose properties are strings (also from a list, by `enum`), integers, numbers or booleans.
+/// whose properties are strings, integers, numbers, booleans, or chosen from a list: one by `enum`, or by `oneOf` with a `const` and a
+/// `title` each; several by an array whose `items` have `enum`, or `anyOf` likewise.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Elicitation {
@@ -20,6 +22,9 @@ pub struct Elicitation {
     pub message: String,
     /// The schema of the answer.
     pub schema: Value,
+    /// What it is called where questions go by names, as in the Model Context Protocol; see [`named`](Self::named).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
 }
 
 impl Elicitation {
@@ -27,13 +32,20 @@ impl Elicitation {
     ///
     /// # Errors
     ///
-    /// When the schema is no object of strings, integers, numbers and booleans; the message names the property.
+    /// When the schema is no object of strings, integers, numbers, booleans and lists to choose from; the message names the property.
     pub fn new(message: impl Into<String>, schema: Value) -> Result<Self, ToolError> {
         let fault = |what| ToolError::failed(format!("a person cannot be asked for this: {what}"));
         flat_fault(&schema).map_or(Ok(()), |what| Err(fault(what)))?;
         // Compiled at each check only: a person takes longer. What does not compile is told now.
         compile(&schema).map_err(|error| fault(error.to_string()))?;
-        Ok(Self { message: message.into(), schema })
+        Ok(Self { message: message.into(), schema, name: None })
+    }
+
+    /// Gives it a name, for programs that answer it: `user_name`, say. Without one it has another each time.
+    #[must_use]
+    pub fn named(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
     }
 
     /// Asks for a value of a type: a struct whose fields are strings, unit enums, numbers or booleans, or `Option`s of
@@ -69,7 +81,8 @@ impl Elicitation {
 
     /// The bytes of its texts.
     pub(super) fn size(&self) -> usize {
-        self.message.len() + self.schema.to_string().len()
+        let name = self.name.as_ref().map_or(0, String::len);
+        self.message.len() + self.schema.to_string().len() + name
     }
 }
 
@@ -128,8 +141,13 @@ fn flat_fault(schema: &Value) -> Option<String> {
     let properties = root.get("properties").and_then(Value::as_object)?;
     properties.iter().find_map(|(name, property)| {
         let kind = property.get("type").and_then(Value::as_str);
-        let is_primitive = matches!(kind, Some("string" | "integer" | "number" | "boolean"))
-            && !COMPOSED.iter().any(|key| property.get(*key).is_some());
+        let list = match kind {
+            Some("array") => "items",
+            _ => "oneOf",
+        };
+        let is_chosen = Choice::of(property).is_some();
+        let is_primitive = (matches!(kind, Some("string" | "integer" | "number" | "boolean")) || is_chosen)
+            && !COMPOSED.iter().any(|key| property.get(*key).is_some() && !(is_chosen && *key == list));
         (!is_primitive).then(|| format!("`{name}` is no string, integer, number or boolean; ask for {flat}"))
     })
 }
@@ -225,6 +243,24 @@ mod tests {
             let message = refused.unwrap_err().to_string();
             assert!(message.contains(expected), "{message}");
         }
+    }
+
+    #[test]
+    fn what_is_chosen_fits_its_list() {
+        let several = json!({"type": "array", "minItems": 1, "items": {"anyOf": [{"const": "a", "title": "A"}, {"const": "b"}]}});
+        let one = json!({"type": "string", "oneOf": [{"const": "a", "title": "A"}, {"const": "b"}]});
+        let schema = json!({"type": "object", "properties": {"one": one, "several": several}});
+        let asked = Elicitation::new("?", schema).unwrap();
+        let answer = json!({"one": "b", "several": ["a", "b"]});
+        assert_eq!(asked.check(answer.clone()), Ok(answer));
+        for wrong in
+            [json!({"one": "c"}), json!({"several": []}), json!({"several": ["c"]}), json!({"several": 1})]
+        {
+            assert!(asked.check(wrong.clone()).is_err(), "{wrong}");
+        }
+        let nested =
+            json!({"type": "array", "items": {"type": "string", "enum": ["a"], "not": {}}, "not": {}});
+        assert!(Elicitation::new("?", json!({"type": "object", "properties": {"a": nested}})).is_err());
     }
 
     #[test]

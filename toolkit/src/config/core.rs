@@ -88,6 +88,12 @@ pub struct McpCommand {
     /// The directory that it works in. Without one, the workspace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
+    /// What the operating system keeps it from. Where that cannot be had, it is not started.
+    #[serde(default, skip_serializing_if = "McpSandbox::is_off")]
+    pub sandbox: McpSandbox,
+    /// Whether it reaches the network from within a sandbox.
+    #[serde(default = "yes")]
+    pub network: bool,
     /// Whether to use it.
     #[serde(default = "yes")]
     pub enabled: bool,
@@ -95,6 +101,27 @@ pub struct McpCommand {
     #[serde(default = "minute")]
     #[schemars(range(min = 1, max = 3_600_000))]
     pub timeout_ms: u64,
+}
+
+/// What the operating system keeps a server from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum McpSandbox {
+    /// Nothing.
+    #[default]
+    Off,
+    /// Writing anywhere but to a directory for temporary files of its own.
+    ReadOnly,
+    /// Writing outside the workspace and such a directory.
+    WorkspaceWrite,
+}
+
+impl McpSandbox {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over so")]
+    fn is_off(&self) -> bool {
+        *self == Self::Off
+    }
 }
 
 /// A server at an address.
@@ -142,6 +169,15 @@ impl McpServerSettings {
             Self::Command(server) => server.enabled,
             Self::Url(server) => server.enabled,
             Self::Off(_) => false,
+        }
+    }
+
+    /// How long an answer may take, in milliseconds.
+    pub fn timeout_ms(&self) -> u64 {
+        match self {
+            Self::Command(server) => server.timeout_ms,
+            Self::Url(server) => server.timeout_ms,
+            Self::Off(_) => minute(),
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::config::origin::{ConfigOrigin, ConfigSource};
 use crate::config::parse::{self, Parsed, Places, parse};
 use crate::config::rules::{permissions, policy, without_permissions};
 use crate::config::schema::{Schemas, schemas};
+use crate::config::servers;
 use crate::config::servers::check;
 use crate::config::settle::settle;
 use crate::config::trust::{TrustStore, TrustedFile};
@@ -260,8 +261,11 @@ fn add_file(
     sources: &mut Sources,
     problems: &mut Vec<ConfigProblem>,
 ) {
-    let ReadFile { path, kind, parsed: Parsed { mut value, places }, identity } = file;
+    let ReadFile { path, kind, parsed: Parsed { mut value, mut places }, identity } = file;
     let path: Arc<Path> = path.into();
+    if servers::lift(&mut value) {
+        places = places.moved(servers::lifted);
+    }
     let found = check(&schemas.partial, &mut value);
     let origins = origins(&path, &places);
     let document = Document { value, origins };

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde_json::Value;
 use std::sync::LazyLock;
 
-const OF_COMMAND: [&str; 4] = ["command", "args", "env", "cwd"];
+const OF_COMMAND: [&str; 6] = ["command", "args", "env", "cwd", "sandbox", "network"];
 const OF_URL: [&str; 2] = ["url", "headers"];
 
 static COMMAND: LazyLock<Option<Compiled>> = LazyLock::new(compiled::<McpCommand>);
@@ -59,4 +59,74 @@ fn of_server(pointer: &str, document: &Value) -> Option<Vec<Problem>> {
         problem.pointer = format!("{at}{}", problem.pointer);
     }
     Some(problems).filter(|problems| !problems.is_empty())
+}
+
+/// The key under which servers may stand in a document, too: `mcp.servers.docs` is `mcp.docs`.
+const ALL: &str = "servers";
+
+/// Lets servers that stand under `mcp.servers` stand under `mcp`, and says whether there were any. Where something else stands there, or
+/// one stands in both places, it is left.
+pub(super) fn lift(document: &mut Value) -> bool {
+    let Some(mcp) = document.get_mut("mcp").and_then(Value::as_object_mut) else { return false };
+    let Some(servers) = mcp.get(ALL).and_then(Value::as_object) else { return false };
+    // A server of this name has texts.
+    if !servers.iter().all(|(name, server)| server.is_object() && (name == ALL || !mcp.contains_key(name))) {
+        return false;
+    }
+    if let Some(Value::Object(servers)) = mcp.shift_remove(ALL) {
+        mcp.extend(servers);
+    }
+    true
+}
+
+/// Where what stood at a pointer stands once it is lifted; `None` where it is gone.
+pub(super) fn lifted(pointer: &str) -> Option<String> {
+    match pointer.strip_prefix("/mcp/servers") {
+        Some("") => None,
+        Some(rest) if rest.starts_with('/') => Some(format!("/mcp{rest}")),
+        _ => Some(pointer.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn servers_under_their_own_key_are_lifted() {
+        for (given, expected) in [
+            (
+                json!({"mcp": {"servers": {"a": {"command": "x"}}}}),
+                Some(json!({"mcp": {"a": {"command": "x"}}})),
+            ),
+            (
+                json!({"mcp": {"b": {"url": "u"}, "servers": {"a": {"command": "x"}}}}),
+                Some(json!({"mcp": {"b": {"url": "u"}, "a": {"command": "x"}}})),
+            ),
+            (json!({"mcp": {"servers": {}}}), Some(json!({"mcp": {}}))),
+            (
+                json!({"mcp": {"servers": {"servers": {"command": "x"}}}}),
+                Some(json!({"mcp": {"servers": {"command": "x"}}})),
+            ),
+            // A server of this name.
+            (json!({"mcp": {"servers": {"command": "x"}}}), None),
+            (json!({"mcp": {"servers": {"url": "u", "headers": {}}}}), None),
+            (json!({"mcp": {"a": {"url": "u"}, "servers": {"a": {"command": "x"}}}}), None),
+            (json!({"mcp": {"servers": 1}}), None),
+            (json!({"tools": {}}), None),
+        ] {
+            let mut document = given.clone();
+            assert_eq!(lift(&mut document), expected.is_some(), "{given}");
+            assert_eq!(document, expected.unwrap_or(given));
+        }
+        for (pointer, expected) in [
+            ("/mcp/servers/a/command", Some("/mcp/a/command")),
+            ("/mcp/servers", None),
+            ("/mcp/serversx", Some("/mcp/serversx")),
+            ("/mcp/b", Some("/mcp/b")),
+        ] {
+            assert_eq!(lifted(pointer).as_deref(), expected);
+        }
+    }
 }

@@ -6,6 +6,7 @@ use crate::config::origin::{ConfigOrigin, ConfigSource};
 use crate::config::parse::{Parsed, parse};
 use crate::config::pointer::{dotted, escape, steps};
 use crate::config::schema::Schemas;
+use crate::config::servers;
 use crate::config::servers::check;
 use crate::name::nearest;
 use crate::schema::resolve;
@@ -159,9 +160,11 @@ fn add_origins(
 
 /// A value that the program states.
 pub(crate) fn of_program(value: &Value) -> Document {
+    let mut value = value.clone();
+    servers::lift(&mut value);
     let mut origins = BTreeMap::new();
-    add_origins(value, String::new(), &ConfigOrigin::new(ConfigSource::Program), &mut origins);
-    Document { value: value.clone(), origins }
+    add_origins(&value, String::new(), &ConfigOrigin::new(ConfigSource::Program), &mut origins);
+    Document { value, origins }
 }
 
 /// The keys that the names of a path mean, and which of them is the first that may be spelled otherwise.

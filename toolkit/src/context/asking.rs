@@ -12,6 +12,7 @@ use crate::history::{AskLog, AskNumber};
 use crate::live::Reason;
 use crate::permission::{Decided, DecidedRule, Decision, PermissionRequest};
 use futures_util::future::{Either, select};
+use serde_json::Value;
 use std::pin::pin;
 use std::sync::Arc;
 
@@ -63,12 +64,12 @@ impl ToolContext {
         match decision {
             Decision::Ask => self.ask_person(ask, "tool").await,
             Decision::Allow => {
-                let number = self.log(|asks| asks.begin("tool", &ask));
+                let number = self.note_ask(|asks| asks.begin("tool", &ask));
                 self.tell_allowed(&ask, number, || AllowedBy::Rule { rule: named(rule.as_ref()) });
                 Ok(())
             }
             Decision::Deny => {
-                if let Some(number) = self.log(|asks| asks.begin("tool", &ask)) {
+                if let Some(number) = self.note_ask(|asks| asks.begin("tool", &ask)) {
                     self.live().asks.denied_by_rule(number, &named(rule.as_ref()));
                 }
                 Err(denied(&ask, rule.as_ref()))
@@ -92,7 +93,7 @@ impl ToolContext {
         let request = PermissionRequest::new(&ask.kind, &ask.patterns).raised(ask.raised);
         let Decided { decision, rule, .. } = self.decide(&request);
         if decision == Decision::Deny {
-            if let Some(number) = self.log(|asks| asks.begin("tool", &ask)) {
+            if let Some(number) = self.note_ask(|asks| asks.begin("tool", &ask)) {
                 self.live().asks.denied_by_rule(number, &named(rule.as_ref()));
             }
             return Err(denied(&ask, rule.as_ref()));
@@ -111,7 +112,7 @@ impl ToolContext {
     /// `asker` is who asks, for the history.
     pub(crate) async fn ask_person(&self, ask: Ask, asker: &str) -> Result<(), ToolError> {
         self.check_cancelled()?;
-        let number = self.log(|asks| asks.begin(asker, &ask));
+        let number = self.note_ask(|asks| asks.begin(asker, &ask));
         let settings = &self.scope().toolkit.settings;
         let memory = self.memory();
         let recalled = memory.recall(&ask);
@@ -149,7 +150,7 @@ impl ToolContext {
     }
 
     /// Notes a question for the history, where there is one.
-    fn log(&self, begin: impl FnOnce(&AskLog) -> AskNumber) -> Option<AskNumber> {
+    fn note_ask(&self, begin: impl FnOnce(&AskLog) -> AskNumber) -> Option<AskNumber> {
         self.scope().toolkit.settings.history.is_some().then(|| begin(&self.live().asks))
     }
 
@@ -176,8 +177,7 @@ impl ToolContext {
     /// `Denied` when nobody could be asked, `Aborted` when the person dismissed the question or the call is cancelled or
     /// over, `Failed` when `T` is another kind of type.
     pub async fn elicit<T: ToolArg>(&self, message: impl Into<String>) -> Result<Option<T>, ToolError> {
-        let elicitation = Elicitation::of::<T>(message)?;
-        match self.put(Question::Elicit(elicitation)).await?.into_value()? {
+        match self.elicit_value(Elicitation::of::<T>(message)?).await? {
             None => Ok(None),
             Some(value) => T::decode(value)
                 .map(Some)
@@ -185,12 +185,22 @@ impl ToolContext {
         }
     }
 
+    /// Asks a person for a value by a schema that is known at run time only, as [`elicit`](Self::elicit) does for a type. The answer
+    /// fits the schema. `None` when the person declines.
+    ///
+    /// # Errors
+    ///
+    /// `Denied` when nobody could be asked, `Aborted` when the person dismissed the question or the call is cancelled or over.
+    pub async fn elicit_value(&self, elicitation: Elicitation) -> Result<Option<Value>, ToolError> {
+        self.put(Question::Elicit(elicitation)).await?.into_value()
+    }
+
     /// Puts a question to a person, whatever any rule says of it.
     pub(crate) async fn put(&self, question: Question) -> Result<Answer, ToolError> {
         let settings = &self.scope().toolkit.settings;
         self.check_cancelled()?;
         let away = self.live().leave(Reason::Asking);
-        let number = self.log(|asks| match &question {
+        let number = self.note_ask(|asks| match &question {
             Question::Approve(ask) => asks.begin("tool", ask),
             Question::Elicit(elicitation) => asks.begin_elicitation(&elicitation.message),
         });

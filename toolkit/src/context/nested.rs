@@ -74,9 +74,9 @@ impl ToolContext {
         let above = Above { live: Arc::clone(live), depth };
         let options =
             CallOptions { cancel: Some(live.token.clone()), above: Some(above), ..CallOptions::default() };
-        let approver = self.approver.clone();
+        let (approver, attached) = (self.approver.clone(), self.attached.clone());
         let within_read_only = self.tool().annotations().read_only_hint;
-        let options = CallOptions { approver, within_read_only, ..options };
+        let options = CallOptions { approver, attached, within_read_only, ..options };
         Ok((ToolCall::new(id, name, arguments), options))
     }
 }

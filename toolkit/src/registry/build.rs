@@ -97,7 +97,7 @@ impl Builder {
         });
         diagnostics.extend(of_policy);
         diagnostics.extend(self.settings.permissions.diagnostics(snapshot.iter().map(Tool::permission)));
-        let Self { services, mut settings, data_dir, linked, .. } = self;
+        let Self { services, sources, mut settings, data_dir, linked, .. } = self;
         let data_dir = data_dir.or_else(default_data_dir);
         // A model is told where a file is, and its tools may work in another directory than the process.
         let data_dir = data_dir.and_then(|directory| std::path::absolute(directory).ok());
@@ -118,6 +118,7 @@ impl Builder {
             services,
             settings,
             diagnostics,
+            sources,
             factories,
             skills,
             makes_services,

@@ -45,6 +45,20 @@ impl<T> Drop for Job<'_, T> {
     }
 }
 
+/// Waits for all of them, but no longer than `limit`. One that panics is over.
+pub(crate) async fn all_within<'a, F>(futures: impl Iterator<Item = F>, limit: Duration)
+where
+    F: Future<Output = ()> + Send + 'a,
+{
+    let job = |future: F| {
+        Job::new("source of tools", async {
+            future.await;
+            Ok(())
+        })
+    };
+    at_once(futures.map(job).collect(), limit).await;
+}
+
 /// The results in the order of the jobs. One that panics is an error, and so is one that is not ready after `limit`; without
 /// a runtime that has timers there is no limit.
 pub(super) async fn at_once<T>(jobs: Vec<Job<'_, T>>, limit: Duration) -> Vec<Result<T, ToolError>> {

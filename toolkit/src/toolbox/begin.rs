@@ -53,7 +53,7 @@ impl Toolbox {
         });
         let report = Report::begin(&self.0, &call, found.as_ref().ok().map(|(_, tool)| *tool));
         let ToolCall { id, name, arguments } = call;
-        let CallOptions { cancel, timeout, approver, above, within_read_only } = options;
+        let CallOptions { cancel, timeout, approver, attached, above, within_read_only } = options;
         let (tool, (prepared, redactor)) = match found {
             Ok((place, tool)) => (Called::Listed(place), prepare(tool, arguments, &toolkit.settings)),
             Err(error) => (Called::Own(Tool::nameless().named(name.clone())), (Err(error), None)),
@@ -64,7 +64,7 @@ impl Toolbox {
         };
         let mut begun = Begun {
             context: ToolContext::new(id, name, tool, Arc::clone(&self.0), cancel, above, redactor)
-                .with_approver(approver),
+                .with(approver, attached),
             start: Start { arguments, repairs, timeout, within_read_only, report, outcome: None, key: None },
         };
         if let Some(error) = refused {

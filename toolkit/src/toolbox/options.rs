@@ -2,6 +2,7 @@
 
 use crate::approver::Approver;
 use crate::context::Above;
+use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,6 +22,7 @@ pub struct CallOptions {
     pub(crate) cancel: Option<CancellationToken>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) approver: Option<Arc<dyn Approver>>,
+    pub(crate) attached: Option<Arc<dyn Any + Send + Sync>>,
     pub(crate) above: Option<Above>,
     pub(crate) within_read_only: bool,
 }
@@ -70,6 +72,36 @@ impl CallOptions {
     #[must_use]
     pub fn approver(mut self, approver: impl Approver) -> Self {
         self.approver = Some(Arc::new(approver));
+        self
+    }
+
+    /// Gives the call, and the calls that it makes, something of the host's: a tool that knows of it takes it with
+    /// [`ToolContext::attached`](crate::ToolContext::attached). One value; a later one takes the place of an earlier.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use toolkit::prelude::*;
+    /// use toolkit::CallOptions;
+    ///
+    /// /// The connection that a call came by.
+    /// struct Connection(u32);
+    ///
+    /// /// Says which connection it is.
+    /// #[tool(read_only)]
+    /// async fn which(ctx: &ToolContext) -> String {
+    ///     ctx.attached::<Connection>().map_or("none".to_owned(), |connection| connection.0.to_string())
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), toolkit::BuildError> {
+    /// let toolbox = Toolkit::empty().tool(toolkit::tool_ref!(which)).build()?.toolbox(&Caller::new()).await;
+    /// let options = CallOptions::new().attach(Arc::new(Connection(7)));
+    /// assert_eq!(toolbox.call_with(ToolCall::new("1", "which", "{}"), options).await.text(), "7");
+    /// assert_eq!(toolbox.call(ToolCall::new("2", "which", "{}")).await.text(), "none");
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn attach<T: Send + Sync + 'static>(mut self, value: Arc<T>) -> Self {
+        self.attached = Some(value);
         self
     }
 }

@@ -1,6 +1,6 @@
 //! What a person typed, as an answer.
 
-use crate::ask::{AllowScope, Answer, PendingAsk};
+use crate::ask::{AllowScope, Answer, Choice, PendingAsk};
 use crate::escape::escape_line;
 use serde_json::{Map, Number, Value};
 
@@ -92,10 +92,17 @@ impl<'a> Field<'a> {
     }
 
     fn form(&self) -> String {
-        if let Some(options) = self.schema.get("enum").and_then(Value::as_array) {
-            let options: Vec<String> =
-                options.iter().map(|option| escape_line(&in_text(option)).into_owned()).collect();
-            return format!("one of {}", options.join(", "));
+        if let Some(Choice { options, is_several }) = Choice::of(self.schema) {
+            let shown = |(value, title): &(&Value, Option<&str>)| {
+                let value = escape_line(&in_text(value)).into_owned();
+                match title {
+                    Some(title) => format!("{value} ({})", escape_line(title)),
+                    None => value,
+                }
+            };
+            let options: Vec<String> = options.iter().map(shown).collect();
+            let how = if is_several { "any of, with commas between," } else { "one of" };
+            return format!("{how} {}", options.join(", "));
         }
         match self.kind() {
             "integer" => "a whole number".to_owned(),
@@ -116,13 +123,19 @@ impl<'a> Field<'a> {
             return if self.is_required { Err("it is needed".to_owned()) } else { Ok(None) };
         }
         let wanted = || format!("type {}", self.form());
-        if let Some(options) = self.schema.get("enum").and_then(Value::as_array) {
-            return options
-                .iter()
-                .find(|option| in_text(option) == typed)
-                .cloned()
-                .map(Some)
-                .ok_or_else(wanted);
+        if let Some(Choice { options, is_several }) = Choice::of(self.schema) {
+            let chosen = |typed: &str| {
+                let mut options = options.iter();
+                options
+                    .find(|(value, title)| in_text(value) == typed || *title == Some(typed))
+                    .map(|(value, _)| (*value).clone())
+            };
+            let value = if is_several {
+                typed.split(',').map(|word| chosen(word.trim())).collect::<Option<Vec<_>>>().map(Value::from)
+            } else {
+                chosen(typed)
+            };
+            return value.map(Some).ok_or_else(wanted);
         }
         let value = match self.kind() {
             "integer" => {
@@ -208,8 +221,10 @@ mod tests {
                 "share": {"type": "number"},
                 "really": {"type": "boolean"},
                 "color": {"type": "string", "enum": ["red", "green"]},
+                "size": {"type": "string", "oneOf": [{"const": "s", "title": "Small"}, {"const": "l"}]},
+                "days": {"type": "array", "items": {"type": "string", "enum": ["mo", "tu"]}},
             },
-            "required": ["text", "color"],
+            "required": ["text", "color", "size", "days"],
         });
         let fields = Field::all(&schema);
         let prompts: Vec<String> = fields.iter().map(Field::prompt).collect();
@@ -221,6 +236,8 @@ mod tests {
                 "  share (a number, optional): ",
                 "  really (y or n, optional): ",
                 "  color (one of red, green): ",
+                "  size (one of s (Small), l): ",
+                "  days (any of, with commas between, mo, tu): ",
             ]
         );
         for (field, line, expected) in [
@@ -237,6 +254,12 @@ mod tests {
             (3, "x", Err("type y or n")),
             (4, "red", Ok(Some(json!("red")))),
             (4, "blue", Err("type one of red, green")),
+            (5, "s", Ok(Some(json!("s")))),
+            (5, "Small", Ok(Some(json!("s")))),
+            (5, "m", Err("type one of s (Small), l")),
+            (6, "tu, mo", Ok(Some(json!(["tu", "mo"])))),
+            (6, "mo", Ok(Some(json!(["mo"])))),
+            (6, "mo,", Err("type any of, with commas between, mo, tu")),
         ] {
             assert_eq!(fields[field].read(line), expected.map_err(str::to_owned), "{line}");
         }

@@ -180,6 +180,14 @@ impl Places {
         self.find(pointer).map(|spot| spot.key.unwrap_or(spot.value))
     }
 
+    /// The same where what stands at a pointer stands elsewhere now, or nowhere.
+    pub(crate) fn moved(self, to: impl Fn(&str) -> Option<String>) -> Self {
+        let mut found: Vec<(String, Spot)> =
+            self.0.into_iter().filter_map(|(pointer, spot)| Some((to(&pointer)?, spot))).collect();
+        found.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+        Self(found)
+    }
+
     /// Every value, by its pointer.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, Place)> {
         self.0.iter().map(|(pointer, spot)| (pointer.as_str(), spot.value))

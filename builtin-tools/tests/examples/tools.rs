@@ -94,8 +94,8 @@ pub(crate) fn others() -> Vec<Tool> {
     vec![
         make("forecast", Source::plugin("weather")),
         make("forecast_radar", Source::plugin("weather")).optional(),
-        make("docs_search", Source::mcp("docs")),
-        make("docs_publish", Source::mcp("docs")),
+        make("docs__search", Source::mcp("docs")),
+        make("docs__publish", Source::mcp("docs")),
     ]
 }
 

@@ -13,6 +13,7 @@ const BENCHES: &[Bench] = &[
     Bench { name: "compile", summary: "what a tool costs to compile, beside other libraries" },
     Bench { name: "dispatch", summary: "what a call of a tool costs, beside other libraries" },
     Bench { name: "exec", summary: "what running commands costs, beside doing it by hand" },
+    Bench { name: "mcp", summary: "what a call over MCP costs, beside other servers" },
     Bench { name: "files", summary: "what the file tools cost, beside programs that do the same work" },
 ];
 

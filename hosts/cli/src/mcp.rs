@@ -1,131 +1,171 @@
-//! `mcp`: the tools for clients of the Model Context Protocol.
+//! `mcp`: the tools for clients of the Model Context Protocol, and tools of its servers.
 
+mod client_files;
+mod edit;
+mod install;
+mod serve;
+mod servers;
 mod token;
 
 use crate::console::Console;
 use crate::exit::{Exit, Stop};
-use crate::options::text;
-use crate::signals::Watch;
-use clap::{Arg, ArgMatches, Command, value_parser};
-use std::net::SocketAddr;
+use crate::options::{Format, text};
+use clap::{ArgMatches, Command};
+use std::collections::BTreeMap;
 use std::path::Path;
-use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
-use toolkit::{Caller, CancellationToken, Toolkit};
-use toolkit_mcp::{Bearer, HttpOptions, HttpService, ServerOptions, serve_http, serve_stdio_with};
+use toolkit::{Builder, Caller, Configuration, Diagnostic, LoadOptions, Toolkit, escape_line};
+use toolkit_mcp::{ClientOptions, McpServers};
 
 /// What stands after `mcp`.
 #[derive(Debug, Clone)]
-pub(crate) struct McpRequest {
-    http: Option<SocketAddr>,
-    hosts: Vec<String>,
-    origins: Vec<String>,
-    /// Counts as `tools.profile`.
-    pub(crate) profile: Option<String>,
+pub(crate) enum McpRequest {
+    Serve(serve::ServeRequest),
+    Add(servers::AddRequest),
+    Remove { name: String },
+    List,
+    Test { name: Option<String> },
+    Install(install::InstallRequest),
+}
+
+impl McpRequest {
+    /// What counts as `tools.profile`.
+    pub(crate) fn profile(&self) -> Option<&str> {
+        match self {
+            Self::Serve(request) => request.profile.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// Whether it needs the tools.
+    pub(crate) fn needs_toolkit(&self) -> bool {
+        matches!(self, Self::Serve(_) | Self::Test { .. })
+    }
 }
 
 pub(crate) fn command() -> Command {
     Command::new("mcp")
-        .about("Serves the tools to clients of the Model Context Protocol")
+        .about(
+            "Serves the tools to clients of the Model Context Protocol, and brings in those of its servers",
+        )
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .subcommand(
-            Command::new("serve")
-                .about("Serves the tools to the client that started this, or over HTTP")
-                .long_about(
-                    "Serves the tools to the client at the other end of standard input and output, or, with --http, to \
-                     any number of clients that have the token.\n\nWhat tools ask goes to the client, which shows it to its \
-                     user. Clients that cannot show questions get tools that only read, and what the configuration allows.",
-                )
-                .arg(
-                    Arg::new("http")
-                        .long("http")
-                        .value_name("ADDRESS")
-                        .value_parser(value_parser!(SocketAddr))
-                        .help("Serves HTTP there, as 127.0.0.1:8808, at /mcp; 0 for the port takes any"),
-                )
-                .arg(
-                    Arg::new("host")
-                        .long("allow-host")
-                        .value_name("HOST")
-                        .action(clap::ArgAction::Append)
-                        .requires("http")
-                        .help("A name by which clients reach it, beside those of this machine"),
-                )
-                .arg(
-                    Arg::new("origin")
-                        .long("allow-origin")
-                        .value_name("ORIGIN")
-                        .action(clap::ArgAction::Append)
-                        .requires("http")
-                        .help("The origin of pages that may call it, as https://example.org:443"),
-                )
-                .arg(
-                    Arg::new("profile")
-                        .long("profile")
-                        .value_name("PROFILE")
-                        .help("The profile of tools, as --set tools.profile=PROFILE"),
-                ),
-        )
+        .subcommand(serve::command())
+        .subcommands(servers::commands())
+        .subcommand(install::command())
 }
 
-pub(crate) fn request(matches: &mut ArgMatches) -> McpRequest {
-    // Nothing else stands there.
-    let mut matches = matches.remove_subcommand().map(|(_, matches)| matches).unwrap_or_default();
-    let mut all = |id: &str| matches.remove_many::<String>(id).into_iter().flatten().collect();
-    let (hosts, origins) = (all("host"), all("origin"));
-    McpRequest { http: matches.remove_one("http"), hosts, origins, profile: text(&mut matches, "profile") }
+pub(crate) fn request(matches: &mut ArgMatches) -> Result<McpRequest, Stop> {
+    let Some((name, mut matches)) = matches.remove_subcommand() else {
+        return Err(Stop::usage("a subcommand is missing; `mcp --help` lists them"));
+    };
+    let server = |matches: &mut ArgMatches| text(matches, "name").unwrap_or_default();
+    Ok(match name.as_str() {
+        "add" => McpRequest::Add(servers::add_request(&mut matches)?),
+        "remove" => McpRequest::Remove { name: server(&mut matches) },
+        "list" => McpRequest::List,
+        "test" => McpRequest::Test { name: text(&mut matches, "name") },
+        "install" => McpRequest::Install(install::request(&mut matches)),
+        _ => McpRequest::Serve(serve::request(&mut matches)),
+    })
 }
 
-/// Serves until the client goes, or until this is interrupted.
+/// Does what needs no tools.
+pub(crate) fn run_without_tools(
+    request: &McpRequest,
+    load: &LoadOptions,
+    caller: &Caller,
+    format: Format,
+    console: &mut Console<'_>,
+) -> Result<Exit, Stop> {
+    match request {
+        McpRequest::Add(request) => servers::add(request, load, console),
+        McpRequest::Remove { name } => servers::remove(name, load, console),
+        McpRequest::Install(request) => install::run(request, caller, console),
+        _ => servers::list(load, format, console),
+    }
+}
+
+/// Does what needs tools.
 pub(crate) fn run(
     request: McpRequest,
     toolkit: Toolkit,
+    servers: &McpServers,
     caller: Caller,
-    data_dir: Option<&Path>,
-    runtime: &Runtime,
+    host: &Host<'_>,
     console: &mut Console<'_>,
 ) -> Result<Exit, Stop> {
-    let cancel = CancellationToken::new();
-    let watch = Watch::start(cancel.clone())?;
-    let server = ServerOptions::new().named("toolkit", env!("CARGO_PKG_VERSION"));
-    match request.http {
-        None => runtime.block_on(async {
-            tokio::select! {
-                ended = serve_stdio_with(toolkit, caller, server) => {
-                    ended.map_err(|error| Stop::failed(error.to_string()))
-                }
-                () = cancel.cancelled() => Ok(()),
+    let exit = match request {
+        McpRequest::Serve(request) => {
+            serve::run(request, toolkit, caller, host.data_dir, host.runtime, console)
+        }
+        _ => servers::test(servers, &toolkit, host.runtime, host.format, console),
+    };
+    host.runtime.block_on(servers.stop());
+    exit
+}
+
+/// What it runs with.
+pub(crate) struct Host<'a> {
+    pub(crate) data_dir: Option<&'a Path>,
+    pub(crate) runtime: &'a Runtime,
+    pub(crate) format: Format,
+}
+
+/// The servers of a configuration, for a tool alone where it is known which is called.
+pub(crate) fn servers_of(
+    configuration: &Configuration,
+    caller: &Caller,
+    load: &LoadOptions,
+    only: Only<'_>,
+) -> McpServers {
+    let mut options = ClientOptions::new().workspace(caller.workspace_dir());
+    if let Some(directory) = load.data_dir_path() {
+        options = options.data_dir(directory);
+    }
+    let mut settings = configuration.mcp();
+    match only {
+        Only::All => McpServers::new(&settings, options),
+        Only::Tool(name) => McpServers::new(&settings, options).only_for(name),
+        Only::Server(name) => {
+            settings.retain(|other, _| other == name);
+            McpServers::new(&settings, options)
+        }
+        Only::None => McpServers::new(&BTreeMap::new(), options),
+    }
+}
+
+/// Which servers are needed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Only<'a> {
+    All,
+    Tool(&'a str),
+    Server(&'a str),
+    None,
+}
+
+/// Lets a toolkit have their tools.
+pub(crate) fn with(toolkit: Builder, servers: &McpServers) -> Builder {
+    if servers.is_empty() { toolkit } else { toolkit.tool_source(servers.clone()) }
+}
+
+/// What was noticed of them.
+pub(crate) fn noticed(servers: &McpServers) -> Vec<Diagnostic> {
+    servers.status().into_iter().flat_map(|status| status.diagnostics).collect()
+}
+
+/// Says which of them cannot be had.
+pub(crate) fn note(servers: &McpServers, console: &mut Console<'_>) {
+    for status in servers.status() {
+        let name = escape_line(&status.name);
+        match status.state {
+            toolkit_mcp::ServerState::Failed { why } => {
+                console.note(&format!("warning: the MCP server `{name}` cannot be reached: {why}"));
             }
-        })?,
-        Some(address) => {
-            let mut options = HttpOptions::new().allow_hosts(request.hosts).allow_origins(request.origins);
-            if !address.ip().is_loopback() && !address.ip().is_unspecified() {
-                options = options.allow_hosts([address.ip().to_string()]);
+            toolkit_mcp::ServerState::Starting => {
+                console.note(&format!("warning: the MCP server `{name}` is not there yet"));
             }
-            options.server = server;
-            options.shutdown = cancel.clone();
-            let token = token::of(data_dir)?;
-            let service = Bearer::new(HttpService::new(toolkit, caller, options), &token.text);
-            runtime.block_on(async {
-                let unusable =
-                    |error| Stop::cannot_start(format!("{address} cannot be listened on: {error}"));
-                let listener = TcpListener::bind(address).await.map_err(unusable)?;
-                let address = listener.local_addr().map_err(unusable)?;
-                console.note(&format!("serving at http://{address}/mcp"));
-                console.note(&match (token.is_new, token.path) {
-                    (true, path) => format!(
-                        "the token of clients, made just now and kept in {}: {}",
-                        path.display(),
-                        token.text
-                    ),
-                    (false, path) => format!("the token of clients is in {}", path.display()),
-                });
-                serve_http(listener, toolkit_mcp::at_path("/mcp", service), cancel)
-                    .await
-                    .map_err(|error| Stop::failed(format!("serving ended: {error}")))
-            })?;
+            _ => {}
         }
     }
-    Ok(watch.call_ended().map_or(Exit::Success, |_| Exit::Success))
 }

@@ -229,9 +229,10 @@ impl Options {
         let request = request(&name, &mut subcommand)?;
         #[cfg(feature = "mcp")]
         let load = match &request {
-            Request::Mcp(McpRequest { profile: Some(profile), .. }) => {
-                load.set(format!("tools.profile={profile}"))
-            }
+            Request::Mcp(request) => match request.profile() {
+                Some(profile) => load.set(format!("tools.profile={profile}")),
+                None => load,
+            },
             _ => load,
         };
         Ok(Self { format, caller, load, request })
@@ -293,7 +294,7 @@ fn request(subcommand: &str, matches: &mut ArgMatches) -> Result<Request, Stop> 
         "config" => Request::Config(config::request(matches)?),
         "trust" => Request::Trust(trust::request(matches)),
         #[cfg(feature = "mcp")]
-        "mcp" => Request::Mcp(mcp::request(matches)),
+        "mcp" => Request::Mcp(mcp::request(matches)?),
         other => return Err(Stop::usage(format!("there is no subcommand `{other}`"))),
     })
 }

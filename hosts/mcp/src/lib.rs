@@ -1,4 +1,5 @@
-//! Serves a toolkit to clients of the [Model Context Protocol](https://modelcontextprotocol.io): editors, chat apps, agents.
+//! Serves a toolkit to clients of the [Model Context Protocol](https://modelcontextprotocol.io): editors, chat apps, agents. And brings in
+//! the tools of its servers: `McpServers`, with the feature `client`.
 //!
 //! ```no_run
 //! use toolkit::prelude::*;
@@ -24,15 +25,24 @@
 //! request of its own, from 2026-07-28 on the call answers with what it needs and is called once more with the answer; a client
 //! that cannot be asked is a host without anybody to ask.
 //!
+//! A tool that wants more of its client than a person's answers, such as its model, takes the `rmcp::service::Peer<RoleServer>` with
+//! [`ToolContext::attached`](toolkit::ToolContext::attached).
+//!
 //! Who has a handler of their own, with prompts, resources or completions, keeps it and hands tools on to a [`ToolServer`], whose
 //! methods are those of [`ServerHandler`](rmcp::ServerHandler).
 
+#[cfg(feature = "client")]
+mod client;
 #[cfg(feature = "http")]
 mod http;
+mod level;
 mod server;
+mod sorted;
 mod stdio;
 
 #[cfg(feature = "http")]
 pub use crate::http::{AtPath, Bearer, HttpBody, HttpOptions, HttpService, at_path, new_token, serve_http};
+#[cfg(feature = "client")]
+pub use client::{ClientOptions, McpServers, ServerState, ServerStatus};
 pub use server::{Principal, ServerOptions, ToolServer};
 pub use stdio::{ServeError, serve_stdio, serve_stdio_with};

@@ -1,16 +1,20 @@
 //! The server: tools of one toolkit for one client.
 
+#![expect(deprecated, reason = "clients of the versions that have logging set its level")]
+
 mod answered;
 mod approver;
 mod call;
 mod definition;
 mod outputs;
 mod principal;
-mod progress;
+mod prompts;
 mod result;
 mod suspended;
+mod telling;
 mod watched;
 
+use crate::level::level;
 use outputs::Outputs;
 pub use principal::Principal;
 use principal::Sessions;
@@ -18,16 +22,18 @@ use principal::Sessions;
 pub(crate) use principal::Stateless;
 use rmcp::model::SubscriptionFilter;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, ErrorData, Implementation, InitializeRequestParams,
-    InitializeResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
+    CallToolRequestParams, CallToolResponse, ErrorData, GetPromptRequestParams, GetPromptResponse,
+    Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, PromptsCapability, ReadResourceRequestParams,
+    ReadResourceResponse, ServerCapabilities, ServerConfig, SetLevelRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
-use std::sync::{Arc, Mutex, PoisonError};
+use serde_json::Map;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use suspended::Suspended;
-use toolkit::{Caller, Toolbox, Toolkit};
+use toolkit::{Caller, LogLevel, ToolWatch, Toolbox, Toolkit};
 use watched::Owned;
 
 /// What a server says of itself, and its limits.
@@ -102,7 +108,8 @@ impl ServerOptions {
 /// The tools of a toolkit, for one client. Cheap to clone; clones serve the same client.
 ///
 /// It is a handler for rmcp by itself. To add tools to a handler of your own, forward `list_tools`, `call_tool`, `get_tool`,
-/// `on_initialized` and, for outputs that were too long, `list_resources` and `read_resource`:
+/// `on_initialized`, `set_level`, `accepted_subscription_filter` and `listen`, and, for outputs that were too long,
+/// `list_resources` and `read_resource`:
 ///
 /// ```
 /// use rmcp::ServerHandler;
@@ -147,13 +154,15 @@ struct Shared {
     toolkit: Toolkit,
     caller: Caller,
     options: ServerOptions,
-    /// What the client was last shown.
-    toolbox: Mutex<Option<Toolbox>>,
+    /// What the client was last shown, and what has changed since then.
+    toolbox: Mutex<Option<(Toolbox, ToolWatch)>>,
     /// Calls that wait for the client to come back with an answer.
     suspended: Suspended,
     outputs: Outputs,
     /// What tells the client of changes.
     watching: Mutex<Option<Owned>>,
+    /// The least grave of what calls say for those who look for faults that the client is told.
+    log_level: Mutex<LogLevel>,
     /// Whose it is, once that is known, and the sessions of those who have none of the protocol's.
     sessions: Sessions,
 }
@@ -173,7 +182,18 @@ impl ToolServer {
     fn of_sessions(toolkit: Toolkit, caller: Caller, options: ServerOptions, sessions: Sessions) -> Self {
         let suspended = Suspended::new(options.answer_within, options.most_waiting);
         let (toolbox, outputs, watching) = (Mutex::default(), Outputs::default(), Mutex::default());
-        Self(Arc::new(Shared { toolkit, caller, options, toolbox, suspended, outputs, watching, sessions }))
+        let log_level = Mutex::new(LogLevel::Info);
+        Self(Arc::new(Shared {
+            toolkit,
+            caller,
+            options,
+            toolbox,
+            suspended,
+            outputs,
+            watching,
+            log_level,
+            sessions,
+        }))
     }
 
     /// The toolkit.
@@ -183,8 +203,9 @@ impl ToolServer {
 
     /// What the client sees, made anew.
     async fn renew(&self) -> Toolbox {
+        let changes = self.0.toolkit.watch_tools();
         let toolbox = self.0.toolkit.toolbox(&self.0.caller).await;
-        *self.0.toolbox.lock().unwrap_or_else(PoisonError::into_inner) = Some(toolbox.clone());
+        *self.lock() = Some((toolbox.clone(), changes));
         toolbox
     }
 
@@ -197,8 +218,22 @@ impl ToolServer {
         }
     }
 
+    fn log_level(&self) -> LogLevel {
+        *self.0.log_level.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn shown(&self) -> Option<Toolbox> {
-        self.0.toolbox.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.lock().as_ref().map(|(toolbox, _)| toolbox.clone())
+    }
+
+    /// Tells of changes since the client was last shown something.
+    fn changes(&self) -> ToolWatch {
+        let shown = self.lock().as_ref().map(|(_, changes)| changes.clone());
+        shown.unwrap_or_else(|| self.0.toolkit.watch_tools())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<(Toolbox, ToolWatch)>> {
+        self.0.toolbox.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -218,11 +253,13 @@ fn random<const BYTES: usize>() -> String {
 impl ServerHandler for ToolServer {
     fn get_info(&self) -> ServerConfig {
         let ServerOptions { name, version, instructions, .. } = &self.0.options;
-        let capabilities = ServerCapabilities::builder()
+        let mut capabilities = ServerCapabilities::builder()
             .enable_tools()
             .enable_tool_list_changed()
             .enable_resources()
             .build();
+        // Skills.
+        capabilities.prompts = self.0.toolkit.tool(prompts::SKILL).map(|_| PromptsCapability::default());
         let mut info = ServerConfig::new(capabilities);
         info.server_info = Implementation::new(name, version);
         info.instructions.clone_from(instructions);
@@ -237,7 +274,20 @@ impl ServerHandler for ToolServer {
         // From here on the session is its principal's.
         self.of(&context)?;
         context.peer.set_peer_info(request.clone());
-        self.negotiate_initialize(&request)
+        let mut result = self.negotiate_initialize(&request)?;
+        // What begins so has it; later versions of the protocol have it no more.
+        result.capabilities.logging = Some(Map::new());
+        Ok(result)
+    }
+
+    async fn set_level(
+        &self,
+        request: SetLevelRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let server = self.of(&context)?;
+        *server.0.log_level.lock().unwrap_or_else(PoisonError::into_inner) = level(request.level);
+        Ok(())
     }
 
     async fn list_tools(
@@ -253,8 +303,12 @@ impl ServerHandler for ToolServer {
     }
 
     fn get_tool(&self, name: &str) -> Option<rmcp::model::Tool> {
-        let definition = self.shown()?.definition(name).ok()?;
-        definition::tool(definition)
+        // It is asked for the schema alone, by which headers are checked, and before it is known whose request it is.
+        let definition = match self.shown() {
+            Some(toolbox) => toolbox.definition(name).ok(),
+            None => self.0.toolkit.tool(name).and_then(|tool| tool.definition().ok()),
+        };
+        definition::tool(definition?)
     }
 
     async fn call_tool(
@@ -263,6 +317,22 @@ impl ServerHandler for ToolServer {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         call::call(&self.of(&context)?, request, context).await
+    }
+
+    async fn list_prompts(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Ok(prompts::list(&self.of(&context)?.renew().await))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        prompts::get(&self.of(&context)?, request, context).await
     }
 
     async fn list_resources(

@@ -6,6 +6,7 @@ use http::{Method, Request, Response, StatusCode};
 use http_body::Body;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
+use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde::Deserialize;
@@ -87,14 +88,20 @@ impl HttpOptions {
 ///
 /// It knows nobody: put a layer around it that authenticates, [`Bearer`](crate::Bearer) or your own, which puts a
 /// [`Principal`](crate::Principal) into the request's extensions.
-#[derive(Clone)]
-pub struct HttpService {
-    inner: StreamableHttpService<ToolServer, LocalSessionManager>,
+pub struct HttpService<H = ToolServer> {
+    inner: StreamableHttpService<H, LocalSessionManager>,
     stateless: Arc<Stateless>,
     options: Arc<HttpOptions>,
 }
 
-impl std::fmt::Debug for HttpService {
+impl<H> Clone for HttpService<H> {
+    fn clone(&self) -> Self {
+        let (inner, stateless) = (self.inner.clone(), Arc::clone(&self.stateless));
+        Self { inner, stateless, options: Arc::clone(&self.options) }
+    }
+}
+
+impl<H> std::fmt::Debug for HttpService<H> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("HttpService").field("options", &self.options).finish_non_exhaustive()
     }
@@ -106,6 +113,18 @@ pub type HttpBody = BoxBody<Bytes, Infallible>;
 impl HttpService {
     /// Serves what `caller` may use. Each session of the protocol is one of the toolkit's, and so is each principal without one.
     pub fn new(toolkit: Toolkit, caller: Caller, options: HttpOptions) -> Self {
+        Self::with_handler(toolkit, caller, options, |tools| tools)
+    }
+}
+
+impl<H: ServerHandler> HttpService<H> {
+    /// Serves handlers of your own, each with the tools of one client, to which it hands on what is about tools; see [`ToolServer`].
+    pub fn with_handler(
+        toolkit: Toolkit,
+        caller: Caller,
+        options: HttpOptions,
+        handler: impl Fn(ToolServer) -> H + Send + Sync + 'static,
+    ) -> Self {
         let stateless = Stateless::new(ToolServer::with_options(toolkit, caller, options.server.clone()));
         let make = {
             let (stateless, most) = (Arc::clone(&stateless), options.most_sessions);
@@ -113,7 +132,7 @@ impl HttpService {
                 if stateless.live() >= most {
                     return Err(io::Error::other(format!("{most} sessions are open already")));
                 }
-                Ok(stateless.server())
+                Ok(handler(stateless.server()))
             }
         };
         let mut sessions = LocalSessionManager::default();
@@ -199,8 +218,9 @@ pub(super) fn refusal(status: StatusCode, text: String) -> Response<HttpBody> {
     response
 }
 
-impl<B> Service<Request<B>> for HttpService
+impl<B, H> Service<Request<B>> for HttpService<H>
 where
+    H: ServerHandler,
     B: Body<Data: Send> + Send + 'static,
     B::Error: Into<Box<dyn Error + Send + Sync>>,
 {

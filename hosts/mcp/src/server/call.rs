@@ -3,11 +3,13 @@
 use super::approver::{Eliciting, Mute, shows_forms};
 use super::principal::is_stateless;
 use super::suspended::{Fingerprint, Next, Running};
-use super::{ToolServer, progress, result};
+use super::telling::Telling;
+use super::{ToolServer, result};
 use rmcp::RoleServer;
 use rmcp::model::{CallToolRequestParams, CallToolResponse, ErrorData};
 use rmcp::service::RequestContext;
 use serde_json::Value;
+use std::sync::Arc;
 use toolkit::{CallOptions, ToolCall, Toolbox};
 
 pub(super) async fn call(
@@ -28,20 +30,20 @@ pub(super) async fn call(
     let fingerprint = (can_ask && is_stateless(&context)).then(|| Fingerprint::of(&name, &arguments));
     let call = ToolCall::new(context.id.to_string(), name, arguments);
     if let Some(fingerprint) = fingerprint {
-        let running = Running::start(toolbox, call);
+        let running = Running::start(toolbox, call, context.peer.clone());
         return drive(server, running, fingerprint, &context).await;
     }
-    let options = CallOptions::new().cancel(context.ct.clone());
+    let options = CallOptions::new().cancel(context.ct.clone()).attach(Arc::new(context.peer.clone()));
     let options = if can_ask {
         options.approver(Eliciting { peer: context.peer.clone() })
     } else {
         options.approver(Mute)
     };
-    let result = match context.meta.get_progress_token() {
+    let result = match Telling::wanted(server, &context) {
         None => toolbox.call_with(call, options).await,
-        Some(token) => {
+        Some(telling) => {
             let (events, id) = (toolbox.events(), call.id.clone());
-            let telling = progress::tell(events, &id, &context.peer, token);
+            let telling = telling.tell(events, &id, &context.peer);
             tokio::join!(toolbox.call_with(call, options), telling).0
         }
     };
@@ -62,11 +64,11 @@ async fn drive(
     context: &RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
     let toolbox = running.toolbox.clone();
-    let next = match context.meta.get_progress_token() {
+    let next = match Telling::wanted(server, context) {
         None => until_asked(server, &mut running, context).await,
-        Some(token) => {
+        Some(telling) => {
             let (events, id) = (toolbox.events(), running.call_id.clone());
-            let mut telling = std::pin::pin!(progress::tell(events, &id, &context.peer, token));
+            let mut telling = std::pin::pin!(telling.tell(events, &id, &context.peer));
             let mut next = std::pin::pin!(until_asked(server, &mut running, context));
             tokio::select! {
                 () = &mut telling => next.await,

@@ -12,10 +12,13 @@
 
 use super::answered;
 use super::watched::Owned;
+use crate::sorted::sorted;
+use rmcp::RoleServer;
 use rmcp::model::{
     CallToolResponse, ElicitRequest, ElicitResult, ErrorData, InputRequest, InputRequests,
     InputRequiredResult, InputResponses,
 };
+use rmcp::service::Peer;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, HashMap};
@@ -24,8 +27,8 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use toolkit::{
-    Answer, Answering, Approver, CallOptions, CancellationToken, DeniedBy, PendingAsk, ToolCall, ToolResult,
-    Toolbox,
+    Answer, Answering, Approver, CallOptions, CancellationToken, DeniedBy, PendingAsk, Question, ToolCall,
+    ToolResult, Toolbox,
 };
 
 /// How many questions of one call may come at once before the next has to wait.
@@ -43,18 +46,6 @@ impl Fingerprint {
         // The order of members says nothing.
         hash.update(sorted(arguments).to_string());
         Self(hash.finalize().into())
-    }
-}
-
-fn sorted(value: &Value) -> Value {
-    match value {
-        Value::Object(members) => {
-            let members: BTreeMap<&String, Value> =
-                members.iter().map(|(key, value)| (key, sorted(value))).collect();
-            members.into_iter().map(|(key, value)| (key.clone(), value)).collect()
-        }
-        Value::Array(items) => items.iter().map(sorted).collect(),
-        other => other.clone(),
     }
 }
 
@@ -150,10 +141,11 @@ pub(super) enum Next {
 }
 
 impl Running {
-    pub(super) fn start(toolbox: Toolbox, call: ToolCall) -> Self {
+    pub(super) fn start(toolbox: Toolbox, call: ToolCall, peer: Peer<RoleServer>) -> Self {
         let (sender, news) = mpsc::channel(AT_ONCE);
         let cancel = CancellationToken::new();
-        let options = CallOptions::new().cancel(cancel.clone()).approver(Forwarding(sender));
+        let options =
+            CallOptions::new().cancel(cancel.clone()).approver(Forwarding(sender)).attach(Arc::new(peer));
         let call_id = call.id.clone();
         let calling = toolbox.clone();
         let task = tokio::spawn(async move { calling.call_with(call, options).await });
@@ -164,7 +156,7 @@ impl Running {
     pub(super) async fn next(&mut self, cancelled: &CancellationToken) -> Next {
         loop {
             while let Ok(asked) = self.news.try_recv() {
-                self.open.insert(asked.ask.id().to_owned(), asked);
+                self.open(asked);
             }
             // Answered elsewhere, or given up.
             self.open.retain(|_, asked| !asked.answer.is_closed());
@@ -174,13 +166,21 @@ impl Running {
             let is_cancelled = self.cancel.is_cancelled();
             tokio::select! {
                 biased;
-                Some(asked) = self.news.recv() => {
-                    self.open.insert(asked.ask.id().to_owned(), asked);
-                }
+                Some(asked) = self.news.recv() => self.open(asked),
                 done = &mut self.task => return done.map_or(Next::Lost, |done| Next::Done(Box::new(done))),
                 () = cancelled.cancelled(), if !is_cancelled => self.cancel.cancel(),
             }
         }
+    }
+
+    /// Puts a question to those that are open, by the name that the tool gives it, else by its id.
+    fn open(&mut self, asked: Asked) {
+        let name = match asked.ask.question() {
+            Question::Elicit(elicitation) => elicitation.name.clone(),
+            _ => None,
+        };
+        let name = name.filter(|name| !self.open.contains_key(name));
+        self.open.insert(name.unwrap_or_else(|| asked.ask.id().to_owned()), asked);
     }
 
     /// What the client is asked. What the protocol has no form for is denied.

@@ -40,7 +40,8 @@ pub(super) fn watch(server: &ToolServer, peer: Peer<RoleServer>) {
 
 /// Tells a client that listens of changes, until it no longer does.
 pub(super) async fn listen(server: &ToolServer, context: &SubscriptionContext) {
-    let mut changes = server.0.toolkit.watch_tools();
+    // A change between the list and this is told too.
+    let mut changes = server.changes();
     let telling =
         async { while changes.changed().await && context.sink().notify_tool_list_changed().await.is_ok() {} };
     tokio::select! {

@@ -1,7 +1,7 @@
 //! Lists of tools, and their changes.
 
 use super::{GENERATIONS, Person, connect, connect_with};
-use rmcp::model::PaginatedRequestParams;
+use rmcp::model::{GetPromptRequestParams, PaginatedRequestParams};
 use serde_json::{Value, json};
 use std::time::Duration;
 use toolkit::prelude::*;
@@ -104,4 +104,39 @@ async fn what_comes_and_goes_is_told_and_counts() {
     // Also for a client that does not list again.
     assert_eq!(super::text(&connected.call("late", Value::Object(serde_json::Map::new())).await), "here");
     assert_eq!(connected.client.list_all_tools().await.unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn skills_are_prompts_in_both_generations() {
+    let skill = || {
+        let schema = json!({"type": "object", "properties": {"skill": {"type": "string", "enum": ["plan", "review"]}}});
+        Tool::builder("skill")
+            .description("Loads a skill.\n\nAvailable skills:\n- plan: Plans a journey.\n- review")
+            .input_schema(schema)
+            .read_only()
+            .build(|_, args| async move {
+                match args.required::<String>("skill")?.as_str() {
+                    "plan" => Ok("First look at the map.".to_owned()),
+                    _ => Err(ToolError::failed("its file is gone")),
+                }
+            })
+            .unwrap()
+    };
+    for version in GENERATIONS {
+        let connected = connect(&version, Person::default(), Toolkit::empty().tool(skill())).await;
+        let listed = connected.client.list_all_prompts().await.unwrap();
+        let shown: Vec<(&str, Option<&str>)> =
+            listed.iter().map(|prompt| (prompt.name.as_str(), prompt.description.as_deref())).collect();
+        assert_eq!(shown, [("plan", Some("Plans a journey.")), ("review", None)]);
+        let got = connected.client.get_prompt(GetPromptRequestParams::new("plan")).await.unwrap();
+        let said = serde_json::to_value(&got.messages[0]).unwrap();
+        assert_eq!(said["content"]["text"], "First look at the map.");
+        let failed = connected.client.get_prompt(GetPromptRequestParams::new("review")).await.unwrap_err();
+        assert!(failed.to_string().contains("its file is gone"), "{failed}");
+        let unknown = connected.client.get_prompt(GetPromptRequestParams::new("other")).await.unwrap_err();
+        assert!(unknown.to_string().contains("there is no prompt"), "{unknown}");
+        let without = connect(&version, Person::default(), Toolkit::empty()).await;
+        let info = without.client.peer_info().unwrap();
+        assert!(info.capabilities.prompts.is_none());
+    }
 }

@@ -1,0 +1,207 @@
+//! Changing a file of JSON that people write: what is not changed stays as they wrote it, comments included.
+
+use crate::exit::Stop;
+use crate::save;
+use jsonc_parser::ParseOptions;
+use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
+use serde_json::Value;
+use similar::TextDiff;
+use std::fs::{self, DirBuilder};
+use std::io::{ErrorKind, Read as _};
+use std::path::Path;
+
+/// The largest file that is changed, in bytes.
+const LARGEST: u64 = 16 << 20;
+
+/// How a file is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Dialect {
+    /// JSON with comments.
+    WithComments,
+    /// Our own: JSON5.
+    Json5,
+}
+
+impl Dialect {
+    fn options(self) -> ParseOptions {
+        let is_json5 = self == Self::Json5;
+        ParseOptions {
+            allow_comments: true,
+            allow_trailing_commas: true,
+            allow_missing_commas: false,
+            allow_loose_object_property_names: is_json5,
+            allow_single_quoted_strings: is_json5,
+            allow_hexadecimal_numbers: is_json5,
+            allow_unary_plus_numbers: is_json5,
+            allow_bare_decimal_point_numbers: is_json5,
+            allow_non_finite_numbers: is_json5,
+            allow_extended_string_escapes: is_json5,
+        }
+    }
+}
+
+/// The text of a file; `None` where it is not there.
+pub(super) fn read(path: &Path) -> Result<Option<String>, Stop> {
+    let unreadable = |error: &dyn std::fmt::Display| {
+        Stop::failed(format!("{} cannot be read, and is left as it is: {error}", path.display()))
+    };
+    let file = match fs::File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(unreadable(&error)),
+    };
+    let mut text = String::new();
+    file.take(LARGEST + 1).read_to_string(&mut text).map_err(|error| unreadable(&error))?;
+    if text.len() as u64 > LARGEST {
+        return Err(unreadable(&format!("it has more than {LARGEST} bytes")));
+    }
+    Ok(Some(text))
+}
+
+/// The text with `value` as the member `name` of the object that these keys lead to from its root, or without that member.
+///
+/// # Errors
+///
+/// Why the text cannot be changed; it is not understood, or has something else there.
+pub(super) fn changed(
+    text: &str,
+    dialect: Dialect,
+    keys: &[&str],
+    name: &str,
+    value: Option<&Value>,
+) -> Result<String, String> {
+    let begun = if text.trim().is_empty() { "{\n}\n" } else { text };
+    let root = CstRootNode::parse(begun, &dialect.options()).map_err(|error| error.to_string())?;
+    let mut object = root.object_value().ok_or("it is no object")?;
+    for key in keys {
+        if is_twice(&object, key) {
+            return Err(format!("it has `{key}` twice"));
+        }
+        let is_there = object.get(key).is_some();
+        if !is_there && value.is_none() {
+            return Ok(text.to_owned());
+        }
+        let next = if is_there { object.object_value(key) } else { object.object_value_or_create(key) };
+        object = next.ok_or_else(|| format!("its `{key}` is no object"))?;
+    }
+    if is_twice(&object, name) {
+        return Err(format!("its `{}` has `{name}` twice", keys.join(".")));
+    }
+    match (object.get(name), value) {
+        (Some(member), Some(value)) => member.set_value(input(value)),
+        (Some(member), None) => member.remove(),
+        (None, Some(value)) => {
+            object.append(name, input(value));
+        }
+        (None, None) => {}
+    }
+    Ok(root.to_string())
+}
+
+fn is_twice(object: &CstObject, name: &str) -> bool {
+    let names = object.properties().into_iter().filter_map(|property| property.decoded_name());
+    names.filter(|other| other == name).count() > 1
+}
+
+fn input(value: &Value) -> CstInputValue {
+    match value {
+        Value::Null => CstInputValue::Null,
+        Value::Bool(value) => CstInputValue::Bool(*value),
+        Value::Number(number) => CstInputValue::Number(number.to_string()),
+        Value::String(text) => CstInputValue::String(text.clone()),
+        Value::Array(items) => CstInputValue::Array(items.iter().map(input).collect()),
+        Value::Object(members) => {
+            CstInputValue::Object(members.iter().map(|(name, value)| (name.clone(), input(value))).collect())
+        }
+    }
+}
+
+/// What changes, as a unified diff.
+pub(super) fn diff(path: &Path, before: &str, after: &str) -> String {
+    let name = path.display().to_string();
+    TextDiff::from_lines(before, after).unified_diff().context_radius(3).header(&name, &name).to_string()
+}
+
+/// Writes it whole or not at all; a new one can be read by its owner alone, since secrets may come into it.
+pub(super) fn write(path: &Path, text: &str) -> Result<(), Stop> {
+    let write = || {
+        if let Some(directory) = path.parent() {
+            DirBuilder::new().recursive(true).create(directory)?;
+        }
+        if path.symlink_metadata().is_err() {
+            let mut options = fs::OpenOptions::new();
+            options.write(true).create_new(true);
+            #[cfg(unix)]
+            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+            options.open(path)?;
+        }
+        save::write(path, text.as_bytes())
+    };
+    write().map_err(|error| Stop::failed(format!("{} cannot be written: {error}", path.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_is_not_changed_stays_as_it_was_written() {
+        let text = "// Mine.\n{\n  tools: { deny: ['exec'], }, // not that\n  mcp: {\n    // The first.\n    a: { command: 'a' },\n  },\n}\n";
+        let value = json!({"command": "b", "args": ["-x", "y z"]});
+        let added = changed(text, Dialect::Json5, &["mcp"], "b", Some(&value)).unwrap();
+        for kept in [
+            "// Mine.\n{\n  tools: { deny: ['exec'], }, // not that\n",
+            "// The first.\n    a: { command: 'a' },",
+        ] {
+            assert!(added.contains(kept), "{added}");
+        }
+        assert!(added.contains("\"y z\""), "{added}");
+        assert_eq!(changed(&added, Dialect::Json5, &["mcp"], "b", None).unwrap(), text);
+        let replaced = changed(text, Dialect::Json5, &["mcp"], "a", Some(&value)).unwrap();
+        assert!(replaced.contains("// The first.") && !replaced.contains("'a'"), "{replaced}");
+        let without = changed(text, Dialect::Json5, &["mcp"], "a", None).unwrap();
+        assert!(!without.contains("command") && without.contains("mcp: {"), "{without}");
+    }
+
+    #[test]
+    fn an_empty_file_is_begun() {
+        for text in ["", "\n", "{}", "{ }\n"] {
+            let added =
+                changed(text, Dialect::WithComments, &["servers"], "a", Some(&json!({"command": "x"})))
+                    .unwrap();
+            let value: Value = serde_json::from_str(&added).unwrap();
+            assert_eq!(value, json!({"servers": {"a": {"command": "x"}}}), "{added}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_understood_is_left() {
+        for (text, expected) in [
+            ("[]", "it is no object"),
+            ("{\"mcpServers\": []}", "its `mcpServers` is no object"),
+            ("{\"mcpServers\": {}, \"mcpServers\": {}}", "it has `mcpServers` twice"),
+            ("{\"mcpServers\": {\"a\": 1, \"a\": 2}}", "its `mcpServers` has `a` twice"),
+            ("{\"mcpServers\": {}", ""),
+            ("{mcpServers: {}}", ""),
+            ("{'mcpServers': {}}", ""),
+        ] {
+            let error =
+                changed(text, Dialect::WithComments, &["mcpServers"], "a", Some(&json!({}))).unwrap_err();
+            assert!(error.contains(expected), "{text}: {error}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_new_file_is_its_owners_alone() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a/b.json");
+        write(&path, "{}").unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(read(&path).unwrap().as_deref(), Some("{}"));
+        assert!(read(&directory.path().join("c")).unwrap().is_none());
+        assert!(read(directory.path()).is_err());
+    }
+}

@@ -1,0 +1,122 @@
+//! `mcp serve`: the tools for clients of the Model Context Protocol.
+
+use super::token;
+use crate::console::Console;
+use crate::exit::{Exit, Stop};
+use crate::options::text;
+use crate::signals::Watch;
+use clap::{Arg, ArgMatches, Command, value_parser};
+use std::net::SocketAddr;
+use std::path::Path;
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+use toolkit::{Caller, CancellationToken, Toolkit};
+use toolkit_mcp::{Bearer, HttpOptions, HttpService, ServerOptions, serve_http, serve_stdio_with};
+
+/// What stands after `mcp serve`.
+#[derive(Debug, Clone)]
+pub(crate) struct ServeRequest {
+    http: Option<SocketAddr>,
+    hosts: Vec<String>,
+    origins: Vec<String>,
+    /// Counts as `tools.profile`.
+    pub(super) profile: Option<String>,
+}
+
+pub(super) fn command() -> Command {
+    Command::new("serve")
+        .about("Serves the tools to the client that started this, or over HTTP")
+        .long_about(
+            "Serves the tools to the client at the other end of standard input and output, or, with --http, to \
+             any number of clients that have the token.\n\nWhat tools ask goes to the client, which shows it to its \
+             user. Clients that cannot show questions get tools that only read, and what the configuration allows.",
+        )
+        .arg(
+            Arg::new("http")
+                .long("http")
+                .value_name("ADDRESS")
+                .value_parser(value_parser!(SocketAddr))
+                .help("Serves HTTP there, as 127.0.0.1:8808, at /mcp; 0 for the port takes any"),
+        )
+        .arg(
+            Arg::new("host")
+                .long("allow-host")
+                .value_name("HOST")
+                .action(clap::ArgAction::Append)
+                .requires("http")
+                .help("A name by which clients reach it, beside those of this machine"),
+        )
+        .arg(
+            Arg::new("origin")
+                .long("allow-origin")
+                .value_name("ORIGIN")
+                .action(clap::ArgAction::Append)
+                .requires("http")
+                .help("The origin of pages that may call it, as https://example.org:443"),
+        )
+        .arg(
+            Arg::new("profile")
+                .long("profile")
+                .value_name("PROFILE")
+                .help("The profile of tools, as --set tools.profile=PROFILE"),
+        )
+}
+
+pub(super) fn request(matches: &mut ArgMatches) -> ServeRequest {
+    let mut all = |id: &str| matches.remove_many::<String>(id).into_iter().flatten().collect();
+    let (hosts, origins) = (all("host"), all("origin"));
+    ServeRequest { http: matches.remove_one("http"), hosts, origins, profile: text(matches, "profile") }
+}
+
+/// Serves until the client goes, or until this is interrupted.
+pub(super) fn run(
+    request: ServeRequest,
+    toolkit: Toolkit,
+    caller: Caller,
+    data_dir: Option<&Path>,
+    runtime: &Runtime,
+    console: &mut Console<'_>,
+) -> Result<Exit, Stop> {
+    let cancel = CancellationToken::new();
+    let watch = Watch::start(cancel.clone())?;
+    let server = ServerOptions::new().named("toolkit", env!("CARGO_PKG_VERSION"));
+    match request.http {
+        None => runtime.block_on(async {
+            tokio::select! {
+                ended = serve_stdio_with(toolkit, caller, server) => {
+                    ended.map_err(|error| Stop::failed(error.to_string()))
+                }
+                () = cancel.cancelled() => Ok(()),
+            }
+        })?,
+        Some(address) => {
+            let mut options = HttpOptions::new().allow_hosts(request.hosts).allow_origins(request.origins);
+            if !address.ip().is_loopback() && !address.ip().is_unspecified() {
+                options = options.allow_hosts([address.ip().to_string()]);
+            }
+            options.server = server;
+            options.shutdown = cancel.clone();
+            let token = token::of(data_dir)?;
+            let service = Bearer::new(HttpService::new(toolkit, caller, options), &token.text);
+            runtime.block_on(async {
+                let unusable =
+                    |error| Stop::cannot_start(format!("{address} cannot be listened on: {error}"));
+                let listener = TcpListener::bind(address).await.map_err(unusable)?;
+                let address = listener.local_addr().map_err(unusable)?;
+                console.note(&format!("serving at http://{address}/mcp"));
+                console.note(&match (token.is_new, token.path) {
+                    (true, path) => format!(
+                        "the token of clients, made just now and kept in {}: {}",
+                        path.display(),
+                        token.text
+                    ),
+                    (false, path) => format!("the token of clients is in {}", path.display()),
+                });
+                serve_http(listener, toolkit_mcp::at_path("/mcp", service), cancel)
+                    .await
+                    .map_err(|error| Stop::failed(format!("serving ended: {error}")))
+            })?;
+        }
+    }
+    Ok(watch.call_ended().map_or(Exit::Success, |_| Exit::Success))
+}

@@ -1,0 +1,294 @@
+//! `mcp add`, `remove`, `list` and `test`: the servers whose tools are tools here.
+
+use super::edit::{self, Dialect};
+use crate::config;
+use crate::console::Console;
+use crate::definitions::print_json;
+use crate::exit::{Exit, Stop};
+use crate::options::{Format, text};
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use serde_json::{Map, Value, json};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use tokio::runtime::Runtime;
+use toolkit::{Configuration, LoadOptions, McpServerSettings, Toolkit, escape_line};
+use toolkit_mcp::{McpServers, ServerState};
+
+/// What stands after `mcp add`.
+#[derive(Debug, Clone)]
+pub(crate) struct AddRequest {
+    name: String,
+    settings: Value,
+    force: bool,
+}
+
+pub(super) fn commands() -> [Command; 4] {
+    let name = || Arg::new("name").value_name("NAME").help("The server, as the configuration names it");
+    let many = |name: &'static str, value: &'static str, help: &'static str| {
+        Arg::new(name).long(name).value_name(value).action(ArgAction::Append).help(help)
+    };
+    [
+        Command::new("add")
+            .about("Writes a server into this user's configuration")
+            .override_usage("toolkit mcp add [OPTIONS] <NAME> -- <COMMAND> [ARG]...\n       toolkit mcp add [OPTIONS] <NAME> --url <URL>")
+            .arg(name().required(true))
+            .arg(Arg::new("url").long("url").value_name("URL").conflicts_with("command").help("The address of the server"))
+            .arg(many("header", "NAME=VALUE", "A header to send along; `${env:TOKEN}` in the value stands for a variable").requires("url"))
+            .arg(many("env", "NAME[=VALUE]", "A variable of its environment; without a value it is taken from yours at each start").requires("command"))
+            .arg(Arg::new("cwd").long("cwd").value_name("DIR").requires("command").help("The directory that it works in [default: the workspace]"))
+            .arg(
+                Arg::new("sandbox")
+                    .long("sandbox")
+                    .value_name("MODE")
+                    .value_parser(["off", "read-only", "workspace-write"])
+                    .requires("command")
+                    .help("What the operating system keeps it from"),
+            )
+            .arg(
+                Arg::new("no-network")
+                    .long("no-network")
+                    .action(ArgAction::SetTrue)
+                    .requires("sandbox")
+                    .help("Keeps it from the network too"),
+            )
+            .arg(
+                Arg::new("timeout-ms")
+                    .long("timeout-ms")
+                    .value_name("NUMBER")
+                    .value_parser(value_parser!(u64).range(1..=3_600_000))
+                    .help("How long an answer may take, in milliseconds"),
+            )
+            .arg(Arg::new("force").long("force").action(ArgAction::SetTrue).help("Replaces one of this name"))
+            .arg(
+                Arg::new("command")
+                    .value_name("COMMAND")
+                    .num_args(1..)
+                    .last(true)
+                    .required_unless_present("url")
+                    .help("The program to start, and its arguments"),
+            ),
+        Command::new("remove")
+            .about("Takes a server out of this user's configuration")
+            .arg(name().required(true)),
+        Command::new("list").about("Lists the servers that are configured"),
+        Command::new("test")
+            .about("Starts the servers, and says what each brings")
+            .arg(name().help("Only this one")),
+    ]
+}
+
+pub(super) fn add_request(matches: &mut ArgMatches) -> Result<AddRequest, Stop> {
+    let pairs = |matches: &mut ArgMatches, id: &str| -> Vec<String> {
+        matches.remove_many::<String>(id).into_iter().flatten().collect()
+    };
+    let name = text(matches, "name").unwrap_or_default();
+    let mut settings = Map::new();
+    if let Some(url) = text(matches, "url") {
+        settings.insert("url".to_owned(), url.into());
+    }
+    let mut command = matches.remove_many::<String>("command").into_iter().flatten();
+    if let Some(program) = command.next() {
+        settings.insert("command".to_owned(), program.into());
+        let args: Vec<String> = command.collect();
+        if !args.is_empty() {
+            settings.insert("args".to_owned(), args.into());
+        }
+    }
+    let mut headers = Map::new();
+    for pair in pairs(matches, "header") {
+        let Some((name, value)) = pair.split_once('=') else {
+            return Err(Stop::usage(format!("--header takes NAME=VALUE, and {pair:?} has no `=`")));
+        };
+        headers.insert(name.to_owned(), value.into());
+    }
+    let mut env = Map::new();
+    for pair in pairs(matches, "env") {
+        match pair.split_once('=') {
+            Some((name, value)) => env.insert(name.to_owned(), value.into()),
+            None => env.insert(pair.clone(), format!("${{env:{pair}}}").into()),
+        };
+    }
+    for (key, members) in [("headers", headers), ("env", env)] {
+        if !members.is_empty() {
+            settings.insert(key.to_owned(), members.into());
+        }
+    }
+    for key in ["cwd", "sandbox"] {
+        if let Some(value) = text(matches, key) {
+            settings.insert(key.to_owned(), value.into());
+        }
+    }
+    if matches.get_flag("no-network") {
+        settings.insert("network".to_owned(), false.into());
+    }
+    if let Some(limit) = matches.remove_one::<u64>("timeout-ms") {
+        settings.insert("timeoutMs".to_owned(), limit.into());
+    }
+    Ok(AddRequest { name, settings: settings.into(), force: matches.get_flag("force") })
+}
+
+fn user_file(load: &LoadOptions) -> Result<PathBuf, Stop> {
+    let file = load.user_file_path().map(Path::to_owned);
+    file.ok_or_else(|| {
+        Stop::failed("there is no directory for a user's configuration; set TOOLKIT_CONFIG_DIR")
+    })
+}
+
+/// The file with a server, or without it, if that can be used.
+fn change(file: &Path, before: &str, name: &str, settings: Option<&Value>) -> Result<String, Stop> {
+    let left = |why: &str| Stop::failed(format!("{} is left as it is: {why}", file.display()));
+    let after = edit::changed(before, Dialect::Json5, place(before, name), name, settings)
+        .map_err(|why| left(&why))?;
+    // What is wrong with it is said before it is there, with the places that it would have.
+    let directory = tempfile_beside(file);
+    let trial = directory.join("toolkit.json5");
+    let written = std::fs::create_dir_all(&directory).and_then(|()| std::fs::write(&trial, &after));
+    let checked = match written {
+        Ok(()) => Configuration::load(LoadOptions::new().user_file(&trial).environment(std::env::vars_os())),
+        Err(error) => return Err(left(&format!("it cannot be checked: {error}"))),
+    };
+    let _ = std::fs::remove_dir_all(&directory);
+    match checked {
+        Ok(_) => Ok(after),
+        Err(error) => {
+            let text = error.to_string().replace(&trial.display().to_string(), &file.display().to_string());
+            Err(left(&format!("with this it could not be used: {text}")))
+        }
+    }
+}
+
+/// A directory beside a file: relative names in a configuration belong to where it is.
+fn tempfile_beside(file: &Path) -> PathBuf {
+    let parent = file.parent().unwrap_or(Path::new("."));
+    parent.join(format!(".toolkit-check-{}", std::process::id()))
+}
+
+pub(super) fn add(request: &AddRequest, load: &LoadOptions, console: &mut Console<'_>) -> Result<Exit, Stop> {
+    let AddRequest { name, settings, force } = request;
+    let file = user_file(load)?;
+    let before = edit::read(&file)?.unwrap_or_default();
+    let is_there = json5_has(&before, name);
+    if is_there && !force {
+        return Err(Stop::failed(format!(
+            "{} has a server `{}` already; `--force` replaces it",
+            file.display(),
+            escape_line(name)
+        )));
+    }
+    let after = change(&file, &before, name, Some(settings))?;
+    edit::write(&file, &after)?;
+    let what = if is_there { "Replaced" } else { "Added" };
+    console.print(&format!("{what} `{}` in {}\n", escape_line(name), file.display()))?;
+    console.note(&format!("`mcp test {}` starts it and says what it brings", escape_line(name)));
+    Ok(Exit::Success)
+}
+
+pub(super) fn remove(name: &str, load: &LoadOptions, console: &mut Console<'_>) -> Result<Exit, Stop> {
+    let file = user_file(load)?;
+    let before = edit::read(&file)?.unwrap_or_default();
+    if !json5_has(&before, name) {
+        return Err(Stop::failed(format!("{} has no server `{}`", file.display(), escape_line(name))));
+    }
+    let after = edit::changed(&before, Dialect::Json5, place(&before, name), name, None)
+        .map_err(|why| Stop::failed(format!("{} is left as it is: {why}", file.display())))?;
+    edit::write(&file, &after)?;
+    console.print(&format!("Removed `{}` from {}\n", escape_line(name), file.display()))?;
+    Ok(Exit::Success)
+}
+
+/// Where servers may stand.
+const PLACES: [&[&str]; 2] = [&["mcp"], &["mcp", "servers"]];
+
+/// Where a server stands in the text of a configuration, or would.
+fn place(text: &str, name: &str) -> &'static [&'static str] {
+    PLACES.into_iter().find(|place| stands_at(text, place, name)).unwrap_or(PLACES[0])
+}
+
+fn stands_at(text: &str, place: &[&str], name: &str) -> bool {
+    edit::changed(text, Dialect::Json5, place, name, None).is_ok_and(|without| without != text)
+}
+
+/// Whether a server stands in the text of a configuration.
+fn json5_has(text: &str, name: &str) -> bool {
+    PLACES.iter().any(|place| stands_at(text, place, name))
+}
+
+pub(super) fn list(load: &LoadOptions, format: Format, console: &mut Console<'_>) -> Result<Exit, Stop> {
+    let configuration = config::load(load.clone())?;
+    config::note(&configuration, console);
+    let servers = configuration.mcp();
+    let origin = |name: &str| {
+        let pointer = format!("/mcp/{}", name.replace('~', "~0").replace('/', "~1"));
+        configuration.origins().find(&pointer).map(ToString::to_string).unwrap_or_default()
+    };
+    if format == Format::Json {
+        let each = servers.iter().map(
+            |(name, settings)| json!({"name": name, "settings": shown(settings), "origin": origin(name)}),
+        );
+        return print_json(&each.collect(), console).map(|()| Exit::Success);
+    }
+    if servers.is_empty() {
+        console.note("No server is configured; `mcp add NAME -- COMMAND` adds one.");
+    }
+    let mut text = String::new();
+    for (name, settings) in &servers {
+        let what = match settings {
+            McpServerSettings::Command(server) => {
+                let words = std::iter::once(&server.command).chain(&server.args);
+                words.map(|word| escape_line(word).into_owned()).collect::<Vec<_>>().join(" ")
+            }
+            McpServerSettings::Url(server) => escape_line(&server.url).into_owned(),
+            _ => String::new(),
+        };
+        let _ = writeln!(text, "{}  {what}  ({})", escape_line(name), escape_line(&origin(name)));
+    }
+    console.print(&text).map(|()| Exit::Success)
+}
+
+/// What is configured, without secrets.
+fn shown(settings: &McpServerSettings) -> Value {
+    serde_json::to_value(settings).unwrap_or_default()
+}
+
+pub(super) fn test(
+    servers: &McpServers,
+    toolkit: &Toolkit,
+    runtime: &Runtime,
+    format: Format,
+    console: &mut Console<'_>,
+) -> Result<Exit, Stop> {
+    if servers.is_empty() {
+        return Err(Stop::failed("there is no such server; `mcp list` lists those that are configured"));
+    }
+    runtime.block_on(servers.start(toolkit));
+    let status = servers.status();
+    let is_fine = status.iter().all(|status| matches!(status.state, ServerState::Ready { .. }));
+    let exit = if is_fine { Exit::Success } else { Exit::Failed };
+    if format == Format::Json {
+        let each = status.iter().map(|status| {
+            let state = match &status.state {
+                ServerState::Ready { tools, about } => {
+                    json!({"state": "ready", "tools": tools, "about": about})
+                }
+                ServerState::Failed { why } => json!({"state": "failed", "why": why}),
+                _ => json!({"state": "starting"}),
+            };
+            json!({"name": status.name, "state": state, "diagnostics": status.diagnostics})
+        });
+        return print_json(&each.collect(), console).map(|()| exit);
+    }
+    let mut text = String::new();
+    for status in &status {
+        let name = escape_line(&status.name);
+        let _ = match &status.state {
+            ServerState::Ready { tools, about } => writeln!(text, "{name}: {tools} tools ({about})"),
+            ServerState::Failed { why } => writeln!(text, "{name}: cannot be reached: {why}"),
+            _ => writeln!(text, "{name}: is not there yet"),
+        };
+        let is_told = |message: &str| matches!(&status.state, ServerState::Failed { why } if why == message);
+        for diagnostic in status.diagnostics.iter().filter(|diagnostic| !is_told(&diagnostic.message)) {
+            let _ = writeln!(text, "  {}", diagnostic.message);
+        }
+    }
+    console.print(&text).map(|()| exit)
+}

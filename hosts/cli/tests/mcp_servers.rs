@@ -1,0 +1,224 @@
+//! `toolkit mcp add`, `list`, `test`, `remove` and `install`, and calls of servers' tools.
+
+#![cfg(all(target_os = "linux", feature = "mcp"))]
+#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
+
+use serde_json::{Value, json};
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+use tempfile::TempDir;
+
+/// A person with a configuration, data and a workspace of their own.
+struct Person(TempDir);
+
+/// What came of a command.
+struct Ran {
+    code: Option<i32>,
+    out: String,
+    err: String,
+}
+
+impl Person {
+    fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        for name in ["work", "user", "data", "home"] {
+            fs::create_dir(directory.path().join(name)).unwrap();
+        }
+        Self(directory)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn file(&self) -> String {
+        fs::read_to_string(self.path("user/toolkit.json5")).unwrap()
+    }
+
+    fn run(&self, args: &[&str]) -> Ran {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_toolkit"));
+        command.args(args).current_dir(self.path("work")).stdin(Stdio::null());
+        command.env("TOOLKIT_CONFIG_DIR", self.path("user")).env("TOOLKIT_DATA_DIR", self.path("data"));
+        command.env("HOME", self.path("home")).env_remove("XDG_CONFIG_HOME").env("TOKEN_OF_FAR", "a-token");
+        let Output { status, stdout, stderr } = command.output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        Ran { code: status.code(), out: text(stdout), err: text(stderr) }
+    }
+
+    fn fine(&self, args: &[&str]) -> String {
+        let ran = self.run(args);
+        assert_eq!(ran.code, Some(0), "{args:?}: {}{}", ran.out, ran.err);
+        ran.out
+    }
+
+    fn fails(&self, args: &[&str]) -> String {
+        let ran = self.run(args);
+        assert_ne!(ran.code, Some(0), "{args:?}: {}", ran.out);
+        ran.err
+    }
+}
+
+/// This very command as a server: what it serves are its own tools.
+const ITSELF: [&str; 4] = ["--", env!("CARGO_BIN_EXE_toolkit"), "mcp", "serve"];
+
+#[test]
+fn a_server_is_added_tried_called_and_removed() {
+    let person = Person::new();
+    fs::write(person.path("work/notes.txt"), "one\ntwo\n").unwrap();
+    let added =
+        person.fine(&[&["mcp", "add", "own", "--env", "HOME", "--timeout-ms", "9000"], &ITSELF[..]].concat());
+    assert!(added.starts_with("Added `own` in ") && added.ends_with("user/toolkit.json5\n"), "{added}");
+    assert_eq!(fs::metadata(person.path("user/toolkit.json5")).unwrap().permissions().mode() & 0o777, 0o600);
+    let listed: Value = serde_json::from_str(&person.fine(&["mcp", "list", "-o", "json"])).unwrap();
+    assert_eq!(listed[0]["name"], "own");
+    assert_eq!(listed[0]["settings"]["timeoutMs"], 9000);
+    assert!(!listed.to_string().contains(&person.path("home").display().to_string()), "{listed}");
+    assert!(person.fine(&["mcp", "list"]).contains("mcp serve  ("), "one a line");
+
+    // What it serves in turn is itself again, and not for ever.
+    fs::rename(person.path("user/toolkit.json5"), person.path("own.json5")).unwrap();
+    let own = person.path("own.json5").display().to_string();
+    let with = |args: &[&str]| person.run(&[&["--config", &own], args].concat());
+    let tested = with(&["mcp", "test"]);
+    assert!(tested.code == Some(0) && tested.out.starts_with("own: "), "{}{}", tested.out, tested.err);
+    assert!(tested.out.contains("tools (toolkit "), "{}", tested.out);
+    let read = with(&["--set", "permission.mcp=allow", "call", "own__read", "--file-path", "notes.txt"]);
+    assert!(read.code == Some(0) && read.out.contains("two"), "{}{}", read.out, read.err);
+    let asked = with(&["call", "own__read", "--file-path", "notes.txt"]);
+    assert_eq!(asked.code, Some(5), "what it says of itself allows nothing: {}", asked.err);
+    let denied =
+        with(&["--set", "tools.deny=[\"mcp:own\"]", "call", "own__read", "--file-path", "notes.txt"]);
+    assert_eq!(denied.code, Some(5), "{}", denied.err);
+    assert!(with(&["list"]).out.lines().any(|line| line.starts_with("own__read")), "it is listed");
+    fs::rename(person.path("own.json5"), person.path("user/toolkit.json5")).unwrap();
+
+    assert!(person.fails(&["mcp", "remove", "other"]).contains("has no server `other`"));
+    person.fine(&["mcp", "remove", "own"]);
+    assert!(!person.file().contains("own"), "{}", person.file());
+    assert!(person.run(&["mcp", "list"]).err.contains("No server is configured"));
+}
+
+#[test]
+fn what_is_written_by_hand_stays() {
+    let person = Person::new();
+    let before = "// Mine.\n{\n  tools: { deny: ['exec'] }, // no commands\n  mcp: {\n    // The first.\n    a: { command: 'a' },\n  },\n}\n";
+    fs::write(person.path("user/toolkit.json5"), before).unwrap();
+    person.fine(&[
+        "mcp",
+        "add",
+        "far",
+        "--url",
+        "https://example.org/mcp",
+        "--header",
+        "Authorization=${env:TOKEN_OF_FAR}",
+        "--force",
+    ]);
+    let after = person.file();
+    assert!(after.starts_with(before.split_once("\n  },").unwrap().0), "{after}");
+    assert!(after.contains("https://example.org/mcp") && !after.contains("a-token"), "{after}");
+    let taken = person.fails(&["mcp", "add", "a", "--", "b"]);
+    assert!(taken.contains("has a server `a` already; `--force` replaces it"), "{taken}");
+    person.fine(&["mcp", "remove", "far"]);
+    assert_eq!(person.file(), before);
+}
+
+#[test]
+fn what_cannot_be_used_is_not_written() {
+    let person = Person::new();
+    for (args, expected) in [
+        (&["mcp", "add", "x", "--url", "ftp://x"][..], "mcp.x.url"),
+        (&["mcp", "add", "x"], "required"),
+        (&["mcp", "add", "x", "--url", "http://x", "--", "y"], "cannot be used with"),
+        (&["mcp", "add", "x", "--header", "A", "--url", "http://x"], "has no `=`"),
+        (&["mcp", "add", "x", "--sandbox", "strong", "--", "y"], "invalid value"),
+    ] {
+        let error = person.fails(args);
+        assert!(error.contains(expected), "{args:?}: {error}");
+        assert!(!person.path("user/toolkit.json5").exists(), "{args:?}");
+    }
+    assert_eq!(fs::read_dir(person.path("user")).unwrap().count(), 0, "nothing is left of the trial");
+    fs::write(person.path("user/toolkit.json5"), "{ mcp: [").unwrap();
+    let error = person.fails(&["mcp", "add", "x", "--", "y"]);
+    assert!(error.contains("is left as it is"), "{error}");
+    assert_eq!(person.file(), "{ mcp: [");
+}
+
+#[test]
+fn a_client_is_told_how_to_start_it_and_keeps_what_it_has() {
+    let person = Person::new();
+    for (client, file, key) in [
+        ("claude", ".config/Claude/claude_desktop_config.json", "mcpServers"),
+        ("cursor", ".cursor/mcp.json", "mcpServers"),
+        ("vscode", ".config/Code/User/mcp.json", "servers"),
+    ] {
+        let path = person.path("home").join(file);
+        let missing = person.fails(&["mcp", "install", "--client", client, "--yes"]);
+        assert!(missing.contains("is that client installed?"), "{missing}");
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let before = format!(
+            "{{\n  // Mine.\n  \"theme\": \"dark\",\n  \"{key}\": {{\n    \"other\": {{ \"command\": \"x\" }}\n  }}\n}}\n"
+        );
+        fs::write(&path, &before).unwrap();
+        // Nobody says yes.
+        let shown = person.run(&["mcp", "install", "--client", client]);
+        assert!(shown.out.contains('+') && shown.out.contains("\"toolkit\""), "{}", shown.out);
+        assert_eq!(
+            (shown.code, fs::read_to_string(&path).unwrap()),
+            (Some(1), before.clone()),
+            "{}",
+            shown.err
+        );
+        person.fine(&["mcp", "install", "--client", client, "--yes", "--profile", "coding"]);
+        let after = fs::read_to_string(&path).unwrap();
+        assert!(after.contains("// Mine.") && after.contains("\"other\": { \"command\": \"x\" }"), "{after}");
+        let value: Value = serde_json::from_str(&after.replace("// Mine.", "")).unwrap();
+        let entry = &value[key]["toolkit"];
+        assert_eq!(entry["command"], env!("CARGO_BIN_EXE_toolkit"));
+        let work = person.path("work").canonicalize().unwrap();
+        assert_eq!(entry["args"], json!(["mcp", "serve", "--workspace", work, "--profile", "coding"]));
+        let again = person.run(&["mcp", "install", "--client", client, "--yes", "--profile", "coding"]);
+        assert!(again.err.contains("has it already"), "{}", again.err);
+        fs::write(&path, "{ \"broken\": ").unwrap();
+        let broken = person.fails(&["mcp", "install", "--client", client, "--yes"]);
+        assert!(broken.contains("is left as it is"), "{broken}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "{ \"broken\": ");
+    }
+}
+
+#[test]
+fn a_project_brings_no_server_before_it_is_trusted() {
+    let person = Person::new();
+    let started = person.path("started");
+    let command = json!({"mcp": {"evil": {"command": "touch", "args": [started]}}});
+    fs::write(person.path("work/toolkit.json5"), command.to_string()).unwrap();
+    for args in [&["list"][..], &["mcp", "test"], &["mcp", "list"], &["call", "evil__x"]] {
+        let ran = person.run(args);
+        assert!(ran.err.contains("mcp.evil") || args == ["mcp", "test"], "{args:?}: {}", ran.err);
+        assert!(!started.exists(), "{args:?}");
+    }
+}
+
+#[test]
+fn servers_may_stand_under_a_key_of_their_own() {
+    let person = Person::new();
+    let write = |text: &str| fs::write(person.path("user/toolkit.json5"), text).unwrap();
+    write("{\n  mcp: {\n    servers: {\n      own: { command: \"x\", args: [\"y\"] },\n    },\n  },\n}\n");
+    let listed = person.fine(&["mcp", "list"]);
+    assert!(listed.starts_with("own  x y  (") && listed.contains("toolkit.json5:4:"), "{listed}");
+    assert!(person.fails(&["mcp", "add", "own", "--", "z"]).contains("has a server `own` already"));
+    person.fine(&["mcp", "add", "own", "--force", "--", "z"]);
+    assert!(person.fine(&["mcp", "list"]).starts_with("own  z  ("));
+    person.fine(&["mcp", "remove", "own"]);
+    assert!(!person.file().contains("own"), "{}", person.file());
+    write("{ mcp: { servers: {\n own: { comand: \"x\" } } } }");
+    let error = person.fails(&["mcp", "list"]);
+    assert!(error.contains("toolkit.json5:2:") && error.contains("mcp.own.comand"), "{error}");
+    // What nobody trusts is ignored here too.
+    write("{}");
+    fs::write(person.path("work/toolkit.json5"), "{ mcp: { servers: { evil: { command: \"x\" } } } }")
+        .unwrap();
+    let ran = person.run(&["mcp", "list"]);
+    assert!(ran.out.is_empty() && ran.err.contains("mcp.evil"), "{}{}", ran.out, ran.err);
+}

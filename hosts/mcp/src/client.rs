@@ -1,0 +1,18 @@
+//! The client: tools of servers elsewhere as tools of a toolkit.
+
+mod asked;
+mod call;
+mod calls;
+mod connect;
+mod handler;
+mod http;
+mod known;
+mod log;
+mod names;
+mod offered;
+mod output;
+mod server;
+mod servers;
+mod spawn;
+
+pub use servers::{ClientOptions, McpServers, ServerState, ServerStatus};

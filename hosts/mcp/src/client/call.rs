@@ -1,0 +1,165 @@
+//! A call of a server's tool.
+
+use super::asked;
+use super::offered::Offered;
+use super::output;
+use super::server::Server;
+use rmcp::RoleClient;
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, CallToolResponse, CallToolResult, ClientRequest, InputRequest,
+    InputRequests, InputResponses, ServerResult,
+};
+use rmcp::service::{Peer, PeerRequestOptions, RequestHandle, ServiceError};
+use serde_json::json;
+use std::sync::Arc;
+use toolkit::{Ask, DynamicArgs, ToolContext, ToolError, ToolErrorKind, ToolOutput, escape_line};
+
+/// How often a server may want to know something more before it is done.
+const MOST_ROUNDS: usize = 16;
+
+pub(super) async fn call(
+    server: &Arc<Server>,
+    offered: &Offered,
+    context: &ToolContext,
+    args: DynamicArgs,
+) -> Result<ToolOutput, ToolError> {
+    agree(server, offered, context).await?;
+    let peer = server.peer(context).await?;
+    let mut params = CallToolRequestParams::new(offered.name.clone()).with_arguments(args.into_map());
+    for _ in 0..MOST_ROUNDS {
+        match once(server, &peer, context, params.clone()).await? {
+            CallToolResponse::Complete(result) => return output::output(result),
+            CallToolResponse::InputRequired(needs) => {
+                params.request_state = needs.request_state;
+                params.input_responses = match needs.input_requests {
+                    Some(requests) => Some(answers(server, context, requests).await?),
+                    None => None,
+                };
+            }
+            _ => return Err(fault(server, "it answered with a task, which was not asked for")),
+        }
+    }
+    Err(fault(server, &format!("it asked for something more {MOST_ROUNDS} times without being done")))
+}
+
+/// Asks about a tool that says something else of itself than it did.
+async fn agree(server: &Arc<Server>, offered: &Offered, context: &ToolContext) -> Result<(), ToolError> {
+    let Some(change) = offered.change() else { return Ok(()) };
+    let title = format!(
+        "call {} although the MCP server `{}` has changed what it says of it",
+        offered.here, server.name
+    );
+    let said = |text: &str| if text.is_empty() { "(nothing)".to_owned() } else { text.to_owned() };
+    let mut ask = Ask::new("mcp", title).with_pattern(&offered.here).raised().once_only();
+    if change.before.description == change.now.description {
+        ask = ask.with_text("changed", "its parameters, or what it says of its effects");
+    } else {
+        ask = ask
+            .with_text("before", said(&change.before.description))
+            .with_text("now", said(&change.now.description));
+    }
+    context.ask_in_person(ask).await?;
+    offered.agreed();
+    if let Err(problem) = server.known.accept(&offered.name, change.now) {
+        server.tell(problem);
+    }
+    Ok(())
+}
+
+/// One request, and its answer.
+async fn once(
+    server: &Arc<Server>,
+    peer: &Peer<RoleClient>,
+    context: &ToolContext,
+    params: CallToolRequestParams,
+) -> Result<CallToolResponse, ToolError> {
+    let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+    let sent = peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await;
+    let handle = sent.map_err(|error| failed(server, error))?;
+    let _begun = server.calls.begin(handle.progress_token.clone(), context);
+    let mut waiting = Waiting(Some(handle));
+    let Some(handle) = waiting.0.as_mut() else { return Err(fault(server, "the request is gone")) };
+    let answer = tokio::select! {
+        answer = &mut handle.rx => answer.unwrap_or(Err(ServiceError::TransportClosed)),
+        () = context.cancellation_token().cancelled() => {
+            return Err(ToolError::aborted(format!(
+                "the call was cancelled, and the MCP server `{}` was told; it may have done a part of it", server.name
+            )));
+        }
+    };
+    waiting.0 = None;
+    match answer.map_err(|error| failed(server, error))? {
+        ServerResult::CallToolResult(result) => Ok(CallToolResponse::Complete(result)),
+        ServerResult::InputRequiredResult(result) => Ok(CallToolResponse::InputRequired(result)),
+        // Without any content it looks like others.
+        ServerResult::EmptyResult(_) => Ok(CallToolResponse::Complete(CallToolResult::success(Vec::new()))),
+        ServerResult::CustomResult(result) => serde_json::from_value(result.0)
+            .map(CallToolResponse::Complete)
+            .map_err(|error| fault(server, &format!("its answer is no result of a tool: {error}"))),
+        _ => Err(fault(server, "its answer is no result of a tool")),
+    }
+}
+
+/// Tells the server when nobody waits for the answer any more.
+struct Waiting(Option<RequestHandle<RoleClient>>);
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if let (Some(handle), Ok(runtime)) = (self.0.take(), tokio::runtime::Handle::try_current()) {
+            runtime.spawn(async move {
+                let _ = handle.cancel(Some("nobody waits for it any more".to_owned())).await;
+            });
+        }
+    }
+}
+
+async fn answers(
+    server: &Arc<Server>,
+    context: &ToolContext,
+    requests: InputRequests,
+) -> Result<InputResponses, ToolError> {
+    let mut answers = InputResponses::new();
+    for (name, request) in requests {
+        let answer = match request {
+            InputRequest::Elicitation(request) => {
+                asked::elicit(&server.name, context, request.params).await?
+            }
+            _ => {
+                // It was told that this client has neither.
+                return Err(fault(server, "it asks for what this client did not say that it has"));
+            }
+        };
+        answers.insert(name, serde_json::to_value(answer).unwrap_or_else(|_| json!(null)));
+    }
+    Ok(answers)
+}
+
+fn fault(server: &Server, what: &str) -> ToolError {
+    ToolError::failed(format!("the MCP server `{}` does not keep to the protocol: {what}", server.name))
+}
+
+/// What a failed request means to a model.
+fn failed(server: &Server, error: ServiceError) -> ToolError {
+    let name = &server.name;
+    match error {
+        ServiceError::McpError(error) => {
+            let message = escape_line(&error.message).into_owned();
+            ToolError::failed(format!(
+                "the MCP server `{name}` refused the call: {message} (code {})",
+                error.code.0
+            ))
+        }
+        ServiceError::TransportClosed | ServiceError::TransportSend(_) | ServiceError::Cancelled { .. } => {
+            server.look();
+            ToolError::new(
+                ToolErrorKind::Unavailable,
+                format!(
+                    "the connection to the MCP server `{name}` ended during the call{}. Whether it did anything is not known; \
+                     it is started again for the next call",
+                    server.last_words()
+                ),
+            )
+        }
+        other => fault(server, &other.to_string()),
+    }
+}

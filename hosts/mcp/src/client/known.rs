@@ -1,0 +1,218 @@
+//! What is known of a server's tools from before: a tool that says something else than it did is asked about again.
+
+use crate::sorted::sorted;
+use data_encoding::HEXLOWER;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use sha2::{Digest as _, Sha256};
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The directory in that of the toolkit's data.
+const DIRECTORY: &str = "mcp-tools";
+/// The most bytes of a file that is read.
+const LARGEST: u64 = 8 << 20;
+/// The most characters that are kept of a description, to be shown beside a new one.
+const MOST_OF_DESCRIPTION: usize = 2_000;
+
+/// What a tool says of itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Said {
+    /// Of all of it.
+    digest: String,
+    /// What it said that it does, as far as it is kept.
+    pub(super) description: String,
+}
+
+impl Said {
+    /// What the definition of a tool says to a model.
+    pub(super) fn of(definition: &Map<String, Value>) -> Self {
+        let mut hash = Sha256::new();
+        // Icons and metadata are for user interfaces.
+        for key in ["name", "title", "description", "inputSchema", "outputSchema", "annotations"] {
+            hash.update(key);
+            hash.update(definition.get(key).map(|value| sorted(value).to_string()).unwrap_or_default());
+            hash.update([0]);
+        }
+        let description = definition.get("description").and_then(Value::as_str).unwrap_or_default();
+        Self {
+            digest: HEXLOWER.encode(&hash.finalize()),
+            description: description.chars().take(MOST_OF_DESCRIPTION).collect(),
+        }
+    }
+}
+
+/// What a tool said before, where it says something else now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Change {
+    pub(super) before: Said,
+    pub(super) now: Said,
+}
+
+/// What is known of the tools of one server.
+#[derive(Debug)]
+pub(super) struct Known {
+    /// Where it is kept, if anywhere.
+    file: Option<PathBuf>,
+    tools: Mutex<Option<BTreeMap<String, Said>>>,
+}
+
+impl Known {
+    /// What is kept of a server in this directory of data; without one it is known as long as the process runs.
+    pub(super) fn of(data_dir: Option<&Path>, server: &str) -> Self {
+        let file = data_dir.map(|directory| {
+            let name = HEXLOWER.encode(&Sha256::digest(server)[..16]);
+            directory.join(DIRECTORY).join(format!("{name}.json"))
+        });
+        Self { file, tools: Mutex::default() }
+    }
+
+    /// Takes note of what these tools say, by their names at the server. Gives back those that say something else than before; they
+    /// stay what they were until [`accept`](Self::accept). What could not be read or kept is told.
+    pub(super) fn note(&self, said: &[(&str, Said)]) -> (BTreeMap<String, Change>, Option<String>) {
+        let (mut tools, mut problem) = self.lock();
+        let known = tools.get_or_insert_default();
+        let mut changes = BTreeMap::new();
+        let mut is_new = false;
+        for (name, now) in said {
+            match known.get(*name) {
+                Some(before) if before == now => {}
+                Some(before) => {
+                    let change = Change { before: before.clone(), now: now.clone() };
+                    changes.insert((*name).to_owned(), change);
+                }
+                None => {
+                    known.insert((*name).to_owned(), now.clone());
+                    is_new = true;
+                }
+            }
+        }
+        if is_new {
+            problem = problem.or(self.keep(known).err());
+        }
+        (changes, problem)
+    }
+
+    /// From now on this is what the tool says.
+    pub(super) fn accept(&self, name: &str, now: Said) -> Result<(), String> {
+        let (mut tools, problem) = self.lock();
+        let known = tools.get_or_insert_default();
+        known.insert(name.to_owned(), now);
+        problem.map_or_else(|| self.keep(known), Err)
+    }
+
+    fn lock(&self) -> (MutexGuard<'_, Option<BTreeMap<String, Said>>>, Option<String>) {
+        let mut tools = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut problem = None;
+        if tools.is_none() {
+            match self.read() {
+                Ok(read) => *tools = Some(read),
+                Err(why) => {
+                    problem = Some(why);
+                    *tools = Some(BTreeMap::new());
+                }
+            }
+        }
+        (tools, problem)
+    }
+
+    fn read(&self) -> Result<BTreeMap<String, Said>, String> {
+        let Some(file) = &self.file else { return Ok(BTreeMap::new()) };
+        let unreadable = |why: &dyn std::fmt::Display| {
+            format!("what is known of its tools cannot be read from {}: {why}", file.display())
+        };
+        let mut text = String::new();
+        match File::open(file) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(BTreeMap::new()),
+            Err(error) => return Err(unreadable(&error)),
+            Ok(opened) => {
+                opened.take(LARGEST).read_to_string(&mut text).map_err(|error| unreadable(&error))?
+            }
+        };
+        serde_json::from_str(&text).map_err(|error| unreadable(&error))
+    }
+
+    /// Writes it whole or not at all.
+    fn keep(&self, tools: &BTreeMap<String, Said>) -> Result<(), String> {
+        let Some(file) = &self.file else { return Ok(()) };
+        let write = || -> io::Result<()> {
+            let directory = file.parent().ok_or(ErrorKind::NotFound)?;
+            fs::create_dir_all(directory)?;
+            let temporary = file.with_extension(format!("{}.part", std::process::id()));
+            let text = serde_json::to_vec(tools)?;
+            let written = File::create(&temporary).and_then(|mut opened| opened.write_all(&text));
+            written.and_then(|()| fs::rename(&temporary, file)).inspect_err(|_| {
+                let _ = fs::remove_file(&temporary);
+            })
+        };
+        write().map_err(|error| {
+            format!("what is known of its tools cannot be kept in {}: {error}", file.display())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn said(definition: Value) -> Said {
+        let Value::Object(definition) = definition else { panic!("no object") };
+        Said::of(&definition)
+    }
+
+    #[test]
+    fn what_a_model_reads_counts_and_nothing_else() {
+        let schema = json!({"type": "object", "properties": {"a": {"type": "string"}, "b": {}}});
+        let first = said(json!({"name": "x", "description": "d", "inputSchema": schema, "icons": []}));
+        let sorted = json!({"properties": {"b": {}, "a": {"type": "string"}}, "type": "object"});
+        assert_eq!(
+            first,
+            said(json!({"inputSchema": sorted, "description": "d", "name": "x", "_meta": {"a": 1}}))
+        );
+        for other in [
+            json!({"name": "x", "description": "d2", "inputSchema": schema}),
+            json!({"name": "x", "description": "d", "inputSchema": {"type": "object"}}),
+            json!({"name": "x", "description": "d", "inputSchema": schema, "outputSchema": {}}),
+            json!({"name": "x", "description": "d", "inputSchema": schema, "annotations": {"readOnlyHint": true}}),
+            json!({"name": "x", "description": "d", "inputSchema": schema, "title": "t"}),
+        ] {
+            assert_ne!(first, said(other.clone()), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_change_stays_one_until_it_is_accepted_also_later() {
+        let directory = tempfile::tempdir().unwrap();
+        let known = || Known::of(Some(directory.path()), "../a server");
+        let (old, new) = (said(json!({"description": "old"})), said(json!({"description": "new"})));
+        assert_eq!(known().note(&[("x", old.clone()), ("y", old.clone())]), (BTreeMap::new(), None));
+        for _ in 0..2 {
+            let (changes, problem) = known().note(&[("x", new.clone()), ("y", old.clone())]);
+            assert_eq!(problem, None);
+            assert_eq!(changes.len(), 1);
+            assert_eq!(changes["x"], Change { before: old.clone(), now: new.clone() });
+        }
+        // A tool that goes and comes again is no new one.
+        assert!(known().note(&[]).0.is_empty());
+        known().accept("x", new.clone()).unwrap();
+        assert!(known().note(&[("x", new), ("y", old.clone())]).0.is_empty());
+        // Another server's are others.
+        assert!(Known::of(Some(directory.path()), "b").note(&[("x", old)]).0.is_empty());
+        assert_eq!(fs::read_dir(directory.path().join(DIRECTORY)).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_told_and_left() {
+        let directory = tempfile::tempdir().unwrap();
+        let known = Known::of(Some(directory.path()), "a");
+        let file = known.file.clone().unwrap();
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, "{").unwrap();
+        let (changes, problem) = known.note(&[("x", said(json!({})))]);
+        assert!(changes.is_empty() && problem.unwrap().contains("cannot be read"));
+    }
+}

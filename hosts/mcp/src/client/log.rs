@@ -1,0 +1,23 @@
+//! What servers say for those who look for faults: the protocol had it up to 2025-11-25.
+
+#![expect(deprecated, reason = "servers of the versions that have it use it")]
+
+use crate::level::level;
+use rmcp::model::LoggingMessageNotificationParam;
+use toolkit::{LogLevel, LogMessage, escape_line};
+
+/// As it is here, and in the log.
+pub(super) fn message(server: &str, params: LoggingMessageNotificationParam) -> LogMessage {
+    let level = level(params.level);
+    let text = params.data.as_str().map_or_else(|| params.data.to_string(), str::to_owned);
+    let text = escape_line(&text);
+    match level {
+        LogLevel::Debug => tracing::debug!(server, "{text}"),
+        LogLevel::Info | LogLevel::Notice => tracing::info!(server, "{text}"),
+        LogLevel::Warning => tracing::warn!(server, "{text}"),
+        _ => tracing::error!(server, "{text}"),
+    }
+    let mut message = LogMessage::new(level, params.data);
+    message.logger = params.logger;
+    message
+}

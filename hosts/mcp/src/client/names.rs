@@ -1,0 +1,141 @@
+//! What tools of servers are called here: `server__tool`, as every provider takes it.
+
+use data_encoding::BASE32_NOPAD;
+use sha2::{Digest as _, Sha256};
+use std::collections::BTreeMap;
+use toolkit::MAX_NAME_BYTES;
+
+/// What stands between server and tool.
+const BETWEEN: &str = "__";
+/// How much of a server's name stays where the whole is too long.
+const MOST_OF_SERVER: usize = 20;
+/// How long what tells shortened names apart is.
+const HASH: usize = 8;
+
+/// The first part of the names of a server's tools: no two underscores in it, and none at its end, so that it can be told from the rest.
+pub(super) fn prefix(server: &str) -> String {
+    let mut prefix = String::new();
+    for c in server.chars() {
+        let c = if c.is_ascii_alphanumeric() { c } else { '_' };
+        match c {
+            '_' if prefix.is_empty() || prefix.ends_with('_') => {}
+            c if prefix.is_empty() && c.is_ascii_digit() => prefix.extend(['s', c]),
+            c if prefix.is_empty() => prefix.push(c.to_ascii_lowercase()),
+            c => prefix.push(c),
+        }
+    }
+    let prefix = prefix.trim_end_matches('_');
+    if prefix.is_empty() { "server".to_owned() } else { prefix.to_owned() }
+}
+
+/// The prefixes of these servers: where two would have the same, each is told apart by what it is really called.
+pub(super) fn prefixes<'a>(servers: impl IntoIterator<Item = &'a str>) -> BTreeMap<&'a str, String> {
+    let mut prefixes: BTreeMap<&str, String> =
+        servers.into_iter().map(|server| (server, prefix(server))).collect();
+    let mut count: BTreeMap<String, usize> = BTreeMap::new();
+    for prefix in prefixes.values() {
+        *count.entry(prefix.clone()).or_default() += 1;
+    }
+    for (server, prefix) in &mut prefixes {
+        if count[prefix] > 1 {
+            prefix.push('_');
+            prefix.push_str(&hash(&[server]));
+        }
+    }
+    prefixes
+}
+
+/// The names of a server's tools here, in their order. A name that is too long is shortened, and one that another tool of the server
+/// would have too is told apart, by what stands for its real name: that depends on no other tool.
+pub(super) fn names(prefix: &str, tools: &[&str]) -> Vec<String> {
+    let plain: Vec<String> = tools.iter().map(|tool| plain(prefix, tool)).collect();
+    let mut count: BTreeMap<&str, usize> = BTreeMap::new();
+    for name in &plain {
+        *count.entry(name).or_default() += 1;
+    }
+    let is_unique = |name: &str| count[name] == 1 && name.len() <= MAX_NAME_BYTES && !name.ends_with(BETWEEN);
+    let each = tools.iter().zip(&plain);
+    each.map(|(tool, name)| if is_unique(name) { name.clone() } else { shortened(prefix, tool) }).collect()
+}
+
+fn plain(prefix: &str, tool: &str) -> String {
+    let tool: String = tool.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    format!("{prefix}{BETWEEN}{tool}")
+}
+
+fn shortened(prefix: &str, tool: &str) -> String {
+    let hash = hash(&[prefix, tool]);
+    let whole = plain(prefix, tool);
+    let most = MAX_NAME_BYTES - HASH - 1;
+    if whole.len() <= most {
+        return format!("{whole}_{hash}");
+    }
+    let prefix = &prefix[..prefix.len().min(MOST_OF_SERVER)];
+    let whole = plain(prefix.trim_end_matches('_'), tool);
+    format!("{}_{hash}", &whole[..whole.len().min(most)])
+}
+
+fn hash(parts: &[&str]) -> String {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part);
+    }
+    let mut text = BASE32_NOPAD.encode(&hash.finalize()).to_ascii_lowercase();
+    text.truncate(HASH);
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use toolkit::is_valid_name;
+
+    #[test]
+    fn a_server_has_a_prefix_that_can_be_told_from_the_rest() {
+        for (server, expected) in [
+            ("files", "files"),
+            ("My Server", "my_Server"),
+            ("a__b-", "a_b"),
+            ("3d", "s3d"),
+            ("@scope/name", "scope_name"),
+            ("日本", "server"),
+            ("", "server"),
+            ("_x", "x"),
+        ] {
+            assert_eq!(prefix(server), expected);
+        }
+        let prefixes = prefixes(["a-b", "a.b", "c"]);
+        assert_eq!(prefixes["c"], "c");
+        assert_ne!(prefixes["a-b"], prefixes["a.b"]);
+        assert!(prefixes["a.b"].starts_with("a_b_"), "{prefixes:?}");
+    }
+
+    #[test]
+    fn names_are_legal_unique_and_stable() {
+        let long = "l".repeat(100);
+        let longer = format!("{long}x");
+        let tools = ["echo", "get-sum", "a.b", "a-b", "", "__", &long, &longer, "日", "echo"];
+        let names = names("everything", &tools);
+        assert_eq!(&names[1..2], ["everything__get_sum"]);
+        assert!(names.iter().all(|name| is_valid_name(name)), "{names:?}");
+        let mut unique = names[..9].to_vec();
+        unique.sort_unstable();
+        unique.dedup();
+        assert_eq!(unique.len(), 9, "{names:?}");
+        // Of two that are the same, nobody can tell which is meant.
+        assert_eq!(names[0], names[9]);
+        // What stands beside it changes no other name.
+        let fewer = super::names("everything", &[&longer, "get-sum"]);
+        assert_eq!(fewer, [names[7].clone(), names[1].clone()]);
+        let whole = super::names(&"p".repeat(80), &["echo"]);
+        assert!(is_valid_name(&whole[0]) && whole[0].contains("__echo_"), "{whole:?}");
+    }
+
+    #[test]
+    fn no_server_can_take_the_names_of_another() {
+        let of = |server: &str, tool: &str| names(&prefix(server), &[tool]).remove(0);
+        assert_ne!(of("a", "b__c"), of("a__b", "c"));
+        assert_ne!(of("a", "_b"), of("a_", "b"));
+    }
+}

@@ -1,0 +1,137 @@
+//! A server's tools as tools here.
+
+use super::call;
+use super::known::{Change, Said};
+use super::names;
+use super::server::Server;
+use serde_json::{Map, Value};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use toolkit::{Source, Tool};
+
+/// What a server says of one of its tools: an object with a name, as it came.
+pub(super) type Definition = Map<String, Value>;
+
+/// One tool of a server.
+#[derive(Debug)]
+pub(super) struct Offered {
+    /// As the server calls it.
+    pub(super) name: String,
+    /// As it is called here.
+    pub(super) here: String,
+    /// What it says now, where it said something else before and nobody has agreed to that yet.
+    changed: Mutex<Option<Change>>,
+}
+
+impl Offered {
+    pub(super) fn change(&self) -> Option<Change> {
+        self.changed.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) fn agreed(&self) {
+        self.changed.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+}
+
+/// The tools that can be had of those that a server lists, and what is wrong with the others.
+pub(super) fn tools(server: &Arc<Server>, listed: &[Value]) -> (Vec<Tool>, Vec<String>) {
+    let mut problems = Vec::new();
+    let mut definitions: Vec<(&str, &Definition)> = Vec::new();
+    for (number, value) in listed.iter().enumerate() {
+        let definition = value.as_object();
+        match definition.and_then(|definition| Some((definition.get("name")?.as_str()?, definition))) {
+            Some((name, _)) if definitions.iter().any(|(other, _)| *other == name) => {
+                problems.push(format!("its tool {name:?} is left out: it lists another of this name"));
+            }
+            Some(named) => definitions.push(named),
+            None => problems.push(format!("entry {number} of its tools is left out: it has no name")),
+        }
+    }
+    let said: Vec<(&str, Said)> =
+        definitions.iter().map(|(name, definition)| (*name, Said::of(definition))).collect();
+    let (mut changes, problem) = server.known.note(&said);
+    problems.extend(problem);
+    for name in changes.keys() {
+        problems.push(format!(
+            "its tool {name:?} says something else of itself than it did before; it is asked about before its next call"
+        ));
+    }
+    let all: Vec<&str> = definitions.iter().map(|(name, _)| *name).collect();
+    let names = names::names(&server.prefix, &all);
+    let mut tools = Vec::new();
+    for ((name, definition), here) in definitions.into_iter().zip(names) {
+        let change = changes.remove(name);
+        match tool(server, name, definition, &here, change) {
+            Ok(tool) => tools.push(tool),
+            Err(why) => problems.push(format!("its tool {name:?} is left out: {why}")),
+        }
+    }
+    (tools, problems)
+}
+
+fn tool(
+    server: &Arc<Server>,
+    name: &str,
+    definition: &Definition,
+    here: &str,
+    change: Option<Change>,
+) -> Result<Tool, String> {
+    let text = |key: &str| definition.get(key).and_then(Value::as_str);
+    let hints = definition.get("annotations");
+    let hint = |key: &str| hints.and_then(|hints| hints.get(key)).and_then(Value::as_bool);
+    let schema = definition.get("inputSchema").filter(|schema| schema.is_object());
+    let schema = schema.ok_or("its `inputSchema` is not that of an object")?;
+    let mut tool = Tool::builder(here)
+        .source(Source::mcp(&*server.name))
+        .description(text("description").unwrap_or_default())
+        .input_schema(schema.clone())
+        .timeout(Duration::from_millis(server.settings.timeout_ms()));
+    let title = text("title").or_else(|| hints.and_then(|hints| hints.get("title")).and_then(Value::as_str));
+    if let Some(title) = title {
+        tool = tool.title(title);
+    }
+    if let Some(output) = definition.get("outputSchema").filter(|schema| schema.is_object()) {
+        tool = tool.output_schema(output.clone());
+    }
+    // They are shown, and loosen nothing: the tool's code is not here.
+    if hint("readOnlyHint") == Some(true) {
+        tool = tool.read_only();
+    }
+    if hint("idempotentHint") == Some(true) {
+        tool = tool.idempotent();
+    }
+    if let Some(destructive) = hint("destructiveHint") {
+        tool = tool.destructive(destructive);
+    }
+    if let Some(open_world) = hint("openWorldHint") {
+        tool = tool.open_world(open_world);
+    }
+    let offered =
+        Arc::new(Offered { name: name.to_owned(), here: here.to_owned(), changed: Mutex::new(change) });
+    let server = Arc::clone(server);
+    let run = move |context, args| {
+        let (server, offered) = (Arc::clone(&server), Arc::clone(&offered));
+        async move { call::call(&server, &offered, &context, args).await }
+    };
+    tool.build(run).map_err(|error| error.problem)
+}
+
+/// The length of what a server says as JSON, without writing it.
+pub(super) fn bytes(said: &Value) -> usize {
+    struct Count(usize);
+    impl std::io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    match serde_json::to_writer(&mut count, said) {
+        Ok(()) => count.0,
+        Err(_) => usize::MAX,
+    }
+}

@@ -1,0 +1,128 @@
+//! What a server answered, as the result of a tool.
+
+use data_encoding::BASE64;
+use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
+use toolkit::{Content, Resource, ToolError, ToolOutput};
+
+/// What comes of a call. What the server calls an error is one here.
+pub(super) fn output(result: CallToolResult) -> Result<ToolOutput, ToolError> {
+    let CallToolResult { content, structured_content, is_error, .. } = result;
+    let mut output = content.into_iter().map(block).fold(ToolOutput::default(), ToolOutput::with_content);
+    if let Some(structured) = structured_content {
+        // Older clients read the text, so servers say it there too; some do not.
+        if output.content.is_empty() {
+            output = output.with_content(structured.to_string());
+        }
+        output = output.with_details(structured);
+    }
+    if is_error.unwrap_or_default() {
+        let text = output.to_text();
+        return Err(ToolError::failed(if text.trim().is_empty() {
+            "the server says that it failed, and not why".to_owned()
+        } else {
+            text
+        }));
+    }
+    Ok(output)
+}
+
+fn block(block: ContentBlock) -> Content {
+    match block {
+        ContentBlock::Text(text) => Content::text(text.text),
+        ContentBlock::Image(image) => {
+            decoded(&image.data, "picture", |data| Content::image(data, &image.mime_type))
+        }
+        ContentBlock::Audio(audio) => {
+            decoded(&audio.data, "sound", |data| Content::audio(data, &audio.mime_type))
+        }
+        ContentBlock::Resource(embedded) => {
+            let (mut resource, mime_type) = match embedded.resource {
+                ResourceContents::TextResourceContents { uri, mime_type, text, .. } => {
+                    (Resource::text(uri, text), mime_type)
+                }
+                ResourceContents::BlobResourceContents { uri, mime_type, blob, .. } => {
+                    match BASE64.decode(blob.as_bytes()) {
+                        Ok(data) => (Resource::blob(uri, data), mime_type),
+                        Err(_) => return unreadable("document"),
+                    }
+                }
+                _ => return unreadable("document"),
+            };
+            resource.mime_type = mime_type;
+            Content::Resource { resource }
+        }
+        ContentBlock::ResourceLink(link) => Content::ResourceLink {
+            uri: link.uri,
+            name: link.name,
+            description: link.description,
+            mime_type: link.mime_type,
+        },
+        other => Content::text(serde_json::to_string(&other).unwrap_or_default()),
+    }
+}
+
+fn decoded(data: &str, what: &str, content: impl FnOnce(Vec<u8>) -> Content) -> Content {
+    BASE64.decode(data.as_bytes()).map_or_else(|_| unreadable(what), content)
+}
+
+fn unreadable(what: &str) -> Content {
+    Content::text(format!("[the server sent a {what} that is not valid Base64]"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use toolkit::ResourceBody;
+
+    fn of(result: serde_json::Value) -> Result<ToolOutput, ToolError> {
+        output(serde_json::from_value(result).unwrap())
+    }
+
+    #[test]
+    fn all_kinds_of_content_come_through() {
+        let output = of(json!({ "content": [
+            {"type": "text", "text": "a"},
+            {"type": "image", "data": "AQI=", "mimeType": "image/png"},
+            {"type": "audio", "data": "AQI=", "mimeType": "audio/wav"},
+            {"type": "resource", "resource": {"uri": "x:1", "text": "t", "mimeType": "text/x"}},
+            {"type": "resource", "resource": {"uri": "x:2", "blob": "AQI="}},
+            {"type": "resource_link", "uri": "x:3", "name": "n", "description": "d"},
+            {"type": "image", "data": "§", "mimeType": "image/png"},
+            {"type": "resource", "resource": {"uri": "x:2", "blob": "%"}},
+        ]}))
+        .unwrap();
+        let [text, image, audio, document, blob, link, bad, worse] = output.content.as_slice() else {
+            panic!("{:?}", output.content)
+        };
+        assert_eq!(text, &Content::text("a"));
+        assert_eq!(image, &Content::image([1, 2], "image/png"));
+        assert_eq!(audio, &Content::audio([1, 2], "audio/wav"));
+        let Content::Resource { resource } = document else { panic!("{document:?}") };
+        assert_eq!(
+            (resource.uri.as_str(), resource.mime_type.as_deref(), &resource.body),
+            ("x:1", Some("text/x"), &ResourceBody::Text("t".to_owned()))
+        );
+        assert_eq!(blob.as_bytes(), Some(&[1, 2][..]));
+        assert!(matches!(link, Content::ResourceLink { uri, .. } if uri == "x:3"));
+        for bad in [bad, worse] {
+            assert!(bad.as_text().is_some_and(|text| text.contains("not valid Base64")), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_structured_is_text_too() {
+        let output = of(json!({"structuredContent": {"a": 1}})).unwrap();
+        assert_eq!((output.to_text().as_str(), &output.details), (r#"{"a":1}"#, &Some(json!({"a": 1}))));
+        let both = of(json!({"content": [{"type": "text", "text": "one"}], "structuredContent": {"a": 1}}));
+        assert_eq!(both.unwrap().to_text(), "one");
+    }
+
+    #[test]
+    fn an_error_of_the_server_is_one_here() {
+        let error = of(json!({"content": [{"type": "text", "text": "no such city"}], "isError": true}));
+        assert_eq!(error.unwrap_err().message(), "no such city");
+        let silent = of(json!({"content": [], "isError": true})).unwrap_err();
+        assert!(silent.message().contains("not why"), "{silent}");
+    }
+}

@@ -1,0 +1,345 @@
+//! One server: what is known of it, and the task that keeps the connection to it.
+//!
+//! ```text
+//! keep ── connect ── list ── tools are there ──┬── its list changes → list again
+//!   ↑        │         │                       └── the connection ends ┐
+//!   └────────┴─────────┴── wait, longer each time; a call ends that ────┘
+//! ```
+
+use super::calls::Calls;
+use super::connect::{self, Connection};
+use super::known::Known;
+use super::offered;
+use super::servers::ClientOptions;
+use rmcp::RoleClient;
+use rmcp::model::{
+    ClientRequest, ListToolsRequest, PaginatedRequestParams, ServerResult, SubscriptionFilter,
+};
+use rmcp::service::{Peer, Subscription};
+use serde_json::Value;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+use tokio::sync::{Notify, watch};
+use tokio::time::{Instant, timeout};
+use toolkit::{
+    Diagnostic, Level, McpServerSettings, Retry, Source, ToolContext, ToolError, ToolErrorKind, WeakToolkit,
+    escape_line,
+};
+
+/// The first wait after a failure; each further one is twice as long.
+const FIRST_WAIT: Duration = Duration::from_secs(1);
+/// The longest.
+const LONGEST_WAIT: Duration = Duration::from_mins(5);
+/// A connection that lasted so long was a good one: the next wait is the first again.
+const GOOD: Duration = Duration::from_mins(1);
+/// The most that is remembered of what was noticed.
+const MOST_NOTICED: usize = 100;
+/// The most pages of a list.
+const MOST_PAGES: usize = 1_000;
+/// The most bytes of a tool's definition.
+const LARGEST_TOOL: usize = 256 << 10;
+/// The most bytes of a list that are read.
+const LARGEST_LIST: usize = 32 << 20;
+/// How long changes of a list are waited for before it is read again: they come in swarms.
+const SETTLE: Duration = Duration::from_millis(50);
+
+/// A server.
+#[derive(Debug)]
+pub(super) struct Server {
+    pub(super) name: Arc<str>,
+    /// What the names of its tools begin with here.
+    pub(super) prefix: String,
+    pub(super) settings: McpServerSettings,
+    pub(super) options: Arc<ClientOptions>,
+    pub(super) known: Known,
+    pub(super) calls: Calls,
+    /// It has said that its list is another.
+    pub(super) list_changed: Notify,
+    /// Somebody needs it now.
+    needed: Notify,
+    state: watch::Sender<State>,
+    toolkit: OnceLock<WeakToolkit>,
+    noticed: Mutex<VecDeque<Diagnostic>>,
+}
+
+/// A connection that has just come about.
+struct Begun {
+    connection: Connection,
+    /// What tells of changes of the list, where the protocol has a request of its own for that.
+    subscription: Option<Subscription>,
+    /// How many tools it has brought.
+    tools: usize,
+}
+
+/// How a server is.
+#[derive(Debug, Clone)]
+pub(super) enum State {
+    /// Nobody has needed it yet.
+    Idle,
+    Starting,
+    Ready {
+        peer: Peer<RoleClient>,
+        tools: usize,
+        about: Arc<connect::About>,
+    },
+    /// It cannot be had; it is tried again after a while, or when a call needs it.
+    Failed {
+        why: String,
+    },
+    /// It was stopped here.
+    Stopped,
+}
+
+impl Server {
+    pub(super) fn new(
+        name: &str,
+        prefix: String,
+        settings: McpServerSettings,
+        options: Arc<ClientOptions>,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            name: name.into(),
+            prefix,
+            settings,
+            known: Known::of(options.data_dir.as_deref(), name),
+            options,
+            calls: Calls::default(),
+            list_changed: Notify::new(),
+            needed: Notify::new(),
+            state: watch::Sender::new(State::Idle),
+            toolkit: OnceLock::new(),
+            noticed: Mutex::default(),
+        })
+    }
+
+    pub(super) fn state(&self) -> watch::Receiver<State> {
+        self.state.subscribe()
+    }
+
+    /// The toolkit that its tools are registered with, from the first time on.
+    pub(super) fn is_of(&self, toolkit: WeakToolkit) {
+        let _ = self.toolkit.set(toolkit);
+    }
+
+    pub(super) fn begin(&self) {
+        self.state.send_replace(State::Starting);
+    }
+
+    /// Says that it is stopped, so that nobody waits for it.
+    pub(super) fn stopped(&self) {
+        self.state.send_replace(State::Stopped);
+    }
+
+    /// Lets it be tried now.
+    pub(super) fn look(&self) {
+        self.needed.notify_one();
+    }
+
+    /// Notices something about it.
+    pub(super) fn tell(&self, problem: impl Into<String>) {
+        // Much of it is what the server said.
+        let problem = escape_line(&problem.into()).into_owned();
+        tracing::warn!(server = &*self.name, "{problem}");
+        let source = Source::Mcp { server: Arc::clone(&self.name) }.to_string();
+        let mut noticed = self.noticed.lock().unwrap_or_else(PoisonError::into_inner);
+        let diagnostic = Diagnostic::new(Level::Warning, source, problem);
+        if !noticed.contains(&diagnostic) {
+            if noticed.len() == MOST_NOTICED {
+                noticed.pop_front();
+            }
+            noticed.push_back(diagnostic);
+        }
+    }
+
+    pub(super) fn noticed(&self) -> Vec<Diagnostic> {
+        self.noticed.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    }
+
+    /// What it wrote last to its standard error, where it is a command that is connected.
+    pub(super) fn last_words(&self) -> String {
+        match &*self.state.borrow() {
+            State::Ready { about, .. } => about.last_words(),
+            _ => String::new(),
+        }
+    }
+
+    /// The connection, which is made anew where it ended.
+    pub(super) async fn peer(&self, context: &ToolContext) -> Result<Peer<RoleClient>, ToolError> {
+        let mut state = self.state();
+        let mut has_tried = false;
+        let wait = async {
+            loop {
+                let seen = state.borrow_and_update().clone();
+                match seen {
+                    State::Ready { peer, .. } if !peer.is_transport_closed() => return Ok(peer),
+                    State::Stopped => return Err("it was stopped".to_owned()),
+                    State::Failed { why } if has_tried => return Err(why),
+                    State::Starting => has_tried = true,
+                    _ => self.look(),
+                }
+                if state.changed().await.is_err() {
+                    return Err("it was stopped".to_owned());
+                }
+            }
+        };
+        let late = || Err(format!("it did not start within {:?}", self.options.start_within));
+        let found = tokio::select! {
+            found = timeout(self.options.start_within, wait) => found.unwrap_or_else(|_| late()),
+            () = context.cancellation_token().cancelled() => return Err(ToolError::aborted("the call was cancelled")),
+        };
+        found.map_err(|why| {
+            let text = format!("the MCP server `{}` cannot be reached: {why}. Nothing was done", self.name);
+            ToolError::new(ToolErrorKind::Unavailable, text).with_retry(Retry::After(FIRST_WAIT))
+        })
+    }
+
+    /// Keeps the connection, until the toolkit is gone.
+    pub(super) async fn keep(self: Arc<Self>) {
+        let mut wait = FIRST_WAIT;
+        while self.toolkit.get().is_some_and(|toolkit| toolkit.upgrade().is_some()) {
+            self.state.send_replace(State::Starting);
+            let begun = Instant::now();
+            let why = match timeout(self.options.start_within, self.begun()).await {
+                Ok(Ok(begun)) => self.attend(begun).await,
+                Ok(Err(why)) => why,
+                Err(_) => format!("it did not answer within {:?}", self.options.start_within),
+            };
+            let why = escape_line(&why).into_owned();
+            self.tell(why.clone());
+            self.state.send_replace(State::Failed { why });
+            if begun.elapsed() >= GOOD {
+                wait = FIRST_WAIT;
+            }
+            tokio::select! {
+                () = tokio::time::sleep(wait) => {}
+                () = self.needed.notified() => {}
+            }
+            wait = LONGEST_WAIT.min(wait * 2);
+        }
+    }
+
+    /// Connects, and lists the tools. Changes are heard of before, so that none is missed between.
+    async fn begun(self: &Arc<Self>) -> Result<Begun, String> {
+        let connection = connect::connect(self).await?;
+        let mut subscription = None;
+        if connection.about.has_subscriptions() {
+            let filter = SubscriptionFilter::builder().tools_list_changed().build();
+            match connection.peer.listen(filter).await {
+                Ok(listening) => subscription = Some(listening),
+                Err(error) => self.tell(format!("changes of its tools cannot be followed: {error}")),
+            }
+        }
+        let tools = self.list(&connection).await.map_err(|why| why + &connection.about.last_words())?;
+        Ok(Begun { connection, subscription, tools })
+    }
+
+    /// Is there for a connection as long as it lasts. Gives back why it ended.
+    async fn attend(self: &Arc<Self>, begun: Begun) -> String {
+        let Begun { connection, subscription, tools } = begun;
+        let about = Arc::clone(&connection.about);
+        let peer = connection.peer.clone();
+        self.state.send_replace(State::Ready { peer: peer.clone(), tools, about: Arc::clone(&about) });
+        let listening = async {
+            loop {
+                self.list_changed.notified().await;
+                tokio::time::sleep(SETTLE).await;
+                match timeout(self.options.start_within, self.list(&connection)).await {
+                    Ok(Ok(tools)) => {
+                        let (peer, about) = (peer.clone(), Arc::clone(&about));
+                        self.state.send_replace(State::Ready { peer, tools, about });
+                    }
+                    Ok(Err(why)) => self.tell(why),
+                    Err(_) => self.tell("it said that its tools have changed, and did not list them in time"),
+                }
+            }
+        };
+        tokio::select! {
+            () = connection.ended() => {}
+            () = self.hear(subscription) => {}
+            () = listening => {}
+        }
+        format!("the connection ended{}", about.last_words())
+    }
+
+    /// Hears of changes of the list, where the protocol has a request of its own for that; for ever otherwise.
+    async fn hear(&self, subscription: Option<Subscription>) {
+        if let Some(mut subscription) = subscription {
+            while let Ok(Some(_)) = subscription.next().await {
+                self.list_changed.notify_one();
+            }
+        }
+        std::future::pending::<()>().await;
+    }
+
+    /// Lists its tools, and lets them be there.
+    async fn list(self: &Arc<Self>, connection: &Connection) -> Result<usize, String> {
+        if !connection.about.has_tools() {
+            return Ok(self.register(&[]));
+        }
+        let most = self.options.most_tools;
+        let mut listed: Vec<Value> = Vec::new();
+        let (mut cursor, mut read) = (None, 0);
+        let mut pages = 0;
+        let left_out = loop {
+            let params =
+                cursor.take().map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
+            let request = ListToolsRequest { params, ..ListToolsRequest::default() };
+            let answer = connection.peer.send_request(ClientRequest::ListToolsRequest(request)).await;
+            let unlisted = |why: String| format!("its tools cannot be listed: {why}");
+            // Where one tool is not as it should be, the whole is of no type: the others count all the same.
+            let mut page = match answer.map_err(|error| unlisted(error.to_string()))? {
+                ServerResult::ListToolsResult(page) => serde_json::to_value(page).unwrap_or_default(),
+                ServerResult::CustomResult(page) => page.0,
+                _ => return Err(unlisted("it answers with something else".to_owned())),
+            };
+            cursor = page.get("nextCursor").and_then(Value::as_str).map(str::to_owned);
+            let Some(Value::Array(tools)) = page.get_mut("tools").map(Value::take) else {
+                return Err(unlisted("the answer has no list of tools".to_owned()));
+            };
+            for tool in tools {
+                let bytes = offered::bytes(&tool);
+                read += bytes;
+                if bytes > LARGEST_TOOL {
+                    let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
+                    let name: String = name.chars().take(100).collect();
+                    self.tell(format!(
+                        "its tool {name:?} is left out: its definition has {bytes} bytes, and {LARGEST_TOOL} is the most"
+                    ));
+                } else {
+                    listed.push(tool);
+                }
+            }
+            pages += 1;
+            if listed.len() > most {
+                listed.truncate(most);
+                break Some(format!("more than {most} tools"));
+            }
+            if cursor.is_none() {
+                break None;
+            }
+            if read > LARGEST_LIST {
+                break Some(format!("more than {LARGEST_LIST} bytes"));
+            }
+            if pages == MOST_PAGES {
+                break Some(format!("more than {MOST_PAGES} pages"));
+            }
+        };
+        if let Some(what) = left_out {
+            self.tell(format!("its list of tools has {what}; the rest is left out"));
+        }
+        Ok(self.register(&listed))
+    }
+
+    fn register(self: &Arc<Self>, listed: &[Value]) -> usize {
+        let Some(toolkit) = self.toolkit.get().and_then(WeakToolkit::upgrade) else { return 0 };
+        let (tools, problems) = offered::tools(self, listed);
+        let count = tools.len();
+        let errors = toolkit.replace_source(&Source::Mcp { server: Arc::clone(&self.name) }, tools);
+        let left_out = errors.len();
+        for problem in problems.into_iter().chain(errors.into_iter().map(|error| error.to_string())) {
+            self.tell(problem);
+        }
+        count - left_out.min(count)
+    }
+}

@@ -1,0 +1,296 @@
+//! All servers of a configuration: started when they are first needed, together.
+
+use super::connect::About;
+use super::names;
+use super::server::{Server, State};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+use toolkit::{Bringing, Configuration, Diagnostic, McpServerSettings, ToolSource, Toolkit};
+
+/// How long toolboxes wait for servers that have just been begun, from their beginning.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How a client goes about its servers.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ClientOptions {
+    /// The name that servers see; `toolkit` by default.
+    pub name: String,
+    /// Its version; that of this crate by default.
+    pub version: String,
+    /// How long a server may take to be there, with its tools listed; 30 seconds by default. Whoever waits for tools waits no longer
+    /// than [`prepare_timeout`](toolkit::Builder::prepare_timeout): what comes later is in later toolboxes.
+    pub start_within: Duration,
+    /// The most tools that are taken of one server; 1,000 by default.
+    pub most_tools: usize,
+    /// The directory that servers work in which name no other, and that sandboxes let them write to; that of the process by default.
+    pub workspace: PathBuf,
+    /// Where it is kept what tools say of themselves, so that a change of it is seen later too; as long as the process runs by
+    /// default.
+    pub data_dir: Option<PathBuf>,
+}
+
+impl Default for ClientOptions {
+    fn default() -> Self {
+        Self {
+            name: "toolkit".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            start_within: Duration::from_secs(30),
+            most_tools: 1_000,
+            workspace: std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/")),
+            data_dir: None,
+        }
+    }
+}
+
+impl ClientOptions {
+    /// Those by default.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Says by which name and version servers see this client.
+    #[must_use]
+    pub fn named(self, name: impl Into<String>, version: impl Into<String>) -> Self {
+        Self { name: name.into(), version: version.into(), ..self }
+    }
+
+    /// Says how long a server may take to be there.
+    #[must_use]
+    pub fn start_within(self, start_within: Duration) -> Self {
+        Self { start_within, ..self }
+    }
+
+    /// Says how many tools are taken of one server.
+    #[must_use]
+    pub fn most_tools(self, most_tools: usize) -> Self {
+        Self { most_tools, ..self }
+    }
+
+    /// Says in which directory servers work.
+    #[must_use]
+    pub fn workspace(self, workspace: impl Into<PathBuf>) -> Self {
+        Self { workspace: workspace.into(), ..self }
+    }
+
+    /// Says where it is kept what tools say of themselves.
+    #[must_use]
+    pub fn data_dir(self, data_dir: impl Into<PathBuf>) -> Self {
+        Self { data_dir: Some(data_dir.into()), ..self }
+    }
+}
+
+/// The servers of a configuration, whose tools become tools here, named `server__tool`. Cheap to clone.
+///
+/// Given to [`Builder::tool_source`](toolkit::Builder::tool_source), all of them are started together when the first toolbox is made. One
+/// that is slow or cannot be had delays or hides no other; it is tried again after a while, longer each time, and when one of its
+/// tools is called. A command ends with this process.
+///
+/// ```no_run
+/// use toolkit::prelude::*;
+/// use toolkit::{Configuration, LoadOptions};
+/// use toolkit_mcp::{ClientOptions, McpServers};
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let configuration = Configuration::load(LoadOptions::new())?;
+/// let servers = McpServers::of(&configuration, ClientOptions::new());
+/// let toolkit = Toolkit::builder().configuration(configuration).tool_source(servers.clone()).build()?;
+/// let toolbox = toolkit.toolbox(&Caller::new()).await;
+/// let call = ToolCall::new("1", "everything__echo", r#"{"message": "hello"}"#);
+/// println!("{}", toolbox.call(call).await.text());
+/// servers.stop().await;
+/// # Ok(()) }
+/// ```
+#[derive(Debug, Clone)]
+pub struct McpServers(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    servers: Vec<Arc<Server>>,
+    tasks: Mutex<Tasks>,
+}
+
+#[derive(Debug, Default)]
+enum Tasks {
+    #[default]
+    None,
+    Running(Vec<JoinHandle<()>>, Instant),
+    Stopped,
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        if let Tasks::Running(tasks, _) = self.tasks.get_mut().unwrap_or_else(PoisonError::into_inner) {
+            for task in tasks {
+                task.abort();
+            }
+        }
+    }
+}
+
+/// How a server is.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ServerStatus {
+    /// The server, as the configuration names it.
+    pub name: String,
+    /// What is the matter with it.
+    pub state: ServerState,
+    /// What was noticed: tools that were left out, changes of what tools say, why connections ended.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// What is the matter with a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ServerState {
+    /// Nobody has needed it yet.
+    Idle,
+    /// It is being started.
+    Starting,
+    /// It is there.
+    Ready {
+        /// How many of its tools are.
+        tools: usize,
+        /// What it calls itself, with its version and that of the protocol.
+        about: String,
+    },
+    /// It cannot be had; it is tried again.
+    Failed {
+        /// Why.
+        why: String,
+    },
+    /// It was stopped here.
+    Stopped,
+}
+
+impl McpServers {
+    /// Those of a configuration that are not switched off.
+    pub fn of(configuration: &Configuration, options: ClientOptions) -> Self {
+        Self::new(&configuration.mcp(), options)
+    }
+
+    /// These, by name.
+    pub fn new(servers: &BTreeMap<String, McpServerSettings>, options: ClientOptions) -> Self {
+        let options = Arc::new(options);
+        let prefixes = names::prefixes(servers.keys().map(String::as_str));
+        let of = |(name, settings): (&String, &McpServerSettings)| {
+            let prefix = prefixes.get(name.as_str()).cloned().unwrap_or_default();
+            Server::new(name, prefix, settings.clone(), Arc::clone(&options))
+        };
+        let servers = servers.iter().filter(|(_, settings)| settings.enabled()).map(of).collect();
+        Self(Arc::new(Shared { servers, tasks: Mutex::default() }))
+    }
+
+    /// Those alone that may have a tool of this name: none for a tool that is of no server.
+    #[must_use]
+    pub fn only_for(self, tool: &str) -> Self {
+        let may_have = |server: &Arc<Server>| {
+            let rest = tool.strip_prefix(&server.prefix);
+            // A long name has less of it.
+            rest.is_some_and(|rest| rest.starts_with("__"))
+                || tool.len() == toolkit::MAX_NAME_BYTES && tool.contains("__")
+        };
+        let servers = self.0.servers.iter().filter(|server| may_have(server)).cloned().collect();
+        Self(Arc::new(Shared { servers, tasks: Mutex::default() }))
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.servers.is_empty()
+    }
+
+    /// How each of them is.
+    pub fn status(&self) -> Vec<ServerStatus> {
+        let status = |server: &Arc<Server>| ServerStatus {
+            name: server.name.to_string(),
+            state: match &*server.state().borrow() {
+                State::Idle => ServerState::Idle,
+                State::Starting => ServerState::Starting,
+                State::Ready { tools, about, .. } => {
+                    ServerState::Ready { tools: *tools, about: about.shown() }
+                }
+                State::Failed { why } => ServerState::Failed { why: why.clone() },
+                State::Stopped => ServerState::Stopped,
+            },
+            diagnostics: server.noticed(),
+        };
+        self.0.servers.iter().map(status).collect()
+    }
+
+    /// Starts those that are not started, and waits until each is there or cannot be had.
+    pub async fn start(&self, toolkit: &Toolkit) {
+        self.begin(toolkit);
+        self.settled().await;
+    }
+
+    async fn settled(&self) {
+        let settled = |server: &Arc<Server>| {
+            let mut state = server.state();
+            async move {
+                let _ = state.wait_for(|state| !matches!(state, State::Idle | State::Starting)).await;
+            }
+        };
+        futures_util::future::join_all(self.0.servers.iter().map(settled)).await;
+    }
+
+    /// Stops all of them, and waits until commands have ended, for some seconds at most. They are not started again.
+    pub async fn stop(&self) {
+        let tasks = {
+            let mut tasks = self.0.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::replace(&mut *tasks, Tasks::Stopped)
+        };
+        let Tasks::Running(tasks, _) = tasks else { return };
+        let abouts: Vec<Arc<About>> = self
+            .0
+            .servers
+            .iter()
+            .filter_map(|server| match &*server.state().borrow() {
+                State::Ready { about, .. } => Some(Arc::clone(about)),
+                _ => None,
+            })
+            .collect();
+        for task in &tasks {
+            task.abort();
+        }
+        for task in tasks {
+            let _ = task.await;
+        }
+        for server in &self.0.servers {
+            server.stopped();
+        }
+        futures_util::future::join_all(abouts.iter().filter_map(|about| about.take_finished())).await;
+    }
+
+    /// When they were begun.
+    fn begin(&self, toolkit: &Toolkit) -> Instant {
+        let mut tasks = self.0.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Tasks::Running(_, begun) = *tasks {
+            return begun;
+        }
+        let begun = Instant::now();
+        if matches!(*tasks, Tasks::None) {
+            let each = self.0.servers.iter().map(|server| {
+                server.is_of(toolkit.downgrade());
+                server.begin();
+                tokio::spawn(Arc::clone(server).keep())
+            });
+            *tasks = Tasks::Running(each.collect(), begun);
+        }
+        begun
+    }
+}
+
+impl ToolSource for McpServers {
+    fn bring<'a>(&'a self, toolkit: &'a Toolkit) -> Bringing<'a> {
+        Box::pin(async move {
+            // What was late before is waited for no more.
+            let left = PATIENCE.saturating_sub(self.begin(toolkit).elapsed());
+            let _ = tokio::time::timeout(left, self.settled()).await;
+        })
+    }
+}

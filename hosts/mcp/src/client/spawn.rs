@@ -1,0 +1,216 @@
+//! Starting a server that is a command.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader, DuplexStream};
+use toolkit::{McpCommand, McpSandbox, escape_line};
+use toolkit_sandbox::{Command, Input, Job, Mode, Output, Sandbox, Stdin};
+
+/// The variables that a server gets from this process; all others are the configuration's to give.
+const INHERITED: [&str; 22] = [
+    "COLORTERM",
+    "HOME",
+    "HTTPS_PROXY",
+    "HTTP_PROXY",
+    "LANG",
+    "LANGUAGE",
+    "LOGNAME",
+    "NO_PROXY",
+    "PATH",
+    "SHELL",
+    "SSL_CERT_DIR",
+    "SSL_CERT_FILE",
+    "TEMP",
+    "TERM",
+    "TMP",
+    "TMPDIR",
+    "TZ",
+    "USER",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_RUNTIME_DIR",
+];
+/// The variable that counts servers which start each other.
+const DEPTH: &str = "MCP_TOOLKIT_DEPTH";
+/// So many may.
+const DEEPEST: u32 = 4;
+/// How long a server has between being asked to end and being ended.
+const GRACE: Duration = Duration::from_secs(2);
+/// How much is on its way to a server at once, in bytes.
+const PIPE: usize = 64 << 10;
+/// The longest line of its standard error that is looked at, in bytes.
+const LONGEST_LINE: u64 = 4 << 10;
+/// How many of the last lines are told where it does not start.
+const LAST_LINES: usize = 5;
+
+/// A server that was started.
+pub(super) struct Started {
+    pub(super) reads: tokio::net::unix::pipe::Receiver,
+    pub(super) writes: DuplexStream,
+    pub(super) job: Arc<Job>,
+    pub(super) said: LastWords,
+}
+
+/// The last lines that a server wrote to its standard error.
+#[derive(Debug, Clone, Default)]
+pub(super) struct LastWords(Arc<Mutex<VecDeque<String>>>);
+
+impl LastWords {
+    fn add(&self, line: String) {
+        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if lines.len() == LAST_LINES {
+            lines.pop_front();
+        }
+        lines.push_back(line);
+    }
+
+    /// What it said last, as the end of a sentence; nothing where it said nothing.
+    pub(super) fn tell(&self) -> String {
+        let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if lines.is_empty() {
+            return String::new();
+        }
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        format!("; the last that it wrote to its standard error: {}", lines.join(" | "))
+    }
+}
+
+/// Starts it: it ends with this process, whatever becomes of it.
+pub(super) async fn start(server: &str, command: &McpCommand, workspace: &Path) -> Result<Started, String> {
+    let directory = directory(command.cwd.as_deref(), workspace);
+    if !directory.is_dir() {
+        let text = format!("its directory {} is not there; `cwd` says which it is", directory.display());
+        return Err(escape_line(&text).into_owned());
+    }
+    let mut run = Command::new(&command.command)
+        .args(&command.args)
+        .envs(environment(&command.env))
+        .current_dir(&directory)
+        .stdin(Stdin::Pipe)
+        .output(Output::Pipes)
+        .grace(GRACE);
+    if let Some(sandbox) = sandbox(command.sandbox, command.network, workspace) {
+        run = run.sandbox(sandbox);
+    }
+    let depth = depth()?;
+    run = run.env(DEPTH, (depth + 1).to_string());
+    let job = run.spawn().await.map_err(|error| {
+        let text = format!("its command `{}` cannot be started: {error}", command.command);
+        escape_line(&text).into_owned()
+    })?;
+    let (Some(input), Some(reads)) = (job.stdin(), job.take_stdout()) else {
+        return Err("its standard streams cannot be had".to_owned());
+    };
+    let said = LastWords::default();
+    if let Some(errors) = job.take_stderr() {
+        tokio::spawn(listen(server.to_owned(), errors, said.clone()));
+    }
+    let (writes, pumped) = tokio::io::duplex(PIPE);
+    tokio::spawn(pump(pumped, input));
+    Ok(Started { reads, writes, job: Arc::new(job), said })
+}
+
+/// How many servers stand above this process that were each started by another: one that starts itself would do so for ever.
+fn depth() -> Result<u32, String> {
+    let depth = std::env::var(DEPTH).ok().and_then(|depth| depth.parse().ok()).unwrap_or(0);
+    if depth < DEEPEST {
+        return Ok(depth);
+    }
+    Err(format!("{depth} servers have started each other to come here; one of them starts itself"))
+}
+
+fn directory(cwd: Option<&str>, workspace: &Path) -> PathBuf {
+    match cwd {
+        None => workspace.to_owned(),
+        Some(cwd) => workspace.join(cwd),
+    }
+}
+
+fn environment(own: &BTreeMap<String, toolkit::Secret>) -> BTreeMap<String, std::ffi::OsString> {
+    let inherited = std::env::vars_os().filter_map(|(name, value)| {
+        let name = name.into_string().ok()?;
+        let is_inherited =
+            name.starts_with("LC_") || INHERITED.iter().any(|known| name.eq_ignore_ascii_case(known));
+        is_inherited.then_some((name, value))
+    });
+    let own = own.iter().map(|(name, value)| (name.clone(), value.expose().into()));
+    inherited.chain(own).collect()
+}
+
+fn sandbox(mode: McpSandbox, network: bool, workspace: &Path) -> Option<Sandbox> {
+    let mode = match mode {
+        McpSandbox::Off => return None,
+        McpSandbox::WorkspaceWrite => Mode::WorkspaceWrite,
+        _ => Mode::ReadOnly,
+    };
+    // One that was asked for and cannot be had is no reason to go without.
+    Some(Sandbox::new(mode, workspace).with_network(network).required(true))
+}
+
+/// Hands on what is written to a server, until either side closes.
+async fn pump(mut from: DuplexStream, to: Input) {
+    let mut buffer = vec![0; PIPE];
+    while let Ok(length) = from.read(&mut buffer).await
+        && length > 0
+        && to.write(&buffer[..length]).await.is_ok()
+    {}
+    let _ = to.close().await;
+}
+
+/// Brings what a server writes to its standard error into the log, until it closes it.
+async fn listen(server: String, errors: impl AsyncRead + Unpin, said: LastWords) {
+    let mut errors = BufReader::new(errors);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = (&mut errors).take(LONGEST_LINE).read_until(b'\n', &mut line).await;
+        if !matches!(read, Ok(length) if length > 0) {
+            return;
+        }
+        let text = String::from_utf8_lossy(&line);
+        let text = escape_line(text.trim_end());
+        if !text.is_empty() {
+            tracing::info!(server, "{text}");
+            said.add(text.into_owned());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_gets_what_it_needs_and_what_it_is_given() {
+        let own = BTreeMap::from([("MY_TOKEN".to_owned(), toolkit::Secret::new("t"))]);
+        let environment = environment(&own);
+        assert_eq!(environment["MY_TOKEN"], "t");
+        assert!(environment.contains_key("PATH"));
+        // Cargo has set this one for the test.
+        assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
+        assert!(!environment.contains_key("CARGO_MANIFEST_DIR"));
+    }
+
+    #[test]
+    fn a_directory_is_the_workspace_or_in_it_or_elsewhere() {
+        let workspace = Path::new("/w");
+        for (cwd, expected) in [(None, "/w"), (Some("a"), "/w/a"), (Some("/b"), "/b")] {
+            assert_eq!(directory(cwd, workspace), Path::new(expected));
+        }
+    }
+
+    #[tokio::test]
+    async fn of_many_words_the_last_are_kept() {
+        let said = LastWords::default();
+        assert_eq!(said.tell(), "");
+        let mut text = "x".repeat(20_000).into_bytes();
+        text.extend(b"\n\n\x1b[1mlast\xff\n");
+        listen("s".to_owned(), &text[..], said.clone()).await;
+        let told = said.tell();
+        assert!(told.ends_with("| \\u{1b}[1mlast\u{fffd}"), "{told}");
+        assert_eq!(told.matches(" | ").count(), LAST_LINES - 1);
+    }
+}

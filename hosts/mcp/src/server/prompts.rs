@@ -1,0 +1,65 @@
+//! Skills as prompts: what the tool `skill` can load for this client, for its user to choose from. A prompt is a call of that tool, on the
+//! path of all calls.
+
+use super::ToolServer;
+use super::approver::{Eliciting, Mute, shows_forms};
+use super::principal::is_stateless;
+use rmcp::RoleServer;
+use rmcp::model::{
+    ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult, ListPromptsResult, Prompt,
+    PromptMessage, Role,
+};
+use rmcp::service::RequestContext;
+use serde_json::{Value, json};
+use toolkit::{CallOptions, ToolCall, Toolbox};
+
+/// The tool.
+pub(super) const SKILL: &str = "skill";
+
+/// The skills, by name.
+pub(super) fn list(toolbox: &Toolbox) -> ListPromptsResult {
+    let Ok(definition) = toolbox.definition(SKILL) else {
+        return ListPromptsResult::with_all_items(Vec::new());
+    };
+    let names = definition.input_schema.pointer("/properties/skill/enum").and_then(Value::as_array);
+    let prompts = names.into_iter().flatten().filter_map(Value::as_str).map(|name| {
+        // The description says of each what it is for.
+        let line = format!("- {name}: ");
+        let about = definition.description.lines().find_map(|said| said.strip_prefix(&line));
+        Prompt::new(name, about, None)
+    });
+    ListPromptsResult::with_all_items(prompts.collect())
+}
+
+/// Loads one.
+pub(super) async fn get(
+    server: &ToolServer,
+    request: GetPromptRequestParams,
+    context: RequestContext<RoleServer>,
+) -> Result<GetPromptResponse, ErrorData> {
+    let toolbox = server.renew().await;
+    let is_there = list(&toolbox).prompts.iter().any(|prompt| prompt.name == request.name);
+    if !is_there {
+        return Err(ErrorData::invalid_params(
+            format!("there is no prompt {:?}; `prompts/list` lists those that there are", request.name),
+            None,
+        ));
+    }
+    let call = ToolCall::new(context.id.to_string(), SKILL, json!({"skill": request.name}));
+    let options = CallOptions::new().cancel(context.ct.clone());
+    // What is asked goes to the client while the request waits, in the versions where a server can ask.
+    let can_ask = !is_stateless(&context) && shows_forms(context.client_capabilities().as_ref());
+    let options = if can_ask {
+        options.approver(Eliciting { peer: context.peer.clone() })
+    } else {
+        options.approver(Mute)
+    };
+    let result = toolbox.call_with(call, options).await;
+    match result.error() {
+        Some(error) => Err(ErrorData::internal_error(error.message().to_owned(), None)),
+        None => {
+            let message = PromptMessage::new_text(Role::User, result.text());
+            Ok(GetPromptResult::new(vec![message]).into())
+        }
+    }
+}

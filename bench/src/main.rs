@@ -7,6 +7,7 @@ mod dispatch;
 mod exec;
 mod files;
 mod machine;
+mod mcp;
 mod results;
 mod series;
 mod statistics;
@@ -35,6 +36,9 @@ benchmarks:
                --rounds N     repetitions, of which the median counts (15)
                --only A,B     only these groups: search, read, calls
                --cold         empty the caches of the system before each run, as root
+  mcp        what a call over MCP costs, beside other servers
+               --rounds N     repetitions, of which the median counts (7)
+               --tenths N     how long each measurement lasts, in tenths of a second (10)
 
 A run with other than the default options writes target/RESULTS.md and leaves RESULTS.md alone.";
 
@@ -45,6 +49,7 @@ fn main() -> ExitCode {
         Some("dispatch") => dispatch::Options::parse(arguments).and_then(|options| dispatch::run(&options)),
         Some("exec") => exec::Options::parse(arguments).and_then(|options| exec::run(&options)),
         Some("files") => files::Options::parse(arguments).and_then(|options| files::run(&options)),
+        Some("mcp") => mcp::Options::parse(arguments).and_then(|options| mcp::run(&options)),
         Some("--help" | "-h") => {
             println!("{USAGE}");
             Ok(())

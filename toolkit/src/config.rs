@@ -34,7 +34,8 @@ mod typed;
 mod words;
 
 pub use self::core::{
-    LoopGuardSettings, McpCommand, McpOff, McpSandbox, McpServerSettings, McpUrl, ToolAgentSettings,
+    LoopGuardSettings, McpCommand, McpGrant, McpOAuth, McpOff, McpSandbox, McpServerSettings, McpUrl,
+    ToolAgentSettings,
 };
 pub use configuration::{ConfigRestriction, Configuration, WorkspaceFile};
 pub use error::{ConfigError, ConfigProblem};

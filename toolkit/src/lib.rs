@@ -101,8 +101,8 @@ pub use caller::Caller;
 pub use config::{
     Config, ConfigError, ConfigGate, ConfigOrigin, ConfigOrigins, ConfigProblem, ConfigRestriction,
     ConfigSection, ConfigSource, Configuration, Configured, IgnoredKey, LoadOptions, LoopGuardSettings,
-    McpCommand, McpOff, McpSandbox, McpServerSettings, McpUrl, Secret, ToolAgentSettings, TrustStore,
-    TrustedFile, WorkspaceFile,
+    McpCommand, McpGrant, McpOAuth, McpOff, McpSandbox, McpServerSettings, McpUrl, Secret, ToolAgentSettings,
+    TrustStore, TrustedFile, WorkspaceFile,
 };
 pub use content::{Bytes, Content, Resource, ResourceBody};
 pub use context::ToolContext;

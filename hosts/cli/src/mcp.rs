@@ -5,6 +5,7 @@ mod edit;
 mod install;
 mod serve;
 mod servers;
+mod sign_in;
 mod token;
 
 use crate::console::Console;
@@ -26,6 +27,8 @@ pub(crate) enum McpRequest {
     List,
     Test { name: Option<String> },
     Install(install::InstallRequest),
+    Login(sign_in::LoginRequest),
+    Logout { name: String },
 }
 
 impl McpRequest {
@@ -52,6 +55,7 @@ pub(crate) fn command() -> Command {
         .arg_required_else_help(true)
         .subcommand(serve::command())
         .subcommands(servers::commands())
+        .subcommands(sign_in::commands())
         .subcommand(install::command())
 }
 
@@ -65,6 +69,8 @@ pub(crate) fn request(matches: &mut ArgMatches) -> Result<McpRequest, Stop> {
         "remove" => McpRequest::Remove { name: server(&mut matches) },
         "list" => McpRequest::List,
         "test" => McpRequest::Test { name: text(&mut matches, "name") },
+        "login" => McpRequest::Login(sign_in::request(&mut matches)),
+        "logout" => McpRequest::Logout { name: server(&mut matches) },
         "install" => McpRequest::Install(install::request(&mut matches)),
         _ => McpRequest::Serve(serve::request(&mut matches)),
     })
@@ -82,6 +88,8 @@ pub(crate) fn run_without_tools(
         McpRequest::Add(request) => servers::add(request, load, console),
         McpRequest::Remove { name } => servers::remove(name, load, console),
         McpRequest::Install(request) => install::run(request, caller, console),
+        McpRequest::Login(request) => sign_in::login(request, load, console),
+        McpRequest::Logout { name } => sign_in::logout(name, load, console),
         _ => servers::list(load, format, console),
     }
 }

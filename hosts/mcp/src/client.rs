@@ -9,10 +9,14 @@ mod http;
 mod known;
 mod log;
 mod names;
+#[cfg(feature = "oauth")]
+mod oauth;
 mod offered;
 mod output;
 mod server;
 mod servers;
 mod spawn;
 
+#[cfg(feature = "oauth")]
+pub use oauth::{Loopback, SignIn, SigningIn};
 pub use servers::{ClientOptions, McpServers, ServerState, ServerStatus};

@@ -42,7 +42,9 @@ mod stdio;
 
 #[cfg(feature = "http")]
 pub use crate::http::{AtPath, Bearer, HttpBody, HttpOptions, HttpService, at_path, new_token, serve_http};
-#[cfg(feature = "client")]
 pub use client::{ClientOptions, McpServers, ServerState, ServerStatus};
+#[cfg(feature = "client")]
+#[cfg(feature = "oauth")]
+pub use client::{Loopback, SignIn, SigningIn};
 pub use server::{Principal, ServerOptions, ToolServer};
 pub use stdio::{ServeError, serve_stdio, serve_stdio_with};

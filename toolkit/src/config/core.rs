@@ -135,6 +135,9 @@ pub struct McpUrl {
     /// Headers to send along, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<String, Secret>,
+    /// How to sign in, where it wants to know who asks. With a header `Authorization` nobody signs in.
+    #[serde(default, skip_serializing_if = "McpOAuth::is_default")]
+    pub oauth: McpOAuth,
     /// Whether to use it.
     #[serde(default = "yes")]
     pub enabled: bool,
@@ -142,6 +145,81 @@ pub struct McpUrl {
     #[serde(default = "minute")]
     #[schemars(range(min = 1, max = 3_600_000))]
     pub timeout_ms: u64,
+}
+
+/// How to sign in to a server at an address, by OAuth 2.1. What is not stated here is found out from the server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[non_exhaustive]
+pub struct McpOAuth {
+    /// Whether anybody signs in.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub enabled: bool,
+    /// Who signs in: a person, or this program by itself.
+    #[serde(default, skip_serializing_if = "McpGrant::is_default")]
+    pub grant: McpGrant,
+    /// The name under which this program is registered there. Without one it registers itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
+    pub client_id: Option<String>,
+    /// The secret that goes with `clientId`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_secret: Option<Secret>,
+    /// An address with a document about this program, which servers that read such take for its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = "^https://"))]
+    pub client_metadata_url: Option<String>,
+    /// What to ask leave for. Without any, what the server says is needed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scopes: Vec<String>,
+    /// The port of this machine that a person is sent back to, where the server knows of one alone. Without it, any that is free.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub redirect_port: Option<u16>,
+}
+
+impl Default for McpOAuth {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            grant: McpGrant::default(),
+            client_id: None,
+            client_secret: None,
+            client_metadata_url: None,
+            scopes: Vec::new(),
+            redirect_port: None,
+        }
+    }
+}
+
+impl McpOAuth {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Who signs in to a server.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum McpGrant {
+    /// A person, in a browser.
+    #[default]
+    AuthorizationCode,
+    /// This program, by `clientId` and `clientSecret`.
+    ClientCredentials,
+}
+
+impl McpGrant {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over so")]
+    fn is_default(&self) -> bool {
+        *self == Self::AuthorizationCode
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over so")]
+fn is_yes(value: &bool) -> bool {
+    *value
 }
 
 /// A server that is switched off.

@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::sync::LazyLock;
 
 const OF_COMMAND: [&str; 6] = ["command", "args", "env", "cwd", "sandbox", "network"];
-const OF_URL: [&str; 2] = ["url", "headers"];
+const OF_URL: [&str; 3] = ["url", "headers", "oauth"];
 
 static COMMAND: LazyLock<Option<Compiled>> = LazyLock::new(compiled::<McpCommand>);
 static URL: LazyLock<Option<Compiled>> = LazyLock::new(compiled::<McpUrl>);

@@ -1,6 +1,7 @@
 //! A call of a server's tool.
 
 use super::asked;
+use super::http;
 use super::offered::Offered;
 use super::output;
 use super::server::Server;
@@ -148,6 +149,9 @@ fn failed(server: &Server, error: ServiceError) -> ToolError {
                 "the MCP server `{name}` refused the call: {message} (code {})",
                 error.code.0
             ))
+        }
+        ServiceError::TransportSend(ref refused) if let Some(challenge) = http::challenge(refused, name) => {
+            ToolError::new(ToolErrorKind::Unavailable, format!("the MCP server `{name}` {challenge}"))
         }
         ServiceError::TransportClosed | ServiceError::TransportSend(_) | ServiceError::Cancelled { .. } => {
             server.look();

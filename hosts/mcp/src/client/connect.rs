@@ -118,6 +118,11 @@ async fn attempt(server: &Arc<Server>, mode: ClientLifecycleMode) -> Result<Conn
             Ok(kept(running, said, Some(started.job)))
         }
         McpServerSettings::Url(url) => {
+            #[cfg(feature = "oauth")]
+            if !http::is_known(url) {
+                let transport = http::signed_in(url, server.authority(url)).await?;
+                return Ok(kept(serve(server, transport, mode).await?, LastWords::default(), None));
+            }
             let transport = http::transport(url)?;
             Ok(kept(serve(server, transport, mode).await?, LastWords::default(), None))
         }
@@ -144,18 +149,22 @@ where
                 | ClientInitializeError::ConflictInitResponseId(..)
                 | ClientInitializeError::UncorrelatedErrorResponse { .. }
         ),
-        why: reason(&error),
+        why: reason(&server.name, &error),
     })
 }
 
 /// What failed, with what lies behind it.
-fn reason(error: &ClientInitializeError) -> String {
-    match error {
-        ClientInitializeError::ConnectionClosed(_) => return "it ended before it answered".to_owned(),
-        _ if error.is_authorization_required() => {
-            return "it wants to know who asks: give it a header `Authorization` in its `headers`".to_owned();
-        }
-        _ => {}
+fn reason(server: &str, error: &ClientInitializeError) -> String {
+    if let ClientInitializeError::ConnectionClosed(_) = error {
+        return "it ended before it answered".to_owned();
+    }
+    if let ClientInitializeError::TransportError { error, .. } = error
+        && let Some(challenge) = http::challenge(error, server)
+    {
+        return format!("it {challenge}");
+    }
+    if error.is_authorization_required() {
+        return format!("it {}", http::unknown(server));
     }
     let mut text = error.to_string();
     let mut source = error.source();

@@ -113,6 +113,12 @@ impl Server {
         })
     }
 
+    /// Who signs in to it, where it is at an address.
+    #[cfg(feature = "oauth")]
+    pub(super) fn authority(&self, settings: &toolkit::McpUrl) -> super::oauth::Authority {
+        super::oauth::Authority::of(&self.name, settings, &self.options)
+    }
+
     pub(super) fn state(&self) -> watch::Receiver<State> {
         self.state.subscribe()
     }

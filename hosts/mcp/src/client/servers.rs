@@ -2,6 +2,8 @@
 
 use super::connect::About;
 use super::names;
+#[cfg(feature = "oauth")]
+use super::oauth::{SignIn, Store};
 use super::server::{Server, State};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -30,8 +32,15 @@ pub struct ClientOptions {
     /// The directory that servers work in which name no other, and that sandboxes let them write to; that of the process by default.
     pub workspace: PathBuf,
     /// Where it is kept what tools say of themselves, so that a change of it is seen later too; as long as the process runs by
-    /// default.
+    /// default. So are the tokens of who signed in.
     pub data_dir: Option<PathBuf>,
+    /// Who lets a person sign in where a server wants to know who asks; nobody by default, so that such a server cannot be had until
+    /// somebody signed in elsewhere. It counts as time of the start, or of the call that needs it.
+    #[cfg(feature = "oauth")]
+    pub sign_in: Option<Arc<dyn SignIn>>,
+    /// What a person who signs in is asked to give leave for beside what the server wants; nothing by default.
+    #[cfg(feature = "oauth")]
+    pub scopes: Vec<String>,
 }
 
 impl Default for ClientOptions {
@@ -43,6 +52,10 @@ impl Default for ClientOptions {
             most_tools: 1_000,
             workspace: std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/")),
             data_dir: None,
+            #[cfg(feature = "oauth")]
+            sign_in: None,
+            #[cfg(feature = "oauth")]
+            scopes: Vec::new(),
         }
     }
 }
@@ -77,7 +90,21 @@ impl ClientOptions {
         Self { workspace: workspace.into(), ..self }
     }
 
-    /// Says where it is kept what tools say of themselves.
+    /// Says who lets a person sign in.
+    #[cfg(feature = "oauth")]
+    #[must_use]
+    pub fn sign_in(self, sign_in: Arc<dyn SignIn>) -> Self {
+        Self { sign_in: Some(sign_in), ..self }
+    }
+
+    /// Says what a person who signs in is asked to give leave for beside what the server wants.
+    #[cfg(feature = "oauth")]
+    #[must_use]
+    pub fn scopes(self, scopes: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self { scopes: scopes.into_iter().map(Into::into).collect(), ..self }
+    }
+
+    /// Says where it is kept what tools say of themselves, and the tokens of who signed in.
     #[must_use]
     pub fn data_dir(self, data_dir: impl Into<PathBuf>) -> Self {
         Self { data_dir: Some(data_dir.into()), ..self }
@@ -226,6 +253,22 @@ impl McpServers {
     pub async fn start(&self, toolkit: &Toolkit) {
         self.begin(toolkit);
         self.settled().await;
+    }
+
+    /// Forgets who signed in to a server. Gives back whether somebody had.
+    ///
+    /// # Errors
+    ///
+    /// When the file with the tokens cannot be removed.
+    #[cfg(feature = "oauth")]
+    pub fn sign_out(&self, server: &str) -> std::io::Result<bool> {
+        let server = self.0.servers.iter().find(|other| &*other.name == server);
+        let Some(McpServerSettings::Url(url)) = server.map(|server| &server.settings) else {
+            return Ok(false);
+        };
+        let options = server.map(|server| &server.options);
+        let data_dir = options.and_then(|options| options.data_dir.as_deref());
+        Store::of(data_dir, server.map_or("", |server| &server.name), &url.url).forget()
     }
 
     async fn settled(&self) {

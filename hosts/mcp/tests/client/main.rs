@@ -6,6 +6,8 @@
 mod calls;
 mod changes;
 mod hostile;
+#[cfg(all(feature = "http", feature = "oauth"))]
+mod oauth;
 mod starts;
 
 use serde_json::{Value, json};

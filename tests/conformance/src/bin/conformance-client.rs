@@ -1,5 +1,5 @@
 //! What the conformance tests start as a client: `conformance-client URL`, with the calls that it is to make in
-//! `MCP_CONFORMANCE_CONTEXT`, if they want certain ones.
+//! `MCP_CONFORMANCE_CONTEXT`, if they want certain ones, or as whom it is to sign in.
 
 #![expect(clippy::print_stderr, reason = "the tests show it where something fails")]
 
@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::process::ExitCode;
+use std::sync::Arc;
 use toolkit::{Answer, CallbackApprover, Caller, McpServerSettings, Question, ToolCall, Toolkit};
-use toolkit_mcp::{ClientOptions, McpServers, ServerState};
+use toolkit_mcp::{ClientOptions, McpServers, ServerState, SignIn, SigningIn};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
@@ -24,8 +25,12 @@ async fn main() -> ExitCode {
 /// Connects, lists the tools, and calls each with what its schema asks for.
 async fn run() -> Result<(), Box<dyn Error>> {
     let url = std::env::args().nth(1).ok_or("the address is missing")?;
-    let settings: McpServerSettings = serde_json::from_value(json!({"url": url}))?;
-    let servers = McpServers::new(&BTreeMap::from([("tested".to_owned(), settings)]), ClientOptions::new());
+    let context: Value = serde_json::from_str(&std::env::var("MCP_CONFORMANCE_CONTEXT").unwrap_or_default())
+        .unwrap_or_default();
+    let settings = json!({"url": url, "oauth": oauth(&context)});
+    let settings: McpServerSettings = serde_json::from_value(settings)?;
+    let options = ClientOptions::new().sign_in(Arc::new(Browser));
+    let servers = McpServers::new(&BTreeMap::from([("tested".to_owned(), settings)]), options);
     let approver = CallbackApprover::new(|ask| match ask.question() {
         Question::Elicit(_) => Answer::value(json!({})),
         _ => Answer::allow(),
@@ -40,7 +45,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
         }
     }
     let toolbox = toolkit.toolbox(&Caller::new()).await;
-    let mut calls = wanted();
+    let mut calls = wanted(&context);
     if calls.is_empty() {
         for tool in toolbox.tools() {
             let schema = tool.input_schema().map_err(|error| error.to_string())?;
@@ -61,10 +66,43 @@ async fn run() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// As whom to sign in: as whom the test says that this is registered, else by a document that it would take for one of this program.
+fn oauth(context: &Value) -> Value {
+    let Some(id) = context["client_id"].as_str() else {
+        return json!({"clientMetadataUrl": "https://conformance-test.local/client-metadata.json"});
+    };
+    let mut oauth = json!({"clientId": id});
+    if let Some(secret) = context["client_secret"].as_str() {
+        oauth["clientSecret"] = secret.into();
+    }
+    if context["name"].as_str().is_some_and(|name| name.starts_with("auth/client-credentials")) {
+        oauth["grant"] = "client_credentials".into();
+    }
+    oauth
+}
+
+/// Signs in as a browser of somebody who agrees to everything: it goes where it is sent, and is sent back at once.
+#[derive(Debug)]
+struct Browser;
+
+impl SignIn for Browser {
+    fn redirect_uri(&self) -> String {
+        "http://localhost:3000/callback".to_owned()
+    }
+
+    fn sign_in<'a>(&'a self, _server: &'a str, url: &'a str) -> SigningIn<'a> {
+        Box::pin(async move {
+            let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build();
+            let answer = client.map_err(|error| error.to_string())?.get(url).send().await;
+            let answer = answer.map_err(|error| error.to_string())?;
+            let location = answer.headers().get("location").and_then(|location| location.to_str().ok());
+            location.map(str::to_owned).ok_or_else(|| format!("{} leads nowhere", answer.status()))
+        })
+    }
+}
+
 /// The calls that the test wants.
-fn wanted() -> Vec<(String, Value)> {
-    let context = std::env::var("MCP_CONFORMANCE_CONTEXT").unwrap_or_default();
-    let context: Value = serde_json::from_str(&context).unwrap_or_default();
+fn wanted(context: &Value) -> Vec<(String, Value)> {
     let calls = context["toolCalls"].as_array().into_iter().flatten();
     calls
         .map(|call| {

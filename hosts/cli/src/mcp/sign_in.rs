@@ -1,0 +1,157 @@
+//! `mcp login` and `logout`: who asks, where a server wants to know.
+
+use crate::config;
+use crate::console::Console;
+use crate::exit::{Exit, Stop};
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tokio::runtime::Builder;
+use toolkit::{LoadOptions, McpGrant, McpServerSettings, McpUrl, Toolkit, escape_line};
+use toolkit_mcp::{ClientOptions, Loopback, McpServers, ServerState};
+
+/// How long a person has to sign in.
+const PATIENCE: Duration = Duration::from_mins(10);
+
+/// What stands after `mcp login`.
+#[derive(Debug, Clone)]
+pub(crate) struct LoginRequest {
+    name: String,
+    scopes: Vec<String>,
+}
+
+pub(super) fn commands() -> [Command; 2] {
+    let name = || {
+        Arg::new("name").value_name("NAME").required(true).help("The server, as the configuration names it")
+    };
+    [
+        Command::new("login").about("Signs in to a server that wants to know who asks").arg(name()).arg(
+            Arg::new("scope")
+                .long("scope")
+                .value_name("SCOPE")
+                .action(ArgAction::Append)
+                .help("What to ask leave for beside what the server wants"),
+        ),
+        Command::new("logout").about("Forgets who signed in to a server").arg(name()),
+    ]
+}
+
+pub(super) fn request(matches: &mut ArgMatches) -> LoginRequest {
+    LoginRequest {
+        name: matches.remove_one("name").unwrap_or_default(),
+        scopes: matches.remove_many("scope").into_iter().flatten().collect(),
+    }
+}
+
+/// The server of this name, which is one that somebody can sign in to.
+fn server(name: &str, load: &LoadOptions) -> Result<McpUrl, Stop> {
+    let shown = escape_line(name);
+    let configuration = config::load(load.clone())?;
+    let url = match configuration.mcp().remove(name) {
+        Some(McpServerSettings::Url(url)) if url.enabled => url,
+        Some(McpServerSettings::Command(_)) => {
+            return Err(Stop::failed(format!("`{shown}` is a command, which nobody signs in to")));
+        }
+        Some(_) => return Err(Stop::failed(format!("`{shown}` is switched off"))),
+        None => {
+            return Err(Stop::failed(format!(
+                "there is no server `{shown}`; `mcp list` lists those that are configured"
+            )));
+        }
+    };
+    if url.headers.keys().any(|name| name.eq_ignore_ascii_case("authorization")) {
+        return Err(Stop::failed(format!(
+            "`{shown}` has a header `Authorization` in its `headers`, which says who asks; without it a person can sign in"
+        )));
+    }
+    if !url.oauth.enabled {
+        return Err(Stop::failed(format!("`{shown}` has `oauth.enabled: false`, so that nobody signs in")));
+    }
+    Ok(url)
+}
+
+fn options(load: &LoadOptions) -> Result<ClientOptions, Stop> {
+    let directory = load.data_dir_path().ok_or_else(|| {
+        Stop::cannot_start(
+            "there is no directory for data to keep tokens in; set TOOLKIT_DATA_DIR".to_owned(),
+        )
+    })?;
+    Ok(ClientOptions::new().data_dir(directory).start_within(PATIENCE))
+}
+
+fn only(name: &str, url: McpUrl, options: ClientOptions) -> McpServers {
+    McpServers::new(&BTreeMap::from([(name.to_owned(), McpServerSettings::Url(url))]), options)
+}
+
+pub(super) fn login(
+    request: &LoginRequest,
+    load: &LoadOptions,
+    console: &mut Console<'_>,
+) -> Result<Exit, Stop> {
+    let name = escape_line(&request.name).into_owned();
+    let url = server(&request.name, load)?;
+    let port = url.oauth.redirect_port;
+    let is_program = url.oauth.grant == McpGrant::ClientCredentials;
+    let failed =
+        |error: &dyn std::fmt::Display| Stop::failed(format!("nobody can sign in to `{name}`: {error}"));
+    let runtime = Builder::new_current_thread().enable_all().build().map_err(|error| failed(&error))?;
+    let was_shown = Arc::new(AtomicBool::new(is_program));
+    let state: Result<_, Stop> = runtime.block_on(async {
+        let sign_in = {
+            let was_shown = Arc::clone(&was_shown);
+            Loopback::bind(port, move |server, url| {
+                was_shown.store(true, Ordering::Relaxed);
+                let (server, url) = (escape_line(server), escape_line(url));
+                // Standard output is for what came of it.
+                let _ = writeln!(
+                    std::io::stderr(),
+                    "To sign in to `{server}`, open this in a browser:\n\n  {url}\n"
+                );
+            })
+            .await
+            .map_err(|error| match port {
+                Some(port) => failed(&format!("port {port} (`oauth.redirectPort`) cannot be had: {error}")),
+                None => failed(&error),
+            })?
+        };
+        let options = options(load)?.sign_in(Arc::new(sign_in)).scopes(request.scopes.clone());
+        let servers = only(&request.name, url, options);
+        // What is kept would do, and a person who asks for this wants it anew.
+        servers.sign_out(&request.name).map_err(|error| failed(&error))?;
+        let toolkit =
+            Toolkit::empty().tool_source(servers.clone()).build().map_err(|error| failed(&error))?;
+        servers.start(&toolkit).await;
+        let state = servers.status().pop().map(|status| status.state);
+        servers.stop().await;
+        Ok(state)
+    });
+    runtime.shutdown_background();
+    match state? {
+        Some(ServerState::Ready { tools, about }) => {
+            let what =
+                if was_shown.load(Ordering::Relaxed) { "Signed in to" } else { "Nobody has to sign in to" };
+            console.print(&format!("{what} `{name}`: {tools} tools ({about})\n"))?;
+            Ok(Exit::Success)
+        }
+        Some(ServerState::Failed { why }) => Err(Stop::failed(format!("`{name}` cannot be reached: {why}"))),
+        _ => Err(Stop::failed(format!("`{name}` is not there"))),
+    }
+}
+
+pub(super) fn logout(name: &str, load: &LoadOptions, console: &mut Console<'_>) -> Result<Exit, Stop> {
+    let url = server(name, load)?;
+    let shown = escape_line(name).into_owned();
+    let was_in = only(name, url, options(load)?)
+        .sign_out(name)
+        .map_err(|error| Stop::failed(format!("the tokens for `{shown}` cannot be removed: {error}")))?;
+    let text = if was_in {
+        format!("Forgot who signed in to `{shown}`; the server may still take the tokens until they expire\n")
+    } else {
+        format!("Nobody is signed in to `{shown}`\n")
+    };
+    console.print(&text)?;
+    Ok(Exit::Success)
+}

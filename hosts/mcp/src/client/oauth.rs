@@ -1,0 +1,38 @@
+//! Signing in to a server that wants to know who asks: what a request does that is refused for it.
+//!
+//! ```text
+//! request ── with the token that is kept ── refused ── a new token for the old one ── refused ──┐
+//!    ↑                                                                                          │
+//!    └── kept ── code for a token ── a person signs in ── register ── find who decides ─────────┘
+//! ```
+
+mod authorize;
+mod client;
+mod loopback;
+mod store;
+
+pub(super) use authorize::Authority;
+pub(super) use client::SignedIn;
+pub use loopback::Loopback;
+pub(super) use store::Store;
+
+use std::fmt;
+use std::pin::Pin;
+
+/// Brings a person to where a server lets them sign in.
+///
+/// [`Loopback`] is one for a person at this machine.
+pub trait SignIn: fmt::Debug + Send + Sync {
+    /// The address that the person's browser is sent back to. Servers hear of it beforehand.
+    fn redirect_uri(&self) -> String;
+
+    /// Has the person open `url` to sign in to `server`, and gives back the whole address that the browser was sent back to.
+    ///
+    /// # Errors
+    ///
+    /// Why nobody signed in, in words for people.
+    fn sign_in<'a>(&'a self, server: &'a str, url: &'a str) -> SigningIn<'a>;
+}
+
+/// What [`SignIn::sign_in`] gives back.
+pub type SigningIn<'a> = Pin<Box<dyn Future<Output = Result<String, String>> + Send + 'a>>;

@@ -38,6 +38,8 @@ pub struct Caller {
     pub depth: u32,
     /// The directory that bounds file access; the process's working directory where `None`.
     pub workspace: Option<PathBuf>,
+    /// Directories that count as within the workspace, in place of those that are configured; `None` leaves those.
+    pub further: Option<Vec<PathBuf>>,
     /// Whatever else a host wants its tools to know.
     pub extra: Map<String, Value>,
 }

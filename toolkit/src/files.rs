@@ -90,7 +90,7 @@ impl Workspace {
             let settings = &scope.toolkit.settings;
             Roots::open(
                 scope.caller.workspace_dir(),
-                &settings.further_dirs,
+                settings.further_dirs(&scope.caller),
                 settings.own_dirs.folded(),
                 settings.permissions.says_of_reading(),
             )

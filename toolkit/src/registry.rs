@@ -7,6 +7,7 @@ mod configured;
 mod explain;
 mod faults;
 mod index;
+mod narrowed;
 mod origins;
 mod products;
 mod register;

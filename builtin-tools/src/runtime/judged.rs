@@ -26,6 +26,8 @@ pub(super) struct Command {
     pub(super) cwd: PathBuf,
     /// The real path of the workspace.
     pub(super) workspace: PathBuf,
+    /// What counts as within it, where that is not what is configured.
+    pub(super) further: Option<Vec<PathBuf>>,
     pub(super) variables: BTreeMap<String, String>,
     pub(super) shell: PathBuf,
     pub(super) kind: Shell,

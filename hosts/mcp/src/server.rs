@@ -10,6 +10,7 @@ mod outputs;
 mod principal;
 mod prompts;
 mod result;
+mod roots;
 mod suspended;
 mod telling;
 mod watched;
@@ -29,6 +30,7 @@ use rmcp::model::{
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
+use roots::Roots;
 use serde_json::Map;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -108,7 +110,7 @@ impl ServerOptions {
 /// The tools of a toolkit, for one client. Cheap to clone; clones serve the same client.
 ///
 /// It is a handler for rmcp by itself. To add tools to a handler of your own, forward `list_tools`, `call_tool`, `get_tool`,
-/// `on_initialized`, `set_level`, `accepted_subscription_filter` and `listen`, and, for outputs that were too long,
+/// `on_initialized`, `on_roots_list_changed`, `set_level`, `accepted_subscription_filter` and `listen`, and, for outputs that were too long,
 /// `list_resources` and `read_resource`:
 ///
 /// ```
@@ -154,6 +156,8 @@ struct Shared {
     toolkit: Toolkit,
     caller: Caller,
     options: ServerOptions,
+    /// What the client works on.
+    roots: Roots,
     /// What the client was last shown, and what has changed since then.
     toolbox: Mutex<Option<(Toolbox, ToolWatch)>>,
     /// Calls that wait for the client to come back with an answer.
@@ -187,6 +191,7 @@ impl ToolServer {
             toolkit,
             caller,
             options,
+            roots: Roots::default(),
             toolbox,
             suspended,
             outputs,
@@ -203,10 +208,17 @@ impl ToolServer {
 
     /// What the client sees, made anew.
     async fn renew(&self) -> Toolbox {
-        let changes = self.0.toolkit.watch_tools();
-        let toolbox = self.0.toolkit.toolbox(&self.0.caller).await;
-        *self.lock() = Some((toolbox.clone(), changes));
-        toolbox
+        loop {
+            let changes = self.0.toolkit.watch_tools();
+            let caller = self.0.roots.bound(&self.0.toolkit, &self.0.caller).await;
+            let toolbox = self.0.toolkit.toolbox(&caller).await;
+            let mut shown = self.lock();
+            // Not where the client said meanwhile that it works on something else.
+            if !self.0.roots.is_stale() {
+                *shown = Some((toolbox.clone(), changes));
+                return toolbox;
+            }
+        }
     }
 
     /// What the client was last shown.
@@ -274,6 +286,7 @@ impl ServerHandler for ToolServer {
         // From here on the session is its principal's.
         self.of(&context)?;
         context.peer.set_peer_info(request.clone());
+        self.0.roots.of(&context.peer);
         let mut result = self.negotiate_initialize(&request)?;
         // What begins so has it; later versions of the protocol have it no more.
         result.capabilities.logging = Some(Map::new());
@@ -351,7 +364,14 @@ impl ServerHandler for ToolServer {
         self.of(&context)?.0.outputs.read(&request.uri).await
     }
 
+    async fn on_roots_list_changed(&self, _context: NotificationContext<RoleServer>) {
+        self.0.roots.changed();
+        // The next call is one of a toolbox that knows.
+        *self.lock() = None;
+    }
+
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        self.0.roots.of(&context.peer);
         watched::watch(self, context.peer);
     }
 

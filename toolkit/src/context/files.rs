@@ -257,7 +257,8 @@ impl Scope {
 
     fn look_at(&self, path: &Path, access: Access, look: Look) -> Result<(DecidedPath, Place), ToolError> {
         let settings = &self.toolkit.settings;
-        let place = workspace::find(self.caller.workspace_dir(), &settings.further_dirs, path, look)?;
+        let further = settings.further_dirs(&self.caller);
+        let place = workspace::find(self.caller.workspace_dir(), further, path, look)?;
         let decided =
             settings.permissions.decide_path(&self.caller, &settings.own_dirs, &place, access, look);
         Ok((decided, place))

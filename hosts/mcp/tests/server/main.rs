@@ -6,6 +6,7 @@ mod asking;
 mod calls;
 mod lists;
 mod outputs;
+mod roots;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ElicitRequestParams,

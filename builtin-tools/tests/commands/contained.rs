@@ -28,6 +28,39 @@ async fn what_a_working_sandbox_contains_is_not_asked_about() {
     assert_eq!(house.path("made").exists(), is_whole);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn who_is_bounded_more_narrowly_writes_within_that_alone() {
+    // Below no directory that a sandbox covers.
+    let outside = std::env::current_dir().unwrap().join(format!("narrowed-{}", std::process::id()));
+    std::fs::create_dir(&outside).unwrap();
+    let _gone = Gone(outside.clone());
+    for name in ["configured", "counted"] {
+        std::fs::create_dir(outside.join(name)).unwrap();
+    }
+    let (configured, counted) = (outside.join("configured"), outside.join("counted"));
+    let settings = json!({ "tools": { "exec": {
+        "security": "auto", "allowedDirectories": [configured], "defaultWorkingDirectory": configured
+    } } });
+    let house = House::with(settings, |_| Answer::deny()).await;
+    std::fs::create_dir_all(house.path("sub")).unwrap();
+    let is_whole = toolkit_sandbox::probe().is_whole();
+    let narrowed = house.narrowed("sub", vec![counted.clone()]).await;
+    for (command, file, contained) in [
+        ("touch here".to_owned(), house.path("sub/here"), true),
+        (format!("touch {}/f", counted.display()), counted.join("f"), true),
+        (format!("touch {}/f", configured.display()), configured.join("f"), false),
+        (format!("touch {}", house.path("above").display()), house.path("above"), false),
+    ] {
+        let result = narrowed.exec(&command).await;
+        let is_made = is_whole && contained;
+        assert_eq!(house.asked().is_empty(), is_made, "{command}: {}", result.text());
+        assert_eq!(file.exists(), is_made, "{command}: {}", result.text());
+    }
+    // What is configured is as it was for all others.
+    house.exec(&format!("touch {}/f", configured.display())).await;
+    assert_eq!(configured.join("f").exists(), is_whole);
+}
+
 /// Made by git, which need not be told who anybody is.
 fn make_repository(house: &House) {
     for arguments in

@@ -86,6 +86,13 @@ impl House {
         Inner(self.toolkit.toolbox(&caller).await)
     }
 
+    /// The same, where these directories alone count as within it.
+    pub(crate) async fn narrowed(&self, directory: &str, further: Vec<PathBuf>) -> Inner {
+        let mut caller = Caller::new().with_session("narrowed").with_workspace(self.path(directory));
+        caller.further = Some(further);
+        Inner(self.toolkit.toolbox(&caller).await)
+    }
+
     pub(crate) fn path(&self, path: &str) -> PathBuf {
         self.root.path().canonicalize().unwrap().join("work").join(path)
     }

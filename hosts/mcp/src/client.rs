@@ -13,10 +13,12 @@ mod names;
 mod oauth;
 mod offered;
 mod output;
+mod sampling;
 mod server;
 mod servers;
 mod spawn;
 
 #[cfg(feature = "oauth")]
 pub use oauth::{Loopback, SignIn, SigningIn};
+pub use sampling::{Sampling, SamplingAnswer};
 pub use servers::{ClientOptions, McpServers, ServerState, ServerStatus};

@@ -42,7 +42,7 @@ mod stdio;
 
 #[cfg(feature = "http")]
 pub use crate::http::{AtPath, Bearer, HttpBody, HttpOptions, HttpService, at_path, new_token, serve_http};
-pub use client::{ClientOptions, McpServers, ServerState, ServerStatus};
+pub use client::{ClientOptions, McpServers, Sampling, SamplingAnswer, ServerState, ServerStatus};
 #[cfg(feature = "client")]
 #[cfg(feature = "oauth")]
 pub use client::{Loopback, SignIn, SigningIn};

@@ -4,6 +4,7 @@ use super::asked;
 use super::http;
 use super::offered::Offered;
 use super::output;
+use super::sampling;
 use super::server::Server;
 use rmcp::RoleClient;
 use rmcp::model::{
@@ -125,8 +126,19 @@ async fn answers(
             InputRequest::Elicitation(request) => {
                 asked::elicit(&server.name, context, request.params).await?
             }
+            InputRequest::CreateMessage(request) if let Some(model) = &server.options.sampling => {
+                let answer = sampling::answer(&server.name, model, context, request.params).await;
+                let answer = answer.map_err(|error| {
+                    ToolError::denied(format!(
+                        "the MCP server `{}` needs the model, and {}",
+                        server.name, error.message
+                    ))
+                })?;
+                answers.insert(name, serde_json::to_value(answer).unwrap_or_else(|_| json!(null)));
+                continue;
+            }
             _ => {
-                // It was told that this client has neither.
+                // It was told that this client has no such thing.
                 return Err(fault(server, "it asks for what this client did not say that it has"));
             }
         };

@@ -1,13 +1,15 @@
 //! What a server says without being asked, and what it asks.
 
-#![expect(deprecated, reason = "servers log in the versions that have it")]
+#![expect(deprecated, reason = "servers log and use models in the versions that have it")]
 
 use super::asked;
 use super::log;
+use super::sampling;
 use super::server::Server;
 use rmcp::model::{
-    ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction, Implementation,
-    LoggingMessageNotificationParam, ProgressNotificationParam, ProtocolVersion,
+    ClientCapabilities, ClientConfig, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams,
+    ElicitResult, ElicitationAction, Implementation, LoggingMessageNotificationParam,
+    ProgressNotificationParam, ProtocolVersion, SamplingCapability,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ClientHandler, ErrorData, RoleClient};
@@ -19,7 +21,8 @@ pub(super) struct Handler(pub(super) Arc<Server>);
 
 impl ClientHandler for Handler {
     fn get_info(&self) -> ClientConfig {
-        let capabilities = ClientCapabilities::builder().enable_elicitation().build();
+        let mut capabilities = ClientCapabilities::builder().enable_elicitation().build();
+        capabilities.sampling = self.0.options.sampling.as_ref().map(|_| SamplingCapability::default());
         let options = &self.0.options;
         let mut info = ClientConfig::new(capabilities, Implementation::new(&options.name, &options.version));
         // What begins with a greeting; later versions have none.
@@ -45,6 +48,23 @@ impl ClientHandler for Handler {
                 Ok(ElicitResult::new(ElicitationAction::Decline))
             }),
             () = context.ct.cancelled() => Ok(ElicitResult::new(ElicitationAction::Cancel)),
+        }
+    }
+
+    async fn create_message(
+        &self,
+        params: CreateMessageRequestParams,
+        context: RequestContext<RoleClient>,
+    ) -> Result<CreateMessageResult, ErrorData> {
+        let (Some(model), Some(asking)) = (&self.0.options.sampling, self.0.calls.asking()) else {
+            return Err(ErrorData::invalid_request(
+                "there is no call for which the model could be used",
+                None,
+            ));
+        };
+        tokio::select! {
+            answer = sampling::answer(&self.0.name, model, &asking, params) => answer,
+            () = context.ct.cancelled() => Err(ErrorData::invalid_request("it was cancelled", None)),
         }
     }
 

@@ -4,6 +4,7 @@ use super::connect::About;
 use super::names;
 #[cfg(feature = "oauth")]
 use super::oauth::{SignIn, Store};
+use super::sampling::Sampling;
 use super::server::{Server, State};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -34,6 +35,8 @@ pub struct ClientOptions {
     /// Where it is kept what tools say of themselves, so that a change of it is seen later too; as long as the process runs by
     /// default. So are the tokens of who signed in.
     pub data_dir: Option<PathBuf>,
+    /// The model that servers may use, each time a person lets them; none by default, and servers are told so.
+    pub sampling: Option<Arc<dyn Sampling>>,
     /// Who lets a person sign in where a server wants to know who asks; nobody by default, so that such a server cannot be had until
     /// somebody signed in elsewhere. It counts as time of the start, or of the call that needs it.
     #[cfg(feature = "oauth")]
@@ -52,6 +55,7 @@ impl Default for ClientOptions {
             most_tools: 1_000,
             workspace: std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/")),
             data_dir: None,
+            sampling: None,
             #[cfg(feature = "oauth")]
             sign_in: None,
             #[cfg(feature = "oauth")]
@@ -88,6 +92,12 @@ impl ClientOptions {
     #[must_use]
     pub fn workspace(self, workspace: impl Into<PathBuf>) -> Self {
         Self { workspace: workspace.into(), ..self }
+    }
+
+    /// Says which model servers may use, each time a person lets them.
+    #[must_use]
+    pub fn sampling(self, sampling: Arc<dyn Sampling>) -> Self {
+        Self { sampling: Some(sampling), ..self }
     }
 
     /// Says who lets a person sign in.

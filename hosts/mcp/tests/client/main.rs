@@ -8,6 +8,7 @@ mod changes;
 mod hostile;
 #[cfg(all(feature = "http", feature = "oauth"))]
 mod oauth;
+mod sampling;
 mod starts;
 
 use serde_json::{Value, json};

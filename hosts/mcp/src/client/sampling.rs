@@ -1,0 +1,87 @@
+//! What a server asks of this end's model, in the versions of the protocol that have it.
+
+#![expect(deprecated, reason = "servers ask for it in the versions up to 2025-11-25")]
+
+use rmcp::ErrorData;
+use rmcp::model::{CreateMessageRequestParams, CreateMessageResult};
+use serde_json::Value;
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use toolkit::{Ask, ToolContext};
+
+/// The kind of permission to use the model.
+const KIND: &str = "mcp_sampling";
+/// The most characters that a person is shown of what a server wants to say to the model.
+const MOST_SHOWN: usize = 8_000;
+
+/// A model that servers may use, each time a person lets them.
+pub trait Sampling: fmt::Debug + Send + Sync {
+    /// Has the model answer. `request` is what the protocol's `sampling/createMessage` takes, and what comes back is its result.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no answer. The server gets it.
+    fn create_message<'a>(&'a self, request: &'a Value) -> SamplingAnswer<'a>;
+}
+
+/// What [`Sampling::create_message`] gives back.
+pub type SamplingAnswer<'a> = Pin<Box<dyn Future<Output = Result<Value, String>> + Send + 'a>>;
+
+/// Has the model answer, if a person lets it.
+pub(super) async fn answer(
+    server: &str,
+    model: &Arc<dyn Sampling>,
+    context: &ToolContext,
+    params: CreateMessageRequestParams,
+) -> Result<CreateMessageResult, ErrorData> {
+    let unreadable = |error| ErrorData::invalid_params(format!("the request cannot be read: {error}"), None);
+    let request = serde_json::to_value(&params).map_err(unreadable)?;
+    let mut ask = Ask::new(KIND, format!("let the MCP server `{server}` use your model"))
+        .with_pattern(server)
+        .with_text("says to it", said(&request["messages"]))
+        .with_text("at most", format!("{} tokens", params.max_tokens))
+        .raised()
+        .once_only();
+    if let Some(system) = &params.system_prompt {
+        ask = ask.with_text("system prompt", shortened(system));
+    }
+    // Why nobody lets it is for this end alone.
+    context.ask_in_person(ask).await.map_err(|error| {
+        tracing::info!(server, "it may not use the model: {error}");
+        ErrorData::invalid_request("the user did not let this server use the model", None)
+    })?;
+    let answer = model.create_message(&request).await.map_err(|why| ErrorData::internal_error(why, None))?;
+    serde_json::from_value(answer).map_err(|error| {
+        ErrorData::internal_error(format!("the model's answer is no message: {error}"), None)
+    })
+}
+
+/// What the messages say, as far as a person can read it.
+fn said(messages: &Value) -> String {
+    let blocks = |content: &Value| match content {
+        Value::Array(blocks) => blocks.clone(),
+        block => vec![block.clone()],
+    };
+    let text = |block: &Value| match block["text"].as_str() {
+        Some(text) => text.to_owned(),
+        None => format!("[{}]", block["type"].as_str().unwrap_or("something else")),
+    };
+    let each = messages.as_array().into_iter().flatten().map(|message| {
+        let texts: Vec<String> = blocks(&message["content"]).iter().map(text).collect();
+        format!("{}: {}", message["role"].as_str().unwrap_or_default(), texts.join("\n"))
+    });
+    shortened(&each.collect::<Vec<_>>().join("\n"))
+}
+
+/// The beginning and the end: what is hidden in the middle of much is said to be there.
+fn shortened(text: &str) -> String {
+    let count = text.chars().count();
+    if count <= MOST_SHOWN {
+        return text.to_owned();
+    }
+    let half = MOST_SHOWN / 2;
+    let begins: String = text.chars().take(half).collect();
+    let ends: String = text.chars().skip(count - half).collect();
+    format!("{begins}\n… {} characters …\n{ends}", count - 2 * half)
+}

@@ -154,12 +154,16 @@ impl<H: ServerHandler> HttpService<H> {
         B::Error: Into<Box<dyn Error + Send + Sync>>,
     {
         let limit = self.options.max_body;
+        let too_large =
+            || refusal(StatusCode::PAYLOAD_TOO_LARGE, format!("a request has {limit} bytes at most"));
+        // What is said to be too large is not waited for.
+        if body.size_hint().lower() > limit as u64 {
+            return Err(too_large());
+        }
         let whole = Limited::new(body, limit).collect();
         match tokio::time::timeout(self.options.body_within, whole).await {
             Ok(Ok(body)) => Ok(body.to_bytes()),
-            Ok(Err(error)) if error.is::<LengthLimitError>() => {
-                Err(refusal(StatusCode::PAYLOAD_TOO_LARGE, format!("a request has {limit} bytes at most")))
-            }
+            Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
             Ok(Err(_)) => Err(refusal(StatusCode::BAD_REQUEST, "the request did not come whole".to_owned())),
             Err(_) => {
                 Err(refusal(StatusCode::REQUEST_TIMEOUT, "the request took too long to come".to_owned()))

@@ -27,10 +27,7 @@ fn read(stream: &TcpStream) -> Option<Asked> {
     loop {
         let mut header = String::new();
         reader.read_line(&mut header).ok()?;
-        let (name, value) = match header.trim().split_once(": ") {
-            Some(pair) => pair,
-            None => break,
-        };
+        let Some((name, value)) = header.trim().split_once(": ") else { break };
         match name.to_ascii_lowercase().as_str() {
             "content-length" => length = value.parse().ok()?,
             "authorization" => token = Some(value.to_owned()),

@@ -77,7 +77,7 @@ pub(super) fn challenge(error: &DynamicTransportError, server: &str) -> Option<S
             Some(StreamableHttpError::AuthRequired(_)) => return Some(unknown(server)),
             Some(StreamableHttpError::InsufficientScope(error)) => {
                 let scopes = error.required_scope.as_deref().unwrap_or_default().split_whitespace();
-                let scopes: String = scopes.map(|scope| format!(" --scope {scope}")).collect();
+                let scopes = scopes.fold(String::new(), |told, scope| told + " --scope " + scope);
                 let text = format!(
                     "wants leave for more than it gave; a person can sign in for that with `toolkit mcp login {server}{scopes}`"
                 );

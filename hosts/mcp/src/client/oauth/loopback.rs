@@ -13,6 +13,9 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
+/// Gets the name of a server and the address to open.
+type Show = dyn Fn(&str, &str) + Send + Sync;
+
 /// The path that a browser comes back to.
 const PATH: &str = "/callback";
 /// How long somebody who connects has to say what they want.
@@ -36,7 +39,7 @@ const MOST_AT_ONCE: usize = 32;
 pub struct Loopback {
     listener: Mutex<TcpListener>,
     port: u16,
-    show: Box<dyn Fn(&str, &str) + Send + Sync>,
+    show: Box<Show>,
 }
 
 impl fmt::Debug for Loopback {

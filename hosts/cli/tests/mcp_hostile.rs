@@ -163,7 +163,7 @@ fn clients_over_http_that_mean_harm_harm_nobody() {
     // More than it takes, said beforehand and not.
     let mut stream = server.connect();
     let head = server.head("Content-Length: 1000000000000\r\n");
-    let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&[b' '; 1 << 16]));
+    let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&vec![b' '; 1 << 16]));
     assert_eq!(Server::answer(stream).0, 413);
     let piece = [&b"100000\r\n"[..], &vec![b' '; 1 << 20], b"\r\n"].concat();
     for _ in 0..8 {
@@ -246,8 +246,8 @@ fn a_client_at_standard_input_that_means_harm_is_told_or_left() {
     let place = place(&json!({}));
     for (what, bytes, times) in [
         ("what is no JSON", &b"{\"nonsense\n"[..], 20_000_usize),
-        ("a line without an end", &[b'x'; 1 << 20], 500),
-        ("brackets without an end", &[b'['; 1 << 20], 500),
+        ("a line without an end", &vec![b'x'; 1 << 20], 500),
+        ("brackets without an end", &vec![b'['; 1 << 20], 500),
     ] {
         let mut child = limited(&place, &["mcp", "serve"]).spawn().unwrap();
         let mut input = child.stdin.take().unwrap();

@@ -42,8 +42,8 @@ mod stdio;
 
 #[cfg(feature = "http")]
 pub use crate::http::{AtPath, Bearer, HttpBody, HttpOptions, HttpService, at_path, new_token, serve_http};
-pub use client::{ClientOptions, McpServers, Sampling, SamplingAnswer, ServerState, ServerStatus};
 #[cfg(feature = "client")]
+pub use client::{ClientOptions, McpServers, Sampling, SamplingAnswer, ServerState, ServerStatus};
 #[cfg(feature = "oauth")]
 pub use client::{Loopback, SignIn, SigningIn};
 pub use server::{Principal, ServerOptions, ToolServer};

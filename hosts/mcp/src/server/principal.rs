@@ -45,6 +45,10 @@ pub(super) struct Sessions {
 pub(crate) struct Stateless {
     base: ToolServer,
     known: Mutex<VecDeque<(Option<Principal>, Arc<Shared>)>>,
+    #[cfg_attr(
+        not(feature = "http"),
+        expect(dead_code, reason = "over standard streams there is one client")
+    )]
     live: Arc<AtomicUsize>,
 }
 
@@ -57,6 +61,7 @@ impl Drop for Live {
     }
 }
 
+#[cfg_attr(not(feature = "http"), expect(dead_code, reason = "over standard streams there is one client"))]
 impl Stateless {
     /// For all clients of one server, which is like `base` for each.
     pub(crate) fn new(base: ToolServer) -> Arc<Self> {

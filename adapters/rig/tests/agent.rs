@@ -6,7 +6,7 @@ mod common;
 
 use common::{Gate, agent, travel};
 use futures_util::StreamExt as _;
-use rig_agent::agent::{AgentHook, HookContext, OutcomeAction, OutcomeEvent};
+use rig_agent::agent::{Agent, AgentHook, HookContext, OutcomeAction, OutcomeEvent};
 use scripted_model::{ScriptedModel, Turn};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
@@ -109,7 +109,8 @@ async fn calls_that_only_read_run_together_where_rig_lets_them() {
     let model = ScriptedModel::start(turns).await.unwrap();
     // Each waits for the two others, so alone none of them would end.
     let barrier = Arc::new(tokio::sync::Barrier::new(3));
-    let meet = Tool::builder("meet").description("Meets the others.").read_only();
+    let meet =
+        Tool::builder("meet").description("Meets the others.").read_only().timeout(Duration::from_secs(20));
     let meet = meet.build(move |context: ToolContext, _| {
         let barrier = Arc::clone(&barrier);
         async move {
@@ -137,39 +138,63 @@ impl Policy for NoSecrets {
     }
 }
 
+/// How a run is read.
+#[derive(Debug, Clone, Copy)]
+enum Way {
+    Whole,
+    Streamed,
+}
+
+/// Runs an agent to its end.
+async fn prompt(agent: &Agent, way: Way) {
+    match way {
+        Way::Whole => {
+            agent.prompt("Go.").await.unwrap();
+        }
+        Way::Streamed => {
+            let mut run = agent.prompt("Go.").stream();
+            while let Some(item) = run.next().await {
+                item.unwrap();
+            }
+        }
+    }
+}
+
 #[tokio::test]
 async fn what_cannot_be_called_is_explained_and_ends_nothing() {
-    let turns = [
-        Turn::Calls(vec![("call_a", "distanse", r#"{"city": "Graz"}"#)]),
-        Turn::Calls(vec![("call_b", "secret", "{}")]),
-        Turn::Calls(vec![("call_c", "how_far", r#"{"city": "Graz"}"#)]),
-        Turn::Calls(vec![("call_d", "distance", r#"{"city": "#)]),
-        Turn::Calls(vec![("call_e", "distance", "[1]")]),
-        Turn::Calls(vec![("call_f", "breaks", "{}")]),
-        Turn::Says("done"),
-    ];
-    let model = ScriptedModel::start(turns).await.unwrap();
-    let secret = Tool::builder("secret").description("Tells a secret.").read_only();
-    let breaks = Tool::builder("breaks").description("Breaks.").read_only();
-    let toolkit = travel()
-        .tool(secret.build(|_, _| async { "told" }).unwrap())
-        .tool(breaks.build(|_, _| async { panic!("a wire came loose") as String }).unwrap())
-        .policy(NoSecrets);
-    let toolbox = toolkit.build().unwrap().toolbox(&Caller::new()).await;
-    let answer = agent(&model).toolbox(&toolbox).build().prompt("Go.").await.unwrap();
-    assert_eq!(answer.output(), "done");
-    model.assert_done();
-    let read = read(&model);
-    for (place, expected) in [
-        (0, "did you mean `distance`?"),
-        (1, "`secret` cannot be used here"),
-        // An alias is never shown, and works.
-        (2, "200"),
-        (3, "not a JSON object"),
-        (4, "not a JSON object"),
-        (5, "internal error (a wire came loose)"),
-    ] {
-        assert!(read[place].1.contains(expected), "{expected}: {:?}", read[place]);
+    for way in [Way::Whole, Way::Streamed] {
+        let turns = [
+            Turn::Calls(vec![("call_a", "distanse", r#"{"city": "Graz"}"#)]),
+            Turn::Calls(vec![("call_b", "secret", "{}")]),
+            Turn::Calls(vec![("call_c", "how_far", r#"{"city": "Graz"}"#)]),
+            Turn::Calls(vec![("call_d", "distance", r#"{"city": "#)]),
+            Turn::Calls(vec![("call_e", "distance", "[1]")]),
+            Turn::Calls(vec![("call_f", "breaks", "{}")]),
+            Turn::Says("done"),
+        ];
+        let model = ScriptedModel::start(turns).await.unwrap();
+        let secret = Tool::builder("secret").description("Tells a secret.").read_only();
+        let breaks = Tool::builder("breaks").description("Breaks.").read_only();
+        let toolkit = travel()
+            .tool(secret.build(|_, _| async { "told" }).unwrap())
+            .tool(breaks.build(|_, _| async { panic!("a wire came loose") as String }).unwrap())
+            .policy(NoSecrets);
+        let toolbox = toolkit.build().unwrap().toolbox(&Caller::new()).await;
+        prompt(&agent(&model).toolbox(&toolbox).build(), way).await;
+        model.assert_done();
+        let read = read(&model);
+        for (place, id, expected) in [
+            (0, "call_a", "did you mean `distance`?"),
+            (1, "call_b", "`secret` cannot be used here"),
+            // An alias is never shown, and works.
+            (2, "call_c", "200"),
+            (3, "call_d", "not a JSON object"),
+            (4, "call_e", "not a JSON object"),
+            (5, "call_f", "internal error (a wire came loose)"),
+        ] {
+            let (answered, text) = &read[place];
+            assert!(answered == id && text.contains(expected), "{way:?}, {expected}: {text}");
+        }
     }
 }
 
@@ -227,20 +252,22 @@ async fn a_run_that_is_dropped_leaves_no_call() {
 
 #[tokio::test]
 async fn a_run_whose_agent_lives_on_leaves_no_call_either() {
-    let turns = [Turn::Calls(vec![("call_a", "wait", "{}")])];
-    let model = ScriptedModel::start(turns).await.unwrap();
-    let history = Arc::new(MemoryHistory::new(Redactor::new()));
-    let gate = Gate::default();
-    let toolkit =
-        Toolkit::empty().tool(gate.tool("wait")).history(Arc::clone(&history)).without_asking_first();
-    let toolbox = toolkit.build().unwrap().toolbox(&Caller::new()).await;
-    let agent = agent(&model).toolbox(&toolbox).build();
-    tokio::select! {
-        answer = async { agent.prompt("Wait.").await } => panic!("{answer:?}"),
-        () = gate.began() => {}
+    for way in [Way::Whole, Way::Streamed] {
+        let turns = [Turn::Calls(vec![("call_a", "wait", "{}")])];
+        let model = ScriptedModel::start(turns).await.unwrap();
+        let history = Arc::new(MemoryHistory::new(Redactor::new()));
+        let gate = Gate::default();
+        let toolkit =
+            Toolkit::empty().tool(gate.tool("wait")).history(Arc::clone(&history)).without_asking_first();
+        let toolbox = toolkit.build().unwrap().toolbox(&Caller::new()).await;
+        let agent = agent(&model).toolbox(&toolbox).build();
+        tokio::select! {
+            () = prompt(&agent, way) => panic!("{way:?}: it does not end"),
+            () = gate.began() => {}
+        }
+        assert_eq!(history.calls(&HistoryQuery::new())[0].status, CallStatus::Interrupted, "{way:?}");
+        drop(agent);
     }
-    assert_eq!(history.calls(&HistoryQuery::new())[0].status, CallStatus::Interrupted);
-    drop(agent);
 }
 
 /// Keeps what calls say to hosts.

@@ -1,7 +1,8 @@
 //! A conversation by genai with a toolbox of three functions, for any server that speaks OpenAI's chat completions:
 //!
 //! ```sh
-//! OPENAI_BASE_URL=http://127.0.0.1:8080/v1 OPENAI_API_KEY=none cargo run --bin genai-chat -- MODEL 'How far is it to Graz?'
+//! export OPENAI_BASE_URL=http://127.0.0.1:8080/v1 OPENAI_API_KEY=none
+//! cargo run --manifest-path adapters/Cargo.toml --bin genai-chat -- MODEL QUESTION
 //! ```
 //!
 //! With the feature `tls` also for one behind `https`. `genai-stream` is the same with the answers in pieces.

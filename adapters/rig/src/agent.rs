@@ -10,8 +10,11 @@ use toolkit::{CallOptions, Toolbox};
 /// Gives an agent the tools of a toolbox.
 ///
 /// Beside the tools of [`tools`](crate::tools) it gets a hook, with which calls have the ids that the model gave them, and a call of a
-/// tool that is not there is answered: with the names that were probably meant, or with what in the policy denies it. A tool can be
-/// called by its aliases too. (Of the other calls that the model made together with such a one rig runs none, and tells it so.) The hook comes after those that were added before it; one that answers such a call first has the say.
+/// tool that is not there, or that the agent does not show in this turn, is answered instead of ending the run: with the names that were
+/// probably meant, or with what in the policy denies it. A tool can be called by its aliases too. Of the other calls that the model made
+/// together with one that is not there rig runs none, and tells it so.
+///
+/// Hooks that were added before this one answer such calls first.
 pub trait WithToolbox {
     /// Adds the tools of the toolbox, as they are now: resolve one per conversation or turn.
     fn toolbox(self, toolbox: &Toolbox) -> AgentBuilder<WithBuilderTools>;

@@ -68,16 +68,23 @@ impl AgentHook for CallHook {
         _: &HookContext,
         event: &InvalidToolCallContext,
     ) -> Option<InvalidToolCallAction> {
-        if event.reason != InvalidToolCallReason::UnknownTool {
-            return None;
-        }
-        match self.0.toolbox.find(&event.tool_name) {
-            Err(error) => Some(InvalidToolCallAction::skip(error.message())),
-            // By an alias; but what the agent does not offer in this turn is not called by one either.
-            Ok(tool) => {
-                let is_offered = event.allowed_tools.iter().any(|allowed| allowed == tool.name());
-                is_offered.then(|| InvalidToolCallAction::repair(tool.name()))
+        let not_now = |name: &str| {
+            InvalidToolCallAction::skip(format!(
+                "`{name}` cannot be called in this turn; call a tool that is shown"
+            ))
+        };
+        match (&event.reason, self.0.toolbox.find(&event.tool_name)) {
+            (InvalidToolCallReason::UnknownTool, Err(error)) => {
+                Some(InvalidToolCallAction::skip(error.message()))
             }
+            (InvalidToolCallReason::UnknownTool, Ok(tool)) => {
+                // By an alias, where the agent shows the tool in this turn: that is the agent's to say.
+                let is_shown = event.allowed_tools.iter().any(|allowed| allowed == tool.name());
+                Some(if is_shown { InvalidToolCallAction::repair(tool.name()) } else { not_now(tool.name()) })
+            }
+            (InvalidToolCallReason::DisallowedByToolChoice, Ok(tool)) => Some(not_now(tool.name())),
+            // Of a tool that is not this toolbox's; or of arguments, which rig explains itself.
+            _ => None,
         }
     }
 }

@@ -6,7 +6,11 @@ mod common;
 
 use common::{Gate, agent, travel};
 use futures_util::StreamExt as _;
-use rig_agent::agent::{Agent, AgentHook, HookContext, OutcomeAction, OutcomeEvent};
+use rig_agent::agent::{
+    Agent, AgentHook, CompletionCallAction, CompletionCallEvent, HookContext, OutcomeAction, OutcomeEvent,
+    RequestPatch,
+};
+use rig_core::message::{ToolChoice, ToolName};
 use scripted_model::{ScriptedModel, Turn};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
@@ -195,6 +199,36 @@ async fn what_cannot_be_called_is_explained_and_ends_nothing() {
             let (answered, text) = &read[place];
             assert!(answered == id && text.contains(expected), "{way:?}, {expected}: {text}");
         }
+    }
+}
+
+/// Shows one tool in each turn.
+struct OnlyDistance;
+
+impl AgentHook for OnlyDistance {
+    async fn on_completion_call(&self, _: &HookContext, _: CompletionCallEvent<'_>) -> CompletionCallAction {
+        CompletionCallAction::patch(RequestPatch::new().active_tools(["distance"]))
+    }
+}
+
+#[tokio::test]
+async fn what_the_agent_does_not_show_is_not_called_and_ends_nothing() {
+    for by_choice in [false, true] {
+        let turns = [Turn::Calls(vec![("call_a", "miles", r#"{"kilometres": 1}"#)]), Turn::Says("done")];
+        let model = ScriptedModel::start(turns).await.unwrap();
+        let history = Arc::new(MemoryHistory::new(Redactor::new()));
+        let toolbox = travel().history(Arc::clone(&history)).build().unwrap().toolbox(&Caller::new()).await;
+        let mut agent = agent(&model);
+        if by_choice {
+            let function_names = vec![ToolName::new("distance").unwrap()];
+            agent = agent.tool_choice(ToolChoice::Specific { function_names });
+        } else {
+            agent = agent.add_hook(OnlyDistance);
+        }
+        prompt(&agent.toolbox(&toolbox).build(), Way::Whole).await;
+        model.assert_done();
+        assert!(read(&model)[0].1.contains("cannot be called in this turn"), "{:?}", read(&model));
+        assert!(history.calls(&HistoryQuery::new()).is_empty());
     }
 }
 

@@ -120,7 +120,11 @@ fn made(
     let original = tool.name();
     let mut builder = Tool::builder(name);
     // Every registration is that of a tool.
-    if let FamilyDescriptor::Tool { description, parameters, .. } = tool.descriptor() {
+    if let FamilyDescriptor::Tool { description, mut parameters, .. } = tool.descriptor() {
+        // Rig's own tools leave out what is true of all arguments.
+        if let Value::Object(root) = &mut parameters {
+            root.entry("type").or_insert_with(|| "object".into());
+        }
         builder = builder.description(description).input_schema(parameters);
     }
     if name != original {

@@ -195,6 +195,33 @@ async fn a_set_comes_as_far_as_it_can() {
 }
 
 #[tokio::test]
+async fn schemas_as_derives_write_them_are_enforced() {
+    let derived = json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Trip",
+        "type": "object",
+        "properties": {"to": {"$ref": "#/$defs/City"}, "via": {"type": ["array", "null"], "items": {"$ref": "#/$defs/City"}}},
+        "required": ["to"],
+        "$defs": {"City": {"type": "string", "enum": ["Graz", "Linz"]}},
+    });
+    for (name, schema, fits, does_not) in [
+        ("derived", derived, json!({"to": "Graz", "via": ["Linz"]}), Some((json!({"to": "Rome"}), "/to"))),
+        ("of_anything", json!({}), json!({"whatever": [1]}), None),
+        ("of_nothing", json!({"type": "object", "properties": {}}), json!({}), None),
+    ] {
+        let tool =
+            import(RegisteredTool::from_dynamic(dynamic(name, schema, || RigOutput::text("ran")))).unwrap();
+        let toolbox = toolbox([tool]).await;
+        let call = async |arguments: Value| toolbox.call(ToolCall::new("1", name, arguments)).await.text();
+        assert_eq!(call(fits).await, "ran", "{name}");
+        if let Some((arguments, place)) = does_not {
+            let refused = call(arguments).await;
+            assert!(refused.contains(place) && refused.contains("Graz"), "{refused}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn whatever_a_tool_does_there_is_one_result() {
     let breaks =
         DynamicTool::new(ToolName::new("breaks").unwrap(), "Breaks.", json!({"type": "object"}), |_| {

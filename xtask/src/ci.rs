@@ -3,14 +3,16 @@
 use std::time::{Duration, Instant};
 
 use crate::tally::Tally;
-use crate::workspace::{Result, Workspace};
+use crate::workspace::{self, Result, Workspace};
 use crate::{docs, provision, test, tidy};
 
 /// Runs every step, whatever became of those before it; an error if any failed.
 pub(crate) fn run(workspace: &Workspace) -> Result {
     let mut report = Report::default();
     let mut tally = Tally::default();
-    report.step("format", || workspace.run(&["cargo", "fmt", "--all", "--check"]));
+    report.step("format", || {
+        workspace::in_each(|which| workspace.run(&[&["cargo", "fmt", "--all", "--check"], which].concat()))
+    });
     report.step("clippy", || clippy(workspace));
     report.step("docs", || docs::run(workspace));
     report.step("deny", || deny(workspace));
@@ -22,22 +24,21 @@ pub(crate) fn run(workspace: &Workspace) -> Result {
 }
 
 fn clippy(workspace: &Workspace) -> Result {
-    workspace.run(&[
-        "cargo",
-        "clippy",
-        "--workspace",
-        "--all-targets",
-        "--all-features",
-        "--",
-        "-D",
-        "warnings",
-    ])
+    workspace::in_each(|which| {
+        let lints: &[&str] = &["cargo", "clippy", "--workspace", "--all-targets", "--all-features"];
+        workspace.run(&[lints, which, &["--", "-D", "warnings"]].concat())
+    })
 }
 
 /// Advisories are left out: their database is fetched from outside the package registries.
 fn deny(workspace: &Workspace) -> Result {
     provision::ensure(workspace, provision::FOR_DENY)?;
-    workspace.run(&["cargo", "deny", "check", "licenses", "bans", "sources"])
+    workspace.run(&["cargo", "deny", "check", "licenses", "bans", "sources"])?;
+    // Which versions there are beside each other is up to the frameworks.
+    let adapters =
+        ["cargo", "deny", "--manifest-path", "adapters/Cargo.toml", "check", "licenses", "sources"];
+    let config = workspace.root().join("deny.toml");
+    workspace::run(workspace.command(&adapters).arg("--config").arg(config))
 }
 
 #[derive(Default)]

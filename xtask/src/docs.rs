@@ -3,6 +3,8 @@
 use crate::workspace::{self, Result, Workspace};
 
 pub(crate) fn run(workspace: &Workspace) -> Result {
-    let mut command = workspace.command(&["cargo", "doc", "--workspace", "--no-deps", "--all-features"]);
-    workspace::run(command.env("RUSTDOCFLAGS", "-D warnings"))
+    workspace::in_each(|which| {
+        let doc: &[&str] = &["cargo", "doc", "--workspace", "--no-deps", "--all-features"];
+        workspace::run(workspace.command(&[doc, which].concat()).env("RUSTDOCFLAGS", "-D warnings"))
+    })
 }

@@ -18,7 +18,10 @@ pub(crate) fn subcommand(workspace: &Workspace) -> Result {
 /// Runs every test, ignored ones and those in documentation included, and adds them to the tally.
 pub(crate) fn run(workspace: &Workspace, tally: &mut Tally) -> Result {
     provision::ensure(workspace, provision::FOR_TESTS)?;
-    let results = [nextest(workspace, tally), doc_tests(workspace, tally)];
+    let results = [
+        workspace::in_each(|which| nextest(workspace, which, tally)),
+        workspace::in_each(|which| doc_tests(workspace, which, tally)),
+    ];
     let failures: Vec<String> =
         results.into_iter().filter_map(|result| result.err().map(|error| error.to_string())).collect();
     if !failures.is_empty() {
@@ -30,17 +33,10 @@ pub(crate) fn run(workspace: &Workspace, tally: &mut Tally) -> Result {
     Ok(())
 }
 
-fn nextest(workspace: &Workspace, tally: &mut Tally) -> Result {
-    let mut command = workspace.command(&[
-        "cargo",
-        "nextest",
-        "run",
-        "--workspace",
-        "--all-features",
-        "--run-ignored",
-        "all",
-        "--no-fail-fast",
-    ]);
+fn nextest(workspace: &Workspace, which: &[&str], tally: &mut Tally) -> Result {
+    let run: &[&str] = &["cargo", "nextest", "run", "--workspace", "--all-features"];
+    let all: &[&str] = &["--run-ignored", "all", "--no-fail-fast"];
+    let mut command = workspace.command(&[run, which, all].concat());
     let terminal = std::io::stderr();
     if terminal.is_terminal() && std::env::var_os("CARGO_TERM_COLOR").is_none() {
         // The runner sees a pipe, and would take the colours away.
@@ -61,9 +57,9 @@ fn nextest(workspace: &Workspace, tally: &mut Tally) -> Result {
     result
 }
 
-fn doc_tests(workspace: &Workspace, tally: &mut Tally) -> Result {
-    let mut command =
-        workspace.command(&["cargo", "test", "--doc", "--workspace", "--all-features", "--no-fail-fast"]);
+fn doc_tests(workspace: &Workspace, which: &[&str], tally: &mut Tally) -> Result {
+    let run: &[&str] = &["cargo", "test", "--doc", "--workspace", "--all-features", "--no-fail-fast"];
+    let mut command = workspace.command(&[run, which].concat());
     command.stdout(Stdio::piped());
     run_watched(
         &mut command,

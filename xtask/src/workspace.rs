@@ -52,6 +52,17 @@ impl Workspace {
     }
 }
 
+/// The workspaces that are formatted, linted, documented and tested, as cargo is told of them. Adapters have a lock file of their own.
+pub(crate) const WORKSPACES: [&[&str]; 2] = [&[], &["--manifest-path", "adapters/Cargo.toml"]];
+
+/// Runs something for each of the workspaces, whatever became of it in those before; an error tells all that failed.
+pub(crate) fn in_each(run: impl FnMut(&[&str]) -> Result) -> Result {
+    let results = WORKSPACES.into_iter().map(run);
+    let failures: Vec<String> =
+        results.filter_map(|result| result.err().map(|error| error.to_string())).collect();
+    if failures.is_empty() { Ok(()) } else { Err(failures.join("\n").into()) }
+}
+
 /// Where tools are installed that the machine lacks, relative to the repository's root.
 pub(crate) const TOOLS: &str = "target/tools";
 
@@ -81,4 +92,23 @@ fn command_line(command: &Command) -> String {
     });
     let typed = std::iter::once(command.get_program()).chain(command.get_args());
     variables.chain(typed.map(|word| word.to_string_lossy().into_owned())).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_workspace_is_there_and_one_that_fails_stops_no_other() {
+        let root = Workspace::locate().unwrap().root().to_owned();
+        let mut seen = 0;
+        let result = in_each(|which| {
+            seen += 1;
+            let manifest = which.last().unwrap_or(&"Cargo.toml");
+            assert!(root.join(manifest).is_file(), "{manifest}");
+            Err(format!("broken: {manifest}").into())
+        });
+        assert_eq!(seen, WORKSPACES.len());
+        assert_eq!(result.unwrap_err().to_string(), "broken: Cargo.toml\nbroken: adapters/Cargo.toml");
+    }
 }

@@ -45,10 +45,6 @@ pub(super) struct Sessions {
 pub(crate) struct Stateless {
     base: ToolServer,
     known: Mutex<VecDeque<(Option<Principal>, Arc<Shared>)>>,
-    #[cfg_attr(
-        not(feature = "http"),
-        expect(dead_code, reason = "over standard streams there is one client")
-    )]
     live: Arc<AtomicUsize>,
 }
 

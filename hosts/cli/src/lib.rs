@@ -72,7 +72,7 @@
 //! # Features
 //!
 //! `fs`, on by default, brings the tools for files of the crate `builtin-tools`, `runtime` those for commands; `mcp` serves clients of the Model
-//! Context Protocol, and brings in the tools of its servers.
+//! Context Protocol, and brings in the tools of its servers. `memory`, `llm-task`, `telegram` and `whatsapp` bring the plugins of these names.
 
 mod arguments;
 mod call;
@@ -101,7 +101,17 @@ mod trust;
 mod value;
 mod words;
 
-#[cfg(any(feature = "fs", feature = "runtime"))]
-toolkit::link!(core: builtin_tools);
+toolkit::link!(
+    #[cfg(any(feature = "fs", feature = "runtime"))]
+    core: builtin_tools,
+    #[cfg(feature = "llm-task")]
+    toolkit_llm_task,
+    #[cfg(feature = "memory")]
+    toolkit_memory,
+    #[cfg(feature = "telegram")]
+    toolkit_telegram,
+    #[cfg(feature = "whatsapp")]
+    toolkit_whatsapp,
+);
 
 pub use cli::{Cli, main, run};

@@ -178,6 +178,8 @@ pub(crate) fn shared_options() -> Vec<Arg> {
             .value_hint(ValueHint::DirPath),
         of_caller("agent", "The agent on whose behalf to call"),
         of_caller("channel", "The channel that the call comes in by"),
+        of_caller("conversation", "The conversation in that channel, as the channel names it")
+            .value_name("ID"),
         of_caller("model", "The model that makes the call"),
         of_caller("provider", "The provider of that model"),
         of_caller("sandboxed", "Says that the caller is in a sandbox").action(ArgAction::SetTrue),
@@ -249,6 +251,7 @@ fn caller(matches: &mut ArgMatches) -> Result<Caller, Stop> {
     let mut caller = Caller::new().with_workspace(workspace);
     caller.agent = text(matches, "agent");
     caller.channel = text(matches, "channel");
+    caller.conversation_id = text(matches, "conversation");
     caller.model = text(matches, "model");
     caller.provider = text(matches, "provider");
     caller.sandboxed = matches.get_flag("sandboxed");

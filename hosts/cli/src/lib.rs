@@ -13,6 +13,7 @@
 //! toolkit mcp serve
 //! toolkit mcp add docs -- docs-server --stdio
 //! toolkit call docs__search --query sandbox
+//! toolkit new plugin my-plugin
 //! toolkit completions bash
 //! ```
 //!
@@ -91,6 +92,7 @@ mod kinds;
 mod list;
 #[cfg(feature = "mcp")]
 mod mcp;
+mod new;
 mod options;
 mod parameter_type;
 mod permission;

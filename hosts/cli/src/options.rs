@@ -5,6 +5,7 @@ use crate::exit::{Exit, Stop};
 use crate::explain::{self, ExplainRequest};
 #[cfg(feature = "mcp")]
 use crate::mcp::{self, McpRequest};
+use crate::new::{self, NewRequest};
 use crate::permission::{self, PermissionRequest};
 use crate::trust::{self, TrustRequest};
 use clap::builder::{PossibleValuesParser, ValueHint};
@@ -54,6 +55,7 @@ pub(crate) enum Request {
     Config(ConfigRequest),
     Trust(TrustRequest),
     Permission(PermissionRequest),
+    New(NewRequest),
     #[cfg(feature = "mcp")]
     Mcp(McpRequest),
 }
@@ -137,7 +139,8 @@ pub(crate) fn skeleton(program: &str) -> Command {
         )
         .subcommand(config::command())
         .subcommand(trust::command())
-        .subcommand(permission::command());
+        .subcommand(permission::command())
+        .subcommand(new::command());
     #[cfg(feature = "runtime")]
     let command = command.subcommand(crate::doctor::command());
     #[cfg(feature = "mcp")]
@@ -296,6 +299,7 @@ fn request(subcommand: &str, matches: &mut ArgMatches) -> Result<Request, Stop> 
         "completions" => Request::Completions { shell: required(matches.remove_one("shell"))? },
         "config" => Request::Config(config::request(matches)?),
         "trust" => Request::Trust(trust::request(matches)),
+        "new" => Request::New(new::request(matches)?),
         #[cfg(feature = "mcp")]
         "mcp" => Request::Mcp(mcp::request(matches)?),
         other => return Err(Stop::usage(format!("there is no subcommand `{other}`"))),

@@ -68,6 +68,8 @@ impl Caller {
         with_session: session_id: String;
         /// Names the message.
         with_message: message_id: String;
+        /// Names the conversation, as its channel does.
+        with_conversation: conversation_id: String;
         /// Names the channel.
         with_channel: channel: String;
         /// Names the account in the channel.

@@ -40,6 +40,7 @@ mod config;
 mod content;
 mod context;
 mod cut;
+mod data_dir;
 mod definition;
 mod diagnostic;
 mod error;
@@ -107,6 +108,7 @@ pub use config::{
 pub use content::{Bytes, Content, Resource, ResourceBody};
 pub use context::ToolContext;
 pub use cut::{Cut, CutHint, Kept, OutputLimits, Part, Position};
+pub use data_dir::DataDir;
 pub use definition::{Annotations, Definition};
 pub use diagnostic::{Diagnostic, Level};
 pub use error::{IntoToolError, Retry, ToolError, ToolErrorKind};

@@ -17,6 +17,7 @@ use crate::list;
 use crate::mcp;
 #[cfg(feature = "mcp")]
 use crate::mcp::McpRequest;
+use crate::new;
 #[cfg(feature = "mcp")]
 use crate::options::CallRequest;
 use crate::options::{self, Options, Request};
@@ -38,8 +39,11 @@ use toolkit_mcp::{ClientOptions, McpServers};
 /// Runs the command with the tools that are linked into this process and the arguments that it was started with.
 ///
 /// Meant to be all of a program's `main`: it listens to Ctrl-C while a tool runs, and a blocking tool that does
-/// not end is left to the end of the process.
+/// not end is left to the end of the process. Where this process was started to look after commands, it does that and
+/// nothing else.
 pub fn main() -> ExitCode {
+    #[cfg(feature = "runtime")]
+    toolkit_sandbox::init();
     Cli::new().run(std::env::args_os())
 }
 
@@ -160,6 +164,17 @@ impl Cli {
                         console,
                     );
                 }
+                Request::New(request) => {
+                    // What is configured does not matter: nothing of it is a name that core keeps.
+                    let toolkit = toolkit.build().map_err(|error| Stop::cannot_start(error.to_string()))?;
+                    return new::run(
+                        request,
+                        &toolkit,
+                        options.caller.workspace_dir(),
+                        options.format,
+                        console,
+                    );
+                }
                 #[cfg(feature = "mcp")]
                 Request::Mcp(request) if !request.needs_toolkit() => {
                     let caller = &options.caller;
@@ -196,18 +211,7 @@ impl Cli {
             .build()
             .map_err(|error| Stop::cannot_start(format!("the runtime cannot start: {error}")))?;
         if !matches!(options.request, Request::List { diagnostics: true, .. }) {
-            // What was to be denied and may be there is nothing to find out later.
-            let lost =
-                toolkit.diagnostics().iter().filter(|said| said.concerns_deny() && said.level > Level::Info);
-            let lost: Vec<_> = lost.collect();
-            for diagnostic in lost.iter().take(MOST_TOLD) {
-                console.note(&diagnostic.to_string());
-            }
-            if let Some(more) = lost.len().checked_sub(MOST_TOLD).filter(|more| *more > 0) {
-                console.note(&format!(
-                    "warning: {more} more like these; `{program} list --diagnostics` tells them"
-                ));
-            }
+            note_lost(&toolkit, &program, console);
         }
         #[cfg(feature = "mcp")]
         if let Request::Mcp(request) = options.request {
@@ -253,6 +257,18 @@ fn only(request: &Request) -> mcp::Only<'_> {
 /// The most warnings that are told without being asked for.
 const MOST_TOLD: usize = 20;
 
+/// Tells of what was to be denied and may be there: nobody would find it out later.
+fn note_lost(toolkit: &Toolkit, program: &str, console: &mut Console<'_>) {
+    let is_lost = |said: &&Diagnostic| said.concerns_deny() && said.level > Level::Info;
+    let lost: Vec<&Diagnostic> = toolkit.diagnostics().iter().filter(is_lost).collect();
+    for diagnostic in lost.iter().take(MOST_TOLD) {
+        console.note(&diagnostic.to_string());
+    }
+    if let Some(more) = lost.len().checked_sub(MOST_TOLD).filter(|more| *more > 0) {
+        console.note(&format!("warning: {more} more like these; `{program} list --diagnostics` tells them"));
+    }
+}
+
 /// Says how to call a tool, where the name of one stands in place of a subcommand.
 fn suggest_call(stop: Stop, toolkit: Option<&Toolkit>, program: &str) -> Stop {
     let Stop::Parse(error) = &stop else { return stop };
@@ -288,7 +304,7 @@ fn answer(
         Request::Schema { name: None } => definitions::all(toolbox, console)?,
         Request::Schema { name: Some(name) } => definitions::one(find(toolbox, &name)?, console)?,
         Request::Completions { shell } => completions::run(shell, command.get_name(), toolbox, console)?,
-        Request::Config(_) | Request::Trust(_) => {}
+        Request::Config(_) | Request::Trust(_) | Request::New(_) => {}
         #[cfg(feature = "mcp")]
         Request::Mcp(_) => {}
         Request::Permission(request) => permission::run(&request, toolkit, format, console)?,

@@ -13,6 +13,7 @@
 //! toolkit mcp serve
 //! toolkit mcp add docs -- docs-server --stdio
 //! toolkit call docs__search --query sandbox
+//! toolkit new plugin my-plugin
 //! toolkit completions bash
 //! ```
 //!
@@ -72,7 +73,7 @@
 //! # Features
 //!
 //! `fs`, on by default, brings the tools for files of the crate `builtin-tools`, `runtime` those for commands; `mcp` serves clients of the Model
-//! Context Protocol, and brings in the tools of its servers.
+//! Context Protocol, and brings in the tools of its servers. `memory`, `llm-task`, `telegram` and `whatsapp` bring the plugins of these names.
 
 mod arguments;
 mod call;
@@ -91,6 +92,7 @@ mod kinds;
 mod list;
 #[cfg(feature = "mcp")]
 mod mcp;
+mod new;
 mod options;
 mod parameter_type;
 mod permission;
@@ -101,7 +103,17 @@ mod trust;
 mod value;
 mod words;
 
-#[cfg(any(feature = "fs", feature = "runtime"))]
-toolkit::link!(core: builtin_tools);
+toolkit::link!(
+    #[cfg(any(feature = "fs", feature = "runtime"))]
+    core: builtin_tools,
+    #[cfg(feature = "llm-task")]
+    toolkit_llm_task,
+    #[cfg(feature = "memory")]
+    toolkit_memory,
+    #[cfg(feature = "telegram")]
+    toolkit_telegram,
+    #[cfg(feature = "whatsapp")]
+    toolkit_whatsapp,
+);
 
 pub use cli::{Cli, main, run};

@@ -5,6 +5,7 @@ use crate::exit::{Exit, Stop};
 use crate::explain::{self, ExplainRequest};
 #[cfg(feature = "mcp")]
 use crate::mcp::{self, McpRequest};
+use crate::new::{self, NewRequest};
 use crate::permission::{self, PermissionRequest};
 use crate::trust::{self, TrustRequest};
 use clap::builder::{PossibleValuesParser, ValueHint};
@@ -54,6 +55,7 @@ pub(crate) enum Request {
     Config(ConfigRequest),
     Trust(TrustRequest),
     Permission(PermissionRequest),
+    New(NewRequest),
     #[cfg(feature = "mcp")]
     Mcp(McpRequest),
 }
@@ -137,7 +139,8 @@ pub(crate) fn skeleton(program: &str) -> Command {
         )
         .subcommand(config::command())
         .subcommand(trust::command())
-        .subcommand(permission::command());
+        .subcommand(permission::command())
+        .subcommand(new::command());
     #[cfg(feature = "runtime")]
     let command = command.subcommand(crate::doctor::command());
     #[cfg(feature = "mcp")]
@@ -178,6 +181,8 @@ pub(crate) fn shared_options() -> Vec<Arg> {
             .value_hint(ValueHint::DirPath),
         of_caller("agent", "The agent on whose behalf to call"),
         of_caller("channel", "The channel that the call comes in by"),
+        of_caller("conversation", "The conversation in that channel, as the channel names it")
+            .value_name("ID"),
         of_caller("model", "The model that makes the call"),
         of_caller("provider", "The provider of that model"),
         of_caller("sandboxed", "Says that the caller is in a sandbox").action(ArgAction::SetTrue),
@@ -249,6 +254,7 @@ fn caller(matches: &mut ArgMatches) -> Result<Caller, Stop> {
     let mut caller = Caller::new().with_workspace(workspace);
     caller.agent = text(matches, "agent");
     caller.channel = text(matches, "channel");
+    caller.conversation_id = text(matches, "conversation");
     caller.model = text(matches, "model");
     caller.provider = text(matches, "provider");
     caller.sandboxed = matches.get_flag("sandboxed");
@@ -293,6 +299,7 @@ fn request(subcommand: &str, matches: &mut ArgMatches) -> Result<Request, Stop> 
         "completions" => Request::Completions { shell: required(matches.remove_one("shell"))? },
         "config" => Request::Config(config::request(matches)?),
         "trust" => Request::Trust(trust::request(matches)),
+        "new" => Request::New(new::request(matches)?),
         #[cfg(feature = "mcp")]
         "mcp" => Request::Mcp(mcp::request(matches)?),
         other => return Err(Stop::usage(format!("there is no subcommand `{other}`"))),

@@ -7,6 +7,7 @@ use super::origins::{Known, Origins};
 use super::register::Registry;
 use super::{Builder, Inner, Toolkit, Tools};
 use crate::approvals::Approvals;
+use crate::data_dir::DataDir;
 use crate::diagnostic::{Diagnostic, Level};
 use crate::link::{self, Linked, Links};
 use crate::output_store::{OutputStore, default_data_dir};
@@ -16,6 +17,7 @@ use crate::service::{self, Incomplete};
 use crate::skills;
 use crate::tool::Tool;
 use crate::tool_def::ToolDef;
+use std::any::TypeId;
 use std::fmt;
 use std::sync::Arc;
 
@@ -60,6 +62,12 @@ impl Builder {
                 origins.withhold(def.name);
             }
         }
+        let data_dir = self.data_dir.take().or_else(default_data_dir);
+        // A model is told where a file is, and its tools may work in another directory than the process.
+        let data_dir = data_dir.and_then(|directory| std::path::absolute(directory).ok());
+        if !self.services.contains(TypeId::of::<DataDir>()) {
+            self.services.insert(Arc::new(DataDir::of(data_dir.as_deref())));
+        }
         if self.linked {
             let incomplete =
                 if self.leave_out_incomplete { Incomplete::LeftOut } else { Incomplete::Refused };
@@ -97,10 +105,7 @@ impl Builder {
         });
         diagnostics.extend(of_policy);
         diagnostics.extend(self.settings.permissions.diagnostics(snapshot.iter().map(Tool::permission)));
-        let Self { services, sources, mut settings, data_dir, linked, .. } = self;
-        let data_dir = data_dir.or_else(default_data_dir);
-        // A model is told where a file is, and its tools may work in another directory than the process.
-        let data_dir = data_dir.and_then(|directory| std::path::absolute(directory).ok());
+        let Self { services, sources, mut settings, linked, .. } = self;
         settings.own_dirs.complete(data_dir.clone());
         settings.approvals = Approvals::new(data_dir.as_deref());
         settings.outputs = OutputStore::new(data_dir);

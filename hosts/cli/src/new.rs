@@ -1,0 +1,120 @@
+//! `new`: writes the crate of a plugin or of a host.
+
+mod files;
+mod name;
+
+use crate::console::Console;
+use crate::definitions::print_json;
+use crate::exit::{Exit, Stop};
+use crate::options::{Format, required, text};
+use clap::builder::ValueHint;
+use clap::{Arg, ArgMatches, Command, value_parser};
+use files::{Crate, Dependencies, What};
+use serde_json::json;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use toolkit::{Toolkit, escape_line};
+
+/// What stands after `new`.
+#[derive(Debug, Clone)]
+pub(crate) struct NewRequest {
+    what: What,
+    name: String,
+    /// A checkout of this project, to depend on instead of what is published.
+    path: Option<PathBuf>,
+    /// A plugin that a host links.
+    plugin: Option<PathBuf>,
+}
+
+/// The subcommand.
+pub(crate) fn command() -> Command {
+    let directory = |name: &'static str, help: &'static str| {
+        Arg::new(name)
+            .long(name)
+            .value_name("DIR")
+            .value_parser(value_parser!(PathBuf))
+            .value_hint(ValueHint::DirPath)
+            .help(help)
+    };
+    let crate_of = |name: &'static str, about: &'static str| {
+        Command::new(name)
+            .about(about)
+            .arg(
+                Arg::new("name")
+                    .value_name("NAME")
+                    .required(true)
+                    .help("The crate's name, and its directory's"),
+            )
+            .arg(directory("path", "Depends on a checkout of toolkit, not on what is published"))
+    };
+    Command::new("new")
+        .about("Writes the crate of a plugin, or of a host with tools of its own")
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommand(crate_of("plugin", "Writes a crate with tools, their configuration and their tests"))
+        .subcommand(
+            crate_of("host", "Writes a program with the whole command, and tools of its own")
+                .arg(directory("plugin", "The crate of a plugin to link")),
+        )
+}
+
+/// What was asked for.
+pub(crate) fn request(matches: &mut ArgMatches) -> Result<NewRequest, Stop> {
+    let Some((what, mut matches)) = matches.remove_subcommand() else {
+        return Err(Stop::usage("a subcommand is missing; `new --help` lists them"));
+    };
+    let what = if what == "host" { What::Host } else { What::Plugin };
+    let plugin = if what == What::Host { matches.remove_one("plugin") } else { None };
+    let path = matches.remove_one("path");
+    Ok(NewRequest { what, name: required(text(&mut matches, "name"))?, path, plugin })
+}
+
+/// Writes the crate into a directory of its name in `workspace`.
+pub(crate) fn run(
+    request: &NewRequest,
+    toolkit: &Toolkit,
+    workspace: &Path,
+    format: Format,
+    console: &mut Console<'_>,
+) -> Result<Exit, Stop> {
+    let NewRequest { what, name, path, plugin } = request;
+    name::check(name, *what, toolkit).map_err(Stop::usage)?;
+    let at = |directory: &PathBuf| workspace.join(directory);
+    let dependencies = match path.as_ref().map(at) {
+        None => Dependencies::published(),
+        Some(checkout) => Dependencies::of_checkout(&checkout).map_err(Stop::usage)?,
+    };
+    let plugin = plugin.as_ref().map(at).map(|directory| files::plugin_at(&directory)).transpose();
+    let plugin = plugin.map_err(Stop::usage)?;
+    let directory = workspace.join(name);
+    let written = Crate { what: *what, name, dependencies, plugin }.write(&directory)?;
+    let tool = name::tool_prefix(name);
+    let next = match what {
+        What::Plugin => vec![
+            format!("cd {name}"),
+            "cargo test".to_owned(),
+            format!("# put your tools in place of {tool}_greet and its like, in src/lib.rs; then a host to try them in:"),
+            format!("cd .. && toolkit new host my-host --plugin {name}"),
+        ],
+        What::Host => vec![
+            format!("cd {name}"),
+            "cargo test".to_owned(),
+            "cargo run -- list".to_owned(),
+            "# a further plugin is a dependency in Cargo.toml, and its name in `toolkit::link!` in src/main.rs".to_owned(),
+        ],
+    };
+    match format {
+        Format::Json => {
+            print_json(&json!({ "directory": directory, "files": written, "next": next }), console)?;
+        }
+        Format::Text => {
+            let mut said = format!("Wrote {}:\n", escape_line(&directory.display().to_string()));
+            for file in written {
+                let _ = writeln!(said, "  {file}");
+            }
+            let _ = write!(said, "\nNext:\n  {}\n", next.join("\n  "));
+            console.print(&said)?;
+        }
+    }
+    Ok(Exit::Success)
+}

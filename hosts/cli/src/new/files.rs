@@ -1,0 +1,229 @@
+//! The files of a new crate.
+
+use super::name::tool_prefix;
+use crate::exit::Stop;
+use std::fmt::Write as _;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use toolkit::escape_line;
+
+/// The most bytes of a manifest that is read.
+const LONGEST_MANIFEST: u64 = 1 << 20;
+
+/// What kind of crate it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum What {
+    Plugin,
+    Host,
+}
+
+impl What {
+    /// Where each file belongs, and what is in it.
+    fn files(self) -> &'static [(&'static str, &'static str)] {
+        const IGNORED: (&str, &str) = (".gitignore", include_str!("../../templates/gitignore.in"));
+        match self {
+            Self::Plugin => &[
+                IGNORED,
+                ("Cargo.toml", include_str!("../../templates/plugin/Cargo.toml.in")),
+                ("README.md", include_str!("../../templates/plugin/README.md.in")),
+                ("src/lib.rs", include_str!("../../templates/plugin/lib.rs.in")),
+            ],
+            Self::Host => &[
+                IGNORED,
+                ("Cargo.toml", include_str!("../../templates/host/Cargo.toml.in")),
+                ("src/main.rs", include_str!("../../templates/host/main.rs.in")),
+                ("tests/host.rs", include_str!("../../templates/host/host.rs.in")),
+            ],
+        }
+    }
+}
+
+/// A crate to be written.
+pub(super) struct Crate<'a> {
+    pub(super) what: What,
+    pub(super) name: &'a str,
+    pub(super) dependencies: Dependencies,
+    /// The plugin that a host links.
+    pub(super) plugin: Option<Plugin>,
+}
+
+impl Crate<'_> {
+    /// Writes it, and says which files it has.
+    pub(super) fn write(&self, directory: &Path) -> Result<Vec<&'static str>, Stop> {
+        let cannot = |what: &str, path: &Path, error: &io::Error| {
+            Stop::failed(format!("cannot {what} {}: {error}", shown(path)))
+        };
+        match fs::read_dir(directory).map(|mut entries| entries.next().is_none()) {
+            Ok(true) => {}
+            Ok(false) => {
+                let shown = shown(directory);
+                return Err(Stop::failed(format!(
+                    "{shown} is there and not empty; take another name, or move it away. Nothing was written"
+                )));
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(cannot("use", directory, &error)),
+        }
+        let mut written = Vec::new();
+        for (file, template) in self.what.files() {
+            let path = directory.join(file);
+            let parent = path.parent().unwrap_or(directory);
+            fs::create_dir_all(parent).map_err(|error| cannot("make", parent, &error))?;
+            let create = || -> io::Result<()> {
+                let mut file = OpenOptions::new().write(true).create_new(true).open(&path)?;
+                file.write_all(self.filled(template).as_bytes())
+            };
+            create().map_err(|error| cannot("write", &path, &error))?;
+            written.push(*file);
+        }
+        Ok(written)
+    }
+
+    fn filled(&self, template: &str) -> String {
+        let tool = tool_prefix(self.name);
+        let mut plugin = String::new();
+        let mut link = String::new();
+        if let Some(Plugin { name, directory }) = &self.plugin {
+            let _ = writeln!(plugin, "{name} = {{ path = {} }}", toml_string(directory));
+            let _ = writeln!(link, "\ntoolkit::link!({});", tool_prefix(name));
+        }
+        let dependencies = &self.dependencies;
+        let builtin = r#"default-features = false, features = ["fs", "runtime"]"#;
+        [
+            ("{{name}}", self.name),
+            ("{{crate}}", &tool),
+            ("{{tool}}", &tool),
+            ("{{rust_version}}", env!("CARGO_PKG_RUST_VERSION")),
+            ("{{toolkit_testing}}", &dependencies.on("toolkit", r#"features = ["testing"]"#)),
+            ("{{toolkit_cli}}", &dependencies.on("hosts/cli", builtin)),
+            ("{{toolkit}}", &dependencies.on("toolkit", "")),
+            ("{{plugin}}", &plugin),
+            ("{{link}}", &link),
+        ]
+        .iter()
+        .fold(template.to_owned(), |text, (place, value)| text.replace(place, value))
+    }
+}
+
+/// Where the crates of this project come from.
+pub(super) struct Dependencies {
+    checkout: Option<String>,
+}
+
+impl Dependencies {
+    /// From the registry, of the version of this command or a later one that fits.
+    pub(super) fn published() -> Self {
+        Self { checkout: None }
+    }
+
+    /// From a directory with the source.
+    pub(super) fn of_checkout(directory: &Path) -> Result<Self, String> {
+        let absolute = existing(directory)?;
+        if !absolute.join("toolkit/Cargo.toml").is_file() || !absolute.join("hosts/cli/Cargo.toml").is_file()
+        {
+            return Err(format!(
+                "{} is no checkout of toolkit: there is no `toolkit/Cargo.toml` and `hosts/cli/Cargo.toml` in it",
+                shown(directory)
+            ));
+        }
+        Ok(Self { checkout: Some(utf8(&absolute)?) })
+    }
+
+    /// What a manifest says of a dependency.
+    fn on(&self, folder: &str, more: &str) -> String {
+        let version = concat!(env!("CARGO_PKG_VERSION_MAJOR"), ".", env!("CARGO_PKG_VERSION_MINOR"));
+        match &self.checkout {
+            None if more.is_empty() => format!("\"{version}\""),
+            None => format!("{{ version = \"{version}\", {more} }}"),
+            Some(checkout) => {
+                let more = if more.is_empty() { String::new() } else { format!(", {more}") };
+                format!("{{ path = {}{more} }}", toml_string(&format!("{checkout}/{folder}")))
+            }
+        }
+    }
+}
+
+/// A plugin's crate that is there.
+pub(super) struct Plugin {
+    name: String,
+    directory: String,
+}
+
+/// The plugin whose manifest stands in a directory.
+pub(super) fn plugin_at(directory: &Path) -> Result<Plugin, String> {
+    let directory = existing(directory)?;
+    let manifest = directory.join("Cargo.toml");
+    let shown = shown(&manifest);
+    let mut text = String::new();
+    File::open(&manifest)
+        .and_then(|file| file.take(LONGEST_MANIFEST).read_to_string(&mut text))
+        .map_err(|error| format!("cannot read {shown}: {error}"))?;
+    let name = package_name(&text).ok_or_else(|| format!("{shown} names no package"))?;
+    Ok(Plugin { name: name.to_owned(), directory: utf8(&directory)? })
+}
+
+/// The name in the table `[package]` of a manifest.
+fn package_name(manifest: &str) -> Option<&str> {
+    let lines = manifest.lines().map(str::trim);
+    let package = lines.skip_while(|line| *line != "[package]").skip(1);
+    let mut package = package.take_while(|line| !line.starts_with('['));
+    let value = package.find_map(|line| line.strip_prefix("name")?.trim_start().strip_prefix('='))?;
+    let (name, _) = value.trim_start().strip_prefix('"')?.split_once('"')?;
+    let is_of_name = |char: char| char.is_ascii_alphanumeric() || matches!(char, '-' | '_');
+    (!name.is_empty() && name.chars().all(is_of_name)).then_some(name)
+}
+
+fn existing(directory: &Path) -> Result<PathBuf, String> {
+    directory.canonicalize().map_err(|error| format!("{}: {error}", shown(directory)))
+}
+
+fn shown(path: &Path) -> String {
+    escape_line(&path.display().to_string()).into_owned()
+}
+
+fn utf8(path: &Path) -> Result<String, String> {
+    let text = path.to_str().map(str::to_owned);
+    text.ok_or_else(|| format!("{} is not UTF-8, which a manifest has to be", shown(path)))
+}
+
+/// A basic string of TOML.
+fn toml_string(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for char in text.chars() {
+        match char {
+            '"' | '\\' => quoted.extend(['\\', char]),
+            char if char.is_control() => {
+                let _ = write!(quoted, "\\u{:04X}", u32::from(char));
+            }
+            char => quoted.push(char),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_in_manifests() {
+        for (manifest, expected) in [
+            ("[package]\nname = \"a-b\"\n", Some("a-b")),
+            ("[workspace]\nname = \"x\"\n[package]\nversion = \"1\"\nname=\"y\" # why\n", Some("y")),
+            ("[package]\nversion = \"1\"\n[lib]\nname = \"z\"\n", None),
+            ("[package]\nname = \"a\\nb\"\n", None),
+            ("[package]\nname = \"\"\n", None),
+            ("[package]\nname.workspace = true\n", None),
+            ("", None),
+        ] {
+            assert_eq!(package_name(manifest), expected, "{manifest:?}");
+        }
+    }
+
+    #[test]
+    fn paths_in_manifests() {
+        assert_eq!(toml_string("/a b/\"c\"\\d\n\u{7f}é"), "\"/a b/\\\"c\\\"\\\\d\\u000A\\u007Fé\"");
+    }
+}

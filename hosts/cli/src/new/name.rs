@@ -1,0 +1,167 @@
+//! What a crate can be called: by cargo's rules, and so that no policy mistakes its tools for others.
+
+use super::files::What;
+use toolkit::{Toolkit, escape_line};
+
+/// The most characters of a name, so that the names of tools that begin with it have their 64 bytes.
+const LONGEST: usize = 50;
+
+/// Words that cargo or Rust keep: keywords, crates that come with the compiler, directories of a build, and names that
+/// Windows has for devices.
+const KEPT: &[&str] = &[
+    "abstract",
+    "alloc",
+    "as",
+    "async",
+    "await",
+    "become",
+    "box",
+    "break",
+    "build",
+    "const",
+    "continue",
+    "core",
+    "crate",
+    "deps",
+    "do",
+    "dyn",
+    "else",
+    "enum",
+    "examples",
+    "extern",
+    "false",
+    "final",
+    "fn",
+    "for",
+    "gen",
+    "if",
+    "impl",
+    "in",
+    "incremental",
+    "let",
+    "loop",
+    "macro",
+    "match",
+    "mod",
+    "move",
+    "mut",
+    "override",
+    "priv",
+    "proc_macro",
+    "pub",
+    "ref",
+    "return",
+    "self",
+    "static",
+    "std",
+    "struct",
+    "super",
+    "test",
+    "trait",
+    "true",
+    "try",
+    "type",
+    "typeof",
+    "unsafe",
+    "unsized",
+    "use",
+    "virtual",
+    "where",
+    "while",
+    "yield",
+    "aux",
+    "con",
+    "nul",
+    "prn",
+    "com1",
+    "com2",
+    "com3",
+    "com4",
+    "com5",
+    "com6",
+    "com7",
+    "com8",
+    "com9",
+    "lpt1",
+    "lpt2",
+    "lpt3",
+    "lpt4",
+    "lpt5",
+    "lpt6",
+    "lpt7",
+    "lpt8",
+    "lpt9",
+    "src",
+    "target",
+    "tests",
+];
+
+/// Names of this project's own crates and plugins.
+const OURS: &[&str] =
+    &["toolkit", "builtin_tools", "shell_verdict", "memory", "llm_task", "telegram", "whatsapp"];
+
+/// Core tools that this command may be built without.
+const CORE: &[&str] = &[
+    "agents_list",
+    "apply_patch",
+    "browser",
+    "canvas",
+    "cron",
+    "edit",
+    "exec",
+    "gateway",
+    "glob",
+    "grep",
+    "image",
+    "message",
+    "nodes",
+    "process",
+    "read",
+    "session_status",
+    "sessions_history",
+    "sessions_list",
+    "sessions_send",
+    "sessions_spawn",
+    "skill",
+    "tool_search",
+    "tts",
+    "web_fetch",
+    "web_search",
+    "write",
+];
+
+/// Whether a crate can have this name; why not, if it can't.
+pub(super) fn check(name: &str, what: What, toolkit: &Toolkit) -> Result<(), String> {
+    let shown: String = name.chars().take(LONGEST).collect();
+    let wrong = |why: String| Err(format!("`{}` cannot be the name: {why}", escape_line(&shown)));
+    let is_of_name =
+        |char: char| char.is_ascii_lowercase() || char.is_ascii_digit() || matches!(char, '-' | '_');
+    if !name.starts_with(|char: char| char.is_ascii_lowercase()) || !name.chars().all(is_of_name) {
+        return wrong(
+            "it takes lower-case letters, digits, `-` and `_`, and begins with a letter".to_owned(),
+        );
+    }
+    if name.ends_with(['-', '_']) || ["--", "__", "-_", "_-"].iter().any(|twice| name.contains(twice)) {
+        return wrong("`-` and `_` stand between letters or digits, one at a time".to_owned());
+    }
+    if name.len() > LONGEST {
+        return wrong(format!("it has more than {LONGEST} characters"));
+    }
+    let plain = tool_prefix(name);
+    if KEPT.contains(&plain.as_str()) {
+        return wrong("cargo, Rust or Windows keep that word".to_owned());
+    }
+    if OURS.contains(&plain.as_str()) || plain.starts_with("toolkit_") {
+        return wrong("crates and plugins of toolkit itself are called so".to_owned());
+    }
+    let is_core = toolkit.reserved_names().any(|core| core.replace('-', "_") == plain);
+    if what == What::Plugin && (is_core || CORE.contains(&plain.as_str())) {
+        return wrong("a core tool is called so, and a plugin of that id would be left out whole".to_owned());
+    }
+    Ok(())
+}
+
+/// What names of tools and the crate in Rust code have for it.
+pub(super) fn tool_prefix(name: &str) -> String {
+    name.replace('-', "_")
+}

@@ -1,0 +1,57 @@
+//! From what a model said to a value that fits.
+
+use crate::schema::AnswerSchema;
+use serde_json::Value;
+
+/// The value in what a model said.
+///
+/// # Errors
+///
+/// What is wrong with it, for the model to put right.
+pub(crate) fn value_in(said: &str, schema: Option<&AnswerSchema>) -> Result<Value, Vec<String>> {
+    let value: Value = serde_json::from_str(without_fence(said)).map_err(|error| {
+        // Of the text itself nothing is told: the model has it.
+        vec![format!("the answer is not JSON alone (line {}, column {})", error.line(), error.column())]
+    })?;
+    let problems = match schema {
+        Some(schema) => schema.problems(&value),
+        None if value.is_object() => Vec::new(),
+        None => vec!["the answer is no JSON object".to_owned()],
+    };
+    if problems.is_empty() { Ok(value) } else { Err(problems) }
+}
+
+/// What stands within a code fence, where all of it does.
+fn without_fence(said: &str) -> &str {
+    let text = said.trim();
+    let within = || {
+        let (language, rest) = text.strip_prefix("```")?.split_once('\n')?;
+        let is_language = matches!(language.trim(), "" | "json" | "JSON");
+        rest.trim_end().strip_suffix("```").filter(|_| is_language)
+    };
+    within().unwrap_or(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn values() {
+        for (said, expected) in [
+            ("{\"a\": 1}", Some(json!({ "a": 1 }))),
+            (" \n{}\n ", Some(json!({}))),
+            ("```json\n{\"a\": 1}\n```", Some(json!({ "a": 1 }))),
+            ("```\n{}\n```\n", Some(json!({}))),
+            ("```python\n{}\n```", None),
+            ("Here it is: {}", None),
+            ("{} {}", None),
+            ("[1]", None),
+            ("", None),
+            ("```json\n{}", None),
+        ] {
+            assert_eq!(value_in(said, None).ok(), expected, "{said:?}");
+        }
+    }
+}

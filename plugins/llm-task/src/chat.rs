@@ -1,0 +1,229 @@
+//! Requests to the endpoint.
+
+use crate::fault::{self, Told};
+use crate::settings::{LlmTaskSettings, ResponseFormat};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
+use reqwest::redirect::Policy;
+use reqwest::{Client, Response};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use std::fmt;
+use std::time::Duration;
+use toolkit::Secret;
+use toolkit::prelude::*;
+
+/// How long a connection may take to come about.
+const CONNECT_WITHIN: Duration = Duration::from_secs(10);
+/// The most bytes of an answer.
+const LONGEST_ANSWER: usize = 4 << 20;
+
+/// The model that is configured.
+pub struct Model {
+    client: Client,
+    endpoint: String,
+    name: String,
+    key: Option<Secret>,
+    response_format: ResponseFormat,
+    max_tokens: u32,
+    timeout: Duration,
+}
+
+/// A message of a conversation.
+#[derive(Serialize)]
+pub(crate) struct Message {
+    pub(crate) role: &'static str,
+    pub(crate) content: String,
+}
+
+/// What a model said.
+pub(crate) struct Said {
+    pub(crate) content: String,
+    /// Whether it ended before it was done, at the limit of tokens.
+    pub(crate) is_cut: bool,
+}
+
+/// What was used, of all attempts together.
+#[toolkit::args]
+#[derive(Debug, Clone, Copy, Default)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Usage {
+    /// Requests that were answered.
+    pub(crate) requests: u32,
+    /// Tokens that the model read.
+    pub(crate) prompt_tokens: u64,
+    /// Tokens that it wrote.
+    pub(crate) completion_tokens: u64,
+}
+
+#[derive(Deserialize)]
+struct Completion {
+    choices: Vec<Choice>,
+    usage: Option<CompletionUsage>,
+}
+
+#[derive(Deserialize)]
+struct Choice {
+    message: ChoiceMessage,
+    finish_reason: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct ChoiceMessage {
+    content: Option<String>,
+    refusal: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct CompletionUsage {
+    prompt_tokens: u64,
+    completion_tokens: u64,
+}
+
+impl Model {
+    /// The model that is configured. Nothing is sent yet.
+    ///
+    /// # Errors
+    ///
+    /// `Unavailable`, saying what to configure, when no model is named or the key is none.
+    pub fn new(settings: &LlmTaskSettings) -> Result<Self, ToolError> {
+        let Some(name) = settings.model.clone() else {
+            return Err(ToolError::unavailable(
+                "no model is configured: a person has to set `plugins.llm-task.model`, with `baseUrl` for an endpoint other than \
+                 OpenAI's, and `apiKey` as \"${env:LLM_API_KEY}\" or { file: \"…\" } where it wants one",
+            ));
+        };
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if let Some(key) = &settings.api_key {
+            let is_key = key.expose().bytes().all(|byte| byte.is_ascii_graphic());
+            let value = HeaderValue::try_from(format!("Bearer {}", key.expose())).ok().filter(|_| is_key);
+            let Some(mut value) = value else {
+                return Err(ToolError::unavailable(
+                    "`plugins.llm-task.apiKey` is no key: it holds characters that none has",
+                ));
+            };
+            value.set_sensitive(true);
+            headers.insert(AUTHORIZATION, value);
+        }
+        // Who has decided on a provider before keeps it.
+        if rustls::crypto::CryptoProvider::get_default().is_none() {
+            let _ = rustls::crypto::ring::default_provider().install_default();
+        }
+        let timeout = Duration::from_secs(settings.timeout_seconds);
+        let client = Client::builder()
+            .connect_timeout(CONNECT_WITHIN.min(timeout))
+            .timeout(timeout)
+            .redirect(Policy::none())
+            .default_headers(headers)
+            .build()
+            .map_err(|error| {
+                ToolError::unavailable(format!("requests to the model cannot be made: {error}"))
+            })?;
+        Ok(Self {
+            client,
+            endpoint: format!("{}/chat/completions", settings.base_url.trim_end_matches('/')),
+            name,
+            key: settings.api_key.clone(),
+            response_format: settings.response_format,
+            max_tokens: settings.max_tokens,
+            timeout,
+        })
+    }
+
+    /// The model, as the endpoint names it.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Has it answer the last of some messages; adds to what was used.
+    pub(crate) async fn ask(
+        &self,
+        messages: &[Message],
+        schema: Option<&Map<String, Value>>,
+        usage: &mut Usage,
+    ) -> Result<Said, ToolError> {
+        self.try_ask(messages, schema, usage).await.map_err(|error| match &self.key {
+            // A server may repeat what it got.
+            Some(key) => {
+                let message = error.message().replace(key.expose(), "[redacted]");
+                error.with_message(message)
+            }
+            None => error,
+        })
+    }
+
+    async fn try_ask(
+        &self,
+        messages: &[Message],
+        schema: Option<&Map<String, Value>>,
+        usage: &mut Usage,
+    ) -> Result<Said, ToolError> {
+        let mut body = json!({
+            "model": self.name, "messages": messages, "max_completion_tokens": self.max_tokens, "stream": false,
+        });
+        if let Some(format) = self.format(schema) {
+            body["response_format"] = format;
+        }
+        let request = self.client.post(&self.endpoint).body(serde_json::to_vec(&body)?);
+        let response = request.send().await.map_err(|error| fault::of_sending(error, self.timeout))?;
+        let status = response.status();
+        let wait =
+            response.headers().get(RETRY_AFTER).and_then(|seconds| seconds.to_str().ok()?.parse().ok());
+        let answer = read(response).await.map_err(|error| fault::of_sending(error, self.timeout))?;
+        let Some(answer) = answer else { return Err(fault::of_answer(status, "it is too long")) };
+        if !status.is_success() {
+            let told = serde_json::from_slice(&answer).unwrap_or(Told::Nothing {});
+            return Err(fault::of_status(status, &told, wait.map(Duration::from_secs)));
+        }
+        let completion: Completion = serde_json::from_slice(&answer)
+            .map_err(|_| fault::of_answer(status, "it is not what Chat Completions answer"))?;
+        usage.requests += 1;
+        let used = completion.usage.unwrap_or_default();
+        usage.prompt_tokens = usage.prompt_tokens.saturating_add(used.prompt_tokens);
+        usage.completion_tokens = usage.completion_tokens.saturating_add(used.completion_tokens);
+        let Some(Choice { message, finish_reason }) = completion.choices.into_iter().next() else {
+            return Err(fault::of_answer(status, "it holds no answer of the model"));
+        };
+        if let Some(refusal) = message.refusal.filter(|refusal| !refusal.is_empty()) {
+            return Err(fault::refused(&refusal));
+        }
+        if finish_reason.as_deref() == Some("content_filter") {
+            return Err(fault::refused("the endpoint's filter took the answer away"));
+        }
+        let is_cut = finish_reason.as_deref() == Some("length");
+        Ok(Said { content: message.content.unwrap_or_default(), is_cut })
+    }
+
+    fn format(&self, schema: Option<&Map<String, Value>>) -> Option<Value> {
+        match (self.response_format, schema) {
+            (ResponseFormat::None, _) => None,
+            // Not `strict`: that takes a part of JSON Schema only, and what comes is checked here.
+            (ResponseFormat::JsonSchema, Some(schema)) => Some(json!({
+                "type": "json_schema", "json_schema": { "name": "answer", "schema": schema, "strict": false },
+            })),
+            _ => Some(json!({ "type": "json_object" })),
+        }
+    }
+}
+
+/// The whole of an answer; `None` if it is too long.
+async fn read(mut response: Response) -> Result<Option<Vec<u8>>, reqwest::Error> {
+    let mut whole = Vec::new();
+    while let Some(chunk) = response.chunk().await? {
+        if whole.len() + chunk.len() > LONGEST_ANSWER {
+            return Ok(None);
+        }
+        whole.extend_from_slice(&chunk);
+    }
+    Ok(Some(whole))
+}
+
+impl fmt::Debug for Model {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Model")
+            .field("endpoint", &self.endpoint)
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}

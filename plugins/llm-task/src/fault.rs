@@ -1,0 +1,97 @@
+//! What went wrong, in words.
+
+use reqwest::StatusCode;
+use serde::Deserialize;
+use std::time::Duration;
+use toolkit::{Retry, ToolError, ToolErrorKind, escape_line};
+
+/// The most characters of what an endpoint or a model says of a failure.
+const LONGEST_MESSAGE: usize = 500;
+/// How long to wait where an endpoint is busy and does not say for how long.
+const PAUSE: Duration = Duration::from_secs(5);
+
+/// What an endpoint says of a failure, in the forms that are met.
+#[derive(Deserialize)]
+#[serde(untagged)]
+pub(crate) enum Told {
+    Error { error: ToldError },
+    Text { error: String },
+    Message { message: String },
+    Nothing {},
+}
+
+#[derive(Deserialize)]
+pub(crate) struct ToldError {
+    message: String,
+}
+
+/// A request that got no whole answer. A task may be asked again: nothing comes of it but an answer.
+pub(crate) fn of_sending(error: reqwest::Error, timeout: Duration) -> ToolError {
+    if error.is_builder() {
+        return ToolError::unavailable(
+            "`plugins.llm-task.baseUrl` is no address that requests can be sent to",
+        );
+    }
+    if error.is_timeout() && !error.is_connect() {
+        let message = format!(
+            "the model did not answer within {} seconds (plugins.llm-task.timeoutSeconds); give it a smaller task",
+            timeout.as_secs()
+        );
+        return ToolError::new(ToolErrorKind::TimedOut, message).with_retry(Retry::Now);
+    }
+    let error = error.without_url();
+    let mut innermost: &dyn std::error::Error = &error;
+    while let Some(source) = innermost.source() {
+        innermost = source;
+    }
+    let message =
+        format!("the model cannot be reached ({}); try again later", bounded(&innermost.to_string()));
+    ToolError::unavailable(message).with_retry(Retry::Now)
+}
+
+/// An answer that is none of Chat Completions.
+pub(crate) fn of_answer(status: StatusCode, what: &str) -> ToolError {
+    ToolError::unavailable(format!(
+        "what stands at `plugins.llm-task.baseUrl` gave an answer that cannot be read ({what}; HTTP status {})",
+        status.as_u16()
+    ))
+}
+
+/// A failure that the endpoint tells.
+pub(crate) fn of_status(status: StatusCode, told: &Told, wait: Option<Duration>) -> ToolError {
+    let said = match told {
+        Told::Error { error } => bounded(&error.message),
+        Told::Text { error: text } | Told::Message { message: text } => bounded(text),
+        Told::Nothing {} => "it says nothing of why".to_owned(),
+    };
+    let code = status.as_u16();
+    let told = format!("the model's endpoint answered {code}: {said}");
+    match code {
+        401 | 403 => {
+            ToolError::unavailable(format!("{told}. A person has to look at `plugins.llm-task.apiKey`"))
+        }
+        404 => ToolError::unavailable(format!(
+            "{told}. A person has to look at `plugins.llm-task.baseUrl` and `plugins.llm-task.model`"
+        )),
+        413 => ToolError::failed(format!("{told}. Give it a smaller task")),
+        400 | 422 => ToolError::failed(format!(
+            "{told}. Where it is about the schema, simplify that; an endpoint that knows no schemas needs \
+             `plugins.llm-task.responseFormat`"
+        )),
+        429 | 500.. => {
+            let wait = wait.unwrap_or(PAUSE);
+            let message = format!("{told}. Try again after {} seconds", wait.as_secs());
+            ToolError::unavailable(message).with_retry(Retry::After(wait))
+        }
+        _ => ToolError::failed(told),
+    }
+}
+
+/// What a model does not want to do.
+pub(crate) fn refused(why: &str) -> ToolError {
+    ToolError::failed(format!("the model refused the task: {}", bounded(why)))
+}
+
+fn bounded(text: &str) -> String {
+    escape_line(text).chars().take(LONGEST_MESSAGE).collect()
+}

@@ -1,0 +1,169 @@
+//! The schema that an answer has to fit.
+
+use jsonschema::Validator;
+use serde_json::{Map, Value};
+
+/// The most problems of an answer that are told.
+const MOST_PROBLEMS: usize = 10;
+/// The most characters of one of them.
+const LONGEST_PROBLEM: usize = 300;
+/// The most levels of a schema.
+const DEEPEST: usize = 64;
+/// The most schemas that references lead to, all told: each is looked into once for each way that leads there.
+const MOST_FOLLOWED: usize = 10_000;
+
+/// A schema that was looked at.
+#[derive(Debug)]
+pub(crate) struct AnswerSchema(Validator);
+
+impl AnswerSchema {
+    /// Compiles a schema.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be one.
+    pub(crate) fn new(schema: &Map<String, Value>) -> Result<Self, String> {
+        let root = Value::Object(schema.clone());
+        Walk { root: &root, followed: Vec::new(), left: MOST_FOLLOWED }.look(&root, 0)?;
+        // Nothing is fetched, whatever features another crate switches on.
+        jsonschema::options().offline().build(&root).map(Self).map_err(|error| {
+            let text: String = error.to_string().chars().take(LONGEST_PROBLEM).collect();
+            format!("it is no JSON Schema: {text}")
+        })
+    }
+
+    /// What is wrong with an answer; nothing where it fits.
+    pub(crate) fn problems(&self, answer: &Value) -> Vec<String> {
+        let worded = |error: jsonschema::ValidationError<'_>| {
+            let place = error.instance_path().to_string();
+            let place = if place.is_empty() { "the answer".to_owned() } else { place };
+            let text: String = error.masked().to_string().chars().take(LONGEST_PROBLEM).collect();
+            format!("{place}: {text}")
+        };
+        self.0.iter_errors(answer).take(MOST_PROBLEMS).map(worded).collect()
+    }
+}
+
+/// A look through a schema along its references, which end: one that leads back to where it stands would have a validator
+/// walk for ever.
+struct Walk<'a> {
+    root: &'a Value,
+    followed: Vec<&'a str>,
+    left: usize,
+}
+
+impl<'a> Walk<'a> {
+    fn look(&mut self, schema: &'a Value, depth: usize) -> Result<(), String> {
+        if depth > DEEPEST {
+            return Err(format!("it is more than {DEEPEST} levels deep"));
+        }
+        self.left = self.left.checked_sub(1).ok_or("its references lead to too many schemas")?;
+        match schema {
+            Value::Object(members) => {
+                for (key, member) in members {
+                    match (key.as_str(), member) {
+                        ("$ref", Value::String(to)) => self.follow(to, depth)?,
+                        (
+                            "$dynamicRef" | "$recursiveRef" | "$id" | "id" | "$anchor" | "$dynamicAnchor",
+                            Value::String(_),
+                        ) => {
+                            return Err(format!(
+                                "`{key}` is not taken: refer to a part of the schema by `$ref` \"#/$defs/…\""
+                            ));
+                        }
+                        _ => self.look(member, depth + 1)?,
+                    }
+                }
+                Ok(())
+            }
+            Value::Array(items) => items.iter().try_for_each(|item| self.look(item, depth + 1)),
+            _ => Ok(()),
+        }
+    }
+
+    fn follow(&mut self, to: &'a str, depth: usize) -> Result<(), String> {
+        let shown: String = to.chars().take(100).collect();
+        let Some(pointer) =
+            to.strip_prefix('#').filter(|pointer| pointer.is_empty() || pointer.starts_with('/'))
+        else {
+            return Err(format!(
+                "`$ref` \"{shown}\" leads out of it: refer to a part of the schema, by \"#/$defs/…\""
+            ));
+        };
+        if self.followed.contains(&to) {
+            return Err(format!("`$ref` \"{shown}\" leads to itself, which is not taken"));
+        }
+        let Some(target) = self.root.pointer(pointer) else {
+            return Err(format!("`$ref` \"{shown}\" leads nowhere"));
+        };
+        self.followed.push(to);
+        self.look(target, depth + 1)?;
+        self.followed.pop();
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn schema(value: &Value) -> Result<AnswerSchema, String> {
+        AnswerSchema::new(value.as_object().expect("an object"))
+    }
+
+    #[test]
+    fn schemas_that_are_not_taken() {
+        let mut deep = json!({});
+        for _ in 0..100 {
+            deep = json!({ "items": deep });
+        }
+        let mut bomb = json!({ "$defs": { "d0": { "type": "string" } }, "$ref": "#/$defs/d20" });
+        for level in 1..=20 {
+            let below = json!({ "$ref": format!("#/$defs/d{}", level - 1) });
+            bomb["$defs"][format!("d{level}")] = json!({ "anyOf": [below, below] });
+        }
+        for (value, expected) in [
+            (json!({ "$ref": "#" }), "leads to itself"),
+            (json!({ "allOf": [{ "$ref": "#" }] }), "leads to itself"),
+            (json!({ "properties": { "child": { "$ref": "#" } } }), "leads to itself"),
+            (
+                json!({ "$defs": { "a": { "$ref": "#/$defs/b" }, "b": { "$ref": "#/$defs/a" } }, "$ref": "#/$defs/a" }),
+                "leads to itself",
+            ),
+            (json!({ "$ref": "#/$defs/none" }), "leads nowhere"),
+            (json!({ "$ref": "https://example.com/schema.json" }), "leads out"),
+            (json!({ "$ref": "file:///etc/passwd" }), "leads out"),
+            (json!({ "$ref": "other.json#/x" }), "leads out"),
+            (json!({ "$id": "https://example.com/", "type": "object" }), "`$id` is not taken"),
+            (json!({ "$dynamicRef": "#x" }), "`$dynamicRef` is not taken"),
+            (json!({ "type": "nonsense" }), "no JSON Schema"),
+            (json!({ "pattern": "(" }), "no JSON Schema"),
+            (deep, "levels deep"),
+            (bomb, "too many schemas"),
+        ] {
+            let error = schema(&value).expect_err("a fault");
+            assert!(error.contains(expected) && error.len() < 500, "{expected}: {error}");
+        }
+    }
+
+    #[test]
+    fn answers_are_checked() {
+        let value = json!({
+            "$defs": { "name": { "type": "string", "minLength": 1 } },
+            "type": "object", "required": ["names"], "additionalProperties": false,
+            "properties": { "names": { "type": "array", "items": { "$ref": "#/$defs/name" } }, "id": { "type": "integer" } },
+        });
+        let schema = schema(&value).unwrap();
+        assert!(schema.problems(&json!({ "names": ["Ada"] })).is_empty());
+        let problems = schema.problems(&json!({ "names": [""], "id": "x", "more": 1 }));
+        assert_eq!(problems.len(), 3, "{problems:?}");
+        assert!(problems.iter().any(|problem| problem.starts_with("/names/0: ")), "{problems:?}");
+    }
+
+    #[test]
+    fn a_pattern_that_takes_for_ever_ends() {
+        let schema = schema(&json!({ "type": "string", "pattern": "^(?=(a+)+$)(a|a)*b\\1$" })).unwrap();
+        assert!(!schema.problems(&json!("a".repeat(200))).is_empty());
+    }
+}

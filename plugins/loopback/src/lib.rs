@@ -1,0 +1,212 @@
+//! An HTTP server on loopback that answers as a test says, for the tests of plugins that speak to a platform.
+//!
+//! It is as small as a test needs it: HTTP/1.1, one request a connection, and answers that a well-behaved server would
+//! not give.
+//!
+//! ```
+//! use toolkit_loopback::{Answer, Loopback};
+//!
+//! # #[tokio::main(flavor = "current_thread")] async fn main() {
+//! let server = Loopback::start(|request| match request.path.as_str() {
+//!     "/ping" => Answer::json(200, &serde_json::json!({ "pong": true })),
+//!     _ => Answer::json(404, &serde_json::json!({})),
+//! })
+//! .await;
+//! assert!(server.url().starts_with("http://127.0.0.1:"));
+//! assert!(server.requests().is_empty());
+//! # }
+//! ```
+
+use serde_json::Value;
+use std::io;
+use std::sync::Arc;
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+/// The most bytes of a request's body.
+const LONGEST_BODY: usize = 16 << 20;
+
+/// A request as it came.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// `POST`.
+    pub method: String,
+    /// What stands in the request: the path, with the query where there is one.
+    pub path: String,
+    /// Names in lower case, and values.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+impl Request {
+    /// The value of a header, by its name in lower case.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The body as JSON; null where it is none.
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_default()
+    }
+}
+
+/// What the server does with a request.
+#[derive(Debug, Clone)]
+pub enum Answer {
+    /// Answers it.
+    Give {
+        /// The status code.
+        status: u16,
+        /// Headers beside the length.
+        headers: Vec<(String, String)>,
+        /// The body.
+        body: Vec<u8>,
+    },
+    /// Never answers, and keeps the connection.
+    Hang,
+    /// Ends the connection without an answer.
+    Close,
+}
+
+impl Answer {
+    /// A status and a body of JSON.
+    pub fn json(status: u16, body: &Value) -> Self {
+        Self::bytes(status, body.to_string()).with_header("content-type", "application/json")
+    }
+
+    /// A status and any body.
+    pub fn bytes(status: u16, body: impl Into<Vec<u8>>) -> Self {
+        Self::Give { status, headers: Vec::new(), body: body.into() }
+    }
+
+    /// The same with a header.
+    #[must_use]
+    pub fn with_header(mut self, name: &str, value: &str) -> Self {
+        if let Self::Give { headers, .. } = &mut self {
+            headers.push((name.to_owned(), value.to_owned()));
+        }
+        self
+    }
+}
+
+/// The server. It ends when it is dropped.
+#[derive(Debug)]
+pub struct Loopback {
+    url: String,
+    requests: watch::Receiver<Vec<Request>>,
+    _serving: JoinSet<()>,
+}
+
+impl Loopback {
+    /// Begins to serve.
+    ///
+    /// # Panics
+    ///
+    /// When there is no port to listen on.
+    pub async fn start(answer: impl Fn(&Request) -> Answer + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("loopback has free ports");
+        let address = listener.local_addr().expect("a listener has an address");
+        let (came, requests) = watch::channel(Vec::new());
+        let mut serving = JoinSet::new();
+        serving.spawn(serve(listener, Arc::new(answer), came));
+        Self { url: format!("http://{address}"), requests, _serving: serving }
+    }
+
+    /// `http://127.0.0.1:<port>`.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// The requests so far.
+    pub fn requests(&self) -> Vec<Request> {
+        self.requests.borrow().clone()
+    }
+
+    /// Waits until so many requests came.
+    pub async fn received(&self, number: usize) {
+        let mut requests = self.requests.clone();
+        // The sender lives as long as the server does.
+        let _ = requests.wait_for(|requests| requests.len() >= number).await;
+    }
+}
+
+type Answering = dyn Fn(&Request) -> Answer + Send + Sync;
+
+async fn serve(listener: TcpListener, answering: Arc<Answering>, came: watch::Sender<Vec<Request>>) {
+    let mut connections = JoinSet::new();
+    let came = Arc::new(came);
+    loop {
+        tokio::select! {
+            accepted = listener.accept() => {
+                let Ok((stream, _)) = accepted else { return };
+                let (answering, came) = (Arc::clone(&answering), Arc::clone(&came));
+                connections.spawn(async move {
+                    // A client that went away is nobody's fault.
+                    let _ = connection(stream, &*answering, &came).await;
+                });
+            }
+            Some(_) = connections.join_next() => {}
+        }
+    }
+}
+
+async fn connection(
+    stream: TcpStream,
+    answering: &Answering,
+    came: &watch::Sender<Vec<Request>>,
+) -> io::Result<()> {
+    let mut stream = BufReader::new(stream);
+    let request = read(&mut stream).await?;
+    let answer = answering(&request);
+    came.send_modify(|requests| requests.push(request));
+    match answer {
+        Answer::Close => Ok(()),
+        // Until the client goes.
+        Answer::Hang => stream.read(&mut [0]).await.map(|_| ()),
+        Answer::Give { status, headers, body } => {
+            let mut head = format!(
+                "HTTP/1.1 {status} Status\r\nconnection: close\r\ncontent-length: {}\r\n",
+                body.len()
+            );
+            for (name, value) in headers {
+                head.extend([name.as_str(), ": ", value.as_str(), "\r\n"]);
+            }
+            head.push_str("\r\n");
+            stream.write_all(head.as_bytes()).await?;
+            stream.write_all(&body).await?;
+            stream.shutdown().await
+        }
+    }
+}
+
+async fn read(stream: &mut BufReader<TcpStream>) -> io::Result<Request> {
+    let first = line(stream).await?;
+    let mut words = first.split(' ').map(str::to_owned);
+    let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let mut headers = Vec::new();
+    loop {
+        let line = line(stream).await?;
+        let Some((name, value)) = line.split_once(':') else { break };
+        headers.push((name.to_lowercase(), value.trim().to_owned()));
+    }
+    let mut request = Request { method, path, headers, body: Vec::new() };
+    let length = request.header("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
+    if length > LONGEST_BODY {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    request.body = vec![0; length];
+    stream.read_exact(&mut request.body).await?;
+    Ok(request)
+}
+
+async fn line(stream: &mut BufReader<TcpStream>) -> io::Result<String> {
+    let mut line = String::new();
+    stream.take(64 << 10).read_line(&mut line).await?;
+    if !line.ends_with('\n') {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    Ok(line.trim_end().to_owned())
+}

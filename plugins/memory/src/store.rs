@@ -1,0 +1,297 @@
+//! The notes of each agent, in a database of their own.
+
+use crate::settings::MemorySettings;
+use crate::words;
+use rusqlite::limits::Limit;
+use rusqlite::{
+    Connection, ErrorCode, OpenFlags, OptionalExtension as _, Transaction, TransactionBehavior, params,
+};
+use sha2::{Digest as _, Sha256};
+use std::fs::OpenOptions;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use toolkit::prelude::*;
+use toolkit::{Retry, ToolErrorKind};
+
+/// How long to wait where SQLite itself does not.
+const PAUSE: Duration = Duration::from_millis(10);
+/// The most bytes of a value that is read or written: no file makes more of it.
+const LONGEST_VALUE: i32 = 1 << 20;
+/// What stands in the file that says how it is built.
+const VERSION: i32 = 1;
+/// What is sought is in `words` alone, which holds no text, only where which word stands.
+const TABLES: &str = "
+    CREATE TABLE notes (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        text TEXT NOT NULL,
+        tags TEXT NOT NULL,
+        stored INTEGER NOT NULL,
+        digest BLOB NOT NULL UNIQUE
+    );
+    CREATE VIRTUAL TABLE words USING fts5(
+        text, tags, content='', contentless_delete=1,
+        tokenize=\"unicode61 remove_diacritics 0 categories 'L* N* M* Co'\"
+    );
+    PRAGMA user_version = 1;
+";
+
+/// The memories of all agents.
+#[derive(Debug)]
+pub struct Memory {
+    directory: PathBuf,
+    most_notes: u32,
+    patience: Duration,
+}
+
+/// What came of storing a note.
+pub(crate) struct Stored {
+    pub(crate) id: i64,
+    pub(crate) is_new: bool,
+    pub(crate) notes: u32,
+}
+
+/// A note that was found.
+pub(crate) struct Found {
+    pub(crate) id: i64,
+    pub(crate) text: String,
+    pub(crate) tags: Vec<String>,
+    /// When it was stored, as `2026-01-31T12:00:00Z`.
+    pub(crate) stored: String,
+}
+
+impl Memory {
+    /// Memories in `directory`, which must be there, as they are configured.
+    pub fn new(directory: impl Into<PathBuf>, settings: &MemorySettings) -> Self {
+        Self {
+            directory: directory.into(),
+            most_notes: settings.max_notes,
+            patience: Duration::from_millis(settings.wait_ms.into()),
+        }
+    }
+
+    /// The file that holds an agent's notes. An agent's name can be anything, so the file's is made from a digest of it.
+    pub fn file_of(&self, agent: Option<&str>) -> PathBuf {
+        let name = agent.map_or_else(
+            || "nobody".to_owned(),
+            |agent| format!("agent-{}", data_encoding::HEXLOWER.encode(&Sha256::digest(agent))),
+        );
+        self.directory.join(format!("{name}.sqlite3"))
+    }
+
+    /// Stores a note, or finds the same note that is there. Blocks.
+    pub(crate) fn store(
+        &self,
+        agent: Option<&str>,
+        text: &str,
+        tags: &[String],
+        replaces: Option<i64>,
+    ) -> Result<Stored, ToolError> {
+        let file = self.file_of(agent);
+        create(&file).map_err(|error| unusable(&file, &error))?;
+        let insert = || self.insert(&mut self.open(&file)?, text, tags, replaces);
+        insert().map_err(|fault| fault.worded(&file))
+    }
+
+    fn insert(
+        &self,
+        database: &mut Connection,
+        text: &str,
+        tags: &[String],
+        replaces: Option<i64>,
+    ) -> Result<Stored, Fault> {
+        let transaction = database.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        if let Some(id) = replaces {
+            let gone = transaction.execute("DELETE FROM notes WHERE id = ?1", [id])?;
+            if gone == 0 {
+                return Err(Fault::Tool(ToolError::not_found(format!(
+                    "there is no note {id} to replace; nothing was stored. Find its id with memory_search, or leave \
+                     `replaces` out"
+                ))));
+            }
+            transaction.execute("DELETE FROM words WHERE rowid = ?1", [id])?;
+        }
+        let notes = count(&transaction)?;
+        let tags_json = serde_json::to_string(tags).expect("strings have JSON");
+        let digest = Sha256::digest(serde_json::to_vec(&(text, tags)).expect("strings have JSON"));
+        let known = transaction
+            .query_row("SELECT id FROM notes WHERE digest = ?1", [digest.as_slice()], |row| row.get(0))
+            .optional()?;
+        if let Some(id) = known {
+            transaction.commit()?;
+            return Ok(Stored { id, is_new: false, notes });
+        }
+        if notes >= self.most_notes {
+            return Err(Fault::Tool(ToolError::failed(format!(
+                "the memory is full: it holds {notes} notes, and {} are the most (plugins.memory.maxNotes). Nothing was \
+                 stored. Replace a note that is no longer needed: find it with memory_search, and give its id as `replaces`",
+                self.most_notes
+            ))));
+        }
+        transaction.execute(
+            "INSERT INTO notes (text, tags, stored, digest) VALUES (?1, ?2, unixepoch(), ?3)",
+            params![text, tags_json, digest.as_slice()],
+        )?;
+        let id = transaction.last_insert_rowid();
+        transaction.execute(
+            "INSERT INTO words (rowid, text, tags) VALUES (?1, ?2, ?3)",
+            params![id, words::indexed(text), words::indexed(&tags.join("\n"))],
+        )?;
+        transaction.commit()?;
+        Ok(Stored { id, is_new: true, notes: notes + 1 })
+    }
+
+    /// The notes with any of the words of `query`, the best first. Blocks.
+    pub(crate) fn search(
+        &self,
+        agent: Option<&str>,
+        query: &str,
+        limit: u32,
+    ) -> Result<Vec<Found>, ToolError> {
+        let file = self.file_of(agent);
+        let missing = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
+        if file.symlink_metadata().is_err_and(|error| missing(&error)) {
+            return Ok(Vec::new());
+        }
+        let find = || select(&self.open(&file)?, query, limit);
+        find().map_err(|fault| fault.worded(&file))
+    }
+
+    fn open(&self, file: &Path) -> Result<Connection, Fault> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX
+            | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+        let database = Connection::open_with_flags(file, flags)?;
+        database.busy_timeout(self.patience)?;
+        database.set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST_VALUE)?;
+        let began = Instant::now();
+        loop {
+            match prepare(&database) {
+                // To change the mode of a file that another process does the same with fails at once.
+                Err(Fault::Sqlite(error)) if is_busy(&error) && began.elapsed() < self.patience => {
+                    std::thread::sleep(PAUSE);
+                }
+                outcome => return outcome.map(|()| database),
+            }
+        }
+    }
+}
+
+fn select(database: &Connection, query: &str, limit: u32) -> Result<Vec<Found>, Fault> {
+    // The rank of the table itself would know nothing of weights.
+    let mut statement = database.prepare(
+        "SELECT notes.id, notes.text, notes.tags, strftime('%Y-%m-%dT%H:%M:%SZ', notes.stored, 'unixepoch')
+         FROM words JOIN notes ON notes.id = words.rowid
+         WHERE words MATCH ?1 ORDER BY bm25(words, 1.0, 2.0), notes.id DESC LIMIT ?2",
+    )?;
+    let notes = statement.query_map(params![query, limit], |row| {
+        let tags: String = row.get(2)?;
+        let tags = serde_json::from_str(&tags).map_err(|error| {
+            rusqlite::Error::FromSqlConversionFailure(2, rusqlite::types::Type::Text, Box::new(error))
+        })?;
+        Ok(Found { id: row.get(0)?, text: row.get(1)?, tags, stored: row.get(3)? })
+    })?;
+    Ok(notes.collect::<Result<_, _>>()?)
+}
+
+fn count(transaction: &Transaction<'_>) -> Result<u32, Fault> {
+    Ok(transaction.query_row("SELECT count(*) FROM notes", [], |row| row.get(0))?)
+}
+
+/// Makes an empty file that only its owner reads; SQLite gives those beside it the same mode.
+fn create(file: &Path) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(file) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        made => made.map(drop),
+    }
+}
+
+/// Builds what is missing in a file.
+fn prepare(database: &Connection) -> Result<(), Fault> {
+    let version = |database: &Connection| -> Result<i32, rusqlite::Error> {
+        database.query_row("PRAGMA user_version", [], |row| row.get(0))
+    };
+    match version(database)? {
+        VERSION => return Ok(()),
+        0 => {}
+        newer => {
+            return Err(Fault::Tool(ToolError::unavailable(format!(
+                "the memory was made by a newer version of the plugin `memory` (its format is {newer}, and this one knows \
+                 {VERSION}); use that version"
+            ))));
+        }
+    }
+    // Readers and one writer at once.
+    database.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
+    let transaction = Transaction::new_unchecked(database, TransactionBehavior::Immediate)?;
+    // Another process may have been there first.
+    if version(&transaction)? == 0 {
+        transaction.execute_batch(TABLES)?;
+    }
+    Ok(transaction.commit()?)
+}
+
+/// What went wrong within.
+enum Fault {
+    Sqlite(rusqlite::Error),
+    Tool(ToolError),
+}
+
+impl From<rusqlite::Error> for Fault {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sqlite(error)
+    }
+}
+
+impl Fault {
+    fn worded(self, file: &Path) -> ToolError {
+        let error = match self {
+            Self::Tool(error) => return error,
+            Self::Sqlite(error) => error,
+        };
+        if is_busy(&error) {
+            let message = format!(
+                "the memory is in use: another process writes to {} and does not end. Nothing was changed; try again",
+                file.display()
+            );
+            return ToolError::new(ToolErrorKind::Unavailable, message).with_retry(Retry::Now);
+        }
+        if is_damaged(&error) {
+            return ToolError::unavailable(format!(
+                "the memory is damaged: {error}. A person has to move {} away, with what stands beside it under the same \
+                 name; the next note begins a new one",
+                file.display()
+            ));
+        }
+        unusable(file, &error)
+    }
+}
+
+fn unusable(file: &Path, error: &dyn std::fmt::Display) -> ToolError {
+    ToolError::unavailable(format!("the memory {} cannot be used: {error}", file.display()))
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+}
+
+/// Also a file that is no database, tables that are not those that were made, and values that are too long or of another type.
+fn is_damaged(error: &rusqlite::Error) -> bool {
+    match error {
+        rusqlite::Error::FromSqlConversionFailure(..) | rusqlite::Error::InvalidColumnType(..) => true,
+        error => matches!(
+            error.sqlite_error_code(),
+            Some(
+                ErrorCode::DatabaseCorrupt
+                    | ErrorCode::NotADatabase
+                    | ErrorCode::TooBig
+                    | ErrorCode::TypeMismatch
+                    | ErrorCode::Unknown
+            )
+        ),
+    }
+}

@@ -1,0 +1,151 @@
+//! The words of a text, as they are indexed and sought.
+//!
+//! SQLite's own tokenizers fall short of two things: `unicode61` takes a whole sentence of Chinese for one word, and `trigram`
+//! finds no word of two characters. So texts are folded and split here; `unicode61` only parts at the spaces between.
+
+use unicode_normalization::UnicodeNormalization as _;
+use unicode_normalization::char::is_combining_mark;
+
+/// The most terms of a query that count.
+const MOST_TERMS: usize = 64;
+/// From how many characters on a word is also sought as the beginning of one. Korean particles follow words of two.
+const SHORTEST_PREFIX: usize = 3;
+const SHORTEST_KOREAN_PREFIX: usize = 2;
+
+/// A text as the index gets it: its words, each once for each place, with a space between.
+pub(crate) fn indexed(text: &str) -> String {
+    let mut indexed = String::with_capacity(text.len());
+    for run in runs(text) {
+        for word in run.words() {
+            if !indexed.is_empty() {
+                indexed.push(' ');
+            }
+            indexed.push_str(&word);
+        }
+    }
+    indexed
+}
+
+/// A query for FTS5 that finds any of the words; `None` where there is none. Each stands in quotes, and none holds a
+/// quote: only letters, digits and their marks are left of a text.
+pub(crate) fn query(text: &str) -> Option<String> {
+    let terms: Vec<String> = runs(text).flat_map(Run::terms).take(MOST_TERMS).collect();
+    (!terms.is_empty()).then(|| terms.join(" OR "))
+}
+
+/// Characters that belong together.
+#[derive(Debug, PartialEq, Eq)]
+enum Run {
+    /// A word of a script with spaces.
+    Word(String),
+    /// Characters of a script without.
+    Characters(Vec<char>),
+}
+
+impl Run {
+    fn words(self) -> Vec<String> {
+        match self {
+            Self::Word(word) => vec![word],
+            Self::Characters(characters) => characters.into_iter().map(String::from).collect(),
+        }
+    }
+
+    fn terms(self) -> Vec<String> {
+        match self {
+            // Found whole it counts for both, so it ranks before what it only begins.
+            Self::Word(word) if is_prefix(&word) => {
+                vec![format!("\"{word}\""), format!("\"{word}\" *")]
+            }
+            Self::Word(word) => vec![format!("\"{word}\"")],
+            Self::Characters(characters) => match characters.as_slice() {
+                [one] => vec![format!("\"{one}\"")],
+                more => more.windows(2).map(|pair| format!("\"{} {}\"", pair[0], pair[1])).collect(),
+            },
+        }
+    }
+}
+
+fn runs(text: &str) -> impl Iterator<Item = Run> {
+    // Marks of Latin, Greek and Cyrillic letters go; those of other scripts are parts of their words.
+    let folded = text.nfkd().filter(|char| !('\u{300}'..='\u{36f}').contains(char)).nfc();
+    let mut characters = folded.flat_map(char::to_lowercase).peekable();
+    std::iter::from_fn(move || {
+        let first = characters.find(|char| is_of_word(*char))?;
+        let has_spaces = !is_without_spaces(first);
+        let mut run = vec![first];
+        while let Some(next) =
+            characters.next_if(|char| is_of_word(*char) && is_without_spaces(*char) != has_spaces)
+        {
+            run.push(next);
+        }
+        Some(if has_spaces { Run::Word(run.into_iter().collect()) } else { Run::Characters(run) })
+    })
+}
+
+fn is_prefix(word: &str) -> bool {
+    let is_korean = word.starts_with(|char| matches!(char, '\u{ac00}'..='\u{d7a3}'));
+    word.chars().count() >= if is_korean { SHORTEST_KOREAN_PREFIX } else { SHORTEST_PREFIX }
+}
+
+fn is_of_word(char: char) -> bool {
+    char.is_alphanumeric() || is_combining_mark(char)
+}
+
+/// Whether a script puts no spaces between words.
+fn is_without_spaces(char: char) -> bool {
+    matches!(char,
+        '\u{0e00}'..='\u{0eff}'         // Thai, Lao
+        | '\u{1000}'..='\u{109f}'       // Burmese
+        | '\u{1780}'..='\u{17ff}'       // Khmer
+        | '\u{3005}'..='\u{3007}'       // signs that stand for Chinese characters
+        | '\u{3040}'..='\u{312f}'       // Japanese, Bopomofo
+        | '\u{31a0}'..='\u{31ff}'
+        | '\u{3400}'..='\u{4dbf}'       // Chinese characters
+        | '\u{4e00}'..='\u{9fff}'
+        | '\u{a9e0}'..='\u{a9ff}'
+        | '\u{aa60}'..='\u{aa7f}'
+        | '\u{f900}'..='\u{faff}'
+        | '\u{1b000}'..='\u{1b16f}'
+        | '\u{20000}'..='\u{3ffff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_indexed_and_sought() {
+        for (text, expected_index, expected_query) in [
+            ("", "", None),
+            ("*** -- \"' \u{0} 🎉", "", None),
+            ("a", "a", Some("\"a\"")),
+            ("Ab, cde!", "ab cde", Some("\"ab\" OR \"cde\" OR \"cde\" *")),
+            ("Crème BRÛLÉE", "creme brulee", Some("\"creme\" OR \"creme\" * OR \"brulee\" OR \"brulee\" *")),
+            ("cafe\u{301}", "cafe", Some("\"cafe\" OR \"cafe\" *")),
+            ("ＡＢ①", "ab1", Some("\"ab1\" OR \"ab1\" *")),
+            ("東京", "東 京", Some("\"東 京\"")),
+            ("京", "京", Some("\"京\"")),
+            ("東京都 v2", "東 京 都 v2", Some("\"東 京\" OR \"京 都\" OR \"v2\"")),
+            ("ガ", "ガ", Some("\"ガ\"")),
+            ("ｶﾞ", "ガ", Some("\"ガ\"")),
+            ("हिन्दी", "हिन्दी", Some("\"हिन्दी\" OR \"हिन्दी\" *")),
+            ("한국어", "한국어", Some("\"한국어\" OR \"한국어\" *")),
+            (
+                "NEAR(a b) AND text:x*",
+                "near a b and text x",
+                Some(
+                    "\"near\" OR \"near\" * OR \"a\" OR \"b\" OR \"and\" OR \"and\" * OR \"text\" OR \"text\" * OR \"x\"",
+                ),
+            ),
+        ] {
+            assert_eq!(indexed(text), expected_index, "{text:?}");
+            assert_eq!(query(text).as_deref(), expected_query, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_query_is_bounded() {
+        let long = "word ".repeat(1_000);
+        assert_eq!(query(&long).unwrap().matches(" OR ").count(), MOST_TERMS - 1);
+    }
+}

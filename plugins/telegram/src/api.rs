@@ -1,0 +1,148 @@
+//! Requests to the Bot API.
+
+use crate::fault;
+use crate::settings::TelegramSettings;
+use reqwest::header::CONTENT_TYPE;
+use reqwest::redirect::Policy;
+use reqwest::{Client, Response};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::time::Duration;
+use toolkit::Secret;
+use toolkit::prelude::*;
+
+/// How long a connection may take to come about.
+const CONNECT_WITHIN: Duration = Duration::from_secs(10);
+/// The most bytes of an answer.
+const LONGEST_ANSWER: usize = 1 << 20;
+
+/// A bot, by its token.
+pub struct BotApi {
+    client: Client,
+    base_url: String,
+    token: Secret,
+    timeout: Duration,
+}
+
+/// What every answer of the Bot API is.
+#[derive(Deserialize)]
+struct Envelope<R> {
+    ok: bool,
+    result: Option<R>,
+    error_code: Option<i64>,
+    description: Option<String>,
+    parameters: Option<Parameters>,
+}
+
+/// What helps with a request that failed.
+#[derive(Default, Deserialize)]
+pub(crate) struct Parameters {
+    pub(crate) retry_after: Option<u64>,
+    pub(crate) migrate_to_chat_id: Option<i64>,
+}
+
+impl BotApi {
+    /// The bot that is configured. Nothing is sent yet.
+    ///
+    /// # Errors
+    ///
+    /// `Unavailable`, saying what to configure, when there is no token or it is none.
+    pub fn new(settings: &TelegramSettings) -> Result<Self, ToolError> {
+        let token = settings.token.clone().ok_or_else(|| {
+            ToolError::unavailable(
+                "no bot is configured: a person has to set `plugins.telegram.token` to the token that @BotFather gave, as \
+                 \"${env:TELEGRAM_TOKEN}\" or { file: \"…\" }",
+            )
+        })?;
+        if !is_token(token.expose()) {
+            return Err(ToolError::unavailable(
+                "`plugins.telegram.token` is no token of a bot: it is a number, a colon, and letters, digits, `_` or `-`, as \
+                 @BotFather gives it",
+            ));
+        }
+        // Who has decided on a provider before keeps it.
+        if rustls::crypto::CryptoProvider::get_default().is_none() {
+            let _ = rustls::crypto::ring::default_provider().install_default();
+        }
+        let timeout = Duration::from_secs(settings.timeout_seconds);
+        let client = Client::builder()
+            .connect_timeout(CONNECT_WITHIN.min(timeout))
+            .timeout(timeout)
+            // Another place would get the token.
+            .redirect(Policy::none())
+            .build()
+            .map_err(|error| {
+                ToolError::unavailable(format!("requests to Telegram cannot be made: {error}"))
+            })?;
+        let base_url = settings.base_url.trim_end_matches('/').to_owned();
+        Ok(Self { client, base_url, token, timeout })
+    }
+
+    /// Calls a method that sends or changes something.
+    pub(crate) async fn call<R: DeserializeOwned>(
+        &self,
+        method: &str,
+        body: &impl Serialize,
+    ) -> Result<R, ToolError> {
+        self.try_call(method, body).await.map_err(|error| {
+            // Whatever stands there, also by a server that repeats its address: the token does not.
+            let message = error.message().replace(self.token.expose(), "[redacted]");
+            error.with_message(message)
+        })
+    }
+
+    async fn try_call<R: DeserializeOwned>(
+        &self,
+        method: &str,
+        body: &impl Serialize,
+    ) -> Result<R, ToolError> {
+        let url = format!("{}/bot{}/{method}", self.base_url, self.token.expose());
+        let body = serde_json::to_vec(body)?;
+        let request = self.client.post(url).header(CONTENT_TYPE, "application/json").body(body);
+        let response = request.send().await.map_err(|error| fault::of_sending(error, self.timeout))?;
+        let status = response.status();
+        let answer = read(response).await.map_err(|error| fault::of_reading(error, self.timeout))?;
+        let Some(answer) = answer else { return Err(fault::of_answer(status, "it is too long")) };
+        let envelope: Envelope<R> = serde_json::from_slice(&answer)
+            .map_err(|_| fault::of_answer(status, "it is not what the Bot API answers"))?;
+        match envelope {
+            Envelope { ok: true, result: Some(result), .. } => Ok(result),
+            Envelope { ok: true, .. } => Err(fault::of_answer(status, "it has no result")),
+            Envelope { error_code, description, parameters, .. } => Err(fault::of_api(
+                error_code.unwrap_or_else(|| status.as_u16().into()),
+                &description.unwrap_or_default(),
+                &parameters.unwrap_or_default(),
+            )),
+        }
+    }
+}
+
+/// The whole of an answer; `None` if it is too long.
+async fn read(mut response: Response) -> Result<Option<Vec<u8>>, reqwest::Error> {
+    let mut whole = Vec::new();
+    while let Some(chunk) = response.chunk().await? {
+        if whole.len() + chunk.len() > LONGEST_ANSWER {
+            return Ok(None);
+        }
+        whole.extend_from_slice(&chunk);
+    }
+    Ok(Some(whole))
+}
+
+fn is_token(text: &str) -> bool {
+    let is_of_secret = |char: char| char.is_ascii_alphanumeric() || matches!(char, '_' | '-');
+    text.len() <= 128
+        && text.split_once(':').is_some_and(|(id, secret)| {
+            !id.is_empty()
+                && id.bytes().all(|byte| byte.is_ascii_digit())
+                && !secret.is_empty()
+                && secret.chars().all(is_of_secret)
+        })
+}
+
+impl fmt::Debug for BotApi {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BotApi").field("base_url", &self.base_url).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,109 @@
+//! What went wrong, in words: was it sent, and does it help to try again.
+
+use crate::api::Parameters;
+use reqwest::StatusCode;
+use std::time::Duration;
+use toolkit::{Retry, ToolError, ToolErrorKind, escape_line};
+
+/// The most characters of what Telegram says.
+const LONGEST_DESCRIPTION: usize = 300;
+/// How long to wait where Telegram says that there were too many requests, and not for how long.
+const PAUSE: Duration = Duration::from_secs(1);
+/// What to do where it is not known whether something was done.
+const MAYBE: &str =
+    "It may have been done all the same: look into the chat, or ask, before it is tried again";
+
+/// A request that did not go out whole, or that was not answered.
+pub(crate) fn of_sending(error: reqwest::Error, timeout: Duration) -> ToolError {
+    if error.is_connect() {
+        let message =
+            format!("Telegram cannot be reached ({}). Nothing was sent; try again later", reason(error));
+        return ToolError::unavailable(message).with_retry(Retry::Now);
+    }
+    if error.is_builder() {
+        return ToolError::unavailable(
+            "`plugins.telegram.baseUrl` is no address that requests can be sent to. Nothing was sent",
+        );
+    }
+    of_reading(error, timeout)
+}
+
+/// An answer that did not come whole.
+pub(crate) fn of_reading(error: reqwest::Error, timeout: Duration) -> ToolError {
+    if error.is_timeout() {
+        let message = format!("Telegram did not answer within {} seconds. {MAYBE}", timeout.as_secs());
+        return ToolError::new(ToolErrorKind::TimedOut, message);
+    }
+    ToolError::unavailable(format!("the connection to Telegram was lost ({}). {MAYBE}", reason(error)))
+}
+
+/// An answer that is none of the Bot API.
+pub(crate) fn of_answer(status: StatusCode, what: &str) -> ToolError {
+    ToolError::unavailable(format!(
+        "what stands at `plugins.telegram.baseUrl` gave an answer that cannot be read ({what}; HTTP status {}). {MAYBE}",
+        status.as_u16()
+    ))
+}
+
+/// A failure that the Bot API tells. Its codes are those of HTTP; what happened exactly stands in the text alone.
+pub(crate) fn of_api(code: i64, description: &str, parameters: &Parameters) -> ToolError {
+    let said: String = escape_line(description).chars().take(LONGEST_DESCRIPTION).collect();
+    let said = if said.is_empty() { format!("error {code}") } else { said };
+    if let Some(chat) = parameters.migrate_to_chat_id {
+        let message = format!(
+            "Telegram: {said}. The group has become a supergroup with another id. Nothing was done; call again with \
+             `chat_id` \"{chat}\""
+        );
+        return ToolError::failed(message).with_metadata("migrateToChatId", chat);
+    }
+    if let Some(seconds) = parameters.retry_after {
+        return too_many(&said, Duration::from_secs(seconds));
+    }
+    let text = description.to_lowercase();
+    let has = |parts: &[&str]| parts.iter().any(|part| text.contains(part));
+    let (kind, advice) = match code {
+        429 | 420 => return too_many(&said, PAUSE),
+        // A token that does not exist is a path that does not exist.
+        401 | 404 => (
+            ToolErrorKind::Unavailable,
+            "The bot is not known there: a person has to look at `plugins.telegram.token`",
+        ),
+        403 => (ToolErrorKind::Denied, "The bot may not write there; go on without it, and say why"),
+        _ if has(&[
+            "not enough rights",
+            "chat_admin_required",
+            "need administrator rights",
+            "have no rights",
+        ]) =>
+        {
+            (
+                ToolErrorKind::Denied,
+                "A person has to give the bot that right in the chat; go on without it, and say why",
+            )
+        }
+        _ if has(&["not found", "message_id_invalid", "peer_id_invalid"]) => {
+            (ToolErrorKind::NotFound, "Look at the ids, and whether the bot is a member of the chat")
+        }
+        500.. => (ToolErrorKind::Unavailable, MAYBE),
+        _ => (ToolErrorKind::Failed, "Nothing was done"),
+    };
+    ToolError::new(kind, format!("Telegram: {said}. {advice}"))
+}
+
+fn too_many(said: &str, pause: Duration) -> ToolError {
+    let message = format!(
+        "Telegram: {said}. Too much was sent there. Nothing was done; try again after {} seconds",
+        pause.as_secs()
+    );
+    ToolError::unavailable(message).with_retry(Retry::After(pause))
+}
+
+/// Why, without the address: the token is a part of it.
+fn reason(error: reqwest::Error) -> String {
+    let error = error.without_url();
+    let mut innermost: &dyn std::error::Error = &error;
+    while let Some(source) = innermost.source() {
+        innermost = source;
+    }
+    escape_line(&innermost.to_string()).chars().take(LONGEST_DESCRIPTION).collect()
+}

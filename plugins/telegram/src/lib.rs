@@ -1,0 +1,45 @@
+//! Tools for conversations on Telegram, by its [Bot API](https://core.telegram.org/bots/api).
+//!
+//! `telegram_send_poll` sends a poll or a quiz, `telegram_pin_message` pins a message. They are there in sessions of the channel
+//! `telegram` alone. A host needs `toolkit::link!(toolkit_telegram)` and the token of a bot:
+//!
+//! ```json5
+//! {
+//!   plugins: { telegram: { token: "${env:TELEGRAM_TOKEN}" } }, // or { file: "telegram-token" }
+//!   permission: { message: [{ match: "telegram:-1001234567890", do: "allow" }] }, // asked for otherwise
+//! }
+//! ```
+//!
+//! # Whom they reach
+//!
+//! The chat is the caller's conversation (`Caller::conversation_id`), unless the call names another by `chat_id`. Either way it is
+//! asked about, under the kind `message` with the pattern `telegram:<chat>`.
+//!
+//! # What fails, and whether to try again
+//!
+//! What Telegram says of a failure is told, with the advice to wait that it gives (`retry_after`). A request that was refused or
+//! never arrived was not sent. One whose answer is missing may have been: then nothing advises to send it again.
+//!
+//! The token is a part of the address of each request. No error names that address.
+//!
+//! # Limits
+//!
+//! Those of Bot API 10.2: a question of 300 characters, 1 to 12 options of 100, an explanation of 200 with 2 line feeds at most, 5 to
+//! 2,628,000 seconds for an answer. A request waits for 30 seconds (`timeoutSeconds`); an answer has 1 MiB at most.
+
+mod api;
+mod chat;
+mod fault;
+mod pin;
+mod poll;
+mod settings;
+
+pub use api::BotApi;
+pub use settings::TelegramSettings;
+
+toolkit::plugin! {
+    id: "telegram",
+    title: "Telegram",
+    description: "Polls and pinned messages in conversations on Telegram.",
+    channel: "telegram",
+}

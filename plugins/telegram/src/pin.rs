@@ -1,0 +1,39 @@
+//! `telegram_pin_message`.
+
+use crate::api::BotApi;
+use crate::chat::Chat;
+use serde::Serialize;
+use toolkit::prelude::*;
+
+/// The body of `pinChatMessage`.
+#[derive(Serialize)]
+struct PinChatMessage<'a> {
+    chat_id: &'a Chat,
+    message_id: i64,
+    disable_notification: bool,
+}
+
+/// Pins a message at the top of the conversation on Telegram. In a group the bot needs the right to pin, in a channel that to edit.
+#[tool(group = "telegram", title = "Pin a message", permission = "message", asks, idempotent, open_world)]
+async fn telegram_pin_message(
+    ctx: &ToolContext,
+    bot: State<BotApi>,
+    /// The message.
+    #[arg(range(1..))]
+    message_id: i64,
+    /// Whether the members of a group are not told of it.
+    #[arg(default = false)]
+    disable_notification: bool,
+    /// The chat, as a number or `@name`; this conversation by default.
+    #[arg(pattern = "^(-?[1-9][0-9]{0,15}|@[A-Za-z][A-Za-z0-9_]{3,31})$", example = "-1001234567890")]
+    chat_id: Option<&str>,
+) -> Result<String, ToolError> {
+    let chat = Chat::of(ctx, chat_id)?;
+    let ask = chat.ask(ctx, &format!("Pin the message {message_id} in"));
+    ctx.ask(ask.with_text("members are told", if disable_notification { "no" } else { "yes" })).await?;
+    // Its result says nothing: there is one only where it worked.
+    let _: bool = bot
+        .call("pinChatMessage", &PinChatMessage { chat_id: &chat, message_id, disable_notification })
+        .await?;
+    Ok(format!("Pinned the message {message_id} in {chat}."))
+}

@@ -1,0 +1,191 @@
+//! `telegram_send_poll`.
+
+use crate::api::BotApi;
+use crate::chat::Chat;
+use serde::{Deserialize, Serialize};
+use toolkit::ToolErrorKind;
+use toolkit::prelude::*;
+
+/// What kind of poll it is.
+#[toolkit::args]
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+enum PollType {
+    /// People vote.
+    Regular,
+    /// People answer, and are told what is right.
+    Quiz,
+}
+
+/// A poll to be sent.
+#[toolkit::args]
+struct Poll {
+    /// What is asked.
+    #[arg(length(1..=300), example = "Where do we meet?")]
+    question: String,
+    /// What can be answered, each of 1 to 100 characters.
+    #[arg(length(1..=12))]
+    #[schemars(inner(length(min = 1, max = 100)))]
+    options: Vec<String>,
+    /// What kind of poll it is.
+    #[arg(default = PollType::Regular, rename = "type")]
+    kind: PollType,
+    /// The places of the right answers among the options, counted from 0: for a quiz, which needs them.
+    #[arg(default, length(..=12))]
+    #[schemars(inner(range(max = 11)))]
+    correct_option_ids: Vec<u32>,
+    /// What is shown to whoever answers a quiz wrongly; 2 line feeds at most.
+    #[arg(length(1..=200))]
+    explanation: Option<String>,
+    /// Whether nobody sees who answered what.
+    #[arg(default = true)]
+    is_anonymous: bool,
+    /// Whether several answers can be chosen.
+    #[arg(default = false)]
+    allows_multiple_answers: bool,
+    /// After how many seconds it closes by itself.
+    #[arg(range(5..=2_628_000))]
+    open_period: Option<u32>,
+    /// Whether it comes without a sound.
+    #[arg(default = false)]
+    disable_notification: bool,
+    /// The topic, in a group that has topics.
+    #[arg(range(1..))]
+    message_thread_id: Option<i64>,
+    /// The chat, as a number or `@name`; this conversation by default.
+    #[arg(pattern = "^(-?[1-9][0-9]{0,15}|@[A-Za-z][A-Za-z0-9_]{3,31})$", example = "-1001234567890")]
+    chat_id: Option<String>,
+}
+
+/// The body of `sendPoll`.
+#[derive(Serialize)]
+struct SendPoll<'a> {
+    chat_id: &'a Chat,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message_thread_id: Option<i64>,
+    question: &'a str,
+    options: Vec<InputPollOption<'a>>,
+    is_anonymous: bool,
+    r#type: PollType,
+    allows_multiple_answers: bool,
+    #[serde(skip_serializing_if = "<[u32]>::is_empty")]
+    correct_option_ids: &'a [u32],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    explanation: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    open_period: Option<u32>,
+    disable_notification: bool,
+}
+
+#[derive(Serialize)]
+struct InputPollOption<'a> {
+    text: &'a str,
+}
+
+/// What is needed of the message that came of it.
+#[derive(Deserialize)]
+struct PollMessage {
+    message_id: i64,
+    chat: MessageChat,
+    poll: Option<MessagePoll>,
+}
+
+#[derive(Deserialize)]
+struct MessageChat {
+    id: i64,
+}
+
+#[derive(Deserialize)]
+struct MessagePoll {
+    id: String,
+}
+
+/// The poll that was sent.
+#[toolkit::args]
+#[expect(clippy::struct_field_names, reason = "named as the platform names them")]
+struct SentPoll {
+    /// The message, by which it can be pinned.
+    message_id: i64,
+    /// The chat.
+    chat_id: i64,
+    /// The poll.
+    poll_id: Option<String>,
+}
+
+/// Sends a poll, or a quiz, to the conversation on Telegram. Returns the id of its message.
+#[tool(group = "telegram", title = "Send a poll", permission = "message", asks, open_world)]
+async fn telegram_send_poll(
+    ctx: &ToolContext,
+    bot: State<BotApi>,
+    #[args] poll: Poll,
+) -> Result<Json<SentPoll>, ToolError> {
+    check(&poll)?;
+    let chat = Chat::of(ctx, poll.chat_id.as_deref())?;
+    let what = if poll.kind == PollType::Quiz { "Send a quiz to" } else { "Send a poll to" };
+    let ask = chat.ask(ctx, what).with_text("question", &poll.question);
+    ctx.ask(ask.with_text("options", poll.options.join("\n"))).await?;
+    let body = SendPoll {
+        chat_id: &chat,
+        message_thread_id: poll.message_thread_id,
+        question: &poll.question,
+        options: poll.options.iter().map(|text| InputPollOption { text }).collect(),
+        is_anonymous: poll.is_anonymous,
+        r#type: poll.kind,
+        allows_multiple_answers: poll.allows_multiple_answers,
+        correct_option_ids: &poll.correct_option_ids,
+        explanation: poll.explanation.as_deref(),
+        open_period: poll.open_period,
+        disable_notification: poll.disable_notification,
+    };
+    let message: PollMessage = bot.call("sendPoll", &body).await?;
+    ctx.set_title(format!("Sent a poll to {chat}"));
+    Ok(Json(SentPoll {
+        message_id: message.message_id,
+        chat_id: message.chat.id,
+        poll_id: message.poll.map(|poll| poll.id),
+    }))
+}
+
+/// What the platform demands and no schema says.
+fn check(poll: &Poll) -> Result<(), ToolError> {
+    let invalid = |message: String| Err(ToolError::new(ToolErrorKind::InvalidArguments, message));
+    if poll.question.trim().is_empty() {
+        return invalid("`question` is blank".to_owned());
+    }
+    if let Some(place) = poll.options.iter().position(|option| option.trim().is_empty()) {
+        return invalid(format!("`options[{place}]` is blank"));
+    }
+    if poll.kind == PollType::Regular {
+        if !poll.correct_option_ids.is_empty() {
+            return invalid(
+                "`correct_option_ids` is for a quiz: give `type` \"quiz\", or leave it out".to_owned(),
+            );
+        }
+        if poll.explanation.is_some() {
+            return invalid("`explanation` is for a quiz: give `type` \"quiz\", or leave it out".to_owned());
+        }
+        return Ok(());
+    }
+    let ids = &poll.correct_option_ids;
+    if ids.is_empty() {
+        return invalid(
+            "a quiz needs `correct_option_ids`: the places of the right answers, counted from 0".to_owned(),
+        );
+    }
+    if !ids.is_sorted_by(|one, next| one < next) {
+        return invalid("`correct_option_ids` must go up, each place once".to_owned());
+    }
+    if let Some(id) = ids.iter().find(|id| **id as usize >= poll.options.len()) {
+        let last = poll.options.len() - 1;
+        return invalid(format!("`correct_option_ids` names the option {id}, and the last one is {last}"));
+    }
+    if ids.len() > 1 && !poll.allows_multiple_answers {
+        return invalid(
+            "a quiz with several right answers needs `allows_multiple_answers`: otherwise nobody could give them".to_owned(),
+        );
+    }
+    if poll.explanation.as_ref().is_some_and(|text| text.matches('\n').count() > 2) {
+        return invalid("`explanation` has more than 2 line feeds".to_owned());
+    }
+    Ok(())
+}

@@ -1,0 +1,125 @@
+//! What went wrong, in words: was it sent, and does it help to try again.
+
+use crate::graph::GraphError;
+use reqwest::StatusCode;
+use std::time::Duration;
+use toolkit::{Retry, ToolError, ToolErrorKind, escape_line};
+
+/// The most characters of what the Graph API says.
+const LONGEST_MESSAGE: usize = 300;
+/// What to do where it is not known whether something was sent.
+const MAYBE: &str =
+    "It may have been sent all the same: look into the conversation, or ask, before it is sent again";
+
+/// A request that did not go out whole, or that was not answered.
+pub(crate) fn of_sending(error: reqwest::Error, timeout: Duration) -> ToolError {
+    if error.is_connect() {
+        let message =
+            format!("WhatsApp cannot be reached ({}). Nothing was sent; try again later", reason(error));
+        return ToolError::unavailable(message).with_retry(Retry::Now);
+    }
+    if error.is_builder() {
+        return ToolError::unavailable(
+            "`plugins.whatsapp.baseUrl` is no address that requests can be sent to. Nothing was sent",
+        );
+    }
+    of_reading(error, timeout)
+}
+
+/// An answer that did not come whole.
+pub(crate) fn of_reading(error: reqwest::Error, timeout: Duration) -> ToolError {
+    if error.is_timeout() {
+        let message = format!("WhatsApp did not answer within {} seconds. {MAYBE}", timeout.as_secs());
+        return ToolError::new(ToolErrorKind::TimedOut, message);
+    }
+    ToolError::unavailable(format!("the connection to WhatsApp was lost ({}). {MAYBE}", reason(error)))
+}
+
+/// An answer that is none of the Cloud API.
+pub(crate) fn of_answer(status: StatusCode, what: &str) -> ToolError {
+    ToolError::unavailable(format!(
+        "what stands at `plugins.whatsapp.baseUrl` gave an answer that cannot be read ({what}; HTTP status {}). {MAYBE}",
+        status.as_u16()
+    ))
+}
+
+/// What becomes of a code.
+enum Means {
+    /// Nothing helps but what the advice says.
+    Is(ToolErrorKind, &'static str),
+    /// There was too much: try again after so long, where nothing else is said.
+    TooMuch(Duration),
+}
+
+const ACCOUNT: &str = "A person has to look at the business account in the WhatsApp Manager";
+const TOKEN: &str = "A person has to renew `plugins.whatsapp.token`";
+const GO_ON: &str = "Go on without it, and say why";
+
+/// By the documented codes; what an HTTP status says beside them may change, it is documented.
+fn means(code: i64, status: StatusCode) -> Means {
+    use Means::{Is, TooMuch};
+    use ToolErrorKind::{Denied, Failed, InvalidArguments, NotFound, Unavailable};
+    match code {
+        0 | 190 => Is(Unavailable, TOKEN),
+        3 | 10 | 200..=299 => Is(Denied, "A person has to give the token that permission"),
+        33 => Is(Unavailable, "A person has to look at `plugins.whatsapp.phoneNumberId`"),
+        // Of the app and of the account they count by the hour, of a number by the second, of a pair one in 6 seconds.
+        4 | 80_007 | 133_016 => TooMuch(Duration::from_mins(1)),
+        130_429 => TooMuch(Duration::from_secs(1)),
+        131_056 => TooMuch(Duration::from_secs(6)),
+        1 | 2 | 131_000 | 131_016 | 131_057 | 133_004 => TooMuch(Duration::from_secs(30)),
+        100 | 131_008 | 131_009 => Is(InvalidArguments, "Nothing was sent; put that right"),
+        131_021 => Is(InvalidArguments, "Nothing was sent: that is the number that sends"),
+        131_026 => Is(
+            NotFound,
+            "Nothing was sent: the number is perhaps not on WhatsApp, or takes no messages from businesses",
+        ),
+        131_030 => Is(Denied, "A person has to add the number to those that a test number may write to"),
+        131_047 => Is(
+            Denied,
+            "More than 24 hours have passed since the person wrote: until they write again, only a template can be sent",
+        ),
+        130_472 | 131_048 | 131_049 | 131_050 => Is(Denied, GO_ON),
+        368 | 130_497 | 131_031 | 131_042 | 131_045 | 133_010 => Is(Unavailable, ACCOUNT),
+        _ => match status.as_u16() {
+            401 => Is(Unavailable, TOKEN),
+            403 => Is(Denied, GO_ON),
+            404 => Is(NotFound, "Nothing was sent"),
+            429 => TooMuch(Duration::from_mins(1)),
+            500.. => Is(Unavailable, MAYBE),
+            _ => Is(Failed, "Nothing was sent"),
+        },
+    }
+}
+
+/// A failure that the Graph API tells.
+pub(crate) fn of_graph(status: StatusCode, error: &GraphError, wait: Option<Duration>) -> ToolError {
+    let mut said = error.message.clone();
+    if let Some(details) = error.error_data.as_ref().and_then(|data| data.details.as_deref()) {
+        said = format!("{said}: {details}");
+    }
+    let said: String = escape_line(&said).chars().take(LONGEST_MESSAGE).collect();
+    let told = match means(error.code, status) {
+        Means::Is(kind, advice) => ToolError::new(kind, format!("WhatsApp: {said}. {advice}")),
+        Means::TooMuch(usual) => {
+            let wait = wait.unwrap_or(usual);
+            let message =
+                format!("WhatsApp: {said}. Nothing was sent; try again after {} seconds", wait.as_secs());
+            ToolError::unavailable(message).with_retry(Retry::After(wait))
+        }
+    };
+    // By it the platform's support finds the request.
+    let trace: Option<String> =
+        error.fbtrace_id.as_deref().map(|trace| escape_line(trace).chars().take(64).collect());
+    let told = told.with_metadata("code", error.code);
+    trace.into_iter().fold(told, |told, trace| told.with_metadata("fbtraceId", trace))
+}
+
+fn reason(error: reqwest::Error) -> String {
+    let error = error.without_url();
+    let mut innermost: &dyn std::error::Error = &error;
+    while let Some(source) = innermost.source() {
+        innermost = source;
+    }
+    escape_line(&innermost.to_string()).chars().take(LONGEST_MESSAGE).collect()
+}

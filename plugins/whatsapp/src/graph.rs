@@ -1,0 +1,215 @@
+//! Requests to the Cloud API.
+
+use crate::fault;
+use crate::recipient::Recipient;
+use crate::settings::WhatsAppSettings;
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use reqwest::redirect::Policy;
+use reqwest::{Client, Response};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::fmt;
+use std::time::Duration;
+use toolkit::Secret;
+use toolkit::prelude::*;
+
+/// How long a connection may take to come about.
+const CONNECT_WITHIN: Duration = Duration::from_secs(10);
+/// The most bytes of an answer.
+const LONGEST_ANSWER: usize = 1 << 20;
+
+/// A business phone number, by its id and an access token.
+pub struct CloudApi {
+    client: Client,
+    messages: String,
+    token: Secret,
+    authorization: HeaderValue,
+    timeout: Duration,
+}
+
+/// A message to one person.
+#[derive(Serialize)]
+struct Message<'a> {
+    messaging_product: &'static str,
+    recipient_type: &'static str,
+    to: &'a Recipient,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    context: Option<Context<'a>>,
+    r#type: &'static str,
+    #[serde(flatten)]
+    content: Content<'a>,
+}
+
+/// The message that it answers.
+#[derive(Serialize)]
+struct Context<'a> {
+    message_id: &'a str,
+}
+
+/// What is sent.
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Content<'a> {
+    Contacts(&'a Value),
+    Location(&'a Value),
+}
+
+/// What comes back.
+#[derive(Deserialize)]
+struct Sent {
+    #[serde(default)]
+    contacts: Vec<SentTo>,
+    messages: Vec<SentMessage>,
+}
+
+#[derive(Deserialize)]
+struct SentTo {
+    wa_id: String,
+}
+
+#[derive(Deserialize)]
+struct SentMessage {
+    id: String,
+}
+
+/// A failure, as the Graph API tells it.
+#[derive(Deserialize)]
+struct Failure {
+    error: GraphError,
+}
+
+#[derive(Default, Deserialize)]
+pub(crate) struct GraphError {
+    pub(crate) code: i64,
+    #[serde(default)]
+    pub(crate) message: String,
+    pub(crate) error_data: Option<ErrorData>,
+    pub(crate) fbtrace_id: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+pub(crate) struct ErrorData {
+    pub(crate) details: Option<String>,
+}
+
+/// The message that was sent.
+#[toolkit::args]
+pub(crate) struct SentMessageId {
+    /// The message.
+    message_id: String,
+    /// Whom it reached, as WhatsApp names the person.
+    wa_id: Option<String>,
+}
+
+impl CloudApi {
+    /// The number that is configured. Nothing is sent yet.
+    ///
+    /// # Errors
+    ///
+    /// `Unavailable`, saying what to configure, when the token or the number's id is missing, or the token is none.
+    pub fn new(settings: &WhatsAppSettings) -> Result<Self, ToolError> {
+        let (Some(token), Some(number)) = (settings.token.clone(), settings.phone_number_id.as_deref())
+        else {
+            return Err(ToolError::unavailable(
+                "no business phone number is configured: a person has to set `plugins.whatsapp.phoneNumberId` to its id, and \
+                 `plugins.whatsapp.token` to an access token, as \"${env:WHATSAPP_TOKEN}\" or { file: \"…\" }",
+            ));
+        };
+        let is_token = token.expose().bytes().all(|byte| byte.is_ascii_graphic());
+        let authorization =
+            HeaderValue::try_from(format!("Bearer {}", token.expose())).ok().filter(|_| is_token);
+        let Some(mut authorization) = authorization else {
+            return Err(ToolError::unavailable(
+                "`plugins.whatsapp.token` is no access token: it holds characters that none has",
+            ));
+        };
+        authorization.set_sensitive(true);
+        // Who has decided on a provider before keeps it.
+        if rustls::crypto::CryptoProvider::get_default().is_none() {
+            let _ = rustls::crypto::ring::default_provider().install_default();
+        }
+        let timeout = Duration::from_secs(settings.timeout_seconds);
+        let client = Client::builder()
+            .connect_timeout(CONNECT_WITHIN.min(timeout))
+            .timeout(timeout)
+            .redirect(Policy::none())
+            .build()
+            .map_err(|error| {
+                ToolError::unavailable(format!("requests to WhatsApp cannot be made: {error}"))
+            })?;
+        let base_url = settings.base_url.trim_end_matches('/');
+        let messages = format!("{base_url}/{}/{number}/messages", settings.api_version);
+        Ok(Self { client, messages, token, authorization, timeout })
+    }
+
+    /// Sends a message.
+    pub(crate) async fn send(
+        &self,
+        to: &Recipient,
+        reply_to: Option<&str>,
+        content: Content<'_>,
+    ) -> Result<SentMessageId, ToolError> {
+        let message = Message {
+            messaging_product: "whatsapp",
+            recipient_type: "individual",
+            to,
+            context: reply_to.map(|message_id| Context { message_id }),
+            r#type: match content {
+                Content::Contacts(_) => "contacts",
+                Content::Location(_) => "location",
+            },
+            content,
+        };
+        self.post(&message).await.map_err(|error| {
+            // Whatever stands there, also by a server that repeats what it got: the token does not.
+            let text = error.message().replace(self.token.expose(), "[redacted]");
+            error.with_message(text)
+        })
+    }
+
+    async fn post(&self, message: &Message<'_>) -> Result<SentMessageId, ToolError> {
+        let request = self
+            .client
+            .post(&self.messages)
+            .header(AUTHORIZATION, self.authorization.clone())
+            .header(CONTENT_TYPE, "application/json")
+            .body(serde_json::to_vec(message)?);
+        let response = request.send().await.map_err(|error| fault::of_sending(error, self.timeout))?;
+        let status = response.status();
+        let wait =
+            response.headers().get(RETRY_AFTER).and_then(|seconds| seconds.to_str().ok()?.parse().ok());
+        let answer = read(response).await.map_err(|error| fault::of_reading(error, self.timeout))?;
+        let Some(answer) = answer else { return Err(fault::of_answer(status, "it is too long")) };
+        if let Ok(Failure { error }) = serde_json::from_slice(&answer) {
+            return Err(fault::of_graph(status, &error, wait.map(Duration::from_secs)));
+        }
+        let sent: Sent = serde_json::from_slice(&answer)
+            .map_err(|_| fault::of_answer(status, "it is not what the Cloud API answers"))?;
+        if !status.is_success() {
+            return Err(fault::of_answer(status, "it is no success, and tells no failure"));
+        }
+        let Some(SentMessage { id }) = sent.messages.into_iter().next() else {
+            return Err(fault::of_answer(status, "it names no message"));
+        };
+        let wa_id = sent.contacts.into_iter().next().map(|contact| contact.wa_id);
+        Ok(SentMessageId { message_id: id, wa_id })
+    }
+}
+
+/// The whole of an answer; `None` if it is too long.
+async fn read(mut response: Response) -> Result<Option<Vec<u8>>, reqwest::Error> {
+    let mut whole = Vec::new();
+    while let Some(chunk) = response.chunk().await? {
+        if whole.len() + chunk.len() > LONGEST_ANSWER {
+            return Ok(None);
+        }
+        whole.extend_from_slice(&chunk);
+    }
+    Ok(Some(whole))
+}
+
+impl fmt::Debug for CloudApi {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CloudApi").field("messages", &self.messages).finish_non_exhaustive()
+    }
+}

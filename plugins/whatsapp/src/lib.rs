@@ -1,0 +1,50 @@
+//! Tools for conversations on WhatsApp, by its
+//! [Cloud API](https://developers.facebook.com/documentation/business-messaging/whatsapp).
+//!
+//! `whatsapp_send_contact` sends cards of contacts, `whatsapp_send_location` a place. They are there in sessions of the channel `whatsapp`
+//! alone. A host needs `toolkit::link!(toolkit_whatsapp)`, an access token and the id of a business phone number:
+//!
+//! ```json5
+//! {
+//!   plugins: {
+//!     whatsapp: {
+//!       token: "${env:WHATSAPP_TOKEN}", // or { file: "whatsapp-token" }
+//!       phoneNumberId: "106540352242922",
+//!     },
+//!   },
+//!   permission: { message: [{ match: "whatsapp:+16505551234", do: "allow" }] }, // asked for otherwise
+//! }
+//! ```
+//!
+//! # Whom they reach
+//!
+//! The recipient is the caller's conversation (`Caller::conversation_id`), a phone number, unless the call names another by `to`. Either
+//! way it is asked about, under the kind `message` with the pattern `whatsapp:+<number>`. Numbers are those of E.164; one without
+//! a plus gets it, since WhatsApp would put the sender's country before it otherwise.
+//!
+//! # What fails, and whether to try again
+//!
+//! What the Graph API says of a failure is told, by its code, with how long to wait where there was too much. A request that was refused
+//! or never arrived was not sent. One whose answer is missing may have been: then nothing advises to send it again.
+//!
+//! # Limits
+//!
+//! A message has 257 contacts at most, as documented; texts have bounds of this plugin's own. A request waits for 30 seconds
+//! (`timeoutSeconds`); an answer has 1 MiB at most.
+
+mod contact;
+mod fault;
+mod graph;
+mod location;
+mod recipient;
+mod settings;
+
+pub use graph::CloudApi;
+pub use settings::WhatsAppSettings;
+
+toolkit::plugin! {
+    id: "whatsapp",
+    title: "WhatsApp",
+    description: "Contacts and places in conversations on WhatsApp.",
+    channel: "whatsapp",
+}

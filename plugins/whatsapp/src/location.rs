@@ -1,0 +1,56 @@
+//! `whatsapp_send_location`.
+
+use crate::graph::{CloudApi, Content, SentMessageId};
+use crate::recipient::Recipient;
+use serde_json::{Map, Value};
+use toolkit::prelude::*;
+
+/// A place to be sent.
+#[toolkit::args]
+struct Place {
+    /// The latitude in degrees, north being positive.
+    #[arg(range(-90.0..=90.0), example = 37.4421)]
+    latitude: f64,
+    /// The longitude in degrees, east being positive.
+    #[arg(range(-180.0..=180.0), example = -122.1615)]
+    longitude: f64,
+    /// The place's name.
+    #[arg(length(1..=1_000), example = "Philz Coffee")]
+    name: Option<String>,
+    /// Its address.
+    #[arg(length(1..=1_000), example = "101 Forest Ave, Palo Alto, CA 94301")]
+    address: Option<String>,
+    /// The message that it answers, by its id: `wamid.…`.
+    #[arg(length(1..=256))]
+    reply_to: Option<String>,
+    /// The person's phone number with the country's code; this conversation by default.
+    #[arg(pattern = "^\\+?[1-9][0-9]{6,14}$", example = "+16505551234")]
+    to: Option<String>,
+}
+
+/// Sends a place to the conversation on WhatsApp, shown on a map. Returns the id of the message.
+#[tool(group = "whatsapp", title = "Send a place", permission = "message", asks, open_world)]
+async fn whatsapp_send_location(
+    ctx: &ToolContext,
+    api: State<CloudApi>,
+    #[args] place: Place,
+) -> Result<Json<SentMessageId>, ToolError> {
+    let to = Recipient::of(ctx, place.to.as_deref())?;
+    // Documented as texts; written so that no digit is lost.
+    let mut location = Map::new();
+    location.insert("latitude".to_owned(), place.latitude.to_string().into());
+    location.insert("longitude".to_owned(), place.longitude.to_string().into());
+    for (key, value) in [("name", &place.name), ("address", &place.address)] {
+        if let Some(value) = value {
+            location.insert(key.to_owned(), value.as_str().into());
+        }
+    }
+    let mut ask = to.ask(ctx, "Send a place to");
+    for (key, value) in &location {
+        ask = ask.with_text(key, value.as_str().unwrap_or_default());
+    }
+    ctx.ask(ask).await?;
+    let sent = api.send(&to, place.reply_to.as_deref(), Content::Location(&Value::Object(location))).await?;
+    ctx.set_title(format!("Sent a place to {to}"));
+    Ok(Json(sent))
+}

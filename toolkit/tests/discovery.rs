@@ -220,10 +220,8 @@ async fn policy_comes_before_search() {
             result.text()
         );
     }
-    assert_eq!(
-        toolbox.reveal(["shop__refund_order", "mail__send_message", "nothing"]),
-        ["mail__send_message"]
-    );
+    let fresh = build(Vec::new()).toolbox(&kid).await;
+    assert_eq!(fresh.reveal(["shop__refund_order", "mail__send_message", "nothing"]), ["mail__send_message"]);
     assert_eq!(toolbox.showing("shop__refund_order"), None);
     let denied = toolbox.call(ToolCall::new("1", "shop__refund_order", json!({"id": "1"}))).await;
     assert!(denied.text().contains("denied"), "{}", denied.text());

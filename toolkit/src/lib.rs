@@ -55,6 +55,7 @@ mod housekeeping;
 mod inspector;
 mod kept_output;
 mod link;
+pub mod lint;
 mod live;
 mod loop_guard;
 mod macros;

@@ -29,6 +29,27 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
+/// The words of a text.
+pub(crate) fn words_of(text: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    words::each_word(text, |word| all.push(word.to_owned()));
+    all
+}
+
+/// The stems of all words of a text.
+pub(crate) fn all_stems_of(text: &str) -> Vec<String> {
+    words_of(text).iter().map(|word| words::stem_of(word)).collect()
+}
+
+/// The stems of the words of a text that say something.
+pub(crate) fn stems_of(text: &str) -> Vec<String> {
+    words_of(text)
+        .iter()
+        .filter(|word| !words::is_empty_word(word))
+        .map(|word| words::stem_of(word))
+        .collect()
+}
+
 /// How many tools may come before the toolkit's segment is built anew.
 const MOST_NEW: usize = 256;
 

@@ -53,9 +53,9 @@ pub(super) fn wanted(query: &str, scope: &Scope<'_>) -> Vec<Wanted> {
 fn with_plain_verbs(words: Vec<String>) -> Vec<String> {
     let mut plain: Vec<String> = Vec::with_capacity(words.len());
     for word in words {
-        match plain.last().and_then(|before| plain_verb(before, &word)) {
-            Some(verb) => *plain.last_mut().expect("there is one before") = verb.to_owned(),
-            None => plain.push(word),
+        match plain.last_mut() {
+            Some(before) if let Some(verb) = plain_verb(before, &word) => verb.clone_into(before),
+            _ => plain.push(word),
         }
     }
     plain

@@ -18,7 +18,7 @@ fn a_page_has_all_that_is_known_of_each_tool() {
         "\n- Groups: `text`, `people`\n",
         "\n- Other names: `mirror`",
         "\n**Deprecated**: ",
-        "\n- Permission: `greet`\n",
+        "\n- Permission: `talk`\n",
         "\n- `times` (integer, optional, ",
         "\nIt takes no arguments.\n",
         "of the crate `fixture`\n",
@@ -32,7 +32,7 @@ fn a_page_has_all_that_is_known_of_each_tool() {
     // No line of it depends on where and from which line it was built.
     assert!(!page.contains(".rs:"), "{page}");
     let json = fixture(["docs", "-o", "json"]).json();
-    assert!(json.as_array().unwrap().iter().any(|tool| tool["permission"] == "greet"));
+    assert!(json.as_array().unwrap().iter().any(|tool| tool["permission"] == "talk"));
 }
 
 #[test]

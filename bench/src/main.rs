@@ -9,6 +9,7 @@ mod files;
 mod machine;
 mod mcp;
 mod results;
+mod search;
 mod series;
 mod statistics;
 
@@ -39,6 +40,8 @@ benchmarks:
   mcp        what a call over MCP costs, beside other servers
                --rounds N     repetitions, of which the median counts (7)
                --tenths N     how long each measurement lasts, in tenths of a second (10)
+  search     what finding tools costs, and how often the right one is found
+               --rounds N     repetitions (7)
 
 A run with other than the default options writes target/RESULTS.md and leaves RESULTS.md alone.";
 
@@ -50,6 +53,7 @@ fn main() -> ExitCode {
         Some("exec") => exec::Options::parse(arguments).and_then(|options| exec::run(&options)),
         Some("files") => files::Options::parse(arguments).and_then(|options| files::run(&options)),
         Some("mcp") => mcp::Options::parse(arguments).and_then(|options| mcp::run(&options)),
+        Some("search") => search::Options::parse(arguments).and_then(|options| search::run(&options)),
         Some("--help" | "-h") => {
             println!("{USAGE}");
             Ok(())

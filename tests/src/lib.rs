@@ -1,5 +1,7 @@
 //! Helpers of the end-to-end tests: programs that are built and run as a user of the crates would.
 
+pub mod discovery;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 

@@ -77,6 +77,12 @@ pub enum Event {
         /// The question.
         ask: PendingAsk,
     },
+    /// It found tools that a model was not shown, and gets the [definitions](crate::Toolbox::definitions) of from now on in this
+    /// session.
+    Found {
+        /// Their names, in the order in which they come behind the definitions before.
+        tools: Vec<String>,
+    },
     /// It is over.
     Finished {
         /// Its result, as the caller gets it, but for secrets.
@@ -134,7 +140,11 @@ impl Event {
             Self::Log(message) => redactor.redact_value_to(&mut message.data, usize::MAX),
             Self::Allowed { title, .. } => redactor.redact_string(title, usize::MAX),
             Self::Finished { result, .. } => Arc::make_mut(result).redact(redactor),
-            Self::Started | Self::Progress(_) | Self::Asked { .. } | Self::Interrupted => {}
+            Self::Started
+            | Self::Found { .. }
+            | Self::Progress(_)
+            | Self::Asked { .. }
+            | Self::Interrupted => {}
         }
     }
 

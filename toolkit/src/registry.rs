@@ -29,6 +29,7 @@ use crate::caller::Caller;
 use crate::config::Configuration;
 use crate::cut::{Cut, OutputLimits};
 use crate::diagnostic::Diagnostic;
+use crate::discovery::Discovery;
 use crate::events::{Events, Hub};
 use crate::history::History;
 use crate::output_store::OutputStore;
@@ -36,6 +37,7 @@ use crate::permission::Permissions;
 use crate::plugin::Plugin;
 use crate::policy::Policy;
 use crate::redact::Redactor;
+use crate::search::SharedSegment;
 use crate::service::FactoryDef;
 use crate::session::Sessions;
 use crate::settings::Settings;
@@ -83,6 +85,11 @@ pub(crate) struct Inner {
     pub(crate) skills: Vec<(&'static LinkedSkills, Option<&'static str>)>,
     /// Whether any service is made at its first use.
     pub(crate) makes_services: bool,
+    /// When not every definition is shown.
+    pub(crate) discovery: Option<Discovery>,
+    /// The tool that finds those that are not shown.
+    pub(crate) search_tool: Option<Tool>,
+    pub(crate) search: SharedSegment,
 }
 
 impl Toolkit {
@@ -174,6 +181,7 @@ pub struct Builder {
     leave_out_incomplete: bool,
     pub(crate) settings: Settings,
     data_dir: Option<PathBuf>,
+    discovery: Option<Discovery>,
 }
 
 impl Builder {
@@ -240,6 +248,14 @@ impl Builder {
     #[must_use]
     pub fn prepare_timeout(mut self, timeout: Duration) -> Self {
         self.settings.prepare_timeout = timeout;
+        self
+    }
+
+    /// Shows a model not every definition where there are many, and lets it find the others. By default every one is shown. What
+    /// is configured under `tools.discovery` goes before it.
+    #[must_use]
+    pub fn discovery(mut self, discovery: Discovery) -> Self {
+        self.discovery = Some(discovery);
         self
     }
 

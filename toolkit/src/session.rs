@@ -1,5 +1,6 @@
 //! Sessions: what calls of one conversation share while the process runs.
 
+use crate::discovery::Listed;
 use crate::gate::Gate;
 use crate::loop_guard::Recent;
 use crate::state::Service;
@@ -21,6 +22,8 @@ pub(crate) struct Session {
     pub(crate) gate: Gate,
     /// What its last calls were.
     pub(crate) recent: Recent,
+    /// What a model was shown in it.
+    pub(crate) listed: Listed,
     state: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
     /// Grows with every use of any session of the toolkit.
     used: AtomicU64,
@@ -33,6 +36,7 @@ impl Session {
             named,
             gate: Gate::default(),
             recent: Recent::default(),
+            listed: Listed::default(),
             state: Mutex::default(),
             used: AtomicU64::new(0),
         })
@@ -65,7 +69,8 @@ impl Session {
     }
 
     fn is_empty(&self) -> bool {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).is_empty() && !self.recent.is_suspicious()
+        let has_no_state = self.state.lock().unwrap_or_else(PoisonError::into_inner).is_empty();
+        has_no_state && !self.recent.is_suspicious() && self.listed.is_empty()
     }
 }
 

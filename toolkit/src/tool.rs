@@ -5,9 +5,11 @@ mod bind;
 mod dynamic;
 mod make;
 mod shown;
+mod weak;
 
 pub use args::DynamicArgs;
 pub use dynamic::{InvalidTool, ToolBuilder};
+pub(crate) use weak::WeakTool;
 
 use crate::arguments::Arguments;
 use crate::context::ToolContext;
@@ -38,6 +40,8 @@ struct Inner {
     compiled: OnceLock<Result<Box<Compiled>, Box<str>>>,
     output_schema: OnceLock<Option<Box<Value>>>,
     limit: OnceLock<Arc<Semaphore>>,
+    /// Roughly how long its definition is.
+    tokens: OnceLock<usize>,
 }
 
 /// What a tool is made of; the rest follows from it.
@@ -286,6 +290,10 @@ impl Tool {
             Origin::Static(def) => Some(def),
             Origin::Dynamic(_) => None,
         }
+    }
+
+    pub(crate) fn tokens_once(&self, count: impl FnOnce() -> usize) -> &usize {
+        self.0.tokens.get_or_init(count)
     }
 
     /// How many of its calls may run at once.

@@ -4,6 +4,7 @@ mod at_once;
 mod batch;
 mod before;
 mod begin;
+mod discover;
 mod explain;
 mod finish;
 mod options;
@@ -29,6 +30,7 @@ use crate::policy::{self, Policy};
 use crate::registry::{Inner, Tools};
 use crate::session::Session;
 use crate::tool::Tool;
+use discover::{OnceSearched, Shown};
 use own::Own;
 use run::Running;
 use std::future::poll_fn;
@@ -52,6 +54,9 @@ pub(crate) struct Scope {
     version: Option<u64>,
     /// What was made or left out for this caller, where anything was.
     own: Option<Box<Own>>,
+    /// What of them a model is shown; all where `None`.
+    shown: Option<Box<Shown>>,
+    searched: OnceSearched,
 }
 
 impl Scope {
@@ -72,6 +77,8 @@ impl Scope {
             allowed: None,
             version: None,
             own: None,
+            shown: None,
+            searched: OnceSearched::default(),
         })
     }
 }
@@ -92,14 +99,24 @@ impl Toolbox {
         let allowed = policy.map(|policy| policy::admitted(policy, &caller, &tools));
         let allowed = allowed.filter(|allowed| allowed.len() < tools.len());
         let caller = Arc::new(caller);
-        Self::of(Arc::new(Scope { toolkit, caller, session, tools, allowed, version, own: None }))
+        Self::of(Arc::new(Scope {
+            toolkit,
+            caller,
+            session,
+            tools,
+            allowed,
+            version,
+            own: None,
+            shown: None,
+            searched: OnceSearched::default(),
+        }))
     }
 
     pub(crate) fn of(scope: Arc<Scope>) -> Self {
         Self(scope)
     }
 
-    /// The tools, by name.
+    /// The tools, by name: also those that a model is not shown yet.
     pub fn tools(&self) -> impl ExactSizeIterator<Item = &Tool> {
         let Scope { tools, allowed, .. } = &*self.0;
         let count = allowed.as_ref().map_or(tools.len(), Vec::len);
@@ -211,11 +228,13 @@ impl Toolbox {
         &self.0.caller
     }
 
-    /// The tools as a model sees them, by name.
+    /// The tools as a model sees them now: by name, or, where [some are left for it to find](crate::Discovery), what the session was
+    /// shown first, by name, then what it found, in that order. Ask anew before each request to a model: a call may have
+    /// found more.
     ///
     /// A tool whose types state a schema that is not valid is missing here; calling it says why.
     pub fn definitions(&self) -> Vec<Definition> {
-        self.tools().filter_map(|tool| tool.definition().ok()).collect()
+        self.shown().into_iter().filter_map(|tool| tool.definition().ok()).collect()
     }
 
     /// The tool of this name or alias as a model sees it.

@@ -14,6 +14,7 @@ const BENCHES: &[Bench] = &[
     Bench { name: "dispatch", summary: "what a call of a tool costs, beside other libraries" },
     Bench { name: "exec", summary: "what running commands costs, beside doing it by hand" },
     Bench { name: "mcp", summary: "what a call over MCP costs, beside other servers" },
+    Bench { name: "search", summary: "what finding tools costs, and how often the right one is found" },
     Bench { name: "files", summary: "what the file tools cost, beside programs that do the same work" },
 ];
 

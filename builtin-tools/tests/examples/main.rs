@@ -124,12 +124,12 @@ fn fault_of_call(example: &Example, call: &Call) -> Option<String> {
     }
 }
 
-/// Which of the document's tools a caller has, by name.
+/// Which of the document's tools a caller's model is shown, by name.
 fn tools_of(document: &Document, example: &Example, who: &str) -> Result<Vec<String>, String> {
     let house = House::new(example)?;
     let caller = house.caller(who)?;
     let toolbox = runtime().block_on(house.toolkit(None).toolbox(&caller));
-    let names = toolbox.tools().map(|tool| tool.name().to_owned());
+    let names = toolbox.shown().into_iter().map(|tool| tool.name().to_owned());
     Ok(names.filter(|name| document.tools.iter().any(|(other, _)| other == name)).collect())
 }
 

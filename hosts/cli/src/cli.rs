@@ -6,12 +6,14 @@ use crate::config;
 use crate::console::Console;
 use crate::definitions::{self, find};
 use crate::describe;
+use crate::docs;
 #[cfg(feature = "runtime")]
 use crate::doctor;
 use crate::exit::{Exit, Stop};
 use crate::explain;
 #[cfg(feature = "mcp")]
 use crate::explain::ExplainRequest;
+use crate::lint;
 use crate::list;
 #[cfg(feature = "mcp")]
 use crate::mcp;
@@ -303,6 +305,8 @@ fn answer(
         Request::Doctor => doctor::run(toolbox, format, console)?,
         Request::Schema { name: None } => definitions::all(toolbox, console)?,
         Request::Schema { name: Some(name) } => definitions::one(find(toolbox, &name)?, console)?,
+        Request::Lint(request) => return lint::run(&request, toolkit, format, console),
+        Request::Docs => docs::run(toolkit, format, console)?,
         Request::Completions { shell } => completions::run(shell, command.get_name(), toolbox, console)?,
         Request::Config(_) | Request::Trust(_) | Request::New(_) => {}
         #[cfg(feature = "mcp")]

@@ -78,7 +78,8 @@ fn joined<'a>(words: impl Iterator<Item = &'a str>) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
-fn hints(tool: &Tool) -> Vec<&'static str> {
+/// What a tool says of what it does to the world, in words.
+pub(crate) fn hints(tool: &Tool) -> Vec<&'static str> {
     let about = tool.annotations();
     [
         (about.read_only_hint, "read only"),
@@ -104,7 +105,8 @@ fn paragraph(parameter: &Parameter<'_>, paint: Paint) -> String {
     text
 }
 
-fn whole(tool: &Tool) -> Result<Value, Stop> {
+/// All that is known of a tool, as JSON.
+pub(crate) fn whole(tool: &Tool) -> Result<Value, Stop> {
     let services: Vec<&str> = tool.service_names().collect();
     let mut whole = serde_json::to_value(tool.definition().map_err(|error| Stop::from(&error))?)?;
     let facts = json!({

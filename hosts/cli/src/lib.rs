@@ -8,6 +8,8 @@
 //! toolkit call read --file-path README.md --limit 20
 //! toolkit call --args '{ "file_path": "README.md" }' read
 //! toolkit schema
+//! toolkit lint --deny
+//! toolkit docs
 //! toolkit permission list
 //! toolkit doctor
 //! toolkit mcp serve
@@ -83,12 +85,14 @@ mod config;
 mod console;
 mod definitions;
 mod describe;
+mod docs;
 #[cfg(feature = "runtime")]
 mod doctor;
 mod exit;
 mod explain;
 mod flags;
 mod kinds;
+mod lint;
 mod list;
 #[cfg(feature = "mcp")]
 mod mcp;

@@ -1,8 +1,10 @@
 //! The options and subcommands of the command itself, as clap knows them and as the rest of the code takes them.
 
 use crate::config::{self, ConfigRequest};
+use crate::docs;
 use crate::exit::{Exit, Stop};
 use crate::explain::{self, ExplainRequest};
+use crate::lint::{self, LintRequest};
 #[cfg(feature = "mcp")]
 use crate::mcp::{self, McpRequest};
 use crate::new::{self, NewRequest};
@@ -49,6 +51,8 @@ pub(crate) enum Request {
     Schema {
         name: Option<String>,
     },
+    Lint(LintRequest),
+    Docs,
     Completions {
         shell: Shell,
     },
@@ -126,6 +130,8 @@ pub(crate) fn skeleton(program: &str) -> Command {
                 .about("Prints the tools' definitions as JSON, in the shape of the Model Context Protocol")
                 .arg(Arg::new("name").value_name("NAME").help("Only this tool")),
         )
+        .subcommand(lint::command())
+        .subcommand(docs::command())
         .subcommand(
             Command::new("completions")
                 .about("Prints a script that completes this command, its tools and their flags in a shell")
@@ -295,6 +301,8 @@ fn request(subcommand: &str, matches: &mut ArgMatches) -> Result<Request, Stop> 
             })
         }
         "schema" => Request::Schema { name: text(matches, "name") },
+        "lint" => Request::Lint(lint::request(matches)?),
+        "docs" => Request::Docs,
         "permission" => Request::Permission(permission::request(matches)?),
         "completions" => Request::Completions { shell: required(matches.remove_one("shell"))? },
         "config" => Request::Config(config::request(matches)?),

@@ -30,6 +30,18 @@ pub(crate) fn parameters(tool: &Tool) -> Vec<Parameter<'_>> {
     parameters
 }
 
+/// The parameters within a parameter that is an object, or a list of objects.
+pub(crate) fn members<'a>(ty: &ParameterType<'a>) -> Vec<Parameter<'a>> {
+    let mut found = Vec::new();
+    let of_items = ty.kinds().has(Kinds::ARRAY).then(|| ty.item(0));
+    for ty in std::iter::once(ty).chain(&of_items) {
+        for schema in &ty.any_of {
+            collect(schema, ty.root, Presence::AsStated, MAX_DEPTH, &mut found);
+        }
+    }
+    found
+}
+
 /// Whether what an object schema requires is required of the call.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Presence {

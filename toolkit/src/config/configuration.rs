@@ -15,6 +15,7 @@ use crate::config::section::ConfigSection;
 use crate::config::settle::own_keys;
 use crate::config::trust::TrustedFile;
 use crate::diagnostic::{Diagnostic, Level};
+use crate::discovery::DiscoverySettings;
 use crate::escape::escape_rest;
 use crate::guard::guard;
 use crate::name::nearest;
@@ -221,6 +222,12 @@ impl Configuration {
     /// When a model that repeats itself is stopped.
     pub fn loop_guard(&self) -> LoopGuardSettings {
         self.core("loopGuard").unwrap_or_default()
+    }
+
+    /// When not every definition is shown at once.
+    pub fn discovery(&self) -> DiscoverySettings {
+        let said = self.0.resolved.pointer("/tools/discovery");
+        said.and_then(|said| DiscoverySettings::deserialize(said).ok()).unwrap_or_default()
     }
 
     /// How an agent that tools are delegated to works.

@@ -3,6 +3,7 @@
 use crate::config::core::{LoopGuardSettings, McpServerSettings, ToolAgentSettings};
 use crate::config::pointer::{dotted, steps};
 use crate::config::section::{ConfigGate, ConfigSection};
+use crate::discovery::DiscoverySettings;
 use crate::guard::guard;
 use crate::link::Linked;
 use crate::permission::PermissionRule;
@@ -158,6 +159,7 @@ fn core(generator: &mut SchemaGenerator) -> Value {
     let profile = of::<ProfileRules>(generator);
     let sandbox = rules(generator, "Which tools there are for callers in a sandbox.", json!({}));
     let subagents = rules(generator, "Which tools there are for sub-agents.", json!({}));
+    let discovery = of::<DiscoverySettings>(generator);
     let tools = rules(
         generator,
         "Which tools there are, and how they work.",
@@ -167,6 +169,7 @@ fn core(generator: &mut SchemaGenerator) -> Value {
             "sandbox": sandbox,
             "subagents": subagents,
             "settings": settings(),
+            "discovery": discovery,
         }),
     );
     let agent = object("One agent.", json!({"tools": of_agent, "permission": permission}));

@@ -1,7 +1,7 @@
 //! Puts a toolkit together of what a builder was given and what is linked, and tells everything that is wrong at once.
 
 use super::candidates::{Candidate, choose};
-use super::configured::{configure, loop_guard_problems};
+use super::configured::{configure, discover, loop_guard_problems};
 use super::faults::{faults, missing_services};
 use super::origins::{Known, Origins};
 use super::register::Registry;
@@ -34,6 +34,7 @@ impl Builder {
         let links = Links::collect(&self.first_lists, &mut diagnostics);
         configure(&mut self, &links);
         problems.extend(loop_guard_problems(&self.settings.configuration, self.settings.hooks.loop_guard));
+        let discovery = discover(&mut self, &mut problems);
         let without_any = || Arc::new(ToolPolicy::linked_by(&links, PolicySettings::default())) as _;
         let policy = Arc::clone(self.settings.policy.get_or_insert_with(without_any));
         let linked: Vec<&'static ToolDef> = if self.linked {
@@ -98,6 +99,7 @@ impl Builder {
         self.settings.redactor = self.settings.configuration.add_secrets(self.settings.redactor);
         let registry = Registry::new(Tools::build(tools, &origins, &mut diagnostics));
         let snapshot = registry.snapshot();
+        let search_tool = discovery.as_ref().and_then(|discovery| snapshot.get(&discovery.name)).cloned();
         let mut of_policy = policy::diagnostics(&*policy, &snapshot);
         // What the configuration says of a place already is not said again.
         of_policy.retain(|new| {
@@ -127,6 +129,8 @@ impl Builder {
             factories,
             skills,
             makes_services,
+            discovery,
+            search_tool,
             ..Inner::default()
         })))
     }

@@ -2,6 +2,7 @@
 
 use super::Builder;
 use crate::config::{ConfigProblem, Configuration, LoopGuardSettings};
+use crate::discovery::{Discovery, search_tool};
 use crate::link::Links;
 use crate::loop_guard::LoopGuard;
 use crate::permission::Permissions;
@@ -52,6 +53,17 @@ fn permissions(configuration: &Configuration, own: Permissions) -> Permissions {
         permissions = permissions.auto_execute(tool, runs);
     }
     permissions
+}
+
+/// What of many tools is shown; the tool that finds the others is added to the builder's.
+pub(super) fn discover(builder: &mut Builder, problems: &mut Vec<String>) -> Option<Discovery> {
+    let discovery = Discovery::configured(builder.discovery.take(), &builder.settings.configuration)?;
+    problems.extend(discovery.problems());
+    match search_tool(&discovery) {
+        Ok(tool) => builder.tools.push(tool),
+        Err(error) => problems.push(error.to_string()),
+    }
+    Some(discovery)
 }
 
 fn loop_guard(settings: &LoopGuardSettings, guard: LoopGuard) -> LoopGuard {

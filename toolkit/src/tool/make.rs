@@ -16,6 +16,7 @@ impl From<Made> for Tool {
             compiled: OnceLock::new(),
             output_schema: OnceLock::new(),
             limit: OnceLock::new(),
+            tokens: OnceLock::new(),
         }))
     }
 }

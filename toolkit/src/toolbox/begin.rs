@@ -51,6 +51,9 @@ impl Toolbox {
             let tool = &tools[place];
             within(tool, &options).map(|()| (place, tool))
         });
+        if let Ok((place, _)) = found {
+            self.0.note_called(place);
+        }
         let report = Report::begin(&self.0, &call, found.as_ref().ok().map(|(_, tool)| *tool));
         let ToolCall { id, name, arguments } = call;
         let CallOptions { cancel, timeout, approver, attached, above, within_read_only } = options;

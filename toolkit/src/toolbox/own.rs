@@ -59,6 +59,10 @@ impl Own {
         self.left.get(tool.name()).map(String::as_str)
     }
 
+    pub(super) fn note(&mut self, diagnostic: Diagnostic) {
+        self.diagnostics.push(diagnostic);
+    }
+
     /// What a preparation has to say.
     fn say(&mut self, tool: &Tool, said: &[(Level, String)]) {
         for (level, message) in said {
@@ -95,6 +99,7 @@ impl Toolbox {
             scope.tools = tools;
             scope.own = Some(Box::new(own));
         }
+        self.disclose();
         self
     }
 

@@ -39,6 +39,7 @@ pub(super) async fn call(
     } else {
         options.approver(Mute)
     };
+    let shown = toolbox.defers().then(|| toolbox.shown().len());
     let result = match Telling::wanted(server, &context) {
         None => toolbox.call_with(call, options).await,
         Some(telling) => {
@@ -47,6 +48,11 @@ pub(super) async fn call(
             tokio::join!(toolbox.call_with(call, options), telling).0
         }
     };
+    // What was found is in the list from now on. Clients that have no session ask for the list when they need it.
+    if shown.is_some_and(|before| toolbox.shown().len() != before) && !is_stateless(&context) {
+        // Who is gone needs no list.
+        let _ = context.peer.notify_tool_list_changed().await;
+    }
     Ok(result::result(server, &toolbox, result).into())
 }
 

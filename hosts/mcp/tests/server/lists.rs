@@ -5,7 +5,7 @@ use rmcp::model::{GetPromptRequestParams, PaginatedRequestParams};
 use serde_json::{Value, json};
 use std::time::Duration;
 use toolkit::prelude::*;
-use toolkit::{Builder, DynamicArgs, Tool, tool_ref};
+use toolkit::{Builder, Discovery, DynamicArgs, Tool, tool_ref};
 use toolkit_mcp::ServerOptions;
 
 /// Adds two numbers.
@@ -104,6 +104,31 @@ async fn what_comes_and_goes_is_told_and_counts() {
     // Also for a client that does not list again.
     assert_eq!(super::text(&connected.call("late", Value::Object(serde_json::Map::new())).await), "here");
     assert_eq!(connected.client.list_all_tools().await.unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn what_is_found_comes_into_the_list() {
+    for version in &GENERATIONS {
+        let person = Person::default();
+        let toolkit =
+            many(9).tool(tool_ref!(add)).discovery(Discovery::new().max_tools(9).show(["tool_0003"]));
+        let connected = connect(version, person.clone(), toolkit).await;
+        let listed = async || -> Vec<String> {
+            let tools = connected.client.list_all_tools().await.unwrap();
+            tools.into_iter().map(|tool| tool.name.into()).collect()
+        };
+        assert_eq!(listed().await, ["tool_0003", "tool_search"]);
+        let found = connected.call("tool_search", json!({"query": "adding numbers"})).await;
+        assert!(
+            super::text(&found)
+                .starts_with("Found 1 tool; it can be called now, by this name:\n\nadd(a: integer")
+        );
+        if *version == GENERATIONS[0] {
+            tokio::time::timeout(Duration::from_secs(10), person.lists_changed.notified()).await.unwrap();
+        }
+        assert_eq!(listed().await, ["add", "tool_0003", "tool_search"]);
+        assert_eq!(super::text(&connected.call("add", json!({"a": 2})).await), "3");
+    }
 }
 
 #[tokio::test]

@@ -1,0 +1,111 @@
+//! `lint`: what a model will stumble over in the tools of this program.
+
+use crate::console::Console;
+use crate::definitions::print_json;
+use crate::exit::{Exit, Stop};
+use crate::options::Format;
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use toolkit::lint::{Lint, LintFinding, RULES};
+use toolkit::{Tool, Toolkit, nearest};
+
+/// What stands after `lint`.
+#[derive(Debug)]
+pub(crate) struct LintRequest {
+    /// Ends with a failure where anything is found.
+    deny: bool,
+    max_tokens: Option<usize>,
+    /// The rules that are left out.
+    allow: Vec<String>,
+    /// Only these tools; all where there is none.
+    names: Vec<String>,
+}
+
+pub(crate) fn command() -> Command {
+    let rules = RULES.iter().map(|rule| format!("\n  {:<30} {}", rule.name, rule.about)).collect::<String>();
+    Command::new("lint")
+        .about("Looks for what a model stumbles over: what is missing, misleading or too long")
+        .after_long_help(format!("Rules:{rules}"))
+        .arg(Arg::new("names").value_name("NAME").num_args(0..).help("Only these tools, by name or alias"))
+        .arg(
+            Arg::new("deny")
+                .long("deny")
+                .action(ArgAction::SetTrue)
+                .help("Ends with exit code 1 where anything is found, for continuous integration"),
+        )
+        .arg(
+            Arg::new("max_tokens")
+                .long("max-tokens")
+                .value_name("NUMBER")
+                .value_parser(value_parser!(usize))
+                .help(format!(
+                    "How many tokens a definition may take, by estimate [default: {}]",
+                    Lint::MAX_TOKENS
+                )),
+        )
+        .arg(
+            Arg::new("allow")
+                .long("allow")
+                .value_name("RULE")
+                .action(ArgAction::Append)
+                .hide_possible_values(true)
+                .value_parser(PossibleValuesParser::new(RULES.iter().map(|rule| rule.name)))
+                .help("A rule to leave out; `--help` lists them"),
+        )
+}
+
+pub(crate) fn request(matches: &mut ArgMatches) -> Result<LintRequest, Stop> {
+    let many = |matches: &mut ArgMatches, id: &str| -> Vec<String> {
+        matches.remove_many(id).into_iter().flatten().collect()
+    };
+    Ok(LintRequest {
+        deny: matches.get_flag("deny"),
+        max_tokens: matches.remove_one("max_tokens"),
+        allow: many(matches, "allow"),
+        names: many(matches, "names"),
+    })
+}
+
+/// Prints what is found.
+pub(crate) fn run(
+    request: &LintRequest,
+    toolkit: &Toolkit,
+    format: Format,
+    console: &mut Console<'_>,
+) -> Result<Exit, Stop> {
+    let tools = toolkit.tools();
+    let mut only = Vec::with_capacity(request.names.len());
+    for name in &request.names {
+        only.push(tools.get(name).map(Tool::name).ok_or_else(|| unknown(name, &tools))?);
+    }
+    let mut lint = Lint::new().max_tokens(request.max_tokens.unwrap_or(Lint::MAX_TOKENS));
+    // Lists of a configuration and descriptions may speak of core tools that are switched off.
+    lint = lint.knowing(toolkit.reserved_names());
+    lint = request.allow.iter().fold(lint, Lint::without);
+    // All of them are looked at: a name may be too like that of another.
+    let mut findings: Vec<LintFinding> = lint.check(&tools);
+    findings.retain(|finding| only.is_empty() || only.contains(&finding.tool.as_str()));
+    match format {
+        Format::Json => print_json(&serde_json::to_value(&findings)?, console)?,
+        Format::Text => {
+            let text = findings.iter().map(|finding| format!("{finding}\n")).collect::<String>();
+            console.print(&text)?;
+            let looked_at = if only.is_empty() { tools.len() } else { only.len() };
+            console.note(&match findings.len() {
+                0 => format!("Nothing to report of {}.", count(looked_at, "tool")),
+                found => format!("{} in {}.", count(found, "finding"), count(looked_at, "tool")),
+            });
+        }
+    }
+    Ok(if request.deny && !findings.is_empty() { Exit::Failed } else { Exit::Success })
+}
+
+fn count(number: usize, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
+}
+
+fn unknown(name: &str, tools: &[Tool]) -> Stop {
+    let near = nearest(name, tools.iter().map(Tool::name));
+    let advice = near.first().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+    Stop::Error { exit: Exit::UnknownTool, message: format!("there is no tool `{name}`{advice}") }
+}

@@ -1,0 +1,127 @@
+//! The tool that finds others, and what it answers.
+
+use super::Discovery;
+use crate::context::ToolContext;
+use crate::events::Event;
+use crate::output::ToolOutput;
+use crate::schema::Compiled;
+use crate::source::Source;
+use crate::tool::{DynamicArgs, InvalidTool, Tool};
+use crate::toolbox::Toolbox;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+/// How many tools are found unless a call says otherwise, and at most.
+const LIMIT: u64 = 5;
+const MOST: u64 = 20;
+/// How much is told of what a tool does, in characters.
+const DESCRIPTION: usize = 300;
+/// How much is told of its parameters, in characters.
+const SIGNATURE: usize = 600;
+/// How many groups are named where nothing is found.
+const MOST_GROUPS: usize = 40;
+
+const TEXT: &str = "Finds further tools by what they do. Not every tool that you can use is shown: where none of those that are shown \
+    fits the task, search before you say that it cannot be done. Describe the action and what it is done to, such as \
+    \"create calendar event\" or \"refund a payment\"; a part of a name works too. What is found can be called from then on, \
+    by its name. Search once for each kind of task.";
+
+/// The tool that finds others.
+pub(crate) fn search_tool(discovery: &Discovery) -> Result<Tool, InvalidTool> {
+    Tool::builder(&discovery.name)
+        .title("Search tools")
+        .description(TEXT)
+        .group("discovery")
+        .input_schema(json!({
+            "type": "object",
+            "properties": {
+                "query": {
+                    "type": "string",
+                    "minLength": 1,
+                    "maxLength": 500,
+                    "description": "What the tool should do, in a few words, or a part of its name.",
+                },
+                "limit": {
+                    "type": "integer",
+                    "minimum": 1,
+                    "maximum": MOST,
+                    "default": LIMIT,
+                    "description": "How many tools to find at most.",
+                },
+            },
+            "required": ["query"],
+            "additionalProperties": false,
+        }))
+        .read_only()
+        .idempotent()
+        .open_world(false)
+        .build(|context, args| async move { search(&context, &args) })
+}
+
+fn search(context: &ToolContext, args: &DynamicArgs) -> ToolOutput {
+    let arguments = args.value();
+    let query = arguments.get("query").and_then(Value::as_str).unwrap_or_default();
+    let limit = arguments.get("limit").and_then(Value::as_u64).unwrap_or(LIMIT).clamp(1, MOST);
+    let toolbox = Toolbox::of(Arc::clone(context.scope()));
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let found: Vec<&Tool> = toolbox.search(query, limit).into_iter().map(|hit| hit.tool).collect();
+    let names: Vec<&str> = found.iter().map(|tool| tool.name()).collect();
+    let new: Vec<String> = toolbox.reveal(names.iter().copied()).into_iter().map(str::to_owned).collect();
+    context.set_title(format!("Found {}", count(found.len())));
+    context.set_metadata("found", names.clone());
+    if !new.is_empty() {
+        context.send_under_way(|| Event::Found { tools: new });
+    }
+    let text = if found.is_empty() { nothing(&toolbox) } else { told(&found) };
+    ToolOutput::text(text).with_details(json!({ "found": names }))
+}
+
+fn count(tools: usize) -> String {
+    if tools == 1 { "1 tool".to_owned() } else { format!("{tools} tools") }
+}
+
+fn told(found: &[&Tool]) -> String {
+    let them = if found.len() == 1 {
+        "it can be called now, by this name"
+    } else {
+        "they can be called now, by these names"
+    };
+    let mut text = format!("Found {}; {them}:\n", count(found.len()));
+    for tool in found {
+        let signature = tool.compiled().map_or_else(|_| tool.name().to_owned(), Compiled::signature);
+        let description = tool.description().split_whitespace().collect::<Vec<_>>().join(" ");
+        let _ = write!(text, "\n{}\n  {}\n", cut(&signature, SIGNATURE), cut(&description, DESCRIPTION));
+    }
+    text
+}
+
+/// What to try where nothing was found: the groups and servers whose tools there are.
+fn nothing(toolbox: &Toolbox) -> String {
+    let of_server = |tool: &Tool| match tool.source() {
+        Source::Mcp { server } => Some(server.to_string()),
+        _ => None,
+    };
+    let groups: BTreeSet<String> = toolbox
+        .tools()
+        .flat_map(|tool| tool.groups().map(str::to_owned).chain(of_server(tool)).collect::<Vec<_>>())
+        .collect();
+    let mut text = "Found no tool. Say it in other words: what is done, and to what".to_owned();
+    if !groups.is_empty() {
+        let more = groups.len().saturating_sub(MOST_GROUPS);
+        let shown: Vec<&str> = groups.iter().map(String::as_str).take(MOST_GROUPS).collect();
+        let _ = write!(text, ". There are tools for: {}", shown.join(", "));
+        if more > 0 {
+            let _ = write!(text, " and {more} more");
+        }
+    }
+    text + ".\n"
+}
+
+fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", &text[..end]),
+    }
+}

@@ -1,0 +1,270 @@
+//! Looks through tools for what a model stumbles over: what is missing, misleading, too long or lost on its way to a provider.
+//!
+//! A plugin's author runs it in a test, `toolkit lint` shows it for all tools of a program:
+//!
+//! ```
+//! use toolkit::lint::Lint;
+//! use toolkit::prelude::*;
+//!
+//! /// Tells which weather is to come.
+//! #[tool(group = "weather", read_only)]
+//! async fn forecast(/** Name of the city. */ city: &str, days: u8) {}
+//!
+//! let findings = Lint::new().check([&toolkit::tool_ref!(forecast)]);
+//! assert_eq!(findings.len(), 1);
+//! assert_eq!((findings[0].rule, &*findings[0].place), ("parameter-without-description", "/properties/days"));
+//! ```
+
+mod mentions;
+mod names;
+mod schema;
+mod texts;
+
+use crate::escape::{escape_line, escape_rest};
+use crate::tool::Tool;
+use mentions::Known;
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// A rule: its name, and what it looks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LintRule {
+    /// The name that findings have, and by which it is left out.
+    pub name: &'static str,
+    /// What it looks for.
+    pub about: &'static str,
+}
+
+const fn rule(name: &'static str, about: &'static str) -> LintRule {
+    LintRule { name, about }
+}
+
+/// Every rule, by name.
+pub const RULES: &[LintRule] = &[
+    rule("contradictory-hints", "a tool that says that it only reads, and that it may destroy something"),
+    rule("deep-schema", "more than ten levels of objects and lists, which strict modes of providers refuse"),
+    rule("default-does-not-fit", "a default that the parameter's own schema refuses"),
+    rule("invalid-schema", "a schema that is not valid, so that no model gets the tool"),
+    rule(
+        "large-enum",
+        "more than 1,000 values to choose from in one tool, which strict modes of providers refuse",
+    ),
+    rule("lost-by-provider", "a keyword of JSON Schema that a provider refuses or ignores"),
+    rule("no-description", "a tool without a description"),
+    rule("no-group", "a tool in no group, which lists of a configuration can only name one by one"),
+    rule("over-budget", "a definition that takes more tokens than it should"),
+    rule(
+        "parameter-name-refused",
+        "a parameter whose name a provider refuses: it takes letters, digits, `_`, `-` and `.`, at most 64",
+    ),
+    rule("parameter-repeats-name", "a description of a parameter that says nothing but its name"),
+    rule("parameter-without-description", "a parameter without a description, also within others"),
+    rule("recursive-schema", "a schema that refers to itself, which providers cut or refuse"),
+    rule("required-but-absent", "a parameter that is required and not described among the properties"),
+    rule("same-description", "two tools of the same description, which a model cannot tell apart"),
+    rule("short-description", "a description of fewer than three words"),
+    rule("similar-names", "tools whose names are too alike"),
+    rule("similar-parameters", "parameters of one tool whose names are too alike"),
+    rule(
+        "tool-name-refused",
+        "a name that a provider refuses: it takes letters, digits, `_` and `-`, at most 64",
+    ),
+    rule("unprintable", "a description with signs that are not shown"),
+    rule("untyped-parameter", "a parameter that says nothing of its type"),
+    rule("wrong-parameter-name", "a description that speaks of a parameter which is not there"),
+    rule("wrong-tool-name", "a description that speaks of a tool by a name that none has"),
+];
+
+/// Something that a model, or a provider, will stumble over.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct LintFinding {
+    /// The [rule](RULES) that found it, or that of a [further check](Lint::also).
+    pub rule: &'static str,
+    /// The tool.
+    pub tool: String,
+    /// Where in the tool: `name`, `description`, `group`, or a JSON pointer into the schema of its arguments.
+    pub place: String,
+    /// What is wrong, and what to do.
+    pub message: String,
+    /// Where the tool is written, if that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub location: Option<String>,
+}
+
+/// In one line that is safe to show: it quotes what tools say.
+impl fmt::Display for LintFinding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { rule, tool, place, message, location } = self;
+        write!(f, "{} {}: {} [{rule}]", escape_line(tool), escape_line(place), escape_rest(message))?;
+        match location {
+            Some(location) => write!(f, " ({})", escape_line(location)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A check of a host's own, or of a crate that knows more: hands back places and messages.
+type Further = Box<dyn Fn(&Tool) -> Vec<(String, String)> + Send + Sync>;
+
+/// Which rules are looked for, and their limits.
+pub struct Lint {
+    max_tokens: usize,
+    without: BTreeSet<String>,
+    known: Vec<String>,
+    also: Vec<(&'static str, Further)>,
+}
+
+impl fmt::Debug for Lint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lint")
+            .field("max_tokens", &self.max_tokens)
+            .field("without", &self.without)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Default for Lint {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Lint {
+    /// How many tokens a definition should take at most, unless something else is said.
+    pub const MAX_TOKENS: usize = 1_000;
+
+    /// Every rule, with definitions of at most 1,000 [estimated tokens](crate::estimated_tokens).
+    pub fn new() -> Self {
+        Self { max_tokens: Self::MAX_TOKENS, without: BTreeSet::new(), known: Vec::new(), also: Vec::new() }
+    }
+
+    /// How many [estimated tokens](crate::estimated_tokens) a definition should take at most.
+    #[must_use]
+    pub fn max_tokens(self, tokens: usize) -> Self {
+        Self { max_tokens: tokens, ..self }
+    }
+
+    /// Leaves out a rule, by its name.
+    #[must_use]
+    pub fn without(mut self, rule: impl Into<String>) -> Self {
+        self.without.insert(rule.into());
+        self
+    }
+
+    /// Names of further tools that descriptions may speak of: of those that another crate brings.
+    #[must_use]
+    pub fn knowing(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.known.extend(names.into_iter().map(Into::into));
+        self
+    }
+
+    /// A further check, under a rule's name: hands back places and messages. For what a provider's dialect loses of a
+    /// schema, the rule is `lost-by-provider`.
+    #[must_use]
+    pub fn also(
+        mut self,
+        rule: &'static str,
+        check: impl Fn(&Tool) -> Vec<(String, String)> + Send + Sync + 'static,
+    ) -> Self {
+        self.also.push((rule, Box::new(check)));
+        self
+    }
+
+    /// What is found, by tool and place. Tools of servers and clients need no group: their authors cannot state one.
+    pub fn check<'a>(&self, tools: impl IntoIterator<Item = &'a Tool>) -> Vec<LintFinding> {
+        let tools: Vec<&Tool> = tools.into_iter().collect();
+        let mut findings = Findings::default();
+        names::alike(&tools, &mut findings);
+        texts::alike(&tools, &mut findings);
+        let known = Known::of(&tools, &self.known);
+        for tool in tools {
+            findings.of(tool);
+            names::check(tool, &mut findings);
+            texts::check(tool, &mut findings);
+            self.check_size(tool, &mut findings);
+            check_hints(tool, &mut findings);
+            if tool.groups().len() == 0 && !tool.source().is_remote() {
+                findings.add(
+                    "no-group",
+                    "group",
+                    "it is in no group; name one, so that lists of a configuration can speak of it"
+                        .to_owned(),
+                );
+            }
+            match tool.input_schema() {
+                Err(error) => findings.add("invalid-schema", "", error.message().to_owned()),
+                Ok(schema) => {
+                    schema::check(schema, &mut findings);
+                    mentions::check(tool, schema, &known, &mut findings);
+                }
+            }
+            for (rule, check) in &self.also {
+                for (place, message) in check(tool) {
+                    findings.add(rule, &place, message);
+                }
+            }
+        }
+        let mut found = findings.found;
+        found.retain(|finding| !self.without.contains(finding.rule));
+        found.sort_by(|one, other| {
+            (&one.tool, &one.place, one.rule, &one.message).cmp(&(
+                &other.tool,
+                &other.place,
+                other.rule,
+                &other.message,
+            ))
+        });
+        found.dedup();
+        found
+    }
+
+    fn check_size(&self, tool: &Tool, findings: &mut Findings) {
+        let tokens = tool.estimated_tokens();
+        if tokens > self.max_tokens {
+            findings.add(
+                "over-budget",
+                "",
+                format!("its definition takes about {tokens} tokens, more than {}; say it in fewer words, or split the tool", self.max_tokens),
+            );
+        }
+    }
+}
+
+fn check_hints(tool: &Tool, findings: &mut Findings) {
+    let hints = tool.annotations();
+    if hints.read_only_hint && hints.destructive_hint == Some(true) {
+        let message =
+            "it says that it changes nothing, and that it may destroy something; leave out one of the two";
+        findings.add("contradictory-hints", "", message.to_owned());
+    }
+}
+
+/// What was found, of the tool that is looked at.
+#[derive(Default)]
+struct Findings {
+    found: Vec<LintFinding>,
+    tool: String,
+    location: Option<String>,
+}
+
+impl Findings {
+    fn of(&mut self, tool: &Tool) {
+        tool.name().clone_into(&mut self.tool);
+        self.location = tool.location().map(|location| location.to_string());
+    }
+
+    fn add(&mut self, rule: &'static str, place: &str, message: String) {
+        let place = if place.is_empty() { "definition" } else { place };
+        self.found.push(LintFinding {
+            rule,
+            tool: self.tool.clone(),
+            place: place.to_owned(),
+            message,
+            location: self.location.clone(),
+        });
+    }
+}

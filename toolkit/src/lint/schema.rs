@@ -1,0 +1,236 @@
+//! Schemas: parameters that say too little, and what providers refuse or ignore.
+
+use super::Findings;
+use super::names::{is_taken, pairs};
+use super::texts::printable;
+use crate::escape::escape_line;
+use crate::search::{stems_of, words_of};
+use serde_json::{Map, Value};
+use std::collections::BTreeSet;
+
+/// The deepest that the strict modes of providers take, in objects and lists.
+const DEEPEST: usize = 10;
+/// The most values of enumerations that they take in one tool.
+const MOST_VALUES: usize = 1_000;
+/// How deep is looked at all.
+const LIMIT: usize = 64;
+/// How many parts of a schema are looked at.
+const MOST_PARTS: usize = 20_000;
+
+/// Keywords that a provider refuses or ignores, and what becomes of them.
+const LOST: &[(&str, &str)] = &[
+    ("not", "what is not allowed cannot be said to a provider; describe what is"),
+    ("if", "a condition cannot be said to a provider; describe it in words, or use variants"),
+    ("then", "a condition cannot be said to a provider; describe it in words, or use variants"),
+    ("else", "a condition cannot be said to a provider; describe it in words, or use variants"),
+    (
+        "patternProperties",
+        "names by a pattern cannot be said to a provider; use a list of objects with a name and a value",
+    ),
+    ("propertyNames", "what names may be cannot be said to a provider; describe it in words"),
+    ("prefixItems", "a list with a type for each place cannot be said to a provider; use an object"),
+    ("contains", "what a list must have among others cannot be said to a provider; describe it in words"),
+    ("minContains", "what a list must have among others cannot be said to a provider; describe it in words"),
+    ("maxContains", "what a list must have among others cannot be said to a provider; describe it in words"),
+    (
+        "dependentRequired",
+        "what depends on another parameter cannot be said to a provider; describe it in words, or use variants",
+    ),
+    (
+        "dependentSchemas",
+        "what depends on another parameter cannot be said to a provider; describe it in words, or use variants",
+    ),
+    (
+        "dependencies",
+        "what depends on another parameter cannot be said to a provider; describe it in words, or use variants",
+    ),
+    ("unevaluatedProperties", "it cannot be said to a provider; use `additionalProperties`"),
+    ("unevaluatedItems", "it cannot be said to a provider; use `items`"),
+    ("contentEncoding", "a provider ignores how a text is encoded; describe it in words"),
+    ("contentMediaType", "a provider ignores what a text holds; describe it in words"),
+    ("contentSchema", "a provider ignores what a text holds; describe it in words"),
+    ("$dynamicRef", "a provider takes no reference that depends on where it stands"),
+];
+
+/// Keywords that a model's provider refuses at the root alone.
+const LOST_AT_ROOT: &[&str] = &["oneOf", "anyOf", "allOf", "enum", "const"];
+
+pub(super) fn check(schema: &Value, findings: &mut Findings) {
+    let mut walk = Walk {
+        root: schema,
+        findings,
+        parts: 0,
+        values: 0,
+        deep: false,
+        open: Vec::new(),
+        told: BTreeSet::new(),
+    };
+    for key in LOST_AT_ROOT.iter().filter(|key| schema.get(**key).is_some()) {
+        let message = format!("`{key}` at the root is refused by providers; put it into a parameter");
+        walk.findings.add("lost-by-provider", &format!("/{key}"), message);
+    }
+    walk.part(schema, String::new(), 0, 0);
+    if walk.values > MOST_VALUES {
+        let message = format!(
+            "there are {} values to choose from, more than {MOST_VALUES}; take a text, and say where its values are found",
+            walk.values
+        );
+        walk.findings.add("large-enum", "", message);
+    }
+}
+
+struct Walk<'a, 'b> {
+    root: &'a Value,
+    findings: &'b mut Findings,
+    parts: usize,
+    values: usize,
+    deep: bool,
+    /// The references that are being followed.
+    open: Vec<&'a str>,
+    /// The references that were followed or found to lead to themselves.
+    told: BTreeSet<&'a str>,
+}
+
+impl<'a> Walk<'a, '_> {
+    /// Looks at a part of the schema; `depth` counts objects and lists, `level` all steps.
+    fn part(&mut self, schema: &'a Value, pointer: String, depth: usize, level: usize) {
+        self.parts += 1;
+        let Some(members) = schema.as_object().filter(|_| level < LIMIT && self.parts < MOST_PARTS) else {
+            return;
+        };
+        for (key, message) in LOST.iter().filter(|(key, _)| members.contains_key(*key)) {
+            self.findings.add("lost-by-provider", &format!("{pointer}/{key}"), format!("`{key}`: {message}"));
+        }
+        if members.get("items").is_some_and(Value::is_array) {
+            self.findings.add(
+                "lost-by-provider",
+                &format!("{pointer}/items"),
+                format!("`items` as a list: {}", LOST[6].1),
+            );
+        }
+        self.values += members.get("enum").and_then(Value::as_array).map_or(0, Vec::len);
+        let holds = members.contains_key("properties") || members.contains_key("items");
+        let depth = depth + usize::from(holds);
+        if depth > DEEPEST && !self.deep {
+            self.deep = true;
+            let message = format!("it is more than {DEEPEST} levels deep; take fewer, or text in JSON");
+            self.findings.add("deep-schema", &pointer, message);
+        }
+        self.properties(members, &pointer, depth, level);
+        for key in ["items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames"]
+        {
+            if let Some(inner) = members.get(key) {
+                self.part(inner, format!("{pointer}/{key}"), depth, level + 1);
+            }
+        }
+        for key in ["oneOf", "anyOf", "allOf", "prefixItems"] {
+            for (number, inner) in
+                members.get(key).and_then(Value::as_array).into_iter().flatten().enumerate()
+            {
+                self.part(inner, format!("{pointer}/{key}/{number}"), depth, level + 1);
+            }
+        }
+        if let Some(reference) = members.get("$ref").and_then(Value::as_str) {
+            self.follow(reference, pointer, depth, level);
+        }
+    }
+
+    fn follow(&mut self, reference: &'a str, pointer: String, depth: usize, level: usize) {
+        if self.open.contains(&reference) {
+            if self.told.insert(reference) {
+                let message =
+                    format!("`{}` refers to itself; providers cut it or refuse it", escape_line(reference));
+                self.findings.add("recursive-schema", &format!("{pointer}/$ref"), message);
+            }
+            return;
+        }
+        let target = reference.strip_prefix('#').and_then(|target| self.root.pointer(target));
+        if let Some(target) = target {
+            self.open.push(reference);
+            self.part(target, pointer, depth, level + 1);
+            self.open.pop();
+        }
+    }
+
+    fn properties(&mut self, members: &'a Map<String, Value>, pointer: &str, depth: usize, level: usize) {
+        let properties = members.get("properties").and_then(Value::as_object);
+        let names: Vec<&str> = properties.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
+        for required in
+            members.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
+        {
+            if !names.contains(&required) && properties.is_some() {
+                let message =
+                    format!("`{}` is required, and no property says what it is", escape_line(required));
+                self.findings.add("required-but-absent", &format!("{pointer}/required"), message);
+            }
+        }
+        for (first, second) in pairs(&names) {
+            let message =
+                format!("it is easily mistaken for `{}`; let the names say what is different", names[first]);
+            self.findings.add("similar-parameters", &place(pointer, names[second]), message);
+        }
+        for (name, parameter) in properties.into_iter().flatten() {
+            let place = place(pointer, name);
+            self.parameter(name, parameter, &place);
+            self.part(parameter, place, depth, level + 1);
+        }
+    }
+
+    fn parameter(&mut self, name: &str, parameter: &'a Value, place: &str) {
+        if !is_taken(name, "_-.") {
+            let message = "providers take letters, digits, `_`, `-` and `.` in the name of a parameter, at most 64; rename it";
+            self.findings.add("parameter-name-refused", place, message.to_owned());
+        }
+        // What a reference says counts too.
+        let target =
+            parameter.get("$ref").and_then(Value::as_str).and_then(|reference| reference.strip_prefix('#'));
+        let target = target.and_then(|target| self.root.pointer(target));
+        let text = |schema: &Value| schema.get("description").and_then(Value::as_str).map(str::to_owned);
+        let description = text(parameter).or_else(|| target.and_then(text)).unwrap_or_default();
+        let words = words_of(&description);
+        if words.is_empty() {
+            let message =
+                "it has no description; say what it is, its unit, and what happens without it".to_owned();
+            self.findings.add("parameter-without-description", place, message);
+        } else if repeats(name, &description) {
+            let message = "its description says nothing but its name; say what it is, its unit, and what happens without it";
+            self.findings.add("parameter-repeats-name", place, message.to_owned());
+        }
+        printable(place, &description, self.findings);
+        let says_type = ["type", "enum", "const", "$ref", "oneOf", "anyOf", "allOf", "properties", "items"];
+        if parameter != &Value::Bool(false) && says_type.iter().all(|key| parameter.get(*key).is_none()) {
+            let message = "it says nothing of its type, so a model can only guess; state `type`".to_owned();
+            self.findings.add("untyped-parameter", place, message);
+        }
+        if let Some(default) = parameter.get("default")
+            && !default_fits(parameter, default, self.root)
+        {
+            self.findings.add(
+                "default-does-not-fit",
+                &format!("{place}/default"),
+                "its own schema refuses it".to_owned(),
+            );
+        }
+    }
+}
+
+/// Whether a text says no more than a name.
+fn repeats(name: &str, text: &str) -> bool {
+    let (name, text) = (stems_of(name), stems_of(text));
+    !text.is_empty() && text.iter().all(|stem| name.contains(stem))
+}
+
+/// Whether a parameter's own schema takes its default; also where it says nothing that can be checked.
+fn default_fits(parameter: &Value, default: &Value, root: &Value) -> bool {
+    let mut schema = parameter.clone();
+    for key in ["$defs", "definitions"] {
+        if let (Some(members), Some(shared)) = (schema.as_object_mut(), root.get(key)) {
+            members.insert(key.to_owned(), shared.clone());
+        }
+    }
+    jsonschema::validator_for(&schema).map_or(true, |validator| validator.is_valid(default))
+}
+
+fn place(pointer: &str, name: &str) -> String {
+    format!("{pointer}/properties/{}", name.replace('~', "~0").replace('/', "~1"))
+}

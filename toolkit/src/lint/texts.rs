@@ -1,0 +1,70 @@
+//! Descriptions of tools: whether they say something, and something of their own.
+
+use super::Findings;
+use crate::search::words_of;
+use crate::tool::Tool;
+use std::collections::HashMap;
+
+/// How many words say what a tool does.
+const LEAST_WORDS: usize = 3;
+
+pub(super) fn check(tool: &Tool, findings: &mut Findings) {
+    let words = words_of(tool.description()).len();
+    if words == 0 {
+        findings.add(
+            "no-description",
+            "description",
+            "it has none; say what it does, to what, and what it returns".to_owned(),
+        );
+    } else if words < LEAST_WORDS {
+        findings.add(
+            "short-description",
+            "description",
+            "it is too short to choose the tool by; say what it does, to what, and what it returns"
+                .to_owned(),
+        );
+    }
+    printable("description", tool.description(), findings);
+}
+
+/// Signs that nobody sees can say something else to a model than to who reads the source.
+pub(super) fn printable(place: &str, text: &str, findings: &mut Findings) {
+    if let Some(sign) = text.chars().find(|sign| is_hidden(*sign)) {
+        findings.add(
+            "unprintable",
+            place,
+            format!("it has the sign U+{:04X}, which is not shown; leave it out", u32::from(sign)),
+        );
+    }
+}
+
+fn is_hidden(sign: char) -> bool {
+    let is_format = matches!(
+        sign,
+        '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}'
+    );
+    is_format || sign.is_control() && !matches!(sign, '\n' | '\t')
+}
+
+/// Tools that say the same of themselves. Told of each but the first in the order of names.
+pub(super) fn alike(tools: &[&Tool], findings: &mut Findings) {
+    let mut by_text: HashMap<Vec<String>, &Tool> = HashMap::new();
+    let mut tools: Vec<&Tool> = tools.to_vec();
+    tools.sort_by(|one, other| one.name().cmp(other.name()));
+    for tool in tools {
+        let words = words_of(tool.description());
+        if words.is_empty() {
+            continue;
+        }
+        if let Some(first) = by_text.get(&words).filter(|first| first.name() != tool.name()) {
+            findings.of(tool);
+            findings.add(
+                "same-description",
+                "description",
+                format!("it is that of `{}` word for word; say what is different", first.name()),
+            );
+        } else {
+            by_text.insert(words, tool);
+        }
+    }
+}

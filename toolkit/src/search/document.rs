@@ -1,0 +1,131 @@
+//! The texts of a tool that it is found by, and how much each says of it.
+
+use super::words::is_empty_word;
+use crate::tool::Tool;
+use serde_json::Value;
+
+/// How many words of a tool are looked at: servers send what they like.
+pub(super) const MOST_WORDS: usize = 1_000;
+/// How much of one text is looked at, in bytes.
+const MOST_BYTES: usize = 8 * 1024;
+/// How many parameters are looked at, those within others included.
+const MOST_PARAMETERS: usize = 128;
+/// How deep.
+const DEEPEST: usize = 4;
+
+/// Where a text stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Field {
+    Name,
+    Alias,
+    Title,
+    Group,
+    /// The first sentence of the description.
+    Summary,
+    Description,
+    Parameter,
+    ParameterDescription,
+}
+
+impl Field {
+    /// What one word in it weighs, given how many words it has.
+    ///
+    /// Lengths are held against fixed ones and not against the mean of all tools: otherwise what one tool says would change
+    /// how another is ranked.
+    pub(super) fn weight(self, words: usize) -> f32 {
+        // Its weight, how much its length counts, and the length that changes nothing.
+        let (weight, influence, usual) = match self {
+            Self::Name => (4.0, 0.4, 3.0),
+            Self::Alias | Self::Title => (2.0, 0.4, 3.0),
+            Self::Group => (1.5, 0.0, 1.0),
+            Self::Summary => (1.6, 0.4, 10.0),
+            Self::Description => (0.8, 0.6, 20.0),
+            // Each is a text of its own, so what counts is how many there are: the name says it by saturation.
+            Self::Parameter => (0.6, 0.3, 2.0),
+            Self::ParameterDescription => (0.25, 0.5, 8.0),
+        };
+        #[expect(clippy::cast_precision_loss, reason = "there are at most a thousand words")]
+        let length = words as f32 / usual;
+        weight / (1.0 - influence + influence * length)
+    }
+
+    /// Whether the word says nothing where it stands. In names each word was chosen.
+    pub(super) fn leaves_out(self, word: &str) -> bool {
+        !matches!(self, Self::Name | Self::Alias) && is_empty_word(word)
+    }
+}
+
+/// A tool as a document.
+pub(super) struct Document<'a>(pub(super) &'a Tool);
+
+impl Document<'_> {
+    /// Hands over each text.
+    pub(super) fn each_text(&self, mut each: impl FnMut(Field, &str)) {
+        let tool = self.0;
+        each(Field::Name, tool.name());
+        tool.aliases().for_each(|alias| each(Field::Alias, alias));
+        if tool.title() != tool.name() {
+            each(Field::Title, start(tool.title()));
+        }
+        tool.groups().for_each(|group| each(Field::Group, start(group)));
+        let description = start(tool.description());
+        let (first, rest) = description.split_at(end_of_sentence(description));
+        each(Field::Summary, first);
+        each(Field::Description, rest);
+        if let Ok(schema) = tool.input_schema() {
+            let mut left = MOST_PARAMETERS;
+            parameters(schema, DEEPEST, &mut left, &mut each);
+        }
+    }
+}
+
+/// The parameters that a schema states, and what it says of them.
+fn parameters(schema: &Value, depth: usize, left: &mut usize, each: &mut impl FnMut(Field, &str)) {
+    let Some(depth) = depth.checked_sub(1) else { return };
+    for (name, parameter) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+        if *left == 0 {
+            return;
+        }
+        *left -= 1;
+        each(Field::Parameter, start(name));
+        if let Some(text) = parameter.get("description").and_then(Value::as_str) {
+            each(Field::ParameterDescription, start(text));
+        }
+        for word in parameter
+            .get("enum")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .take(64)
+        {
+            each(Field::ParameterDescription, start(word));
+        }
+        parameters(parameter, depth, left, each);
+    }
+    for key in ["items", "additionalProperties"] {
+        if let Some(inner) = schema.get(key).filter(|inner| inner.is_object()) {
+            parameters(inner, depth, left, each);
+        }
+    }
+    for key in ["oneOf", "anyOf", "allOf"] {
+        for inner in schema.get(key).and_then(Value::as_array).into_iter().flatten().take(16) {
+            parameters(inner, depth, left, each);
+        }
+    }
+}
+
+/// The beginning of a text, where it is too long.
+fn start(text: &str) -> &str {
+    &text[..text.floor_char_boundary(MOST_BYTES)]
+}
+
+/// Where the first sentence ends, or the first paragraph.
+fn end_of_sentence(text: &str) -> usize {
+    let ends = |(at, sign): &(usize, char)| match sign {
+        '.' | '!' | '?' => text[at + 1..].chars().next().is_none_or(char::is_whitespace),
+        '\n' => text[at + 1..].starts_with('\n'),
+        _ => false,
+    };
+    text.char_indices().find(ends).map_or(text.len(), |(at, _)| at + 1)
+}

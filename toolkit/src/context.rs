@@ -252,6 +252,11 @@ impl ToolContext {
         self.caller().session_id.as_deref()
     }
 
+    /// What tells the session from all others of the toolkit: its name, or one that was made up where the host named none.
+    pub fn session_key(&self) -> &str {
+        self.gated_session_id()
+    }
+
     /// The message that the call belongs to.
     pub fn message_id(&self) -> Option<&str> {
         self.caller().message_id.as_deref()

@@ -65,6 +65,20 @@ fn call(how: &str, id: &Value) {
             while std::io::stdout().lock().write_all(&part).is_ok() {}
             std::process::exit(0);
         }
+        // Asks, and never listens again.
+        "pings" => loop {
+            say(&json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}));
+        },
+        "many-questions" => {
+            let ask = json!({"method": "elicitation/create", "params": {"mode": "form", "message": "Again?",
+                "requestedSchema": {"type": "object", "properties": {"a": {"type": "boolean"}}}}});
+            let requests: serde_json::Map<String, Value> =
+                (0..1_000).map(|number| (format!("q{number}"), ask.clone())).collect();
+            answer(
+                id,
+                &json!({"resultType": "input_required", "inputRequests": requests, "requestState": "s"}),
+            );
+        }
         "large-answer" => {
             answer(id, &json!({"content": [{"type": "text", "text": "large ".repeat(2 << 20)}]}));
         }

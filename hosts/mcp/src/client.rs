@@ -1,6 +1,7 @@
 //! The client: tools of servers elsewhere as tools of a toolkit.
 
 mod asked;
+mod bounded;
 mod call;
 mod calls;
 mod connect;

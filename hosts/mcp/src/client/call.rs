@@ -19,6 +19,9 @@ use toolkit::{Ask, DynamicArgs, ToolContext, ToolError, ToolErrorKind, ToolOutpu
 /// How often a server may want to know something more before it is done.
 const MOST_ROUNDS: usize = 16;
 
+/// The most that it may want to know in one of these rounds.
+const MOST_AT_ONCE: usize = 16;
+
 pub(super) async fn call(
     server: &Arc<Server>,
     offered: &Offered,
@@ -54,7 +57,10 @@ async fn agree(server: &Arc<Server>, offered: &Offered, context: &ToolContext) -
     let said = |text: &str| if text.is_empty() { "(nothing)".to_owned() } else { text.to_owned() };
     let mut ask = Ask::new("mcp", title).with_pattern(&offered.here).raised().once_only();
     if change.before.description == change.now.description {
-        ask = ask.with_text("changed", "its parameters, or what it says of its effects");
+        ask = ask.with_text(
+            "changed",
+            "its parameters, what it says of its effects, or its description further on",
+        );
     } else {
         ask = ask
             .with_text("before", said(&change.before.description))
@@ -62,7 +68,7 @@ async fn agree(server: &Arc<Server>, offered: &Offered, context: &ToolContext) -
     }
     context.ask_in_person(ask).await?;
     offered.agreed();
-    if let Err(problem) = server.known.accept(&offered.name, change.now) {
+    if let Err(problem) = server.known.accept(&offered.here, change.now) {
         server.tell(problem);
     }
     Ok(())
@@ -76,9 +82,11 @@ async fn once(
     params: CallToolRequestParams,
 ) -> Result<CallToolResponse, ToolError> {
     let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+    // What it asks may come before it is known that the request was sent.
+    let begun = server.calls.begin(context);
     let sent = peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await;
     let handle = sent.map_err(|error| failed(server, error))?;
-    let _begun = server.calls.begin(handle.progress_token.clone(), context);
+    begun.has(handle.progress_token.clone());
     let mut waiting = Waiting(Some(handle));
     let Some(handle) = waiting.0.as_mut() else { return Err(fault(server, "the request is gone")) };
     let answer = tokio::select! {
@@ -121,6 +129,10 @@ async fn answers(
     requests: InputRequests,
 ) -> Result<InputResponses, ToolError> {
     let mut answers = InputResponses::new();
+    if requests.len() > MOST_AT_ONCE {
+        let many = format!("it asks {} things at once, and {MOST_AT_ONCE} is the most", requests.len());
+        return Err(fault(server, &many));
+    }
     for (name, request) in requests {
         let answer = match request {
             InputRequest::Elicitation(request) => {

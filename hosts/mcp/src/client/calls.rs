@@ -17,7 +17,8 @@ struct UnderWay {
 
 #[derive(Debug)]
 struct Call {
-    token: ProgressToken,
+    /// Once it is sent.
+    token: Option<ProgressToken>,
     context: ToolContext,
 }
 
@@ -34,16 +35,25 @@ impl Drop for Begun {
     }
 }
 
+impl Begun {
+    /// It is sent, with this token.
+    pub(super) fn has(&self, token: ProgressToken) {
+        if let Some(call) = self.calls.lock().calls.get_mut(&self.number) {
+            call.token = Some(token);
+        }
+    }
+}
+
 impl Calls {
     fn lock(&self) -> MutexGuard<'_, UnderWay> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn begin(&self, token: ProgressToken, context: &ToolContext) -> Begun {
+    pub(super) fn begin(&self, context: &ToolContext) -> Begun {
         let mut under_way = self.lock();
         under_way.last += 1;
         let number = under_way.last;
-        under_way.calls.insert(number, Call { token, context: context.clone() });
+        under_way.calls.insert(number, Call { token: None, context: context.clone() });
         Begun { calls: self.clone(), number }
     }
 
@@ -51,7 +61,8 @@ impl Calls {
     pub(super) fn progress(&self, params: ProgressNotificationParam) {
         let context = {
             let under_way = self.lock();
-            let call = under_way.calls.values().find(|call| call.token == params.progress_token);
+            let call =
+                under_way.calls.values().find(|call| call.token.as_ref() == Some(&params.progress_token));
             call.map(|call| call.context.clone())
         };
         if let Some(context) = context {
@@ -74,9 +85,8 @@ impl Calls {
     pub(super) fn asking(&self) -> Option<ToolContext> {
         let under_way = self.lock();
         let (_, last) = under_way.calls.last_key_value()?;
-        let whose = |call: &Call| {
-            (call.context.session_id().map(str::to_owned), call.context.agent().map(str::to_owned))
-        };
+        let whose =
+            |call: &Call| (call.context.session_key().to_owned(), call.context.agent().map(str::to_owned));
         let owner = whose(last);
         under_way.calls.values().all(|call| whose(call) == owner).then(|| last.context.clone())
     }

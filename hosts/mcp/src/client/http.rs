@@ -8,9 +8,12 @@ use std::collections::HashMap;
 use std::error::Error;
 use std::time::Duration;
 use toolkit::{McpUrl, escape_line};
+use url::Url;
 
 /// How long a connection may take to come about.
 const CONNECT_WITHIN: Duration = Duration::from_secs(10);
+/// The longest path of an address that is told in errors, in bytes.
+const LONGEST_PLAIN_PATH: usize = 24;
 /// The most bytes of one answer.
 const LARGEST: usize = 16 << 20;
 
@@ -94,10 +97,55 @@ pub(super) fn challenge(error: &DynamicTransportError, server: &str) -> Option<S
     None
 }
 
+/// A text without the path and query of an address, which may hold a key, nor who it says that asks.
+pub(super) fn without_address(text: &str, address: &str) -> String {
+    let Ok(parsed) = Url::parse(address) else { return text.replace(address, "its address") };
+    let shown = format!("{}://{}", parsed.scheme(), parsed.host_str().unwrap_or_default());
+    let mut without = text.replace(address, &shown).replace(parsed.as_str(), &shown);
+    // As it is told by who has taken the user out.
+    let mut anonymous = parsed.clone();
+    let _ = anonymous.set_username("");
+    let _ = anonymous.set_password(None);
+    without = without.replace(anonymous.as_str(), &shown);
+    for secret in
+        [parsed.query(), parsed.password()].into_iter().flatten().filter(|secret| !secret.is_empty())
+    {
+        without = without.replace(secret, "[redacted]");
+    }
+    let path = parsed.path();
+    // A short one holds no key.
+    if path.len() > LONGEST_PLAIN_PATH { without.replace(path, "/[redacted]") } else { without }
+}
+
 /// What to do where it wants to know who asks.
 pub(super) fn unknown(server: &str) -> String {
     let text = format!(
         "wants to know who asks: sign in with `toolkit mcp login {server}`, or give it a header `Authorization` in its `headers`"
     );
     escape_line(&text).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_in_addresses_are_not_told() {
+        for address in [
+            "https://api.example/mcp?api_key=SECRETKEY",
+            "https://user:SECRETKEY@api.example/mcp",
+            "https://api.example/hooks/SECRETKEY/of/a/long/path/mcp",
+        ] {
+            let normal = Url::parse(address).unwrap();
+            let mut anonymous = normal.clone();
+            let _ = anonymous.set_username("");
+            let _ = anonymous.set_password(None);
+            for told in [address, normal.as_str(), anonymous.as_str(), &address["https://".len()..]] {
+                let text = without_address(&format!("error sending request for url ({told})"), address);
+                assert!(!text.contains("SECRETKEY") && text.contains("api.example"), "{told}: {text}");
+            }
+        }
+        let plain = without_address("error for url (http://127.0.0.1:9/mcp)", "http://127.0.0.1:9/mcp");
+        assert_eq!(plain, "error for url (http://127.0.0.1)");
+    }
 }

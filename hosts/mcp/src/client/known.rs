@@ -13,10 +13,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The directory in that of the toolkit's data.
 const DIRECTORY: &str = "mcp-tools";
-/// The most bytes of a file that is read.
-const LARGEST: u64 = 8 << 20;
+/// The most bytes of a file that is read: more than what is kept can have.
+const LARGEST: u64 = 16 << 20;
 /// The most characters that are kept of a description, to be shown beside a new one.
-const MOST_OF_DESCRIPTION: usize = 2_000;
+const MOST_OF_DESCRIPTION: usize = 1_000;
+/// The most tools of a server that are known, those that are gone among them. A further one is asked about like one that changed.
+const MOST: usize = 2_000;
 
 /// What a tool says of itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,6 +45,11 @@ impl Said {
             description: description.chars().take(MOST_OF_DESCRIPTION).collect(),
         }
     }
+
+    /// What a tool said of which nothing is known, though something should be.
+    fn unknown() -> Self {
+        Self { digest: String::new(), description: "(it is not known what it said before)".to_owned() }
+    }
 }
 
 /// What a tool said before, where it says something else now.
@@ -57,7 +64,15 @@ pub(super) struct Change {
 pub(super) struct Known {
     /// Where it is kept, if anywhere.
     file: Option<PathBuf>,
-    tools: Mutex<Option<BTreeMap<String, Said>>>,
+    tools: Mutex<Option<Tools>>,
+}
+
+/// What each tool said, by its name here: that is what is allowed.
+#[derive(Debug, Default)]
+struct Tools {
+    said: BTreeMap<String, Said>,
+    /// What was kept cannot be read: all is asked about, and the file stays as it is.
+    is_unreadable: bool,
 }
 
 impl Known {
@@ -70,7 +85,7 @@ impl Known {
         Self { file, tools: Mutex::default() }
     }
 
-    /// Takes note of what these tools say, by their names at the server. Gives back those that say something else than before; they
+    /// Takes note of what these tools say, by their names here. Gives back those that say something else than before; they
     /// stay what they were until [`accept`](Self::accept). What could not be read or kept is told.
     pub(super) fn note(&self, said: &[(&str, Said)]) -> (BTreeMap<String, Change>, Option<String>) {
         let (mut tools, mut problem) = self.lock();
@@ -78,20 +93,20 @@ impl Known {
         let mut changes = BTreeMap::new();
         let mut is_new = false;
         for (name, now) in said {
-            match known.get(*name) {
-                Some(before) if before == now => {}
-                Some(before) => {
-                    let change = Change { before: before.clone(), now: now.clone() };
-                    changes.insert((*name).to_owned(), change);
-                }
+            let before = match known.said.get(*name) {
+                Some(before) if before == now => continue,
+                Some(before) => before.clone(),
+                None if known.is_unreadable || known.said.len() >= MOST => Said::unknown(),
                 None => {
-                    known.insert((*name).to_owned(), now.clone());
+                    known.said.insert((*name).to_owned(), now.clone());
                     is_new = true;
+                    continue;
                 }
-            }
+            };
+            changes.insert((*name).to_owned(), Change { before, now: now.clone() });
         }
         if is_new {
-            problem = problem.or(self.keep(known).err());
+            problem = problem.or_else(|| self.keep(known).err());
         }
         (changes, problem)
     }
@@ -100,19 +115,23 @@ impl Known {
     pub(super) fn accept(&self, name: &str, now: Said) -> Result<(), String> {
         let (mut tools, problem) = self.lock();
         let known = tools.get_or_insert_default();
-        known.insert(name.to_owned(), now);
+        if known.said.len() < MOST || known.said.contains_key(name) {
+            known.said.insert(name.to_owned(), now);
+        }
         problem.map_or_else(|| self.keep(known), Err)
     }
 
-    fn lock(&self) -> (MutexGuard<'_, Option<BTreeMap<String, Said>>>, Option<String>) {
+    fn lock(&self) -> (MutexGuard<'_, Option<Tools>>, Option<String>) {
         let mut tools = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
         let mut problem = None;
         if tools.is_none() {
             match self.read() {
-                Ok(read) => *tools = Some(read),
+                Ok(said) => *tools = Some(Tools { said, is_unreadable: false }),
                 Err(why) => {
-                    problem = Some(why);
-                    *tools = Some(BTreeMap::new());
+                    problem = Some(format!(
+                        "{why}; each of them is asked about until the file is mended or removed"
+                    ));
+                    *tools = Some(Tools { is_unreadable: true, ..Tools::default() });
                 }
             }
         }
@@ -136,13 +155,13 @@ impl Known {
     }
 
     /// Writes it whole or not at all.
-    fn keep(&self, tools: &BTreeMap<String, Said>) -> Result<(), String> {
-        let Some(file) = &self.file else { return Ok(()) };
+    fn keep(&self, tools: &Tools) -> Result<(), String> {
+        let Some(file) = self.file.as_ref().filter(|_| !tools.is_unreadable) else { return Ok(()) };
         let write = || -> io::Result<()> {
             let directory = file.parent().ok_or(ErrorKind::NotFound)?;
             fs::create_dir_all(directory)?;
             let temporary = file.with_extension(format!("{}.part", std::process::id()));
-            let text = serde_json::to_vec(tools)?;
+            let text = serde_json::to_vec(&tools.said)?;
             let written = File::create(&temporary).and_then(|mut opened| opened.write_all(&text));
             written.and_then(|()| fs::rename(&temporary, file)).inspect_err(|_| {
                 let _ = fs::remove_file(&temporary);
@@ -212,7 +231,33 @@ mod tests {
         let file = known.file.clone().unwrap();
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(&file, "{").unwrap();
-        let (changes, problem) = known.note(&[("x", said(json!({})))]);
-        assert!(changes.is_empty() && problem.unwrap().contains("cannot be read"));
+        // Nobody can say that it is as it was.
+        let now = said(json!({}));
+        let (changes, problem) = known.note(&[("x", now.clone())]);
+        assert_eq!(changes["x"], Change { before: Said::unknown(), now: now.clone() });
+        assert!(problem.unwrap().contains("cannot be read"));
+        known.accept("x", now.clone()).unwrap();
+        let (changes, problem) = known.note(&[("x", now.clone()), ("y", now)]);
+        assert_eq!((changes.len(), problem), (1, None));
+        assert_eq!(fs::read_to_string(&file).unwrap(), "{");
+    }
+
+    #[test]
+    fn what_is_kept_can_be_read_again_however_much_there_was() {
+        let directory = tempfile::tempdir().unwrap();
+        let known = || Known::of(Some(directory.path()), "a");
+        // As long as it gets, once it is written.
+        let long = "\u{1}".repeat(5_000);
+        let names: Vec<String> = (0..MOST + 10).map(|number| format!("{number:064}")).collect();
+        let all: Vec<(&str, Said)> = names
+            .iter()
+            .map(|name| (name.as_str(), said(json!({"name": name, "description": long}))))
+            .collect();
+        let (changes, problem) = known().note(&all);
+        assert_eq!((changes.len(), problem), (10, None));
+        let (changes, problem) = known().note(&all[..MOST]);
+        assert_eq!((changes.len(), problem), (0, None));
+        let other = said(json!({"name": names[0], "description": "other"}));
+        assert_eq!(known().note(&[(names[0].as_str(), other)]).0.len(), 1);
     }
 }

@@ -15,12 +15,10 @@ const HASH: usize = 8;
 /// The first part of the names of a server's tools: no two underscores in it, and none at its end, so that it can be told from the rest.
 pub(super) fn prefix(server: &str) -> String {
     let mut prefix = String::new();
-    for c in server.chars() {
-        let c = if c.is_ascii_alphanumeric() { c } else { '_' };
+    for c in lower(server).chars() {
         match c {
             '_' if prefix.is_empty() || prefix.ends_with('_') => {}
             c if prefix.is_empty() && c.is_ascii_digit() => prefix.extend(['s', c]),
-            c if prefix.is_empty() => prefix.push(c.to_ascii_lowercase()),
             c => prefix.push(c),
         }
     }
@@ -59,8 +57,21 @@ pub(super) fn names(prefix: &str, tools: &[&str]) -> Vec<String> {
 }
 
 fn plain(prefix: &str, tool: &str) -> String {
-    let tool: String = tool.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
-    format!("{prefix}{BETWEEN}{tool}")
+    format!("{prefix}{BETWEEN}{}", lower(tool))
+}
+
+/// In the letters of a name: `getSum` is `get_sum`, and all that is no letter or digit an underscore.
+fn lower(name: &str) -> String {
+    let mut lower = String::new();
+    let mut is_within = false;
+    for c in name.chars() {
+        if c.is_ascii_uppercase() && is_within {
+            lower.push('_');
+        }
+        lower.push(if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' });
+        is_within = c.is_ascii_lowercase() || c.is_ascii_digit();
+    }
+    lower
 }
 
 fn shortened(prefix: &str, tool: &str) -> String {
@@ -95,7 +106,9 @@ mod tests {
     fn a_server_has_a_prefix_that_can_be_told_from_the_rest() {
         for (server, expected) in [
             ("files", "files"),
-            ("My Server", "my_Server"),
+            ("My Server", "my_server"),
+            ("myServer", "my_server"),
+            ("HTTP2Files", "http2_files"),
             ("a__b-", "a_b"),
             ("3d", "s3d"),
             ("@scope/name", "scope_name"),
@@ -104,6 +117,7 @@ mod tests {
             ("_x", "x"),
         ] {
             assert_eq!(prefix(server), expected);
+            assert!(is_valid_name(&prefix(server)));
         }
         let prefixes = prefixes(["a-b", "a.b", "c"]);
         assert_eq!(prefixes["c"], "c");
@@ -115,19 +129,34 @@ mod tests {
     fn names_are_legal_unique_and_stable() {
         let long = "l".repeat(100);
         let longer = format!("{long}x");
-        let tools = ["echo", "get-sum", "a.b", "a-b", "", "__", &long, &longer, "日", "echo"];
+        let tools = [
+            "echo",
+            "get-sum",
+            "a.b",
+            "a-b",
+            "",
+            "__",
+            &long,
+            &longer,
+            "日",
+            "getSum",
+            "ListALLFiles",
+            "echo",
+        ];
         let names = names("everything", &tools);
-        assert_eq!(&names[1..2], ["everything__get_sum"]);
+        assert_eq!(names[10], "everything__list_allfiles");
         assert!(names.iter().all(|name| is_valid_name(name)), "{names:?}");
-        let mut unique = names[..9].to_vec();
+        // `get-sum` and `getSum` are told apart.
+        assert!(names[1].starts_with("everything__get_sum_") && names[9].starts_with("everything__get_sum_"));
+        let mut unique = names[..11].to_vec();
         unique.sort_unstable();
         unique.dedup();
-        assert_eq!(unique.len(), 9, "{names:?}");
+        assert_eq!(unique.len(), 11, "{names:?}");
         // Of two that are the same, nobody can tell which is meant.
-        assert_eq!(names[0], names[9]);
+        assert_eq!(names[0], names[11]);
         // What stands beside it changes no other name.
         let fewer = super::names("everything", &[&longer, "get-sum"]);
-        assert_eq!(fewer, [names[7].clone(), names[1].clone()]);
+        assert_eq!(fewer, [names[7].clone(), "everything__get_sum".to_owned()]);
         let whole = super::names(&"p".repeat(80), &["echo"]);
         assert!(is_valid_name(&whole[0]) && whole[0].contains("__echo_"), "{whole:?}");
     }

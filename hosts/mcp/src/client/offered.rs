@@ -47,20 +47,19 @@ pub(super) fn tools(server: &Arc<Server>, listed: &[Value]) -> (Vec<Tool>, Vec<S
             None => problems.push(format!("entry {number} of its tools is left out: it has no name")),
         }
     }
-    let said: Vec<(&str, Said)> =
-        definitions.iter().map(|(name, definition)| (*name, Said::of(definition))).collect();
-    let (mut changes, problem) = server.known.note(&said);
-    problems.extend(problem);
-    for name in changes.keys() {
-        problems.push(format!(
-            "its tool {name:?} says something else of itself than it did before; it is asked about before its next call"
-        ));
-    }
     let all: Vec<&str> = definitions.iter().map(|(name, _)| *name).collect();
     let names = names::names(&server.prefix, &all);
+    let said = definitions.iter().zip(&names).map(|((_, definition), here)| (&**here, Said::of(definition)));
+    let (mut changes, problem) = server.known.note(&said.collect::<Vec<_>>());
+    problems.extend(problem);
     let mut tools = Vec::new();
     for ((name, definition), here) in definitions.into_iter().zip(names) {
-        let change = changes.remove(name);
+        let change = changes.remove(&here);
+        if change.is_some() {
+            problems.push(format!(
+                "its tool {name:?} says something else of itself than it did before; it is asked about before its next call"
+            ));
+        }
         match tool(server, name, definition, &here, change) {
             Ok(tool) => tools.push(tool),
             Err(why) => problems.push(format!("its tool {name:?} is left out: {why}")),

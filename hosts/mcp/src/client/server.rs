@@ -43,6 +43,10 @@ const LARGEST_TOOL: usize = 256 << 10;
 const LARGEST_LIST: usize = 32 << 20;
 /// How long changes of a list are waited for before it is read again: they come in swarms.
 const SETTLE: Duration = Duration::from_millis(50);
+/// The longest that they are waited for, where one comes after the other.
+const LONGEST_SETTLE: Duration = Duration::from_secs(10);
+/// Without a change for so long, the next is waited for as the first.
+const CALM: Duration = Duration::from_secs(5);
 
 /// A server.
 #[derive(Debug)]
@@ -247,9 +251,13 @@ impl Server {
         let peer = connection.peer.clone();
         self.state.send_replace(State::Ready { peer: peer.clone(), tools, about: Arc::clone(&about) });
         let listening = async {
+            let mut settle = SETTLE;
             loop {
+                let waited = Instant::now();
                 self.list_changed.notified().await;
-                tokio::time::sleep(SETTLE).await;
+                // One that changes all the time is read less and less often.
+                settle = if waited.elapsed() > CALM { SETTLE } else { LONGEST_SETTLE.min(settle * 2) };
+                tokio::time::sleep(settle).await;
                 match timeout(self.options.start_within, self.list(&connection)).await {
                     Ok(Ok(tools)) => {
                         let (peer, about) = (peer.clone(), Arc::clone(&about));

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader, DuplexStream};
-use toolkit::{McpCommand, McpSandbox, escape_line};
+use toolkit::{McpCommand, McpSandbox, Secret, escape_line};
 use toolkit_sandbox::{Command, Input, Job, Mode, Output, Sandbox, Stdin};
 
 /// The variables that a server gets from this process; all others are the configuration's to give.
@@ -53,6 +53,9 @@ pub(super) struct Started {
     pub(super) job: Arc<Job>,
     pub(super) said: LastWords,
 }
+
+/// The least bytes of a value that is taken out of what a server writes: what is shorter may be any word.
+const SHORTEST_SECRET: usize = 6;
 
 /// The last lines that a server wrote to its standard error.
 #[derive(Debug, Clone, Default)]
@@ -106,7 +109,9 @@ pub(super) async fn start(server: &str, command: &McpCommand, workspace: &Path) 
     };
     let said = LastWords::default();
     if let Some(errors) = job.take_stderr() {
-        tokio::spawn(listen(server.to_owned(), errors, said.clone()));
+        let secrets = command.env.values().filter(|value| value.expose().len() >= SHORTEST_SECRET);
+        let secrets = secrets.cloned().collect();
+        tokio::spawn(listen(server.to_owned(), errors, said.clone(), secrets));
     }
     let (writes, pumped) = tokio::io::duplex(PIPE);
     tokio::spawn(pump(pumped, input));
@@ -129,7 +134,7 @@ fn directory(cwd: Option<&str>, workspace: &Path) -> PathBuf {
     }
 }
 
-fn environment(own: &BTreeMap<String, toolkit::Secret>) -> BTreeMap<String, std::ffi::OsString> {
+fn environment(own: &BTreeMap<String, Secret>) -> BTreeMap<String, std::ffi::OsString> {
     let inherited = std::env::vars_os().filter_map(|(name, value)| {
         let name = name.into_string().ok()?;
         let is_inherited =
@@ -161,7 +166,7 @@ async fn pump(mut from: DuplexStream, to: Input) {
 }
 
 /// Brings what a server writes to its standard error into the log, until it closes it.
-async fn listen(server: String, errors: impl AsyncRead + Unpin, said: LastWords) {
+async fn listen(server: String, errors: impl AsyncRead + Unpin, said: LastWords, secrets: Vec<Secret>) {
     let mut errors = BufReader::new(errors);
     let mut line = Vec::new();
     loop {
@@ -170,7 +175,11 @@ async fn listen(server: String, errors: impl AsyncRead + Unpin, said: LastWords)
         if !matches!(read, Ok(length) if length > 0) {
             return;
         }
-        let text = String::from_utf8_lossy(&line);
+        let mut text = String::from_utf8_lossy(&line).into_owned();
+        // Models read it where a call fails.
+        for secret in &secrets {
+            text = text.replace(secret.expose(), "[redacted]");
+        }
         let text = escape_line(text.trim_end());
         if !text.is_empty() {
             tracing::info!(server, "{text}");
@@ -185,7 +194,7 @@ mod tests {
 
     #[test]
     fn a_server_gets_what_it_needs_and_what_it_is_given() {
-        let own = BTreeMap::from([("MY_TOKEN".to_owned(), toolkit::Secret::new("t"))]);
+        let own = BTreeMap::from([("MY_TOKEN".to_owned(), Secret::new("t"))]);
         let environment = environment(&own);
         assert_eq!(environment["MY_TOKEN"], "t");
         assert!(environment.contains_key("PATH"));
@@ -208,7 +217,7 @@ mod tests {
         assert_eq!(said.tell(), "");
         let mut text = "x".repeat(20_000).into_bytes();
         text.extend(b"\n\n\x1b[1mlast\xff\n");
-        listen("s".to_owned(), &text[..], said.clone()).await;
+        listen("s".to_owned(), &text[..], said.clone(), Vec::new()).await;
         let told = said.tell();
         assert!(told.ends_with("| \\u{1b}[1mlast\u{fffd}"), "{told}");
         assert_eq!(told.matches(" | ").count(), LAST_LINES - 1);

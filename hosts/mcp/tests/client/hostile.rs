@@ -155,6 +155,47 @@ async fn questions_without_an_end_end() {
 }
 
 #[tokio::test]
+async fn many_questions_at_once_are_none() {
+    let host = Host::with(
+        json!({"h": hostile("many-questions")}),
+        |options| options,
+        |builder| asking([Answer::value(json!({"a": true}))])(builder.without_asking_first()),
+    );
+    let ended = host.call("h__call", json!({})).await;
+    assert!(ended.text().contains("it asks 1000 things at once, and 16 is the most"), "{}", ended.text());
+}
+
+#[tokio::test]
+async fn whoever_asks_and_does_not_listen_is_not_heard_without_an_end() {
+    let mut settings = hostile("pings");
+    settings["timeoutMs"] = json!(4_000);
+    let host = Host::new(json!({"h": settings, "served": command(served(), &[])}));
+    assert_eq!(host.call("served__echo", json!({"message": "x"})).await.text(), "x");
+    let before = peak();
+    let late = host.call("h__call", json!({})).await;
+    assert_eq!(late.error().unwrap().kind(), ToolErrorKind::TimedOut);
+    assert!(peak() - before < 64 << 10, "{} KiB after {before}", peak());
+    assert_eq!(host.call("served__echo", json!({"message": "x"})).await.text(), "x");
+}
+
+#[tokio::test]
+async fn what_is_a_secret_of_its_own_is_told_to_nobody() {
+    let mut settings = shell("echo \"it does not take $ITS_KEY\" >&2; exit 3");
+    settings["env"] = json!({"ITS_KEY": "very-secret-key"});
+    let host = Host::new(
+        json!({"gone": settings, "far": {"url": "http://127.0.0.1:9/mcp?api_key=very-secret-key"}}),
+    );
+    host.toolbox().await;
+    let is_settled = |host: &Host| {
+        ["gone", "far"].iter().all(|name| matches!(host.state(name), ServerState::Failed { .. }))
+    };
+    host.until("both failed", is_settled).await;
+    let told = format!("{:?} {}", host.servers.status(), host.noticed());
+    assert!(told.contains("it does not take [redacted]"), "{told}");
+    assert!(!told.contains("very-secret"), "{told}");
+}
+
+#[tokio::test]
 async fn a_silent_call_can_be_cancelled() {
     let host = host("silent");
     let toolbox = host.toolbox().await;

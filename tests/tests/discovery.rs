@@ -12,9 +12,9 @@ const FLOOR: usize = 188;
 fn toolkit() -> Toolkit {
     let mut builder = Toolkit::builder();
     for tool in catalogue(1_000) {
-        builder = builder.tool(tool.tool().unwrap());
+        builder = builder.tool(tool.tool().expect("a valid tool"));
     }
-    builder.build().unwrap()
+    builder.build().expect("a toolkit")
 }
 
 #[tokio::test]

@@ -1,5 +1,7 @@
 //! What a model is shown of many tools, and how it finds the others.
 
+#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
+
 use serde_json::{Value, json};
 use std::sync::Arc;
 use toolkit::prelude::*;
@@ -167,8 +169,16 @@ async fn providers_that_defer_themselves_get_the_same_throughout() {
     search(&toolbox, json!({"query": "orders"})).await;
     assert_eq!(native(&toolbox), before);
     let order: Vec<Showing> = toolbox.all_definitions().into_iter().map(|(_, showing)| showing).collect();
-    use Showing::{Always, Deferred, Found, Search};
-    assert_eq!(order, [Always, Always, Search, Found, Found, Deferred, Deferred]);
+    let expected = [
+        Showing::Always,
+        Showing::Always,
+        Showing::Search,
+        Showing::Found,
+        Showing::Found,
+        Showing::Deferred,
+        Showing::Deferred,
+    ];
+    assert_eq!(order, expected);
 }
 
 #[tokio::test]
@@ -181,9 +191,17 @@ async fn a_tool_that_was_not_found_can_be_called_and_is_shown_from_then_on() {
     let refused = toolbox.call(ToolCall::new("2", "mail__send_message", json!({"di": "1"}))).await;
     assert!(refused.text().contains("mail__send_message(id: string)"), "{}", refused.text());
     assert_eq!(names(&toolbox), ["tool_search", "shop__list_orders", "mail__send_message"]);
+    let all = Tool::builder("all_of_it")
+        .auto_execute()
+        .build(|ctx, _| async move { ctx.call("mail__list_folders", json!({"id": "1"})).await });
+    toolkit.register(all.unwrap()).unwrap();
+    let toolbox = toolkit.toolbox(&caller()).await;
+    let nested = toolbox.call(ToolCall::new("4", "all_of_it", json!({}))).await;
+    assert_eq!(nested.text(), "done");
+    assert_eq!(names(&toolbox).len(), 4, "what another tool calls is not shown");
     let unknown = toolbox.call(ToolCall::new("3", "shop__list_order", json!({}))).await;
     assert!(unknown.text().contains("did you mean `shop__list_orders`"), "{}", unknown.text());
-    assert_eq!(names(&toolbox).len(), 3);
+    assert_eq!(names(&toolbox).len(), 4);
 }
 
 #[tokio::test]

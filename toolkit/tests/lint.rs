@@ -1,5 +1,8 @@
 //! What lint finds, each fault by itself, and that it finds nothing where nothing is wrong.
 
+#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
+#![expect(clippy::needless_pass_by_value, reason = "each caller makes it in place")]
+
 use serde_json::{Map, Value, json};
 use toolkit::lint::{Lint, LintFinding, RULES};
 use toolkit::{Source, Tool};
@@ -83,7 +86,11 @@ fn nothing_is_found_where_nothing_is_wrong() {
     assert_eq!(Lint::new().check(&clean()), []);
 }
 
+/// What a tool says that is right in all else.
+const DOES: &str = "Hires people for a voyage.";
+
 #[test]
+#[expect(clippy::too_many_lines, reason = "one list of faults")]
 fn every_seeded_fault_is_found_at_its_place_and_nothing_else() {
     let text = |description: &str| parameter(json!({"type": "string", "description": description}));
     let said = |extra: Value| {
@@ -96,7 +103,6 @@ fn every_seeded_fault_is_found_at_its_place_and_nothing_else() {
         schema.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
         parameter(schema)
     };
-    const DOES: &str = "Hires people for a voyage.";
     let t = |description: &str| tool("hire_crew", description, json!({}));
     let p = |parameters: Value| tool("hire_crew", DOES, parameters);
     let s = |schema: Value| with_schema("hire_crew", DOES, schema);

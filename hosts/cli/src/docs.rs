@@ -52,7 +52,9 @@ fn page(tools: &[Tool]) -> String {
             "" => write!(page, "\n## Other tools\n"),
             group => write!(page, "\n## {}\n", inline(group)),
         };
-        tools.into_iter().for_each(|tool| section(tool, &mut page));
+        for tool in tools {
+            section(tool, &mut page);
+        }
     }
     page
 }
@@ -78,7 +80,9 @@ fn section(tool: &Tool, page: &mut String) {
         return;
     }
     page.push_str("\nArguments:\n\n");
-    parameters.iter().for_each(|parameter| entry(parameter, 0, page));
+    for parameter in &parameters {
+        entry(parameter, 0, page);
+    }
 }
 
 fn facts(tool: &Tool) -> [(&'static str, String); 9] {
@@ -115,7 +119,9 @@ fn entry(parameter: &Parameter<'_>, level: usize, page: &mut String) {
     let _ = writeln!(page, "{indent}- {} ({}){colon}{first}", code(parameter.name), notes.join(", "));
     page.push_str(&indented(rest, &format!("{indent}  ")));
     if level < DEEPEST {
-        members(&parameter.ty).iter().for_each(|inner| entry(inner, level + 1, page));
+        for inner in members(&parameter.ty) {
+            entry(&inner, level + 1, page);
+        }
     }
 }
 

@@ -41,7 +41,9 @@ impl Exit {
     fn meaning(self) -> &'static str {
         match self {
             Self::Success => "the command did what it was asked to",
-            Self::Failed => "the tool failed, or something could not be read or written",
+            Self::Failed => {
+                "the tool failed, something was found that is denied, or something could not be read or written"
+            }
             Self::Usage => "the command line is wrong",
             Self::UnknownTool => "there is no such tool",
             Self::InvalidArguments => "the arguments do not fit the tool",

@@ -6,6 +6,7 @@ use crate::exit::{Exit, Stop};
 use crate::options::Format;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use std::fmt::Write as _;
 use toolkit::lint::{Lint, LintFinding, RULES};
 use toolkit::{Tool, Toolkit, nearest};
 
@@ -22,10 +23,13 @@ pub(crate) struct LintRequest {
 }
 
 pub(crate) fn command() -> Command {
-    let rules = RULES.iter().map(|rule| format!("\n  {:<30} {}", rule.name, rule.about)).collect::<String>();
+    let mut rules = String::from("Rules:");
+    for rule in RULES {
+        let _ = write!(rules, "\n  {:<30} {}", rule.name, rule.about);
+    }
     Command::new("lint")
         .about("Looks for what a model stumbles over: what is missing, misleading or too long")
-        .after_long_help(format!("Rules:{rules}"))
+        .after_long_help(rules)
         .arg(Arg::new("names").value_name("NAME").num_args(0..).help("Only these tools, by name or alias"))
         .arg(
             Arg::new("deny")
@@ -54,16 +58,16 @@ pub(crate) fn command() -> Command {
         )
 }
 
-pub(crate) fn request(matches: &mut ArgMatches) -> Result<LintRequest, Stop> {
+pub(crate) fn request(matches: &mut ArgMatches) -> LintRequest {
     let many = |matches: &mut ArgMatches, id: &str| -> Vec<String> {
         matches.remove_many(id).into_iter().flatten().collect()
     };
-    Ok(LintRequest {
+    LintRequest {
         deny: matches.get_flag("deny"),
         max_tokens: matches.remove_one("max_tokens"),
         allow: many(matches, "allow"),
         names: many(matches, "names"),
-    })
+    }
 }
 
 /// Prints what is found.
@@ -88,7 +92,7 @@ pub(crate) fn run(
     match format {
         Format::Json => print_json(&serde_json::to_value(&findings)?, console)?,
         Format::Text => {
-            let text = findings.iter().map(|finding| format!("{finding}\n")).collect::<String>();
+            let text = findings.iter().fold(String::new(), |text, finding| text + &format!("{finding}\n"));
             console.print(&text)?;
             let looked_at = if only.is_empty() { tools.len() } else { only.len() };
             console.note(&match findings.len() {

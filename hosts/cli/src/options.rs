@@ -301,7 +301,7 @@ fn request(subcommand: &str, matches: &mut ArgMatches) -> Result<Request, Stop> 
             })
         }
         "schema" => Request::Schema { name: text(matches, "name") },
-        "lint" => Request::Lint(lint::request(matches)?),
+        "lint" => Request::Lint(lint::request(matches)),
         "docs" => Request::Docs,
         "permission" => Request::Permission(permission::request(matches)?),
         "completions" => Request::Completions { shell: required(matches.remove_one("shell"))? },

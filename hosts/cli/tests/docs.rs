@@ -65,17 +65,17 @@ fn what_lint_finds_is_told_and_denied() {
 
 #[cfg(all(feature = "fs", feature = "runtime"))]
 fn toolkit(args: &[&str]) -> (Option<i32>, String) {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().expect("a directory");
     let output = Command::new(env!("CARGO_BIN_EXE_toolkit"))
         .args(args)
         .current_dir(&directory)
         .env("TOOLKIT_CONFIG_DIR", directory.path())
         .env("TOOLKIT_DATA_DIR", directory.path())
         .output()
-        .unwrap();
+        .expect("it starts");
     (
         output.status.code(),
-        String::from_utf8(output.stdout).unwrap() + &String::from_utf8_lossy(&output.stderr),
+        String::from_utf8(output.stdout).expect("UTF-8") + &String::from_utf8_lossy(&output.stderr),
     )
 }
 

@@ -28,7 +28,9 @@ impl Bm25 {
             let mut counts: HashMap<String, f64> = HashMap::new();
             let words = words(&text(tool));
             lengths.push(words.len() as f64);
-            words.into_iter().for_each(|word| *counts.entry(word).or_default() += 1.0);
+            for word in words {
+                *counts.entry(word).or_default() += 1.0;
+            }
             for (word, count) in counts {
                 postings.entry(word).or_insert_with(Vec::new).push((number, count));
             }

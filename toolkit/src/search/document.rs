@@ -5,7 +5,7 @@ use crate::tool::Tool;
 use serde_json::Value;
 
 /// How many words of a tool are looked at: servers send what they like.
-pub(super) const MOST_WORDS: usize = 1_000;
+pub(super) const MOST_WORDS: usize = 500;
 /// How much of one text is looked at, in bytes.
 const MOST_BYTES: usize = 8 * 1024;
 /// How many parameters are looked at, those within others included.
@@ -44,7 +44,7 @@ impl Field {
             Self::Parameter => (0.6, 0.3, 2.0),
             Self::ParameterDescription => (0.25, 0.5, 8.0),
         };
-        #[expect(clippy::cast_precision_loss, reason = "there are at most a thousand words")]
+        #[expect(clippy::cast_precision_loss, reason = "there are few words")]
         let length = words as f32 / usual;
         weight / (1.0 - influence + influence * length)
     }

@@ -6,6 +6,9 @@ use crate::tool::{Tool, WeakTool};
 use foldhash::fast::RandomState;
 use std::collections::HashMap;
 
+/// How many words are told apart: whoever sends more of them than a language has means harm.
+const MOST_STEMS: usize = 500_000;
+
 /// That a word stands in a tool.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Posting {
@@ -129,9 +132,12 @@ impl Builder {
         Document(tool).each_text(|field, text| {
             let first = counts.len();
             each_word(text, |word| {
-                if left > 0 && !field.leaves_out(word) {
+                if left > 0
+                    && !field.leaves_out(word)
+                    && let Some(number) = self.number(word)
+                {
                     left -= 1;
-                    counts.push((self.number(word), 0.0));
+                    counts.push((number, 0.0));
                 }
             });
             let weight = field.weight(counts.len() - first);
@@ -146,22 +152,26 @@ impl Builder {
         self.counts = counts;
     }
 
-    fn number(&mut self, word: &str) -> u32 {
+    /// The number of a word's stem; none where there are too many.
+    fn number(&mut self, word: &str) -> Option<u32> {
         if let Some(number) = self.forms.get(word) {
-            return *number;
+            return Some(*number);
+        }
+        if self.forms.len() >= MOST_STEMS {
+            return None;
         }
         let stem = stem_of(word);
         let number = match self.stems.get(&*stem) {
             Some(number) => *number,
             None => {
-                let number = u32::try_from(self.postings.len()).unwrap_or(u32::MAX);
+                let number = u32::try_from(self.postings.len()).ok()?;
                 self.postings.push(Vec::new());
                 self.stems.insert(stem.into_boxed_str(), number);
                 number
             }
         };
         self.forms.insert(word.into(), number);
-        number
+        Some(number)
     }
 
     fn finish(self, documents: Vec<Indexed>) -> Segment {

@@ -51,8 +51,9 @@ impl Toolbox {
             let tool = &tools[place];
             within(tool, &options).map(|()| (place, tool))
         });
-        if let Ok((place, _)) = found {
-            self.0.note_called(place);
+        // What another tool calls, no model has named.
+        if let (Ok((place, _)), None) = (&found, &options.above) {
+            self.0.note_called(*place);
         }
         let report = Report::begin(&self.0, &call, found.as_ref().ok().map(|(_, tool)| *tool));
         let ToolCall { id, name, arguments } = call;

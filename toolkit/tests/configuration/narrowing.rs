@@ -85,6 +85,10 @@ fn what_gives_or_does_nothing_is_said_to_be_ignored() {
         ),
         // Keys without anything in them are told whole.
         ("{ loopGuard: {} }", &["/loopGuard"]),
+        (
+            "{ tools: { discovery: { maxTools: 0, show: [] } } }",
+            &["/tools/discovery/maxTools", "/tools/discovery/show"],
+        ),
         ("{ tools: { exec: {} } }", &["/tools/exec"]),
         ("{ tools: { exec: { applyPatch: {} } } }", &["/tools/exec/applyPatch"]),
         ("{ tools: { exec: { applyPatch: { allowModels: [] } } } }", &["/tools/exec/applyPatch/allowModels"]),

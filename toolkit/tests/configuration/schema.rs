@@ -150,6 +150,7 @@ fn what_is_decoded_is_valid_when_it_is_written_again() {
         tools["byProvider"] = serde_json::to_value(&policy.by_provider).unwrap();
         tools["sandbox"] = serde_json::to_value(&policy.sandbox).unwrap();
         tools["subagents"] = serde_json::to_value(&policy.subagents).unwrap();
+        tools["discovery"] = serde_json::to_value(configuration.discovery()).unwrap();
         let mut again = json!({
             "tools": tools,
             "mcp": configuration.mcp(),
@@ -163,7 +164,8 @@ fn what_is_decoded_is_valid_when_it_is_written_again() {
         assert!(errors.is_empty(), "{document} became {again}: {errors:?}");
         let reloaded = Configuration::load(LoadOptions::new().program(again)).unwrap();
         let shown = |configuration: &Configuration| {
-            (configuration.tool_agent(), configuration.loop_guard(), configuration.mcp().len())
+            let guard = configuration.loop_guard();
+            (configuration.tool_agent(), guard, configuration.mcp().len(), configuration.discovery())
         };
         assert_eq!(shown(&reloaded), shown(&configuration), "{document}");
     }
@@ -225,12 +227,14 @@ fn every_key_of_the_core_is_there() {
                 "sandbox",
                 "subagents",
                 "settings",
+                "discovery",
                 "profile",
                 "allow",
                 "alsoAllow",
                 "deny",
             ],
         ),
+        ("/properties/tools/properties/discovery", &["enabled", "maxTokens", "maxTools", "show"]),
         ("/properties/tools/properties/sandbox", &rules),
         ("/properties/tools/properties/subagents", &rules),
         ("/properties/tools/properties/byProvider/additionalProperties", &rules),

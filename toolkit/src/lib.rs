@@ -42,6 +42,7 @@ mod context;
 mod cut;
 mod definition;
 mod diagnostic;
+mod dialect;
 mod error;
 mod escape;
 mod events;
@@ -82,6 +83,7 @@ pub mod testing;
 mod tool;
 mod tool_def;
 mod toolbox;
+mod views;
 mod workspace;
 
 #[doc(hidden)]
@@ -109,6 +111,10 @@ pub use context::ToolContext;
 pub use cut::{Cut, CutHint, Kept, OutputLimits, Part, Position};
 pub use definition::{Annotations, Definition};
 pub use diagnostic::{Diagnostic, Level};
+pub use dialect::{
+    CallFormatError, CallStream, Definitions, Dialect, DialectSchema, DialectTool, Loosened,
+    MAX_ARGUMENT_BYTES, MAX_CALLS, MOST_RECURSION, Strictness, UnknownDialect,
+};
 pub use error::{IntoToolError, Retry, ToolError, ToolErrorKind};
 pub use escape::{
     MAX_BLOCK_CHARS, MAX_BLOCK_LINES, MAX_LINE_CHARS, escape_block, escape_line, escape_terminal,
@@ -159,4 +165,7 @@ pub use tokio_util::sync::CancellationToken;
 pub use tool::{DynamicArgs, InvalidTool, Tool, ToolBuilder};
 pub use tool_def::{BoxFuture, FormatError, Input, Keep, Location, Run, ServiceDef, ToolDef, Truncate};
 pub use toolbox::{CallOptions, Toolbox};
+pub use views::{
+    MAX_OPEN_STEPS, Step, StepStatus, StepType, StepTypes, Steps, ToolCategory, ToolDefinition, ToolParameter,
+};
 pub use workspace::{is_path_contained, sandbox_boundary};

@@ -46,3 +46,6 @@ pub mod fs;
 pub mod runtime;
 
 mod policy;
+mod steps;
+
+pub use steps::step_types;

@@ -11,7 +11,7 @@ mod shown;
 mod text;
 mod variant;
 
-pub(crate) use json::deserialize as deserialize_unique;
+pub(crate) use json::{deserialize as deserialize_unique, parse_unique};
 pub use problem::{InvalidArguments, Problem};
 pub(crate) use repair::Repairing;
 pub use repair::{Repair, RepairKind};

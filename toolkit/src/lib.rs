@@ -43,6 +43,7 @@ mod cut;
 mod data_dir;
 mod definition;
 mod diagnostic;
+mod dialect;
 mod discovery;
 mod error;
 mod escape;
@@ -87,6 +88,7 @@ mod tokens;
 mod tool;
 mod tool_def;
 mod toolbox;
+mod views;
 mod workspace;
 
 #[doc(hidden)]
@@ -115,6 +117,10 @@ pub use cut::{Cut, CutHint, Kept, OutputLimits, Part, Position};
 pub use data_dir::DataDir;
 pub use definition::{Annotations, Definition};
 pub use diagnostic::{Diagnostic, Level};
+pub use dialect::{
+    CallFormatError, CallStream, Definitions, Dialect, DialectSchema, DialectTool, Loosened,
+    MAX_ARGUMENT_BYTES, MAX_CALLS, MOST_RECURSION, Strictness, UnknownDialect,
+};
 pub use discovery::{Discovery, DiscoverySettings, SearchHit, Showing};
 pub use error::{IntoToolError, Retry, ToolError, ToolErrorKind};
 pub use escape::{
@@ -167,4 +173,7 @@ pub use tokio_util::sync::CancellationToken;
 pub use tool::{DynamicArgs, InvalidTool, Tool, ToolBuilder};
 pub use tool_def::{BoxFuture, FormatError, Input, Keep, Location, Run, ServiceDef, ToolDef, Truncate};
 pub use toolbox::{CallOptions, Toolbox};
+pub use views::{
+    MAX_OPEN_STEPS, Step, StepStatus, StepType, StepTypes, Steps, ToolCategory, ToolDefinition, ToolParameter,
+};
 pub use workspace::{is_path_contained, sandbox_boundary};

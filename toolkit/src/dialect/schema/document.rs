@@ -1,0 +1,233 @@
+//! A schema of any draft as one of draft 2020-12 in which every part knows where it stood.
+
+use serde_json::{Map, Value};
+use std::collections::HashSet;
+
+/// Under this key stands, in every part, its place: an index into [`Document::places`]. No keyword of anybody's begins so.
+const PLACE: &str = "\u{0}place";
+
+/// Schemas nest at most this deep; what is deeper is cut.
+const DEEPEST: usize = 256;
+
+/// A schema with what is needed to follow its references and to say where a part of it stood.
+pub(super) struct Document {
+    root: Value,
+    /// The place above, and the key in it.
+    places: Vec<(usize, Box<str>)>,
+}
+
+impl Document {
+    pub(super) fn new(schema: &Value) -> Self {
+        let mut places = vec![(0, "".into())];
+        let draft = Draft::of(schema);
+        let mut root = schema.clone();
+        Reading { places: &mut places, draft }.schema(&mut root, 0, 0);
+        Self { root, places }
+    }
+
+    pub(super) fn root(&self) -> &Value {
+        &self.root
+    }
+
+    /// What a reference leads to.
+    pub(super) fn find(&self, reference: &str) -> Option<&Value> {
+        let pointer = reference.strip_prefix('#')?;
+        self.root.pointer(pointer).filter(|found| found.is_object() || found.is_boolean())
+    }
+
+    /// Where a part stood, as a JSON pointer into the schema.
+    pub(super) fn pointer(&self, part: &Map<String, Value>) -> String {
+        let mut place = place_of(part);
+        let mut keys = Vec::new();
+        while place != 0 {
+            let (above, key) = &self.places[place];
+            keys.push(key.replace('~', "~0").replace('/', "~1"));
+            place = *above;
+        }
+        keys.iter().rev().fold(String::new(), |pointer, key| pointer + "/" + key)
+    }
+}
+
+/// Whether a key is one of ours, and no keyword.
+pub(super) fn is_place(key: &str) -> bool {
+    key == PLACE
+}
+
+/// Gives a part the place of another.
+pub(super) fn stand_at(part: &mut Map<String, Value>, other: &Map<String, Value>) {
+    if let Some(place) = other.get(PLACE) {
+        part.insert(PLACE.to_owned(), place.clone());
+    }
+}
+
+fn place_of(part: &Map<String, Value>) -> usize {
+    part.get(PLACE).and_then(Value::as_u64).and_then(|place| usize::try_from(place).ok()).unwrap_or(0)
+}
+
+/// What a draft means differently from 2020-12.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Draft {
+    Four,
+    Six,
+    Seven,
+    Year2019,
+    Year2020,
+}
+
+impl Draft {
+    fn of(schema: &Value) -> Self {
+        let named = schema.get("$schema").and_then(Value::as_str).unwrap_or_default();
+        [
+            ("draft-04", Self::Four),
+            ("draft-06", Self::Six),
+            ("draft-07", Self::Seven),
+            ("2019-09", Self::Year2019),
+        ]
+        .iter()
+        .find(|(part, _)| named.contains(part))
+        .map_or(Self::Year2020, |(_, draft)| *draft)
+    }
+
+    /// Whether its validators know the keyword; those that they do not know say nothing.
+    fn knows(self, keyword: &str) -> bool {
+        let since = match keyword {
+            "const" | "contains" | "propertyNames" => Self::Six,
+            "if" | "then" | "else" => Self::Seven,
+            "dependentRequired"
+            | "dependentSchemas"
+            | "minContains"
+            | "maxContains"
+            | "unevaluatedProperties"
+            | "unevaluatedItems" => Self::Year2019,
+            "prefixItems" => Self::Year2020,
+            _ => Self::Four,
+        };
+        self >= since
+    }
+}
+
+struct Reading<'a> {
+    places: &'a mut Vec<(usize, Box<str>)>,
+    draft: Draft,
+}
+
+impl Reading<'_> {
+    fn schema(&mut self, schema: &mut Value, place: usize, depth: usize) {
+        if depth > DEEPEST {
+            *schema = Value::Bool(true);
+        }
+        let Value::Object(members) = schema else { return };
+        members.retain(|key, _| self.draft.knows(key));
+        if self.draft <= Draft::Seven {
+            forget_beside_references(members);
+        }
+        if self.draft < Draft::Year2020 {
+            modernise(members);
+        }
+        for (key, member) in members.iter_mut() {
+            match (holds(key), member) {
+                (Holds::Schema, member) => {
+                    let here = self.place(place, key);
+                    self.schema(member, here, depth + 1);
+                }
+                (Holds::Schemas, Value::Array(items)) => {
+                    let above = self.place(place, key);
+                    for (index, item) in items.iter_mut().enumerate() {
+                        let here = self.place(above, &index.to_string());
+                        self.schema(item, here, depth + 1);
+                    }
+                }
+                (Holds::SchemasByName, Value::Object(parts)) => {
+                    let above = self.place(place, key);
+                    for (name, part) in parts.iter_mut() {
+                        let here = self.place(above, name);
+                        self.schema(part, here, depth + 1);
+                    }
+                }
+                _ => {}
+            }
+        }
+        members.insert(PLACE.to_owned(), place.into());
+    }
+
+    fn place(&mut self, above: usize, key: &str) -> usize {
+        self.places.push((above, key.into()));
+        self.places.len() - 1
+    }
+}
+
+/// What stands under a keyword.
+pub(super) enum Holds {
+    Schema,
+    Schemas,
+    SchemasByName,
+    Something,
+}
+
+pub(super) fn holds(keyword: &str) -> Holds {
+    match keyword {
+        "items"
+        | "additionalProperties"
+        | "not"
+        | "if"
+        | "then"
+        | "else"
+        | "contains"
+        | "propertyNames"
+        | "unevaluatedItems"
+        | "unevaluatedProperties"
+        | "contentSchema" => Holds::Schema,
+        "allOf" | "anyOf" | "oneOf" | "prefixItems" => Holds::Schemas,
+        "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas" => {
+            Holds::SchemasByName
+        }
+        _ => Holds::Something,
+    }
+}
+
+/// Up to draft 7 a reference says all there is.
+fn forget_beside_references(members: &mut Map<String, Value>) {
+    if members.get("$ref").is_some_and(Value::is_string) {
+        members.retain(|key, _| {
+            matches!(key.as_str(), "$ref" | "$schema" | "$defs" | "definitions" | "description" | "default")
+        });
+    }
+}
+
+/// Writes what was said in other words then as it is said now.
+fn modernise(members: &mut Map<String, Value>) {
+    match members.remove("items") {
+        Some(tuple @ Value::Array(_)) => {
+            let rest = members.remove("additionalItems");
+            members.insert("prefixItems".into(), tuple);
+            if let Some(rest) = rest {
+                members.insert("items".into(), rest);
+            }
+        }
+        Some(items) => {
+            members.insert("items".into(), items);
+        }
+        None => {}
+    }
+    for (exclusive, bound) in [("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")] {
+        if let Some(Value::Bool(is_exclusive)) = members.get(exclusive).cloned() {
+            members.remove(exclusive);
+            if let (true, Some(value)) = (is_exclusive, members.remove(bound)) {
+                members.insert(exclusive.into(), value);
+            }
+        }
+    }
+    if let Some(Value::Object(dependencies)) = members.remove("dependencies") {
+        let (lists, schemas): (Map<_, _>, Map<_, _>) =
+            dependencies.into_iter().partition(|(_, value)| value.is_array());
+        members.insert("dependentRequired".into(), lists.into());
+        members.insert("dependentSchemas".into(), schemas.into());
+    }
+}
+
+/// The names of the properties that a list names, each once.
+pub(super) fn names(list: Option<&Value>) -> Vec<&str> {
+    let mut seen = HashSet::new();
+    let names = list.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    names.filter(|name| seen.insert(*name)).collect()
+}

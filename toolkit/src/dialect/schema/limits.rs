@@ -1,0 +1,60 @@
+//! How large a strict schema may be, by OpenAI's guide to structured outputs.
+
+use super::{Loosened, Rewriter};
+use serde_json::Value;
+
+const MOST_PROPERTIES: usize = 5000;
+const MOST_LEVELS: usize = 10;
+const MOST_VALUES: usize = 1000;
+const MOST_CHARACTERS: usize = 120_000;
+
+#[derive(Default)]
+struct Size {
+    properties: usize,
+    levels: usize,
+    values: usize,
+    characters: usize,
+}
+
+impl Rewriter<'_> {
+    /// Whether the schema is small enough to be strict.
+    pub(super) fn check_limits(&mut self, schema: &Value) {
+        let mut size = Size::default();
+        measure(schema, 0, &mut size);
+        let Size { properties, levels, values, characters } = size;
+        let over = [
+            (properties, MOST_PROPERTIES, "properties"),
+            (levels, MOST_LEVELS, "levels of objects and lists"),
+            (values, MOST_VALUES, "values of enums"),
+            (characters, MOST_CHARACTERS, "characters of names and of values of enums"),
+        ];
+        let over = over.iter().find(|(count, most, _)| count > most);
+        if let (Some((count, most, what)), None) = (over, &self.impossible) {
+            self.impossible = Some(Loosened {
+                pointer: String::new(),
+                keyword: "properties".to_owned(),
+                reason: format!("it has {count} {what}, and a strict schema at most {most}"),
+            });
+        }
+    }
+}
+
+fn measure(schema: &Value, level: usize, size: &mut Size) {
+    let characters = |text: &str| text.chars().count();
+    if let Some(values) = schema.get("enum").and_then(Value::as_array) {
+        size.values += values.len();
+        size.characters += values.iter().filter_map(Value::as_str).map(characters).sum::<usize>();
+    }
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let items = schema.get("items");
+    let level = if properties.is_some() || items.is_some() { level + 1 } else { level };
+    size.levels = size.levels.max(level);
+    for (name, property) in properties.into_iter().flatten() {
+        size.properties += 1;
+        size.characters += characters(name);
+        measure(property, level, size);
+    }
+    for inner in schema.get("anyOf").and_then(Value::as_array).into_iter().flatten().chain(items) {
+        measure(inner, level, size);
+    }
+}

@@ -1,0 +1,83 @@
+//! The root of a schema: always one object.
+
+use super::flatten::one_object;
+use super::kind;
+use super::profile::Writing;
+use super::{Rewriter, words};
+use serde_json::{Map, Value, json};
+
+impl Rewriter<'_> {
+    /// The whole schema, with marks.
+    pub(super) fn root(&mut self) -> Value {
+        let document = self.document;
+        let root = document.root();
+        let own = root.as_object().cloned().unwrap_or_default();
+        let is_put_together = ["$ref", "allOf", "anyOf", "oneOf", "unevaluatedProperties"]
+            .iter()
+            .any(|key| own.contains_key(*key));
+        let mut sentences = Vec::new();
+        let mut one = if is_put_together { self.root_as_one(root, &own, &mut sentences) } else { own };
+        // Arguments are an object, whatever a schema says.
+        one.insert("type".into(), "object".into());
+        for key in ["const", "enum"] {
+            if one.shift_remove(key).is_some() {
+                self.lose(&one, key, "arguments are described by their properties alone");
+            }
+        }
+        for key in self.profile.not_at_root {
+            if one.shift_remove(*key).is_some() {
+                self.lose(&one, key, "this dialect does not take it at the root");
+            }
+        }
+        if matches!(self.profile.writing, Writing::Flat { .. }) {
+            for key in ["not", "if"] {
+                if one.contains_key(key) {
+                    self.lose(&one, key, "this dialect does not say it");
+                }
+            }
+        }
+        let written = match self.profile.writing {
+            Writing::Flat { .. } => self.flat_object(&one, &mut sentences),
+            Writing::Whole { .. } | Writing::AsItIs => self.whole(&Value::Object(one.clone())),
+        };
+        let mut written = match written {
+            Value::Object(members) => members,
+            _ => Map::new(),
+        };
+        if let (Writing::Flat { .. }, Some(text)) = (self.profile.writing, one.get("description")) {
+            written.shift_insert(0, "description".into(), text.clone());
+        }
+        written.entry("properties").or_insert_with(|| json!({}));
+        words::add(&mut written, &sentences);
+        written.into()
+    }
+
+    /// A root that is put together of others, as one object.
+    fn root_as_one(
+        &mut self,
+        root: &Value,
+        own: &Map<String, Value>,
+        sentences: &mut Vec<String>,
+    ) -> Map<String, Value> {
+        let apart = self.apart(root);
+        let mut alternatives = apart.alternatives;
+        let is_object = |schema: &Map<String, Value>| {
+            kind::stated(schema).is_none_or(|kinds| kinds.contains(&kind::Kind::Object))
+        };
+        alternatives.retain(is_object);
+        if alternatives.len() > 1 {
+            let key = ["oneOf", "anyOf", "allOf", "$ref"].into_iter().find(|key| own.contains_key(*key));
+            self.lose(
+                own,
+                key.unwrap_or("anyOf"),
+                "this dialect takes no variants at the root: which properties go together is not said",
+            );
+            sentences.extend(words::variants(&alternatives));
+        }
+        let mut one = one_object(alternatives).unwrap_or_default();
+        for (key, value) in apart.said {
+            one.entry(key).or_insert(value);
+        }
+        one
+    }
+}

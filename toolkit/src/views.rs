@@ -1,0 +1,235 @@
+//! Tools and their calls as user interfaces show them.
+
+mod step;
+mod steps;
+
+pub use step::{Step, StepStatus, StepType};
+pub use steps::{MAX_OPEN_STEPS, StepTypes, Steps};
+
+use crate::definition::Definition;
+use crate::dialect::Dialect;
+use crate::error::ToolError;
+use crate::source::Source;
+use crate::tool::Tool;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// A tool as a user interface lists it.
+///
+/// ```
+/// use toolkit::prelude::*;
+/// use toolkit::{ToolCategory, ToolDefinition};
+///
+/// /// Looks up the weather.
+/// #[tool(read_only, title = "Weather")]
+/// async fn weather(
+///     /// Where.
+///     city: String,
+///     /// In how many days.
+///     days: Option<u8>,
+/// ) {}
+///
+/// # fn main() -> Result<(), ToolError> {
+/// let view = ToolDefinition::of(&toolkit::tool_ref!(weather))?;
+/// assert_eq!((view.id.as_str(), view.name.as_str()), ("weather", "Weather"));
+/// assert_eq!(view.parameters[1].kind, "integer");
+/// assert!(view.parameters[0].required && view.auto_execute && view.category == ToolCategory::Custom);
+/// # Ok(()) }
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ToolDefinition {
+    /// The name that models call it by.
+    pub id: String,
+    /// Its name for people.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// What it is called with.
+    pub parameters: Vec<ToolParameter>,
+    /// Whether it can be used.
+    pub enabled: bool,
+    /// Whether it runs without a question where no rule says otherwise.
+    pub auto_execute: bool,
+    /// What kind of tool it is.
+    pub category: ToolCategory,
+    /// An icon.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub icon: Option<String>,
+    /// Where it comes from.
+    pub source: Source,
+    /// The server that it is of, where it is one's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_id: Option<String>,
+    /// What that is called.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_name: Option<String>,
+}
+
+/// A parameter of a tool as a user interface shows it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ToolParameter {
+    /// Its name.
+    pub name: String,
+    /// Its type in a word, such as `string`; several with `|` between them; `any` where it takes every one.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// What it means.
+    pub description: String,
+    /// Whether it has to be there.
+    pub required: bool,
+    /// The values that it takes, where they are named.
+    #[serde(rename = "enum", default, skip_serializing_if = "Option::is_none")]
+    pub options: Option<Vec<Value>>,
+}
+
+/// What kind of tool it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum ToolCategory {
+    /// Of a crate that the host calls core.
+    Builtin,
+    /// Of anybody else.
+    Custom,
+    /// Of a server of the Model Context Protocol.
+    Mcp,
+}
+
+impl From<&Source> for ToolCategory {
+    fn from(source: &Source) -> Self {
+        match source {
+            Source::Core => Self::Builtin,
+            Source::Mcp { .. } => Self::Mcp,
+            Source::Plugin { .. } | Source::Channel { .. } | Source::Client { .. } | Source::Runtime => {
+                Self::Custom
+            }
+        }
+    }
+}
+
+impl ToolDefinition {
+    /// What is shown of a tool.
+    ///
+    /// # Errors
+    ///
+    /// When the types of its parameters state a schema that is not valid.
+    pub fn of(tool: &Tool) -> Result<Self, ToolError> {
+        let source = tool.source().clone();
+        let server = match &source {
+            Source::Mcp { server } => Some(server.to_string()),
+            _ => None,
+        };
+        Ok(Self {
+            name: tool.title().to_owned(),
+            // What a server or a client says of its tools lets none of them run.
+            auto_execute: !source.is_remote()
+                && (tool.is_auto_execute() || tool.annotations().read_only_hint),
+            category: ToolCategory::from(&source),
+            icon: tool.icon().map(str::to_owned),
+            server_id: server.clone(),
+            server_name: server,
+            source,
+            ..Self::from(tool.definition()?)
+        })
+    }
+}
+
+impl From<Definition> for ToolDefinition {
+    /// Of a tool of which no more is known: its source is the host.
+    fn from(definition: Definition) -> Self {
+        Self {
+            name: definition.title.unwrap_or_else(|| definition.name.clone()),
+            id: definition.name,
+            description: definition.description,
+            parameters: parameters(&definition.input_schema),
+            enabled: true,
+            auto_execute: definition.annotations.read_only_hint,
+            category: ToolCategory::Custom,
+            icon: None,
+            source: Source::Runtime,
+            server_id: None,
+            server_name: None,
+        }
+    }
+}
+
+/// The properties at the root of a schema, those of its variants included.
+fn parameters(schema: &Value) -> Vec<ToolParameter> {
+    // Without references, and with one object at the root.
+    let schema = Dialect::Anthropic.schema(schema).schema;
+    let is_required = |name: &str| {
+        let required = schema.get("required").and_then(Value::as_array);
+        required.is_some_and(|required| required.iter().any(|other| other == name))
+    };
+    let properties = schema.get("properties").and_then(Value::as_object);
+    properties
+        .into_iter()
+        .flatten()
+        .map(|(name, property)| ToolParameter {
+            name: name.clone(),
+            kind: kind(property),
+            description: property.get("description").and_then(Value::as_str).unwrap_or_default().to_owned(),
+            required: is_required(name),
+            options: options(property),
+        })
+        .collect()
+}
+
+fn options(property: &Value) -> Option<Vec<Value>> {
+    match (property.get("const"), property.get("enum")) {
+        (Some(value), _) => Some(vec![value.clone()]),
+        (None, Some(Value::Array(values))) => Some(values.clone()),
+        _ => None,
+    }
+}
+
+fn kind(property: &Value) -> String {
+    let mut kinds: Vec<String> = Vec::new();
+    add_kinds(property, &mut kinds);
+    if kinds.is_empty() || kinds.iter().any(|kind| kind == "any") {
+        "any".to_owned()
+    } else {
+        kinds.join(" | ")
+    }
+}
+
+fn add_kinds(property: &Value, kinds: &mut Vec<String>) {
+    let mut add = |kind: &str| {
+        if !kinds.iter().any(|other| other == kind) {
+            kinds.push(kind.to_owned());
+        }
+    };
+    match property.get("type") {
+        Some(Value::String(kind)) => return add(kind),
+        Some(Value::Array(several)) => return several.iter().filter_map(Value::as_str).for_each(add),
+        _ => {}
+    }
+    if let Some(values) = options(property) {
+        for value in values {
+            add(match value {
+                Value::Null => "null",
+                Value::Bool(_) => "boolean",
+                Value::Number(_) => "number",
+                Value::String(_) => "string",
+                Value::Array(_) => "array",
+                Value::Object(_) => "object",
+            });
+        }
+        return;
+    }
+    let options = ["anyOf", "oneOf"].iter().find_map(|key| property.get(*key)?.as_array());
+    match (options, property.get("allOf").and_then(Value::as_array)) {
+        (Some(options), _) => options.iter().for_each(|option| add_kinds(option, kinds)),
+        (None, Some(parts)) => {
+            // Each says something of it; the first that says a type says it for all.
+            if let Some(part) = parts.iter().find(|part| part.get("type").is_some()) {
+                add_kinds(part, kinds);
+            }
+        }
+        (None, None) => add("any"),
+    }
+}

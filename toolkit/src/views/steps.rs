@@ -1,0 +1,174 @@
+//! The steps of a session, from its calls and what is told of them.
+
+use super::step::{Step, StepStatus, StepType};
+use crate::ask::Question;
+use crate::call::{CallArguments, ToolCall};
+use crate::events::{CallEvent, Event, Progress};
+use crate::history;
+use crate::tool::Tool;
+use crate::toolbox::Toolbox;
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// How many steps are followed at once. Of more, the oldest is forgotten: it is shown as it was.
+pub const MAX_OPEN_STEPS: usize = 10_000;
+
+/// Which tools are steps of which kind: by name, else by group; any other is [`StepType::ToolCall`].
+///
+/// The core knows no tool; who brings tools says what they are drawn as, `builtin_tools::step_types()` for instance.
+#[derive(Debug, Clone, Default)]
+pub struct StepTypes {
+    names: BTreeMap<String, StepType>,
+    groups: BTreeMap<String, StepType>,
+}
+
+impl StepTypes {
+    /// No kinds but the general one.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The tool of this name is such a step. What is said later counts.
+    #[must_use]
+    pub fn tool(mut self, name: impl Into<String>, kind: StepType) -> Self {
+        self.names.insert(name.into(), kind);
+        self
+    }
+
+    /// All tools of this group are such steps, but those that are named.
+    #[must_use]
+    pub fn group(mut self, group: impl Into<String>, kind: StepType) -> Self {
+        self.groups.insert(group.into(), kind);
+        self
+    }
+
+    /// What a call of the tool is.
+    pub fn of(&self, tool: &Tool) -> StepType {
+        // Who runs elsewhere may call itself what it wants.
+        if tool.source().is_remote() {
+            return StepType::ToolCall;
+        }
+        let named = self.names.get(tool.name()).copied();
+        named.or_else(|| tool.groups().find_map(|group| self.groups.get(group)).copied()).unwrap_or_default()
+    }
+}
+
+/// Follows the calls of a session, and says what their steps have become.
+///
+/// ```
+/// use serde_json::json;
+/// use toolkit::prelude::*;
+/// use toolkit::{StepStatus, StepType, StepTypes, Steps, ToolCall};
+///
+/// /// Greets.
+/// #[tool(read_only)]
+/// async fn greet(name: String) -> String {
+///     format!("Hello, {name}!")
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), toolkit::BuildError> {
+/// let toolkit = Toolkit::empty().tool(toolkit::tool_ref!(greet)).build()?;
+/// let toolbox = toolkit.toolbox(&Caller::new().with_session("s")).await;
+/// let mut events = toolbox.events();
+/// let mut steps = Steps::new(StepTypes::new().tool("greet", StepType::Read));
+///
+/// let call = ToolCall::new("1", "greet", json!({ "name": "Ada" }));
+/// assert_eq!(steps.call(&toolbox, &call, 0).status, StepStatus::Pending);
+/// toolbox.call(call).await;
+/// let mut seen = Vec::new();
+/// while let Some(event) = events.try_next() {
+///     seen.extend(steps.event(&event));
+/// }
+/// let last = seen.last().expect("it ended");
+/// assert_eq!((last.status, last.result.as_deref()), (StepStatus::Completed, Some("Hello, Ada!")));
+/// # Ok(()) }
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Steps {
+    types: StepTypes,
+    open: HashMap<String, Step>,
+    /// In the order in which they began.
+    order: VecDeque<String>,
+}
+
+impl Steps {
+    /// Follows nothing yet.
+    pub fn new(types: StepTypes) -> Self {
+        Self { types, ..Self::default() }
+    }
+
+    /// Begins with a call that a model asked for, before it runs. What is secret among its arguments is left out; arguments of which
+    /// nobody can tell, since they are no JSON or there is no such tool, are left out whole.
+    pub fn call(&mut self, toolbox: &Toolbox, call: &ToolCall, turn_index: u32) -> Step {
+        let tool = toolbox.tool(&call.name);
+        let kind = tool.map_or(StepType::ToolCall, |tool| self.types.of(tool));
+        let arguments = tool.and_then(|tool| shown(tool, &call.arguments)).unwrap_or_default();
+        let call = ToolCall::new(call.id.clone(), call.name.clone(), arguments);
+        let mut step = Step::pending(call, kind, now(), turn_index);
+        if let Some(tool) = tool {
+            tool.title().clone_into(&mut step.title);
+        }
+        if self.open.insert(step.id.clone(), step.clone()).is_none() {
+            self.order.push_back(step.id.clone());
+        }
+        while self.order.len() > MAX_OPEN_STEPS {
+            if let Some(oldest) = self.order.pop_front() {
+                self.open.remove(&oldest);
+            }
+        }
+        step
+    }
+
+    /// Takes what happened to a call; the step as it is then, where that changed something of it. One that is over is followed no
+    /// more.
+    pub fn event(&mut self, event: &CallEvent) -> Option<Step> {
+        let step = self.open.get_mut(&event.call_id)?;
+        match &event.event {
+            Event::Started | Event::Allowed { .. } => step.status = StepStatus::Running,
+            Event::Asked { ask } => {
+                step.status = StepStatus::AwaitingConfirmation;
+                match ask.question() {
+                    Question::Approve(ask) => step.description.clone_from(&ask.title),
+                    Question::Elicit(elicitation) => step.description.clone_from(&elicitation.message),
+                }
+                if step.kind == StepType::Bash {
+                    step.kind = StepType::BashConfirm;
+                }
+            }
+            Event::Progress(Progress { message: Some(message), .. }) => {
+                step.status = StepStatus::Running;
+                step.description.clone_from(message);
+            }
+            Event::Metadata { title: Some(title), .. } => step.title.clone_from(title),
+            Event::Finished { result, .. } => step.finish(result),
+            Event::Interrupted => {
+                step.status = StepStatus::Failed;
+                step.error = Some("it was interrupted".to_owned());
+            }
+            _ => return None,
+        }
+        let step = step.clone();
+        if matches!(step.status, StepStatus::Completed | StepStatus::Failed) {
+            self.open.remove(&step.id);
+            self.order.retain(|id| *id != step.id);
+        }
+        Some(step)
+    }
+}
+
+/// The arguments without what is secret.
+fn shown(tool: &Tool, arguments: &CallArguments) -> Option<CallArguments> {
+    let mut value = match arguments {
+        CallArguments::Json(value) => value.clone(),
+        CallArguments::Text(text) if text.trim().is_empty() => Value::Object(Map::new()),
+        CallArguments::Text(text) => serde_json::from_str(text).ok()?,
+    };
+    history::secrets::strip(tool.compiled().ok()?, &mut value);
+    Some(CallArguments::Json(value))
+}
+
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}

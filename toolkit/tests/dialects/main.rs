@@ -1,0 +1,13 @@
+//! Definitions, calls and results in the dialects of providers.
+
+#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
+
+mod calls;
+mod golden;
+mod names;
+mod properties;
+mod random;
+mod rendering;
+mod schemas;
+mod streams;
+mod subset;

@@ -1,0 +1,156 @@
+//! What always holds of a schema in a dialect, at random.
+
+use super::random::{Flavour, Random, schema, value};
+use super::subset;
+use jsonschema::{Draft, Validator};
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+use toolkit::{CallArguments, Definition, Dialect};
+
+fn validator(schema: &Value) -> Validator {
+    jsonschema::options().with_draft(Draft::Draft202012).build(schema).unwrap()
+}
+
+/// A definition of a tool with this schema.
+pub(crate) fn definition(name: &str, schema: &Value) -> Definition {
+    let wire = json!({"name": name, "description": "Does something.", "inputSchema": schema,
+        "annotations": {"readOnlyHint": false, "idempotentHint": false}});
+    serde_json::from_value(wire).unwrap()
+}
+
+/// A value as a model writes it that is held to a strict schema: what is absent is `null`. `None` where it does not fit.
+fn filled(value: &Value, schema: &Value) -> Option<Value> {
+    let part = schema.as_object()?;
+    if let Some(options) = part.get("anyOf").and_then(Value::as_array) {
+        return options.iter().find_map(|option| filled(value, option));
+    }
+    let whole = match value {
+        Value::Object(members) => {
+            let properties = part.get("properties").and_then(Value::as_object)?;
+            let mut whole = Map::new();
+            for (name, property) in properties {
+                let member = match members.get(name) {
+                    Some(member) => filled(member, property)?,
+                    None => Value::Null,
+                };
+                whole.insert(name.clone(), member);
+            }
+            if members.keys().any(|name| !properties.contains_key(name)) {
+                return None;
+            }
+            Value::Object(whole)
+        }
+        Value::Array(items) => {
+            let each = part.get("items")?;
+            Value::Array(items.iter().map(|item| filled(item, each)).collect::<Option<_>>()?)
+        }
+        other => other.clone(),
+    };
+    validator(schema).is_valid(&whole).then_some(whole)
+}
+
+/// The value without what is `null` in objects.
+fn bare(value: &Value) -> Value {
+    match value {
+        Value::Object(members) => members
+            .iter()
+            .filter(|(_, member)| !member.is_null())
+            .map(|(name, member)| (name.clone(), bare(member)))
+            .collect(),
+        Value::Array(items) => items.iter().map(bare).collect(),
+        other => other.clone(),
+    }
+}
+
+/// How many checks were of something.
+#[derive(Default)]
+struct Seen {
+    values: usize,
+    strict: usize,
+    dropped: usize,
+}
+
+fn check(seed: u64, flavour: Flavour, count: &mut Seen) {
+    let mut random = Random::new(seed);
+    let own = schema(&mut random, flavour);
+    // A schema that means nothing is none of a tool.
+    let Ok(original) = jsonschema::options().with_draft(Draft::Draft202012).build(&own) else { return };
+    let values: Vec<Value> = (0..12)
+        .map(|_| value(&mut random, &own, &own, 0))
+        .filter(|value| value.is_object() && original.is_valid(value))
+        .collect();
+    count.values += values.len();
+    for dialect in Dialect::ALL {
+        let said = dialect.schema(&own);
+        if *dialect == Dialect::Mcp {
+            assert_eq!(said.schema, own);
+            continue;
+        }
+        let is_strict = dialect.is_strict() && said.not_strict.is_none();
+        let fault = subset::fault(*dialect, &said.schema, is_strict);
+        assert_eq!(fault, None, "{dialect}: {} of {own}", said.schema);
+        for loss in &said.loosened {
+            let stands = loss.pointer.is_empty() || own.pointer(&loss.pointer).is_some();
+            assert!(stands, "{dialect}: {loss:?} of {own}");
+        }
+        let shown = validator(&said.schema);
+        if !is_strict {
+            for value in &values {
+                assert!(shown.is_valid(value), "{dialect}: {value}\n{own}\n{}", said.schema);
+            }
+            continue;
+        }
+        count.strict += 1;
+        let definitions = dialect.definitions([definition("t", &own)]);
+        for value in &values {
+            let written = filled(value, &said.schema);
+            let written = written.unwrap_or_else(|| panic!("{dialect}: {value}\n{own}\n{}", said.schema));
+            let item = json!({"type": "function_call", "call_id": "1", "name": "t", "arguments": written.to_string()});
+            let message = json!({"tool_calls": [{"id": "1", "type": "function",
+                "function": {"name": "t", "arguments": written.to_string()}}]});
+            let is_chat = *dialect == Dialect::OpenAiChatStrict;
+            let calls = definitions.parse(if is_chat { &message } else { &item }).unwrap();
+            let read = match &calls[0].arguments {
+                CallArguments::Text(text) => serde_json::from_str(text).unwrap(),
+                CallArguments::Json(value) => value.clone(),
+                other => panic!("{other:?}"),
+            };
+            count.dropped += usize::from(read != written);
+            assert!(
+                original.is_valid(&read),
+                "{dialect}: {value} written {written} read {read}\n{own}\n{}",
+                said.schema
+            );
+            assert_eq!(bare(&read), bare(value), "{dialect}: written {written}\n{own}\n{}", said.schema);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_fits_a_schema_fits_it_in_every_dialect(seed: u64) {
+        check(seed, Flavour::Any, &mut Seen::default());
+    }
+
+    #[test]
+    fn strict_arguments_are_read_back(seed: u64) {
+        check(seed, Flavour::Closed, &mut Seen::default());
+    }
+}
+
+#[test]
+fn the_random_schemas_are_of_every_kind() {
+    let count = std::env::var("TOOLKIT_SCHEMAS").ok().and_then(|count| count.parse().ok()).unwrap_or(300);
+    let mut any = Seen::default();
+    let mut closed = Seen::default();
+    for seed in 0..count {
+        check(seed, Flavour::Any, &mut any);
+        check(seed, Flavour::Closed, &mut closed);
+    }
+    // Else the properties above would hold of nothing.
+    assert!(any.values > 1000, "{} values", any.values);
+    assert!(closed.strict > 100, "{} strict schemas", closed.strict);
+    assert!(closed.dropped > 100, "{} values with nulls that were dropped", closed.dropped);
+}

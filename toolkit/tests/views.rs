@@ -1,0 +1,205 @@
+//! Tools and their calls as user interfaces show them.
+
+#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
+
+use serde_json::{Value, json};
+use std::sync::Arc;
+use toolkit::prelude::*;
+use toolkit::{
+    Answer, Definition, MAX_OPEN_STEPS, ScriptedApprover, Source, StepStatus, StepType, StepTypes, Steps,
+    Tool, ToolCall, ToolDefinition, tool_ref,
+};
+
+/// Sends something.
+#[tool(title = "Send", icon = "mail", group = "post")]
+async fn send(
+    ctx: &ToolContext,
+    /// To whom.
+    to: String,
+    /// How.
+    #[arg(secret)]
+    key: String,
+    /// How often.
+    times: Option<u32>,
+) -> Result<ToolOutput, ToolError> {
+    ctx.ask(toolkit::Ask::new("send", "send it")).await?;
+    if to == "nobody" {
+        return Err(ToolError::not_found("there is nobody of that name"));
+    }
+    Ok(ToolOutput::text(format!("sent with {}", key.len() + times.map_or(0, |n| n as usize)))
+        .with_title("Sent"))
+}
+
+/// Sends.
+#[tool(read_only, group = "post")]
+async fn look() {}
+
+#[test]
+fn a_tool_is_shown_with_its_own_names() {
+    let view = ToolDefinition::of(&tool_ref!(send)).unwrap();
+    assert_eq!(
+        serde_json::to_value(&view).unwrap(),
+        json!({
+            "id": "send", "name": "Send", "description": "Sends something.",
+            "parameters": [
+                {"name": "to", "type": "string", "description": "To whom.", "required": true},
+                {"name": "key", "type": "string", "description": "How.", "required": true},
+                {"name": "times", "type": "integer", "description": "How often.", "required": false},
+            ],
+            "enabled": true, "autoExecute": false, "category": "custom", "icon": "mail", "source": {"kind": "runtime"},
+        })
+    );
+    let of_server = Tool::builder("files__read")
+        .description("Reads.")
+        .read_only()
+        .source(Source::mcp("files"))
+        .build(|_, _| async { "x" })
+        .unwrap();
+    let view = serde_json::to_value(ToolDefinition::of(&of_server).unwrap()).unwrap();
+    assert_eq!([&view["category"], &view["serverId"], &view["serverName"]], ["mcp", "files", "files"]);
+    // What a server says of its own tool lets nothing run.
+    assert_eq!(view["autoExecute"], false);
+    assert_eq!(serde_json::from_value::<ToolDefinition>(view.clone()).unwrap().id, "files__read");
+}
+
+#[test]
+fn parameters_are_shown_in_a_word() {
+    let schema = json!({"type": "object", "required": ["ref"], "properties": {
+        "ref": {"$ref": "#/$defs/color"},
+        "any": {},
+        "several": {"type": ["string", "null"]},
+        "union": {"anyOf": [{"type": "integer"}, {"type": "array", "items": {}}]},
+        "values": {"enum": ["a", 1, null]},
+        "both": {"allOf": [{"type": "string"}, {"minLength": 1}]},
+        "constant": {"const": true},
+    }, "$defs": {"color": {"type": "string", "enum": ["red", "blue"]}}});
+    let wire = json!({"name": "t", "description": "", "inputSchema": schema,
+        "annotations": {"readOnlyHint": true, "idempotentHint": false}});
+    let view = ToolDefinition::from(serde_json::from_value::<Definition>(wire).unwrap());
+    let shown: Vec<(String, String, bool, Value)> = view
+        .parameters
+        .into_iter()
+        .map(|parameter| (parameter.name, parameter.kind, parameter.required, json!(parameter.options)))
+        .collect();
+    let expected = [
+        ("ref", "string", true, json!(["red", "blue"])),
+        ("any", "any", false, json!(null)),
+        ("several", "string | null", false, json!(null)),
+        ("union", "integer | array", false, json!(null)),
+        ("values", "string | number | null", false, json!(["a", 1, null])),
+        ("both", "string", false, json!(null)),
+        ("constant", "boolean", false, json!([true])),
+    ];
+    let expected =
+        expected.map(|(name, kind, required, options)| (name.to_owned(), kind.to_owned(), required, options));
+    assert_eq!(shown, expected);
+}
+
+/// What each event of the calls made of their steps.
+async fn steps_of(
+    calls: Vec<ToolCall>,
+    types: StepTypes,
+    answers: Vec<Answer>,
+) -> Vec<(String, StepType, StepStatus)> {
+    let toolkit = Toolkit::empty()
+        .tool(tool_ref!(send))
+        .tool(tool_ref!(look))
+        .approver(Arc::new(ScriptedApprover::new(answers)))
+        .build()
+        .unwrap();
+    let toolbox = toolkit.toolbox(&Caller::new().with_session("s")).await;
+    let mut events = toolbox.events();
+    let mut steps = Steps::new(types);
+    let mut seen = Vec::new();
+    for call in calls {
+        let step = steps.call(&toolbox, &call, 3);
+        assert_eq!(step.turn_index, 3);
+        assert!(!serde_json::to_string(&step).unwrap().contains("hush"), "{step:?}");
+        seen.push((step.title, step.kind, step.status));
+        toolbox.call(call).await;
+        while let Some(event) = events.try_next() {
+            if let Some(step) = steps.event(&event) {
+                seen.push((step.title, step.kind, step.status));
+            }
+        }
+    }
+    seen
+}
+
+fn call(to: &str) -> ToolCall {
+    ToolCall::new(to, "send", json!({"to": to, "key": "hush"}))
+}
+
+#[tokio::test]
+async fn a_call_is_followed_to_its_end() {
+    use StepStatus::{AwaitingConfirmation, Completed, Failed, Pending, Running};
+    use StepType::{Bash, BashConfirm, Read, ToolCall as Other};
+    let types = StepTypes::new().tool("send", Bash).group("post", Read);
+    let allow = || vec![Answer::allow(); 4];
+    let last = |seen: Vec<(String, StepType, StepStatus)>| seen.into_iter().last().unwrap();
+    let seen = steps_of(vec![call("ada")], types.clone(), allow()).await;
+    assert_eq!(seen[0], ("Send".to_owned(), Bash, Pending));
+    assert!(
+        seen.iter().any(|step| *step == ("Send".to_owned(), BashConfirm, AwaitingConfirmation)),
+        "{seen:?}"
+    );
+    assert!(seen.iter().any(|(_, _, status)| *status == Running), "{seen:?}");
+    assert_eq!(last(seen), ("Sent".to_owned(), BashConfirm, Completed));
+
+    let seen = steps_of(vec![call("nobody")], types.clone(), allow()).await;
+    assert_eq!(last(seen).2, Failed);
+    // Refused before it begins, and of no tool at all.
+    let refused = ToolCall::new("1", "send", "not JSON at all, hush");
+    assert_eq!(last(steps_of(vec![refused], types.clone(), allow()).await).2, Failed);
+    let unknown = ToolCall::new("1", "other", json!({"key": "hush"}));
+    assert_eq!(
+        last(steps_of(vec![unknown], types.clone(), allow()).await),
+        ("other".to_owned(), Other, Failed)
+    );
+    let grouped = ToolCall::new("1", "look", json!({}));
+    assert_eq!(last(steps_of(vec![grouped], types, allow()).await).1, Read);
+}
+
+#[tokio::test]
+async fn what_is_followed_is_bounded() {
+    let toolbox = Toolkit::empty().build().unwrap().toolbox(&Caller::new()).await;
+    let mut steps = Steps::new(StepTypes::new());
+    for number in 0..=MAX_OPEN_STEPS {
+        steps.call(&toolbox, &ToolCall::new(number.to_string(), "x", json!({})), 0);
+    }
+    let debug = format!("{steps:?}");
+    assert!(debug.contains("id: \"10000\"") && !debug.contains("id: \"0\""));
+}
+
+#[test]
+fn words_are_those_of_the_interface() {
+    for (kind, word) in [
+        (StepType::Bash, "bash"),
+        (StepType::BashConfirm, "bash-confirm"),
+        (StepType::Read, "read"),
+        (StepType::Write, "write"),
+        (StepType::Edit, "edit"),
+        (StepType::Glob, "glob"),
+        (StepType::Grep, "grep"),
+        (StepType::Skill, "skill"),
+        (StepType::Delegate, "delegate"),
+        (StepType::ToolCall, "tool_call"),
+    ] {
+        assert_eq!(serde_json::to_value(kind).unwrap(), word);
+    }
+    for (status, word) in [
+        (StepStatus::Pending, "pending"),
+        (StepStatus::Running, "running"),
+        (StepStatus::Completed, "completed"),
+        (StepStatus::Failed, "failed"),
+        (StepStatus::AwaitingConfirmation, "awaiting-confirmation"),
+    ] {
+        assert_eq!(serde_json::to_value(status).unwrap(), word);
+    }
+    let step = toolkit::Step::pending(ToolCall::new("1", "x", json!({})), StepType::Read, 5, 2);
+    assert_eq!(
+        serde_json::to_value(&step).unwrap(),
+        json!({"id": "1", "type": "read", "title": "x", "description": "", "status": "pending", "timestamp": 5, "turnIndex": 2,
+            "toolCallId": "1", "toolCall": {"id": "1", "name": "x", "arguments": {}}})
+    );
+}

@@ -13,7 +13,7 @@ use files::{Crate, Dependencies, What};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use toolkit::{Toolkit, escape_line};
+use toolkit::Toolkit;
 
 /// What stands after `new`.
 #[derive(Debug, Clone)]
@@ -108,7 +108,7 @@ pub(crate) fn run(
             print_json(&json!({ "directory": directory, "files": written, "next": next }), console)?;
         }
         Format::Text => {
-            let mut said = format!("Wrote {}:\n", escape_line(&directory.display().to_string()));
+            let mut said = format!("Wrote {name}:\n");
             for file in written {
                 let _ = writeln!(said, "  {file}");
             }

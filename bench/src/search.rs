@@ -141,9 +141,12 @@ mod tests {
     fn a_report_has_every_figure() {
         let mut output = String::new();
         for count in ["100", "1000", "10000"] {
-            output +=
-                &format!("bytes\t{count}\t1048576\nbuild\t{count}\t3 1 2\nnext toolbox\t{count}\t0.5\n");
-            output += &format!(
+            let _ = write!(
+                output,
+                "bytes\t{count}\t1048576\nbuild\t{count}\t3 1 2\nnext toolbox\t{count}\t0.5\n"
+            );
+            let _ = write!(
+                output,
                 "query\t{count}\t0.1 0.2 0.3\nplain build\t{count}\t4\nplain query\t{count}\t0.05\n"
             );
         }

@@ -56,12 +56,9 @@ where
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
         // While one waits here, nothing more is read. What it sends meanwhile stays with it.
-        let room = match timeout(PATIENCE, self.room.acquire()).await {
-            Ok(Ok(room)) => room,
-            _ => {
-                tracing::warn!("the server asks {MOST} things and reads no answer: the connection ends");
-                return None;
-            }
+        let Ok(Ok(room)) = timeout(PATIENCE, self.room.acquire()).await else {
+            tracing::warn!("the server asks {MOST} things and reads no answer: the connection ends");
+            return None;
         };
         let message = self.inner.receive().await?;
         if let JsonRpcMessage::Request(_) = message {

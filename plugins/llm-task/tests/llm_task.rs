@@ -8,9 +8,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use toolkit::prelude::*;
 use toolkit::{
-    Answer as Reply, CallOptions, CancellationToken, Configuration, HistoryQuery, LoadOptions, MemoryHistory,
-    Redactor, Retry, ScriptedApprover, Source, ToolErrorKind, Toolbox,
+    Answer as Reply, Builder, CallOptions, CancellationToken, Configuration, HistoryQuery, LoadOptions,
+    MemoryHistory, Redactor, Retry, ScriptedApprover, Secret, Source, ToolErrorKind, Toolbox,
 };
+use toolkit_llm_task::{LlmTaskSettings, Model, ResponseFormat};
 use toolkit_loopback::{Answer, Loopback, Request};
 
 toolkit::link!(toolkit_llm_task);
@@ -84,9 +85,13 @@ struct Bench {
 
 impl Bench {
     fn new(settings: &[&str], reply: Reply) -> Self {
+        Self::load(Toolkit::builder(), settings, reply)
+    }
+
+    fn load(builder: Builder, settings: &[&str], reply: Reply) -> Self {
         let options = settings.iter().fold(LoadOptions::new(), |options, setting| options.set(*setting));
         let history = Arc::new(MemoryHistory::new(Redactor::new()));
-        let toolkit = Toolkit::builder()
+        let toolkit = builder
             .configuration(Configuration::load(options).unwrap())
             .approver(ScriptedApprover::new([reply]))
             .history(Arc::clone(&history))
@@ -291,7 +296,18 @@ async fn the_key_is_told_nowhere() {
     })
     .await;
     for url in [hostile.url(), refuses.url(), "http://127.0.0.1:1", "http://[::"] {
-        let bench = Bench::ready(url);
+        // Of a service that the host brings the toolkit's redactor knows no secret: what is told must be clean by itself.
+        let settings = LlmTaskSettings {
+            base_url: url.to_owned(),
+            model: Some("small-1".to_owned()),
+            api_key: Some(Secret::new(KEY)),
+            response_format: ResponseFormat::JsonSchema,
+            max_tokens: 10,
+            timeout_seconds: 1,
+        };
+        let builder = Toolkit::builder().service(Model::new(&settings).unwrap());
+        let allowed = ["tools.alsoAllow=[\"llm_task\"]", "permission.llm_task=allow"];
+        let bench = Bench::load(builder, &allowed, Reply::deny());
         let mut events = bench.toolkit.events();
         let error = bench.error(task()).await;
         let history = bench.history.calls(&HistoryQuery::new());

@@ -7,10 +7,11 @@ use std::sync::Arc;
 use std::time::Duration;
 use toolkit::prelude::*;
 use toolkit::{
-    Answer as Reply, CallOptions, CancellationToken, Configuration, HistoryQuery, LoadOptions, MemoryHistory,
-    Redactor, Retry, ScriptedApprover, Source, ToolErrorKind, Toolbox,
+    Answer as Reply, Builder, CallOptions, CancellationToken, Configuration, HistoryQuery, LoadOptions,
+    MemoryHistory, Redactor, Retry, ScriptedApprover, Secret, Source, ToolErrorKind, Toolbox,
 };
 use toolkit_loopback::{Answer, Loopback, Request};
+use toolkit_telegram::{BotApi, TelegramSettings};
 
 toolkit::link!(toolkit_telegram);
 
@@ -112,9 +113,18 @@ struct Bench {
 impl Bench {
     fn new(url: &str, settings: &[&str], reply: Reply) -> Self {
         let options = LoadOptions::new().set(format!("plugins.telegram.baseUrl={url}"));
+        Self::load(Toolkit::builder(), options, settings, reply)
+    }
+
+    /// With what the host provides.
+    fn of(builder: Builder, settings: &[&str], reply: Reply) -> Self {
+        Self::load(builder, LoadOptions::new(), settings, reply)
+    }
+
+    fn load(builder: Builder, options: LoadOptions, settings: &[&str], reply: Reply) -> Self {
         let options = settings.iter().fold(options, |options, setting| options.set(*setting));
         let history = Arc::new(MemoryHistory::new(Redactor::new()));
-        let toolkit = Toolkit::builder()
+        let toolkit = builder
             .configuration(Configuration::load(options).unwrap())
             .approver(ScriptedApprover::new([reply]))
             .history(Arc::clone(&history))
@@ -387,10 +397,15 @@ async fn the_token_is_told_nowhere() {
         "http://no such host",
         "https://127.0.0.1:1",
     ] {
-        // The redactor of the host does not know it: what is told must be clean by itself.
-        let secret = Bench::new(
-            url,
-            &[&token(), "permission.message=allow", "plugins.telegram.timeoutSeconds=1"],
+        // Of a service that the host brings the toolkit's redactor knows no secret: what is told must be clean by itself.
+        let settings = TelegramSettings {
+            token: Some(Secret::new(TOKEN)),
+            base_url: url.to_owned(),
+            timeout_seconds: 1,
+        };
+        let secret = Bench::of(
+            Toolkit::builder().service(BotApi::new(&settings).unwrap()),
+            &["permission.message=allow"],
             Reply::deny(),
         );
         let mut events = secret.toolkit.events();

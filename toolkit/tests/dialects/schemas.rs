@@ -121,6 +121,13 @@ fn each_part_is_said_as_the_dialect_can() {
             json!({"type": "object", "properties": {"k": {"type": "array", "minItems": 1, "maxItems": 1, "items": {"type": "integer", "enum": [1]}}}, "required": ["k"], "additionalProperties": false}),
             vec!["#prefixItems"],
         ),
+        // What is lost within a `not` would make it refuse more.
+        (
+            Anthropic,
+            json!({"type": "object", "not": {"properties": {"two words": {"const": 1}}}}),
+            json!({"type": "object"}),
+            vec!["#not"],
+        ),
         // Null.
         (OpenAiChatStrict, json!({"type": ["string", "null"]}), json!({"type": ["string", "null"]}), vec![]),
         (Gemini, json!({"anyOf": [text, {"type": "null"}]}), json!({"type": ["string", "null"]}), vec![]),

@@ -1,7 +1,5 @@
 //! What would be published of each crate: the crate, and nothing else.
 
-#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
-
 use serde_json::Value;
 use toolkit_tests::{cargo, repository, run};
 

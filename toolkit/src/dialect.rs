@@ -112,6 +112,20 @@ impl Dialect {
         matches!(self, Self::OpenAiChatStrict | Self::OpenAiResponsesStrict)
     }
 
+    /// The provider's own tool that finds those whose definitions are not shown, as the documents of Anthropic ("tool search tool",
+    /// by BM25) and OpenAI ("tool search", by the provider) have it.
+    fn finder(self) -> Option<serde_json::Value> {
+        match self {
+            Self::Anthropic => Some(serde_json::json!({
+                "type": "tool_search_tool_bm25_20251119", "name": "tool_search_tool_bm25"
+            })),
+            Self::OpenAiResponses | Self::OpenAiResponsesStrict => {
+                Some(serde_json::json!({"type": "tool_search"}))
+            }
+            _ => None,
+        }
+    }
+
     /// The same interface without holding the model to anything.
     const fn plain(self) -> Self {
         match self {

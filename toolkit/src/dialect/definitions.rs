@@ -8,6 +8,7 @@ use super::{Dialect, names};
 use crate::arguments;
 use crate::call::{CallArguments, ToolCall};
 use crate::definition::Definition;
+use crate::discovery::Showing;
 use crate::toolbox::Toolbox;
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
@@ -19,6 +20,8 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 pub struct Definitions {
     pub(super) dialect: Dialect,
+    /// The provider's own tool that finds others, where it is to.
+    finder: Option<Value>,
     tools: Arc<[DialectTool]>,
     /// The places of tools by the names that the model sees.
     by_shown: Arc<HashMap<String, usize>>,
@@ -76,6 +79,7 @@ impl Dialect {
         };
         Definitions {
             dialect: self,
+            finder: None,
             by_shown: places(|tool| &tool.shown_name),
             by_name: places(|tool| &tool.name),
             tools,
@@ -153,6 +157,35 @@ impl Toolbox {
     pub fn definitions_for(&self, dialect: Dialect) -> Definitions {
         dialect.definitions(self.definitions())
     }
+
+    /// The same for a provider that finds tools itself, where this toolbox [leaves some to be found](crate::Discovery): every
+    /// definition, with a mark at those that the provider is not to show from the beginning, and its own tool in place of `tool_search`.
+    /// What is sent stays the same throughout a session, whatever is found.
+    ///
+    /// Anthropic's Messages and OpenAI's Responses do so (`defer_loading`); for the others it is
+    /// [`definitions_for`](Self::definitions_for).
+    pub fn definitions_deferring(&self, dialect: Dialect) -> Definitions {
+        let Some(finder) = dialect.finder().filter(|_| self.defers()) else {
+            return self.definitions_for(dialect);
+        };
+        let all = self.all_definitions().into_iter().filter(|(_, showing)| *showing != Showing::Search);
+        let (mut deferred, shown): (Vec<_>, Vec<_>) =
+            all.partition(|(_, showing)| showing.is_deferred_natively());
+        // What was found stands elsewhere in that list.
+        deferred.sort_by(|(one, _), (other, _)| one.name.cmp(&other.name));
+        let names: HashSet<String> = deferred.iter().map(|(definition, _)| definition.name.clone()).collect();
+        let all = shown.into_iter().chain(deferred).map(|(definition, _)| definition);
+        let mut definitions = dialect.definitions(all);
+        let mut tools = definitions.tools.to_vec();
+        for tool in tools.iter_mut().filter(|tool| names.contains(&tool.name)) {
+            if let Value::Object(definition) = &mut tool.definition {
+                definition.insert("defer_loading".into(), true.into());
+            }
+        }
+        definitions.tools = tools.into();
+        definitions.finder = Some(finder);
+        definitions
+    }
 }
 
 impl Definitions {
@@ -169,7 +202,7 @@ impl Definitions {
     /// What goes into a request as `tools`; for the Model Context Protocol, into the answer to `tools/list`. No list at all goes in
     /// where there are no tools: most providers refuse an empty one.
     pub fn to_json(&self) -> Value {
-        let definitions = self.tools.iter().map(|tool| tool.definition.clone());
+        let definitions = self.finder.iter().chain(self.tools.iter().map(|tool| &tool.definition)).cloned();
         match self.dialect {
             Dialect::Gemini if self.tools.is_empty() => json!([]),
             Dialect::Gemini => json!([{"functionDeclarations": definitions.collect::<Vec<_>>()}]),

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
 mod calls;
+mod deferring;
 mod golden;
 mod names;
 mod properties;

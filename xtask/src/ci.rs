@@ -35,10 +35,10 @@ fn deny(workspace: &Workspace) -> Result {
     provision::ensure(workspace, provision::FOR_DENY)?;
     workspace.run(&["cargo", "deny", "check", "licenses", "bans", "sources"])?;
     // Which versions there are beside each other is up to the frameworks.
-    let adapters =
-        ["cargo", "deny", "--manifest-path", "adapters/Cargo.toml", "check", "licenses", "sources"];
     let config = workspace.root().join("deny.toml");
-    workspace::run(workspace.command(&adapters).arg("--config").arg(config))
+    let mut adapters =
+        workspace.command(&["cargo", "deny", "--manifest-path", "adapters/Cargo.toml", "--config"]);
+    workspace::run(adapters.arg(config).args(["check", "licenses", "sources"]))
 }
 
 #[derive(Default)]

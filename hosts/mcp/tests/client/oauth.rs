@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use toolkit::{Builder, CallOptions};
+use toolkit::{Builder, CallOptions, ToolResult};
 use toolkit_mcp::{ServerState, SignIn, SigningIn};
 
 /// The example that guards its tools.
@@ -92,7 +92,7 @@ async fn a_person_signs_in_once_and_again_for_more() {
     let calls =
         (1..=3).map(|n| toolkit::ToolCall::new(n.to_string(), "guarded__sum", json!({"numbers": [n, n]})));
     let texts: Vec<String> =
-        toolbox.call_all(calls, CallOptions::new()).await.iter().map(|result| result.text()).collect();
+        toolbox.call_all(calls, CallOptions::new()).await.iter().map(ToolResult::text).collect();
     assert_eq!(texts, ["2", "4", "6"]);
     assert_eq!(person.0.load(Ordering::SeqCst), 2);
     let granted: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();

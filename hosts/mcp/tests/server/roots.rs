@@ -74,8 +74,8 @@ impl Session {
         let server = ToolServer::new(toolkit, Caller::new().with_workspace(base.join("work")));
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         tokio::spawn(async move {
-            let served = server.serve(ours).await.unwrap();
-            let _ = served.waiting().await;
+            let running = server.serve(ours).await.unwrap();
+            let _ = running.waiting().await;
         });
         let editor = Editor { roots: Arc::new(Mutex::new(roots)), asked: Arc::default() };
         let lifecycle = ClientLifecycleMode::Initialize;

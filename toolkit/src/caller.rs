@@ -38,8 +38,9 @@ pub struct Caller {
     pub depth: u32,
     /// The directory that bounds file access; the process's working directory where `None`.
     pub workspace: Option<PathBuf>,
-    /// Directories that count as within the workspace, in place of those that are configured; `None` leaves those.
-    pub further: Option<Vec<PathBuf>>,
+    /// Directories, by their real paths, that alone are within the boundary, of the workspace and what counts as within it; all of that
+    /// where `None`. What rules say is about the workspace all the same. See [`Toolkit::narrowed`](crate::Toolkit::narrowed).
+    pub within: Option<Vec<PathBuf>>,
     /// Whatever else a host wants its tools to know.
     pub extra: Map<String, Value>,
 }

@@ -90,7 +90,8 @@ impl Workspace {
             let settings = &scope.toolkit.settings;
             Roots::open(
                 scope.caller.workspace_dir(),
-                settings.further_dirs(&scope.caller),
+                &settings.further_dirs,
+                scope.caller.within.clone(),
                 settings.own_dirs.folded(),
                 settings.permissions.says_of_reading(),
             )

@@ -135,9 +135,9 @@ impl Default for Lint {
 
 impl Lint {
     /// How many tokens a definition should take at most, unless something else is said.
-    pub const MAX_TOKENS: usize = 1_000;
+    pub const MAX_TOKENS: usize = 1_500;
 
-    /// Every rule, with definitions of at most 1,000 [estimated tokens](crate::estimated_tokens).
+    /// Every rule, with definitions of at most 1,500 [estimated tokens](crate::estimated_tokens).
     pub fn new() -> Self {
         Self { max_tokens: Self::MAX_TOKENS, without: BTreeSet::new(), known: Vec::new(), also: Vec::new() }
     }

@@ -4,7 +4,6 @@ use crate::approvals::Approvals;
 use crate::approver::{Approver, NoApprover};
 use crate::arguments::Repairing;
 use crate::ask::Asks;
-use crate::caller::Caller;
 use crate::config::Configuration;
 use crate::cut::{CutHint, OutputLimits};
 use crate::history::History;
@@ -68,11 +67,6 @@ impl Settings {
     /// The approver, for a question that several calls wait for together.
     pub(crate) fn shared_approver(&self) -> Arc<dyn Approver> {
         self.approver.clone().unwrap_or_else(|| Arc::new(NoApprover))
-    }
-
-    /// What counts as within the workspace of a caller.
-    pub(crate) fn further_dirs<'a>(&'a self, caller: &'a Caller) -> &'a [PathBuf] {
-        caller.further.as_deref().unwrap_or(&self.further_dirs)
     }
 }
 

@@ -28,8 +28,19 @@ pub(crate) struct Place {
     pub(crate) workspace: PathBuf,
     /// The real paths of the directories that count as within it.
     pub(crate) further: Vec<PathBuf>,
+    /// Of all that, the directories that alone are within the boundary, where it is narrower.
+    pub(crate) within: Option<Vec<PathBuf>>,
     /// What stands in the way of using it. It says what is there, so it is not for who may not know.
     pub(crate) obstacle: Option<Obstacle>,
+}
+
+/// What a boundary has beside a directory.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Bounds<'a> {
+    /// Directories that count as within it.
+    pub(crate) further: &'a [PathBuf],
+    /// Of all of it, the directories that alone are within, by their real paths.
+    pub(crate) within: Option<&'a [PathBuf]>,
 }
 
 /// What stands in the way of using a path.
@@ -57,6 +68,12 @@ impl Place {
 
     /// Whether a real path is within the boundary or a directory that counts so.
     pub(crate) fn holds(&self, real: &Path) -> bool {
+        let is_within = |within: &Vec<PathBuf>| within.iter().any(|directory| real.starts_with(directory));
+        self.may_look(real) && self.within.as_ref().is_none_or(is_within)
+    }
+
+    /// Whether it is in what would be the boundary if that were not narrower: there it can be looked where links lead.
+    fn may_look(&self, real: &Path) -> bool {
         real.starts_with(&self.workspace) || self.further.iter().any(|directory| real.starts_with(directory))
     }
 
@@ -70,18 +87,12 @@ impl Place {
     }
 }
 
-/// Follows a path from the directory `boundary`, one component at a time. The directories `further` count as within it;
-/// one that is not there holds nothing.
+/// Follows a path from the directory `boundary`, one component at a time. A further directory that is not there holds nothing.
 ///
 /// # Errors
 ///
 /// When it can be no path, or the boundary is not there.
-pub(crate) fn find(
-    boundary: &Path,
-    further: &[PathBuf],
-    path: &Path,
-    look: Look,
-) -> Result<Place, ToolError> {
+pub(crate) fn find(boundary: &Path, bounds: Bounds<'_>, path: &Path, look: Look) -> Result<Place, ToolError> {
     check_form(path)?;
     let workspace = boundary.canonicalize().map_err(|error| {
         ToolError::unavailable(format!("the workspace `{}` cannot be used: {error}", boundary.display()))
@@ -89,8 +100,9 @@ pub(crate) fn find(
     // A path may name the workspace as the host does, or as it really is.
     let absolute = std::path::absolute(boundary).unwrap_or_else(|_| workspace.clone());
     let within = [&workspace, &absolute].into_iter().find_map(|root| path.strip_prefix(root).ok());
-    let further = further.iter().filter_map(|directory| directory.canonicalize().ok()).collect();
-    Ok(walk(path, within.unwrap_or(path), workspace, further, look))
+    let further = bounds.further.iter().filter_map(|directory| directory.canonicalize().ok()).collect();
+    let narrower = bounds.within.map(<[PathBuf]>::to_vec);
+    Ok(walk(path, within.unwrap_or(path), Around { workspace, further, within: narrower }, look))
 }
 
 fn check_form(path: &Path) -> Result<(), ToolError> {
@@ -113,15 +125,23 @@ fn check_form(path: &Path) -> Result<(), ToolError> {
     Ok(())
 }
 
+/// The boundary, by real paths.
+struct Around {
+    workspace: PathBuf,
+    further: Vec<PathBuf>,
+    within: Option<Vec<PathBuf>>,
+}
+
 /// Follows a path. Where it does not look, nothing depends on what is there.
-fn walk(path: &Path, from: &Path, workspace: PathBuf, further: Vec<PathBuf>, look: Look) -> Place {
+fn walk(path: &Path, from: &Path, around: Around, look: Look) -> Place {
+    let Around { workspace, further, within } = around;
     let given = steps(from).fold(workspace.clone(), |mut given, step| {
         step.take(&mut given);
         given
     });
     let real = workspace.clone();
     let mut place =
-        Place { real, given, links: Vec::new(), is_link: false, workspace, further, obstacle: None };
+        Place { real, given, links: Vec::new(), is_link: false, workspace, further, within, obstacle: None };
     let mut rest: VecDeque<Step> = steps(from).collect();
     while let Some(step) = rest.pop_front() {
         let goes_up = matches!(step, Step::Up);
@@ -134,7 +154,7 @@ fn walk(path: &Path, from: &Path, workspace: PathBuf, further: Vec<PathBuf>, loo
             }
             continue;
         }
-        if !goes_down || look == Look::Inside && !place.is_inside() {
+        if !goes_down || look == Look::Inside && !place.may_look(&place.real) {
             continue;
         }
         match follow(path, &place.real, place.links.len()) {
@@ -221,7 +241,7 @@ fn cannot_use(path: &Path, error: &io::Error) -> ToolError {
 /// assert!(!is_path_contained(&root, "../etc/passwd"));
 /// ```
 pub fn is_path_contained(root: impl AsRef<Path>, path: impl AsRef<Path>) -> bool {
-    let place = find(root.as_ref(), &[], path.as_ref(), Look::Inside);
+    let place = find(root.as_ref(), Bounds::default(), path.as_ref(), Look::Inside);
     place.is_ok_and(|place| place.is_inside() && !matches!(place.obstacle, Some(Obstacle::Unusable(_))))
 }
 
@@ -273,7 +293,8 @@ mod tests {
 
     /// The place within the boundary, or what is told of it.
     fn kind(boundary: &Path, path: &str) -> Result<PathBuf, ToolErrorKind> {
-        let place = find(boundary, &[], Path::new(path), Look::Inside).map_err(|error| error.kind())?;
+        let place =
+            find(boundary, Bounds::default(), Path::new(path), Look::Inside).map_err(|error| error.kind())?;
         match (place.is_inside(), place.obstacle) {
             (false, None) => Err(ToolErrorKind::Denied),
             (_, None) => Ok(place.real),

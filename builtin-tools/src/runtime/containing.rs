@@ -44,11 +44,11 @@ pub(super) fn could_contain(settings: &ExecSettings) -> bool {
         && toolkit_sandbox::probe().is_whole()
 }
 
-/// The directories that commands may write to: the workspace, and those that count as within it or are configured.
+/// The directories that commands may write to: the workspace, and those that are configured, or what the boundary is narrowed to.
 fn roots(settings: &ExecSettings, command: &Command) -> Vec<PathBuf> {
     let home = command.variables.get("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
-    if let Some(further) = &command.further {
-        return std::iter::once(&command.workspace).chain(further).cloned().collect();
+    if let Some(within) = &command.within {
+        return within.clone();
     }
     let further = settings.allowed_directories.iter().map(|directory| {
         let directory = PathBuf::from(super::environment::from_home(directory, home.as_deref()));

@@ -26,8 +26,8 @@ pub(super) struct Command {
     pub(super) cwd: PathBuf,
     /// The real path of the workspace.
     pub(super) workspace: PathBuf,
-    /// What counts as within it, where that is not what is configured.
-    pub(super) further: Option<Vec<PathBuf>>,
+    /// Of it and what counts as within, the directories that alone are within the boundary, where it is narrower.
+    pub(super) within: Option<Vec<PathBuf>>,
     pub(super) variables: BTreeMap<String, String>,
     pub(super) shell: PathBuf,
     pub(super) kind: Shell,

@@ -64,8 +64,8 @@ pub(super) async fn prepare(
         let own = ctx.blocking(move |_| Ok(own_tmp(session_tmp.as_deref()))).await?;
         variables.insert("TMPDIR".to_owned(), own);
     }
-    let further = ctx.caller().further.clone();
-    let command = Command { text: text.to_owned(), cwd, workspace, further, variables, shell, kind };
+    let within = ctx.caller().within.clone();
+    let command = Command { text: text.to_owned(), cwd, workspace, within, variables, shell, kind };
     Ok((command, Beside { variables: made.asked, directory: asked }))
 }
 
@@ -117,8 +117,7 @@ async fn directory(
             }
             ctx.check_file_access(wanted, Access::Read).await?
         }
-        // Who is bounded more narrowly than that works within the bounds.
-        (None, Some(configured)) if ctx.caller().further.is_none() => {
+        (None, Some(configured)) => {
             let home = env::var_os("HOME").map(PathBuf::from);
             let configured = ctx.workspace_dir().join(from_home(configured, home.as_deref()));
             configured.canonicalize().map_err(|error| {
@@ -128,7 +127,7 @@ async fn directory(
                 ))
             })?
         }
-        (None, _) => return Ok((ctx.workspace().root()?, None)),
+        (None, None) => return Ok((ctx.workspace().root()?, None)),
     };
     if real.is_dir() {
         return Ok((real, None));

@@ -34,22 +34,21 @@ async fn who_is_bounded_more_narrowly_writes_within_that_alone() {
     let outside = std::env::current_dir().unwrap().join(format!("narrowed-{}", std::process::id()));
     std::fs::create_dir(&outside).unwrap();
     let _gone = Gone(outside.clone());
-    for name in ["configured", "counted"] {
+    for name in ["one", "two"] {
         std::fs::create_dir(outside.join(name)).unwrap();
     }
-    let (configured, counted) = (outside.join("configured"), outside.join("counted"));
-    let settings = json!({ "tools": { "exec": {
-        "security": "auto", "allowedDirectories": [configured], "defaultWorkingDirectory": configured
-    } } });
+    let (one, two) = (outside.join("one"), outside.join("two"));
+    let settings = json!({ "tools": { "exec": { "security": "auto", "allowedDirectories": [one, two] } } });
     let house = House::with(settings, |_| Answer::deny()).await;
     std::fs::create_dir_all(house.path("sub")).unwrap();
     let is_whole = toolkit_sandbox::probe().is_whole();
-    let narrowed = house.narrowed("sub", vec![counted.clone()]).await;
+    let narrowed = house.narrowed(&[house.path("sub"), one.clone()]).await;
     for (command, file, contained) in [
-        ("touch here".to_owned(), house.path("sub/here"), true),
-        (format!("touch {}/f", counted.display()), counted.join("f"), true),
-        (format!("touch {}/f", configured.display()), configured.join("f"), false),
-        (format!("touch {}", house.path("above").display()), house.path("above"), false),
+        ("touch sub/here".to_owned(), house.path("sub/here"), true),
+        (format!("touch {}/f", one.display()), one.join("f"), true),
+        (format!("touch {}/f", two.display()), two.join("f"), false),
+        ("touch above".to_owned(), house.path("above"), false),
+        ("cat a.txt".to_owned(), house.path("none"), false),
     ] {
         let result = narrowed.exec(&command).await;
         let is_made = is_whole && contained;
@@ -57,8 +56,8 @@ async fn who_is_bounded_more_narrowly_writes_within_that_alone() {
         assert_eq!(file.exists(), is_made, "{command}: {}", result.text());
     }
     // What is configured is as it was for all others.
-    house.exec(&format!("touch {}/f", configured.display())).await;
-    assert_eq!(configured.join("f").exists(), is_whole);
+    house.exec(&format!("touch {}/f", two.display())).await;
+    assert_eq!(two.join("f").exists(), is_whole);
 }
 
 /// Made by git, which need not be told who anybody is.

@@ -86,11 +86,10 @@ impl House {
         Inner(self.toolkit.toolbox(&caller).await)
     }
 
-    /// The same, where these directories alone count as within it.
-    pub(crate) async fn narrowed(&self, directory: &str, further: Vec<PathBuf>) -> Inner {
-        let mut caller = Caller::new().with_session("narrowed").with_workspace(self.path(directory));
-        caller.further = Some(further);
-        Inner(self.toolkit.toolbox(&caller).await)
+    /// The same, where these directories alone are within the boundary.
+    pub(crate) async fn narrowed(&self, roots: &[PathBuf]) -> Inner {
+        let caller = Caller::new().with_session("narrowed").with_workspace(self.path("."));
+        Inner(self.toolkit.toolbox(&self.toolkit.narrowed(&caller, roots)).await)
     }
 
     pub(crate) fn path(&self, path: &str) -> PathBuf {

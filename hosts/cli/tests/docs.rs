@@ -79,8 +79,15 @@ fn toolkit(args: &[&str]) -> (Option<i32>, String) {
     )
 }
 
-/// `RECORD=1` writes it anew.
-#[cfg(all(feature = "fs", feature = "runtime"))]
+/// It is of all that can be linked. `RECORD=1` writes it anew.
+#[cfg(all(
+    feature = "fs",
+    feature = "llm-task",
+    feature = "memory",
+    feature = "runtime",
+    feature = "telegram",
+    feature = "whatsapp"
+))]
 #[test]
 fn the_page_in_this_repository_is_current() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/tools.md");

@@ -148,7 +148,10 @@ fn bash_completes() {
         let ask = format!(
             "{script}\nCOMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); _fixture fixture \"${{@: -1}}\" \"${{@: -2:1}}\"; echo \"${{COMPREPLY[*]}}\""
         );
-        let output = Command::new("bash").args(["-c", &ask, "bash"]).args(words).output().unwrap();
+        // It may be longer than an argument can be.
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), ask).unwrap();
+        let output = Command::new("bash").arg(file.path()).args(words).output().unwrap();
         String::from_utf8(output.stdout).unwrap().split_whitespace().map(str::to_owned).collect::<Vec<_>>()
     };
     let has = |words: &[&str], expected: &[&str], missing: &[&str]| {

@@ -18,7 +18,7 @@ struct PinChatMessage<'a> {
 async fn telegram_pin_message(
     ctx: &ToolContext,
     bot: State<BotApi>,
-    /// The message.
+    /// The message, by the number that it has in this chat.
     #[arg(range(1..))]
     message_id: i64,
     /// Whether the members of a group are not told of it.

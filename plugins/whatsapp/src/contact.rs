@@ -42,15 +42,15 @@ struct ContactName {
     /// The whole name, as it is normally written.
     #[arg(length(1..=256), example = "Barbara J. Johnson")]
     formatted_name: String,
-    /// The first name.
+    /// The given name.
     #[arg(length(1..=256))]
     #[serde(skip_serializing_if = "Option::is_none")]
     first_name: Option<String>,
-    /// The last name.
+    /// The family name.
     #[arg(length(1..=256))]
     #[serde(skip_serializing_if = "Option::is_none")]
     last_name: Option<String>,
-    /// A middle name.
+    /// What stands between the two.
     #[arg(length(1..=256))]
     #[serde(skip_serializing_if = "Option::is_none")]
     middle_name: Option<String>,
@@ -95,11 +95,11 @@ struct Email {
 /// Where a contact works.
 #[toolkit::args]
 struct Organisation {
-    /// The company.
+    /// Who employs the contact.
     #[arg(length(1..=256))]
     #[serde(skip_serializing_if = "Option::is_none")]
     company: Option<String>,
-    /// The department.
+    /// The part of it, such as Sales.
     #[arg(length(1..=256))]
     #[serde(skip_serializing_if = "Option::is_none")]
     department: Option<String>,
@@ -116,7 +116,7 @@ struct Address {
     #[arg(length(1..=256))]
     #[serde(skip_serializing_if = "Option::is_none")]
     street: Option<String>,
-    /// The city.
+    /// City, town or village.
     #[arg(length(1..=256))]
     #[serde(skip_serializing_if = "Option::is_none")]
     city: Option<String>,

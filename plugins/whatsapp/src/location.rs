@@ -17,7 +17,7 @@ struct Place {
     /// The place's name.
     #[arg(length(1..=1_000), example = "Philz Coffee")]
     name: Option<String>,
-    /// Its address.
+    /// Where that is, in words: street, town, country.
     #[arg(length(1..=1_000), example = "101 Forest Ave, Palo Alto, CA 94301")]
     address: Option<String>,
     /// The message that it answers, by its id: `wamid.…`.

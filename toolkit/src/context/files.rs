@@ -7,7 +7,7 @@ use crate::error::{ToolError, ToolErrorKind};
 use crate::guard::{guard, panicked};
 use crate::permission::{DecidedPath, OwnDirs, OwnPaths, PathDecision};
 use crate::toolbox::Scope;
-use crate::workspace::{self, Look, Obstacle, Place};
+use crate::workspace::{self, Bounds, Look, Obstacle, Place};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use tokio::runtime::Handle;
@@ -257,8 +257,8 @@ impl Scope {
 
     fn look_at(&self, path: &Path, access: Access, look: Look) -> Result<(DecidedPath, Place), ToolError> {
         let settings = &self.toolkit.settings;
-        let further = settings.further_dirs(&self.caller);
-        let place = workspace::find(self.caller.workspace_dir(), further, path, look)?;
+        let bounds = Bounds { further: &settings.further_dirs, within: self.caller.within.as_deref() };
+        let place = workspace::find(self.caller.workspace_dir(), bounds, path, look)?;
         let decided =
             settings.permissions.decide_path(&self.caller, &settings.own_dirs, &place, access, look);
         Ok((decided, place))

@@ -60,7 +60,7 @@ impl Workspace {
     fn below(&self, root: &Path, follows_links: bool) -> Result<PathDecision, ToolError> {
         let until = Instant::now() + LONGEST;
         let may_deny = self.ctx.scope().toolkit.settings.permissions.says_of_reading();
-        let is_inside = self.roots()?.holding(root).is_some();
+        let is_inside = self.roots()?.is_within(root);
         let mut decision = PathDecision::Allow;
         let (mut waiting, mut count) = (vec![root.to_owned()], 0_usize);
         while let Some(directory) = waiting.pop() {

@@ -12,6 +12,8 @@ use std::sync::{Mutex, PoisonError};
 pub(super) struct Roots {
     /// The workspace first.
     all: Vec<Root>,
+    /// Of all of them, the directories that alone are within the boundary, where it is narrower.
+    within: Option<Vec<PathBuf>>,
     /// What of the toolkit's own may be among them, as it is compared.
     own: OwnDirs,
     /// Whether rules speak of reading, so that each path has to be decided by them.
@@ -34,6 +36,7 @@ impl Roots {
     pub(super) fn open(
         workspace: &Path,
         further: &[PathBuf],
+        within: Option<Vec<PathBuf>>,
         own: OwnDirs,
         has_rules: bool,
     ) -> Result<Self, ToolError> {
@@ -43,6 +46,7 @@ impl Roots {
         let further = further.iter().filter_map(|directory| Root::open(directory).ok());
         Ok(Self {
             all: [workspace].into_iter().chain(further).collect(),
+            within,
             own,
             has_rules,
             plain: Mutex::default(),
@@ -73,7 +77,7 @@ impl Roots {
             _ => {
                 let is_suspect =
                     |part: Component<'_>| part == Component::ParentDir || is_suspect(part.as_os_str());
-                let is_plain = self.holding(parent).is_some()
+                let is_plain = self.is_within(parent)
                     && !self.own.may_hold(parent)
                     && !parent.components().any(is_suspect);
                 *plain = Some((parent.to_owned(), is_plain));
@@ -92,8 +96,20 @@ impl Roots {
             is_link: false,
             workspace: self.workspace().real.clone(),
             further: self.further().map(|root| root.real.clone()).collect(),
+            within: self.within.clone(),
             obstacle: None,
         }
+    }
+
+    /// Of all of them, the directories that alone are within the boundary, where it is narrower.
+    pub(super) fn within(&self) -> Option<&Vec<PathBuf>> {
+        self.within.as_ref()
+    }
+
+    /// Whether a real path is within the boundary.
+    pub(super) fn is_within(&self, real: &Path) -> bool {
+        let is_in = |within: &Vec<PathBuf>| within.iter().any(|directory| real.starts_with(directory));
+        self.holding(real).is_some() && self.within.as_ref().is_none_or(is_in)
     }
 
     /// The directory that holds a real path, and the way from there.

@@ -35,10 +35,14 @@ impl Workspace {
         };
         let settings = &self.ctx.scope().toolkit.settings;
         let mut further: Vec<PathBuf> = roots.further().map(|root| root.real.clone()).collect();
-        let is_inside = roots.holding(&real).is_some();
+        let mut within = roots.within().cloned();
+        let is_inside = roots.is_within(&real);
         // Who was asked about a place outside was asked about all that is below it.
         if !is_inside && was_asked {
             further.push(real.clone());
+            if let Some(within) = &mut within {
+                within.push(real.clone());
+            }
         }
         let inner = Inner {
             own: settings.own_dirs.folded(),
@@ -47,6 +51,7 @@ impl Workspace {
             workspace: self.clone(),
             boundary: roots.workspace().real.clone(),
             further,
+            within,
             real,
             root,
             repaired,
@@ -71,6 +76,8 @@ struct Inner {
     boundary: PathBuf,
     /// Directories that count as within the boundary.
     further: Vec<PathBuf>,
+    /// Of all that, the directories that alone are within it, where it is narrower.
+    within: Option<Vec<PathBuf>>,
     own: OwnDirs,
     /// Whether rules say anything, so that each path has to be decided by them.
     has_rules: bool,
@@ -164,6 +171,7 @@ impl OpenedTree {
             is_link: false,
             workspace: inner.boundary.clone(),
             further: inner.further.clone(),
+            within: inner.within.clone(),
             obstacle: None,
         };
         let scope = inner.workspace.ctx.scope();

@@ -198,7 +198,11 @@ impl<'a> Walk<'a, '_> {
         }
         printable(place, &description, self.findings);
         let says_type = ["type", "enum", "const", "$ref", "oneOf", "anyOf", "allOf", "properties", "items"];
-        if parameter != &Value::Bool(false) && says_type.iter().all(|key| parameter.get(*key).is_none()) {
+        // Any JSON is a type too, where it is said.
+        let takes_any =
+            parameter.get("description").and_then(Value::as_str).is_some_and(|text| text.contains("JSON"));
+        let is_untyped = says_type.iter().all(|key| parameter.get(*key).is_none());
+        if parameter != &Value::Bool(false) && is_untyped && !takes_any {
             let message = "it says nothing of its type, so a model can only guess; state `type`".to_owned();
             self.findings.add("untyped-parameter", place, message);
         }

@@ -5,8 +5,9 @@ use crate::caller::Caller;
 use std::path::{Path, PathBuf};
 
 impl Toolkit {
-    /// The caller with file access bounded by `roots` too: by what they have in common with the caller's workspace and the directories
-    /// that count as within it. The first of that is the workspace, all else counts as within; `None` where nothing is in common.
+    /// The caller with file access bounded by `roots` too: only what they have in common with the caller's boundary so far, the workspace
+    /// and the directories that count as within it, is within. That may be nothing. Relative paths and rules belong to the
+    /// workspace as before.
     ///
     /// Links are followed first, and a root that is not there has nothing in common with anything. It blocks for as long as looking at a
     /// few directories takes.
@@ -18,22 +19,22 @@ impl Toolkit {
     /// let directory = std::env::temp_dir().canonicalize()?;
     /// let toolkit = Toolkit::empty().build()?;
     /// let caller = Caller::new().with_workspace(&directory);
-    /// let narrowed = toolkit.narrowed(&caller, ["/"]).ok_or("nothing in common")?;
-    /// assert_eq!(narrowed.workspace_dir(), directory);
-    /// assert!(toolkit.narrowed(&caller, ["/etc"]).is_none());
+    /// assert_eq!(toolkit.narrowed(&caller, ["/"]).within, Some(vec![directory]));
+    /// assert_eq!(toolkit.narrowed(&caller, ["/etc"]).within, Some(vec![]));
     /// # Ok(()) }
     /// ```
-    pub fn narrowed(
-        &self,
-        caller: &Caller,
-        roots: impl IntoIterator<Item = impl AsRef<Path>>,
-    ) -> Option<Caller> {
+    pub fn narrowed(&self, caller: &Caller, roots: impl IntoIterator<Item = impl AsRef<Path>>) -> Caller {
         let settings = &self.0.settings;
-        let workspace =
-            caller.workspace.as_deref().or(settings.workspace.as_deref()).unwrap_or(Path::new("."));
-        let further = settings.further_dirs(caller).iter().map(PathBuf::as_path);
-        let bounds: Vec<PathBuf> =
-            std::iter::once(workspace).chain(further).filter_map(|path| path.canonicalize().ok()).collect();
+        let bounds: Vec<PathBuf> = match &caller.within {
+            Some(within) => within.clone(),
+            None => {
+                let workspace = caller.workspace.as_deref().or(settings.workspace.as_deref());
+                let workspace = workspace.unwrap_or(Path::new("."));
+                let all =
+                    std::iter::once(workspace).chain(settings.further_dirs.iter().map(PathBuf::as_path));
+                all.filter_map(|path| path.canonicalize().ok()).collect()
+            }
+        };
         let mut common: Vec<PathBuf> = Vec::new();
         for root in roots.into_iter().filter_map(|root| root.as_ref().canonicalize().ok()) {
             for bound in &bounds {
@@ -47,8 +48,6 @@ impl Toolkit {
                 }
             }
         }
-        let mut common = common.into_iter();
-        let workspace = Some(common.next()?);
-        Some(Caller { workspace, further: Some(common.collect()), ..caller.clone() })
+        Caller { within: Some(common), ..caller.clone() }
     }
 }

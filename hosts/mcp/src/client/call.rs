@@ -175,6 +175,7 @@ fn failed(server: &Server, error: ServiceError) -> ToolError {
             ))
         }
         ServiceError::TransportSend(ref refused) if let Some(challenge) = http::challenge(refused, name) => {
+            let challenge = escape_line(&challenge);
             ToolError::new(ToolErrorKind::Unavailable, format!("the MCP server `{name}` {challenge}"))
         }
         ServiceError::TransportClosed | ServiceError::TransportSend(_) | ServiceError::Cancelled { .. } => {
@@ -184,7 +185,7 @@ fn failed(server: &Server, error: ServiceError) -> ToolError {
                 format!(
                     "the connection to the MCP server `{name}` ended during the call{}. Whether it did anything is not known; \
                      it is started again for the next call",
-                    server.last_words()
+                    escape_line(&server.last_words())
                 ),
             )
         }

@@ -122,9 +122,13 @@ async fn attempt(server: &Arc<Server>, mode: ClientLifecycleMode) -> Result<Conn
             let started = spawn::start(&server.name, command, &server.options.workspace).await?;
             let said = started.said.clone();
             let connected = serve(server, (started.reads, started.writes), mode).await;
-            let running = connected
-                .map_err(|failure| Failure { why: format!("{}{}", failure.why, said.tell()), ..failure })?;
-            Ok(kept(running, said, Some(started.job)))
+            match connected {
+                Ok(running) => Ok(kept(running, said, Some(started.job))),
+                Err(failure) => {
+                    said.settle().await;
+                    Err(Failure { why: format!("{}{}", failure.why, said.tell()), ..failure })
+                }
+            }
         }
         McpServerSettings::Url(url) => {
             #[cfg(feature = "oauth")]
@@ -185,7 +189,7 @@ fn reason(server: &str, error: &ClientInitializeError) -> String {
         }
         source = inner.source();
     }
-    escape_line(&text).into_owned()
+    text
 }
 
 /// Lets a task of its own see to the end of it.

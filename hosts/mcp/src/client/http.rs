@@ -7,7 +7,7 @@ use rmcp::transport::{DynamicTransportError, StreamableHttpClientTransport};
 use std::collections::HashMap;
 use std::error::Error;
 use std::time::Duration;
-use toolkit::{McpUrl, escape_line};
+use toolkit::McpUrl;
 use url::Url;
 
 /// How long a connection may take to come about.
@@ -72,7 +72,8 @@ fn client() -> Result<reqwest::Client, String> {
         .map_err(|error| format!("requests to it cannot be made: {error}"))
 }
 
-/// What a request was refused for, where that was for want of knowing who asks; in words that go after the name of the server.
+/// What a request was refused for, where that was for want of knowing who asks; in words that go after the name of the server, as they
+/// came.
 pub(super) fn challenge(error: &DynamicTransportError, server: &str) -> Option<String> {
     let mut next: Option<&(dyn Error + 'static)> = Some(&*error.error);
     while let Some(error) = next {
@@ -81,15 +82,13 @@ pub(super) fn challenge(error: &DynamicTransportError, server: &str) -> Option<S
             Some(StreamableHttpError::InsufficientScope(error)) => {
                 let scopes = error.required_scope.as_deref().unwrap_or_default().split_whitespace();
                 let scopes = scopes.fold(String::new(), |told, scope| told + " --scope " + scope);
-                let text = format!(
+                return Some(format!(
                     "wants leave for more than it gave; a person can sign in for that with `toolkit mcp login {server}{scopes}`"
-                );
-                return Some(escape_line(&text).into_owned());
+                ));
             }
             #[cfg(feature = "oauth")]
             Some(StreamableHttpError::Auth(error)) => {
-                let text = format!("cannot be signed in to: {error}");
-                return Some(escape_line(&text).into_owned());
+                return Some(format!("cannot be signed in to: {error}"));
             }
             _ => next = error.source(),
         }
@@ -119,10 +118,9 @@ pub(super) fn without_address(text: &str, address: &str) -> String {
 
 /// What to do where it wants to know who asks.
 pub(super) fn unknown(server: &str) -> String {
-    let text = format!(
+    format!(
         "wants to know who asks: sign in with `toolkit mcp login {server}`, or give it a header `Authorization` in its `headers`"
-    );
-    escape_line(&text).into_owned()
+    )
 }
 
 #[cfg(test)]

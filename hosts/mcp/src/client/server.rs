@@ -215,9 +215,9 @@ impl Server {
                 Ok(Err(why)) => why,
                 Err(_) => format!("it did not answer within {:?}", self.options.start_within),
             };
-            let why = escape_line(&why).into_owned();
-            self.tell(why.clone());
-            self.state.send_replace(State::Failed { why });
+            let shown = escape_line(&why).into_owned();
+            self.tell(why);
+            self.state.send_replace(State::Failed { why: shown });
             if begun.elapsed() >= GOOD {
                 wait = FIRST_WAIT;
             }

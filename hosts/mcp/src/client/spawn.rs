@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader, DuplexStream};
+use tokio_util::sync::CancellationToken;
 use toolkit::{McpCommand, McpSandbox, Secret, escape_line};
 use toolkit_sandbox::{Command, Input, Job, Mode, Output, Sandbox, Stdin};
 
@@ -54,25 +55,38 @@ pub(super) struct Started {
     pub(super) said: LastWords,
 }
 
+/// The most characters of a line that are kept.
+const MOST_OF_LINE: usize = 1_000;
+/// How long its last lines are waited for once it did not connect.
+const LAST_BREATH: Duration = Duration::from_millis(250);
 /// The least bytes of a value that is taken out of what a server writes: what is shorter may be any word.
 const SHORTEST_SECRET: usize = 6;
 
-/// The last lines that a server wrote to its standard error.
+/// The last lines that a server wrote to its standard error, as they came.
 #[derive(Debug, Clone, Default)]
-pub(super) struct LastWords(Arc<Mutex<VecDeque<String>>>);
+pub(super) struct LastWords {
+    lines: Arc<Mutex<VecDeque<String>>>,
+    /// There will be no more.
+    ended: CancellationToken,
+}
 
 impl LastWords {
     fn add(&self, line: String) {
-        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         if lines.len() == LAST_LINES {
             lines.pop_front();
         }
         lines.push_back(line);
     }
 
+    /// Waits a moment for what one that is about to end still says.
+    pub(super) async fn settle(&self) {
+        let _ = tokio::time::timeout(LAST_BREATH, self.ended.cancelled()).await;
+    }
+
     /// What it said last, as the end of a sentence; nothing where it said nothing.
     pub(super) fn tell(&self) -> String {
-        let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         if lines.is_empty() {
             return String::new();
         }
@@ -86,7 +100,7 @@ pub(super) async fn start(server: &str, command: &McpCommand, workspace: &Path) 
     let directory = directory(command.cwd.as_deref(), workspace);
     if !directory.is_dir() {
         let text = format!("its directory {} is not there; `cwd` says which it is", directory.display());
-        return Err(escape_line(&text).into_owned());
+        return Err(text);
     }
     let mut run = Command::new(&command.command)
         .args(&command.args)
@@ -100,10 +114,10 @@ pub(super) async fn start(server: &str, command: &McpCommand, workspace: &Path) 
     }
     let depth = depth()?;
     run = run.env(DEPTH, (depth + 1).to_string());
-    let job = run.spawn().await.map_err(|error| {
-        let text = format!("its command `{}` cannot be started: {error}", command.command);
-        escape_line(&text).into_owned()
-    })?;
+    let job = run
+        .spawn()
+        .await
+        .map_err(|error| format!("its command `{}` cannot be started: {error}", command.command))?;
     let (Some(input), Some(reads)) = (job.stdin(), job.take_stdout()) else {
         return Err("its standard streams cannot be had".to_owned());
     };
@@ -167,6 +181,7 @@ async fn pump(mut from: DuplexStream, to: Input) {
 
 /// Brings what a server writes to its standard error into the log, until it closes it.
 async fn listen(server: String, errors: impl AsyncRead + Unpin, said: LastWords, secrets: Vec<Secret>) {
+    let _ended = said.ended.clone().drop_guard();
     let mut errors = BufReader::new(errors);
     let mut line = Vec::new();
     loop {
@@ -180,10 +195,10 @@ async fn listen(server: String, errors: impl AsyncRead + Unpin, said: LastWords,
         for secret in &secrets {
             text = text.replace(secret.expose(), "[redacted]");
         }
-        let text = escape_line(text.trim_end());
+        let text = text.trim_end();
         if !text.is_empty() {
-            tracing::info!(server, "{text}");
-            said.add(text.into_owned());
+            tracing::info!(server, "{}", escape_line(text));
+            said.add(text.chars().take(MOST_OF_LINE).collect());
         }
     }
 }
@@ -219,7 +234,7 @@ mod tests {
         text.extend(b"\n\n\x1b[1mlast\xff\n");
         listen("s".to_owned(), &text[..], said.clone(), Vec::new()).await;
         let told = said.tell();
-        assert!(told.ends_with("| \\u{1b}[1mlast\u{fffd}"), "{told}");
+        assert!(told.ends_with("| \u{1b}[1mlast\u{fffd}"), "{told}");
         assert_eq!(told.matches(" | ").count(), LAST_LINES - 1);
     }
 }

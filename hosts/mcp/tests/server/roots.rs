@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use toolkit::prelude::*;
-use toolkit::{Access, Content};
+use toolkit::{Access, Builder, Configuration, Content, LoadOptions};
 use toolkit_mcp::ToolServer;
 
 /// Reads a file.
@@ -69,8 +69,15 @@ struct Session {
 impl Session {
     async fn new(base: &Path, roots: Result<Vec<String>, ()>, further: &[&str]) -> Self {
         let further = further.iter().map(|path| base.join(path));
-        let toolkit =
-            Toolkit::empty().tool(toolkit::tool_ref!(look)).further_directories(further).build().unwrap();
+        Self::with(base, roots, |builder| builder.further_directories(further)).await
+    }
+
+    async fn with(
+        base: &Path,
+        roots: Result<Vec<String>, ()>,
+        configured: impl FnOnce(Builder) -> Builder,
+    ) -> Self {
+        let toolkit = configured(Toolkit::empty().tool(toolkit::tool_ref!(look))).build().unwrap();
         let server = ToolServer::new(toolkit, Caller::new().with_workspace(base.join("work")));
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         tokio::spawn(async move {
@@ -110,7 +117,7 @@ async fn roots_only_ever_narrow() {
         (vec![uri("work/a")], &[], [yes, no, no, no, no]),
         (vec![uri("work/a"), uri("work/b")], &[], [yes, yes, no, no, no]),
         (vec![uri("work/%61")], &[], [yes, no, no, no, no]),
-        // What is around it widens nothing, nor does what a link leads to, and a path through what is outside is outside.
+        // What is around it widens nothing, nor does what a link leads to: what counts is where a path really leads.
         (vec![uri("")], &[], [yes, yes, yes, no, no]),
         (vec!["file:///".to_owned()], &[], [yes, yes, yes, no, no]),
         (vec![uri("work/a/out")], &[], [no; 5]),
@@ -125,13 +132,49 @@ async fn roots_only_ever_narrow() {
         // What is configured to count as within is narrowed as the workspace is.
         (Vec::new(), &["other"], [yes; 5]),
         (vec![uri("work/b")], &["other"], [no, yes, no, no, no]),
-        (vec![uri("other"), uri("work/b")], &["other"], [no, yes, no, yes, no]),
+        (vec![uri("other"), uri("work/b")], &["other"], [no, yes, no, yes, yes]),
         (vec![uri("")], &["other"], [yes; 5]),
     ] {
         let session = Session::new(&base, Ok(roots.clone()), further).await;
         assert_eq!(session.reads(&FILES).await, expected, "{roots:?} {further:?}");
         assert_eq!(*session.editor.asked.lock().unwrap(), 1);
     }
+}
+
+#[tokio::test]
+async fn rules_are_about_the_workspace_whatever_the_roots() {
+    let places = places();
+    let base = places.path().canonicalize().unwrap();
+    let uri = |path: &str| format!("file://{}/{path}", base.display());
+    let rules = r#"permission.read=[{match: "a/*", do: "deny"}]"#;
+    for (roots, expected) in [
+        (vec![uri("work")], [false, true, true]),
+        (vec![uri("work/a")], [false, false, false]),
+        (vec![uri("work/b"), uri("work/a")], [false, true, false]),
+    ] {
+        let configuration = Configuration::load(LoadOptions::new().set(rules)).unwrap();
+        let session =
+            Session::with(&base, Ok(roots.clone()), |builder| builder.configuration(configuration)).await;
+        assert_eq!(session.reads(&FILES[..3]).await, expected, "{roots:?}");
+    }
+}
+
+#[tokio::test]
+async fn who_was_bounded_stays_so_where_it_does_not_answer() {
+    let places = places();
+    let base = places.path().canonicalize().unwrap();
+    let session = Session::new(&base, Ok(vec![format!("file://{}/work/a", base.display())]), &[]).await;
+    assert_eq!(session.reads(&["work/a/one", "work/b/two"]).await, [true, false]);
+    *session.editor.roots.lock().unwrap() = Err(());
+    session.client.notify_roots_list_changed().await.unwrap();
+    for _ in 0..100 {
+        assert_eq!(session.reads(&["work/a/one", "work/b/two"]).await, [true, false]);
+        if *session.editor.asked.lock().unwrap() == 2 {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("it was not asked again");
 }
 
 #[tokio::test]

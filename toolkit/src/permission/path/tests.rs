@@ -29,7 +29,16 @@ fn settings(everybody: PermissionRules) -> PermissionSettings {
 fn place(given: &str, real: &str) -> Place {
     let workspace = PathBuf::from("/no such workspace");
     let (given, real) = (workspace.join(given), workspace.join(real));
-    Place { real, given, links: Vec::new(), is_link: false, workspace, further: Vec::new(), obstacle: None }
+    Place {
+        real,
+        given,
+        links: Vec::new(),
+        is_link: false,
+        workspace,
+        further: Vec::new(),
+        within: None,
+        obstacle: None,
+    }
 }
 
 fn decide(permissions: &Permissions, place: &Place, access: Access) -> PathDecision {

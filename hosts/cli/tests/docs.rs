@@ -4,9 +4,8 @@ mod fixture;
 
 use fixture::fixture;
 use serde_json::Value;
-use std::path::Path;
+use std::env;
 use std::process::Command;
-use std::{env, fs};
 
 #[test]
 fn a_page_has_all_that_is_known_of_each_tool() {
@@ -90,7 +89,8 @@ fn toolkit(args: &[&str]) -> (Option<i32>, String) {
 ))]
 #[test]
 fn the_page_in_this_repository_is_current() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/tools.md");
+    use std::fs;
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/tools.md");
     let (code, page) = toolkit(&["docs"]);
     assert_eq!(code, Some(0), "{page}");
     if env::var_os("RECORD").is_some() {

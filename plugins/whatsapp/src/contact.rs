@@ -42,7 +42,7 @@ struct ContactName {
     /// The whole name, as it is normally written.
     #[arg(length(1..=256), example = "Barbara J. Johnson")]
     formatted_name: String,
-    /// The given name.
+    /// The given name, such as Barbara.
     #[arg(length(1..=256))]
     #[serde(skip_serializing_if = "Option::is_none")]
     first_name: Option<String>,

@@ -1,6 +1,6 @@
 //! A server for tests, and for trying to sign in: it wants to know who asks, and decides about that itself. `guarded` prints its address;
 //! whoever opens what it is sent to is let in at once. The tool `sum` wants leave of its own. POST
-//! `/revoke` takes the tokens back that it gave, and `/revoke?all` what one gets new ones for, too.
+//! `/revoke` takes the tokens back that it gave, and `/revoke?all` what one gets new ones for, too; `/revoke?clients` forgets who was registered.
 
 #![expect(clippy::print_stdout, reason = "who starts it reads its address")]
 
@@ -144,6 +144,9 @@ impl Guarded {
         let asked = pairs(&String::from_utf8_lossy(body));
         let of = |name: &str| asked.get(name).cloned().unwrap_or_default();
         let mut given = self.given();
+        if !given.clients.contains_key(&of("client_id")) {
+            return refused("invalid_client");
+        }
         let scope = match of("grant_type").as_str() {
             "authorization_code" => {
                 let Some(code) = given.codes.remove(&of("code")) else { return refused("invalid_grant") };
@@ -219,8 +222,10 @@ impl Guarded {
             (&Method::POST, "/revoke") => {
                 let mut given = self.given();
                 given.tokens.clear();
-                if query == "all" {
-                    given.refresh.clear();
+                match query {
+                    "all" => given.refresh.clear(),
+                    "clients" => given.clients.clear(),
+                    _ => {}
                 }
                 answer(StatusCode::OK, &Value::Null)
             }

@@ -1,6 +1,6 @@
 //! The calls in what a model answered, where it is there as a whole.
 
-mod anthropic;
+pub(super) mod anthropic;
 mod chat;
 mod gemini;
 mod mcp;

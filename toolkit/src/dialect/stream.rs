@@ -446,7 +446,7 @@ impl CallStream {
             "message_delta" => {
                 let stop =
                     event.get("delta").and_then(|delta| delta.get("stop_reason")).and_then(Value::as_str);
-                if stop == Some("max_tokens") {
+                if stop.is_some_and(calls::anthropic::is_cut) {
                     self.end = End::Cut;
                 }
             }

@@ -220,7 +220,13 @@ fn an_answer_that_was_cut_off_runs_nothing() {
     assert_eq!(parse(Dialect::OpenAiChat, &chat("{\"a\":")), cut);
     assert_eq!(parse(Dialect::OpenAiChat, &chat("{\"a\":\"x\"}")).unwrap().len(), 1);
     let block = json!({"type": "tool_use", "id": "1", "name": "read", "input": {}});
-    assert_eq!(parse(Dialect::Anthropic, &json!({"stop_reason": "max_tokens", "content": [block]})), cut);
+    for stop in ["max_tokens", "model_context_window_exceeded", "refusal"] {
+        assert_eq!(
+            parse(Dialect::Anthropic, &json!({"stop_reason": stop, "content": [block]})),
+            cut,
+            "{stop}"
+        );
+    }
     let text = json!({"type": "text", "text": "and"});
     let whole = json!({"stop_reason": "max_tokens", "content": [block, text]});
     assert_eq!(parse(Dialect::Anthropic, &whole).unwrap().len(), 1);

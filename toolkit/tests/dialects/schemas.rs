@@ -381,6 +381,12 @@ fn hostile_schemas_end() {
         );
     }
     let bomb = json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/d0"}}, "additionalProperties": false, "$defs": definitions});
+    let mut nulls = serde_json::Map::from_iter([("d40".to_owned(), json!({"type": "null"}))]);
+    for number in 0..40 {
+        let next = json!({"$ref": format!("#/$defs/d{}", number + 1)});
+        nulls.insert(format!("d{number}"), json!({"oneOf": [next, next]}));
+    }
+    let nulls = json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/d0"}}, "additionalProperties": false, "$defs": nulls});
     let union = |depth: usize| {
         (0..depth).fold(
             json!({"type": "string"}),
@@ -394,6 +400,7 @@ fn hostile_schemas_end() {
     let deep_not = (0..120).fold(json!({"type": "string"}), |inner, _| json!({"not": {"allOf": [inner]}}));
     for schema in [
         bomb,
+        nulls,
         closed(&union(12)),
         closed(&many("anyOf")),
         closed(&many("oneOf")),

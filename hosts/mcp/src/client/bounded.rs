@@ -1,14 +1,15 @@
 //! A connection on which the other end cannot ask without an end: whoever does not read its answers gets no further ones.
 
 use rmcp::RoleClient;
-use rmcp::model::JsonRpcMessage;
+use rmcp::model::{JsonRpcMessage, RequestId, ServerNotification};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::Semaphore;
-use tokio::time::timeout;
+use tokio::sync::Notify;
+use tokio::time::{Instant, timeout_at};
 
 /// The most requests of a server that wait for their answers to be sent.
 const MOST: usize = 1_000;
@@ -18,12 +19,62 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// A transport that hears of requests only while there is room for their answers.
 pub(super) struct Bounded<T> {
     inner: T,
-    room: Arc<Semaphore>,
+    asked: Arc<Asked>,
+    /// Since when there is no room.
+    full_since: Option<Instant>,
+}
+
+/// What the other end asked and has no answer to yet.
+#[derive(Default)]
+struct Asked {
+    open: Mutex<Open>,
+    fewer: Notify,
+}
+
+#[derive(Default)]
+struct Open {
+    count: usize,
+    /// How often each: who means harm asks under the same one again and again.
+    ids: HashMap<RequestId, usize>,
+}
+
+impl Asked {
+    fn open(&self) -> MutexGuard<'_, Open> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn add(&self, id: RequestId) {
+        let mut open = self.open();
+        open.count += 1;
+        *open.ids.entry(id).or_default() += 1;
+    }
+
+    fn remove(&self, id: &RequestId) {
+        let mut open = self.open();
+        let Some(times) = open.ids.get_mut(id) else { return };
+        *times -= 1;
+        if *times == 0 {
+            open.ids.remove(id);
+        }
+        open.count -= 1;
+        self.fewer.notify_one();
+    }
+
+    fn is_full(&self) -> bool {
+        self.open().count >= MOST
+    }
+
+    /// Waits until there is room.
+    async fn room(&self) {
+        while self.is_full() {
+            self.fewer.notified().await;
+        }
+    }
 }
 
 impl<T> Bounded<T> {
     pub(super) fn new(inner: T) -> Self {
-        Self { inner, room: Arc::new(Semaphore::new(MOST)) }
+        Self { inner, asked: Arc::default(), full_since: None }
     }
 }
 
@@ -41,28 +92,47 @@ where
         &mut self,
         message: TxJsonRpcMessage<RoleClient>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
-        let is_answer = matches!(message, JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_));
-        let room = Arc::clone(&self.room);
+        let answered = match &message {
+            JsonRpcMessage::Response(answer) => Some(answer.id.clone()),
+            JsonRpcMessage::Error(answer) => answer.id.clone(),
+            _ => None,
+        };
+        let asked = Arc::clone(&self.asked);
         let sending = self.inner.send(message);
         async move {
             let sent = sending.await;
-            // One that is cancelled is answered by nobody, and gives its room back with the connection alone.
-            if is_answer && room.available_permits() < MOST {
-                room.add_permits(1);
+            if let Some(id) = answered {
+                asked.remove(&id);
             }
             sent
         }
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
-        // While one waits here, nothing more is read. What it sends meanwhile stays with it.
-        let Ok(Ok(room)) = timeout(PATIENCE, self.room.acquire()).await else {
-            tracing::warn!("the server asks {MOST} things and reads no answer: the connection ends");
-            return None;
-        };
+        // While one waits here, nothing more is read. What it sends meanwhile stays with it. This may be begun anew at any time, and
+        // the patience is not.
+        if self.asked.is_full() {
+            let since = *self.full_since.get_or_insert_with(Instant::now);
+            if timeout_at(since + PATIENCE, self.asked.room()).await.is_err() {
+                tracing::warn!("the server asks {MOST} things and reads no answer: the connection ends");
+                return None;
+            }
+        }
+        self.full_since = None;
         let message = self.inner.receive().await?;
-        if let JsonRpcMessage::Request(_) = message {
-            room.forget();
+        match &message {
+            JsonRpcMessage::Request(request) => {
+                self.asked.add(request.id.clone());
+            }
+            // Nobody answers what is taken back.
+            JsonRpcMessage::Notification(notification) => {
+                if let ServerNotification::CancelledNotification(taken_back) = &notification.notification
+                    && let Some(id) = &taken_back.params.request_id
+                {
+                    self.asked.remove(id);
+                }
+            }
+            _ => {}
         }
         Some(message)
     }

@@ -175,6 +175,7 @@ fn failed(server: &Server, error: ServiceError) -> ToolError {
             ))
         }
         ServiceError::TransportSend(ref refused) if let Some(challenge) = http::challenge(refused, name) => {
+            let challenge = server.without_address(challenge);
             let challenge = escape_line(&challenge);
             ToolError::new(ToolErrorKind::Unavailable, format!("the MCP server `{name}` {challenge}"))
         }

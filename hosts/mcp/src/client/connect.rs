@@ -84,14 +84,6 @@ impl About {
 
 /// Connects. A server that goes away at the first words of the newer protocol is tried with those of the older.
 pub(super) async fn connect(server: &Arc<Server>) -> Result<Connection, String> {
-    tried(server).await.map_err(|why| match &server.settings {
-        // Keys stand in addresses, too.
-        McpServerSettings::Url(url) => http::without_address(&why, &url.url),
-        _ => why,
-    })
-}
-
-async fn tried(server: &Arc<Server>) -> Result<Connection, String> {
     let auto = ClientLifecycleMode::Auto {
         preferred_versions: vec![ProtocolVersion::V_2026_07_28],
         legacy_version: Some(ProtocolVersion::V_2025_11_25),

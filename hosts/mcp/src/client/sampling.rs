@@ -37,6 +37,9 @@ pub(super) async fn answer(
 ) -> Result<CreateMessageResult, ErrorData> {
     let unreadable = |error| ErrorData::invalid_params(format!("the request cannot be read: {error}"), None);
     let request = serde_json::to_value(&params).map_err(unreadable)?;
+    if request.get("tools").is_some_and(|tools| !tools.is_null()) || has_tool_blocks(&request["messages"]) {
+        return Err(ErrorData::invalid_params("this client's model takes no tools", None));
+    }
     let mut ask = Ask::new(KIND, format!("let the MCP server `{server}` use your model"))
         .with_pattern(server)
         .with_text("says to it", said(&request["messages"]))
@@ -54,6 +57,15 @@ pub(super) async fn answer(
     let answer = model.create_message(&request).await.map_err(|why| ErrorData::internal_error(why, None))?;
     serde_json::from_value(answer).map_err(|error| {
         ErrorData::internal_error(format!("the model's answer is no message: {error}"), None)
+    })
+}
+
+/// Whether a message is about tools, which this client did not say that it takes.
+fn has_tool_blocks(messages: &Value) -> bool {
+    let is_of_tools = |block: &Value| matches!(block["type"].as_str(), Some("tool_use" | "tool_result"));
+    messages.as_array().into_iter().flatten().any(|message| match &message["content"] {
+        Value::Array(blocks) => blocks.iter().any(is_of_tools),
+        block => is_of_tools(block),
     })
 }
 

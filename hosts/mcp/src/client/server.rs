@@ -146,10 +146,18 @@ impl Server {
         self.needed.notify_one();
     }
 
+    /// A text without its address, in which a key may stand.
+    pub(super) fn without_address(&self, text: String) -> String {
+        match &self.settings {
+            McpServerSettings::Url(url) => super::http::without_address(&text, &url.url),
+            _ => text,
+        }
+    }
+
     /// Notices something about it.
     pub(super) fn tell(&self, problem: impl Into<String>) {
         // Much of it is what the server said.
-        let problem = escape_line(&problem.into()).into_owned();
+        let problem = escape_line(&self.without_address(problem.into())).into_owned();
         tracing::warn!(server = &*self.name, "{problem}");
         let source = Source::Mcp { server: Arc::clone(&self.name) }.to_string();
         let mut noticed = self.noticed.lock().unwrap_or_else(PoisonError::into_inner);
@@ -215,7 +223,7 @@ impl Server {
                 Ok(Err(why)) => why,
                 Err(_) => format!("it did not answer within {:?}", self.options.start_within),
             };
-            let shown = escape_line(&why).into_owned();
+            let shown = escape_line(&self.without_address(why.clone())).into_owned();
             self.tell(why);
             self.state.send_replace(State::Failed { why: shown });
             if begun.elapsed() >= GOOD {

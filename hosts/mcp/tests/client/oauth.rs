@@ -106,6 +106,10 @@ async fn a_person_signs_in_once_and_again_for_more() {
     guarded.revoke("?all").await;
     assert_eq!(host.call("guarded__echo", json!({"message": "anew"})).await.text(), "anew");
     assert_eq!(person.0.load(Ordering::SeqCst), 3);
+    // Where nobody knows this program any more, it registers again.
+    guarded.revoke("?clients").await;
+    assert_eq!(host.call("guarded__echo", json!({"message": "known"})).await.text(), "known");
+    assert_eq!(person.0.load(Ordering::SeqCst), 4);
     host.servers.stop().await;
 }
 

@@ -52,9 +52,13 @@ impl Sampling for Model {
 }
 
 async fn thought(model: Option<&Arc<Model>>, answers: Vec<Answer>) -> (String, Vec<String>) {
+    thought_by(ASKING, model, answers).await
+}
+
+async fn thought_by(asking: &str, model: Option<&Arc<Model>>, answers: Vec<Answer>) -> (String, Vec<String>) {
     let approver = Arc::new(ScriptedApprover::new(answers));
     let host = Host::with(
-        json!({"asking": shell(ASKING)}),
+        json!({"asking": shell(asking)}),
         |options| match model {
             Some(model) => options.sampling(Arc::clone(model) as Arc<dyn Sampling>),
             None => options,
@@ -96,6 +100,22 @@ async fn without_leave_it_is_not() {
     // Where there is none, servers are told so, and one that asks all the same gets nothing.
     let (text, asked) = thought(None, vec![]).await;
     assert_eq!((text.as_str(), asked.len()), ("none, told no", 0));
+}
+
+#[tokio::test]
+async fn what_a_person_would_not_be_shown_is_not_sent() {
+    for hidden in [
+        r#""tools":[{"name":"t","inputSchema":{"type":"object"}}],"messages":[{"role":"user","content":{"type":"text","text":"x"}}]"#,
+        r#""messages":[{"role":"user","content":[{"type":"tool_result","toolUseId":"1","content":[{"type":"text","text":"hidden"}]}]}]"#,
+    ] {
+        let shown = r#""messages":[{"role":"user","content":{"type":"text","text":"what is it?"}}]"#;
+        let asking = ASKING.replace(shown, hidden);
+        assert_ne!(asking, ASKING);
+        let model = Arc::new(Model::default());
+        let (text, asked) = thought_by(&asking, Some(&model), vec![Answer::allow()]).await;
+        assert_eq!((text.as_str(), asked.len()), ("none, told yes", 0), "{hidden}");
+        assert!(model.asked.lock().unwrap().is_empty());
+    }
 }
 
 #[tokio::test]

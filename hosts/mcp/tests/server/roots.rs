@@ -163,7 +163,8 @@ async fn rules_are_about_the_workspace_whatever_the_roots() {
 async fn who_was_bounded_stays_so_where_it_does_not_answer() {
     let places = places();
     let base = places.path().canonicalize().unwrap();
-    let session = Session::new(&base, Ok(vec![format!("file://{}/work/a", base.display())]), &[]).await;
+    let session =
+        Session::new(&base, Ok(vec![format!("file://{}", base.join("work/a").display())]), &[]).await;
     assert_eq!(session.reads(&["work/a/one", "work/b/two"]).await, [true, false]);
     *session.editor.roots.lock().unwrap() = Err(());
     session.client.notify_roots_list_changed().await.unwrap();

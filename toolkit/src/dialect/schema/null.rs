@@ -2,6 +2,7 @@
 
 use super::document::Document;
 use serde_json::{Map, Value, json};
+use std::cell::Cell;
 
 /// Marks a property that may be `null` only since it has to be there: `null` stands for what is absent.
 pub(in crate::dialect) const NULL_IS_ABSENT: &str = "\u{0}null is absent";
@@ -49,14 +50,22 @@ pub(super) fn nullable(schema: Value) -> Value {
     members.into()
 }
 
-/// Whether `null` fits a schema. Exact, but that it says yes where a schema nests too deep.
+/// The most parts of a schema that are asked about `null`: references can name the same parts again and again.
+const MOST_ASKED: u32 = 10_000;
+
+/// Whether `null` fits a schema. Exact, but that it says yes where a schema nests too deep, or asks too much.
 pub(super) fn takes_null(schema: &Value, document: &Document, depth: usize) -> bool {
+    takes(schema, document, depth, &Cell::new(MOST_ASKED))
+}
+
+fn takes(schema: &Value, document: &Document, depth: usize, left: &Cell<u32>) -> bool {
     let members = match schema {
         Value::Bool(allows) => return *allows,
-        Value::Object(members) if depth <= super::DEEPEST => members,
+        Value::Object(members) if depth <= super::DEEPEST && left.get() > 0 => members,
         _ => return true,
     };
-    let takes = |schema: &Value| takes_null(schema, document, depth + 1);
+    left.set(left.get() - 1);
+    let takes = |schema: &Value| takes(schema, document, depth + 1, left);
     let list = |key: &str| members.get(key).and_then(Value::as_array);
     own_words_take_null(members)
         && members

@@ -140,8 +140,16 @@ impl Authority {
     ) -> Result<AuthorizationManager, String> {
         let told = |error| told(&error);
         let mut manager = self.manager().await.map_err(told)?;
-        let found = manager.resolve_metadata_from_challenge(Some(&challenge.header)).await.map_err(told)?;
+        let header = Some(challenge.header.as_str()).filter(|header| !header.is_empty());
+        let found = manager.resolve_metadata_from_challenge(header).await.map_err(told)?;
+        if challenge.is_forgotten {
+            *registered = None;
+        }
         let metadata = found.metadata;
+        // What goes there is secret.
+        for endpoint in std::iter::once(&metadata.token_endpoint).chain(&metadata.registration_endpoint) {
+            openable(endpoint)?;
+        }
         manager.set_metadata(metadata.clone());
         let mut scopes = self.settings.scopes.clone();
         if scopes.is_empty() {
@@ -238,12 +246,12 @@ impl Authority {
 
 /// Whether a person may be sent there: a browser does more with some addresses than to open them.
 fn openable(url: &str) -> Result<(), String> {
-    let parsed = Url::parse(url).map_err(|_| "the address to sign in at is none".to_owned())?;
+    let parsed = Url::parse(url).map_err(|_| "an address to sign in at is none".to_owned())?;
     let is_here = matches!(parsed.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"));
     match parsed.scheme() {
         "https" => Ok(()),
         "http" if is_here => Ok(()),
-        scheme => Err(format!("the address to sign in at is one of {scheme:?}, and only `https` is opened")),
+        scheme => Err(format!("an address to sign in at is one of {scheme:?}, and only `https` is used")),
     }
 }
 

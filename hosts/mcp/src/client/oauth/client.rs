@@ -62,18 +62,27 @@ pub(super) struct Challenge {
     pub(super) header: String,
     /// What is lacking, where the token is good and does not suffice.
     pub(super) wants: Option<String>,
+    /// Who decides no longer knows this program.
+    pub(super) is_forgotten: bool,
 }
 
 impl Challenge {
     fn of(error: &Failure) -> Option<Self> {
         match error {
             StreamableHttpError::AuthRequired(error) => {
-                Some(Self { header: error.www_authenticate_header.clone(), wants: None })
+                Some(Self { header: error.www_authenticate_header.clone(), wants: None, is_forgotten: false })
             }
             StreamableHttpError::InsufficientScope(error) => Some(Self {
                 header: error.www_authenticate_header.clone(),
                 wants: Some(error.required_scope.clone().unwrap_or_default()),
+                is_forgotten: false,
             }),
+            // Servers that keep in memory whom they know forget all with each start.
+            StreamableHttpError::Auth(AuthError::TokenRefreshFailed(why))
+                if why.contains("invalid_client") || why.contains("unauthorized_client") =>
+            {
+                Some(Self { header: String::new(), wants: None, is_forgotten: true })
+            }
             _ => None,
         }
     }

@@ -33,7 +33,7 @@ pub struct ClientOptions {
     /// The directory that servers work in which name no other, and that sandboxes let them write to; that of the process by default.
     pub workspace: PathBuf,
     /// Where it is kept what tools say of themselves, so that a change of it is seen later too; as long as the process runs by
-    /// default. So are the tokens of who signed in.
+    /// default. So are the tokens of who signed in, which last as long as a connection without it.
     pub data_dir: Option<PathBuf>,
     /// The model that servers may use, each time a person lets them; none by default, and servers are told so.
     pub sampling: Option<Arc<dyn Sampling>>,

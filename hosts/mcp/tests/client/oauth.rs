@@ -223,7 +223,7 @@ impl SignIn for Unwilling {
 }
 
 #[tokio::test]
-async fn who_does_not_want_to_is_not_asked_for_ever() {
+async fn who_does_not_want_to_ends_the_attempt() {
     let guarded = Guarded::start();
     let host = Host::with(
         guarded.settings(),

@@ -188,6 +188,27 @@ fn a_person_signs_in_and_out() {
     assert_eq!((code, text.trim()), (Some(0), "Nobody is signed in to `far`"));
     let (code, _) = run(directory.path(), &["call", "far__greet"]);
     assert_ne!(code, Some(0));
+
+    // What is kept of a server that is configured no more goes, too; of it alone.
+    let kept = directory.path().join("data/mcp-oauth");
+    fs::create_dir_all(&kept).unwrap();
+    for (file, server) in [("1", "gone"), ("2", "other"), ("3", "far")] {
+        let credentials = json!({"client_id": "c", "token_response": null});
+        let text = json!({
+            "server": server, "url": "https://elsewhere.example", "token_endpoint": "https://elsewhere.example/token",
+            "credentials": credentials
+        });
+        fs::write(kept.join(file).with_extension("json"), text.to_string()).unwrap();
+    }
+    for name in ["gone", "far"] {
+        let (code, text) = run(directory.path(), &["mcp", "logout", name]);
+        assert_eq!(code, Some(0), "{text}");
+        assert!(text.starts_with(&format!("Forgot who signed in to `{name}`")), "{text}");
+    }
+    assert!(!kept.join("1.json").exists() && kept.join("2.json").exists() && !kept.join("3.json").exists());
+    let (code, text) = run(directory.path(), &["mcp", "logout", "gone"]);
+    assert_eq!(code, Some(1), "{text}");
+    assert!(text.contains("there is no server `gone`"), "{text}");
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! A server for tests, and for trying to sign in: it wants to know who asks, and decides about that itself. `guarded` prints its address;
 //! whoever opens what it is sent to is let in at once. The tool `sum` wants leave of its own. POST
 //! `/revoke` takes the tokens back that it gave, and `/revoke?all` what one gets new ones for, too; `/revoke?clients` forgets who was registered.
+//! POST `/move` lets it name another place to get tokens at, `/elsewhere/token`, and GET `/elsewhere` tells how often somebody asked there.
+//! POST `/slow` lets each further token take half a second. With `guarded secret`, each who registers gets a secret, without which they get no token.
 
 #![expect(clippy::print_stdout, reason = "who starts it reads its address")]
 
-use data_encoding::BASE64URL_NOPAD;
+use data_encoding::{BASE64, BASE64URL_NOPAD};
 use http::header::{CONTENT_TYPE, LOCATION, WWW_AUTHENTICATE};
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt as _, Full};
@@ -42,11 +44,20 @@ async fn sum(
 /// What was given out.
 #[derive(Default)]
 struct Given {
-    /// By the name that this server gave them: where their people are sent back to.
-    clients: HashMap<String, Vec<String>>,
+    /// By the name that this server gave them.
+    clients: HashMap<String, Client>,
     codes: HashMap<String, Code>,
     tokens: HashMap<String, String>,
     refresh: HashMap<String, String>,
+    has_moved: bool,
+    is_slow: bool,
+    asked_elsewhere: u32,
+}
+
+struct Client {
+    /// Where their people are sent back to.
+    redirects: Vec<String>,
+    secret: Option<String>,
 }
 
 struct Code {
@@ -59,6 +70,7 @@ struct Code {
 struct Guarded {
     inner: HttpService,
     url: String,
+    gives_secrets: bool,
     given: Arc<Mutex<Given>>,
 }
 
@@ -82,6 +94,14 @@ fn pairs(text: &str) -> HashMap<String, String> {
     url.map(|url| url.query_pairs().into_owned().collect()).unwrap_or_default()
 }
 
+/// Who asks by a header, with their secret.
+fn basic(headers: &http::HeaderMap) -> Option<(String, String)> {
+    let value = headers.get("authorization")?.to_str().ok()?.strip_prefix("Basic ")?;
+    let pair = String::from_utf8(BASE64.decode(value.as_bytes()).ok()?).ok()?;
+    let (id, secret) = pair.split_once(':')?;
+    Some((id.to_owned(), secret.to_owned()))
+}
+
 fn secret() -> String {
     new_token().expect("the system has randomness")
 }
@@ -89,14 +109,16 @@ fn secret() -> String {
 impl Guarded {
     fn metadata(&self, path: &str) -> Option<Value> {
         let url = &self.url;
+        let tokens = if self.given().has_moved { "elsewhere/token" } else { "token" };
+        let methods = if self.gives_secrets { "client_secret_basic" } else { "none" };
         match path {
             "/.well-known/oauth-protected-resource/mcp" => Some(json!({
                 "resource": format!("{url}/mcp"), "authorization_servers": [url], "scopes_supported": ["basic"]
             })),
             "/.well-known/oauth-authorization-server" => Some(json!({
-                "issuer": url, "authorization_endpoint": format!("{url}/authorize"), "token_endpoint": format!("{url}/token"),
+                "issuer": url, "authorization_endpoint": format!("{url}/authorize"), "token_endpoint": format!("{url}/{tokens}"),
                 "registration_endpoint": format!("{url}/register"), "response_types_supported": ["code"],
-                "code_challenge_methods_supported": ["S256"], "token_endpoint_auth_methods_supported": ["none"],
+                "code_challenge_methods_supported": ["S256"], "token_endpoint_auth_methods_supported": [methods],
                 "authorization_response_iss_parameter_supported": true
             })),
             _ => None,
@@ -111,8 +133,9 @@ impl Guarded {
             return refused("invalid_redirect_uri");
         }
         let id = secret();
-        let registered = json!({"client_id": id, "redirect_uris": redirects});
-        self.given().clients.insert(id, redirects);
+        let secret = self.gives_secrets.then(secret);
+        let registered = json!({"client_id": id, "client_secret": secret, "redirect_uris": redirects});
+        self.given().clients.insert(id, Client { redirects, secret });
         answer(StatusCode::CREATED, &registered)
     }
 
@@ -121,7 +144,7 @@ impl Guarded {
         let of = |name: &str| asked.get(name).cloned().unwrap_or_default();
         let mut given = self.given();
         let (client, back) = (of("client_id"), of("redirect_uri"));
-        let is_known = given.clients.get(&client).is_some_and(|redirects| redirects.contains(&back));
+        let is_known = given.clients.get(&client).is_some_and(|client| client.redirects.contains(&back));
         if !is_known || of("code_challenge_method") != "S256" || of("resource") != format!("{}/mcp", self.url)
         {
             return refused("invalid_request");
@@ -140,18 +163,23 @@ impl Guarded {
         answer
     }
 
-    fn token(&self, body: &[u8]) -> Answer {
+    /// `basic` is the name and the secret of who asks, where those are in a header.
+    fn token(&self, basic: Option<(String, String)>, body: &[u8]) -> Answer {
         let asked = pairs(&String::from_utf8_lossy(body));
         let of = |name: &str| asked.get(name).cloned().unwrap_or_default();
         let mut given = self.given();
-        if !given.clients.contains_key(&of("client_id")) {
+        let (id, secret_sent) = match basic {
+            Some((id, secret)) => (id, Some(secret)),
+            None => (of("client_id"), None),
+        };
+        if given.clients.get(&id).is_none_or(|client| client.secret != secret_sent) {
             return refused("invalid_client");
         }
         let scope = match of("grant_type").as_str() {
             "authorization_code" => {
                 let Some(code) = given.codes.remove(&of("code")) else { return refused("invalid_grant") };
                 let challenge = BASE64URL_NOPAD.encode(&Sha256::digest(of("code_verifier")));
-                if code.client != of("client_id") || code.challenge != challenge {
+                if code.client != id || code.challenge != challenge {
                     return refused("invalid_grant");
                 }
                 code.scope
@@ -218,7 +246,27 @@ impl Guarded {
             }
             (&Method::POST, "/register") => self.register(&body),
             (&Method::GET, "/authorize") => self.authorize(query),
-            (&Method::POST, "/token") => self.token(&body),
+            (&Method::POST, "/token") => {
+                let answer = self.token(basic(&parts.headers), &body);
+                if self.given().is_slow {
+                    // What was asked for is given already.
+                    tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+                }
+                answer
+            }
+            (&Method::POST, "/slow") => {
+                self.given().is_slow = true;
+                answer(StatusCode::OK, &Value::Null)
+            }
+            (&Method::POST, "/elsewhere/token") => {
+                self.given().asked_elsewhere += 1;
+                refused("invalid_grant")
+            }
+            (&Method::GET, "/elsewhere") => answer(StatusCode::OK, &json!(self.given().asked_elsewhere)),
+            (&Method::POST, "/move") => {
+                self.given().has_moved = true;
+                answer(StatusCode::OK, &Value::Null)
+            }
             (&Method::POST, "/revoke") => {
                 let mut given = self.given();
                 given.tokens.clear();
@@ -260,6 +308,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let guarded = Guarded {
         inner: HttpService::new(toolkit, Caller::new(), HttpOptions::new()),
         url: url.clone(),
+        gives_secrets: std::env::args().nth(1).is_some_and(|mode| mode == "secret"),
         given: Arc::default(),
     };
     println!("{url}/mcp");

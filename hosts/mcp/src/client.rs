@@ -20,6 +20,6 @@ mod servers;
 mod spawn;
 
 #[cfg(feature = "oauth")]
-pub use oauth::{Loopback, SignIn, SigningIn};
+pub use oauth::{Loopback, SignIn, SigningIn, forget_sign_ins};
 pub use sampling::{Sampling, SamplingAnswer};
 pub use servers::{ClientOptions, McpServers, ServerState, ServerStatus};

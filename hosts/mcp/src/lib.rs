@@ -45,6 +45,6 @@ pub use crate::http::{AtPath, Bearer, HttpBody, HttpOptions, HttpService, at_pat
 #[cfg(feature = "client")]
 pub use client::{ClientOptions, McpServers, Sampling, SamplingAnswer, ServerState, ServerStatus};
 #[cfg(feature = "oauth")]
-pub use client::{Loopback, SignIn, SigningIn};
+pub use client::{Loopback, SignIn, SigningIn, forget_sign_ins};
 pub use server::{Principal, ServerOptions, ToolServer};
 pub use stdio::{ServeError, serve_stdio, serve_stdio_with};

@@ -165,6 +165,10 @@ pub struct McpOAuth {
     /// The secret that goes with `clientId`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_secret: Option<Secret>,
+    /// Who decides, as it calls itself: its `issuer`. Any other that the server names is refused, and gets neither tokens nor the secret.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
+    pub issuer: Option<String>,
     /// An address with a document about this program, which servers that read such take for its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = "^https://"))]
@@ -185,6 +189,7 @@ impl Default for McpOAuth {
             grant: McpGrant::default(),
             client_id: None,
             client_secret: None,
+            issuer: None,
             client_metadata_url: None,
             scopes: Vec::new(),
             redirect_port: None,

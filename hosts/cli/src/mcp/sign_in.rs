@@ -6,12 +6,13 @@ use crate::exit::{Exit, Stop};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use std::collections::BTreeMap;
 use std::io::Write as _;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::runtime::Builder;
 use toolkit::{LoadOptions, McpGrant, McpServerSettings, McpUrl, Toolkit, escape_line};
-use toolkit_mcp::{ClientOptions, Loopback, McpServers, ServerState};
+use toolkit_mcp::{ClientOptions, Loopback, McpServers, ServerState, forget_sign_ins};
 
 /// How long a person has to sign in.
 const PATIENCE: Duration = Duration::from_mins(10);
@@ -73,13 +74,12 @@ fn server(name: &str, load: &LoadOptions) -> Result<McpUrl, Stop> {
     Ok(url)
 }
 
-fn options(load: &LoadOptions) -> Result<ClientOptions, Stop> {
-    let directory = load.data_dir_path().ok_or_else(|| {
+fn data_dir(load: &LoadOptions) -> Result<PathBuf, Stop> {
+    load.data_dir_path().ok_or_else(|| {
         Stop::cannot_start(
             "there is no directory for data to keep tokens in; set TOOLKIT_DATA_DIR".to_owned(),
         )
-    })?;
-    Ok(ClientOptions::new().data_dir(directory).start_within(PATIENCE))
+    })
 }
 
 fn only(name: &str, url: McpUrl, options: ClientOptions) -> McpServers {
@@ -117,10 +117,11 @@ pub(super) fn login(
                 None => failed(&error),
             })?
         };
-        let options = options(load)?.sign_in(Arc::new(sign_in)).scopes(request.scopes.clone());
+        let options = ClientOptions::new().data_dir(data_dir(load)?).start_within(PATIENCE);
+        let options = options.sign_in(Arc::new(sign_in)).scopes(request.scopes.clone());
         let servers = only(&request.name, url, options);
         // What is kept would do, and a person who asks for this wants it anew.
-        servers.sign_out(&request.name).map_err(|error| failed(&error))?;
+        servers.sign_out(&request.name).await.map_err(|error| failed(&error))?;
         let toolkit =
             Toolkit::empty().tool_source(servers.clone()).build().map_err(|error| failed(&error))?;
         servers.start(&toolkit).await;
@@ -142,16 +143,25 @@ pub(super) fn login(
 }
 
 pub(super) fn logout(name: &str, load: &LoadOptions, console: &mut Console<'_>) -> Result<Exit, Stop> {
-    let url = server(name, load)?;
     let shown = escape_line(name).into_owned();
-    let was_in = only(name, url, options(load)?)
-        .sign_out(name)
-        .map_err(|error| Stop::failed(format!("the tokens for `{shown}` cannot be removed: {error}")))?;
-    let text = if was_in {
-        format!("Forgot who signed in to `{shown}`; the server may still take the tokens until they expire\n")
+    let directory = data_dir(load)?;
+    let failed =
+        |error: std::io::Error| Stop::failed(format!("the tokens for `{shown}` cannot be removed: {error}"));
+    let runtime = Builder::new_current_thread().enable_all().build().map_err(failed)?;
+    // What is kept counts, not what is configured now: a server that is gone from there leaves its tokens.
+    let mut was_in = runtime.block_on(forget_sign_ins(&directory, name)).map_err(failed)?;
+    let configured = server(name, load);
+    if let Ok(url) = &configured {
+        let servers = only(name, url.clone(), ClientOptions::new().data_dir(directory));
+        was_in |= runtime.block_on(servers.sign_out(name)).map_err(failed)?;
+    }
+    if was_in {
+        console.print(&format!(
+            "Forgot who signed in to `{shown}`; the server may still take the tokens until they expire\n"
+        ))?;
     } else {
-        format!("Nobody is signed in to `{shown}`\n")
-    };
-    console.print(&text)?;
+        configured?;
+        console.print(&format!("Nobody is signed in to `{shown}`\n"))?;
+    }
     Ok(Exit::Success)
 }

@@ -68,7 +68,7 @@ async fn agree(server: &Arc<Server>, offered: &Offered, context: &ToolContext) -
     }
     context.ask_in_person(ask).await?;
     offered.agreed();
-    if let Err(problem) = server.known.accept(&offered.here, change.now) {
+    if let Err(problem) = server.known.accept(&offered.here, &change.now) {
         server.tell(problem);
     }
     Ok(())

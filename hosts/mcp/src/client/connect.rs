@@ -14,7 +14,7 @@ use rmcp::transport::IntoTransport;
 use std::error::Error;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 use toolkit::{McpServerSettings, escape_line};
 use toolkit_sandbox::Job;
 
@@ -28,7 +28,7 @@ pub(super) struct Connection {
     pub(super) peer: Peer<RoleClient>,
     pub(super) about: Arc<About>,
     ended: CancellationToken,
-    _closing: tokio_util::sync::DropGuard,
+    _closing: DropGuard,
 }
 
 impl Connection {
@@ -66,6 +66,11 @@ impl About {
         self.info.as_ref().is_some_and(has)
     }
 
+    /// Whether it speaks a version of the protocol that begins with a greeting.
+    fn is_older(&self) -> bool {
+        self.info.as_ref().is_none_or(|info| info.protocol_version.has_initialize())
+    }
+
     /// What it calls itself, with its version and that of the protocol.
     pub(super) fn shown(&self) -> String {
         let Some(info) = &self.info else { return "says nothing of itself".to_owned() };
@@ -84,11 +89,22 @@ impl About {
 
 /// Connects. A server that goes away at the first words of the newer protocol is tried with those of the older.
 pub(super) async fn connect(server: &Arc<Server>) -> Result<Connection, String> {
-    let auto = ClientLifecycleMode::Auto {
+    let auto = || ClientLifecycleMode::Auto {
         preferred_versions: vec![ProtocolVersion::V_2026_07_28],
         legacy_version: Some(ProtocolVersion::V_2025_11_25),
     };
-    match attempt(server, auto).await {
+    let sign_ins = server.sign_ins();
+    let mut first = attempt(server, auto()).await;
+    let is_older = match &first {
+        Ok(connection) => connection.about.is_older(),
+        Err(failure) => failure.is_of_protocol,
+    };
+    if is_older && server.sign_ins() != sign_ins {
+        // Signing in can take longer than an answer in the newer protocol is waited for, which then comes in the midst of the older.
+        drop(first);
+        first = attempt(server, auto()).await;
+    }
+    match first {
         Err(Failure { is_of_protocol: true, .. }) => {
             attempt(server, ClientLifecycleMode::Initialize).await.map_err(|failure| failure.why)
         }
@@ -109,13 +125,16 @@ impl From<String> for Failure {
 }
 
 async fn attempt(server: &Arc<Server>, mode: ClientLifecycleMode) -> Result<Connection, Failure> {
+    // An attempt that is given up ends what it has begun.
+    let closing = CancellationToken::new();
+    let guard = closing.clone().drop_guard();
     match &server.settings {
         McpServerSettings::Command(command) => {
             let started = spawn::start(&server.name, command, &server.options.workspace).await?;
             let said = started.said.clone();
             let connected = serve(server, (started.reads, started.writes), mode).await;
             match connected {
-                Ok(running) => Ok(kept(running, said, Some(started.job))),
+                Ok(running) => Ok(kept(running, said, Some(started.job), guard)),
                 Err(failure) => {
                     said.settle().await;
                     Err(Failure { why: format!("{}{}", failure.why, said.tell()), ..failure })
@@ -124,12 +143,12 @@ async fn attempt(server: &Arc<Server>, mode: ClientLifecycleMode) -> Result<Conn
         }
         McpServerSettings::Url(url) => {
             #[cfg(feature = "oauth")]
-            if !http::is_known(url) {
-                let transport = http::signed_in(url, server.authority(url)).await?;
-                return Ok(kept(serve(server, transport, mode).await?, LastWords::default(), None));
+            if let Some(authority) = &server.authority {
+                let transport = http::signed_in(url, Arc::clone(authority), closing)?;
+                return Ok(kept(serve(server, transport, mode).await?, LastWords::default(), None, guard));
             }
             let transport = http::transport(url)?;
-            Ok(kept(serve(server, transport, mode).await?, LastWords::default(), None))
+            Ok(kept(serve(server, transport, mode).await?, LastWords::default(), None, guard))
         }
         _ => Err("it is switched off".to_owned().into()),
     }
@@ -184,12 +203,19 @@ fn reason(server: &str, error: &ClientInitializeError) -> String {
     text
 }
 
-/// Lets a task of its own see to the end of it.
-fn kept(running: RunningService<RoleClient, Handler>, said: LastWords, job: Option<Arc<Job>>) -> Connection {
+/// Lets a task of its own see to the end of it, once the guard is gone.
+fn kept(
+    running: RunningService<RoleClient, Handler>,
+    said: LastWords,
+    job: Option<Arc<Job>>,
+    guard: DropGuard,
+) -> Connection {
     let peer = running.peer().clone();
-    let (closing, ended) = (CancellationToken::new(), CancellationToken::new());
+    let ended = CancellationToken::new();
+    let closing = guard.disarm();
+    let guard = closing.clone().drop_guard();
     let task = {
-        let (closing, ended) = (closing.clone(), ended.clone());
+        let ended = ended.clone();
         let token = running.cancellation_token();
         tokio::spawn(async move {
             let mut waiting = std::pin::pin!(running.waiting());
@@ -209,5 +235,5 @@ fn kept(running: RunningService<RoleClient, Handler>, said: LastWords, job: Opti
         })
     };
     let about = About { info: peer.peer_info(), said, finished: Mutex::new(Some(task)) };
-    Connection { peer, about: Arc::new(about), ended, _closing: closing.drop_guard() }
+    Connection { peer, about: Arc::new(about), ended, _closing: guard }
 }

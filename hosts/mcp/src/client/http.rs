@@ -6,7 +6,11 @@ use rmcp::transport::streamable_http_client::{StreamableHttpClientTransportConfi
 use rmcp::transport::{DynamicTransportError, StreamableHttpClientTransport};
 use std::collections::HashMap;
 use std::error::Error;
+#[cfg(feature = "oauth")]
+use std::sync::Arc;
 use std::time::Duration;
+#[cfg(feature = "oauth")]
+use tokio_util::sync::CancellationToken;
 use toolkit::McpUrl;
 use url::Url;
 
@@ -22,16 +26,15 @@ pub(super) fn transport(settings: &McpUrl) -> Result<StreamableHttpClientTranspo
     Ok(StreamableHttpClientTransport::with_client(client()?, config(settings)?))
 }
 
-/// What speaks to it, and signs in where it wants to know who asks.
+/// What speaks to it, and signs in where it wants to know who asks, until it has ended.
 #[cfg(feature = "oauth")]
-pub(super) async fn signed_in(
+pub(super) fn signed_in(
     settings: &McpUrl,
-    authority: super::oauth::Authority,
+    authority: Arc<super::oauth::Authority>,
+    ended: CancellationToken,
 ) -> Result<StreamableHttpClientTransport<super::oauth::SignedIn>, String> {
-    let config = config(settings)?;
-    let client = authority.client(client()?).await?;
-    let client = super::oauth::SignedIn::new(client, authority);
-    Ok(StreamableHttpClientTransport::with_client(client, config))
+    let client = super::oauth::SignedIn::new(client()?, authority, ended);
+    Ok(StreamableHttpClientTransport::with_client(client, config(settings)?))
 }
 
 /// Whether its settings say who asks.

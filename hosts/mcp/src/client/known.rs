@@ -90,8 +90,17 @@ impl Known {
     pub(super) fn note(&self, said: &[(&str, Said)]) -> (BTreeMap<String, Change>, Option<String>) {
         let (mut tools, mut problem) = self.lock();
         let known = tools.get_or_insert_default();
+        // What is new here may be known to another process.
+        if !known.is_unreadable
+            && said.iter().any(|(name, _)| !known.said.contains_key(*name))
+            && let Ok(read) = self.read()
+        {
+            for (name, before) in read {
+                known.said.entry(name).or_insert(before);
+            }
+        }
         let mut changes = BTreeMap::new();
-        let mut is_new = false;
+        let mut new = BTreeMap::new();
         for (name, now) in said {
             let before = match known.said.get(*name) {
                 Some(before) if before == now => continue,
@@ -99,26 +108,37 @@ impl Known {
                 None if known.is_unreadable || known.said.len() >= MOST => Said::unknown(),
                 None => {
                     known.said.insert((*name).to_owned(), now.clone());
-                    is_new = true;
+                    new.insert((*name).to_owned(), now.clone());
                     continue;
                 }
             };
             changes.insert((*name).to_owned(), Change { before, now: now.clone() });
         }
-        if is_new {
-            problem = problem.or_else(|| self.keep(known).err());
+        if !new.is_empty() {
+            // What another process noted of the same tools meanwhile stays: it was there before.
+            let keep = |said: &mut BTreeMap<String, Said>| {
+                for (name, now) in new {
+                    if said.len() < MOST {
+                        said.entry(name).or_insert(now);
+                    }
+                }
+            };
+            problem = problem.or_else(|| self.keep(known, keep).err());
         }
         (changes, problem)
     }
 
     /// From now on this is what the tool says.
-    pub(super) fn accept(&self, name: &str, now: Said) -> Result<(), String> {
+    pub(super) fn accept(&self, name: &str, now: &Said) -> Result<(), String> {
         let (mut tools, problem) = self.lock();
         let known = tools.get_or_insert_default();
-        if known.said.len() < MOST || known.said.contains_key(name) {
-            known.said.insert(name.to_owned(), now);
-        }
-        problem.map_or_else(|| self.keep(known), Err)
+        let accept = |said: &mut BTreeMap<String, Said>| {
+            if said.len() < MOST || said.contains_key(name) {
+                said.insert(name.to_owned(), now.clone());
+            }
+        };
+        accept(&mut known.said);
+        problem.map_or_else(|| self.keep(known, accept), Err)
     }
 
     fn lock(&self) -> (MutexGuard<'_, Option<Tools>>, Option<String>) {
@@ -154,22 +174,31 @@ impl Known {
         serde_json::from_str(&text).map_err(|error| unreadable(&error))
     }
 
-    /// Writes it whole or not at all.
-    fn keep(&self, tools: &Tools) -> Result<(), String> {
+    /// Keeps a change of what is known, whole or not at all. What other processes kept is kept beside it.
+    fn keep(&self, tools: &Tools, change: impl FnOnce(&mut BTreeMap<String, Said>)) -> Result<(), String> {
         let Some(file) = self.file.as_ref().filter(|_| !tools.is_unreadable) else { return Ok(()) };
+        let unkept = |why: &dyn std::fmt::Display| {
+            format!("what is known of its tools cannot be kept in {}: {why}", file.display())
+        };
+        let lock = || -> io::Result<File> {
+            fs::create_dir_all(file.parent().ok_or(ErrorKind::NotFound)?)?;
+            let lock =
+                File::options().create(true).truncate(false).write(true).open(file.with_extension("lock"))?;
+            lock.lock()?;
+            Ok(lock)
+        };
+        let _lock = lock().map_err(|error| unkept(&error))?;
+        let mut said = self.read()?;
+        change(&mut said);
         let write = || -> io::Result<()> {
-            let directory = file.parent().ok_or(ErrorKind::NotFound)?;
-            fs::create_dir_all(directory)?;
-            let temporary = file.with_extension(format!("{}.part", std::process::id()));
-            let text = serde_json::to_vec(&tools.said)?;
+            let temporary = file.with_extension("part");
+            let text = serde_json::to_vec(&said)?;
             let written = File::create(&temporary).and_then(|mut opened| opened.write_all(&text));
             written.and_then(|()| fs::rename(&temporary, file)).inspect_err(|_| {
                 let _ = fs::remove_file(&temporary);
             })
         };
-        write().map_err(|error| {
-            format!("what is known of its tools cannot be kept in {}: {error}", file.display())
-        })
+        write().map_err(|error| unkept(&error))
     }
 }
 
@@ -217,11 +246,37 @@ mod tests {
         }
         // A tool that goes and comes again is no new one.
         assert!(known().note(&[]).0.is_empty());
-        known().accept("x", new.clone()).unwrap();
+        known().accept("x", &new).unwrap();
         assert!(known().note(&[("x", new), ("y", old.clone())]).0.is_empty());
         // Another server's are others.
         assert!(Known::of(Some(directory.path()), "b").note(&[("x", old)]).0.is_empty());
-        assert_eq!(fs::read_dir(directory.path().join(DIRECTORY)).unwrap().count(), 2);
+        let files =
+            fs::read_dir(directory.path().join(DIRECTORY)).unwrap().map(|entry| entry.unwrap().path());
+        assert_eq!(files.filter(|file| file.extension().is_some_and(|end| end == "json")).count(), 2);
+    }
+
+    #[test]
+    fn what_processes_note_at_once_is_all_kept() {
+        let directory = tempfile::tempdir().unwrap();
+        let known = || Known::of(Some(directory.path()), "a");
+        let of = |text: &str| said(json!({"description": text}));
+        // Each has read what was there before any of them kept something.
+        let (one, other) = (known(), known());
+        one.note(&[("a", of("1"))]);
+        other.note(&[]);
+        one.note(&[("b", of("1"))]);
+        assert!(other.note(&[("c", of("1")), ("b", of("2"))]).0.contains_key("b"));
+        one.accept("a", &of("3")).unwrap();
+        let (changes, problem) = known().note(&[("a", of("3")), ("b", of("1")), ("c", of("1"))]);
+        assert_eq!((changes, problem), (BTreeMap::new(), None));
+        std::thread::scope(|scope| {
+            for number in 0..8 {
+                scope.spawn(move || known().note(&[(format!("t{number}").as_str(), of("1"))]));
+            }
+        });
+        let all: Vec<String> = (0..8).map(|number| format!("t{number}")).collect();
+        let others: Vec<(&str, Said)> = all.iter().map(|name| (name.as_str(), of("2"))).collect();
+        assert_eq!(known().note(&others).0.len(), 8);
     }
 
     #[test]
@@ -236,7 +291,7 @@ mod tests {
         let (changes, problem) = known.note(&[("x", now.clone())]);
         assert_eq!(changes["x"], Change { before: Said::unknown(), now: now.clone() });
         assert!(problem.unwrap().contains("cannot be read"));
-        known.accept("x", now.clone()).unwrap();
+        known.accept("x", &now).unwrap();
         let (changes, problem) = known.note(&[("x", now.clone()), ("y", now)]);
         assert_eq!((changes.len(), problem), (1, None));
         assert_eq!(fs::read_to_string(&file).unwrap(), "{");

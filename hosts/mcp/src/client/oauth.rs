@@ -6,15 +6,16 @@
 //!    └── kept ── code for a token ── a person signs in ── register ── find who decides ─────────┘
 //! ```
 
+mod authority;
 mod authorize;
 mod client;
 mod loopback;
 mod store;
 
-pub(super) use authorize::Authority;
+pub(super) use authority::Authority;
 pub(super) use client::SignedIn;
 pub use loopback::Loopback;
-pub(super) use store::Store;
+pub use store::forget_sign_ins;
 
 use std::fmt;
 use std::pin::Pin;

@@ -15,7 +15,7 @@ use rmcp::RoleClient;
 use rmcp::model::{
     ClientRequest, ListToolsRequest, PaginatedRequestParams, ServerResult, SubscriptionFilter,
 };
-use rmcp::service::{Peer, Subscription};
+use rmcp::service::{Peer, Subscription, SubscriptionEnd};
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -56,6 +56,9 @@ pub(super) struct Server {
     pub(super) prefix: String,
     pub(super) settings: McpServerSettings,
     pub(super) options: Arc<ClientOptions>,
+    /// Who signs in to it, where it is at an address and its settings do not say who asks.
+    #[cfg(feature = "oauth")]
+    pub(super) authority: Option<Arc<super::oauth::Authority>>,
     pub(super) known: Known,
     pub(super) calls: Calls,
     /// It has said that its list is another.
@@ -102,11 +105,19 @@ impl Server {
         settings: McpServerSettings,
         options: Arc<ClientOptions>,
     ) -> Arc<Self> {
+        let name: Arc<str> = name.into();
         Arc::new(Self {
-            name: name.into(),
+            #[cfg(feature = "oauth")]
+            authority: match &settings {
+                McpServerSettings::Url(url) if !super::http::is_known(url) => {
+                    Some(Arc::new(super::oauth::Authority::of(&name, url, &options)))
+                }
+                _ => None,
+            },
+            known: Known::of(options.data_dir.as_deref(), &name),
+            name,
             prefix,
             settings,
-            known: Known::of(options.data_dir.as_deref(), name),
             options,
             calls: Calls::default(),
             list_changed: Notify::new(),
@@ -117,10 +128,13 @@ impl Server {
         })
     }
 
-    /// Who signs in to it, where it is at an address.
-    #[cfg(feature = "oauth")]
-    pub(super) fn authority(&self, settings: &toolkit::McpUrl) -> super::oauth::Authority {
-        super::oauth::Authority::of(&self.name, settings, &self.options)
+    /// How often somebody signed in to it, or could not.
+    pub(super) fn sign_ins(&self) -> u32 {
+        #[cfg(feature = "oauth")]
+        if let Some(authority) = &self.authority {
+            return authority.round();
+        }
+        0
     }
 
     pub(super) fn state(&self) -> watch::Receiver<State> {
@@ -240,14 +254,7 @@ impl Server {
     /// Connects, and lists the tools. Changes are heard of before, so that none is missed between.
     async fn begun(self: &Arc<Self>) -> Result<Begun, String> {
         let connection = connect::connect(self).await?;
-        let mut subscription = None;
-        if connection.about.has_subscriptions() {
-            let filter = SubscriptionFilter::builder().tools_list_changed().build();
-            match connection.peer.listen(filter).await {
-                Ok(listening) => subscription = Some(listening),
-                Err(error) => self.tell(format!("changes of its tools cannot be followed: {error}")),
-            }
-        }
+        let subscription = self.listening(&connection).await;
         let tools = self.list(&connection).await.map_err(|why| why + &connection.about.last_words())?;
         Ok(Begun { connection, subscription, tools })
     }
@@ -278,20 +285,46 @@ impl Server {
         };
         tokio::select! {
             () = connection.ended() => {}
-            () = self.hear(subscription) => {}
+            () = self.hear(&connection, subscription) => {}
             () = listening => {}
         }
         format!("the connection ended{}", about.last_words())
     }
 
     /// Hears of changes of the list, where the protocol has a request of its own for that; for ever otherwise.
-    async fn hear(&self, subscription: Option<Subscription>) {
-        if let Some(mut subscription) = subscription {
+    async fn hear(&self, connection: &Connection, subscription: Option<Subscription>) {
+        let mut wait = FIRST_WAIT;
+        let mut listening = subscription;
+        while let Some(mut subscription) = listening.take() {
+            let begun = Instant::now();
             while let Ok(Some(_)) = subscription.next().await {
                 self.list_changed.notify_one();
             }
+            if matches!(subscription.end(), Some(SubscriptionEnd::Cancelled | SubscriptionEnd::Graceful(_))) {
+                break;
+            }
+            // Those came faster than they were read, or an end of it broke: what came between was missed.
+            if begun.elapsed() >= GOOD {
+                wait = FIRST_WAIT;
+            }
+            tokio::time::sleep(wait).await;
+            wait = LONGEST_WAIT.min(wait * 2);
+            listening = self.listening(connection).await;
+            self.list_changed.notify_one();
         }
         std::future::pending::<()>().await;
+    }
+
+    /// Asks to be told of changes of the list, where the protocol has a request of its own for that.
+    async fn listening(&self, connection: &Connection) -> Option<Subscription> {
+        if !connection.about.has_subscriptions() {
+            return None;
+        }
+        let filter = SubscriptionFilter::builder().tools_list_changed().build();
+        let listening = connection.peer.listen(filter).await;
+        listening
+            .inspect_err(|error| self.tell(format!("changes of its tools cannot be followed: {error}")))
+            .ok()
     }
 
     /// Lists its tools, and lets them be there.

@@ -3,7 +3,7 @@
 use super::connect::About;
 use super::names;
 #[cfg(feature = "oauth")]
-use super::oauth::{SignIn, Store};
+use super::oauth::SignIn;
 use super::sampling::Sampling;
 use super::server::{Server, State};
 use std::collections::BTreeMap;
@@ -33,12 +33,13 @@ pub struct ClientOptions {
     /// The directory that servers work in which name no other, and that sandboxes let them write to; that of the process by default.
     pub workspace: PathBuf,
     /// Where it is kept what tools say of themselves, so that a change of it is seen later too; as long as the process runs by
-    /// default. So are the tokens of who signed in, which last as long as a connection without it.
+    /// default. So are the tokens of who signed in.
     pub data_dir: Option<PathBuf>,
     /// The model that servers may use, each time a person lets them; none by default, and servers are told so.
     pub sampling: Option<Arc<dyn Sampling>>,
     /// Who lets a person sign in where a server wants to know who asks; nobody by default, so that such a server cannot be had until
-    /// somebody signed in elsewhere. It counts as time of the start, or of the call that needs it.
+    /// somebody signed in elsewhere. It counts as time of the start, or of the call that needs it. Where it came to nothing, nobody is
+    /// asked again for five minutes.
     #[cfg(feature = "oauth")]
     pub sign_in: Option<Arc<dyn SignIn>>,
     /// What a person who signs in is asked to give leave for beside what the server wants; nothing by default.
@@ -271,14 +272,12 @@ impl McpServers {
     ///
     /// When the file with the tokens cannot be removed.
     #[cfg(feature = "oauth")]
-    pub fn sign_out(&self, server: &str) -> std::io::Result<bool> {
+    pub async fn sign_out(&self, server: &str) -> std::io::Result<bool> {
         let server = self.0.servers.iter().find(|other| &*other.name == server);
-        let Some(McpServerSettings::Url(url)) = server.map(|server| &server.settings) else {
-            return Ok(false);
-        };
-        let options = server.map(|server| &server.options);
-        let data_dir = options.and_then(|options| options.data_dir.as_deref());
-        Store::of(data_dir, server.map_or("", |server| &server.name), &url.url).forget()
+        match server.and_then(|server| server.authority.as_ref()) {
+            Some(authority) => authority.sign_out().await,
+            None => Ok(false),
+        }
     }
 
     async fn settled(&self) {

@@ -1,155 +1,38 @@
 //! From a refusal to a token.
 
+use super::authority::{Asked, Authority, Registered};
 use super::client::Challenge;
-use super::{SignIn, Store};
-use crate::client::servers::ClientOptions;
 use reqwest::Url;
 use rmcp::transport::auth::{
-    AuthError, AuthorizationCallback, AuthorizationManager, AuthorizationMetadata, ClientCredentialsConfig,
-    OAuthClientConfig,
+    AuthError, AuthorizationCallback, AuthorizationManager, AuthorizationMetadata,
+    AuthorizationMetadataResolution, ClientCredentialsConfig, CredentialStore as _, OAuthClientConfig,
 };
-use rmcp::transport::{AuthClient, auth::CredentialStore as _};
-use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
-use tokio::sync::Mutex;
-use toolkit::{McpGrant, McpOAuth, McpUrl};
+use toolkit::{McpGrant, escape_line};
 
-/// How often in a row somebody signs in without a request that is then taken. A server that refuses still will go on to.
-const MOST_IN_VAIN: u32 = 3;
 /// The most characters of what somebody else says of a failure.
 const MOST_OF_REASON: usize = 500;
 
-/// Who signs in to one server, for one connection.
-pub(in crate::client) struct Authority {
-    server: Arc<str>,
-    client_name: String,
-    url: String,
-    settings: McpOAuth,
-    sign_in: Option<Arc<dyn SignIn>>,
-    /// What to ask leave for beside what is configured, or what the server wants.
-    more: Vec<String>,
-    store: Store,
-    /// Who signs in now, and as whom this program is registered, once it is.
-    registered: Mutex<Option<Registered>>,
-    /// How often somebody signed in, or could not.
-    rounds: AtomicU32,
-    /// How often since the last request that was taken.
-    in_vain: AtomicU32,
-}
-
-impl fmt::Debug for Authority {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Authority")
-            .field("server", &self.server)
-            .field("url", &self.url)
-            .finish_non_exhaustive()
-    }
-}
-
-/// What a server that decides knows this program as.
-struct Registered {
-    issuer: Option<String>,
-    client: OAuthClientConfig,
-}
-
 impl Authority {
-    /// For a server at an address.
-    pub(in crate::client) fn of(server: &Arc<str>, settings: &McpUrl, options: &ClientOptions) -> Self {
-        Self {
-            server: Arc::clone(server),
-            client_name: options.name.clone(),
-            url: settings.url.clone(),
-            settings: settings.oauth.clone(),
-            sign_in: options.sign_in.clone(),
-            more: options.scopes.clone(),
-            store: Store::of(options.data_dir.as_deref(), server, &settings.url),
-            registered: Mutex::default(),
-            rounds: AtomicU32::new(0),
-            in_vain: AtomicU32::new(0),
-        }
-    }
-
-    /// What requests are sent with: the token that is kept, if one is.
-    pub(in crate::client) async fn client(
-        &self,
-        http: reqwest::Client,
-    ) -> Result<AuthClient<reqwest::Client>, String> {
-        let mut manager = self.manager().await.map_err(|error| told(&error))?;
-        if manager.initialize_from_store().await.map_err(|error| told(&error))?
-            && let Some(secret) = self.secret()
-            && let Ok(Some(kept)) = self.store.load().await
-        {
-            // The name alone does not get a new token where a secret goes with it.
-            let client = OAuthClientConfig::new(kept.client_id, &self.url).with_client_secret(secret);
-            manager.configure_client(client).map_err(|error| told(&error))?;
-        }
-        Ok(AuthClient::new(http, manager))
-    }
-
-    async fn manager(&self) -> Result<AuthorizationManager, AuthError> {
-        let mut manager = AuthorizationManager::new(self.url.as_str()).await?;
-        manager.set_credential_store(self.store.clone());
-        Ok(manager)
-    }
-
-    fn secret(&self) -> Option<String> {
-        let configured = self.settings.client_secret.as_ref().map(|secret| secret.expose().to_owned());
-        configured.or_else(|| self.store.client_secret())
-    }
-
     pub(super) fn may_sign_in(&self) -> bool {
         self.sign_in.is_some() || self.settings.grant == McpGrant::ClientCredentials
     }
 
-    pub(super) fn round(&self) -> u32 {
-        self.rounds.load(Ordering::Acquire)
-    }
-
-    /// A request was taken.
-    pub(super) fn succeeded(&self) {
-        self.in_vain.store(0, Ordering::Release);
-    }
-
-    /// Gets a token that this refusal does not hold for. Of several requests that are refused at once, one does.
-    pub(super) async fn sign_in(
+    /// Finds out who decides, and gets a token there: as whom, where, and with what the next one is got.
+    pub(super) async fn authorized(
         &self,
-        client: &AuthClient<reqwest::Client>,
         challenge: &Challenge,
-        round: u32,
-    ) -> Result<(), String> {
-        let mut registered = self.registered.lock().await;
-        if self.round() != round {
-            // Another one did meanwhile.
-            return Ok(());
-        }
-        if self.in_vain.fetch_add(1, Ordering::AcqRel) >= MOST_IN_VAIN {
-            return Err(format!("it was signed in to {MOST_IN_VAIN} times, and refuses still"));
-        }
-        self.rounds.store(round.wrapping_add(1), Ordering::Release);
-        let manager = self.authorized(client, challenge, &mut registered).await?;
-        *client.auth_manager.lock().await = manager;
-        Ok(())
-    }
-
-    async fn authorized(
-        &self,
-        client: &AuthClient<reqwest::Client>,
-        challenge: &Challenge,
-        registered: &mut Option<Registered>,
-    ) -> Result<AuthorizationManager, String> {
+        asked: &mut Asked,
+    ) -> Result<(String, String, AuthorizationManager), String> {
         let told = |error| told(&error);
         let mut manager = self.manager().await.map_err(told)?;
         let header = Some(challenge.header.as_str()).filter(|header| !header.is_empty());
         let found = manager.resolve_metadata_from_challenge(header).await.map_err(told)?;
+        let kept = self.store.kept().await.map_err(told)?;
+        self.trusted(&found, kept.as_ref().map(|kept| kept.token_endpoint.as_str()))?;
         if challenge.is_forgotten {
-            *registered = None;
+            asked.registered = None;
         }
         let metadata = found.metadata;
-        // What goes there is secret.
-        for endpoint in std::iter::once(&metadata.token_endpoint).chain(&metadata.registration_endpoint) {
-            openable(endpoint)?;
-        }
         manager.set_metadata(metadata.clone());
         let mut scopes = self.settings.scopes.clone();
         if scopes.is_empty() {
@@ -158,10 +41,7 @@ impl Authority {
         let mut more = self.more.clone();
         if let Some(wants) = &challenge.wants {
             // What there is leave for already stays, also where the server names only what is new.
-            more.extend(match self.store.load().await {
-                Ok(Some(kept)) => kept.granted_scopes,
-                _ => client.auth_manager.lock().await.get_current_scopes().await,
-            });
+            more.extend(kept.into_iter().flat_map(|kept| kept.credentials.granted_scopes));
             more.extend(wants.split_whitespace().map(str::to_owned));
         }
         for scope in more {
@@ -169,18 +49,52 @@ impl Authority {
                 scopes.push(scope);
             }
         }
-        match self.settings.grant {
-            McpGrant::ClientCredentials => self.as_program(&mut manager, scopes).await?,
-            _ => self.as_person(&mut manager, &metadata, &scopes, registered).await?,
+        let client_id = match self.settings.grant {
+            McpGrant::ClientCredentials => self.as_program(&mut manager, &metadata, scopes).await?,
+            _ => self.as_person(&mut manager, &metadata, &scopes, asked).await?,
+        };
+        Ok((client_id, metadata.token_endpoint, manager))
+    }
+
+    /// Whether what is secret may go there. `before` is where the tokens that are kept came from.
+    fn trusted(&self, found: &AuthorizationMetadataResolution, before: Option<&str>) -> Result<(), String> {
+        let metadata = &found.metadata;
+        for endpoint in std::iter::once(&metadata.token_endpoint).chain(&metadata.registration_endpoint) {
+            openable(endpoint)?;
         }
-        Ok(manager)
+        if !self.is_configured(metadata.issuer.as_deref()) {
+            let named = self.settings.issuer.as_deref().unwrap_or_default();
+            return Err(match &metadata.issuer {
+                Some(issuer) => {
+                    shortened(&format!("`oauth.issuer` is {named:?}, and it sends people to {issuer:?}"))
+                }
+                None => format!("`oauth.issuer` is {named:?}, and it does not say who decides"),
+            });
+        }
+        if self.settings.client_secret.is_none() || self.settings.issuer.is_some() {
+            return Ok(());
+        }
+        let now = &metadata.token_endpoint;
+        match before {
+            Some(before) if before != now => Err(shortened(&format!(
+                "its tokens come from {now:?} now, and came from {before:?} before, so that `oauth.clientSecret` is not sent there; if \
+                 that is right, name who decides in `oauth.issuer`, or forget what was before with `toolkit mcp logout {}`",
+                escape_line(&self.server)
+            ))),
+            None if !found.source.is_discovered() => Err(
+                "it does not say who decides, so that `oauth.clientSecret` is sent to nobody; `oauth.issuer` names who does"
+                    .to_owned(),
+            ),
+            _ => Ok(()),
+        }
     }
 
     async fn as_program(
         &self,
         manager: &mut AuthorizationManager,
+        metadata: &AuthorizationMetadata,
         scopes: Vec<String>,
-    ) -> Result<(), String> {
+    ) -> Result<String, String> {
         let (Some(client_id), Some(secret)) = (&self.settings.client_id, &self.settings.client_secret) else {
             return Err(
                 "the grant `client_credentials` needs `oauth.clientId` and `oauth.clientSecret`".to_owned()
@@ -190,11 +104,14 @@ impl Authority {
             client_id: client_id.clone(),
             client_secret: secret.expose().to_owned(),
             scopes,
-            resource: Some(self.url.clone()),
+            resource: Some(resource(&self.url)),
         };
-        manager.configure_client_credentials(&config).map_err(|error| told(&error))?;
-        manager.exchange_client_credentials(&config).await.map_err(|error| told(&error))?;
-        Ok(())
+        let told = |error| told(&error);
+        manager.configure_client_credentials(&config).map_err(told)?;
+        manager.set_credential_store(self.store.bound(&metadata.token_endpoint, None));
+        let _guard = self.store.acquire_refresh_guard().await.map_err(told)?;
+        manager.exchange_client_credentials(&config).await.map_err(told)?;
+        Ok(client_id.clone())
     }
 
     async fn as_person(
@@ -202,13 +119,13 @@ impl Authority {
         manager: &mut AuthorizationManager,
         metadata: &AuthorizationMetadata,
         scopes: &[String],
-        registered: &mut Option<Registered>,
-    ) -> Result<(), String> {
+        asked: &mut Asked,
+    ) -> Result<String, String> {
         let sign_in = self.sign_in.as_deref().ok_or("nobody is here who could sign in")?;
         let told = |error| told(&error);
         let redirect = sign_in.redirect_uri();
         let scopes: Vec<&str> = scopes.iter().map(String::as_str).collect();
-        let known = registered.as_ref().filter(|known| known.issuer == metadata.issuer);
+        let known = asked.registered.as_ref().filter(|known| known.issuer == metadata.issuer);
         let config = if let Some(id) = &self.settings.client_id {
             let config = OAuthClientConfig::new(id, &redirect);
             match &self.settings.client_secret {
@@ -225,13 +142,19 @@ impl Authority {
         } else {
             manager.register_client(&self.client_name, &redirect, &scopes).await.map_err(told)?
         };
-        self.store.set_client_secret(config.client_secret.clone());
+        let client_id = config.client_id.clone();
+        // What is configured is not kept a second time.
+        let secret = config.client_secret.as_deref().filter(|_| self.settings.client_id.is_none());
+        manager.set_credential_store(self.store.bound(&metadata.token_endpoint, secret));
         manager.configure_client(config.clone()).map_err(told)?;
-        *registered = Some(Registered { issuer: metadata.issuer.clone(), client: config });
+        asked.registered = Some(Registered { issuer: metadata.issuer.clone(), client: config });
         let url = manager.get_authorization_url(&scopes).await.map_err(told)?;
         openable(&url)?;
+        asked.begin();
         let returned = sign_in.sign_in(&self.server, &url).await?;
         let callback = answer(&returned)?;
+        // Who renews what was before would save it over this.
+        let _guard = self.store.acquire_refresh_guard().await.map_err(told)?;
         manager
             .exchange_code_for_token_with_issuer(
                 &callback.code,
@@ -240,8 +163,18 @@ impl Authority {
             )
             .await
             .map_err(told)?;
-        Ok(())
+        Ok(client_id)
     }
+}
+
+/// What tokens are asked for: the server, without what may be secret in its address.
+fn resource(url: &str) -> String {
+    let Ok(mut parsed) = Url::parse(url) else { return url.to_owned() };
+    let _ = parsed.set_username("");
+    let _ = parsed.set_password(None);
+    parsed.set_query(None);
+    parsed.set_fragment(None);
+    parsed.to_string()
 }
 
 /// Whether a person may be sent there: a browser does more with some addresses than to open them.

@@ -1,10 +1,9 @@
 //! What sends requests, and signs in where one is refused for want of it.
 
-use super::authorize::Authority;
+use super::authority::{Authority, MOST_IN_VAIN};
 use futures_util::stream::BoxStream;
 use http::{HeaderName, HeaderValue};
 use rmcp::model::ClientJsonRpcMessage;
-use rmcp::transport::AuthClient;
 use rmcp::transport::auth::AuthError;
 use rmcp::transport::streamable_http_client::{
     SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
@@ -13,6 +12,7 @@ use rmcp::transport::streamable_http_client::{
 use sse_stream::Sse;
 use std::collections::HashMap;
 use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
 
 type Failure = StreamableHttpError<reqwest::Error>;
 type Headers = HashMap<HeaderName, HeaderValue>;
@@ -21,38 +21,73 @@ type Events = BoxStream<'static, Result<Sse, SseError>>;
 /// Sends requests with the token that is kept.
 #[derive(Clone, Debug)]
 pub(in crate::client) struct SignedIn {
-    client: AuthClient<reqwest::Client>,
+    http: reqwest::Client,
     authority: Arc<Authority>,
+    /// Nobody waits for its answers any more.
+    ended: CancellationToken,
 }
 
 impl SignedIn {
-    pub(in crate::client) fn new(client: AuthClient<reqwest::Client>, authority: Authority) -> Self {
-        Self { client, authority: Arc::new(authority) }
+    pub(in crate::client) fn new(
+        http: reqwest::Client,
+        authority: Arc<Authority>,
+        ended: CancellationToken,
+    ) -> Self {
+        Self { http, authority, ended }
     }
 
-    /// Sends a request, and once more for each time that signing in changed something.
-    async fn send<T, F>(&self, request: impl Fn(AuthClient<reqwest::Client>) -> F) -> Result<T, Failure>
+    /// Sends a request, and once more for each time that signing in changed something; until nobody waits for it.
+    async fn send<T, F>(&self, request: impl Fn(Option<String>) -> F) -> Result<T, Failure>
     where
         F: Future<Output = Result<T, Failure>>,
     {
-        loop {
+        tokio::select! {
+            sent = self.sent(request) => sent,
+            () = self.ended.cancelled() => Err(Failure::TransportChannelClosed),
+        }
+    }
+
+    async fn sent<T, F>(&self, request: impl Fn(Option<String>) -> F) -> Result<T, Failure>
+    where
+        F: Future<Output = Result<T, Failure>>,
+    {
+        for _ in 0..MOST_IN_VAIN {
             let round = self.authority.round();
-            let error = match request(self.client.clone()).await {
+            let error = match self.once(&request).await {
+                Ok(answer) => return Ok(answer),
                 Err(error) => error,
-                Ok(answer) => {
-                    self.authority.succeeded();
-                    return Ok(answer);
-                }
             };
             let Some(challenge) = Challenge::of(&error) else { return Err(error) };
             if !self.authority.may_sign_in() {
                 return Err(error);
             }
-            // It comes to an end: after few rounds in vain there is no further one.
             self.authority
-                .sign_in(&self.client, &challenge, round)
+                .signed_in(&challenge, round)
                 .await
                 .map_err(|why| Failure::Auth(AuthError::AuthorizationFailed(why)))?;
+        }
+        match self.once(&request).await {
+            Err(error) if Challenge::of(&error).is_some() => {
+                Err(Failure::Auth(self.authority.in_vain().await))
+            }
+            answer => answer,
+        }
+    }
+
+    /// Sends a request with the token that is kept; where that is refused, with its successor.
+    async fn once<T, F>(&self, request: &impl Fn(Option<String>) -> F) -> Result<T, Failure>
+    where
+        F: Future<Output = Result<T, Failure>>,
+    {
+        let token = self.authority.token(None).await?;
+        match request(token.clone()).await {
+            Err(StreamableHttpError::AuthRequired(challenge)) if token.is_some() => {
+                match self.authority.token(token).await? {
+                    None => Err(StreamableHttpError::AuthRequired(challenge)),
+                    successor => request(successor).await,
+                }
+            }
+            answer => answer,
         }
     }
 }
@@ -122,16 +157,13 @@ impl StreamableHttpClient for SignedIn {
         uri: Arc<str>,
         message: ClientJsonRpcMessage,
         session: Option<Arc<str>>,
-        token: Option<String>,
+        _: Option<String>,
         headers: Headers,
         limits: StreamableHttpResponseLimits,
     ) -> Result<StreamableHttpPostResponse, Failure> {
-        self.send(|client| {
+        self.send(|token| {
             let (uri, message, session) = (Arc::clone(&uri), message.clone(), session.clone());
-            let (token, headers) = (token.clone(), headers.clone());
-            async move {
-                client.post_message_with_response_limits(uri, message, session, token, headers, limits).await
-            }
+            self.http.post_message_with_response_limits(uri, message, session, token, headers.clone(), limits)
         })
         .await
     }
@@ -140,11 +172,12 @@ impl StreamableHttpClient for SignedIn {
         &self,
         uri: Arc<str>,
         session: Arc<str>,
-        token: Option<String>,
+        _: Option<String>,
         headers: Headers,
     ) -> Result<(), Failure> {
-        // Nobody signs in to say goodbye.
-        self.client.delete_session(uri, session, token, headers).await
+        // Nobody signs in to say goodbye, nor waits for a new token.
+        let token = self.authority.kept().await;
+        self.http.delete_session(uri, session, token, headers).await
     }
 
     async fn get_stream(
@@ -164,25 +197,20 @@ impl StreamableHttpClient for SignedIn {
         uri: Arc<str>,
         session: Option<Arc<str>>,
         last_event: Option<String>,
-        token: Option<String>,
+        _: Option<String>,
         headers: Headers,
         max_sse_event_size: usize,
     ) -> Result<Events, Failure> {
-        self.send(|client| {
+        self.send(|token| {
             let (uri, session, last_event) = (Arc::clone(&uri), session.clone(), last_event.clone());
-            let (token, headers) = (token.clone(), headers.clone());
-            async move {
-                client
-                    .get_stream_with_max_sse_event_size(
-                        uri,
-                        session,
-                        last_event,
-                        token,
-                        headers,
-                        max_sse_event_size,
-                    )
-                    .await
-            }
+            self.http.get_stream_with_max_sse_event_size(
+                uri,
+                session,
+                last_event,
+                token,
+                headers.clone(),
+                max_sse_event_size,
+            )
         })
         .await
     }

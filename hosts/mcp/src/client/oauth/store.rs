@@ -2,13 +2,14 @@
 
 use async_trait::async_trait;
 use data_encoding::HEXLOWER;
+use oauth2::TokenResponse as _;
 use rmcp::transport::auth::{AuthError, CredentialRefreshGuard, CredentialStore, StoredCredentials};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
@@ -23,66 +24,127 @@ const LOOK: Duration = Duration::from_millis(50);
 
 /// What is kept of one server at one address; for as long as the process runs where there is no directory for it.
 #[derive(Clone)]
-pub(in crate::client) struct Store(Arc<Inner>);
-
-struct Inner {
-    url: String,
-    file: Option<PathBuf>,
-    kept: Mutex<Kept>,
+pub(super) struct Store {
+    inner: Arc<Inner>,
+    /// What tokens are kept with.
+    with: Arc<With>,
 }
 
-#[derive(Default, Clone, Serialize, Deserialize)]
-struct Kept {
+/// Where tokens come from, and what gets the next.
+#[derive(Default)]
+struct With {
+    token_endpoint: String,
+    client_secret: Option<String>,
+}
+
+struct Inner {
+    server: Arc<str>,
+    url: String,
+    file: Option<PathBuf>,
+    /// Where there is no file.
+    kept: Mutex<Option<Kept>>,
+}
+
+/// What is kept.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct Kept {
+    /// The server, as the configuration names it.
+    server: String,
     /// The address that the token is for, and no other.
     url: String,
+    /// Where the tokens came from, and the next ones are asked for.
+    pub(super) token_endpoint: String,
     /// The secret that goes with the name this program was registered under, where it got one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    client_secret: Option<String>,
-    #[serde(default)]
-    credentials: Option<StoredCredentials>,
+    pub(super) client_secret: Option<String>,
+    pub(super) credentials: StoredCredentials,
+}
+
+impl Kept {
+    /// What requests are sent with.
+    pub(super) fn token(&self) -> Option<String> {
+        self.credentials.token_response.as_ref().map(|got| got.access_token().secret().clone())
+    }
 }
 
 impl Store {
-    pub(in crate::client) fn of(data_dir: Option<&Path>, server: &str, url: &str) -> Self {
+    pub(super) fn of(data_dir: Option<&Path>, server: &Arc<str>, url: &str) -> Self {
         let file = data_dir.map(|directory| {
             let mut hash = Sha256::new();
-            hash.update(server);
+            hash.update(&**server);
             hash.update([0]);
             hash.update(url);
             directory.join(DIRECTORY).join(format!("{}.json", HEXLOWER.encode(&hash.finalize()[..16])))
         });
-        let kept = Kept { url: url.to_owned(), ..Kept::default() };
-        Self(Arc::new(Inner { url: url.to_owned(), file, kept: Mutex::new(kept) }))
+        let inner = Inner { server: Arc::clone(server), url: url.to_owned(), file, kept: Mutex::default() };
+        Self { inner: Arc::new(inner), with: Arc::default() }
     }
 
-    /// The secret that goes with the name this program was registered under.
-    pub(super) fn client_secret(&self) -> Option<String> {
-        self.0.kept.lock().unwrap_or_else(PoisonError::into_inner).client_secret.clone()
+    /// The same for who gets tokens there, with this secret.
+    pub(super) fn bound(&self, token_endpoint: &str, client_secret: Option<&str>) -> Self {
+        let with = With {
+            token_endpoint: token_endpoint.to_owned(),
+            client_secret: client_secret.map(str::to_owned),
+        };
+        Self { inner: Arc::clone(&self.inner), with: Arc::new(with) }
     }
 
-    pub(super) fn set_client_secret(&self, secret: Option<String>) {
-        self.0.kept.lock().unwrap_or_else(PoisonError::into_inner).client_secret = secret;
+    /// What is kept, as another process may have left it.
+    pub(super) async fn kept(&self) -> Result<Option<Kept>, AuthError> {
+        self.inner.blocking(Inner::read).await
     }
 
     /// Forgets all of it. Gives back whether there was something.
-    pub(in crate::client) fn forget(&self) -> io::Result<bool> {
-        let mut kept = self.0.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let was_there = kept.credentials.take().is_some();
-        kept.client_secret = None;
-        match self.0.file.as_ref().map(fs::remove_file) {
-            Some(Ok(())) => Ok(true),
-            Some(Err(error)) if error.kind() != ErrorKind::NotFound => Err(error),
-            _ => Ok(was_there),
-        }
+    pub(super) async fn forget(&self) -> io::Result<bool> {
+        // Who renews a token just now would bring it back.
+        let guard = self.acquire_refresh_guard().await.map_err(io::Error::other)?;
+        let inner = Arc::clone(&self.inner);
+        let forgotten =
+            tokio::task::spawn_blocking(move || inner.remove()).await.map_err(io::Error::other)?;
+        drop(guard);
+        forgotten
     }
 }
 
+/// Forgets who signed in to a server of this name, at whatever address, also where no configuration has it any more. Gives back whether
+/// somebody had.
+///
+/// # Errors
+///
+/// When the tokens cannot be looked for or removed.
+pub async fn forget_sign_ins(data_dir: &Path, server: &str) -> io::Result<bool> {
+    let directory = data_dir.join(DIRECTORY);
+    let name: Arc<str> = server.into();
+    let listed =
+        tokio::task::spawn_blocking(move || fs::read_dir(directory)?.collect::<io::Result<Vec<_>>>());
+    let entries = match listed.await.map_err(io::Error::other)? {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(error),
+    };
+    let mut has_found = false;
+    for path in entries.iter().map(fs::DirEntry::path) {
+        // What others can read is removed all the same.
+        let is_it = path.extension().is_some_and(|extension| extension == "json")
+            && fs::read(&path).is_ok_and(|text| {
+                serde_json::from_slice::<Kept>(&text).is_ok_and(|kept| *kept.server == *name)
+            });
+        if is_it {
+            let inner = Inner {
+                server: Arc::clone(&name),
+                url: String::new(),
+                file: Some(path),
+                kept: Mutex::default(),
+            };
+            has_found |= Store { inner: Arc::new(inner), with: Arc::default() }.forget().await?;
+        }
+    }
+    Ok(has_found)
+}
+
 impl Inner {
-    /// What is kept, as another process may have left it.
-    fn read(&self) -> io::Result<Option<StoredCredentials>> {
-        let Some(file) = &self.file else {
-            return Ok(self.kept.lock().unwrap_or_else(PoisonError::into_inner).credentials.clone());
-        };
+    fn read(&self) -> io::Result<Option<Kept>> {
+        let Some(file) = &self.file else { return Ok(self.memory().clone()) };
         let opened = match File::open(file) {
             Ok(opened) => opened,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -98,24 +160,19 @@ impl Inner {
         // What stands in it is not told: it is a secret.
         let read: Kept = serde_json::from_str(&text)
             .map_err(|_| io::Error::other("it does not hold what it should; remove it and sign in again"))?;
-        if read.url != self.url {
-            return Ok(None);
-        }
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        *kept = read;
-        Ok(kept.credentials.clone())
+        Ok(Some(read).filter(|read| read.url == self.url))
     }
 
-    fn write(&self, credentials: Option<StoredCredentials>) -> io::Result<()> {
-        let text = {
-            let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-            kept.credentials = credentials;
-            serde_json::to_vec(&*kept)?
+    /// Writes it whole or not at all. One process at a time does.
+    fn write(&self, kept: Kept) -> io::Result<()> {
+        let Some(file) = &self.file else {
+            *self.memory() = Some(kept);
+            return Ok(());
         };
-        let Some(file) = &self.file else { return Ok(()) };
+        let text = serde_json::to_vec(&kept)?;
         let directory = file.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(directory)?;
-        let beside = file.with_extension(format!("{}.new", std::process::id()));
+        let beside = file.with_extension("new");
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(true);
         #[cfg(unix)]
@@ -128,6 +185,24 @@ impl Inner {
         written.inspect_err(|_| {
             let _ = fs::remove_file(&beside);
         })
+    }
+
+    fn remove(&self) -> io::Result<bool> {
+        let Some(file) = &self.file else { return Ok(self.memory().take().is_some()) };
+        let mut was_there = false;
+        // Who ended in the middle of writing leaves something too.
+        for path in [file.with_extension("new"), file.clone()] {
+            match fs::remove_file(path) {
+                Ok(()) => was_there = true,
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(was_there)
+    }
+
+    fn memory(&self) -> MutexGuard<'_, Option<Kept>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn problem(&self, error: &dyn std::fmt::Display) -> AuthError {
@@ -152,23 +227,34 @@ impl Inner {
 #[async_trait]
 impl CredentialStore for Store {
     async fn load(&self) -> Result<Option<StoredCredentials>, AuthError> {
-        self.0.blocking(Inner::read).await
+        Ok(self.kept().await?.map(|kept| kept.credentials))
     }
 
     async fn save(&self, credentials: StoredCredentials) -> Result<(), AuthError> {
-        self.0.blocking(move |inner| inner.write(Some(credentials))).await
+        let with = Arc::clone(&self.with);
+        self.inner
+            .blocking(move |inner| {
+                inner.write(Kept {
+                    server: inner.server.to_string(),
+                    url: inner.url.clone(),
+                    token_endpoint: with.token_endpoint.clone(),
+                    client_secret: with.client_secret.clone(),
+                    credentials,
+                })
+            })
+            .await
     }
 
     async fn clear(&self) -> Result<(), AuthError> {
-        self.0.blocking(|inner| inner.write(None)).await
+        self.inner.blocking(|inner| inner.remove().map(|_| ())).await
     }
 
     /// A token that lets one get the next is often good once: two processes that use it at the same time would lose it.
     async fn acquire_refresh_guard(&self) -> Result<Option<CredentialRefreshGuard>, AuthError> {
-        let Some(file) = &self.0.file else { return Ok(None) };
+        let Some(file) = &self.inner.file else { return Ok(None) };
         let path = file.with_extension("lock");
         let lock = self
-            .0
+            .inner
             .blocking(move |_| {
                 if let Some(directory) = path.parent() {
                     fs::create_dir_all(directory)?;
@@ -181,7 +267,7 @@ impl CredentialStore for Store {
             match lock.try_lock() {
                 Ok(()) => return Ok(Some(CredentialRefreshGuard::new(lock))),
                 Err(fs::TryLockError::WouldBlock) if begun.elapsed() < PATIENCE => sleep(LOOK).await,
-                Err(error) => return Err(self.0.problem(&error)),
+                Err(error) => return Err(self.inner.problem(&error)),
             }
         }
     }

@@ -75,7 +75,7 @@ fn server(name: &str, load: &LoadOptions) -> Result<McpUrl, Stop> {
 }
 
 fn data_dir(load: &LoadOptions) -> Result<PathBuf, Stop> {
-    load.data_dir_path().ok_or_else(|| {
+    load.data_dir_path().map(std::path::Path::to_path_buf).ok_or_else(|| {
         Stop::cannot_start(
             "there is no directory for data to keep tokens in; set TOOLKIT_DATA_DIR".to_owned(),
         )

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
+use toolkit::lint::Lint;
 use toolkit::prelude::*;
 use toolkit::{
     Answer as Reply, Builder, CallOptions, CancellationToken, Configuration, HistoryQuery, LoadOptions,
@@ -370,4 +371,13 @@ async fn it_is_optional_and_asked_for() {
         assert_eq!(bench.error(json!({ "prompt": "x" })).await.kind(), ToolErrorKind::Denied);
     }
     assert!(server.requests().is_empty());
+}
+
+/// A model stumbles over nothing in these tools.
+#[test]
+fn lint_finds_nothing() {
+    let toolkit = Toolkit::builder().build().unwrap();
+    assert!(toolkit.tools().len() >= 1, "{toolkit}");
+    let findings = Lint::new().check(&toolkit.tools());
+    assert!(findings.is_empty(), "{findings:#?}");
 }

@@ -1,6 +1,6 @@
 //! Files that are damaged, older, newer or none.
 
-use super::bench::{ALLOWED, call, error, file_of, found, store, toolbox};
+use super::bench::{ALLOWED, call, error, file_of, found, store, told, toolbox};
 use serde_json::json;
 use std::fs;
 use std::path::Path;
@@ -23,6 +23,14 @@ async fn a_damaged_memory_says_so_and_takes_nothing() {
         ),
         (
             "other tables",
+            Box::new(|file| {
+                fs::remove_file(file).unwrap();
+                let other = rusqlite::Connection::open(file).unwrap();
+                other.execute_batch("CREATE TABLE notes (x); PRAGMA user_version = 2;").unwrap();
+            }),
+        ),
+        (
+            "other tables of the first format",
             Box::new(|file| {
                 fs::remove_file(file).unwrap();
                 let other = rusqlite::Connection::open(file).unwrap();
@@ -79,6 +87,38 @@ async fn a_damaged_memory_says_so_and_takes_nothing() {
         store(&toolbox, "a note").await;
         assert_eq!(found(&toolbox, "note").await.len(), 1, "{what}");
     }
+}
+
+/// A memory of the first format, whose index knew no symbols.
+#[tokio::test]
+async fn an_older_memory_is_indexed_anew() {
+    let data = tempfile::tempdir().unwrap();
+    let file = file_of(data.path(), "ada");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    let older = rusqlite::Connection::open(&file).unwrap();
+    older
+        .execute_batch(
+            "CREATE TABLE notes (
+                id INTEGER PRIMARY KEY AUTOINCREMENT, text TEXT NOT NULL, tags TEXT NOT NULL,
+                stored INTEGER NOT NULL, digest BLOB NOT NULL UNIQUE
+            );
+            CREATE VIRTUAL TABLE words USING fts5(
+                text, tags, content='', contentless_delete=1,
+                tokenize=\"unicode61 remove_diacritics 0 categories 'L* N* M* Co'\"
+            );
+            INSERT INTO notes VALUES (7, '🎂 12 May', '[\"☎ call\"]', 1790000000, x'00');
+            INSERT INTO words (rowid, text, tags) VALUES (7, '12 may', 'call');
+            PRAGMA user_version = 1;",
+        )
+        .unwrap();
+    drop(older);
+    let toolbox = toolbox(data.path(), "ada", &[ALLOWED]).await;
+    for query in ["🎂", "☎", "may", "call"] {
+        assert_eq!(found(&toolbox, query).await, ["🎂 12 May"], "{query}");
+    }
+    let replaced = json!({ "text": "🎂 13 May", "replaces": 7 });
+    told(&toolbox, "memory_store", replaced).await;
+    assert_eq!(found(&toolbox, "🎂 12").await, ["🎂 13 May"]);
 }
 
 #[tokio::test]

@@ -19,6 +19,12 @@ async fn notes_are_found_by_their_words_the_best_first() {
         "회의는 서울에서 합니다",
         "Überraschung für Zoë",
         "C++ and C# notes",
+        "🎂 12 May",
+        "我的生日是五月十二日🎉",
+        "the 🅐 way, ☎ first",
+        "𞤀𞤣𞤤𞤢𞤥 is Adlam",
+        "𰻞𰻝面 in Xi'an",
+        "from 🇩🇪 and 🇫🇷",
     ] {
         store(&toolbox, text).await;
     }
@@ -41,6 +47,19 @@ async fn notes_are_found_by_their_words_the_best_first() {
         ("हिन्दी", &["हिन्दी में लिखें"]),
         ("회의", &["회의는 서울에서 합니다"]),
         ("uberraschung zoe", &["Überraschung für Zoë"]),
+        ("🎂", &["🎂 12 May"]),
+        ("🎂🚀", &["🎂 12 May"]),
+        ("12 may", &["🎂 12 May"]),
+        ("生日", &["我的生日是五月十二日🎉"]),
+        ("十二日", &["我的生日是五月十二日🎉"]),
+        ("五月十二日的会", &["我的生日是五月十二日🎉"]),
+        ("🎉", &["我的生日是五月十二日🎉"]),
+        ("🅐", &["the 🅐 way, ☎ first"]),
+        ("☎\u{fe0f}", &["the 🅐 way, ☎ first"]),
+        ("𞤀𞤣𞤤𞤢𞤥", &["𞤀𞤣𞤤𞤢𞤥 is Adlam"]),
+        ("𰻞𰻝", &["𰻞𰻝面 in Xi'an"]),
+        ("🇫🇷", &["from 🇩🇪 and 🇫🇷"]),
+        ("🇪🇫", &[]),
         ("ploy", &[]),
         ("議会", &[]),
         ("hin", &[]),
@@ -91,7 +110,7 @@ async fn a_query_has_no_operators() {
     ] {
         assert_eq!(found(&toolbox, query).await.len(), expected, "{query:?}");
     }
-    for query in ["*", "\"\"", "()", "^", ":", " ", "🎉", "\u{0}", "'; -- "] {
+    for query in ["*", "\"\"", "()", "^", ":", " ", "│ ─", "\u{0}", "'; -- "] {
         let error = error(&toolbox, "memory_search", json!({ "query": query })).await;
         assert_eq!(error.kind(), ToolErrorKind::InvalidArguments, "{query:?}: {error}");
         assert!(error.message().contains("holds no word"), "{error}");
@@ -120,7 +139,7 @@ fn what_is_stored_is_found() {
     let data = tempfile::tempdir().unwrap();
     let toolbox = runtime.block_on(toolbox(data.path(), "ada", &[ALLOWED]));
     let cases = ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() };
-    let word = "[a-zäöüßéñçøåœ]{1,8}|[α-ωά]{2,6}|[а-я]{2,6}|\\p{Han}{1,4}|[ぁ-んァ-ヶ]{1,5}|[가-힣]{1,4}|\\p{Thai}{2,4}|\\p{Devanagari}{2,5}|\\p{Arabic}{2,5}|[0-9]{1,5}";
+    let word = "[a-zäöüßéñçøåœ]{1,8}|[α-ωά]{2,6}|[а-я]{2,6}|\\p{Han}{1,4}|[ぁ-んァ-ヶ]{1,5}|[가-힣]{1,4}|\\p{Thai}{2,4}|\\p{Devanagari}{2,5}|\\p{Arabic}{2,5}|\\p{Adlam}{2,4}|\\p{So}{1,3}|[0-9]{1,5}";
     proptest!(cases, |(words in proptest::collection::vec(word, 1..5))| {
         let text = words.join(" ");
         let result = runtime.block_on(call(&toolbox, "memory_store", json!({ "text": text })));

@@ -13,7 +13,8 @@
 //! # Whom they reach
 //!
 //! The chat is the caller's conversation (`Caller::conversation_id`), unless the call names another by `chat_id`. Either way it is
-//! asked about, under the kind `message` with the pattern `telegram:<chat>`.
+//! asked about, under the kind `message` with the pattern `telegram:<chat>`: the number, or `@name` in lower case, however the call
+//! writes it. Who denies a public chat denies both: which number a name has only Telegram knows.
 //!
 //! # What fails, and whether to try again
 //!

@@ -16,6 +16,7 @@ async fn polls_are_sent_as_they_are_documented() {
             json!({ "chat_id": -1_001_234_567_890_i64, "question": "Where?", "type": "regular", "is_anonymous": true }),
         ),
         (with(poll(), json!({ "chat_id": "@toolkit_news" })), json!({ "chat_id": "@toolkit_news" })),
+        (with(poll(), json!({ "chat_id": "@Toolkit_NEWS" })), json!({ "chat_id": "@toolkit_news" })),
         (json!({ "question": "ü".repeat(300), "options": many }), json!({ "question": "ü".repeat(300) })),
         (json!({ "question": "One?", "options": ["Yes"] }), json!({ "options": [{ "text": "Yes" }] })),
         (

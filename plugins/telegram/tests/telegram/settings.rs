@@ -1,6 +1,7 @@
 //! What is configured, allowed and there.
 
-use super::bench::{Bench, bot_api, poll, token};
+use super::bench::{Bench, bot_api, poll, token, with};
+use serde_json::json;
 use toolkit::lint::Lint;
 use toolkit::prelude::*;
 use toolkit::{Answer as Reply, Configuration, LoadOptions, Source, ToolErrorKind};
@@ -69,6 +70,20 @@ async fn a_person_is_asked_before_anything_is_sent() {
             {
                 assert!(told.contains(part), "{part}: {told}");
             }
+        }
+    }
+}
+
+/// Telegram knows a name in whatever case, so a rule about it holds in each.
+#[tokio::test]
+async fn a_rule_about_a_name_holds_however_it_is_written() {
+    let server = Loopback::start(bot_api).await;
+    for name in ["@toolkit_news", "@Toolkit_News", "@TOOLKIT_NEWS"] {
+        for (rule, reply, expected) in [("deny", Reply::allow(), false), ("allow", Reply::deny(), true)] {
+            let rule = format!("permission={{message:[{{match:'telegram:@toolkit_news',do:'{rule}'}}]}}");
+            let bench = Bench::new(server.url(), &[&token(), &rule], reply);
+            let result = bench.call("telegram_send_poll", with(poll(), json!({ "chat_id": name }))).await;
+            assert_eq!(!result.is_error(), expected, "{name} {rule}: {}", result.text());
         }
     }
 }

@@ -81,6 +81,30 @@ async fn a_person_is_asked_before_anything_is_sent() {
     }
 }
 
+/// In three countries a person has two numbers that differ in a digit.
+#[tokio::test]
+async fn a_rule_about_a_person_holds_for_both_numbers() {
+    let server = Loopback::start(cloud_api).await;
+    for (one, other) in [
+        ("+525512345678", "+5215512345678"),
+        ("+541112345678", "+5491112345678"),
+        ("+551187654321", "+5511987654321"),
+    ] {
+        for (denied, named) in [(one, one), (one, other), (other, one), (other, other)] {
+            let rule = format!("permission={{message:[{{match:'whatsapp:{denied}',do:'deny'}}]}}");
+            let bench = Bench::with(server.url(), &[&rule], Reply::allow());
+            let error = bench.error("whatsapp_send_location", with(place(), json!({ "to": named }))).await;
+            assert_eq!(error.kind(), ToolErrorKind::Denied, "{denied} {named}: {error}");
+        }
+        let both = format!(
+            "permission={{message:[{{match:'whatsapp:{one}',do:'allow'}},{{match:'whatsapp:{other}',do:'allow'}}]}}"
+        );
+        let bench = Bench::with(server.url(), &[&both], Reply::deny());
+        let result = bench.call("whatsapp_send_location", with(place(), json!({ "to": one }))).await;
+        assert!(!result.is_error(), "{one}: {}", result.text());
+    }
+}
+
 #[tokio::test]
 async fn it_is_there_in_its_channel_alone() {
     let bench = Bench::ready("http://127.0.0.1:1");

@@ -230,6 +230,19 @@ async fn failures_are_told_with_what_helps() {
         ),
         (Answer::json(422, &json!({ "message": "no such field" })), Failed, never, "no such field"),
         (Answer::bytes(502, "<html>"), Unavailable, after(5), "says nothing of why"),
+        (
+            Answer::bytes(502, "<html>").with_header("retry-after", "9"),
+            Unavailable,
+            after(9),
+            "after 9 seconds",
+        ),
+        (
+            Answer::bytes(429, "<html>").with_header("retry-after", "Fri, 31 Dec 9999 23:59:59 GMT"),
+            Unavailable,
+            after(86_400),
+            "says nothing of why",
+        ),
+        (Answer::bytes(503, vec![b' '; (4 << 20) + 1]), Unavailable, after(5), "says nothing of why"),
         (Answer::bytes(200, "{}"), Unavailable, never, "cannot be read"),
         (Answer::json(200, &json!({ "choices": [] })), Unavailable, never, "no answer of the model"),
         (Answer::bytes(200, vec![b' '; (4 << 20) + 1]), Unavailable, never, "too long"),
@@ -296,7 +309,21 @@ async fn the_key_is_told_nowhere() {
         Answer::json(200, &json!({ "choices": [{ "message": { "refusal": format!("not with {KEY}") } }] }))
     })
     .await;
-    for url in [hostile.url(), refuses.url(), "http://127.0.0.1:1", "http://[::"] {
+    let repeats = Loopback::start(|request| {
+        let sent = request.header("authorization").unwrap();
+        completion(&json!({ "mood": "good", "why": sent }).to_string(), "stop")
+    })
+    .await;
+    // In JSON a letter can be written in other ways.
+    let escapes = Loopback::start(|_| {
+        let first = u32::from(KEY.as_bytes()[0]);
+        let key = format!("\\u{first:04x}{}", &KEY[1..]);
+        Answer::bytes(401, format!(r#"{{"error":{{"message":"{key}"}}}}"#))
+    })
+    .await;
+    for url in
+        [hostile.url(), refuses.url(), repeats.url(), escapes.url(), "http://127.0.0.1:1", "http://[::"]
+    {
         // Of a service that the host brings the toolkit's redactor knows no secret: what is told must be clean by itself.
         let settings = LlmTaskSettings {
             base_url: url.to_owned(),
@@ -306,16 +333,20 @@ async fn the_key_is_told_nowhere() {
             max_tokens: 10,
             timeout_seconds: 1,
         };
-        let builder = Toolkit::builder().service(Model::new(&settings).unwrap());
+        let model = Model::new(&settings).unwrap();
+        let shown = format!("{model:?} {settings:?}");
+        let builder = Toolkit::builder().service(model);
         let allowed = ["tools.alsoAllow=[\"llm_task\"]", "permission.llm_task=allow"];
         let bench = Bench::load(builder, &allowed, Reply::deny());
         let mut events = bench.toolkit.events();
-        let error = bench.error(task()).await;
+        let result = bench.call(json!({ "prompt": "Which mood?" })).await;
+        assert_eq!(result.is_error(), url != repeats.url(), "{url}: {}", result.text());
+        let source = result.outcome.as_ref().err().map(|error| format!("{error} {:?}", error.source()));
         let history = bench.history.calls(&HistoryQuery::new());
         let seen: Vec<_> = std::iter::from_fn(|| events.try_next()).collect();
         assert!(history.len() == 1 && !seen.is_empty());
-        let (source, json) = (error.source(), serde_json::to_string(&error).unwrap());
-        let told = format!("{error} {error:?} {source:?} {json} {history:?} {seen:?} {:?}", bench.toolkit);
+        let json = serde_json::to_string(&result).unwrap();
+        let told = format!("{result:?} {source:?} {json} {} {history:?} {seen:?} {shown}", result.text());
         assert!(!told.contains(KEY), "{url}: {told}");
     }
     let sent = format!("Bearer {KEY}");

@@ -17,6 +17,8 @@ async fn failures_are_told_with_what_helps() {
         )
     };
     let after = |seconds| Retry::After(Duration::from_secs(seconds));
+    let page =
+        |status| Answer::bytes(status, "<html>Not now</html>").with_header("content-type", "text/html");
     for (answer, kind, retry, expected) in [
         (
             with_parameters(429, "Too Many Requests: retry after 37", json!({ "retry_after": 37 })),
@@ -53,7 +55,27 @@ async fn failures_are_told_with_what_helps() {
             "private chats",
         ),
         (refused(500, "Internal Server Error"), Unavailable, Retry::Never, "It may have been done"),
-        (Answer::bytes(502, "<html>Bad Gateway</html>"), Unavailable, Retry::Never, "HTTP status 502"),
+        // Servers on the way there speak no JSON.
+        (page(429).with_header("retry-after", "17"), Unavailable, after(17), "try again after 17 seconds"),
+        (
+            page(429).with_header("retry-after", "Fri, 31 Dec 9999 23:59:59 GMT"),
+            Unavailable,
+            after(86_400),
+            "Nothing was done",
+        ),
+        (page(429), Unavailable, after(1), "Nothing was done"),
+        (Answer::json(429, &json!({ "error": "slow down" })), Unavailable, after(1), "Nothing was done"),
+        (Answer::bytes(429, vec![b' '; (1 << 20) + 1]), Unavailable, after(1), "Nothing was done"),
+        (refused(429, "Too Many").with_header("retry-after", "5"), Unavailable, after(5), "Nothing was done"),
+        (page(503).with_header("retry-after", "9"), Unavailable, after(9), "try again after 9 seconds"),
+        (
+            page(503),
+            Unavailable,
+            Retry::Never,
+            "on the way to Telegram has no answer of it (HTTP status 503)",
+        ),
+        (page(502), Unavailable, Retry::Never, "HTTP status 502). It may have been done"),
+        (page(502).with_header("retry-after", "9"), Unavailable, Retry::Never, "It may have been done"),
         (Answer::bytes(200, "{\"ok\":true}"), Unavailable, Retry::Never, "no result"),
         (Answer::bytes(200, "[]"), Unavailable, Retry::Never, "cannot be read"),
         (Answer::bytes(200, vec![b' '; (1 << 20) + 1]), Unavailable, Retry::Never, "too long"),

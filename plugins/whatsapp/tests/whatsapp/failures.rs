@@ -1,6 +1,6 @@
 //! What went wrong is told, with what helps.
 
-use super::bench::{Bench, place, refused, with};
+use super::bench::{Bench, place, refused};
 use serde_json::json;
 use std::time::Duration;
 use toolkit::prelude::*;
@@ -13,6 +13,8 @@ async fn failures_are_told_with_what_helps() {
     use ToolErrorKind::{Denied, Failed, InvalidArguments, NotFound, Unavailable};
     let after = |seconds| Retry::After(Duration::from_secs(seconds));
     let never = Retry::Never;
+    let page =
+        |status| Answer::bytes(status, "<html>Not now</html>").with_header("content-type", "text/html");
     for (answer, kind, retry, expected) in [
         (refused(401, 0, "AuthException", "x"), Unavailable, never, "plugins.whatsapp.token"),
         (
@@ -104,7 +106,21 @@ async fn failures_are_told_with_what_helps() {
             never,
             "It may have been sent",
         ),
-        (Answer::bytes(502, "<html>"), Unavailable, never, "HTTP status 502"),
+        // Servers on the way there speak no JSON.
+        (page(429).with_header("retry-after", "17"), Unavailable, after(17), "try again after 17 seconds"),
+        (
+            page(429).with_header("retry-after", "Fri, 31 Dec 9999 23:59:59 GMT"),
+            Unavailable,
+            after(86_400),
+            "Nothing was sent",
+        ),
+        (page(429), Unavailable, after(60), "Nothing was sent"),
+        (Answer::json(429, &json!({ "error": "slow down" })), Unavailable, after(60), "Nothing was sent"),
+        (Answer::bytes(429, vec![b' '; (1 << 20) + 1]), Unavailable, after(60), "Nothing was sent"),
+        (page(503).with_header("retry-after", "9"), Unavailable, after(9), "try again after 9 seconds"),
+        (page(503), Unavailable, never, "on the way to WhatsApp has no answer of it (HTTP status 503)"),
+        (page(502), Unavailable, never, "HTTP status 502). It may have been sent"),
+        (page(502).with_header("retry-after", "9"), Unavailable, never, "It may have been sent"),
         (Answer::bytes(200, vec![b' '; (1 << 20) + 1]), Unavailable, never, "too long"),
         (
             Answer::bytes(302, "").with_header("location", "http://127.0.0.1:1/"),

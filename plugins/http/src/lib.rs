@@ -58,10 +58,11 @@ pub fn retry_after(headers: &HeaderMap) -> Option<Duration> {
 fn wait(text: &str, now: SystemTime) -> Option<Duration> {
     let text = text.trim();
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let wait = match is_number {
+    let wait = if is_number {
         // More digits than fit are a long wait, too.
-        true => Duration::from_secs(text.parse().unwrap_or(u64::MAX)),
-        false => httpdate::parse_http_date(text).ok()?.duration_since(now).unwrap_or_default(),
+        Duration::from_secs(text.parse().unwrap_or(u64::MAX))
+    } else {
+        httpdate::parse_http_date(text).ok()?.duration_since(now).unwrap_or_default()
     };
     Some(wait.min(LONGEST_WAIT))
 }

@@ -19,7 +19,8 @@
 //! # What fails, and whether to try again
 //!
 //! What Telegram says of a failure is told, with the advice to wait that it gives (`retry_after`). A request that was refused or
-//! never arrived was not sent. One whose answer is missing may have been: then nothing advises to send it again.
+//! never arrived was not sent, nor was one that a server on the way turned away as too much (HTTP status 429, or 503 with
+//! `Retry-After`). One whose answer is missing may have been: then nothing advises to send it again.
 //!
 //! The token is a part of the address of each request. No error names that address.
 //!

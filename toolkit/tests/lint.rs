@@ -297,6 +297,7 @@ fn what_only_looks_like_a_fault_is_none() {
         ["get_user", "set_user"],
         ["getUser", "setUser"],
         ["lock_door", "block_door"],
+        ["booking_list", "cooking_list"],
         ["upload_file", "unload_file"],
         ["import_list", "export_list"],
         ["increase_limit", "decrease_limit"],

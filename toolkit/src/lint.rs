@@ -15,6 +15,7 @@
 //! assert_eq!((findings[0].rule, &*findings[0].place), ("parameter-without-description", "/properties/days"));
 //! ```
 
+mod losses;
 mod mentions;
 mod names;
 mod schema;
@@ -51,7 +52,10 @@ pub const RULES: &[LintRule] = &[
         "large-enum",
         "more than 1,000 values to choose from in one tool, which strict modes of providers refuse",
     ),
-    rule("lost-by-provider", "a keyword of JSON Schema that a provider refuses or ignores"),
+    rule(
+        "lost-by-provider",
+        "a keyword of JSON Schema that a dialect cannot say, other than a bound of one value",
+    ),
     rule("no-description", "a tool without a description"),
     rule("no-group", "a tool in no group, which lists of a configuration can only name one by one"),
     rule("over-budget", "a definition that takes more tokens than it should"),
@@ -162,8 +166,8 @@ impl Lint {
         self
     }
 
-    /// A further check, under a rule's name: hands back places and messages. For what a provider's dialect loses of a
-    /// schema, the rule is `lost-by-provider`.
+    /// A further check, under a rule's name: hands back places and messages. The rule for what a provider loses of a schema, in
+    /// a way that no [`Dialect`](crate::Dialect) knows of, is `lost-by-provider`.
     #[must_use]
     pub fn also(
         mut self,

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 use toolkit::lint::{Lint, LintFinding, RULES};
-use toolkit::{Source, Tool};
+use toolkit::{Dialect, Source, Tool};
 
 /// A tool with nothing wrong about it, but for what `parameters` says.
 fn tool(name: &str, description: &str, parameters: Value) -> Tool {
@@ -281,6 +281,116 @@ fn every_seeded_fault_is_found_at_its_place_and_nothing_else() {
         let is_of_pair = matches!(rule, "similar-names" | "same-description");
         assert!(is_of_pair || *tool == name, "{number}: {found:?}");
         assert!(place == "-" || at == place, "{number}: {found:?}");
+    }
+}
+
+/// What was once taken for a slip, and is none.
+#[test]
+fn what_only_looks_like_a_fault_is_none() {
+    let named = |names: &[&str]| -> Vec<Tool> {
+        let tools = names.iter().enumerate();
+        tools
+            .map(|(number, name)| tool(name, &format!("Does the thing {number} to it."), json!({})))
+            .collect()
+    };
+    for names in [
+        ["get_user", "set_user"],
+        ["getUser", "setUser"],
+        ["lock_door", "block_door"],
+        ["booking_list", "cooking_list"],
+        ["upload_file", "unload_file"],
+        ["import_list", "export_list"],
+        ["increase_limit", "decrease_limit"],
+        ["send_mail", "end_mail"],
+        ["play_list", "plan_list"],
+        ["list_car", "list_card"],
+        ["user_to_row", "user_to_raw"],
+        ["read_line", "head_line"],
+    ] {
+        assert_eq!(Lint::new().check(&named(&names)), [], "{names:?}");
+    }
+    for names in [
+        ["get_user", "gte_user"],
+        ["get_user", "get_users"],
+        ["get_user", "GetUser"],
+        ["get_user", "getuser"],
+        ["get_user", "get_usr"],
+        ["get_user", "user_get"],
+        ["cancel_order", "cancel_ordre"],
+        ["cancel_order", "cancal_order"],
+        ["upload_file", "uplaod_file"],
+    ] {
+        let found = found(&named(&names));
+        assert!(matches!(&found[..], [(.., rule)] if rule == "similar-names"), "{names:?}: {found:?}");
+    }
+    // Parameters, by the same rule.
+    let place = |text: &str| json!({"type": "integer", "description": text});
+    let places = json!({"x_position": place("From the left."), "y_position": place("From the top.")});
+    assert_eq!(Lint::new().check([&tool("put_box", "Puts the box somewhere.", places)]), []);
+    // Words of the language and values, by the names of tools and parameters.
+    let text = |text: &str| json!({"crew": {"type": "string", "description": text}});
+    for (others, description, parameters) in [
+        (&["enable"][..], "Tells whether a lamp is `enabled`.", json!({})),
+        (&["enable"], "Tells whether a lamp is \"enables\" or not.", json!({})),
+        (&["stats"], "Tells the `status` of a lamp.", json!({})),
+        (&["inputs"], "Has the `output` of a lamp, and what `input` it has.", json!({})),
+        (&[], "Tells who is `crewed`.", text("Who is on board, by name.")),
+        (&[], "Is `archived` at night.", json!({"archive": {"type": "string", "description": "Where to."}})),
+    ] {
+        let mut tools = named(others);
+        tools.push(tool("hire_lamp", description, parameters));
+        assert_eq!(Lint::new().check(&tools), [], "{description}");
+    }
+    for (other, description) in [
+        ("search", "Is done with `serach` at night."),
+        ("enable_lamp", "Is done with `enabled_lamp` at night."),
+        ("enable", "Is done with `Enable` at night."),
+        ("enable", "Is done with the tool `enabled` at night."),
+    ] {
+        let mut tools = named(&[other]);
+        tools.push(tool("hire_lamp", description, json!({})));
+        let found = found(&tools);
+        assert!(matches!(&found[..], [(.., rule)] if rule == "wrong-tool-name"), "{description}: {found:?}");
+    }
+}
+
+/// What a dialect says it loses is found, with its name: but bounds of one value, which are in words in the description then.
+#[test]
+fn losses_are_those_of_the_dialects() {
+    let messages = |schema: Value| -> Vec<(String, String)> {
+        let findings = Lint::new().check([&with_schema("hire_crew", DOES, schema)]);
+        findings.into_iter().map(|finding| (finding.place, finding.message)).collect()
+    };
+    let object = |crew: Value, defs: Value| json!({"type": "object", "properties": {"crew": crew}, "$defs": defs, "additionalProperties": false});
+    let variants = json!({"description": "Who is on board.", "oneOf": [
+        {"type": "string", "minLength": 1}, {"type": "string", "maxLength": 9}
+    ]});
+    let [(place, message)] = &messages(object(variants.clone(), json!({})))[..] else { panic!() };
+    assert_eq!(place, "/properties/crew/oneOf");
+    for part in ["`oneOf` is lost in ", "openai-chat-strict", "gemini", "only one may", "; say it in"] {
+        assert!(message.contains(part), "{part}: {message}");
+    }
+    // Of a part that is shared the parameter is told.
+    let shared = object(
+        json!({"type": "array", "description": "Who is on board.", "items": {"$ref": "#/$defs/sailor"}}),
+        json!({"sailor": variants}),
+    );
+    let [(place, _)] = &messages(shared)[..] else { panic!() };
+    assert_eq!(place, "/properties/crew/items/oneOf");
+    let bounded = json!({"type": "string", "description": "Who is on board.", "minLength": 1, "pattern": "^a", "format": "uri"});
+    assert_eq!(messages(object(bounded, json!({}))), []);
+    // What cannot be strict is written as if it had not to be.
+    let open = json!({"type": "object", "description": "Who is on board.", "additionalProperties": true});
+    assert_eq!(messages(object(open, json!({}))), []);
+    for dialect in Dialect::ALL.iter().filter(|dialect| **dialect != Dialect::Mcp) {
+        let condition = json!({"type": "object", "description": "Who is on board.", "if": {"required": ["a"]}, "then": {"required": ["b"]}});
+        let schema = object(condition, json!({}));
+        let is_lost = dialect.schema(&schema).loosened.iter().any(|loss| loss.keyword == "if");
+        let told = messages(schema);
+        let is_told = told.iter().any(|(place, message)| {
+            place.ends_with("/if") && message.split([' ', ',']).any(|word| word == dialect.name())
+        });
+        assert_eq!(is_told, is_lost, "{dialect}: {told:?}");
     }
 }
 

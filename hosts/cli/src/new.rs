@@ -2,6 +2,7 @@
 
 mod files;
 mod name;
+mod workspace;
 
 use crate::console::Console;
 use crate::definitions::print_json;
@@ -13,7 +14,8 @@ use files::{Crate, Dependencies, What};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use toolkit::Toolkit;
+use toolkit::{Toolkit, escape_line};
+use workspace::Place;
 
 /// What stands after `new`.
 #[derive(Debug, Clone)]
@@ -86,10 +88,21 @@ pub(crate) fn run(
     };
     let plugin = plugin.as_ref().map(at).map(|directory| files::plugin_at(&directory)).transpose();
     let plugin = plugin.map_err(Stop::usage)?;
+    if let Some(plugin) = &plugin {
+        plugin.check(name).map_err(Stop::usage)?;
+    }
     let directory = workspace.join(name);
-    let written = Crate { what: *what, name, dependencies, plugin }.write(&directory)?;
+    let place = Place::of(&directory);
+    let advice = match &place {
+        Place::Free => None,
+        Place::Within { manifest } => Some(format!(
+            "# {} has a workspace; to have the crate in it, name it among its `members` and take `[workspace]` out of {name}/Cargo.toml",
+            escape_line(&manifest.display().to_string())
+        )),
+    };
+    let written = Crate { what: *what, name, dependencies, plugin, place }.write(&directory)?;
     let tool = name::tool_prefix(name);
-    let next = match what {
+    let mut next = match what {
         What::Plugin => vec![
             format!("cd {name}"),
             "cargo test".to_owned(),
@@ -103,6 +116,7 @@ pub(crate) fn run(
             "# a further plugin is a dependency in Cargo.toml, and its name in `toolkit::link!` in src/main.rs".to_owned(),
         ],
     };
+    next.extend(advice);
     match format {
         Format::Json => {
             print_json(&json!({ "directory": directory, "files": written, "next": next }), console)?;

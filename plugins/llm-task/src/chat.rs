@@ -2,9 +2,8 @@
 
 use crate::fault::{self, Told};
 use crate::settings::{LlmTaskSettings, ResponseFormat};
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
-use reqwest::redirect::Policy;
-use reqwest::{Client, Response};
+use reqwest::Client;
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::fmt;
@@ -12,8 +11,6 @@ use std::time::Duration;
 use toolkit::Secret;
 use toolkit::prelude::*;
 
-/// How long a connection may take to come about.
-const CONNECT_WITHIN: Duration = Duration::from_secs(10);
 /// The most bytes of an answer.
 const LONGEST_ANSWER: usize = 4 << 20;
 
@@ -106,20 +103,10 @@ impl Model {
             value.set_sensitive(true);
             headers.insert(AUTHORIZATION, value);
         }
-        // Who has decided on a provider before keeps it.
-        if rustls::crypto::CryptoProvider::get_default().is_none() {
-            let _ = rustls::crypto::ring::default_provider().install_default();
-        }
         let timeout = Duration::from_secs(settings.timeout_seconds);
-        let client = Client::builder()
-            .connect_timeout(CONNECT_WITHIN.min(timeout))
-            .timeout(timeout)
-            .redirect(Policy::none())
-            .default_headers(headers)
-            .build()
-            .map_err(|error| {
-                ToolError::unavailable(format!("requests to the model cannot be made: {error}"))
-            })?;
+        let client = toolkit_http::client(timeout).default_headers(headers).build().map_err(|error| {
+            ToolError::unavailable(format!("requests to the model cannot be made: {error}"))
+        })?;
         Ok(Self {
             client,
             endpoint: format!("{}/chat/completions", settings.base_url.trim_end_matches('/')),
@@ -146,7 +133,7 @@ impl Model {
         self.try_ask(messages, schema, usage).await.map_err(|error| match &self.key {
             // A server may repeat what it got.
             Some(key) => {
-                let message = error.message().replace(key.expose(), "[redacted]");
+                let message = error.message().replace(key.expose(), toolkit_http::REDACTED);
                 error.with_message(message)
             }
             None => error,
@@ -168,14 +155,18 @@ impl Model {
         let request = self.client.post(&self.endpoint).body(serde_json::to_vec(&body)?);
         let response = request.send().await.map_err(|error| fault::of_sending(error, self.timeout))?;
         let status = response.status();
-        let wait =
-            response.headers().get(RETRY_AFTER).and_then(|seconds| seconds.to_str().ok()?.parse().ok());
-        let answer = read(response).await.map_err(|error| fault::of_sending(error, self.timeout))?;
-        let Some(answer) = answer else { return Err(fault::of_answer(status, "it is too long")) };
+        let wait = toolkit_http::retry_after(response.headers());
+        let answer = toolkit_http::read(response, LONGEST_ANSWER).await;
+        let answer = answer.map_err(|error| fault::of_sending(error, self.timeout))?;
+        let answer = answer.map(|answer| match &self.key {
+            Some(key) => toolkit_http::without_secret(answer, key.expose()),
+            None => answer,
+        });
         if !status.is_success() {
-            let told = serde_json::from_slice(&answer).unwrap_or(Told::Nothing {});
-            return Err(fault::of_status(status, &told, wait.map(Duration::from_secs)));
+            let told = answer.and_then(|answer| serde_json::from_slice(&answer).ok());
+            return Err(fault::of_status(status, &told.unwrap_or(Told::Nothing {}), wait));
         }
+        let Some(answer) = answer else { return Err(fault::of_answer(status, "it is too long")) };
         let completion: Completion = serde_json::from_slice(&answer)
             .map_err(|_| fault::of_answer(status, "it is not what Chat Completions answer"))?;
         usage.requests += 1;
@@ -205,18 +196,6 @@ impl Model {
             _ => Some(json!({ "type": "json_object" })),
         }
     }
-}
-
-/// The whole of an answer; `None` if it is too long.
-async fn read(mut response: Response) -> Result<Option<Vec<u8>>, reqwest::Error> {
-    let mut whole = Vec::new();
-    while let Some(chunk) = response.chunk().await? {
-        if whole.len() + chunk.len() > LONGEST_ANSWER {
-            return Ok(None);
-        }
-        whole.extend_from_slice(&chunk);
-    }
-    Ok(Some(whole))
 }
 
 impl fmt::Debug for Model {

@@ -39,13 +39,8 @@ pub(crate) fn of_sending(error: reqwest::Error, timeout: Duration) -> ToolError 
         );
         return ToolError::new(ToolErrorKind::TimedOut, message).with_retry(Retry::Now);
     }
-    let error = error.without_url();
-    let mut innermost: &dyn std::error::Error = &error;
-    while let Some(source) = innermost.source() {
-        innermost = source;
-    }
-    let message =
-        format!("the model cannot be reached ({}); try again later", bounded(&innermost.to_string()));
+    let reason = bounded(&toolkit_http::reason(error));
+    let message = format!("the model cannot be reached ({reason}); try again later");
     ToolError::unavailable(message).with_retry(Retry::Now)
 }
 

@@ -12,6 +12,11 @@ const DEEPEST: usize = 64;
 /// The most schemas that references lead to, all told: each is looked into once for each way that leads there.
 const MOST_FOLLOWED: usize = 10_000;
 
+/// Keywords whose values are data, whatever they look like.
+const DATA: &[&str] = &["const", "default", "enum", "examples"];
+/// Keywords whose members are schemas by name: one that is called `default` is a schema, too.
+const NAMED: &[&str] = &["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"];
+
 /// A schema that was looked at.
 #[derive(Debug)]
 pub(crate) struct AnswerSchema(Validator);
@@ -70,6 +75,10 @@ impl<'a> Walk<'a> {
                             return Err(format!(
                                 "`{key}` is not taken: refer to a part of the schema by `$ref` \"#/$defs/…\""
                             ));
+                        }
+                        (key, _) if DATA.contains(&key) => {}
+                        (key, Value::Object(named)) if NAMED.contains(&key) => {
+                            named.values().try_for_each(|schema| self.look(schema, depth + 2))?;
                         }
                         _ => self.look(member, depth + 1)?,
                     }
@@ -137,6 +146,10 @@ mod tests {
             (json!({ "$ref": "other.json#/x" }), "leads out"),
             (json!({ "$id": "https://example.com/", "type": "object" }), "`$id` is not taken"),
             (json!({ "$dynamicRef": "#x" }), "`$dynamicRef` is not taken"),
+            // What is called like a keyword of data is none.
+            (json!({ "properties": { "default": { "$ref": "#" } } }), "leads to itself"),
+            (json!({ "$defs": { "enum": { "$id": "https://example.com/" } } }), "`$id` is not taken"),
+            (json!({ "$ref": "#/const", "const": { "$ref": "#" } }), "leads to itself"),
             (json!({ "type": "nonsense" }), "no JSON Schema"),
             (json!({ "pattern": "(" }), "no JSON Schema"),
             (deep, "levels deep"),
@@ -145,6 +158,26 @@ mod tests {
             let error = schema(&value).expect_err("a fault");
             assert!(error.contains(expected) && error.len() < 500, "{expected}: {error}");
         }
+    }
+
+    /// Data may look like anything, and an answer is compared with it all the same.
+    #[test]
+    fn data_is_no_schema() {
+        let data = json!({ "$ref": "https://example.com/", "$id": "x", "items": { "$ref": "#" } });
+        for key in ["const", "default", "enum", "examples"] {
+            let many = matches!(key, "enum" | "examples");
+            let value = json!({ "type": "object", (key): if many { json!([data]) } else { data.clone() } });
+            let compiled = schema(&value).unwrap_or_else(|why| panic!("{key}: {why}"));
+            assert!(compiled.problems(&data).is_empty(), "{key}");
+            assert_eq!(
+                compiled.problems(&json!({})).is_empty(),
+                matches!(key, "default" | "examples"),
+                "{key}"
+            );
+        }
+        // Also one by the name of a keyword.
+        let named = json!({ "properties": { "$ref": { "type": "string" }, "$id": { "const": "a" } } });
+        assert!(!schema(&named).unwrap().problems(&json!({ "$id": "b" })).is_empty());
     }
 
     #[test]

@@ -21,7 +21,8 @@
 //! Case, accents (`cafe` finds `Café`) and the width of characters do not matter, and a word of three letters or more is also the
 //! beginning of one: `deploy` finds `deployment`. Notes rank by BM25, tags counting twice. Scripts that put no spaces between words
 //! (Chinese, Japanese, Thai, Lao, Burmese, Khmer) are indexed by character and sought by pairs of characters, so a word of one
-//! or two characters is found too. A query is words and nothing else: what the full-text engine would take for operators has no meaning.
+//! or two characters is found too. A symbol, such as 🎂, is a word of its own. A query is words and nothing else: what the
+//! full-text engine would take for operators has no meaning.
 //!
 //! # Limits
 //!

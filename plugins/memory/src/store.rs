@@ -4,7 +4,7 @@ use crate::settings::MemorySettings;
 use crate::words;
 use rusqlite::limits::Limit;
 use rusqlite::{
-    Connection, ErrorCode, OpenFlags, OptionalExtension as _, Transaction, TransactionBehavior, params,
+    Connection, ErrorCode, OpenFlags, OptionalExtension as _, Row, Transaction, TransactionBehavior, params,
 };
 use sha2::{Digest as _, Sha256};
 use std::fs::OpenOptions;
@@ -19,8 +19,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// The most bytes of a value that is read or written: no file makes more of it.
 const LONGEST_VALUE: i32 = 1 << 20;
 /// What stands in the file that says how it is built.
-const VERSION: i32 = 1;
-/// What is sought is in `words` alone, which holds no text, only where which word stands.
+const VERSION: i32 = 2;
 const TABLES: &str = "
     CREATE TABLE notes (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -29,11 +28,14 @@ const TABLES: &str = "
         stored INTEGER NOT NULL,
         digest BLOB NOT NULL UNIQUE
     );
+";
+/// What is sought is in `words` alone, which holds no text, only where which word stands.
+const INDEX: &str = "
+    DROP TABLE IF EXISTS words;
     CREATE VIRTUAL TABLE words USING fts5(
-        text, tags, content='', contentless_delete=1,
-        tokenize=\"unicode61 remove_diacritics 0 categories 'L* N* M* Co'\"
+        text, tags, content='', contentless_delete=1, tokenize='ascii'
     );
-    PRAGMA user_version = 1;
+    PRAGMA user_version = 2;
 ";
 
 /// The memories of all agents.
@@ -133,10 +135,7 @@ impl Memory {
             params![text, tags_json, digest.as_slice()],
         )?;
         let id = transaction.last_insert_rowid();
-        transaction.execute(
-            "INSERT INTO words (rowid, text, tags) VALUES (?1, ?2, ?3)",
-            params![id, words::indexed(text), words::indexed(&tags.join("\n"))],
-        )?;
+        index(&transaction, id, text, tags)?;
         transaction.commit()?;
         Ok(Stored { id, is_new: true, notes: notes + 1 })
     }
@@ -177,6 +176,23 @@ impl Memory {
     }
 }
 
+/// Has a note found by its words.
+fn index(transaction: &Transaction<'_>, id: i64, text: &str, tags: &[String]) -> Result<(), Fault> {
+    transaction.execute(
+        "INSERT INTO words (rowid, text, tags) VALUES (?1, ?2, ?3)",
+        params![id, words::indexed(text), words::indexed(&tags.join("\n"))],
+    )?;
+    Ok(())
+}
+
+/// The tags of a note, from the column that holds them.
+fn tags_of(row: &Row<'_>, column: usize) -> rusqlite::Result<Vec<String>> {
+    let tags: String = row.get(column)?;
+    serde_json::from_str(&tags).map_err(|error| {
+        rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, Box::new(error))
+    })
+}
+
 fn select(database: &Connection, query: &str, limit: u32) -> Result<Vec<Found>, Fault> {
     // The rank of the table itself would know nothing of weights.
     let mut statement = database.prepare(
@@ -185,11 +201,7 @@ fn select(database: &Connection, query: &str, limit: u32) -> Result<Vec<Found>, 
          WHERE words MATCH ?1 ORDER BY bm25(words, 1.0, 2.0), notes.id DESC LIMIT ?2",
     )?;
     let notes = statement.query_map(params![query, limit], |row| {
-        let tags: String = row.get(2)?;
-        let tags = serde_json::from_str(&tags).map_err(|error| {
-            rusqlite::Error::FromSqlConversionFailure(2, rusqlite::types::Type::Text, Box::new(error))
-        })?;
-        Ok(Found { id: row.get(0)?, text: row.get(1)?, tags, stored: row.get(3)? })
+        Ok(Found { id: row.get(0)?, text: row.get(1)?, tags: tags_of(row, 2)?, stored: row.get(3)? })
     })?;
     Ok(notes.collect::<Result<_, _>>()?)
 }
@@ -217,7 +229,7 @@ fn prepare(database: &Connection) -> Result<(), Fault> {
     };
     match version(database)? {
         VERSION => return Ok(()),
-        0 => {}
+        0 | 1 => {}
         newer => {
             return Err(Fault::Tool(ToolError::unavailable(format!(
                 "the memory was made by a newer version of the plugin `memory` (its format is {newer}, and this one knows \
@@ -229,10 +241,25 @@ fn prepare(database: &Connection) -> Result<(), Fault> {
     database.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
     let transaction = Transaction::new_unchecked(database, TransactionBehavior::Immediate)?;
     // Another process may have been there first.
-    if version(&transaction)? == 0 {
+    let found = version(&transaction)?;
+    if found == 0 {
         transaction.execute_batch(TABLES)?;
     }
+    if found < VERSION {
+        transaction.execute_batch(INDEX)?;
+        index_all(&transaction)?;
+    }
     Ok(transaction.commit()?)
+}
+
+/// Indexes what is there: the first format knew no symbols, nor the letters of later versions of Unicode.
+fn index_all(transaction: &Transaction<'_>) -> Result<(), Fault> {
+    let mut statement = transaction.prepare("SELECT id, text, tags FROM notes")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        index(transaction, row.get(0)?, &row.get::<_, String>(1)?, &tags_of(row, 2)?)?;
+    }
+    Ok(())
 }
 
 /// What went wrong within.
@@ -279,10 +306,13 @@ fn is_busy(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 
-/// Also a file that is no database, tables that are not those that were made, and values that are too long or of another type.
+/// Also a file that is no database, tables that are not those that were made (what is asked of them never changes), and values that
+/// are too long or of another type.
 fn is_damaged(error: &rusqlite::Error) -> bool {
     match error {
-        rusqlite::Error::FromSqlConversionFailure(..) | rusqlite::Error::InvalidColumnType(..) => true,
+        rusqlite::Error::FromSqlConversionFailure(..)
+        | rusqlite::Error::InvalidColumnType(..)
+        | rusqlite::Error::SqlInputError { .. } => true,
         error => matches!(
             error.sqlite_error_code(),
             Some(

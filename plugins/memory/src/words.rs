@@ -1,8 +1,10 @@
 //! The words of a text, as they are indexed and sought.
 //!
-//! SQLite's own tokenizers fall short of two things: `unicode61` takes a whole sentence of Chinese for one word, and `trigram`
-//! finds no word of two characters. So texts are folded and split here; `unicode61` only parts at the spaces between.
+//! SQLite's own tokenizers fall short of three things: `unicode61` takes a whole sentence of Chinese for one word, and knows neither
+//! symbols nor the letters of later versions of Unicode; `trigram` finds no word of two characters. So texts are folded and split
+//! here; `ascii` only parts at the spaces between, and takes all that is not ASCII for a part of a word.
 
+use unicode_general_category::{GeneralCategory, get_general_category};
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
 
@@ -66,11 +68,13 @@ impl Run {
 }
 
 fn runs(text: &str) -> impl Iterator<Item = Run> {
-    // Marks of Latin, Greek and Cyrillic letters go; those of other scripts are parts of their words.
-    let folded = text.nfkd().filter(|char| !('\u{300}'..='\u{36f}').contains(char)).nfc();
+    let folded = text.nfkd().filter(|char| !is_left_out(*char)).nfc();
     let mut characters = folded.flat_map(char::to_lowercase).peekable();
     std::iter::from_fn(move || {
-        let first = characters.find(|char| is_of_word(*char))?;
+        let first = characters.find(|char| is_of_word(*char) || is_symbol(*char))?;
+        if is_symbol(first) {
+            return Some(Run::Characters(vec![first]));
+        }
         let has_spaces = !is_without_spaces(first);
         let mut run = vec![first];
         while let Some(next) =
@@ -82,13 +86,33 @@ fn runs(text: &str) -> impl Iterator<Item = Run> {
     })
 }
 
+/// Marks of Latin, Greek and Cyrillic letters go; those of other scripts are parts of their words. Whether a sign is shown as a
+/// picture, or in a frame, makes no difference either.
+fn is_left_out(char: char) -> bool {
+    matches!(char, '\u{300}'..='\u{36f}' | '\u{fe00}'..='\u{fe0f}' | '\u{20e3}')
+}
+
 fn is_prefix(word: &str) -> bool {
     let is_korean = word.starts_with(|char| matches!(char, '\u{ac00}'..='\u{d7a3}'));
     word.chars().count() >= if is_korean { SHORTEST_KOREAN_PREFIX } else { SHORTEST_PREFIX }
 }
 
 fn is_of_word(char: char) -> bool {
-    char.is_alphanumeric() || is_combining_mark(char)
+    (char.is_alphanumeric() || is_combining_mark(char)) && !is_symbol(char) || is_of_flag(char)
+}
+
+/// Whether it is a picture or another sign that says something by itself: not what lines are drawn with, nor what stands for
+/// characters that were lost.
+fn is_symbol(char: char) -> bool {
+    !char.is_ascii()
+        && !matches!(char, '\u{2500}'..='\u{259f}' | '\u{fffc}' | '\u{fffd}')
+        && !is_of_flag(char)
+        && get_general_category(char) == GeneralCategory::OtherSymbol
+}
+
+/// Two of them are the flag of a country.
+fn is_of_flag(char: char) -> bool {
+    matches!(char, '\u{1f1e6}'..='\u{1f1ff}')
 }
 
 /// Whether a script puts no spaces between words.
@@ -107,6 +131,7 @@ fn is_without_spaces(char: char) -> bool {
         | '\u{f900}'..='\u{faff}'
         | '\u{1b000}'..='\u{1b16f}'
         | '\u{20000}'..='\u{3ffff}')
+        || is_of_flag(char)
 }
 
 #[cfg(test)]
@@ -117,7 +142,18 @@ mod tests {
     fn what_is_indexed_and_sought() {
         for (text, expected_index, expected_query) in [
             ("", "", None),
-            ("*** -- \"' \u{0} 🎉", "", None),
+            ("*** -- \"' \u{0} ^ $ + │ \u{fffd}", "", None),
+            ("🎂 12 May", "🎂 12 may", Some("\"🎂\" OR \"12\" OR \"may\" OR \"may\" *")),
+            ("a🎂b❤️", "a 🎂 b ❤", Some("\"a\" OR \"🎂\" OR \"b\" OR \"❤\"")),
+            ("👍🏽👩\u{200d}🚀", "👍 👩 🚀", Some("\"👍\" OR \"👩\" OR \"🚀\"")),
+            ("🇩🇪🇫", "🇩 🇪 🇫", Some("\"🇩 🇪\" OR \"🇪 🇫\"")),
+            ("1\u{fe0f}\u{20e3}", "1", Some("\"1\"")),
+            ("Ⓐ🅐☎", "a 🅐 ☎", Some("\"a\" OR \"🅐\" OR \"☎\"")),
+            (
+                "我的生日是5月",
+                "我 的 生 日 是 5 月",
+                Some("\"我 的\" OR \"的 生\" OR \"生 日\" OR \"日 是\" OR \"5\" OR \"月\""),
+            ),
             ("a", "a", Some("\"a\"")),
             ("Ab, cde!", "ab cde", Some("\"ab\" OR \"cde\" OR \"cde\" *")),
             ("Crème BRÛLÉE", "creme brulee", Some("\"creme\" OR \"creme\" * OR \"brulee\" OR \"brulee\" *")),

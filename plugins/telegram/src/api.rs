@@ -2,9 +2,8 @@
 
 use crate::fault;
 use crate::settings::TelegramSettings;
+use reqwest::Client;
 use reqwest::header::CONTENT_TYPE;
-use reqwest::redirect::Policy;
-use reqwest::{Client, Response};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -12,8 +11,6 @@ use std::time::Duration;
 use toolkit::Secret;
 use toolkit::prelude::*;
 
-/// How long a connection may take to come about.
-const CONNECT_WITHIN: Duration = Duration::from_secs(10);
 /// The most bytes of an answer.
 const LONGEST_ANSWER: usize = 1 << 20;
 
@@ -61,20 +58,10 @@ impl BotApi {
                  @BotFather gives it",
             ));
         }
-        // Who has decided on a provider before keeps it.
-        if rustls::crypto::CryptoProvider::get_default().is_none() {
-            let _ = rustls::crypto::ring::default_provider().install_default();
-        }
         let timeout = Duration::from_secs(settings.timeout_seconds);
-        let client = Client::builder()
-            .connect_timeout(CONNECT_WITHIN.min(timeout))
-            .timeout(timeout)
-            // Another place would get the token.
-            .redirect(Policy::none())
-            .build()
-            .map_err(|error| {
-                ToolError::unavailable(format!("requests to Telegram cannot be made: {error}"))
-            })?;
+        let client = toolkit_http::client(timeout).build().map_err(|error| {
+            ToolError::unavailable(format!("requests to Telegram cannot be made: {error}"))
+        })?;
         let base_url = settings.base_url.trim_end_matches('/').to_owned();
         Ok(Self { client, base_url, token, timeout })
     }
@@ -87,7 +74,7 @@ impl BotApi {
     ) -> Result<R, ToolError> {
         self.try_call(method, body).await.map_err(|error| {
             // Whatever stands there, also by a server that repeats its address: the token does not.
-            let message = error.message().replace(self.token.expose(), "[redacted]");
+            let message = error.message().replace(self.token.expose(), toolkit_http::REDACTED);
             error.with_message(message)
         })
     }
@@ -102,32 +89,24 @@ impl BotApi {
         let request = self.client.post(url).header(CONTENT_TYPE, "application/json").body(body);
         let response = request.send().await.map_err(|error| fault::of_sending(error, self.timeout))?;
         let status = response.status();
-        let answer = read(response).await.map_err(|error| fault::of_reading(error, self.timeout))?;
-        let Some(answer) = answer else { return Err(fault::of_answer(status, "it is too long")) };
+        let wait = toolkit_http::retry_after(response.headers());
+        let answer = toolkit_http::read(response, LONGEST_ANSWER).await;
+        let answer = answer.map_err(|error| fault::of_reading(error, self.timeout))?;
+        let Some(answer) = answer else { return Err(fault::of_answer(status, wait, "it is too long")) };
+        let answer = toolkit_http::without_secret(answer, self.token.expose());
         let envelope: Envelope<R> = serde_json::from_slice(&answer)
-            .map_err(|_| fault::of_answer(status, "it is not what the Bot API answers"))?;
+            .map_err(|_| fault::of_answer(status, wait, "it is not what the Bot API answers"))?;
         match envelope {
             Envelope { ok: true, result: Some(result), .. } => Ok(result),
-            Envelope { ok: true, .. } => Err(fault::of_answer(status, "it has no result")),
+            Envelope { ok: true, .. } => Err(fault::of_answer(status, wait, "it has no result")),
             Envelope { error_code, description, parameters, .. } => Err(fault::of_api(
                 error_code.unwrap_or_else(|| status.as_u16().into()),
                 &description.unwrap_or_default(),
                 &parameters.unwrap_or_default(),
+                wait,
             )),
         }
     }
-}
-
-/// The whole of an answer; `None` if it is too long.
-async fn read(mut response: Response) -> Result<Option<Vec<u8>>, reqwest::Error> {
-    let mut whole = Vec::new();
-    while let Some(chunk) = response.chunk().await? {
-        if whole.len() + chunk.len() > LONGEST_ANSWER {
-            return Ok(None);
-        }
-        whole.extend_from_slice(&chunk);
-    }
-    Ok(Some(whole))
 }
 
 fn is_token(text: &str) -> bool {

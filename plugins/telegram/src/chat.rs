@@ -10,7 +10,8 @@ use toolkit::{Ask, ToolErrorKind};
 pub(crate) enum Chat {
     /// A user, group or channel by its number.
     Id(i64),
-    /// A public group or channel: `@name`.
+    /// A public group or channel: `@name`, in lower case. Telegram knows no other, and a rule about a name must hold for each way to
+    /// write it.
     Name(String),
 }
 
@@ -36,7 +37,7 @@ impl Chat {
             let is_name = (4..=32).contains(&name.len())
                 && name.starts_with(|char: char| char.is_ascii_alphabetic())
                 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-            return is_name.then(|| Self::Name(text.to_owned()));
+            return is_name.then(|| Self::Name(text.to_ascii_lowercase()));
         }
         let is_number = text.strip_prefix('-').unwrap_or(text).bytes().all(|byte| byte.is_ascii_digit());
         text.parse().ok().filter(|id| is_number && *id != 0).map(Self::Id)
@@ -79,6 +80,12 @@ mod tests {
             ("5", Some(Chat::Id(5))),
             ("-1001234567890", Some(Chat::Id(-1_001_234_567_890))),
             ("@durov", Some(Chat::Name("@durov".to_owned()))),
+            ("@DuRoV_1", Some(Chat::Name("@durov_1".to_owned()))),
+            ("-0100", Some(Chat::Id(-100))),
+            ("@durov\u{200b}", None),
+            ("@dur\u{43e}v", None),
+            ("\u{ff20}durov", None),
+            ("\u{661}\u{662}", None),
             ("", None),
             ("0", None),
             ("+5", None),

@@ -4,6 +4,7 @@ use crate::api::Parameters;
 use reqwest::StatusCode;
 use std::time::Duration;
 use toolkit::{Retry, ToolError, ToolErrorKind, escape_line};
+use toolkit_http::LONGEST_WAIT;
 
 /// The most characters of what Telegram says.
 const LONGEST_DESCRIPTION: usize = 300;
@@ -37,16 +38,32 @@ pub(crate) fn of_reading(error: reqwest::Error, timeout: Duration) -> ToolError 
     ToolError::unavailable(format!("the connection to Telegram was lost ({}). {MAYBE}", reason(error)))
 }
 
-/// An answer that is none of the Bot API.
-pub(crate) fn of_answer(status: StatusCode, what: &str) -> ToolError {
+/// An answer that is none of the Bot API: of a server on the way there, say.
+pub(crate) fn of_answer(status: StatusCode, wait: Option<Duration>, what: &str) -> ToolError {
+    let code = status.as_u16();
+    // Whoever on the way answered so, passed nothing on.
+    if status == StatusCode::TOO_MANY_REQUESTS || status == StatusCode::SERVICE_UNAVAILABLE && wait.is_some()
+    {
+        return too_many(&format!("HTTP status {code}"), wait.unwrap_or(PAUSE));
+    }
+    if status.is_server_error() {
+        // It may be Telegram that did not answer in time, and has done it.
+        return ToolError::unavailable(format!(
+            "a server on the way to Telegram has no answer of it (HTTP status {code}). {MAYBE}"
+        ));
+    }
     ToolError::unavailable(format!(
-        "what stands at `plugins.telegram.baseUrl` gave an answer that cannot be read ({what}; HTTP status {}). {MAYBE}",
-        status.as_u16()
+        "what stands at `plugins.telegram.baseUrl` gave an answer that cannot be read ({what}; HTTP status {code}). {MAYBE}"
     ))
 }
 
 /// A failure that the Bot API tells. Its codes are those of HTTP; what happened exactly stands in the text alone.
-pub(crate) fn of_api(code: i64, description: &str, parameters: &Parameters) -> ToolError {
+pub(crate) fn of_api(
+    code: i64,
+    description: &str,
+    parameters: &Parameters,
+    wait: Option<Duration>,
+) -> ToolError {
     let said: String = escape_line(description).chars().take(LONGEST_DESCRIPTION).collect();
     let said = if said.is_empty() { format!("error {code}") } else { said };
     if let Some(chat) = parameters.migrate_to_chat_id {
@@ -62,7 +79,7 @@ pub(crate) fn of_api(code: i64, description: &str, parameters: &Parameters) -> T
     let text = description.to_lowercase();
     let has = |parts: &[&str]| parts.iter().any(|part| text.contains(part));
     let (kind, advice) = match code {
-        429 | 420 => return too_many(&said, PAUSE),
+        429 | 420 => return too_many(&said, wait.unwrap_or(PAUSE)),
         // A token that does not exist is a path that does not exist.
         401 | 404 => (
             ToolErrorKind::Unavailable,
@@ -91,6 +108,7 @@ pub(crate) fn of_api(code: i64, description: &str, parameters: &Parameters) -> T
 }
 
 fn too_many(said: &str, pause: Duration) -> ToolError {
+    let pause = pause.min(LONGEST_WAIT);
     let message = format!(
         "Telegram: {said}. Too much was sent there. Nothing was done; try again after {} seconds",
         pause.as_secs()
@@ -100,10 +118,5 @@ fn too_many(said: &str, pause: Duration) -> ToolError {
 
 /// Why, without the address: the token is a part of it.
 fn reason(error: reqwest::Error) -> String {
-    let error = error.without_url();
-    let mut innermost: &dyn std::error::Error = &error;
-    while let Some(source) = innermost.source() {
-        innermost = source;
-    }
-    escape_line(&innermost.to_string()).chars().take(LONGEST_DESCRIPTION).collect()
+    escape_line(&toolkit_http::reason(error)).chars().take(LONGEST_DESCRIPTION).collect()
 }

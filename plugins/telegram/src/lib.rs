@@ -13,12 +13,14 @@
 //! # Whom they reach
 //!
 //! The chat is the caller's conversation (`Caller::conversation_id`), unless the call names another by `chat_id`. Either way it is
-//! asked about, under the kind `message` with the pattern `telegram:<chat>`.
+//! asked about, under the kind `message` with the pattern `telegram:<chat>`: the number, or `@name` in lower case, however the call
+//! writes it. Who denies a public chat denies both: which number a name has only Telegram knows.
 //!
 //! # What fails, and whether to try again
 //!
 //! What Telegram says of a failure is told, with the advice to wait that it gives (`retry_after`). A request that was refused or
-//! never arrived was not sent. One whose answer is missing may have been: then nothing advises to send it again.
+//! never arrived was not sent, nor was one that a server on the way turned away as too much (HTTP status 429, or 503 with
+//! `Retry-After`). One whose answer is missing may have been: then nothing advises to send it again.
 //!
 //! The token is a part of the address of each request. No error names that address.
 //!

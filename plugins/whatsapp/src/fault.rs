@@ -7,6 +7,8 @@ use toolkit::{Retry, ToolError, ToolErrorKind, escape_line};
 
 /// The most characters of what the Graph API says.
 const LONGEST_MESSAGE: usize = 300;
+/// How long to wait where there was too much, and nothing says for how long.
+const PAUSE: Duration = Duration::from_mins(1);
 /// What to do where it is not known whether something was sent.
 const MAYBE: &str =
     "It may have been sent all the same: look into the conversation, or ask, before it is sent again";
@@ -35,12 +37,28 @@ pub(crate) fn of_reading(error: reqwest::Error, timeout: Duration) -> ToolError 
     ToolError::unavailable(format!("the connection to WhatsApp was lost ({}). {MAYBE}", reason(error)))
 }
 
-/// An answer that is none of the Cloud API.
-pub(crate) fn of_answer(status: StatusCode, what: &str) -> ToolError {
+/// An answer that is none of the Cloud API: of a server on the way there, say.
+pub(crate) fn of_answer(status: StatusCode, wait: Option<Duration>, what: &str) -> ToolError {
+    let code = status.as_u16();
+    // Whoever on the way answered so, passed nothing on.
+    if status == StatusCode::TOO_MANY_REQUESTS || status == StatusCode::SERVICE_UNAVAILABLE && wait.is_some()
+    {
+        return too_many(&format!("HTTP status {code}"), wait.unwrap_or(PAUSE));
+    }
+    if status.is_server_error() {
+        // It may be WhatsApp that did not answer in time, and has sent it.
+        return ToolError::unavailable(format!(
+            "a server on the way to WhatsApp has no answer of it (HTTP status {code}). {MAYBE}"
+        ));
+    }
     ToolError::unavailable(format!(
-        "what stands at `plugins.whatsapp.baseUrl` gave an answer that cannot be read ({what}; HTTP status {}). {MAYBE}",
-        status.as_u16()
+        "what stands at `plugins.whatsapp.baseUrl` gave an answer that cannot be read ({what}; HTTP status {code}). {MAYBE}"
     ))
+}
+
+fn too_many(said: &str, pause: Duration) -> ToolError {
+    let message = format!("WhatsApp: {said}. Nothing was sent; try again after {} seconds", pause.as_secs());
+    ToolError::unavailable(message).with_retry(Retry::After(pause))
 }
 
 /// What becomes of a code.
@@ -85,7 +103,7 @@ fn means(code: i64, status: StatusCode) -> Means {
             401 => Is(Unavailable, TOKEN),
             403 => Is(Denied, GO_ON),
             404 => Is(NotFound, "Nothing was sent"),
-            429 => TooMuch(Duration::from_mins(1)),
+            429 => TooMuch(PAUSE),
             500.. => Is(Unavailable, MAYBE),
             _ => Is(Failed, "Nothing was sent"),
         },
@@ -101,12 +119,7 @@ pub(crate) fn of_graph(status: StatusCode, error: &GraphError, wait: Option<Dura
     let said: String = escape_line(&said).chars().take(LONGEST_MESSAGE).collect();
     let told = match means(error.code, status) {
         Means::Is(kind, advice) => ToolError::new(kind, format!("WhatsApp: {said}. {advice}")),
-        Means::TooMuch(usual) => {
-            let wait = wait.unwrap_or(usual);
-            let message =
-                format!("WhatsApp: {said}. Nothing was sent; try again after {} seconds", wait.as_secs());
-            ToolError::unavailable(message).with_retry(Retry::After(wait))
-        }
+        Means::TooMuch(usual) => too_many(&said, wait.unwrap_or(usual)),
     };
     // By it the platform's support finds the request.
     let trace: Option<String> =
@@ -116,10 +129,5 @@ pub(crate) fn of_graph(status: StatusCode, error: &GraphError, wait: Option<Dura
 }
 
 fn reason(error: reqwest::Error) -> String {
-    let error = error.without_url();
-    let mut innermost: &dyn std::error::Error = &error;
-    while let Some(source) = innermost.source() {
-        innermost = source;
-    }
-    escape_line(&innermost.to_string()).chars().take(LONGEST_MESSAGE).collect()
+    escape_line(&toolkit_http::reason(error)).chars().take(LONGEST_MESSAGE).collect()
 }

@@ -3,9 +3,8 @@
 use crate::fault;
 use crate::recipient::Recipient;
 use crate::settings::WhatsAppSettings;
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
-use reqwest::redirect::Policy;
-use reqwest::{Client, Response};
+use reqwest::Client;
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
@@ -13,8 +12,6 @@ use std::time::Duration;
 use toolkit::Secret;
 use toolkit::prelude::*;
 
-/// How long a connection may take to come about.
-const CONNECT_WITHIN: Duration = Duration::from_secs(10);
 /// The most bytes of an answer.
 const LONGEST_ANSWER: usize = 1 << 20;
 
@@ -124,19 +121,10 @@ impl CloudApi {
             ));
         };
         authorization.set_sensitive(true);
-        // Who has decided on a provider before keeps it.
-        if rustls::crypto::CryptoProvider::get_default().is_none() {
-            let _ = rustls::crypto::ring::default_provider().install_default();
-        }
         let timeout = Duration::from_secs(settings.timeout_seconds);
-        let client = Client::builder()
-            .connect_timeout(CONNECT_WITHIN.min(timeout))
-            .timeout(timeout)
-            .redirect(Policy::none())
-            .build()
-            .map_err(|error| {
-                ToolError::unavailable(format!("requests to WhatsApp cannot be made: {error}"))
-            })?;
+        let client = toolkit_http::client(timeout).build().map_err(|error| {
+            ToolError::unavailable(format!("requests to WhatsApp cannot be made: {error}"))
+        })?;
         let base_url = settings.base_url.trim_end_matches('/');
         let messages = format!("{base_url}/{}/{number}/messages", settings.api_version);
         Ok(Self { client, messages, token, authorization, timeout })
@@ -162,7 +150,7 @@ impl CloudApi {
         };
         self.post(&message).await.map_err(|error| {
             // Whatever stands there, also by a server that repeats what it got: the token does not.
-            let text = error.message().replace(self.token.expose(), "[redacted]");
+            let text = error.message().replace(self.token.expose(), toolkit_http::REDACTED);
             error.with_message(text)
         })
     }
@@ -176,36 +164,25 @@ impl CloudApi {
             .body(serde_json::to_vec(message)?);
         let response = request.send().await.map_err(|error| fault::of_sending(error, self.timeout))?;
         let status = response.status();
-        let wait =
-            response.headers().get(RETRY_AFTER).and_then(|seconds| seconds.to_str().ok()?.parse().ok());
-        let answer = read(response).await.map_err(|error| fault::of_reading(error, self.timeout))?;
-        let Some(answer) = answer else { return Err(fault::of_answer(status, "it is too long")) };
+        let wait = toolkit_http::retry_after(response.headers());
+        let answer = toolkit_http::read(response, LONGEST_ANSWER).await;
+        let answer = answer.map_err(|error| fault::of_reading(error, self.timeout))?;
+        let Some(answer) = answer else { return Err(fault::of_answer(status, wait, "it is too long")) };
+        let answer = toolkit_http::without_secret(answer, self.token.expose());
         if let Ok(Failure { error }) = serde_json::from_slice(&answer) {
-            return Err(fault::of_graph(status, &error, wait.map(Duration::from_secs)));
+            return Err(fault::of_graph(status, &error, wait));
         }
         let sent: Sent = serde_json::from_slice(&answer)
-            .map_err(|_| fault::of_answer(status, "it is not what the Cloud API answers"))?;
+            .map_err(|_| fault::of_answer(status, wait, "it is not what the Cloud API answers"))?;
         if !status.is_success() {
-            return Err(fault::of_answer(status, "it is no success, and tells no failure"));
+            return Err(fault::of_answer(status, wait, "it is no success, and tells no failure"));
         }
         let Some(SentMessage { id }) = sent.messages.into_iter().next() else {
-            return Err(fault::of_answer(status, "it names no message"));
+            return Err(fault::of_answer(status, wait, "it names no message"));
         };
         let wa_id = sent.contacts.into_iter().next().map(|contact| contact.wa_id);
         Ok(SentMessageId { message_id: id, wa_id })
     }
-}
-
-/// The whole of an answer; `None` if it is too long.
-async fn read(mut response: Response) -> Result<Option<Vec<u8>>, reqwest::Error> {
-    let mut whole = Vec::new();
-    while let Some(chunk) = response.chunk().await? {
-        if whole.len() + chunk.len() > LONGEST_ANSWER {
-            return Ok(None);
-        }
-        whole.extend_from_slice(&chunk);
-    }
-    Ok(Some(whole))
 }
 
 impl fmt::Debug for CloudApi {

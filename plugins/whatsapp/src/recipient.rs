@@ -5,6 +5,9 @@ use std::fmt;
 use toolkit::prelude::*;
 use toolkit::{Ask, ToolErrorKind};
 
+/// How many digits a number has of those that are written in two ways, in the shorter one.
+const SHORTER: usize = 12;
+
 /// A phone number by E.164, with its plus.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Recipient(String);
@@ -26,7 +29,8 @@ impl Recipient {
         })
     }
 
-    /// At most 15 digits, of which the first is none of 0; people write them apart.
+    /// At most 15 digits, of which the first is none of 0. There is one way to write a number: what has spaces, a 0 or two
+    /// before it, or signs that nobody sees, is none.
     fn parse(text: &str) -> Option<Self> {
         let digits: String = text.strip_prefix('+').unwrap_or(text).to_owned();
         let is_number = (7..=15).contains(&digits.len())
@@ -39,8 +43,30 @@ impl Recipient {
     pub(crate) fn ask(&self, ctx: &ToolContext, what: &str) -> Ask {
         let is_here = ctx.caller().conversation_id.as_deref().and_then(Self::parse).as_ref() == Some(self);
         let place = if is_here { "this conversation" } else { "another person" };
-        Ask::new("message", format!("{what} {place} on WhatsApp, {self}"))
-            .with_pattern(format!("whatsapp:{self}"))
+        let ask = Ask::new("message", format!("{what} {place} on WhatsApp, {self}"))
+            .with_pattern(format!("whatsapp:{self}"));
+        match self.other_spelling() {
+            Some(other) => ask.with_pattern(format!("whatsapp:{other}")),
+            None => ask,
+        }
+    }
+
+    /// The other number by which WhatsApp knows the same person. In three countries a digit came or went with the years, and it takes
+    /// mobile numbers with and without: a 1 after Mexico's code, a 9 after Argentina's, a 9 after the area in Brazil.
+    fn other_spelling(&self) -> Option<Self> {
+        let digits = self.0.strip_prefix('+')?;
+        let at = if digits.starts_with("55") { 4 } else { 2 };
+        let digit = match digits.get(..2)? {
+            "52" => "1",
+            "54" | "55" => "9",
+            _ => return None,
+        };
+        let (before, after) = (digits.get(..at)?, digits.get(at..)?);
+        if digits.len() == SHORTER {
+            return Some(Self(format!("+{before}{digit}{after}")));
+        }
+        let without = after.strip_prefix(digit).filter(|_| digits.len() == SHORTER + 1)?;
+        Some(Self(format!("+{before}{without}")))
     }
 }
 
@@ -72,10 +98,42 @@ mod tests {
             ("06505551234", None),
             ("++16505551234", None),
             ("+1 650 555 1234", None),
+            ("+49 123456789", None),
+            ("0049123456789", None),
+            ("+0049123456789", None),
+            ("49\u{200b}123456789", None),
+            ("\u{202a}+49123456789\u{202c}", None),
+            ("\u{feff}+49123456789", None),
+            ("\u{ff0b}49123456789", None),
+            ("+\u{ff14}\u{ff19}123456789", None),
+            ("+49123456789\n", None),
+            ("49-123456789", None),
             ("", None),
             ("١٢٣٤٥٦٧٨", None),
         ] {
             assert_eq!(Recipient::parse(text), expected.map(|text| Recipient(text.to_owned())), "{text:?}");
+        }
+    }
+    #[test]
+    fn numbers_of_two_spellings() {
+        for (text, expected) in [
+            ("525512345678", Some("+5215512345678")),
+            ("5215512345678", Some("+525512345678")),
+            ("541112345678", Some("+5491112345678")),
+            ("5491112345678", Some("+541112345678")),
+            ("551187654321", Some("+5511987654321")),
+            ("5511987654321", Some("+551187654321")),
+            ("5525512345678", None),
+            ("521551234567", Some("+5211551234567")),
+            ("16505551234", None),
+            ("49123456789", None),
+            ("5255123456", None),
+        ] {
+            let number = Recipient::parse(text).unwrap();
+            let other = number.other_spelling();
+            assert_eq!(other.as_ref().map(ToString::to_string).as_deref(), expected, "{text}");
+            // And back.
+            assert!(other.is_none_or(|other| other.other_spelling() == Some(number)), "{text}");
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::Findings;
 use super::names::fold;
 use crate::escape::escape_line;
+use crate::search::all_stems_of;
 use crate::tool::Tool;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -48,7 +49,8 @@ impl Known {
         };
         let near = |(folded, name): (&String, &'_ String)| {
             let distance = strsim::damerau_levenshtein(&wanted, folded);
-            (folded.len().abs_diff(wanted.len()) <= changes && distance <= changes)
+            let is_possible = looks_like_name(word) || is_rearranged(&wanted, folded);
+            (folded.len().abs_diff(wanted.len()) <= changes && distance <= changes && is_possible)
                 .then(|| (distance, name.clone()))
         };
         let (_, name) = self.folded.iter().filter_map(near).min()?;
@@ -135,10 +137,31 @@ impl Own<'_> {
         let near = |name: &&&str| {
             let folded = fold(name);
             let changes = usize::from(wanted.len().min(folded.len()) >= 6);
-            strsim::damerau_levenshtein(&wanted, &folded) <= changes
+            let distance = strsim::damerau_levenshtein(&wanted, &folded);
+            // A form of the same word is a word of its own, unless it looks like a name.
+            let is_possible = looks_like_name(word) || all_stems_of(word) != all_stems_of(name);
+            distance == 0 || distance <= changes && is_possible
         };
         self.parameters.iter().find(near).copied()
     }
+}
+
+/// Whether a word could hardly be anything but a name: `read_file`, `readFile`. One like `enabled` is a word of the language or a
+/// value first, and seldom a slip of what is one letter from it.
+fn looks_like_name(word: &str) -> bool {
+    let is_within =
+        |sign: char| matches!(sign, '_' | '-') || sign.is_ascii_uppercase() || sign.is_ascii_digit();
+    word.chars().skip(1).any(is_within)
+}
+
+/// Whether the letters are the same, in another order.
+fn is_rearranged(one: &str, other: &str) -> bool {
+    let sorted = |word: &str| {
+        let mut letters: Vec<char> = word.chars().collect();
+        letters.sort_unstable();
+        letters
+    };
+    sorted(one) == sorted(other)
 }
 
 /// A name in a text, in backticks or quotation marks.

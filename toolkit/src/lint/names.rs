@@ -1,14 +1,16 @@
 //! Names: those that providers refuse, and those that are mistaken for one another.
 
 use super::Findings;
-use crate::search::all_stems_of;
+use crate::search::{all_stems_of, words_of};
 use crate::tool::Tool;
 use std::collections::HashMap;
 
 /// The longest name that providers take.
 const LONGEST: usize = 64;
-/// Shorter names are different words when one letter is another.
+/// Shorter names, and shorter words of names, are different words when one letter is another.
 const SHORTEST_COMPARED: usize = 5;
+/// Beginnings that give a word another meaning: to upload is not to unload.
+const BEGINNINGS: &[&str] = &["de", "en", "ex", "im", "in", "on", "re", "un", "up"];
 /// How many names that are near to one another are compared each with each.
 const MOST_IN_SERIES: usize = 32;
 
@@ -75,13 +77,14 @@ pub(super) fn pairs(names: &[&str]) -> Vec<(usize, usize)> {
                 .all(|(one, other)| one.is_ascii_digit() && other.is_ascii_digit());
         !is_series && strsim::damerau_levenshtein(one, other) <= 1
     };
+    let is_slip = |one: usize, other: usize| is_slip(names[one], names[other]);
     let words = by_words.values().flat_map(|of| couples(of));
     let letters = by_letters.values().flat_map(|of| couples(of));
     let shorter = by_shorter.values().flat_map(|of| {
         let of = &of[..of.len().min(MOST_IN_SERIES)];
         of.iter().enumerate().flat_map(|(at, one)| of[at + 1..].iter().map(|other| (*one, *other)))
     });
-    let shorter = shorter.filter(|(one, other)| one != other && near(*one, *other));
+    let shorter = shorter.filter(|(one, other)| one != other && near(*one, *other) && is_slip(*one, *other));
     for (one, other) in
         words.chain(letters).chain(shorter).filter(|(one, other)| names[*one] != names[*other])
     {
@@ -90,6 +93,31 @@ pub(super) fn pairs(names: &[&str]) -> Vec<(usize, usize)> {
     pairs.sort_unstable();
     pairs.dedup();
     pairs
+}
+
+/// Whether of two names that are a letter apart one looks like a slip of the other, and not like another word: `get_user` and
+/// `set_user` are two tools, `get_user` and `gte_user` are one and a slip.
+fn is_slip(one: &str, other: &str) -> bool {
+    let (one_words, other_words) = (words_of(one), words_of(other));
+    if one_words.len() != other_words.len() {
+        return is_slip_of_word(&fold(one), &fold(other));
+    }
+    let differ = one_words.iter().zip(&other_words).filter(|(one, other)| one != other);
+    differ.take(2).all(|(one, other)| is_slip_of_word(one, other))
+}
+
+fn is_slip_of_word(one: &str, other: &str) -> bool {
+    let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
+    let same = one.iter().zip(&other).take_while(|(one, other)| one == other).count();
+    let is_short = one.len().max(other.len()) < SHORTEST_COMPARED;
+    if one.len() != other.len() {
+        // Words begin alike where one is a slip; and a letter more at the end makes another word of a short one.
+        return same > 0 && !(is_short && same == one.len().min(other.len()));
+    }
+    let is_swapped = one.get(same) == other.get(same + 1) && one.get(same + 1) == other.get(same);
+    let begins =
+        |word: &[char]| BEGINNINGS.iter().any(|beginning| word.iter().copied().take(2).eq(beginning.chars()));
+    is_swapped || !is_short && same > 0 && !(same < 2 && begins(&one) && begins(&other))
 }
 
 /// Each with the one before it: of many that are alike each is told of once.

@@ -1,6 +1,7 @@
-//! Schemas: parameters that say too little, and what providers refuse or ignore.
+//! Schemas: parameters that say too little, and what providers refuse.
 
 use super::Findings;
+use super::losses::Losses;
 use super::names::{is_taken, pairs};
 use super::texts::printable;
 use crate::escape::escape_line;
@@ -17,44 +18,6 @@ const LIMIT: usize = 64;
 /// How many parts of a schema are looked at.
 const MOST_PARTS: usize = 20_000;
 
-/// Keywords that a provider refuses or ignores, and what becomes of them.
-const LOST: &[(&str, &str)] = &[
-    ("not", "what is not allowed cannot be said to a provider; describe what is"),
-    ("if", "a condition cannot be said to a provider; describe it in words, or use variants"),
-    ("then", "a condition cannot be said to a provider; describe it in words, or use variants"),
-    ("else", "a condition cannot be said to a provider; describe it in words, or use variants"),
-    (
-        "patternProperties",
-        "names by a pattern cannot be said to a provider; use a list of objects with a name and a value",
-    ),
-    ("propertyNames", "what names may be cannot be said to a provider; describe it in words"),
-    ("prefixItems", "a list with a type for each place cannot be said to a provider; use an object"),
-    ("contains", "what a list must have among others cannot be said to a provider; describe it in words"),
-    ("minContains", "what a list must have among others cannot be said to a provider; describe it in words"),
-    ("maxContains", "what a list must have among others cannot be said to a provider; describe it in words"),
-    (
-        "dependentRequired",
-        "what depends on another parameter cannot be said to a provider; describe it in words, or use variants",
-    ),
-    (
-        "dependentSchemas",
-        "what depends on another parameter cannot be said to a provider; describe it in words, or use variants",
-    ),
-    (
-        "dependencies",
-        "what depends on another parameter cannot be said to a provider; describe it in words, or use variants",
-    ),
-    ("unevaluatedProperties", "it cannot be said to a provider; use `additionalProperties`"),
-    ("unevaluatedItems", "it cannot be said to a provider; use `items`"),
-    ("contentEncoding", "a provider ignores how a text is encoded; describe it in words"),
-    ("contentMediaType", "a provider ignores what a text holds; describe it in words"),
-    ("contentSchema", "a provider ignores what a text holds; describe it in words"),
-    ("$dynamicRef", "a provider takes no reference that depends on where it stands"),
-];
-
-/// Keywords that a model's provider refuses at the root alone.
-const LOST_AT_ROOT: &[&str] = &["oneOf", "anyOf", "allOf", "enum", "const"];
-
 pub(super) fn check(schema: &Value, findings: &mut Findings) {
     let mut walk = Walk {
         root: schema,
@@ -64,12 +27,14 @@ pub(super) fn check(schema: &Value, findings: &mut Findings) {
         deep: false,
         open: Vec::new(),
         told: BTreeSet::new(),
+        losses: Losses::default(),
     };
-    for key in LOST_AT_ROOT.iter().filter(|key| schema.get(**key).is_some()) {
-        let message = format!("`{key}` at the root is refused by providers; put it into a parameter");
-        walk.findings.add("lost-by-provider", &format!("/{key}"), message);
-    }
+    walk.losses.of_root(schema);
     walk.part(schema, String::new(), 0, 0);
+    // What refers to itself has a rule of its own.
+    let is_recursive = !walk.told.is_empty();
+    walk.losses.ask_dialects(schema, is_recursive);
+    walk.losses.tell(walk.findings);
     if walk.values > MOST_VALUES {
         let message = format!(
             "there are {} values to choose from, more than {MOST_VALUES}; take a text, and say where its values are found",
@@ -89,6 +54,7 @@ struct Walk<'a, 'b> {
     open: Vec<&'a str>,
     /// The references that were followed or found to lead to themselves.
     told: BTreeSet<&'a str>,
+    losses: Losses<'a>,
 }
 
 impl<'a> Walk<'a, '_> {
@@ -98,16 +64,7 @@ impl<'a> Walk<'a, '_> {
         let Some(members) = schema.as_object().filter(|_| level < LIMIT && self.parts < MOST_PARTS) else {
             return;
         };
-        for (key, message) in LOST.iter().filter(|(key, _)| members.contains_key(*key)) {
-            self.findings.add("lost-by-provider", &format!("{pointer}/{key}"), format!("`{key}`: {message}"));
-        }
-        if members.get("items").is_some_and(Value::is_array) {
-            self.findings.add(
-                "lost-by-provider",
-                &format!("{pointer}/items"),
-                format!("`items` as a list: {}", LOST[6].1),
-            );
-        }
+        self.losses.of_part(members, &pointer);
         self.values += members.get("enum").and_then(Value::as_array).map_or(0, Vec::len);
         let holds = members.contains_key("properties") || members.contains_key("items");
         let depth = depth + usize::from(holds);
@@ -146,6 +103,7 @@ impl<'a> Walk<'a, '_> {
         }
         let target = reference.strip_prefix('#').and_then(|target| self.root.pointer(target));
         if let Some(target) = target {
+            self.losses.followed(reference, &pointer);
             self.open.push(reference);
             self.part(target, pointer, depth, level + 1);
             self.open.pop();

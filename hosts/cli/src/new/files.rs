@@ -1,6 +1,7 @@
 //! The files of a new crate.
 
 use super::name::tool_prefix;
+use super::workspace::Place;
 use crate::exit::Stop;
 use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions};
@@ -22,16 +23,23 @@ impl What {
     /// Where each file belongs, and what is in it.
     fn files(self) -> &'static [(&'static str, &'static str)] {
         const IGNORED: (&str, &str) = (".gitignore", include_str!("../../templates/gitignore.in"));
+        // Those that the manifest names.
+        const APACHE: (&str, &str) = ("LICENSE-APACHE", include_str!("../../templates/LICENSE-APACHE.in"));
+        const MIT: (&str, &str) = ("LICENSE-MIT", include_str!("../../templates/LICENSE-MIT.in"));
         match self {
             Self::Plugin => &[
                 IGNORED,
                 ("Cargo.toml", include_str!("../../templates/plugin/Cargo.toml.in")),
+                APACHE,
+                MIT,
                 ("README.md", include_str!("../../templates/plugin/README.md.in")),
                 ("src/lib.rs", include_str!("../../templates/plugin/lib.rs.in")),
             ],
             Self::Host => &[
                 IGNORED,
                 ("Cargo.toml", include_str!("../../templates/host/Cargo.toml.in")),
+                APACHE,
+                MIT,
                 ("src/main.rs", include_str!("../../templates/host/main.rs.in")),
                 ("tests/host.rs", include_str!("../../templates/host/host.rs.in")),
             ],
@@ -46,6 +54,8 @@ pub(super) struct Crate<'a> {
     pub(super) dependencies: Dependencies,
     /// The plugin that a host links.
     pub(super) plugin: Option<Plugin>,
+    /// Where it comes to stand.
+    pub(super) place: Place,
 }
 
 impl Crate<'_> {
@@ -90,20 +100,42 @@ impl Crate<'_> {
         }
         let dependencies = &self.dependencies;
         let builtin = r#"default-features = false, features = ["fs", "runtime"]"#;
-        [
-            ("{{name}}", self.name),
-            ("{{crate}}", &tool),
-            ("{{tool}}", &tool),
-            ("{{rust_version}}", env!("CARGO_PKG_RUST_VERSION")),
-            ("{{toolkit_testing}}", &dependencies.on("toolkit", r#"features = ["testing"]"#)),
-            ("{{toolkit_cli}}", &dependencies.on("hosts/cli", builtin)),
-            ("{{toolkit}}", &dependencies.on("toolkit", "")),
-            ("{{plugin}}", &plugin),
-            ("{{link}}", &link),
-        ]
-        .iter()
-        .fold(template.to_owned(), |text, (place, value)| text.replace(place, value))
+        let values = [
+            ("name", self.name),
+            ("crate", &tool),
+            ("tool", &tool),
+            ("rust_version", env!("CARGO_PKG_RUST_VERSION")),
+            ("toolkit_testing", &dependencies.on("toolkit", r#"features = ["testing"]"#)),
+            ("toolkit_cli", &dependencies.on("hosts/cli", builtin)),
+            ("toolkit", &dependencies.on("toolkit", "")),
+            ("plugin", &plugin),
+            ("link", &link),
+            ("workspace", self.place.table()),
+        ];
+        fill(template, &values)
     }
+}
+
+/// A template with a value in each place. What a value holds stays as it is: a path may look like a place.
+fn fill(template: &str, values: &[(&str, &str)]) -> String {
+    let mut filled = String::with_capacity(template.len());
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once("{{") {
+        filled.push_str(before);
+        let place = after.split_once("}}");
+        let value = place.and_then(|(name, _)| values.iter().find(|(known, _)| *known == name));
+        match (place, value) {
+            (Some((_, behind)), Some((_, value))) => {
+                filled.push_str(value);
+                rest = behind;
+            }
+            _ => {
+                filled.push_str("{{");
+                rest = after;
+            }
+        }
+    }
+    filled + rest
 }
 
 /// Where the crates of this project come from.
@@ -148,6 +180,23 @@ impl Dependencies {
 pub(super) struct Plugin {
     name: String,
     directory: String,
+}
+
+impl Plugin {
+    /// Whether a host of this name can link it; why not, if it can't.
+    pub(super) fn check(&self, host: &str) -> Result<(), String> {
+        let Self { name, .. } = self;
+        let plain = tool_prefix(name);
+        if plain == tool_prefix(host) {
+            return Err(format!(
+                "the plugin is called `{name}`, and a host that links it cannot be called so too; take another name for the host"
+            ));
+        }
+        if matches!(plain.as_str(), "toolkit" | "toolkit_cli") {
+            return Err(format!("`{name}` is no plugin: every host has it; name the directory of a plugin"));
+        }
+        Ok(())
+    }
 }
 
 /// The plugin whose manifest stands in a directory.
@@ -219,6 +268,35 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(package_name(manifest), expected, "{manifest:?}");
+        }
+    }
+
+    #[test]
+    fn places_in_templates() {
+        let values = [("a", "{{b}}"), ("b", "x")];
+        for (template, expected) in [
+            ("{{a}}-{{b}}.", "{{b}}-x."),
+            ("{{c}} {{ a }} {{a", "{{c}} {{ a }} {{a"),
+            ("{{{a}} {{{{b}}}}", "{{{a}} {{x}}"),
+            ("", ""),
+        ] {
+            assert_eq!(fill(template, &values), expected, "{template:?}");
+        }
+    }
+
+    #[test]
+    fn licences_are_those_of_this_project() {
+        let own = |file: &str| {
+            fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(file))
+                .expect("it is there")
+        };
+        let what = [What::Plugin, What::Host];
+        for (file, text) in
+            what.iter().flat_map(|what| what.files()).filter(|(file, _)| file.starts_with("LICENSE"))
+        {
+            let text = fill(text, &[("name", "toolkit")])
+                .replace("The authors of toolkit", "The toolkit contributors");
+            assert_eq!(text, own(file), "{file}");
         }
     }
 

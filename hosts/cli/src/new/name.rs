@@ -100,6 +100,9 @@ const KEPT: &[&str] = &[
 const OURS: &[&str] =
     &["toolkit", "builtin_tools", "shell_verdict", "memory", "llm_task", "telegram", "whatsapp"];
 
+/// Crates that the manifest of every plugin names.
+const DEPENDENCIES: &[&str] = &["serde_json", "tokio"];
+
 /// Core tools that this command may be built without.
 const CORE: &[&str] = &[
     "agents_list",
@@ -153,6 +156,9 @@ pub(super) fn check(name: &str, what: What, toolkit: &Toolkit) -> Result<(), Str
     }
     if OURS.contains(&plain.as_str()) || plain.starts_with("toolkit_") {
         return wrong("crates and plugins of toolkit itself are called so".to_owned());
+    }
+    if DEPENDENCIES.contains(&plain.as_str()) {
+        return wrong("the crate itself depends on one that is called so".to_owned());
     }
     let is_core = toolkit.reserved_names().any(|core| core.replace('-', "_") == plain);
     if what == What::Plugin && (is_core || CORE.contains(&plain.as_str())) {

@@ -1,0 +1,12 @@
+//! Contacts and places through the call path, against a server that knows the Cloud API as it is documented.
+
+#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
+
+mod bench;
+mod failures;
+mod limits;
+mod secrets;
+mod sending;
+mod settings;
+
+toolkit::link!(toolkit_whatsapp);

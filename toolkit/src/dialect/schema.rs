@@ -141,6 +141,12 @@ impl Dialect {
     }
 }
 
+/// A schema as people are shown it: one object at the root, without references, and with every property that it names.
+pub(crate) fn for_people(schema: &Value) -> Value {
+    let document = Document::new(schema);
+    null::without_marks(&Rewriter::new(&document, Profile::for_people()).root())
+}
+
 /// Writes one schema for one dialect.
 struct Rewriter<'d> {
     document: &'d Document,

@@ -2,11 +2,13 @@
 
 pub(super) mod anthropic;
 mod chat;
+mod failure;
 mod gemini;
 mod mcp;
 mod responses;
 
 pub(super) use anthropic::tool_use;
+pub(super) use failure::{failed, refuse_failure};
 pub(super) use responses::function_call;
 
 use super::Dialect;
@@ -54,6 +56,12 @@ pub enum CallFormatError {
         /// The tool, as the model calls it.
         name: String,
     },
+    /// The provider says that it failed, or that it answers nothing to such a prompt. Nothing of the answer is to run.
+    #[error("the provider ended the answer with an error: {message}")]
+    Provider {
+        /// What it says, in one line of bounded length.
+        message: String,
+    },
     /// What came is no stream of events.
     #[error("the stream has {found} where an event in JSON should be")]
     Stream {
@@ -77,6 +85,7 @@ pub(super) struct Found {
 /// The calls in an answer.
 pub(super) fn find(dialect: Dialect, answer: &Value) -> Result<Vec<Found>, CallFormatError> {
     let reader = Reader { dialect };
+    refuse_failure(dialect, answer)?;
     let found = match dialect {
         Dialect::OpenAiChat | Dialect::OpenAiChatStrict => chat::find(reader, answer),
         Dialect::OpenAiResponses | Dialect::OpenAiResponsesStrict => responses::find(reader, answer),

@@ -228,7 +228,8 @@ impl Definitions {
     ///
     /// # Errors
     ///
-    /// What is wrong with a call that is not of the dialect, and where; when there are more than [`MAX_CALLS`](super::MAX_CALLS), or
+    /// When the provider says that it failed, or that it blocked the prompt. What is wrong with a call that is not of the dialect, and
+    /// where; when there are more than [`MAX_CALLS`](super::MAX_CALLS), or
     /// arguments of more than [`MAX_ARGUMENT_BYTES`](super::MAX_ARGUMENT_BYTES); when the answer was cut off within a call.
     pub fn parse(&self, answer: &Value) -> Result<Vec<ToolCall>, CallFormatError> {
         Ok(self.calls(calls::find(self.dialect, answer)?))

@@ -210,6 +210,52 @@ fn only_a_null_that_was_let_in_is_taken_out() {
 }
 
 #[test]
+fn an_answer_that_is_a_failure_is_one() {
+    for (dialect, answer, expected) in [
+        (
+            Dialect::OpenAiChat,
+            json!({"error": {"message": "Rate limit\nreached", "type": "requests", "code": "rate_limit_exceeded"}}),
+            "Rate limit\\u{a}reached (rate_limit_exceeded)",
+        ),
+        (Dialect::OpenAiChat, json!({"error": "no such model"}), "no such model"),
+        (
+            Dialect::OpenAiResponses,
+            json!({"id": "r", "status": "failed", "output": [], "error": {"code": "server_error", "message": "It broke."}}),
+            "It broke. (server_error)",
+        ),
+        (
+            Dialect::Anthropic,
+            json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}),
+            "Overloaded (overloaded_error)",
+        ),
+        (
+            Dialect::Gemini,
+            json!({"error": {"code": 429, "message": "Quota", "status": "RESOURCE_EXHAUSTED"}}),
+            "Quota (RESOURCE_EXHAUSTED)",
+        ),
+        (Dialect::Gemini, json!([{"error": {"code": 503, "message": "Overloaded"}}]), "Overloaded (503)"),
+        (
+            Dialect::Gemini,
+            json!({"promptFeedback": {"blockReason": "SAFETY"}}),
+            "the prompt was blocked (SAFETY)",
+        ),
+    ] {
+        let error = parse(dialect, &answer).unwrap_err();
+        assert!(matches!(error, CallFormatError::Provider { .. }), "{answer}: {error:?}");
+        assert!(error.to_string().contains(expected), "{answer}: {error}");
+    }
+    let choice = json!({"choices": [{"message": null, "finish_reason": "error", "error": {"code": 502, "message": "Gone"}}]});
+    let error = parse(Dialect::OpenAiChat, &choice).unwrap_err().to_string();
+    assert!(error.ends_with("Gone (502)"), "{error}");
+    // What says that there is none.
+    assert_eq!(parse(Dialect::OpenAiResponses, &json!({"output": [], "error": null})), Ok(Vec::new()));
+    assert_eq!(
+        parse(Dialect::OpenAiChat, &json!({"role": "assistant", "content": "", "error": {}})),
+        Ok(Vec::new())
+    );
+}
+
+#[test]
 fn an_answer_that_was_cut_off_runs_nothing() {
     let chat = |arguments: &str| {
         json!({"choices": [{"finish_reason": "length", "message": {"tool_calls": [

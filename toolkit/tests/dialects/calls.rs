@@ -140,7 +140,8 @@ fn ids_are_made_and_kept_apart() {
     ]);
     let calls = parse(Dialect::Anthropic, &answer).unwrap();
     let ids: Vec<&str> = calls.iter().map(|call| call.id.as_str()).collect();
-    assert_eq!([ids[0], ids[1], ids[5]], ["x", "x-2", "5"]);
+    // One that is given, however late, is no other's.
+    assert_eq!([ids[0], ids[1], ids[2], ids[5]], ["x", "x-3", "x-2", "5"]);
     let unique: std::collections::HashSet<&str> = ids.iter().copied().collect();
     assert_eq!(unique.len(), 6, "{ids:?}");
     assert!(ids[3].len() > 8 && ids[4].len() > 8);

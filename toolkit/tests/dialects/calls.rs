@@ -183,6 +183,8 @@ fn only_a_null_that_was_let_in_is_taken_out() {
             {"type": "object", "properties": {"kind": {"const": "p"}, "n": {"type": "integer"}}, "required": ["kind"], "additionalProperties": false},
             {"type": "object", "properties": {"kind": {"const": "q"}, "n": {"type": ["integer", "null"]}}, "required": ["kind", "n"], "additionalProperties": false},
             {"type": "array", "items": {"type": ["integer", "null"]}},
+            {"type": "object", "properties": {"m": {"type": "integer"}}, "additionalProperties": false},
+            {"type": "object", "properties": {"m": {"type": ["integer", "null"]}}, "required": ["m"], "additionalProperties": false},
         ]},
     }});
     let definitions = Dialect::OpenAiChatStrict.definitions([definition("t", &schema)]);
@@ -202,6 +204,11 @@ fn only_a_null_that_was_let_in_is_taken_out() {
         (
             json!({"keep": "", "both": 1, "gone": null, "enum": "a", "list": [], "union": [null, 1]}),
             json!({"keep": "", "both": 1, "enum": "a", "list": [], "union": [null, 1]}),
+        ),
+        // Of two variants that fit, the one that takes it as it stands is meant.
+        (
+            json!({"keep": "", "both": 1, "gone": null, "enum": "a", "list": [], "union": {"m": null}}),
+            json!({"keep": "", "both": 1, "enum": "a", "list": [], "union": {"m": null}}),
         ),
     ] {
         let message =

@@ -148,6 +148,38 @@ fn closings_that_meet_let_in_what_either_looked_at() {
 }
 
 #[test]
+fn variants_at_the_root_take_what_any_of_them_does() {
+    let text = json!({"type": "string"});
+    let or_null = json!({"type": ["string", "null"]});
+    for (schema, values) in [
+        // A pattern speaks of a name that another variant has.
+        (
+            json!({"type": "object", "anyOf": [{"properties": {"ab": {"type": "integer"}}, "additionalProperties": false},
+                {"patternProperties": {"^a": text}, "additionalProperties": false}]}),
+            vec![json!({"ab": "x"}), json!({"ab": 1})],
+        ),
+        // Several variants fit at once, and each looks at something else.
+        (
+            json!({"type": "object", "anyOf": [{"properties": {"a": text}}, {"properties": {"b": text}}], "unevaluatedProperties": false}),
+            vec![json!({"a": "x", "b": "y"})],
+        ),
+        // Absent is not `null` where one of them takes that and another does not, or counts what is there.
+        (
+            json!({"type": "object", "properties": {"b": or_null, "x": text}, "additionalProperties": false,
+                "oneOf": [{"additionalProperties": {"type": "string"}}, {"properties": {"x": text}, "required": ["x"]}]}),
+            vec![json!({})],
+        ),
+        (
+            json!({"type": "object", "properties": {"b": or_null, "x": text}, "additionalProperties": false,
+                "oneOf": [{"maxProperties": 1}, {"minProperties": 3}]}),
+            vec![json!({"x": "y"})],
+        ),
+    ] {
+        both_places(&schema, &values);
+    }
+}
+
+#[test]
 fn variants_of_one_definition_are_no_circle() {
     let base = json!({"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"], "additionalProperties": false});
     let variant = |number: usize| json!({"$ref": "#/$defs/base", "description": format!("The {number}.")});

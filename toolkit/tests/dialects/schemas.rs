@@ -251,6 +251,13 @@ fn each_part_is_said_as_the_dialect_can() {
             json!({"type": "string"}),
             vec!["#if"],
         ),
+        // Values that both lists have, however they are spelt.
+        (
+            Gemini,
+            json!({"allOf": [{"enum": [1, 2, 3]}, {"enum": [2.0, 3, 4]}]}),
+            json!({"type": "integer", "enum": [2, 3]}),
+            vec![],
+        ),
         // Names by patterns that look around, of which nobody makes a grammar.
         (
             OpenAiChat,
@@ -278,6 +285,16 @@ fn each_part_is_said_as_the_dialect_can() {
         assert_eq!(schema, expected, "{dialect}: {property}");
         assert_eq!(losses, lost, "{dialect}: {property}");
     }
+}
+
+#[test]
+fn the_longest_name_is_the_providers() {
+    let (longest, longer) = ("x".repeat(64), "x".repeat(65));
+    let schema =
+        json!({"type": "object", "properties": {&longest: {}, &longer: {}}, "additionalProperties": false});
+    let said = Anthropic.schema(&schema).schema;
+    assert!(said["properties"][&longest].is_object() && said["properties"][&longer].is_null(), "{said}");
+    assert_eq!(said["additionalProperties"], json!(true));
 }
 
 #[test]

@@ -18,7 +18,7 @@ const LOST: [&str; 6] = [
 ];
 
 /// Keywords to which it matters that a property is there, whatever it is.
-const MIND_PRESENCE: [&str; 6] =
+pub(super) const MIND_PRESENCE: [&str; 6] =
     ["maxProperties", "propertyNames", "dependentRequired", "dependentSchemas", "not", "if"];
 
 impl Rewriter<'_> {

@@ -2,11 +2,13 @@
 
 use super::document::{is_place, names, stand_at};
 use super::kind::{self, Kind};
+use super::object::MIND_PRESENCE;
 use super::{Rewriter, count};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashSet};
 
-/// Under this key stand the properties that not all of the objects have which were made one.
+/// Under this key stand the properties to which it matters in which of the objects they are that were made one: of which not all
+/// say the same, or where one of them minds what is there.
 pub(super) const OF_SOME: &str = "\u{0}of some";
 
 impl Rewriter<'_> {
@@ -30,14 +32,14 @@ impl Rewriter<'_> {
         };
         let mut properties: Map<String, Value> = Map::new();
         let mut of_some = Vec::new();
+        let minds_presence = alternatives
+            .iter()
+            .any(|alternative| MIND_PRESENCE.iter().any(|key| alternative.contains_key(*key)));
         for name in alternatives.iter().flat_map(own) {
             if properties.contains_key(&name) {
                 continue;
             }
-            let has = |other: &Map<String, Value>| {
-                other.get("properties").is_some_and(|properties| properties.get(&name).is_some())
-            };
-            if !alternatives.iter().all(has) {
+            if minds_presence || !says_all_the_same(&name, &alternatives) {
                 of_some.push(name.clone());
             }
             let property = self.property_of_all(&name, &alternatives);
@@ -111,6 +113,13 @@ impl Rewriter<'_> {
         }
         any.into()
     }
+}
+
+/// Whether each of the objects says the same of a name.
+fn says_all_the_same(name: &str, alternatives: &[Map<String, Value>]) -> bool {
+    let own = |alternative: &Map<String, Value>| alternative.get("properties")?.get(name).map(spelt);
+    let first = alternatives.first().and_then(own);
+    first.is_some() && alternatives.iter().all(|alternative| own(alternative) == first)
 }
 
 /// The same for two schemas that say the same, wherever they stood and in whatever order.

@@ -7,7 +7,7 @@ pub use step::{Step, StepStatus, StepType};
 pub use steps::{MAX_OPEN_STEPS, StepTypes, Steps};
 
 use crate::definition::Definition;
-use crate::dialect::Dialect;
+use crate::dialect::for_people;
 use crate::error::ToolError;
 use crate::source::Source;
 use crate::tool::Tool;
@@ -159,8 +159,7 @@ impl From<Definition> for ToolDefinition {
 
 /// The properties at the root of a schema, those of its variants included.
 fn parameters(schema: &Value) -> Vec<ToolParameter> {
-    // Without references, and with one object at the root.
-    let schema = Dialect::Anthropic.schema(schema).schema;
+    let schema = for_people(schema);
     let is_required = |name: &str| {
         let required = schema.get("required").and_then(Value::as_array);
         required.is_some_and(|required| required.iter().any(|other| other == name))

@@ -95,6 +95,30 @@ fn parameters_are_shown_in_a_word() {
     assert_eq!(shown, expected);
 }
 
+#[test]
+fn no_parameter_is_left_out() {
+    let variant = |number: usize| json!({"properties": {format!("only in {number}"): {"type": "string"}}});
+    let schema = json!({"type": "object", "required": ["two words"],
+        "properties": {"two words": {"type": "string", "description": "Both."}, "é": {"type": "integer"}, "": {"type": "null"},
+            "x".repeat(65): {"type": "boolean"}},
+        "anyOf": (0..70).map(variant).collect::<Vec<_>>()});
+    let wire = json!({"name": "t", "description": "", "inputSchema": schema,
+        "annotations": {"readOnlyHint": true, "idempotentHint": false}});
+    let view = ToolDefinition::from(serde_json::from_value::<Definition>(wire).unwrap());
+    let words = &view.parameters[0];
+    assert_eq!((words.name.as_str(), words.kind.as_str(), words.required), ("two words", "string", true));
+    assert_eq!(words.description, "Both.");
+    let others = ["é", "", &"x".repeat(65), "only in 0", "only in 69"];
+    for name in others {
+        assert!(
+            view.parameters.iter().any(|parameter| parameter.name == name),
+            "{name:?}: {:?}",
+            view.parameters
+        );
+    }
+    assert_eq!(view.parameters.len(), 74);
+}
+
 /// What each event of the calls made of their steps.
 async fn steps_of(
     calls: Vec<ToolCall>,

@@ -2,11 +2,13 @@
 
 pub(super) mod anthropic;
 mod chat;
+mod failure;
 mod gemini;
 mod mcp;
 mod responses;
 
 pub(super) use anthropic::tool_use;
+pub(super) use failure::{failed, refuse_failure};
 pub(super) use responses::function_call;
 
 use super::Dialect;
@@ -54,6 +56,12 @@ pub enum CallFormatError {
         /// The tool, as the model calls it.
         name: String,
     },
+    /// The provider says that it failed, or that it answers nothing to such a prompt. Nothing of the answer is to run.
+    #[error("the provider ended the answer with an error: {message}")]
+    Provider {
+        /// What it says, in one line of bounded length.
+        message: String,
+    },
     /// What came is no stream of events.
     #[error("the stream has {found} where an event in JSON should be")]
     Stream {
@@ -77,6 +85,7 @@ pub(super) struct Found {
 /// The calls in an answer.
 pub(super) fn find(dialect: Dialect, answer: &Value) -> Result<Vec<Found>, CallFormatError> {
     let reader = Reader { dialect };
+    refuse_failure(dialect, answer)?;
     let found = match dialect {
         Dialect::OpenAiChat | Dialect::OpenAiChatStrict => chat::find(reader, answer),
         Dialect::OpenAiResponses | Dialect::OpenAiResponsesStrict => responses::find(reader, answer),
@@ -99,20 +108,41 @@ pub(super) fn check_size(found: &[Found]) -> Result<(), CallFormatError> {
     if texts.sum::<usize>() > MAX_ARGUMENT_BYTES { Err(CallFormatError::TooLong) } else { Ok(()) }
 }
 
-/// The id that a call has here: its own, unless it has none or another call has it.
-pub(super) fn own_id(id: Option<String>, taken: &mut HashSet<String>) -> String {
-    let id = match id.filter(|id| !id.is_empty()) {
-        None => made_id(),
-        Some(id) if !taken.contains(&id) => id,
-        Some(id) => {
-            let other = (2..=MAX_CALLS + 1)
-                .map(|number| format!("{id}-{number}"))
-                .find(|other| !taken.contains(other));
-            other.unwrap_or_else(made_id)
-        }
-    };
-    taken.insert(id.clone());
-    id
+/// The ids of calls: each its own, unless it has none or another call has it.
+pub(super) struct Ids {
+    /// Those that were given, and those that were made.
+    taken: HashSet<String>,
+    /// The given ones that a call has.
+    used: HashSet<String>,
+}
+
+impl Ids {
+    /// For these calls: what is made for one is none that another was given.
+    pub(super) fn of(calls: &[Found]) -> Self {
+        let given = calls.iter().filter_map(|call| call.id.clone());
+        Self { taken: given.collect(), used: HashSet::new() }
+    }
+
+    /// The id of the next call.
+    pub(super) fn own(&mut self, given: Option<String>) -> String {
+        let given = match given.filter(|id| !id.is_empty()) {
+            Some(id) if self.used.insert(id.clone()) => return id,
+            given => given,
+        };
+        let numbered = given.and_then(|id| {
+            let mut others = (2..=MAX_CALLS + 1).map(|number| format!("{id}-{number}"));
+            others.find(|other| !self.taken.contains(other))
+        });
+        let id = numbered.unwrap_or_else(|| {
+            let mut id = made_id();
+            while self.taken.contains(&id) {
+                id = made_id();
+            }
+            id
+        });
+        self.taken.insert(id.clone());
+        id
+    }
 }
 
 fn made_id() -> String {

@@ -1,6 +1,6 @@
 //! The tools of a toolbox in a dialect, and the way back from what a model says of them.
 
-use super::calls::{self, CallFormatError, Found};
+use super::calls::{self, CallFormatError, Found, Ids};
 use super::read_back::read_back;
 use super::schema::Loosened;
 use super::stream::CallStream;
@@ -228,7 +228,8 @@ impl Definitions {
     ///
     /// # Errors
     ///
-    /// What is wrong with a call that is not of the dialect, and where; when there are more than [`MAX_CALLS`](super::MAX_CALLS), or
+    /// When the provider says that it failed, or that it blocked the prompt. What is wrong with a call that is not of the dialect, and
+    /// where; when there are more than [`MAX_CALLS`](super::MAX_CALLS), or
     /// arguments of more than [`MAX_ARGUMENT_BYTES`](super::MAX_ARGUMENT_BYTES); when the answer was cut off within a call.
     pub fn parse(&self, answer: &Value) -> Result<Vec<ToolCall>, CallFormatError> {
         Ok(self.calls(calls::find(self.dialect, answer)?))
@@ -241,11 +242,11 @@ impl Definitions {
 
     /// Calls as the toolbox takes them.
     pub(super) fn calls(&self, found: Vec<Found>) -> Vec<ToolCall> {
-        let mut ids = HashSet::new();
+        let mut ids = Ids::of(&found);
         found
             .into_iter()
             .map(|Found { id, name, arguments }| {
-                let id = calls::own_id(id, &mut ids);
+                let id = ids.own(id);
                 let Some(tool) = self.shown(&name) else { return ToolCall::new(id, name, arguments) };
                 let arguments = match &tool.marked {
                     None => arguments,

@@ -3,6 +3,7 @@
 mod anthropic;
 mod chat;
 mod gemini;
+mod kind;
 mod mcp;
 mod responses;
 
@@ -10,6 +11,7 @@ use super::{Definitions, Dialect};
 use crate::call::{CallArguments, ToolCall, ToolResult};
 use crate::content::{Bytes, Content, Resource, ResourceBody};
 use data_encoding::BASE64;
+use kind::media_type;
 use serde_json::{Map, Value, json};
 
 /// What stands where a provider takes no empty text.
@@ -22,13 +24,14 @@ impl Definitions {
     ///
     /// | | a failure | pictures | sounds, other files |
     /// |---|---|---|---|
-    /// | OpenAI Chat | by its text | in one message of the user after all results | WAV and MP3 beside the pictures; else named |
-    /// | OpenAI Responses | by its text | `input_image` | PDF as `input_file`; else named |
+    /// | OpenAI Chat | by its text | PNG, JPEG, WebP, GIF that does not move: in one message of the user after all results | WAV and MP3 beside the pictures; else named |
+    /// | OpenAI Responses | by its text | the same, as `input_image` | PDF as `input_file`; else named |
     /// | Anthropic | `is_error` | PNG, JPEG, GIF, WebP | PDF as a document; else named |
-    /// | Gemini | `error` in place of `output` | as parts after all results | as parts |
+    /// | Gemini | `error` in place of `output` | PNG, JPEG, WebP, HEIC, HEIF: as parts after all results | usual sounds and PDF as parts; else named |
     /// | MCP | `isError` | yes | yes |
     ///
-    /// *Named* is a line of text that says what there is and where; no provider is sent what it refuses. Documents that are text
+    /// *Named* is a line of text that says what there is and where; no provider is sent what it refuses. Media types are known in any
+    /// case, with parameters, and by their usual other names (`image/jpg`). Documents that are text
     /// become text. Structured data is in the text already, and beside it in the Model Context Protocol alone.
     pub fn render(&self, results: &[ToolResult]) -> Vec<Value> {
         match self.dialect {
@@ -94,11 +97,11 @@ impl Said<'_> {
 /// A block of a result, as far as providers differ.
 enum Part<'a> {
     Text(String),
-    /// The data, and its media type.
-    Image(&'a [u8], &'a str),
-    Audio(&'a [u8], &'a str),
+    /// The data, and its media type, spelt as providers do.
+    Image(&'a [u8], String),
+    Audio(&'a [u8], String),
     /// The data, its media type, and what identifies it.
-    File(&'a [u8], &'a str, &'a str),
+    File(&'a [u8], String, &'a str),
 }
 
 /// What a result says, block by block. Empty texts are left out: some providers refuse them.
@@ -112,14 +115,15 @@ fn parts(result: &ToolResult) -> Vec<Part<'_>> {
         .iter()
         .map(|block| match block {
             Content::Text { text } => Part::Text(text.clone()),
-            Content::Image { data: Bytes(data), mime_type } => Part::Image(data, mime_type),
-            Content::Audio { data: Bytes(data), mime_type } => Part::Audio(data, mime_type),
+            Content::Image { data: Bytes(data), mime_type } => Part::Image(data, media_type(mime_type)),
+            Content::Audio { data: Bytes(data), mime_type } => Part::Audio(data, media_type(mime_type)),
             Content::ResourceLink { uri, name, description, mime_type } => {
                 Part::Text(link(uri, name, description.as_deref(), mime_type.as_deref()))
             }
             Content::Resource { resource: Resource { uri, mime_type, body } } => match body {
                 ResourceBody::Text(text) => Part::Text(format!("{uri}:\n{text}")),
-                ResourceBody::Blob(Bytes(data)) => match mime_type.as_deref().unwrap_or_default() {
+                ResourceBody::Blob(Bytes(data)) => match media_type(mime_type.as_deref().unwrap_or_default())
+                {
                     kind if kind.starts_with("image/") => Part::Image(data, kind),
                     kind if kind.starts_with("audio/") => Part::Audio(data, kind),
                     kind => Part::File(data, kind, uri),

@@ -4,16 +4,23 @@
 //! *flat*, for those who take a few keywords of it: every part is taken apart into alternatives of one type each, which are then
 //! written in those keywords.
 
+mod close;
+mod disjoint;
 mod document;
+mod enums;
 mod flat;
 mod flatten;
 mod kind;
 mod limits;
+mod lists;
 mod meet;
 mod null;
 mod object;
+mod pattern;
 mod profile;
 mod root;
+mod trail;
+mod union;
 mod whole;
 mod words;
 
@@ -26,6 +33,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 use std::fmt;
+use trail::Trail;
 
 /// How often a type that holds itself is written out, one within the other; below that, any value is taken.
 pub const MOST_RECURSION: usize = 3;
@@ -34,6 +42,9 @@ pub const MOST_RECURSION: usize = 3;
 const DEEPEST: usize = 96;
 /// How many values of a schema are looked at, those that references lead to counted each time: beyond that any value is taken.
 const MOST_VALUES: usize = 100_000;
+/// How many values are copied where parts are put together, which a schema can ask for more often than it has values: beyond that
+/// parts are left out.
+const MOST_COPIES: usize = 400_000;
 /// How many losses are told of one schema.
 const MOST_LOSSES: usize = 1000;
 
@@ -130,14 +141,22 @@ impl Dialect {
     }
 }
 
+/// A schema as people are shown it: one object at the root, without references, and with every property that it names.
+pub(crate) fn for_people(schema: &Value) -> Value {
+    let document = Document::new(schema);
+    null::without_marks(&Rewriter::new(&document, Profile::for_people()).root())
+}
+
 /// Writes one schema for one dialect.
 struct Rewriter<'d> {
     document: &'d Document,
     profile: &'static Profile,
     /// The references within whose targets it is.
-    stack: Vec<String>,
+    followed: Trail,
     /// How many values may still be looked at.
     left: usize,
+    /// How many may still be copied.
+    copies: usize,
     /// How deep in the schema it is.
     depth: usize,
     losses: Vec<Loosened>,
@@ -153,8 +172,9 @@ impl<'d> Rewriter<'d> {
         Self {
             document,
             profile,
-            stack: Vec::new(),
+            followed: Trail::default(),
             left: MOST_VALUES,
+            copies: MOST_COPIES,
             depth: 0,
             lost: 0,
             losses: Vec::new(),
@@ -193,7 +213,7 @@ impl<'d> Rewriter<'d> {
     /// Whether a part may be followed: not where that is too deep.
     fn enter(&mut self, part: &Value) -> bool {
         self.depth += 1;
-        let is_allowed = self.depth <= DEEPEST && self.stack.len() <= DEEPEST;
+        let is_allowed = self.depth <= DEEPEST;
         if let (false, Value::Object(part)) = (is_allowed, part) {
             self.lose(part, "$ref", "it nests too deep: here any value is taken");
         }
@@ -202,13 +222,59 @@ impl<'d> Rewriter<'d> {
 
     /// Counts what is looked at; false where it is too much.
     fn spend(&mut self, part: &Map<String, Value>) -> bool {
-        let count: usize = part.values().map(|value| count(value, self.left)).sum();
+        let count = size(part, self.left);
         self.left = self.left.saturating_sub(count + 1);
         if self.left == 0 {
             self.lose(part, "$ref", "written out, the schema is too large: here any value is taken");
         }
         self.left > 0
     }
+
+    /// Counts what is copied; false where it is too much.
+    fn copy(&mut self, part: &Map<String, Value>, count: usize) -> bool {
+        let can = self.can_copy(count);
+        if !can {
+            self.lose(part, "allOf", "put together, the schema is too large");
+        }
+        can
+    }
+
+    fn can_copy(&mut self, count: usize) -> bool {
+        self.copies = self.copies.saturating_sub(count);
+        self.copies > 0
+    }
+
+    /// What a reference leads to; nothing where that is any value, since it leads nowhere or to itself too often. Whoever goes there
+    /// leaves it again.
+    fn follow(&mut self, members: &Map<String, Value>, reference: &str) -> Option<&'d Value> {
+        let document = self.document;
+        if document::is_cut(reference) {
+            self.lose(members, "$ref", "it nests too deep: here any value is taken");
+            return None;
+        }
+        let Some(target) = document.find(reference) else {
+            self.lose(members, "$ref", "it leads to no place in the schema, so any value is taken");
+            return None;
+        };
+        if self.followed.count(reference) >= MOST_RECURSION {
+            self.lose(members, "$ref", "the type holds itself: so deep down, any value is taken");
+            return None;
+        }
+        self.followed.enter(reference);
+        Some(target)
+    }
+}
+
+/// How many values the members of a schema hold, counted up to a limit.
+fn size(members: &Map<String, Value>, limit: usize) -> usize {
+    let mut sum = 0;
+    for value in members.values() {
+        if sum >= limit {
+            break;
+        }
+        sum += count(value, limit - sum);
+    }
+    sum
 }
 
 /// How many values a value holds, counted up to a limit.

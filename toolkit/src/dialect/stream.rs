@@ -1,5 +1,8 @@
 //! The calls in an answer that comes in fragments.
 
+mod anthropic;
+mod chat;
+mod responses;
 mod sse;
 
 use super::calls::{
@@ -7,7 +10,7 @@ use super::calls::{
 };
 use super::{Definitions, Dialect};
 use crate::call::{CallArguments, ToolCall};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use sse::Lines;
 use std::collections::HashSet;
 
@@ -52,6 +55,8 @@ pub struct CallStream {
     /// What holds so far of all calls: how much text there is.
     bytes: usize,
     end: End,
+    /// What is wrong with it: then nothing of it runs.
+    fault: Option<CallFormatError>,
     lines: Lines,
 }
 
@@ -89,6 +94,7 @@ impl CallStream {
             others: HashSet::new(),
             bytes: 0,
             end: End::Open,
+            fault: None,
             lines: Lines::default(),
         }
     }
@@ -97,9 +103,19 @@ impl CallStream {
     ///
     /// # Errors
     ///
-    /// As [`Definitions::parse`]. What came before is still there, but the answer is not to be trusted.
+    /// As [`Definitions::parse`]; also when the provider says in the middle of its answer that it failed. [`finish`](Self::finish)
+    /// says it again: nothing of such an answer runs.
     pub fn push(&mut self, event: &Value) -> Result<(), CallFormatError> {
+        let taken = self.take(event);
+        if let Err(fault) = &taken {
+            self.fault.get_or_insert_with(|| fault.clone());
+        }
+        taken
+    }
+
+    fn take(&mut self, event: &Value) -> Result<(), CallFormatError> {
         let reader = Reader { dialect: self.definitions.dialect };
+        calls::refuse_failure(reader.dialect, event)?;
         match reader.dialect {
             Dialect::OpenAiChat | Dialect::OpenAiChatStrict => self.push_chat(reader, event),
             Dialect::OpenAiResponses | Dialect::OpenAiResponsesStrict => self.push_responses(reader, event),
@@ -126,7 +142,9 @@ impl CallStream {
     pub fn push_sse(&mut self, bytes: &[u8]) -> Result<(), CallFormatError> {
         let mut rest = bytes;
         while !rest.is_empty() {
-            let (event, left) = self.lines.take(rest)?;
+            let (event, left) = self.lines.take(rest).inspect_err(|fault| {
+                self.fault.get_or_insert_with(|| fault.clone());
+            })?;
             rest = left;
             if let Some(event) = event {
                 self.push(&event)?;
@@ -139,10 +157,14 @@ impl CallStream {
     ///
     /// # Errors
     ///
-    /// When a call has no name, or the answer ended before the arguments of one did: it must not run then.
+    /// What was wrong with an event. When a call has no name, or the answer ended before the arguments of one did: it must not run
+    /// then.
     pub fn finish(mut self) -> Result<Vec<ToolCall>, CallFormatError> {
         if let Some(event) = self.lines.last()? {
             self.push(&event)?;
+        }
+        if let Some(fault) = self.fault {
+            return Err(fault);
         }
         let reader = Reader { dialect: self.definitions.dialect };
         let is_anthropic = reader.dialect == Dialect::Anthropic;
@@ -182,276 +204,5 @@ impl CallStream {
     fn count(&mut self, bytes: usize) -> Result<(), CallFormatError> {
         self.bytes = self.bytes.saturating_add(bytes);
         if self.bytes > MAX_ARGUMENT_BYTES { Err(CallFormatError::TooLong) } else { Ok(()) }
-    }
-
-    fn push_chat(&mut self, reader: Reader, event: &Value) -> Result<(), CallFormatError> {
-        let event = reader.object(event, "")?;
-        for (place, choice) in reader.list(event.get("choices"), "/choices")?.iter().enumerate() {
-            let at = format!("/choices/{place}");
-            let choice = reader.object(choice, &at)?;
-            // Only one answer is wanted; the first is it.
-            if choice.get("index").and_then(Value::as_u64).is_some_and(|index| index > 0) {
-                continue;
-            }
-            match reader.text(choice.get("finish_reason"), &format!("{at}/finish_reason"))? {
-                None => {}
-                Some("length" | "content_filter") => self.end = End::Cut,
-                Some(_) => self.end = End::Whole,
-            }
-            let Some(delta) = choice.get("delta").filter(|delta| !delta.is_null()) else { continue };
-            let delta = reader.object(delta, &format!("{at}/delta"))?;
-            let at = format!("{at}/delta/tool_calls");
-            for (place, fragment) in reader.list(delta.get("tool_calls"), &at)?.iter().enumerate() {
-                let at = format!("{at}/{place}");
-                self.push_chat_fragment(reader, reader.object(fragment, &at)?, &at)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn push_chat_fragment(
-        &mut self,
-        reader: Reader,
-        fragment: &Map<String, Value>,
-        at: &str,
-    ) -> Result<(), CallFormatError> {
-        let (key, arguments) = match fragment.get("type").and_then(Value::as_str) {
-            Some("custom") => ("custom", "input"),
-            None if fragment.contains_key("custom") => ("custom", "input"),
-            None | Some("function" | "") => ("function", "arguments"),
-            Some(_) => return Ok(()),
-        };
-        let index = match fragment.get("index") {
-            None | Some(Value::Null) => None,
-            Some(index) => {
-                let number = index.as_u64();
-                Some(
-                    number
-                        .ok_or_else(|| reader.wrong(&format!("{at}/index"), "a whole number", Some(index)))?,
-                )
-            }
-        };
-        let id = reader.id(fragment.get("id"), &format!("{at}/id"))?.filter(|id| !id.is_empty());
-        let none = Map::new();
-        let at = format!("{at}/{key}");
-        let function = match fragment.get(key) {
-            None | Some(Value::Null) => &none,
-            Some(function) => reader.object(function, &at)?,
-        };
-        let name = reader.text(function.get("name"), &format!("{at}/name"))?.unwrap_or_default();
-        // Some servers send arguments as an object, whole.
-        let (text, value) = match function.get(arguments) {
-            Some(value @ Value::Object(_)) => (None, Some(value)),
-            other => (reader.text(other, &format!("{at}/{arguments}"))?, None),
-        };
-        self.count(text.map_or(0, str::len) + value.map_or(0, |value| value.to_string().len()))?;
-        let open = self.chat_call(index, id.as_deref())?;
-        if open.id.is_none() {
-            open.id = id;
-        }
-        // Most send a name once, some in every fragment, some in fragments too.
-        if open.name != name {
-            open.name.push_str(name);
-        }
-        if open.name.len() > MOST_NAME_BYTES {
-            return Err(reader.wrong(&format!("{at}/name"), "the name of a tool", function.get("name")));
-        }
-        open.text.push_str(text.unwrap_or_default());
-        if let Some(value) = value {
-            open.value = Some(value.clone());
-            open.is_done = true;
-        }
-        Ok(())
-    }
-
-    /// The call that a fragment belongs to. Some servers number all calls alike, and some none: then a new id begins a new one.
-    fn chat_call(&mut self, index: Option<u64>, id: Option<&str>) -> Result<&mut Open, CallFormatError> {
-        let is_of = |open: &Open| {
-            let is_same_id = match (&open.id, id) {
-                (Some(own), Some(id)) => own == id,
-                _ => true,
-            };
-            is_same_id && (open.index == index || index.is_none())
-        };
-        match self.open.iter().rposition(is_of) {
-            Some(place) => Ok(&mut self.open[place]),
-            None => {
-                let open = self.add()?;
-                open.index = index;
-                Ok(open)
-            }
-        }
-    }
-
-    fn push_responses(&mut self, reader: Reader, event: &Value) -> Result<(), CallFormatError> {
-        let event = reader.object(event, "")?;
-        match event.get("type").and_then(Value::as_str).unwrap_or_default() {
-            kind @ ("response.output_item.added" | "response.output_item.done") => {
-                let item = event.get("item").ok_or_else(|| reader.wrong("/item", "an object", None))?;
-                let item = reader.object(item, "/item")?;
-                if item.get("type").and_then(Value::as_str) != Some("function_call") {
-                    return Ok(());
-                }
-                let is_done = kind == "response.output_item.done"
-                    && item.get("status").and_then(Value::as_str) != Some("incomplete");
-                let call = calls::function_call(reader, item, "/item")?;
-                let item_id = reader.text(item.get("id"), "/item/id")?;
-                self.take_item(reader, event, item_id, call, is_done)
-            }
-            "response.function_call_arguments.delta" => {
-                let delta = reader.text(event.get("delta"), "/delta")?.unwrap_or_default();
-                self.count(delta.len())?;
-                let item = reader.text(event.get("item_id"), "/item_id")?;
-                self.item(event, item)?.text.push_str(delta);
-                Ok(())
-            }
-            "response.function_call_arguments.done" => {
-                let text = reader.text(event.get("arguments"), "/arguments")?;
-                let name = reader.text(event.get("name"), "/name")?.map(str::to_owned);
-                let item = reader.text(event.get("item_id"), "/item_id")?;
-                let before = self.item(event, item)?.text.len();
-                self.count(text.map_or(0, |text| text.len().saturating_sub(before)))?;
-                let open = self.item(event, item)?;
-                if let Some(text) = text {
-                    text.clone_into(&mut open.text);
-                }
-                if let (true, Some(name)) = (open.name.is_empty(), name) {
-                    open.name = name;
-                }
-                open.is_done = true;
-                Ok(())
-            }
-            "response.incomplete" => {
-                self.end = End::Cut;
-                Ok(())
-            }
-            "response.completed" => {
-                // What it says of calls was said before, unless a server says it only here.
-                if self.open.is_empty() {
-                    for call in calls::find(reader.dialect, &Value::Object(event.clone()))? {
-                        self.take_item(reader, &Map::new(), None, call, true)?;
-                    }
-                }
-                Ok(())
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn take_item(
-        &mut self,
-        reader: Reader,
-        event: &Map<String, Value>,
-        item_id: Option<&str>,
-        call: Found,
-        is_done: bool,
-    ) -> Result<(), CallFormatError> {
-        let (text, value) = match call.arguments {
-            CallArguments::Text(text) => (text, None),
-            CallArguments::Json(Value::Object(members)) if members.is_empty() => (String::new(), None),
-            CallArguments::Json(value) => (String::new(), Some(value)),
-        };
-        if call.name.len() > MOST_NAME_BYTES {
-            return Err(reader.wrong("/item/name", "the name of a tool", Some(&Value::String(call.name))));
-        }
-        let has_place = event.contains_key("output_index") || item_id.is_some();
-        let before = if has_place { self.item(event, item_id)?.text.len() } else { 0 };
-        self.count(
-            text.len().saturating_sub(before) + value.as_ref().map_or(0, |value| value.to_string().len()),
-        )?;
-        let open = if has_place { self.item(event, item_id)? } else { self.add()? };
-        open.name = call.name;
-        open.id = call.id.or(open.id.take());
-        open.value = value.or(open.value.take());
-        if !text.is_empty() {
-            open.text = text;
-        }
-        open.is_done |= is_done;
-        Ok(())
-    }
-
-    /// The call that an event of Responses speaks of.
-    fn item(&mut self, event: &Map<String, Value>, item: Option<&str>) -> Result<&mut Open, CallFormatError> {
-        let index = event.get("output_index").and_then(Value::as_u64);
-        let is_of = |open: &Open| match (open.index, index) {
-            (Some(own), Some(index)) => own == index,
-            _ => open.item.is_some() && open.item.as_deref() == item,
-        };
-        match self.open.iter().position(is_of) {
-            Some(place) => Ok(&mut self.open[place]),
-            None => {
-                let item = item.map(str::to_owned);
-                let open = self.add()?;
-                open.index = index;
-                open.item = item;
-                Ok(open)
-            }
-        }
-    }
-
-    fn push_anthropic(&mut self, reader: Reader, event: &Value) -> Result<(), CallFormatError> {
-        let event = reader.object(event, "")?;
-        let kind = event.get("type").and_then(Value::as_str).unwrap_or_default();
-        let index = || {
-            let index = event.get("index");
-            index.and_then(Value::as_u64).ok_or_else(|| reader.wrong("/index", "a whole number", index))
-        };
-        match kind {
-            "content_block_start" => {
-                let index = index()?;
-                let at = "/content_block";
-                let block = event.get("content_block").ok_or_else(|| reader.wrong(at, "an object", None))?;
-                let block = reader.object(block, at)?;
-                if block.get("type").and_then(Value::as_str) != Some("tool_use") {
-                    if self.others.len() < MOST_BLOCKS {
-                        self.others.insert(index);
-                    }
-                    return Ok(());
-                }
-                if self.open.iter().any(|open| open.index == Some(index)) {
-                    return Err(reader.wrong("/index", "that of a new block", event.get("index")));
-                }
-                let Found { id, name, arguments } = calls::tool_use(reader, block, at)?;
-                let value = match arguments {
-                    CallArguments::Json(value) => Some(value),
-                    CallArguments::Text(_) => block.get("input").cloned(),
-                };
-                self.count(value.as_ref().map_or(0, |value| value.to_string().len()))?;
-                *self.add()? = Open { index: Some(index), id, name, value, ..Open::default() };
-            }
-            "content_block_delta" => {
-                let delta = event.get("delta").ok_or_else(|| reader.wrong("/delta", "an object", None))?;
-                let delta = reader.object(delta, "/delta")?;
-                if delta.get("type").and_then(Value::as_str) != Some("input_json_delta") {
-                    return Ok(());
-                }
-                let index = index()?;
-                let text = reader.text(delta.get("partial_json"), "/delta/partial_json")?.unwrap_or_default();
-                self.count(text.len())?;
-                match self.open.iter_mut().find(|open| open.index == Some(index)) {
-                    Some(open) => open.text.push_str(text),
-                    // A tool that the provider itself runs.
-                    None if self.others.contains(&index) => {}
-                    None => {
-                        return Err(reader.wrong("/index", "that of a block that began", event.get("index")));
-                    }
-                }
-            }
-            "content_block_stop" => {
-                let index = index()?;
-                if let Some(open) = self.open.iter_mut().find(|open| open.index == Some(index)) {
-                    open.is_done = true;
-                }
-            }
-            "message_delta" => {
-                let stop =
-                    event.get("delta").and_then(|delta| delta.get("stop_reason")).and_then(Value::as_str);
-                if stop.is_some_and(calls::anthropic::is_cut) {
-                    self.end = End::Cut;
-                }
-            }
-            _ => {}
-        }
-        Ok(())
     }
 }

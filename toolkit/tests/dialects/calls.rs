@@ -140,7 +140,8 @@ fn ids_are_made_and_kept_apart() {
     ]);
     let calls = parse(Dialect::Anthropic, &answer).unwrap();
     let ids: Vec<&str> = calls.iter().map(|call| call.id.as_str()).collect();
-    assert_eq!([ids[0], ids[1], ids[5]], ["x", "x-2", "5"]);
+    // One that is given, however late, is no other's.
+    assert_eq!([ids[0], ids[1], ids[2], ids[5]], ["x", "x-3", "x-2", "5"]);
     let unique: std::collections::HashSet<&str> = ids.iter().copied().collect();
     assert_eq!(unique.len(), 6, "{ids:?}");
     assert!(ids[3].len() > 8 && ids[4].len() > 8);
@@ -182,6 +183,8 @@ fn only_a_null_that_was_let_in_is_taken_out() {
             {"type": "object", "properties": {"kind": {"const": "p"}, "n": {"type": "integer"}}, "required": ["kind"], "additionalProperties": false},
             {"type": "object", "properties": {"kind": {"const": "q"}, "n": {"type": ["integer", "null"]}}, "required": ["kind", "n"], "additionalProperties": false},
             {"type": "array", "items": {"type": ["integer", "null"]}},
+            {"type": "object", "properties": {"m": {"type": "integer"}}, "additionalProperties": false},
+            {"type": "object", "properties": {"m": {"type": ["integer", "null"]}}, "required": ["m"], "additionalProperties": false},
         ]},
     }});
     let definitions = Dialect::OpenAiChatStrict.definitions([definition("t", &schema)]);
@@ -202,11 +205,62 @@ fn only_a_null_that_was_let_in_is_taken_out() {
             json!({"keep": "", "both": 1, "gone": null, "enum": "a", "list": [], "union": [null, 1]}),
             json!({"keep": "", "both": 1, "enum": "a", "list": [], "union": [null, 1]}),
         ),
+        // Of two variants that fit, the one that takes it as it stands is meant.
+        (
+            json!({"keep": "", "both": 1, "gone": null, "enum": "a", "list": [], "union": {"m": null}}),
+            json!({"keep": "", "both": 1, "enum": "a", "list": [], "union": {"m": null}}),
+        ),
     ] {
         let message =
             json!({"tool_calls": [{"id": "1", "function": {"name": "t", "arguments": written.to_string()}}]});
         assert_eq!(definitions.parse(&message).unwrap()[0].arguments, CallArguments::from(read), "{written}");
     }
+}
+
+#[test]
+fn an_answer_that_is_a_failure_is_one() {
+    for (dialect, answer, expected) in [
+        (
+            Dialect::OpenAiChat,
+            json!({"error": {"message": "Rate limit\nreached", "type": "requests", "code": "rate_limit_exceeded"}}),
+            "Rate limit\\u{a}reached (rate_limit_exceeded)",
+        ),
+        (Dialect::OpenAiChat, json!({"error": "no such model"}), "no such model"),
+        (
+            Dialect::OpenAiResponses,
+            json!({"id": "r", "status": "failed", "output": [], "error": {"code": "server_error", "message": "It broke."}}),
+            "It broke. (server_error)",
+        ),
+        (
+            Dialect::Anthropic,
+            json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}),
+            "Overloaded (overloaded_error)",
+        ),
+        (
+            Dialect::Gemini,
+            json!({"error": {"code": 429, "message": "Quota", "status": "RESOURCE_EXHAUSTED"}}),
+            "Quota (RESOURCE_EXHAUSTED)",
+        ),
+        (Dialect::Gemini, json!([{"error": {"code": 503, "message": "Overloaded"}}]), "Overloaded (503)"),
+        (
+            Dialect::Gemini,
+            json!({"promptFeedback": {"blockReason": "SAFETY"}}),
+            "the prompt was blocked (SAFETY)",
+        ),
+    ] {
+        let error = parse(dialect, &answer).unwrap_err();
+        assert!(matches!(error, CallFormatError::Provider { .. }), "{answer}: {error:?}");
+        assert!(error.to_string().contains(expected), "{answer}: {error}");
+    }
+    let choice = json!({"choices": [{"message": null, "finish_reason": "error", "error": {"code": 502, "message": "Gone"}}]});
+    let error = parse(Dialect::OpenAiChat, &choice).unwrap_err().to_string();
+    assert!(error.ends_with("Gone (502)"), "{error}");
+    // What says that there is none.
+    assert_eq!(parse(Dialect::OpenAiResponses, &json!({"output": [], "error": null})), Ok(Vec::new()));
+    assert_eq!(
+        parse(Dialect::OpenAiChat, &json!({"role": "assistant", "content": "", "error": {}})),
+        Ok(Vec::new())
+    );
 }
 
 #[test]

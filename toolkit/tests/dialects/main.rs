@@ -3,8 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
 mod calls;
+mod closing;
 mod deferring;
 mod golden;
+mod hostile;
 mod names;
 mod properties;
 mod random;

@@ -36,7 +36,8 @@ impl Random {
 }
 
 const NAMES: [&str; 9] = ["a", "b", "c", "kind", "next", "a.b", "two words", "é", "$ref"];
-const DEFINITIONS: [&str; 3] = ["one", "two", "three"];
+/// The last is always an object: what variants have in common.
+const DEFINITIONS: [&str; 4] = ["one", "two", "three", "base"];
 const TEXTS: [&str; 6] = ["", "a", "bb", "aab", "2024-01-01", "é"];
 
 /// What the schemas are made of.
@@ -52,18 +53,14 @@ pub(crate) enum Flavour {
 pub(crate) fn schema(random: &mut Random, flavour: Flavour) -> Value {
     let mut maker = Maker { random, flavour, uses_definitions: false };
     let mut root = maker.object(3);
-    if flavour == Flavour::Any && maker.random.once_in(4) {
-        let key = *maker.random.pick(&["anyOf", "oneOf", "allOf"]);
-        let parts: Vec<Value> = (0..2).map(|_| Value::Object(maker.object(2))).collect();
-        root.insert(key.into(), parts.into());
-        if maker.random.once_in(2) {
-            root.remove("additionalProperties");
-            root.insert("unevaluatedProperties".into(), false.into());
-        }
+    if flavour == Flavour::Any && maker.random.once_in(3) {
+        maker.put_together(&mut root, 2);
     }
     if maker.uses_definitions {
-        let definitions: Map<String, Value> =
+        let mut definitions: Map<String, Value> =
             DEFINITIONS.iter().map(|name| ((*name).to_owned(), maker.part(2))).collect();
+        definitions.insert("base".into(), maker.object(1).into());
+        definitions.insert("far off".into(), maker.object(0).into());
         root.insert("$defs".into(), definitions.into());
     }
     root.insert("$schema".into(), "https://json-schema.org/draft/2020-12/schema".into());
@@ -133,8 +130,55 @@ impl Maker<'_> {
                 }
             }
             6 => drop(part.insert("anyOf".into(), json!([self.part(depth), {"type": "null"}]))),
+            7 if part.contains_key("properties") => self.put_together(part, depth.max(1)),
             _ => {}
         }
+    }
+
+    /// Has an object be put together of others, and mostly closed to what none of them looks at.
+    fn put_together(&mut self, part: &mut Map<String, Value>, depth: u32) {
+        for _ in 0..=self.random.below(2) {
+            let key = *self.random.pick(&["anyOf", "oneOf", "allOf"]);
+            let count = self.members();
+            let parts = (0..if key == "allOf" { count.min(4) } else { count }).map(|_| {
+                let mut member = if count > 4 { self.object(0) } else { self.object(depth - 1) };
+                if self.random.once_in(4) {
+                    member.insert("$ref".into(), self.base());
+                }
+                Value::Object(member)
+            });
+            let parts: Vec<Value> = parts.collect();
+            part.insert(key.into(), parts.into());
+        }
+        if self.random.once_in(4) {
+            // Spelt in a way that no dialect's writer follows.
+            let base = self.base();
+            let reference = if self.random.once_in(4) { "#/$defs/far%20off".into() } else { base };
+            part.insert("$ref".into(), reference);
+        }
+        if !self.random.once_in(3) {
+            part.remove("additionalProperties");
+            self.close(part);
+        }
+    }
+
+    /// How many members a union has.
+    fn members(&mut self) -> u64 {
+        match self.random.below(48) {
+            0 => 65,
+            1..10 => 4,
+            _ => 1 + self.random.below(3),
+        }
+    }
+
+    fn base(&mut self) -> Value {
+        self.uses_definitions = true;
+        "#/$defs/base".into()
+    }
+
+    fn close(&mut self, part: &mut Map<String, Value>) {
+        let rest = if self.random.once_in(3) { self.part(0) } else { false.into() };
+        part.insert("unevaluatedProperties".into(), rest);
     }
 
     fn string(&mut self) -> Map<String, Value> {
@@ -146,10 +190,13 @@ impl Maker<'_> {
             2 => drop(
                 part.insert("pattern".into(), (*self.random.pick(&["^a", "b$", "^a(?!b)", "[0-9]+"])).into()),
             ),
-            3 => drop(part.insert(
-                "format".into(),
-                (*self.random.pick(&["date", "email", "uri", "unheard-of"])).into(),
-            )),
+            3 => drop(
+                part.insert(
+                    "format".into(),
+                    (*self.random.pick(&["date", "date-time", "email", "uri", "uuid", "ipv4", "unheard-of"]))
+                        .into(),
+                ),
+            ),
             _ => {}
         }
         part
@@ -171,8 +218,12 @@ impl Maker<'_> {
 
     fn values(&mut self) -> Map<String, Value> {
         let mut part = Map::new();
-        match self.random.below(5) {
+        match self.random.below(6) {
             0 => drop(part.insert("const".into(), (*self.random.pick(&TEXTS)).into())),
+            4 => {
+                let constants = [json!(1), json!(2.5), json!(true), json!(null), json!({"a": 1})];
+                part.insert("const".into(), self.random.pick(&constants).clone());
+            }
             1 => drop(part.insert("enum".into(), json!([1, 2, 5]))),
             2 => drop(part.insert("enum".into(), json!(["a", null, 1, true]))),
             3 => drop(part.insert("enum".into(), json!([{"a": 1}, ["a", 1], [], "a"]))),
@@ -217,8 +268,20 @@ impl Maker<'_> {
                     Value::Object(object)
                 })
                 .collect()
+        } else if self.random.once_in(4) {
+            // Each adds something to what all have in common.
+            let base = self.base();
+            let mut member = |_| {
+                let mut object = self.object(0);
+                object.insert("$ref".into(), base.clone());
+                object.remove("additionalProperties");
+                Value::Object(object)
+            };
+            (0..4).map(&mut member).collect()
         } else {
-            (0..=self.random.below(3)).map(|_| self.part(depth)).collect()
+            let count = self.members();
+            let depth = if count > 4 { 0 } else { depth };
+            (0..count).map(|_| self.part(depth)).collect()
         };
         Map::from_iter([(key.to_owned(), Value::Array(options))])
     }
@@ -248,7 +311,16 @@ impl Maker<'_> {
                     part.insert("patternProperties".into(), json!({"^a": self.part(0), "b$": self.part(0)})),
                 );
             }
-            6 => drop(part.insert("unevaluatedProperties".into(), false.into())),
+            6 => self.close(&mut part),
+            7 => {
+                let pattern = *self.random.pick(&["^(?!a)", "^.(?=b)", "(?<=a)b", "^(?:a|b)", "^z"]);
+                part.insert("patternProperties".into(), json!({ pattern: self.part(0) }));
+                match self.random.below(3) {
+                    0 => drop(part.insert("additionalProperties".into(), false.into())),
+                    1 => self.close(&mut part),
+                    _ => {}
+                }
+            }
             _ => {}
         }
         match self.random.below(16) {
@@ -269,12 +341,13 @@ pub(crate) fn value(random: &mut Random, schema: &Value, root: &Value, depth: u3
     if random.once_in(40) {
         return anything(random);
     }
+    let mut found = None;
     if let Some(target) = part.get("$ref").and_then(Value::as_str) {
-        let target = target.strip_prefix('#').and_then(|pointer| root.pointer(pointer));
-        return match target {
-            Some(target) => value(random, target, root, depth + 1),
-            None => anything(random),
-        };
+        let target = target.strip_prefix('#').and_then(|pointer| root.pointer(&pointer.replace("%20", " ")));
+        found = target.map(|target| value(random, target, root, depth + 1));
+        if part.len() == 1 {
+            return found.unwrap_or_else(|| anything(random));
+        }
     }
     if let Some(constant) = part.get("const") {
         return constant.clone();
@@ -282,7 +355,6 @@ pub(crate) fn value(random: &mut Random, schema: &Value, root: &Value, depth: u3
     if let Some(values) = part.get("enum").and_then(Value::as_array) {
         return random.pick(values).clone();
     }
-    let mut found = None;
     for key in ["anyOf", "oneOf", "allOf"] {
         if let Some(options) = part.get(key).and_then(Value::as_array).filter(|options| !options.is_empty()) {
             for option in
@@ -335,7 +407,10 @@ fn members(random: &mut Random, part: &Map<String, Value>, root: &Value, depth: 
     }
     if random.once_in(3) {
         let name = *random.pick(&["a", "ab", "bb", "zz", "c"]);
-        let rest = part.get("additionalProperties").unwrap_or(&Value::Bool(true));
+        let pattern =
+            part.get("patternProperties").and_then(|patterns| patterns.as_object()?.values().next());
+        let rest = ["additionalProperties", "unevaluatedProperties"].iter().find_map(|key| part.get(*key));
+        let rest = pattern.or(rest).unwrap_or(&Value::Bool(true));
         made.insert(name.to_owned(), value(random, rest, root, depth + 1));
     }
     made.into()

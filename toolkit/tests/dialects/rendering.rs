@@ -101,11 +101,89 @@ fn pictures_go_where_each_provider_takes_them() {
 
     let gemini = render(Dialect::Gemini);
     let parts = gemini[0]["parts"].as_array().unwrap();
-    assert_eq!(parts.len(), 4);
+    assert_eq!(parts.len(), 3);
     assert!(parts[1].get("functionResponse").is_some());
     assert_eq!(parts[2], json!({"inlineData": {"mimeType": "image/png", "data": "YWJj"}}));
 
     assert_eq!(render(Dialect::Mcp)[0]["content"][1], image("image/png"));
+}
+
+/// A GIF of this many pictures of one point.
+fn gif(pictures: usize) -> Vec<u8> {
+    let mut data = b"GIF89a\x01\0\x01\0\x80\0\0\0\0\0\xff\xff\xff".to_vec();
+    for _ in 0..pictures {
+        // How long it is shown, the picture, and its one block of data.
+        data.extend(b"\x21\xf9\x04\0\x0a\0\0\0");
+        data.extend(b"\x2c\0\0\0\0\x01\0\x01\0\0\x02\x02\x44\x01\0");
+    }
+    data.push(0x3b);
+    data
+}
+
+#[test]
+fn each_provider_is_sent_the_kinds_of_pictures_that_it_takes() {
+    use Dialect::{Anthropic, Gemini, OpenAiChat, OpenAiResponses};
+    let all = &[OpenAiChat, OpenAiResponses, Anthropic, Gemini][..];
+    let encode = |data: &[u8]| data_encoding::BASE64.encode(data);
+    let (still, moving) = (encode(&gif(1)), encode(&gif(2)));
+    for (kind, data, sent, takers) in [
+        ("image/png", "YWJj", "image/png", all),
+        ("IMAGE/PNG; q=1", "YWJj", "image/png", all),
+        ("image/jpeg", "YWJj", "image/jpeg", all),
+        ("image/jpg", "YWJj", "image/jpeg", all),
+        (" image/webp ", "YWJj", "image/webp", all),
+        ("image/gif", &still, "image/gif", &[OpenAiChat, OpenAiResponses, Anthropic]),
+        ("image/gif", &moving, "image/gif", &[Anthropic]),
+        ("image/heic", "YWJj", "image/heic", &[Gemini]),
+        ("image/heif", "YWJj", "image/heif", &[Gemini]),
+        ("image/svg+xml", "YWJj", "", &[]),
+        ("image/bmp", "YWJj", "", &[]),
+        ("image/tiff", "YWJj", "", &[]),
+        ("", "YWJj", "", &[]),
+    ] {
+        let picture = json!({"type": "image", "data": data, "mimeType": kind});
+        let resource =
+            json!({"type": "resource", "resource": {"uri": "x://pic", "mimeType": kind, "blob": data}});
+        for dialect in all {
+            for (block, is_named) in [(&picture, true), (&resource, !kind.is_empty())] {
+                let rendered =
+                    Value::Array(definitions(*dialect).render(&[result("1", &json!([block]))])).to_string();
+                let is_sent = rendered.contains(data);
+                assert_eq!(is_sent, takers.contains(dialect), "{dialect} {kind:?}: {rendered}");
+                if is_sent {
+                    let expected = match *dialect {
+                        Anthropic => format!("\"media_type\":\"{sent}\""),
+                        Gemini => format!("\"mimeType\":\"{sent}\""),
+                        _ => format!("data:{sent};base64,"),
+                    };
+                    assert!(rendered.contains(&expected), "{dialect} {kind:?}: {rendered}");
+                } else {
+                    let what = if is_named { "a picture" } else { "the file" };
+                    assert!(
+                        rendered.contains(what) && rendered.contains("cannot be shown here"),
+                        "{dialect} {kind:?}: {rendered}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn sounds_and_documents_are_known_by_any_spelling_of_their_kind() {
+    let block = |kind: &str| json!({"type": "audio", "data": "YWJj", "mimeType": kind});
+    for (kind, format) in [("Audio/X-WAV", "wav"), ("audio/mpeg; rate=1", "mp3"), ("audio/mp3", "mp3")] {
+        let rendered = definitions(Dialect::OpenAiChat).render(&[result("1", &json!([block(kind)]))]);
+        assert_eq!(rendered[1]["content"][1]["input_audio"]["format"], format, "{kind}");
+    }
+    let gemini = definitions(Dialect::Gemini).render(&[result("1", &json!([block("audio/basic")]))]);
+    assert_eq!(gemini[0]["parts"].as_array().unwrap().len(), 1, "{gemini:?}");
+    let document = json!({"type": "resource", "resource": {"uri": "x://a.pdf", "mimeType": "Application/PDF; v=1", "blob": "YWJj"}});
+    for dialect in [Dialect::OpenAiResponses, Dialect::Anthropic, Dialect::Gemini] {
+        let rendered =
+            Value::Array(definitions(dialect).render(&[result("1", &json!([document]))])).to_string();
+        assert!(rendered.contains("YWJj") && rendered.contains("application/pdf"), "{dialect}: {rendered}");
+    }
 }
 
 #[test]

@@ -239,6 +239,128 @@ fn a_stream_that_ends_early_runs_nothing() {
     assert_eq!(stream(Dialect::Anthropic, &[start, stop]).unwrap(), [ToolCall::new("1", "read", json!({}))]);
 }
 
+/// A call that has come whole, but for the end of the answer.
+fn begun(dialect: Dialect) -> Vec<Value> {
+    let (mut events, _) = answer(dialect, &[("1".to_owned(), "{\"a\":\"x\"}".to_owned())], &[]);
+    let last = if dialect == Dialect::Gemini { 0 } else { 2 };
+    events.truncate(events.len() - last);
+    events
+}
+
+#[test]
+fn an_error_within_a_stream_is_told_and_runs_nothing() {
+    for (dialect, event, expected) in [
+        (
+            Dialect::OpenAiChat,
+            json!({"error": {"message": "The server had an error", "type": "server_error", "code": null}}),
+            "The server had an error (server_error)",
+        ),
+        (Dialect::OpenAiChatStrict, json!({"error": "out of memory"}), "out of memory"),
+        (
+            Dialect::OpenAiChat,
+            json!({"object": "error", "message": "no such model", "code": 404}),
+            "no such model (404)",
+        ),
+        (
+            Dialect::OpenAiChat,
+            json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "error", "error": {"code": 502, "message": "Upstream went away"}}]}),
+            "Upstream went away (502)",
+        ),
+        (
+            Dialect::OpenAiChat,
+            json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "error"}]}),
+            "it does not say which",
+        ),
+        (
+            Dialect::OpenAiResponses,
+            json!({"type": "error", "code": "server_error", "message": "It broke.", "param": null}),
+            "It broke. (server_error)",
+        ),
+        (
+            Dialect::OpenAiResponses,
+            json!({"type": "error", "error": {"type": "too_many_requests", "message": "Slow down."}}),
+            "Slow down. (too_many_requests)",
+        ),
+        (
+            Dialect::OpenAiResponsesStrict,
+            json!({"type": "response.failed", "response": {"status": "failed", "output": [], "error": {"code": "rate_limit_exceeded", "message": "Slow down."}}}),
+            "Slow down. (rate_limit_exceeded)",
+        ),
+        (
+            Dialect::OpenAiResponses,
+            json!({"type": "response.failed", "response": {"error": null}}),
+            "it does not say which",
+        ),
+        (
+            Dialect::Anthropic,
+            json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}),
+            "Overloaded (overloaded_error)",
+        ),
+        (Dialect::Anthropic, json!({"type": "error"}), "it does not say which"),
+        (
+            Dialect::Gemini,
+            json!({"error": {"code": 503, "message": "The model is overloaded.", "status": "UNAVAILABLE"}}),
+            "The model is overloaded. (UNAVAILABLE)",
+        ),
+        (
+            Dialect::Gemini,
+            json!({"promptFeedback": {"blockReason": "PROHIBITED_CONTENT", "blockReasonMessage": "Not that."}}),
+            "the prompt was blocked: Not that. (PROHIBITED_CONTENT)",
+        ),
+        (
+            Dialect::Gemini,
+            json!({"prompt_feedback": {"block_reason": "OTHER"}, "candidates": []}),
+            "the prompt was blocked (OTHER)",
+        ),
+    ] {
+        let mut events = begun(dialect);
+        assert_eq!(stream(dialect, &events).unwrap().len(), 1, "{dialect}");
+        events.push(event.clone());
+        let error = stream(dialect, &events).unwrap_err();
+        assert!(matches!(error, CallFormatError::Provider { .. }), "{event}: {error:?}");
+        assert!(error.to_string().contains(expected), "{event}: {error}");
+
+        // Nor does anything run where the host passes over it, or where it comes last and nothing ends it.
+        let mut passed_over = definitions(dialect).stream();
+        for event in &events {
+            let _ = passed_over.push(event);
+        }
+        assert_eq!(passed_over.finish(), Err(error.clone()), "{event}");
+        let mut bytes = definitions(dialect).stream();
+        bytes.push_sse(format!("event: error\ndata: {event}").as_bytes()).unwrap();
+        assert_eq!(bytes.finish(), Err(error), "{event}");
+    }
+    // However much it says.
+    let long = json!({"error": {"message": "é".repeat(1 << 20)}});
+    assert!(stream(Dialect::OpenAiChat, &[long]).unwrap_err().to_string().len() < 4096);
+    // What says that there is none.
+    for (dialect, event) in [
+        (Dialect::OpenAiChat, json!({"error": null, "choices": []})),
+        (
+            Dialect::OpenAiResponses,
+            json!({"type": "response.created", "response": {"output": [], "error": null}}),
+        ),
+        (Dialect::Gemini, json!({"promptFeedback": {"safetyRatings": []}, "candidates": []})),
+    ] {
+        assert_eq!(stream(dialect, &[event]).unwrap(), []);
+    }
+}
+
+#[test]
+fn an_empty_reason_ends_nothing() {
+    let chunk = |delta: Value| json!({"choices": [{"index": 0, "delta": delta, "finish_reason": ""}]});
+    let begin = chunk(
+        json!({"tool_calls": [{"index": 0, "id": "1", "function": {"name": "read", "arguments": "{\"a\":"}}]}),
+    );
+    let rest = chunk(json!({"tool_calls": [{"index": 0, "function": {"arguments": "\"x\"}"}}]}));
+    let cut = Err(CallFormatError::CutOff { name: "read".to_owned() });
+    assert_eq!(stream(Dialect::OpenAiChat, std::slice::from_ref(&begin)), cut);
+    // Nor does it take back what ended the answer.
+    let limit = json!({"choices": [{"delta": {}, "finish_reason": "length"}]});
+    assert_eq!(stream(Dialect::OpenAiChat, &[begin.clone(), limit, chunk(json!({}))]), cut);
+    assert_eq!(stream(Dialect::OpenAiChat, &[begin, rest]).unwrap().len(), 1);
+}
+
 #[test]
 fn what_is_wrong_with_a_stream_is_named() {
     let fragment = |index: u64| {

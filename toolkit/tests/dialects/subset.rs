@@ -109,7 +109,16 @@ fn openai(part: &Map<String, Value>) -> Option<String> {
     {
         return Some("what no grammar is made of".to_owned());
     }
+    let patterns = part.get("patternProperties").and_then(Value::as_object).into_iter().flat_map(Map::keys);
+    let pattern = part.get("pattern").and_then(Value::as_str);
+    if patterns.map(String::as_str).chain(pattern).any(looks_around) {
+        return Some("a pattern that looks around".to_owned());
+    }
     (kinds(part).contains(&"array") && !part.contains_key("items")).then(|| "a list without items".to_owned())
+}
+
+fn looks_around(pattern: &str) -> bool {
+    ["(?!", "(?=", "(?<!", "(?<="].iter().any(|part| pattern.contains(part))
 }
 
 fn strict(part: &Map<String, Value>) -> Option<String> {
@@ -151,8 +160,8 @@ fn strict(part: &Map<String, Value>) -> Option<String> {
     {
         return Some(format!("the format {format}"));
     }
-    if part.get("pattern").and_then(Value::as_str).is_some_and(|pattern| pattern.contains("(?!")) {
-        return Some("a pattern that looks ahead".to_owned());
+    if part.get("pattern").and_then(Value::as_str).is_some_and(looks_around) {
+        return Some("a pattern that looks around".to_owned());
     }
     if kinds.contains(&"object") {
         let properties: Vec<&String> = part.get("properties")?.as_object()?.keys().collect();

@@ -1,6 +1,6 @@
 //! OpenAI's Chat Completions: `tool_calls` of a message, also within a completion.
 
-use super::{CallFormatError, Found, Reader, from_value, refuse_cut};
+use super::{CallFormatError, Found, Reader, failed, from_value, refuse_cut};
 use serde_json::Value;
 
 pub(super) fn find(reader: Reader, answer: &Value) -> Result<Vec<Found>, CallFormatError> {
@@ -10,6 +10,9 @@ pub(super) fn find(reader: Reader, answer: &Value) -> Result<Vec<Found>, CallFor
             None => return Ok(Vec::new()),
             Some(choice) => {
                 let choice = reader.object(choice, "/choices/0")?;
+                if choice.get("finish_reason").and_then(Value::as_str) == Some("error") {
+                    return Err(failed(choice.get("error")));
+                }
                 (choice.get("message"), "/choices/0/message", choice.get("finish_reason"))
             }
         },

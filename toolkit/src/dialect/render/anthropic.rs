@@ -1,5 +1,6 @@
 //! Anthropic's Messages: all results in one message of the user.
 
+use super::kind::anthropic_takes;
 use super::{Part, Said, non_empty, object, parts};
 use crate::call::ToolResult;
 use data_encoding::BASE64;
@@ -34,10 +35,10 @@ fn block(part: &Part<'_>) -> Value {
     let source =
         |data: &[u8], kind: &str| json!({"type": "base64", "media_type": kind, "data": BASE64.encode(data)});
     match part {
-        Part::Image(data, kind @ ("image/png" | "image/jpeg" | "image/gif" | "image/webp")) => {
+        Part::Image(data, kind) if anthropic_takes(kind) => {
             json!({"type": "image", "source": source(data, kind)})
         }
-        Part::File(data, kind @ "application/pdf", uri) => {
+        Part::File(data, kind, uri) if kind == "application/pdf" => {
             json!({"type": "document", "source": source(data, kind), "title": uri})
         }
         other => json!({"type": "text", "text": non_empty(&other.named())}),

@@ -1,6 +1,7 @@
 //! OpenAI's Chat Completions. A message of a tool holds text alone, so that pictures and sounds come in one of the user, which must
 //! stand after those of all tools.
 
+use super::kind::openai_takes;
 use super::{Part, Said, data_url, non_empty, parts};
 use crate::call::ToolResult;
 use data_encoding::BASE64;
@@ -38,19 +39,19 @@ pub(super) fn results(results: &[ToolResult]) -> Vec<Value> {
 
 fn media(part: &Part<'_>) -> Option<Value> {
     match part {
-        Part::Image(data, kind) => {
+        Part::Image(data, kind) if openai_takes(data, kind) => {
             Some(json!({"type": "image_url", "image_url": {"url": data_url(data, kind)}}))
         }
         Part::Audio(data, kind) => {
-            let format = match *kind {
-                "audio/wav" | "audio/x-wav" | "audio/wave" => "wav",
-                "audio/mpeg" | "audio/mp3" => "mp3",
+            let format = match kind.as_str() {
+                "audio/wav" => "wav",
+                "audio/mpeg" => "mp3",
                 _ => return None,
             };
             let data = BASE64.encode(data);
             Some(json!({"type": "input_audio", "input_audio": {"data": data, "format": format}}))
         }
-        Part::Text(_) | Part::File(..) => None,
+        Part::Text(_) | Part::Image(..) | Part::File(..) => None,
     }
 }
 

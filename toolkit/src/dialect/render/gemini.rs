@@ -1,5 +1,6 @@
 //! Gemini: all results in one content, in which pictures and sounds follow them as parts of their own.
 
+use super::kind::gemini_takes;
 use super::{Part, Said, non_empty, object, parts};
 use crate::call::ToolResult;
 use crate::dialect::Definitions;
@@ -41,11 +42,14 @@ pub(super) fn results(definitions: &Definitions, results: &[ToolResult]) -> Vec<
 
 fn media(part: &Part<'_>) -> Option<Value> {
     match part {
-        Part::Image(data, kind) | Part::Audio(data, kind) | Part::File(data, kind @ "application/pdf", _) => {
-            Some(json!({"inlineData": {"mimeType": kind, "data": BASE64.encode(data)}}))
-        }
-        Part::Text(_) | Part::File(..) => None,
+        Part::Image(data, kind) | Part::Audio(data, kind) if gemini_takes(kind) => Some(inline(data, kind)),
+        Part::File(data, kind, _) if kind == "application/pdf" => Some(inline(data, kind)),
+        Part::Text(_) | Part::Image(..) | Part::Audio(..) | Part::File(..) => None,
     }
+}
+
+fn inline(data: &[u8], kind: &str) -> Value {
+    json!({"inlineData": {"mimeType": kind, "data": BASE64.encode(data)}})
 }
 
 pub(super) fn calls<'a>(calls: impl Iterator<Item = Said<'a>>) -> Vec<Value> {

@@ -1,5 +1,6 @@
 //! OpenAI's Responses: an item for each result.
 
+use super::kind::openai_takes;
 use super::{Part, Said, data_url, non_empty, parts};
 use crate::call::ToolResult;
 use serde_json::{Value, json};
@@ -24,14 +25,14 @@ fn output(parts: &[Part<'_>]) -> Value {
 
 fn media(part: &Part<'_>) -> Option<Value> {
     match part {
-        Part::Image(data, kind) => {
+        Part::Image(data, kind) if openai_takes(data, kind) => {
             Some(json!({"type": "input_image", "image_url": data_url(data, kind), "detail": "auto"}))
         }
-        Part::File(data, kind @ "application/pdf", uri) => {
+        Part::File(data, kind, uri) if kind == "application/pdf" => {
             let name = uri.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or("file.pdf");
             Some(json!({"type": "input_file", "filename": name, "file_data": data_url(data, kind)}))
         }
-        Part::Text(_) | Part::Audio(..) | Part::File(..) => None,
+        Part::Text(_) | Part::Image(..) | Part::Audio(..) | Part::File(..) => None,
     }
 }
 

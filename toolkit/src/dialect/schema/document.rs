@@ -1,13 +1,16 @@
 //! A schema of any draft as one of draft 2020-12 in which every part knows where it stood.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 
 /// Under this key stands, in every part, its place: an index into [`Document::places`]. No keyword of anybody's begins so.
 const PLACE: &str = "\u{0}place";
 
-/// Schemas nest at most this deep; what is deeper is cut.
+/// Schemas nest at most this deep, and so do values in them; what is deeper is cut.
 const DEEPEST: usize = 256;
+
+/// What a part that nests too deep refers to instead of saying anything.
+const CUT: &str = "#\u{0}too deep";
 
 /// A schema with what is needed to follow its references and to say where a part of it stood.
 pub(super) struct Document {
@@ -20,8 +23,8 @@ impl Document {
     pub(super) fn new(schema: &Value) -> Self {
         let mut places = vec![(0, "".into())];
         let draft = Draft::of(schema);
-        let mut root = schema.clone();
-        Reading { places: &mut places, draft }.schema(&mut root, 0, 0);
+        let mut root = copy(schema, 0);
+        Reading { places: &mut places, draft }.schema(&mut root, 0);
         Self { root, places }
     }
 
@@ -45,6 +48,63 @@ impl Document {
             place = *above;
         }
         keys.iter().rev().fold(String::new(), |pointer, key| pointer + "/" + key)
+    }
+}
+
+/// Whether a reference stands where something was cut.
+pub(super) fn is_cut(reference: &str) -> bool {
+    reference == CUT
+}
+
+/// A schema of any draft, cut where it nests too deep. What it is a copy of may nest deeper than a stack is.
+fn copy(schema: &Value, depth: usize) -> Value {
+    let cut = || json!({ "$ref": CUT });
+    let members = match schema {
+        Value::Bool(_) => return schema.clone(),
+        Value::Object(_) if depth > DEEPEST => return cut(),
+        Value::Object(members) => members,
+        _ => return Value::Null,
+    };
+    let part = |part: &Value| copy(part, depth + 1);
+    let mut copied = Map::new();
+    for (key, member) in members {
+        let held = match key.as_str() {
+            "additionalItems" => Holds::Schema,
+            "dependencies" => Holds::SchemasByName,
+            key => holds(key),
+        };
+        let member = match (held, member) {
+            (Holds::Schema | Holds::Schemas, Value::Array(items)) => items.iter().map(part).collect(),
+            (Holds::Schema, member) => part(member),
+            (Holds::SchemasByName, Value::Object(parts)) => parts
+                .iter()
+                .map(|(name, member)| {
+                    let names = if member.is_array() { shallow(member, 0) } else { None };
+                    (name.clone(), names.unwrap_or_else(|| part(member)))
+                })
+                .collect(),
+            (_, member) => match shallow(member, 0) {
+                Some(member) => member,
+                None if matches!(key.as_str(), "const" | "enum") => return cut(),
+                None => continue,
+            },
+        };
+        copied.insert(key.clone(), member);
+    }
+    copied.into()
+}
+
+/// A copy of a value; nothing where it nests too deep.
+fn shallow(value: &Value, depth: usize) -> Option<Value> {
+    match value {
+        Value::Array(_) | Value::Object(_) if depth > DEEPEST => None,
+        Value::Array(items) => items.iter().map(|item| shallow(item, depth + 1)).collect(),
+        Value::Object(members) => members
+            .iter()
+            .map(|(name, member)| Some((name.clone(), shallow(member, depth + 1)?)))
+            .collect::<Option<Map<_, _>>>()
+            .map(Value::from),
+        other => Some(other.clone()),
     }
 }
 
@@ -112,10 +172,7 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    fn schema(&mut self, schema: &mut Value, place: usize, depth: usize) {
-        if depth > DEEPEST {
-            *schema = Value::Bool(true);
-        }
+    fn schema(&mut self, schema: &mut Value, place: usize) {
         let Value::Object(members) = schema else { return };
         members.retain(|key, _| self.draft.knows(key));
         if self.draft <= Draft::Seven {
@@ -128,20 +185,20 @@ impl Reading<'_> {
             match (holds(key), member) {
                 (Holds::Schema, member) => {
                     let here = self.place(place, key);
-                    self.schema(member, here, depth + 1);
+                    self.schema(member, here);
                 }
                 (Holds::Schemas, Value::Array(items)) => {
                     let above = self.place(place, key);
                     for (index, item) in items.iter_mut().enumerate() {
                         let here = self.place(above, &index.to_string());
-                        self.schema(item, here, depth + 1);
+                        self.schema(item, here);
                     }
                 }
                 (Holds::SchemasByName, Value::Object(parts)) => {
                     let above = self.place(place, key);
                     for (name, part) in parts.iter_mut() {
                         let here = self.place(above, name);
-                        self.schema(part, here, depth + 1);
+                        self.schema(part, here);
                     }
                 }
                 _ => {}

@@ -1,10 +1,11 @@
 //! Objects in a few keywords.
 
 use super::document::names;
-use super::flatten::OF_SOME;
 use super::null::{NULL_IS_ABSENT, nullable, takes_null};
+use super::union::OF_SOME;
 use super::{Rewriter, words};
 use serde_json::{Map, Value, json};
+use std::collections::HashSet;
 
 /// What a few keywords do not say of objects.
 const LOST: [&str; 6] = [
@@ -17,7 +18,7 @@ const LOST: [&str; 6] = [
 ];
 
 /// Keywords to which it matters that a property is there, whatever it is.
-const MIND_PRESENCE: [&str; 6] =
+pub(super) const MIND_PRESENCE: [&str; 6] =
     ["maxProperties", "propertyNames", "dependentRequired", "dependentSchemas", "not", "if"];
 
 impl Rewriter<'_> {
@@ -61,7 +62,8 @@ impl Rewriter<'_> {
             return;
         }
         let minds_presence = MIND_PRESENCE.iter().find(|key| part.contains_key(**key));
-        let of_some = names(part.get(OF_SOME));
+        let of_some: HashSet<&str> = names(part.get(OF_SOME)).into_iter().collect();
+        let required: HashSet<&str> = required.iter().copied().collect();
         let mut written = Map::new();
         for (name, property) in properties {
             if name.starts_with('\u{0}') {
@@ -69,9 +71,9 @@ impl Rewriter<'_> {
             }
             // Nothing fits it, so it is never there.
             let Some(mut property_written) = self.flat(property) else { continue };
-            let is_optional = !required.contains(&name.as_str());
+            let is_optional = !required.contains(name.as_str());
             let takes_null = takes_null(property, self.document, 0);
-            if is_optional && takes_null && (minds_presence.is_some() || of_some.contains(&name.as_str())) {
+            if is_optional && takes_null && (minds_presence.is_some() || of_some.contains(name.as_str())) {
                 let why = format!(
                     "`{name}` may be absent or `null`, which are not the same here, and a strict schema has `null` for both"
                 );
@@ -101,10 +103,11 @@ impl Rewriter<'_> {
     ) {
         let mut written = Map::new();
         let mut is_open = false;
+        let demanded: HashSet<&str> = required.iter().copied().collect();
         for (name, property) in properties {
             match self.flat(property) {
                 Some(property) => drop(written.insert(name.clone(), property)),
-                None => is_open |= required.contains(&name.as_str()),
+                None => is_open |= demanded.contains(name.as_str()),
             }
         }
         for name in required {

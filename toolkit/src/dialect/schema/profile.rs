@@ -47,6 +47,11 @@ impl Profile {
             Dialect::Mcp => &MCP,
         }
     }
+
+    /// What people are shown: everything.
+    pub(super) fn for_people() -> &'static Self {
+        &PEOPLE
+    }
 }
 
 /// Functions of OpenAI that are not strict take any JSON Schema, but `oneOf` (Responses), lists without `items`, and at the root all
@@ -112,6 +117,15 @@ static GEMINI: Profile = Profile {
     writing: Writing::Flat { has_any_enum: false, has_places: true },
     keeps: &["minimum", "maximum", "minItems", "maxItems"],
     formats: Some(&["date-time", "date", "time"]),
+    is_strict: false,
+    not_at_root: &[],
+    takes_name: |_| true,
+};
+
+static PEOPLE: Profile = Profile {
+    writing: Writing::Whole { for_grammars: false },
+    keeps: &[],
+    formats: None,
     is_strict: false,
     not_at_root: &[],
     takes_name: |_| true,

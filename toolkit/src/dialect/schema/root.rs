@@ -1,10 +1,14 @@
 //! The root of a schema: always one object.
 
-use super::flatten::one_object;
+use super::flatten::Alternative;
 use super::kind;
 use super::profile::Writing;
+use super::trail::Trail;
 use super::{Rewriter, words};
 use serde_json::{Map, Value, json};
+
+/// The variants of the root, of which each gives its properties alone, may be more than those of a part.
+const MOST_VARIANTS: usize = 1024;
 
 impl Rewriter<'_> {
     /// The whole schema, with marks.
@@ -12,9 +16,10 @@ impl Rewriter<'_> {
         let document = self.document;
         let root = document.root();
         let own = root.as_object().cloned().unwrap_or_default();
-        let is_put_together = ["$ref", "allOf", "anyOf", "oneOf", "unevaluatedProperties"]
-            .iter()
-            .any(|key| own.contains_key(*key));
+        let is_put_together =
+            ["$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "unevaluatedProperties"]
+                .iter()
+                .any(|key| own.contains_key(*key));
         let mut sentences = Vec::new();
         let mut one = if is_put_together { self.root_as_one(root, &own, &mut sentences) } else { own };
         // Arguments are an object, whatever a schema says.
@@ -59,8 +64,14 @@ impl Rewriter<'_> {
         own: &Map<String, Value>,
         sentences: &mut Vec<String>,
     ) -> Map<String, Value> {
-        let apart = self.apart(root);
-        let mut alternatives = apart.alternatives;
+        let apart = self.apart(root, MOST_VARIANTS);
+        let mut alternatives = Vec::new();
+        let mut trail = Trail::default();
+        for Alternative { members, trail: own } in apart.alternatives {
+            trail.join(&own);
+            alternatives.push(members);
+        }
+        self.followed.add(&trail);
         let is_object = |schema: &Map<String, Value>| {
             kind::stated(schema).is_none_or(|kinds| kinds.contains(&kind::Kind::Object))
         };
@@ -74,7 +85,7 @@ impl Rewriter<'_> {
             );
             sentences.extend(words::variants(&alternatives));
         }
-        let mut one = one_object(alternatives).unwrap_or_default();
+        let mut one = self.one_object(alternatives).unwrap_or_default();
         for (key, value) in apart.said {
             one.entry(key).or_insert(value);
         }

@@ -1,10 +1,13 @@
 //! A schema in all of JSON Schema, but for references.
 
+use super::disjoint::are_disjoint;
 use super::document::{Holds, holds, is_place, names};
-use super::flatten::SAID;
+use super::flatten::{DYNAMIC, SAID};
+use super::pattern::is_plain_pattern;
 use super::profile::Writing;
 use super::{Rewriter, words};
 use serde_json::{Map, Value, json};
+use std::collections::HashSet;
 
 /// Keywords that are written as they are.
 const KEPT: [&str; 24] = [
@@ -124,6 +127,7 @@ impl Rewriter<'_> {
         let mut simple = members.clone();
         let is_put_together = ["$ref", "allOf", "anyOf", "oneOf", "if", "dependentSchemas"]
             .iter()
+            .chain(&DYNAMIC)
             .any(|key| members.contains_key(*key));
         if let (false, false, Some(rest)) = (
             is_put_together,
@@ -134,23 +138,27 @@ impl Rewriter<'_> {
             simple.shift_remove("unevaluatedProperties");
             simple.insert("additionalProperties".into(), rest.clone());
         }
-        let several =
-            members.get("patternProperties").and_then(Value::as_object).is_some_and(|parts| parts.len() > 1);
-        if several {
-            self.lose(
-                members,
-                "patternProperties",
-                "servers that make a grammar of it want patterns that do not overlap",
-            );
+        let patterns = members.get("patternProperties").and_then(Value::as_object);
+        let unsaid = patterns.and_then(|patterns| {
+            if patterns.len() > 1 {
+                Some("servers that make a grammar of it want patterns that do not overlap")
+            } else if patterns.keys().any(|pattern| !is_plain_pattern(pattern)) {
+                Some("servers that make a grammar of it have no patterns that look around")
+            } else {
+                None
+            }
+        });
+        if let Some(reason) = unsaid {
+            self.lose(members, "patternProperties", reason);
             simple.shift_remove("patternProperties");
             simple.shift_remove("additionalProperties");
         }
-        let required = names(members.get("required"));
+        let required: HashSet<&str> = names(members.get("required")).into_iter().collect();
         let properties = members.get("properties").and_then(Value::as_object);
         let has_optional =
-            properties.into_iter().flat_map(Map::keys).any(|name| !required.contains(&name.as_str()));
+            properties.into_iter().flat_map(Map::keys).any(|name| !required.contains(name.as_str()));
         let is_lost = |(key, value): (&String, &Value)| match key.as_str() {
-            "pattern" => !value.as_str().is_some_and(super::flat::is_plain_pattern),
+            "pattern" => !value.as_str().is_some_and(is_plain_pattern),
             "format" => {
                 let known = self.profile.formats.unwrap_or_default();
                 !value.as_str().is_some_and(|format| known.contains(&format))
@@ -211,6 +219,9 @@ impl Rewriter<'_> {
                 .iter()
                 .map(|(name, part)| (name.clone(), self.whole_or_anything(members, key, part)))
                 .collect(),
+            ("$dynamicRef" | "$recursiveRef", ..) => {
+                return self.lose(members, key, "this dialect has no references");
+            }
             // Noise, or nothing that anybody knows.
             _ => return,
         };
@@ -250,7 +261,7 @@ impl Rewriter<'_> {
             into.insert("oneOf".into(), written);
             return;
         }
-        if !is_exact || !super::flat::are_disjoint(&written) {
+        if !is_exact || !are_disjoint(&written) {
             self.lose(members, "oneOf", "of several variants that fit it cannot be said that only one may");
         }
         if into.contains_key("anyOf") || members.contains_key("anyOf") {
@@ -265,10 +276,8 @@ impl Rewriter<'_> {
     }
 
     fn whole_condition(&mut self, members: &Map<String, Value>, into: &mut Map<String, Value>) {
+        // One of which nothing follows looks at properties all the same.
         let Some(condition) = members.get("if") else { return };
-        if !members.contains_key("then") && !members.contains_key("else") {
-            return;
-        }
         let Some(condition) = self.exact(condition) else {
             return self.lose(members, "if", "a part of the condition cannot be said");
         };
@@ -321,10 +330,12 @@ impl Rewriter<'_> {
         }
         into.insert("properties".into(), written.into());
         let required = names(members.get("required"));
-        if never.iter().any(|name| !is_closed || required.contains(name)) {
+        let demanded: HashSet<&str> = required.iter().copied().collect();
+        if never.iter().any(|name| !is_closed || demanded.contains(name)) {
             self.lose(members, "properties", "that a property is never there is not said");
         }
-        let is_said = |name: &&str| !left_out.contains(name) && !never.contains(name);
+        let unsaid: HashSet<&str> = left_out.iter().chain(&never).copied().collect();
+        let is_said = |name: &&str| !unsaid.contains(name);
         let said: Vec<&str> = required.iter().copied().filter(is_said).collect();
         if said.len() < required.len() {
             into.insert("required".into(), said.into());
@@ -343,10 +354,9 @@ impl Rewriter<'_> {
     /// What a reference leads to.
     fn whole_target(&mut self, members: &Map<String, Value>) -> Option<Map<String, Value>> {
         let reference = members.get("$ref")?.as_str()?;
-        let mark = self.stack.len();
         let target = self.follow(members, reference)?;
         let target = self.whole(target);
-        self.stack.truncate(mark);
+        self.followed.leave(reference);
         match target {
             Value::Object(target) => Some(target),
             _ => {

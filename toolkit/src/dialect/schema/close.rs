@@ -1,0 +1,68 @@
+//! Objects that are closed to what nothing looks at, as objects that are closed to what they do not name.
+
+use super::Rewriter;
+use super::flatten::Alternative;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
+
+/// What looks into the value in other ways, and may name further properties.
+const LOOK_TOO: [&str; 4] = ["dependentSchemas", "if", "then", "else"];
+
+impl Rewriter<'_> {
+    /// Closes the alternatives to what none of them names, where the schema that they are of was closed so, with `rest` for what is
+    /// left. Where something else may have looked at properties, they stay open: it may be what lets them in.
+    pub(super) fn close(
+        &mut self,
+        alternatives: &mut [Alternative],
+        rest: &Value,
+        is_one_only: bool,
+        is_partial: bool,
+    ) {
+        if !is_partial {
+            self.close_whole(alternatives, rest, is_one_only);
+        }
+        let is_open = |other: &&Alternative| !other.members.contains_key("additionalProperties");
+        for alternative in alternatives.iter().filter(is_open) {
+            let reason = if is_partial {
+                "of what else looks at properties a part is lost, and what that takes would be refused"
+            } else {
+                "this dialect does not say it"
+            };
+            self.lose(&alternative.members, "unevaluatedProperties", reason);
+        }
+    }
+
+    fn close_whole(&mut self, alternatives: &mut [Alternative], rest: &Value, is_one_only: bool) {
+        // Of several that may fit at once, each is closed by what all of them name; only where one alone can fit, that one.
+        let mut others: BTreeSet<String> = BTreeSet::new();
+        if alternatives.len() > 1 && !is_one_only {
+            if alternatives.iter().any(|alternative| alternative.members.contains_key("patternProperties")) {
+                return;
+            }
+            others =
+                alternatives.iter().flat_map(|alternative| named(&alternative.members)).cloned().collect();
+        }
+        let copies = alternatives.len() * (others.len() + super::count(rest, self.copies));
+        if !self.can_copy(copies) {
+            return;
+        }
+        for Alternative { members, .. } in alternatives {
+            if members.contains_key("additionalProperties")
+                || LOOK_TOO.iter().any(|key| members.contains_key(*key))
+            {
+                continue;
+            }
+            members.insert("additionalProperties".into(), rest.clone());
+            if let Some(properties) = members.entry("properties").or_insert_with(|| json!({})).as_object_mut()
+            {
+                for name in &others {
+                    properties.entry(name.clone()).or_insert(Value::Bool(true));
+                }
+            }
+        }
+    }
+}
+
+fn named(members: &Map<String, Value>) -> impl Iterator<Item = &String> {
+    members.get("properties").and_then(Value::as_object).into_iter().flat_map(Map::keys)
+}

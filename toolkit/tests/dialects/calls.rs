@@ -247,6 +247,11 @@ fn an_answer_that_is_a_failure_is_one() {
             json!({"promptFeedback": {"blockReason": "SAFETY"}}),
             "the prompt was blocked (SAFETY)",
         ),
+        (
+            Dialect::Gemini,
+            json!({"candidates": [{"content": {}, "finishReason": "MALFORMED_FUNCTION_CALL", "finishMessage": "call:read{"}]}),
+            "the model's call of a tool cannot be read: call:read{ (MALFORMED_FUNCTION_CALL)",
+        ),
     ] {
         let error = parse(dialect, &answer).unwrap_err();
         assert!(matches!(error, CallFormatError::Provider { .. }), "{answer}: {error:?}");

@@ -312,6 +312,11 @@ fn an_error_within_a_stream_is_told_and_runs_nothing() {
             json!({"prompt_feedback": {"block_reason": "OTHER"}, "candidates": []}),
             "the prompt was blocked (OTHER)",
         ),
+        (
+            Dialect::Gemini,
+            json!({"candidates": [{"finish_reason": "UNEXPECTED_TOOL_CALL"}]}),
+            "the model's call of a tool cannot be read (UNEXPECTED_TOOL_CALL)",
+        ),
     ] {
         let mut events = begun(dialect);
         assert_eq!(stream(dialect, &events).unwrap().len(), 1, "{dialect}");

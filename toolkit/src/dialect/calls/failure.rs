@@ -47,7 +47,7 @@ pub(in crate::dialect) fn refuse_failure(dialect: Dialect, answer: &Value) -> Re
         Dialect::Anthropic | Dialect::Mcp => Ok(()),
         Dialect::Gemini => match error {
             Some(error) => Err(failed(Some(error))),
-            None => refuse_blocked(answer),
+            None => refuse_blocked(answer).and_then(|()| refuse_unread(answer)),
         },
     }
 }
@@ -65,6 +65,27 @@ fn refuse_blocked(answer: &Map<String, Value>) -> Result<(), CallFormatError> {
         _ => format!("the prompt was blocked ({reason})"),
     };
     Err(CallFormatError::Provider { message: line(&message) })
+}
+
+/// What Gemini's model wrote of a call that Gemini could not read, it leaves out.
+fn refuse_unread(answer: &Map<String, Value>) -> Result<(), CallFormatError> {
+    let text = |candidate: &Value, keys: [&str; 2]| {
+        keys.iter().find_map(|key| candidate.get(*key)?.as_str().map(str::to_owned))
+    };
+    for candidate in answer.get("candidates").and_then(Value::as_array).into_iter().flatten() {
+        let Some(reason) = text(candidate, ["finishReason", "finish_reason"]) else { continue };
+        if !matches!(reason.as_str(), "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL") {
+            continue;
+        }
+        let message = match text(candidate, ["finishMessage", "finish_message"]) {
+            Some(text) if !text.is_empty() => {
+                format!("the model's call of a tool cannot be read: {text} ({reason})")
+            }
+            _ => format!("the model's call of a tool cannot be read ({reason})"),
+        };
+        return Err(CallFormatError::Provider { message: line(&message) });
+    }
+    Ok(())
 }
 
 /// Whether there is an error: some servers say so with nothing in it where there is none.

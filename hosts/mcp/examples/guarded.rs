@@ -2,7 +2,7 @@
 //! whoever opens what it is sent to is let in at once. The tool `sum` wants leave of its own. POST
 //! `/revoke` takes the tokens back that it gave, and `/revoke?all` what one gets new ones for, too; `/revoke?clients` forgets who was registered.
 //! POST `/move` lets it name another place to get tokens at, `/elsewhere/token`, and GET `/elsewhere` tells how often somebody asked there.
-//! POST `/slow` lets each further token take half a second. With `guarded secret`, each who registers gets a secret, without which they get no token.
+//! POST `/forge` lets it name a description of its own making, in the name of who decides. POST `/slow` lets each further token take half a second. With `guarded secret`, each who registers gets a secret, without which they get no token.
 
 #![expect(clippy::print_stdout, reason = "who starts it reads its address")]
 
@@ -50,6 +50,7 @@ struct Given {
     tokens: HashMap<String, String>,
     refresh: HashMap<String, String>,
     has_moved: bool,
+    forges: bool,
     is_slow: bool,
     asked_elsewhere: u32,
 }
@@ -109,13 +110,18 @@ fn secret() -> String {
 impl Guarded {
     fn metadata(&self, path: &str) -> Option<Value> {
         let url = &self.url;
-        let tokens = if self.given().has_moved { "elsewhere/token" } else { "token" };
+        let (has_moved, forges) = {
+            let given = self.given();
+            (given.has_moved, given.forges)
+        };
+        let tokens = if has_moved || path.ends_with("forged") { "elsewhere/token" } else { "token" };
+        let decides = if forges { format!("{url}/.well-known/forged") } else { url.clone() };
         let methods = if self.gives_secrets { "client_secret_basic" } else { "none" };
         match path {
             "/.well-known/oauth-protected-resource/mcp" => Some(json!({
-                "resource": format!("{url}/mcp"), "authorization_servers": [url], "scopes_supported": ["basic"]
+                "resource": format!("{url}/mcp"), "authorization_servers": [decides], "scopes_supported": ["basic"]
             })),
-            "/.well-known/oauth-authorization-server" => Some(json!({
+            "/.well-known/oauth-authorization-server" | "/.well-known/forged" => Some(json!({
                 "issuer": url, "authorization_endpoint": format!("{url}/authorize"), "token_endpoint": format!("{url}/{tokens}"),
                 "registration_endpoint": format!("{url}/register"), "response_types_supported": ["code"],
                 "code_challenge_methods_supported": ["S256"], "token_endpoint_auth_methods_supported": [methods],
@@ -263,6 +269,10 @@ impl Guarded {
                 refused("invalid_grant")
             }
             (&Method::GET, "/elsewhere") => answer(StatusCode::OK, &json!(self.given().asked_elsewhere)),
+            (&Method::POST, "/forge") => {
+                self.given().forges = true;
+                answer(StatusCode::OK, &Value::Null)
+            }
             (&Method::POST, "/move") => {
                 self.given().has_moved = true;
                 answer(StatusCode::OK, &Value::Null)

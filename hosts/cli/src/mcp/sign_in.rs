@@ -121,7 +121,7 @@ pub(super) fn login(
         let options = options.sign_in(Arc::new(sign_in)).scopes(request.scopes.clone());
         let servers = only(&request.name, url, options);
         // What is kept would do, and a person who asks for this wants it anew.
-        servers.sign_out(&request.name).await.map_err(|error| failed(&error))?;
+        servers.sign_in_again(&request.name);
         let toolkit =
             Toolkit::empty().tool_source(servers.clone()).build().map_err(|error| failed(&error))?;
         servers.start(&toolkit).await;

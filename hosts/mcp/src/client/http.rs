@@ -2,6 +2,8 @@
 
 use reqwest::header::{HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
+#[cfg(feature = "oauth")]
+use rmcp::transport::auth::AuthError;
 use rmcp::transport::streamable_http_client::{StreamableHttpClientTransportConfig, StreamableHttpError};
 use rmcp::transport::{DynamicTransportError, StreamableHttpClientTransport};
 use std::collections::HashMap;
@@ -83,10 +85,20 @@ pub(super) fn challenge(error: &DynamicTransportError, server: &str) -> Option<S
         match error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
             Some(StreamableHttpError::AuthRequired(_)) => return Some(unknown(server)),
             Some(StreamableHttpError::InsufficientScope(error)) => {
+                // What a server says goes into a line that somebody may run.
+                let is_plain =
+                    |scope: &&str| scope.chars().all(|c| c.is_ascii_alphanumeric() || "_-.:/".contains(c));
                 let scopes = error.required_scope.as_deref().unwrap_or_default().split_whitespace();
-                let scopes = scopes.fold(String::new(), |told, scope| told + " --scope " + scope);
+                let scopes =
+                    scopes.filter(is_plain).fold(String::new(), |told, scope| told + " --scope " + scope);
                 return Some(format!(
                     "wants leave for more than it gave; a person can sign in for that with `toolkit mcp login {server}{scopes}`"
+                ));
+            }
+            #[cfg(feature = "oauth")]
+            Some(StreamableHttpError::Auth(error @ AuthError::TokenRefreshFailed(_))) => {
+                return Some(format!(
+                    "cannot be signed in to: {error}. `toolkit mcp login {server}` lets a person sign in again"
                 ));
             }
             #[cfg(feature = "oauth")]

@@ -280,6 +280,15 @@ impl McpServers {
         }
     }
 
+    /// Lets somebody sign in to a server again, whatever is kept, once it is started. What is kept stays until then.
+    #[cfg(feature = "oauth")]
+    pub fn sign_in_again(&self, server: &str) {
+        let server = self.0.servers.iter().find(|other| &*other.name == server);
+        if let Some(authority) = server.and_then(|server| server.authority.as_ref()) {
+            authority.sign_in_again();
+        }
+    }
+
     async fn settled(&self) {
         let settled = |server: &Arc<Server>| {
             let mut state = server.state();

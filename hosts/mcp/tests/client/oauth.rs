@@ -441,6 +441,73 @@ async fn the_secret_of_who_registered_goes_with_their_name() {
 }
 
 #[tokio::test]
+async fn nobody_signs_in_by_a_forged_description() {
+    let guarded = Guarded::start();
+    let nobody = Host::new(guarded.settings());
+    assert!(nobody.call("guarded__echo", json!({"message": "1"})).await.is_error());
+    nobody.servers.stop().await;
+    guarded.post("/forge").await;
+    let person = Arc::new(Person::default());
+    for oauth in [
+        json!({}),
+        json!({"issuer": guarded.url.replace("/mcp", "")}),
+        json!({"clientId": "me", "clientSecret": "very-secret", "grant": "client_credentials"}),
+    ] {
+        let mut settings = guarded.settings();
+        settings["guarded"]["oauth"] = oauth;
+        let person = Arc::clone(&person);
+        let host = Host::with(settings, |options| options.sign_in(person), Builder::without_asking_first);
+        assert!(host.call("guarded__echo", json!({"message": "1"})).await.is_error());
+        let why = failed(&host);
+        assert!(why.contains("says something else of where to sign in than the server does"), "{why}");
+        host.servers.stop().await;
+    }
+    assert_eq!((person.0.load(Ordering::SeqCst), &*guarded.asked_elsewhere().await), (0, "0"));
+}
+
+#[tokio::test]
+async fn a_person_can_sign_in_again_and_keys_in_addresses_stay_there() {
+    let guarded = Guarded::start();
+    let person = Arc::new(Person::default());
+    let first = host(&guarded, &person);
+    assert_eq!(first.call("guarded__echo", json!({"message": "1"})).await.text(), "1");
+    first.servers.stop().await;
+    let data = first.directory.path().join("data");
+    let again = |url: &str, oauth: Value| {
+        let (data, person) = (data.clone(), Arc::clone(&person));
+        let settings = json!({"guarded": {"url": url, "oauth": oauth}});
+        let host = Host::with(
+            settings,
+            |options| options.data_dir(data).sign_in(person),
+            Builder::without_asking_first,
+        );
+        host.servers.sign_in_again("guarded");
+        host
+    };
+    let second = again(&guarded.url, json!({}));
+    assert_eq!(second.call("guarded__echo", json!({"message": "1"})).await.text(), "1");
+    assert_eq!(second.call("guarded__echo", json!({"message": "1"})).await.text(), "1");
+    assert_eq!(person.0.load(Ordering::SeqCst), 2);
+    second.servers.stop().await;
+    // The server refuses to give tokens for another address than its own.
+    let with_key = again(&format!("{}?api_key=very-secret", guarded.url), json!({}));
+    assert_eq!(with_key.call("guarded__echo", json!({"message": "1"})).await.text(), "1");
+    with_key.servers.stop().await;
+
+    // Where it came from stays known, and a sign-in that fails leaves what is kept.
+    guarded.post("/move").await;
+    let secret = json!({"clientId": "me", "clientSecret": "very-secret"});
+    let moved = again(&guarded.url, secret);
+    assert!(moved.call("guarded__echo", json!({"message": "1"})).await.is_error());
+    assert!(failed(&moved).contains("so that `oauth.clientSecret` is not sent there"), "{}", failed(&moved));
+    moved.servers.stop().await;
+    let kept = later(&guarded, &first);
+    assert_eq!(kept.call("guarded__echo", json!({"message": "1"})).await.text(), "1");
+    kept.servers.stop().await;
+    assert_eq!((person.0.load(Ordering::SeqCst), &*guarded.asked_elsewhere().await), (3, "0"));
+}
+
+#[tokio::test]
 async fn what_is_secret_stays_with_whom_it_came_from() {
     let guarded = Guarded::start();
     let person = Arc::new(Person::default());

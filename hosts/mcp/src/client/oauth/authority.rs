@@ -1,22 +1,26 @@
 //! Who signs in to one server, for as long as it is known: the token that its requests are sent with, and who gets the next one.
 
-use super::SignIn;
 use super::client::Challenge;
 use super::store::{Kept, Store};
+use super::{SignIn, authorize};
 use crate::client::servers::ClientOptions;
 use oauth2::TokenResponse as _;
 use rmcp::transport::auth::{AuthError, AuthorizationManager, OAuthClientConfig};
 use std::fmt;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
-use tokio::sync::{Mutex, MutexGuard};
+use tokio::sync::Mutex;
 use tokio::time::Instant;
 use toolkit::{McpOAuth, McpUrl};
 
 /// How often somebody signs in for one request. A server that refuses it still will go on to.
 pub(super) const MOST_IN_VAIN: u32 = 3;
+/// How long it holds that nobody may get the next token.
+const KNOWN: Duration = Duration::from_mins(1);
+/// A token that lasts no longer is replaced before it is used.
+const NEARLY: u64 = 30;
 /// How long nobody is asked again after signing in came to nothing.
 const REST: Duration = Duration::from_mins(5);
 
@@ -33,6 +37,8 @@ pub(in crate::client) struct Authority {
     /// Who gets the next token, once that was needed.
     renews: Mutex<Option<Renews>>,
     asked: Mutex<Asked>,
+    /// What is kept does not count: somebody wants to sign in again.
+    is_anew: AtomicBool,
     /// How often somebody signed in, or could not.
     rounds: AtomicU32,
 }
@@ -49,7 +55,18 @@ struct Renews {
     /// As whom, and where: that of the tokens which are kept.
     client_id: String,
     token_endpoint: String,
+    issuer: Option<String>,
+    since: Instant,
     by: By,
+}
+
+impl Renews {
+    fn is_of(&self, kept: &Kept) -> bool {
+        self.client_id == kept.credentials.client_id
+            && self.token_endpoint == kept.token_endpoint
+            && self.issuer == kept.credentials.issuer
+            && (matches!(self.by, By::Manager(_)) || self.since.elapsed() < KNOWN)
+    }
 }
 
 enum By {
@@ -99,6 +116,7 @@ impl Authority {
             store: Store::of(options.data_dir.as_deref(), server, &settings.url),
             renews: Mutex::default(),
             asked: Mutex::default(),
+            is_anew: AtomicBool::new(false),
             rounds: AtomicU32::new(0),
         }
     }
@@ -110,8 +128,13 @@ impl Authority {
 
     /// Forgets who signed in. Gives back whether somebody had.
     pub(in crate::client) async fn sign_out(&self) -> io::Result<bool> {
-        self.asked.lock().await.failed = None;
+        *self.asked.lock().await = Asked::default();
         self.store.forget().await
+    }
+
+    /// Lets the next request sign in, whatever is kept. Where that came from stays known.
+    pub(in crate::client) fn sign_in_again(&self) {
+        self.is_anew.store(true, Ordering::Release);
     }
 
     /// The token to send a request with, if there is one; another than the one that was refused. A request that is cancelled
@@ -131,18 +154,21 @@ impl Authority {
     }
 
     async fn current(&self, refused: Option<&str>) -> Result<Option<String>, AuthError> {
+        if self.is_anew.load(Ordering::Acquire) {
+            return Ok(None);
+        }
         let mut renews = self.renews.lock().await;
         let Some(kept) = self.store.kept().await? else { return Ok(None) };
         let Some(token) = kept.token() else { return Ok(None) };
-        if refused.is_some_and(|refused| refused != token) {
+        match refused {
             // Another one got it meanwhile.
-            return Ok(Some(token));
+            Some(refused) if refused != token => return Ok(Some(token)),
+            // Who decides need not be there for that.
+            None if !kept.is_over(NEARLY) => return Ok(Some(token)),
+            _ => {}
         }
-        let is_of = |renews: &Renews| {
-            renews.client_id == kept.credentials.client_id && renews.token_endpoint == kept.token_endpoint
-        };
         let by = match &*renews {
-            Some(of) if is_of(of) => of,
+            Some(of) if of.is_of(&kept) => of,
             _ => renews.insert(self.renewing(&kept).await?),
         };
         let found = match (&by.by, refused) {
@@ -187,8 +213,13 @@ impl Authority {
         } else {
             By::Unsaid
         };
-        let (client_id, token_endpoint) = (kept.credentials.client_id.clone(), kept.token_endpoint.clone());
-        Ok(Renews { client_id, token_endpoint, by })
+        Ok(Renews {
+            client_id: kept.credentials.client_id.clone(),
+            token_endpoint: kept.token_endpoint.clone(),
+            issuer: kept.credentials.issuer.clone(),
+            since: Instant::now(),
+            by,
+        })
     }
 
     /// The secret of the program of this name, and of no other.
@@ -206,17 +237,26 @@ impl Authority {
     }
 
     pub(super) async fn manager(&self) -> Result<AuthorizationManager, AuthError> {
-        let mut manager = AuthorizationManager::new(self.url.as_str()).await?;
+        // Tokens are asked for the address, which may hold a key.
+        let mut manager = AuthorizationManager::new(authorize::resource(&self.url)).await?;
         manager.set_credential_store(self.store.clone());
         Ok(manager)
     }
 
-    /// Gets a token that this refusal does not hold for. Of several requests that are refused at once, one does.
-    pub(super) async fn signed_in(&self, challenge: &Challenge, round: u32) -> Result<(), String> {
+    /// Gets a token that this refusal does not hold for, and tells whether somebody had to sign in for that: of several requests that
+    /// are refused at once, one does.
+    pub(super) async fn signed_in(
+        &self,
+        challenge: &Challenge,
+        refused: Option<&str>,
+        round: u32,
+    ) -> Result<bool, String> {
         let mut asked = self.asked.lock().await;
-        if self.round() != round {
-            // Another one did meanwhile.
-            return Ok(());
+        let is_anew = self.is_anew.load(Ordering::Acquire);
+        // Another one did meanwhile, here or in another process.
+        if self.round() != round || !is_anew && self.kept().await.is_some_and(|kept| Some(&*kept) != refused)
+        {
+            return Ok(false);
         }
         if let Some((at, why)) = &asked.failed
             && let Some(left) = REST.checked_sub(at.elapsed())
@@ -228,14 +268,19 @@ impl Authority {
         self.rounds.store(round.wrapping_add(1), Ordering::Release);
         let result = self.authorized(challenge, &mut asked).await;
         match result {
-            Ok((client_id, token_endpoint, manager)) => {
+            Ok((client_id, metadata, manager)) => {
                 asked.failed = None;
+                self.is_anew.store(false, Ordering::Release);
+                let (token_endpoint, issuer) = (metadata.token_endpoint, metadata.issuer);
                 let by = By::Manager(Box::new(manager));
-                *self.renews.lock().await = Some(Renews { client_id, token_endpoint, by });
-                Ok(())
+                let since = Instant::now();
+                *self.renews.lock().await = Some(Renews { client_id, token_endpoint, issuer, since, by });
+                Ok(true)
             }
             Err(why) => {
                 if asked.failed.is_some() {
+                    // It may be that nobody knows this program there any more.
+                    asked.registered = None;
                     asked.fail(why.clone());
                 }
                 Err(why)
@@ -246,8 +291,7 @@ impl Authority {
     /// It was signed in to, and refuses still.
     pub(super) async fn in_vain(&self) -> AuthError {
         let why = format!("it was signed in to {MOST_IN_VAIN} times, and refuses still");
-        let mut asked: MutexGuard<'_, Asked> = self.asked.lock().await;
-        asked.fail(why.clone());
+        self.asked.lock().await.fail(why.clone());
         AuthError::AuthorizationFailed(why)
     }
 }

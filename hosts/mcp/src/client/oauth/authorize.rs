@@ -7,8 +7,12 @@ use rmcp::transport::auth::{
     AuthError, AuthorizationCallback, AuthorizationManager, AuthorizationMetadata,
     AuthorizationMetadataResolution, ClientCredentialsConfig, CredentialStore as _, OAuthClientConfig,
 };
+use std::time::Duration;
+use tokio::time::timeout;
 use toolkit::{McpGrant, escape_line};
 
+/// How long a person has to sign in.
+const PATIENCE: Duration = Duration::from_mins(10);
 /// The most characters of what somebody else says of a failure.
 const MOST_OF_REASON: usize = 500;
 
@@ -17,18 +21,19 @@ impl Authority {
         self.sign_in.is_some() || self.settings.grant == McpGrant::ClientCredentials
     }
 
-    /// Finds out who decides, and gets a token there: as whom, where, and with what the next one is got.
+    /// Finds out who decides, and gets a token there: as whom, from whom, and with what the next one is got.
     pub(super) async fn authorized(
         &self,
         challenge: &Challenge,
         asked: &mut Asked,
-    ) -> Result<(String, String, AuthorizationManager), String> {
+    ) -> Result<(String, AuthorizationMetadata, AuthorizationManager), String> {
         let told = |error| told(&error);
         let mut manager = self.manager().await.map_err(told)?;
         let header = Some(challenge.header.as_str()).filter(|header| !header.is_empty());
         let found = manager.resolve_metadata_from_challenge(header).await.map_err(told)?;
         let kept = self.store.kept().await.map_err(told)?;
         self.trusted(&found, kept.as_ref().map(|kept| kept.token_endpoint.as_str()))?;
+        same(&found.metadata).await?;
         if challenge.is_forgotten {
             asked.registered = None;
         }
@@ -41,7 +46,12 @@ impl Authority {
         let mut more = self.more.clone();
         if let Some(wants) = &challenge.wants {
             // What there is leave for already stays, also where the server names only what is new.
-            more.extend(kept.into_iter().flat_map(|kept| kept.credentials.granted_scopes));
+            let granted = kept.map(|kept| kept.credentials.granted_scopes).unwrap_or_default();
+            let mut wanted = wants.split_whitespace().peekable();
+            if wanted.peek().is_some() && wanted.all(|wanted| granted.iter().any(|scope| scope == wanted)) {
+                return Err(shortened(&format!("it wants leave for what it gave leave for: {wants}")));
+            }
+            more.extend(granted);
             more.extend(wants.split_whitespace().map(str::to_owned));
         }
         for scope in more {
@@ -53,7 +63,7 @@ impl Authority {
             McpGrant::ClientCredentials => self.as_program(&mut manager, &metadata, scopes).await?,
             _ => self.as_person(&mut manager, &metadata, &scopes, asked).await?,
         };
-        Ok((client_id, metadata.token_endpoint, manager))
+        Ok((client_id, metadata, manager))
     }
 
     /// Whether what is secret may go there. `before` is where the tokens that are kept came from.
@@ -151,7 +161,9 @@ impl Authority {
         let url = manager.get_authorization_url(&scopes).await.map_err(told)?;
         openable(&url)?;
         asked.begin();
-        let returned = sign_in.sign_in(&self.server, &url).await?;
+        let returned = timeout(PATIENCE, sign_in.sign_in(&self.server, &url))
+            .await
+            .map_err(|_| format!("nobody signed in within {} minutes", PATIENCE.as_secs() / 60))??;
         let callback = answer(&returned)?;
         // Who renews what was before would save it over this.
         let _guard = self.store.acquire_refresh_guard().await.map_err(told)?;
@@ -167,8 +179,27 @@ impl Authority {
     }
 }
 
+/// Whether who decides, asked at their own address, says the same as what the server named: it may have named a description of its own making,
+/// with the name of somebody else.
+async fn same(metadata: &AuthorizationMetadata) -> Result<(), String> {
+    // Without a name it is the server itself.
+    let Some(issuer) = &metadata.issuer else { return Ok(()) };
+    openable(issuer)?;
+    let manager = AuthorizationManager::new(issuer.as_str()).await.map_err(|error| told(&error))?;
+    let own = manager.resolve_metadata().await.map_err(|error| told(&error))?.metadata;
+    if own.token_endpoint == metadata.token_endpoint
+        && own.authorization_endpoint == metadata.authorization_endpoint
+        && own.registration_endpoint == metadata.registration_endpoint
+    {
+        return Ok(());
+    }
+    Err(shortened(&format!(
+        "{issuer:?}, who is said to decide, says something else of where to sign in than the server does"
+    )))
+}
+
 /// What tokens are asked for: the server, without what may be secret in its address.
-fn resource(url: &str) -> String {
+pub(super) fn resource(url: &str) -> String {
     let Ok(mut parsed) = Url::parse(url) else { return url.to_owned() };
     let _ = parsed.set_username("");
     let _ = parsed.set_password(None);
@@ -240,6 +271,16 @@ mod tests {
             ("nothing", false),
         ] {
             assert_eq!(openable(url).is_ok(), is_fine, "{url}");
+        }
+    }
+
+    #[test]
+    fn tokens_are_asked_for_an_address_without_keys() {
+        for (url, expected) in [
+            ("https://a.example/mcp", "https://a.example/mcp"),
+            ("https://me:secret@a.example/mcp?key=secret#secret", "https://a.example/mcp"),
+        ] {
+            assert_eq!(resource(url), expected);
         }
     }
 

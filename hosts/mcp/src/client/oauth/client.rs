@@ -18,6 +18,9 @@ type Failure = StreamableHttpError<reqwest::Error>;
 type Headers = HashMap<HeaderName, HeaderValue>;
 type Events = BoxStream<'static, Result<Sse, SseError>>;
 
+/// How often one request is sent, where others sign in beside it.
+const MOST_TRIES: u32 = 16;
+
 /// Sends requests with the token that is kept.
 #[derive(Clone, Debug)]
 pub(in crate::client) struct SignedIn {
@@ -51,9 +54,11 @@ impl SignedIn {
     where
         F: Future<Output = Result<T, Failure>>,
     {
-        for _ in 0..MOST_IN_VAIN {
+        let mut signed_in = 0;
+        for _ in 0..MOST_TRIES {
             let round = self.authority.round();
-            let error = match self.once(&request).await {
+            let mut sent = None;
+            let error = match self.once(&request, &mut sent).await {
                 Ok(answer) => return Ok(answer),
                 Err(error) => error,
             };
@@ -61,30 +66,42 @@ impl SignedIn {
             if !self.authority.may_sign_in() {
                 return Err(error);
             }
-            self.authority
-                .signed_in(&challenge, round)
-                .await
-                .map_err(|why| Failure::Auth(AuthError::AuthorizationFailed(why)))?;
-        }
-        match self.once(&request).await {
-            Err(error) if Challenge::of(&error).is_some() => {
-                Err(Failure::Auth(self.authority.in_vain().await))
+            if signed_in == MOST_IN_VAIN {
+                break;
             }
-            answer => answer,
+            // Others may wait for it, so that it goes on where this request is cancelled.
+            let (authority, ended) = (Arc::clone(&self.authority), self.ended.clone());
+            let signing_in = tokio::spawn(async move {
+                tokio::select! {
+                    signed_in = authority.signed_in(&challenge, sent.as_deref(), round) => signed_in,
+                    () = ended.cancelled() => Err("the connection ended".to_owned()),
+                }
+            });
+            let failed = |why| Failure::Auth(AuthError::AuthorizationFailed(why));
+            signed_in += u32::from(signing_in.await?.map_err(failed)?);
         }
+        Err(Failure::Auth(self.authority.in_vain().await))
     }
 
     /// Sends a request with the token that is kept; where that is refused, with its successor.
-    async fn once<T, F>(&self, request: &impl Fn(Option<String>) -> F) -> Result<T, Failure>
+    async fn once<T, F>(
+        &self,
+        request: &impl Fn(Option<String>) -> F,
+        sent: &mut Option<String>,
+    ) -> Result<T, Failure>
     where
         F: Future<Output = Result<T, Failure>>,
     {
         let token = self.authority.token(None).await?;
+        sent.clone_from(&token);
         match request(token.clone()).await {
             Err(StreamableHttpError::AuthRequired(challenge)) if token.is_some() => {
                 match self.authority.token(token).await? {
                     None => Err(StreamableHttpError::AuthRequired(challenge)),
-                    successor => request(successor).await,
+                    successor => {
+                        sent.clone_from(&successor);
+                        request(successor).await
+                    }
                 }
             }
             answer => answer,
@@ -107,11 +124,16 @@ impl Challenge {
             StreamableHttpError::AuthRequired(error) => {
                 Some(Self { header: error.www_authenticate_header.clone(), wants: None, is_forgotten: false })
             }
-            StreamableHttpError::InsufficientScope(error) => Some(Self {
-                header: error.www_authenticate_header.clone(),
-                wants: Some(error.required_scope.clone().unwrap_or_default()),
-                is_forgotten: false,
-            }),
+            // Not every server that forbids something means that.
+            StreamableHttpError::InsufficientScope(error)
+                if error.www_authenticate_header.contains("insufficient_scope") =>
+            {
+                Some(Self {
+                    header: error.www_authenticate_header.clone(),
+                    wants: Some(error.required_scope.clone().unwrap_or_default()),
+                    is_forgotten: false,
+                })
+            }
             // Servers that keep in memory whom they know forget all with each start.
             StreamableHttpError::Auth(AuthError::TokenRefreshFailed(why))
                 if why.contains("invalid_client") || why.contains("unauthorized_client") =>

@@ -10,7 +10,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::time::{Instant, sleep};
 
 /// The directory in that of the toolkit's data.
@@ -43,6 +43,7 @@ struct Inner {
     file: Option<PathBuf>,
     /// Where there is no file.
     kept: Mutex<Option<Kept>>,
+    guard: Arc<tokio::sync::Mutex<()>>,
 }
 
 /// What is kept.
@@ -61,6 +62,18 @@ pub(super) struct Kept {
 }
 
 impl Kept {
+    /// Whether the token is good no longer than for so many seconds, or for half of its time where that is less.
+    pub(super) fn is_over(&self, nearly: u64) -> bool {
+        let (Some(got), Some(since)) = (&self.credentials.token_response, self.credentials.token_received_at)
+        else {
+            return false;
+        };
+        let Some(lasts) = got.expires_in() else { return false };
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        let left = lasts.as_secs().saturating_sub(now.saturating_sub(since));
+        left < nearly.min(lasts.as_secs() / 2).max(1)
+    }
+
     /// What requests are sent with.
     pub(super) fn token(&self) -> Option<String> {
         self.credentials.token_response.as_ref().map(|got| got.access_token().secret().clone())
@@ -76,7 +89,7 @@ impl Store {
             hash.update(url);
             directory.join(DIRECTORY).join(format!("{}.json", HEXLOWER.encode(&hash.finalize()[..16])))
         });
-        let inner = Inner { server: Arc::clone(server), url: url.to_owned(), file, kept: Mutex::default() };
+        let inner = Inner::new(Arc::clone(server), url.to_owned(), file);
         Self { inner: Arc::new(inner), with: Arc::default() }
     }
 
@@ -130,12 +143,7 @@ pub async fn forget_sign_ins(data_dir: &Path, server: &str) -> io::Result<bool> 
                 serde_json::from_slice::<Kept>(&text).is_ok_and(|kept| *kept.server == *name)
             });
         if is_it {
-            let inner = Inner {
-                server: Arc::clone(&name),
-                url: String::new(),
-                file: Some(path),
-                kept: Mutex::default(),
-            };
+            let inner = Inner::new(Arc::clone(&name), String::new(), Some(path));
             has_found |= Store { inner: Arc::new(inner), with: Arc::default() }.forget().await?;
         }
     }
@@ -143,6 +151,10 @@ pub async fn forget_sign_ins(data_dir: &Path, server: &str) -> io::Result<bool> 
 }
 
 impl Inner {
+    fn new(server: Arc<str>, url: String, file: Option<PathBuf>) -> Self {
+        Self { server, url, file, kept: Mutex::default(), guard: Arc::default() }
+    }
+
     fn read(&self) -> io::Result<Option<Kept>> {
         let Some(file) = &self.file else { return Ok(self.memory().clone()) };
         let opened = match File::open(file) {
@@ -251,7 +263,10 @@ impl CredentialStore for Store {
 
     /// A token that lets one get the next is often good once: two processes that use it at the same time would lose it.
     async fn acquire_refresh_guard(&self) -> Result<Option<CredentialRefreshGuard>, AuthError> {
-        let Some(file) = &self.inner.file else { return Ok(None) };
+        let Some(file) = &self.inner.file else {
+            let guard = Arc::clone(&self.inner.guard).lock_owned().await;
+            return Ok(Some(CredentialRefreshGuard::new(guard)));
+        };
         let path = file.with_extension("lock");
         let lock = self
             .inner
@@ -267,7 +282,11 @@ impl CredentialStore for Store {
             match lock.try_lock() {
                 Ok(()) => return Ok(Some(CredentialRefreshGuard::new(lock))),
                 Err(fs::TryLockError::WouldBlock) if begun.elapsed() < PATIENCE => sleep(LOOK).await,
-                Err(error) => return Err(self.inner.problem(&error)),
+                Err(fs::TryLockError::WouldBlock) => {
+                    let late = format!("another process has been changing them for {PATIENCE:?}");
+                    return Err(self.inner.problem(&late));
+                }
+                Err(fs::TryLockError::Error(error)) => return Err(self.inner.problem(&error)),
             }
         }
     }

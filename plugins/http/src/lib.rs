@@ -11,6 +11,9 @@ const CONNECT_WITHIN: Duration = Duration::from_secs(10);
 /// The longest that a server has anybody wait.
 pub const LONGEST_WAIT: Duration = Duration::from_hours(24);
 
+/// The shortest: who is told to wait should not come at once.
+const SHORTEST_WAIT: Duration = Duration::from_secs(1);
+
 /// What stands in place of a secret.
 pub const REDACTED: &str = "[redacted]";
 
@@ -43,14 +46,16 @@ pub async fn read(mut response: Response, most: usize) -> Result<Option<Vec<u8>>
 /// An answer without a secret of the request: there are servers that repeat what they got.
 pub fn without_secret(answer: Vec<u8>, secret: &str) -> Vec<u8> {
     match String::from_utf8(answer) {
-        Ok(text) if text.contains(secret) => text.replace(secret, REDACTED).into_bytes(),
+        Ok(text) if !secret.is_empty() && text.contains(secret) => {
+            text.replace(secret, REDACTED).into_bytes()
+        }
         Ok(text) => text.into_bytes(),
         Err(error) => error.into_bytes(),
     }
 }
 
 /// How long to wait before the next request, where a server says so: `Retry-After`, in seconds or as a date. At most
-/// [`LONGEST_WAIT`]; nothing where it is a date that has passed.
+/// [`LONGEST_WAIT`], and a second at least, also where it is a date that has passed.
 pub fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     wait(headers.get(RETRY_AFTER)?.to_str().ok()?, SystemTime::now())
 }
@@ -64,7 +69,7 @@ fn wait(text: &str, now: SystemTime) -> Option<Duration> {
     } else {
         httpdate::parse_http_date(text).ok()?.duration_since(now).unwrap_or_default()
     };
-    Some(wait.min(LONGEST_WAIT))
+    Some(wait.clamp(SHORTEST_WAIT, LONGEST_WAIT))
 }
 
 /// Why a request failed, by the innermost of its errors, and without the address: that may hold a secret.
@@ -91,6 +96,7 @@ mod tests {
         ] {
             assert_eq!(without_secret(answer.to_vec(), "key-1"), expected);
         }
+        assert_eq!(without_secret(b"all".to_vec(), ""), b"all");
     }
 
     #[test]
@@ -99,7 +105,7 @@ mod tests {
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_747);
         let seconds = |seconds| Some(Duration::from_secs(seconds));
         for (text, expected) in [
-            ("0", seconds(0)),
+            ("0", seconds(1)),
             ("120", seconds(120)),
             (" 120 ", seconds(120)),
             ("86401", Some(LONGEST_WAIT)),
@@ -107,7 +113,7 @@ mod tests {
             ("Sun, 06 Nov 1994 08:49:37 GMT", seconds(30)),
             ("Sunday, 06-Nov-94 08:49:37 GMT", seconds(30)),
             ("Sun Nov  6 08:49:37 1994", seconds(30)),
-            ("Sun, 06 Nov 1994 08:49:00 GMT", seconds(0)),
+            ("Sun, 06 Nov 1994 08:49:00 GMT", seconds(1)),
             ("Fri, 31 Dec 9999 23:59:59 GMT", Some(LONGEST_WAIT)),
             ("", None),
             ("-1", None),

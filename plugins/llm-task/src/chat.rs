@@ -130,14 +130,22 @@ impl Model {
         schema: Option<&Map<String, Value>>,
         usage: &mut Usage,
     ) -> Result<Said, ToolError> {
-        self.try_ask(messages, schema, usage).await.map_err(|error| match &self.key {
-            // A server may repeat what it got.
-            Some(key) => {
-                let message = error.message().replace(key.expose(), toolkit_http::REDACTED);
-                error.with_message(message)
+        let said = self.try_ask(messages, schema, usage).await;
+        // A server may repeat what it got, in whatever letters.
+        match said {
+            Ok(said) => Ok(Said { content: self.without_key(&said.content), ..said }),
+            Err(error) => {
+                let message = self.without_key(error.message());
+                Err(error.with_message(message))
             }
-            None => error,
-        })
+        }
+    }
+
+    fn without_key(&self, text: &str) -> String {
+        match self.key.as_ref().filter(|key| !key.expose().is_empty()) {
+            Some(key) => text.replace(key.expose(), toolkit_http::REDACTED),
+            None => text.to_owned(),
+        }
     }
 
     async fn try_ask(

@@ -2,6 +2,7 @@
 
 use reqwest::StatusCode;
 use serde::Deserialize;
+use serde_json::Value;
 use std::time::Duration;
 use toolkit::{Retry, ToolError, ToolErrorKind, escape_line};
 
@@ -23,6 +24,18 @@ pub(crate) enum Told {
 #[derive(Deserialize)]
 pub(crate) struct ToldError {
     message: String,
+    #[serde(default)]
+    code: Value,
+    #[serde(default, rename = "type")]
+    kind: Value,
+}
+
+impl ToldError {
+    /// Whether it is about what was paid for: waiting does not help.
+    fn is_of_account(&self) -> bool {
+        let about = ["insufficient_quota", "billing_hard_limit_reached", "billing_not_active"];
+        [&self.code, &self.kind].iter().any(|said| said.as_str().is_some_and(|said| about.contains(&said)))
+    }
 }
 
 /// A request that got no whole answer. A task may be asked again: nothing comes of it but an answer.
@@ -60,8 +73,13 @@ pub(crate) fn of_status(status: StatusCode, told: &Told, wait: Option<Duration>)
         Told::Nothing {} => "it says nothing of why".to_owned(),
     };
     let code = status.as_u16();
+    let is_of_account =
+        code == 402 || matches!(told, Told::Error { error } if code == 429 && error.is_of_account());
     let told = format!("the model's endpoint answered {code}: {said}");
     match code {
+        _ if is_of_account => ToolError::unavailable(format!(
+            "{told}. A person has to look at the account there; waiting does not help"
+        )),
         401 | 403 => {
             ToolError::unavailable(format!("{told}. A person has to look at `plugins.llm-task.apiKey`"))
         }

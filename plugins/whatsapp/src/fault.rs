@@ -85,6 +85,8 @@ fn means(code: i64, status: StatusCode) -> Means {
         4 | 80_007 | 133_016 => TooMuch(Duration::from_mins(1)),
         130_429 => TooMuch(Duration::from_secs(1)),
         131_056 => TooMuch(Duration::from_secs(6)),
+        // An error that nobody knows, of a server that may have taken it.
+        1 if status.is_server_error() => Is(Unavailable, MAYBE),
         1 | 2 | 131_000 | 131_016 | 131_057 | 133_004 => TooMuch(Duration::from_secs(30)),
         100 | 131_008 | 131_009 => Is(InvalidArguments, "Nothing was sent; put that right"),
         131_021 => Is(InvalidArguments, "Nothing was sent: that is the number that sends"),

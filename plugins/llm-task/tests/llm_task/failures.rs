@@ -31,6 +31,16 @@ async fn failures_are_told_with_what_helps() {
             "after 20 seconds",
         ),
         (failed(429, "Rate limit reached"), Unavailable, after(5), "after 5 seconds"),
+        (
+            Answer::json(
+                429,
+                &json!({ "error": { "message": "You exceeded", "code": "insufficient_quota" } }),
+            ),
+            Unavailable,
+            never,
+            "waiting does not help",
+        ),
+        (failed(402, "Insufficient credits"), Unavailable, never, "look at the account"),
         (failed(500, "The server had an error"), Unavailable, after(5), "had an error"),
         (
             Answer::json(503, &json!({ "error": "loading the model" })),

@@ -21,15 +21,19 @@ async fn the_key_is_told_nowhere() {
     })
     .await;
     // In JSON a letter can be written in other ways.
-    let escapes = Loopback::start(|_| {
-        let first = u32::from(KEY.as_bytes()[0]);
-        let key = format!("\\u{first:04x}{}", &KEY[1..]);
+    let spelled = || format!("\\u{:04x}{}", u32::from(KEY.as_bytes()[0]), &KEY[1..]);
+    let spells = Loopback::start(move |_| {
+        let key = spelled();
+        Answer::bytes(200, format!(r#"{{"choices":[{{"message":{{"content":"{{\"why\":\"{key}\"}}"}},"finish_reason":"stop"}}]}}"#))
+    })
+    .await;
+    let escapes = Loopback::start(move |_| {
+        let key = spelled();
         Answer::bytes(401, format!(r#"{{"error":{{"message":"{key}"}}}}"#))
     })
     .await;
-    for url in
-        [hostile.url(), refuses.url(), repeats.url(), escapes.url(), "http://127.0.0.1:1", "http://[::"]
-    {
+    let servers = [&hostile, &refuses, &repeats, &escapes, &spells].map(Loopback::url);
+    for url in servers.into_iter().chain(["http://127.0.0.1:1", "http://[::"]) {
         // Of a service that the host brings the toolkit's redactor knows no secret: what is told must be clean by itself.
         let settings = LlmTaskSettings {
             base_url: url.to_owned(),
@@ -46,7 +50,12 @@ async fn the_key_is_told_nowhere() {
         let bench = Bench::load(builder, &allowed, Reply::deny());
         let mut events = bench.toolkit.events();
         let result = bench.call(json!({ "prompt": "Which mood?" })).await;
-        assert_eq!(result.is_error(), url != repeats.url(), "{url}: {}", result.text());
+        assert_eq!(
+            result.is_error(),
+            url != repeats.url() && url != spells.url(),
+            "{url}: {}",
+            result.text()
+        );
         let source = result.outcome.as_ref().err().map(|error| format!("{error} {:?}", error.source()));
         let history = bench.history.calls(&HistoryQuery::new());
         let seen: Vec<_> = std::iter::from_fn(|| events.try_next()).collect();

@@ -48,6 +48,8 @@ async fn failures_are_told_with_what_helps() {
             "after 1 seconds",
         ),
         (refused(503, 131_016, "Service unavailable", "x"), Unavailable, after(30), "Nothing was sent"),
+        (refused(500, 1, "An unknown error has occurred", "x"), Unavailable, never, "may have been sent"),
+        (refused(400, 1, "API Unknown", "x"), Unavailable, after(30), "Nothing was sent"),
         (refused(500, 131_000, "Something went wrong", "x"), Unavailable, after(30), "Nothing was sent"),
         (
             refused(400, 100, "Invalid parameter", "name is missing"),

@@ -5,6 +5,7 @@
 mod calls;
 mod closing;
 mod deferring;
+mod gemini;
 mod golden;
 mod hostile;
 mod names;

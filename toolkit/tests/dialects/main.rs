@@ -11,6 +11,7 @@ mod hostile;
 mod names;
 mod properties;
 mod random;
+mod references;
 mod rendering;
 mod schemas;
 mod streams;

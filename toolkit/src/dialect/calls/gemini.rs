@@ -53,11 +53,7 @@ fn part(
 }
 
 /// The parts of the first candidate.
-fn parts_of(
-    reader: Reader,
-    answer: &Value,
-    mut at: String,
-) -> Result<(&[Value], String), CallFormatError> {
+fn parts_of(reader: Reader, answer: &Value, mut at: String) -> Result<(&[Value], String), CallFormatError> {
     let mut here = reader.object(answer, &at)?;
     if let Some(candidates) = here.get("candidates") {
         at.push_str("/candidates");

@@ -128,7 +128,7 @@ impl Asking<'_> {
         let (mut takers, mut unknown) = (0, 0);
         for part in parts {
             match self.takes(part, depth) {
-                Some(takes) => takers += usize::from(takes),
+                Some(fits) => takers += usize::from(fits),
                 None if *self.left == 0 => return None,
                 None => unknown += 1,
             }

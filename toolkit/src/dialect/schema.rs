@@ -157,6 +157,8 @@ struct Rewriter<'d> {
     left: usize,
     /// How many may still be copied.
     copies: usize,
+    /// How many parts may still be asked whether they take `null`.
+    asked: usize,
     /// How deep in the schema it is.
     depth: usize,
     losses: Vec<Loosened>,
@@ -175,6 +177,7 @@ impl<'d> Rewriter<'d> {
             followed: Trail::default(),
             left: MOST_VALUES,
             copies: MOST_COPIES,
+            asked: null::MOST_ASKED,
             depth: 0,
             lost: 0,
             losses: Vec::new(),

@@ -137,10 +137,23 @@ fn a_schema_may_be_put_together_of_however_many() {
             json!({"oneOf": (0..5000).map(|n| json!({"type": "string", "const": n.to_string()})).collect::<Vec<_>>()}),
         ),
         ("groups", json!({"type": "string", "pattern": pattern})),
+        (
+            "variants of many values",
+            json!({"oneOf": (0..512).map(|of| json!({"type": "string", "enum": (0..90).map(|n| format!("v{of}_{n}")).collect::<Vec<_>>()})).collect::<Vec<_>>()}),
+        ),
     ] {
         ends(what, &closed(&schema));
         ends(what, &schema);
     }
+}
+
+#[test]
+fn each_property_may_ask_of_the_same_base() {
+    let base = json!({"allOf": vec![json!(true); 20_000]});
+    let properties: Map<String, Value> =
+        (0..30_000).map(|number| (format!("p{number}"), json!({"$ref": "#/$defs/base"}))).collect();
+    let schema = json!({"type": "object", "properties": properties, "additionalProperties": false, "$defs": {"base": base}});
+    ends("a base of many parts", &schema);
 }
 
 #[test]

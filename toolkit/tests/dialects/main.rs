@@ -5,11 +5,13 @@
 mod calls;
 mod closing;
 mod deferring;
+mod gemini;
 mod golden;
 mod hostile;
 mod names;
 mod properties;
 mod random;
+mod references;
 mod rendering;
 mod schemas;
 mod streams;

@@ -67,25 +67,27 @@ fn refuse_blocked(answer: &Map<String, Value>) -> Result<(), CallFormatError> {
     Err(CallFormatError::Provider { message: line(&message) })
 }
 
-/// What Gemini's model wrote of a call that Gemini could not read, it leaves out.
+/// What Gemini's model wrote of a call that Gemini could not read, it leaves out. Of several candidates only the first is read.
 fn refuse_unread(answer: &Map<String, Value>) -> Result<(), CallFormatError> {
-    let text = |candidate: &Value, keys: [&str; 2]| {
-        keys.iter().find_map(|key| candidate.get(*key)?.as_str().map(str::to_owned))
+    let candidate = match answer.get("candidates") {
+        Some(candidates) => candidates.get(0).and_then(Value::as_object),
+        None => Some(answer),
     };
-    for candidate in answer.get("candidates").and_then(Value::as_array).into_iter().flatten() {
-        let Some(reason) = text(candidate, ["finishReason", "finish_reason"]) else { continue };
-        if !matches!(reason.as_str(), "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL") {
-            continue;
-        }
-        let message = match text(candidate, ["finishMessage", "finish_message"]) {
-            Some(text) if !text.is_empty() => {
-                format!("the model's call of a tool cannot be read: {text} ({reason})")
-            }
-            _ => format!("the model's call of a tool cannot be read ({reason})"),
-        };
-        return Err(CallFormatError::Provider { message: line(&message) });
-    }
-    Ok(())
+    let text =
+        |keys: [&str; 2]| keys.iter().find_map(|key| candidate?.get(*key)?.as_str()).unwrap_or_default();
+    let reason = text(["finishReason", "finish_reason"]);
+    let what = match reason {
+        "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL" => "the model's call of a tool cannot be read",
+        "TOO_MANY_TOOL_CALLS" => "the model called too many tools",
+        "MALFORMED_RESPONSE" => "the model's answer cannot be read",
+        "MISSING_THOUGHT_SIGNATURE" => "the signature of a thought is missing from the request",
+        _ => return Ok(()),
+    };
+    let message = match text(["finishMessage", "finish_message"]) {
+        "" => format!("{what} ({reason})"),
+        text => format!("{what}: {text} ({reason})"),
+    };
+    Err(CallFormatError::Provider { message: line(&message) })
 }
 
 /// Whether there is an error: some servers say so with nothing in it where there is none.

@@ -4,31 +4,61 @@ use super::{CallFormatError, Found, Reader, from_value};
 use serde_json::{Map, Value};
 
 pub(super) fn find(reader: Reader, answer: &Value) -> Result<Vec<Found>, CallFormatError> {
-    let (parts, at) = parts_of(reader, answer)?;
     let mut found = Vec::new();
-    for (index, part) in parts.iter().enumerate() {
-        let at = format!("{at}/{index}");
-        let part = reader.object(part, &at)?;
-        for key in ["functionCall", "function_call"] {
-            if let Some(call) = part.get(key).filter(|call| !call.is_null()) {
-                let at = format!("{at}/{key}");
-                found.push(function_call(reader, reader.object(call, &at)?, &at)?);
+    match answer {
+        // Parts, or responses as they come where it streams but no events are asked for.
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                let at = format!("/{index}");
+                let members = reader.object(item, &at)?;
+                if ["candidates", "content", "parts"].iter().any(|key| members.contains_key(*key)) {
+                    response(reader, item, at, &mut found)?;
+                } else {
+                    part(reader, members, &at, &mut found)?;
+                }
             }
         }
+        answer => response(reader, answer, String::new(), &mut found)?,
     }
     Ok(found)
 }
 
-/// The parts of the first candidate.
-fn parts_of(reader: Reader, answer: &Value) -> Result<(&[Value], String), CallFormatError> {
-    if let Value::Array(parts) = answer {
-        return Ok((parts, String::new()));
+fn response(
+    reader: Reader,
+    answer: &Value,
+    at: String,
+    found: &mut Vec<Found>,
+) -> Result<(), CallFormatError> {
+    let (parts, at) = parts_of(reader, answer, at)?;
+    for (index, item) in parts.iter().enumerate() {
+        let at = format!("{at}/{index}");
+        part(reader, reader.object(item, &at)?, &at, found)?;
     }
-    let mut here = reader.object(answer, "")?;
-    let mut at = String::new();
+    Ok(())
+}
+
+fn part(
+    reader: Reader,
+    part: &Map<String, Value>,
+    at: &str,
+    found: &mut Vec<Found>,
+) -> Result<(), CallFormatError> {
+    for key in ["functionCall", "function_call"] {
+        if let Some(call) = part.get(key).filter(|call| !call.is_null()) {
+            let at = format!("{at}/{key}");
+            found.push(function_call(reader, reader.object(call, &at)?, &at)?);
+        }
+    }
+    Ok(())
+}
+
+/// The parts of the first candidate.
+fn parts_of(reader: Reader, answer: &Value, mut at: String) -> Result<(&[Value], String), CallFormatError> {
+    let mut here = reader.object(answer, &at)?;
     if let Some(candidates) = here.get("candidates") {
-        let Some(first) = reader.list(Some(candidates), "/candidates")?.first() else { return Ok((&[], at)) };
-        at.push_str("/candidates/0");
+        at.push_str("/candidates");
+        let Some(first) = reader.list(Some(candidates), &at)?.first() else { return Ok((&[], at)) };
+        at.push_str("/0");
         here = reader.object(first, &at)?;
     }
     if let Some(content) = here.get("content") {

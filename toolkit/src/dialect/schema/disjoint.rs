@@ -1,11 +1,15 @@
 //! Whether variants exclude each other.
 
 use super::document::names;
-use super::kind;
+use super::kind::{self, Kind};
 use serde_json::{Map, Value};
+use std::collections::{HashMap, HashSet};
 
 /// Of more than these nobody says whether they do: each is compared with each other.
 const MOST_COMPARED: usize = 512;
+
+/// How many values and tags are compared; beyond that nobody says either.
+const MOST_COMPARISONS: usize = 1_000_000;
 
 /// Whether no value can fit two of the written options: they are of different types, or differ in a constant that all of them
 /// require.
@@ -13,39 +17,57 @@ pub(super) fn are_disjoint(options: &Value) -> bool {
     let Some(options) = options.as_array().filter(|options| options.len() <= MOST_COMPARED) else {
         return false;
     };
-    options.iter().enumerate().all(|(index, first)| {
-        options[index + 1..].iter().all(|second| {
-            let (Some(first), Some(second)) = (first.as_object(), second.as_object()) else { return false };
-            differ_in_type(first, second) || differ_in_tag(first, second) || differ_in_values(first, second)
-        })
+    let marks: Option<Vec<Marks>> = options.iter().map(|option| option.as_object().map(Marks::of)).collect();
+    // What is no object excludes nothing.
+    let Some(marks) = marks else { return options.len() < 2 };
+    let mut left = MOST_COMPARISONS;
+    marks.iter().enumerate().all(|(index, first)| {
+        marks[index + 1..].iter().all(|second| first.excludes(second, &mut left) && left > 0)
     })
 }
 
-fn differ_in_type(first: &Map<String, Value>, second: &Map<String, Value>) -> bool {
-    match (kind::stated(first), kind::stated(second)) {
-        (Some(first), Some(second)) => kind::common(&first, &second).is_empty(),
-        _ => false,
-    }
+/// By what an option can be told from others.
+struct Marks {
+    kinds: Option<Vec<Kind>>,
+    values: Option<HashSet<String>>,
+    /// The values of required properties.
+    tags: HashMap<String, HashSet<String>>,
 }
 
-fn differ_in_values(first: &Map<String, Value>, second: &Map<String, Value>) -> bool {
-    match (kind::values(first), kind::values(second)) {
-        (Some(first), Some(second)) => {
-            // Numbers may be the same under another spelling.
-            first.iter().chain(&second).all(Value::is_string)
-                && first.iter().all(|value| !second.contains(value))
+impl Marks {
+    fn of(option: &Map<String, Value>) -> Self {
+        let tag = |name: &str| texts(option.get("properties")?.get(name)?.as_object()?);
+        let required = names(option.get("required"));
+        Self {
+            kinds: kind::stated(option),
+            values: texts(option),
+            tags: required.into_iter().filter_map(|name| Some((name.to_owned(), tag(name)?))).collect(),
         }
-        _ => false,
+    }
+
+    fn excludes(&self, other: &Self, left: &mut usize) -> bool {
+        let differ_in_kind = match (&self.kinds, &other.kinds) {
+            (Some(own), Some(others)) => kind::common(own, others).is_empty(),
+            _ => false,
+        };
+        let mut differ = |own: &HashSet<String>, others: &HashSet<String>| {
+            *left = left.saturating_sub(1 + own.len().min(others.len()));
+            *left > 0 && own.is_disjoint(others)
+        };
+        differ_in_kind
+            || matches!((&self.values, &other.values), (Some(own), Some(others)) if differ(own, others))
+            || self.tags.iter().any(|(name, own)| {
+                let others = other.tags.get(name);
+                differ(own, others.unwrap_or(own)) && others.is_some()
+            })
     }
 }
 
-fn differ_in_tag(first: &Map<String, Value>, second: &Map<String, Value>) -> bool {
-    let of = |schema: &Map<String, Value>, name: &str| -> Option<Map<String, Value>> {
-        schema.get("properties")?.get(name)?.as_object().cloned()
+/// The values that a schema names, where all are texts: numbers may be the same under another spelling.
+fn texts(schema: &Map<String, Value>) -> Option<HashSet<String>> {
+    let text = |value: Value| match value {
+        Value::String(text) => Some(text),
+        _ => None,
     };
-    let required = names(first.get("required"));
-    let other = names(second.get("required"));
-    required.into_iter().filter(|name| other.contains(name)).any(|name| {
-        matches!((of(first, name), of(second, name)), (Some(first), Some(second)) if differ_in_values(&first, &second))
-    })
+    kind::values(schema)?.into_iter().map(text).collect()
 }

@@ -1,7 +1,7 @@
 //! A schema of any draft as one of draft 2020-12 in which every part knows where it stood.
 
 use serde_json::{Map, Value, json};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Under this key stands, in every part, its place: an index into [`Document::places`]. No keyword of anybody's begins so.
 const PLACE: &str = "\u{0}place";
@@ -12,11 +12,19 @@ const DEEPEST: usize = 256;
 /// What a part that nests too deep refers to instead of saying anything.
 const CUT: &str = "#\u{0}too deep";
 
+/// What refers to elsewhere than into this schema refers to this.
+const ELSEWHERE: &str = "#\u{0}elsewhere";
+
+/// How many values are copied of what references lead to outside of all keywords; beyond that they lead nowhere.
+const MOST_OUTSIDE: usize = 100_000;
+
 /// A schema with what is needed to follow its references and to say where a part of it stood.
 pub(super) struct Document {
     root: Value,
     /// The place above, and the key in it.
     places: Vec<(usize, Box<str>)>,
+    /// What references lead to that stands under no keyword.
+    outside: HashMap<String, Value>,
 }
 
 impl Document {
@@ -24,8 +32,10 @@ impl Document {
         let mut places = vec![(0, "".into())];
         let draft = Draft::of(schema);
         let mut root = copy(schema, 0);
-        Reading { places: &mut places, draft }.schema(&mut root, 0);
-        Self { root, places }
+        let mut reading = Reading { places: &mut places, draft, references: Vec::new() };
+        reading.schema(&mut root, 0, false);
+        let outside = reading.outside(&root);
+        Self { root, places, outside }
     }
 
     pub(super) fn root(&self) -> &Value {
@@ -35,7 +45,7 @@ impl Document {
     /// What a reference leads to.
     pub(super) fn find(&self, reference: &str) -> Option<&Value> {
         let pointer = reference.strip_prefix('#')?;
-        self.root.pointer(pointer).filter(|found| found.is_object() || found.is_boolean())
+        self.root.pointer(pointer).filter(|found| is_read(found)).or_else(|| self.outside.get(reference))
     }
 
     /// Where a part stood, as a JSON pointer into the schema.
@@ -120,6 +130,11 @@ pub(super) fn stand_at(part: &mut Map<String, Value>, other: &Map<String, Value>
     }
 }
 
+/// Whether it is a schema whose parts are those of 2020-12.
+fn is_read(part: &Value) -> bool {
+    part.is_boolean() || part.get(PLACE).is_some()
+}
+
 fn place_of(part: &Map<String, Value>) -> usize {
     part.get(PLACE).and_then(Value::as_u64).and_then(|place| usize::try_from(place).ok()).unwrap_or(0)
 }
@@ -148,6 +163,12 @@ impl Draft {
         .map_or(Self::Year2020, |(_, draft)| *draft)
     }
 
+    /// Whether a schema has an address of its own. Up to draft 7 that may also be a name within another's.
+    fn names_itself(self, members: &Map<String, Value>) -> bool {
+        let key = if self == Self::Four { "id" } else { "$id" };
+        members.get(key).and_then(Value::as_str).is_some_and(|id| !id.starts_with('#'))
+    }
+
     /// Whether its validators know the keyword; those that they do not know say nothing.
     fn knows(self, keyword: &str) -> bool {
         let since = match keyword {
@@ -169,10 +190,12 @@ impl Draft {
 struct Reading<'a> {
     places: &'a mut Vec<(usize, Box<str>)>,
     draft: Draft,
+    references: Vec<String>,
 }
 
 impl Reading<'_> {
-    fn schema(&mut self, schema: &mut Value, place: usize) {
+    /// Within a schema that has an `$id` of its own, references start at that, which nobody follows here.
+    fn schema(&mut self, schema: &mut Value, place: usize, is_elsewhere: bool) {
         let Value::Object(members) = schema else { return };
         members.retain(|key, _| self.draft.knows(key));
         if self.draft <= Draft::Seven {
@@ -181,30 +204,73 @@ impl Reading<'_> {
         if self.draft < Draft::Year2020 {
             modernise(members);
         }
+        let is_elsewhere = is_elsewhere || (place != 0 && self.draft.names_itself(members));
+        if let Some(Value::String(reference)) = members.get_mut("$ref") {
+            if is_elsewhere && !is_cut(reference) {
+                ELSEWHERE.clone_into(reference);
+            }
+            self.references.push(reference.clone());
+        }
         for (key, member) in members.iter_mut() {
             match (holds(key), member) {
                 (Holds::Schema, member) => {
                     let here = self.place(place, key);
-                    self.schema(member, here);
+                    self.schema(member, here, is_elsewhere);
                 }
                 (Holds::Schemas, Value::Array(items)) => {
                     let above = self.place(place, key);
                     for (index, item) in items.iter_mut().enumerate() {
                         let here = self.place(above, &index.to_string());
-                        self.schema(item, here);
+                        self.schema(item, here, is_elsewhere);
                     }
                 }
                 (Holds::SchemasByName, Value::Object(parts)) => {
                     let above = self.place(place, key);
                     for (name, part) in parts.iter_mut() {
                         let here = self.place(above, name);
-                        self.schema(part, here);
+                        self.schema(part, here, is_elsewhere);
                     }
                 }
                 _ => {}
             }
         }
         members.insert(PLACE.to_owned(), place.into());
+    }
+
+    /// Reads copies of what references lead to outside of all keywords, where it may be no schema for anybody else.
+    fn outside(&mut self, root: &Value) -> HashMap<String, Value> {
+        let mut outside = HashMap::new();
+        let mut left = MOST_OUTSIDE;
+        while let Some(reference) = self.references.pop() {
+            let Some(pointer) = reference.strip_prefix('#').filter(|_| !outside.contains_key(&reference))
+            else {
+                continue;
+            };
+            let Some(found) = root.pointer(pointer).filter(|found| found.is_object() && !is_read(found))
+            else {
+                continue;
+            };
+            left = left.saturating_sub(super::count(found, left) + pointer.len());
+            if left == 0 {
+                break;
+            }
+            let mut target = copy(found, 0);
+            let (mut place, mut above, mut is_elsewhere) = (0, root, false);
+            for key in pointer.split('/').skip(1) {
+                let key = key.replace("~1", "/").replace("~0", "~");
+                is_elsewhere |=
+                    place != 0 && above.as_object().is_some_and(|above| self.draft.names_itself(above));
+                place = self.place(place, &key);
+                above = match above {
+                    Value::Array(items) => key.parse().ok().and_then(|index: usize| items.get(index)),
+                    above => above.get(&key),
+                }
+                .unwrap_or(&Value::Null);
+            }
+            self.schema(&mut target, place, is_elsewhere);
+            outside.insert(reference, target);
+        }
+        outside
     }
 
     fn place(&mut self, above: usize, key: &str) -> usize {

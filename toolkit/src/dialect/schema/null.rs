@@ -1,8 +1,8 @@
 //! Whether a schema takes `null`, and how it comes to.
 
+use super::Rewriter;
 use super::document::Document;
 use serde_json::{Map, Value, json};
-use std::cell::Cell;
 
 /// Marks a property that may be `null` only since it has to be there: `null` stands for what is absent.
 pub(in crate::dialect) const NULL_IS_ABSENT: &str = "\u{0}null is absent";
@@ -50,37 +50,97 @@ pub(super) fn nullable(schema: Value) -> Value {
     members.into()
 }
 
-/// The most parts of a schema that are asked about `null`: references can name the same parts again and again.
-const MOST_ASKED: u32 = 10_000;
+/// The most parts of a schema, and values of enums, that are asked about `null`: references can name the same parts again and again.
+pub(super) const MOST_ASKED: usize = 100_000;
 
-/// Whether `null` fits a schema. Exact, but that it says yes where a schema nests too deep, or asks too much.
-pub(super) fn takes_null(schema: &Value, document: &Document, depth: usize) -> bool {
-    takes(schema, document, depth, &Cell::new(MOST_ASKED))
+impl Rewriter<'_> {
+    /// Whether `null` fits a schema; nothing where that is unknown: it nests too deep, asks too much, or refers to elsewhere.
+    pub(super) fn takes_null(&mut self, schema: &Value) -> Option<bool> {
+        Asking { document: self.document, left: &mut self.asked }.takes(schema, 0)
+    }
 }
 
-fn takes(schema: &Value, document: &Document, depth: usize, left: &Cell<u32>) -> bool {
-    let members = match schema {
-        Value::Bool(allows) => return *allows,
-        Value::Object(members) if depth <= super::DEEPEST && left.get() > 0 => members,
-        _ => return true,
-    };
-    left.set(left.get() - 1);
-    let takes = |schema: &Value| takes(schema, document, depth + 1, left);
-    let list = |key: &str| members.get(key).and_then(Value::as_array);
-    own_words_take_null(members)
-        && members
-            .get("$ref")
-            .and_then(Value::as_str)
-            .and_then(|reference| document.find(reference))
-            .is_none_or(takes)
-        && list("allOf").is_none_or(|parts| parts.iter().all(takes))
-        && list("anyOf").is_none_or(|options| options.iter().any(takes))
-        && list("oneOf").is_none_or(|options| options.iter().filter(|option| takes(option)).count() == 1)
-        && members.get("not").is_none_or(|not| !takes(not))
-        && members.get("if").is_none_or(|condition| {
-            let then = if takes(condition) { "then" } else { "else" };
-            members.get(then).is_none_or(takes)
-        })
+struct Asking<'a> {
+    document: &'a Document,
+    /// How many parts may still be asked.
+    left: &'a mut usize,
+}
+
+impl Asking<'_> {
+    fn takes(&mut self, schema: &Value, depth: usize) -> Option<bool> {
+        self.charge(1)?;
+        let members = match schema {
+            Value::Bool(allows) => return Some(*allows),
+            Value::Object(_) if depth > super::DEEPEST => return None,
+            Value::Object(members) => members,
+            _ => return Some(true),
+        };
+        self.charge(members.get("enum").and_then(Value::as_array).map_or(0, Vec::len))?;
+        if !own_words_take_null(members) {
+            return Some(false);
+        }
+        let depth = depth + 1;
+        let list = |key: &str| members.get(key).and_then(Value::as_array).map(Vec::as_slice);
+        let mut is_known = true;
+        // One that does not take it decides, whatever is unknown beside it.
+        if let Some(reference) = members.get("$ref").and_then(Value::as_str) {
+            match self.document.find(reference).and_then(|target| self.takes(target, depth)) {
+                Some(true) => {}
+                Some(false) => return Some(false),
+                None => is_known = false,
+            }
+        }
+        for (key, least, most) in
+            [("allOf", usize::MAX, usize::MAX), ("anyOf", 1, usize::MAX), ("oneOf", 1, 1)]
+        {
+            let Some(parts) = list(key) else { continue };
+            let (takers, unknown) = self.takers(parts, depth)?;
+            let least = least.min(parts.len().max(1));
+            if key == "allOf" && parts.is_empty() {
+                continue;
+            }
+            if takers + unknown < least || takers > most {
+                return Some(false);
+            }
+            is_known &= takers >= least && (takers + unknown <= most || unknown == 0);
+        }
+        if let Some(not) = members.get("not") {
+            match self.takes(not, depth) {
+                Some(true) => return Some(false),
+                Some(false) => {}
+                None => is_known = false,
+            }
+        }
+        if let Some(condition) = members.get("if") {
+            let is_met = self.takes(condition, depth);
+            let key = if is_met? { "then" } else { "else" };
+            if let Some(part) = members.get(key)
+                && !self.takes(part, depth)?
+            {
+                return Some(false);
+            }
+        }
+        is_known.then_some(true)
+    }
+
+    /// How many parts take `null`, and of how many that is unknown.
+    fn takers(&mut self, parts: &[Value], depth: usize) -> Option<(usize, usize)> {
+        let (mut takers, mut unknown) = (0, 0);
+        for part in parts {
+            match self.takes(part, depth) {
+                Some(fits) => takers += usize::from(fits),
+                None if *self.left == 0 => return None,
+                None => unknown += 1,
+            }
+        }
+        Some((takers, unknown))
+    }
+
+    fn charge(&mut self, count: usize) -> Option<()> {
+        let left = self.left.checked_sub(count);
+        *self.left = left.unwrap_or(0);
+        left.map(drop)
+    }
 }
 
 fn own_words_take_null(members: &Map<String, Value>) -> bool {

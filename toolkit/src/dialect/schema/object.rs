@@ -1,7 +1,7 @@
 //! Objects in a few keywords.
 
 use super::document::names;
-use super::null::{NULL_IS_ABSENT, nullable, takes_null};
+use super::null::{NULL_IS_ABSENT, nullable};
 use super::union::OF_SOME;
 use super::{Rewriter, words};
 use serde_json::{Map, Value, json};
@@ -72,14 +72,18 @@ impl Rewriter<'_> {
             // Nothing fits it, so it is never there.
             let Some(mut property_written) = self.flat(property) else { continue };
             let is_optional = !required.contains(name.as_str());
-            let takes_null = takes_null(property, self.document, 0);
-            if is_optional && takes_null && (minds_presence.is_some() || of_some.contains(name.as_str())) {
+            let takes_null = if is_optional { self.takes_null(property) } else { Some(false) };
+            if takes_null.is_none() {
+                let why = format!("it cannot be told whether `{name}`, which may be absent, may be `null`");
+                self.refuse(part, "properties", &why);
+            }
+            if takes_null == Some(true) && (minds_presence.is_some() || of_some.contains(name.as_str())) {
                 let why = format!(
                     "`{name}` may be absent or `null`, which are not the same here, and a strict schema has `null` for both"
                 );
                 self.refuse(part, minds_presence.unwrap_or(&"properties"), &why);
             }
-            if is_optional && !takes_null {
+            if is_optional && takes_null == Some(false) {
                 property_written = nullable(property_written);
                 if let Some(members) = property_written.as_object_mut() {
                     members.insert(NULL_IS_ABSENT.into(), true.into());

@@ -56,7 +56,8 @@ impl Profile {
 
 /// Functions of OpenAI that are not strict take any JSON Schema, but `oneOf` (Responses), lists without `items`, and at the root all
 /// but an object: by what its interface answers to others. Many other servers speak this dialect, and make a grammar of a schema:
-/// llama.cpp, and who builds on llguidance or xgrammar. They refuse the whole request for a keyword that they do not know.
+/// llama.cpp, and who builds on llguidance or xgrammar. They refuse the whole request for a keyword that they do not know. Patterns
+/// stay as they are, unless they look around: an engine that wants them anchored by `^` and `$`, as llama.cpp does, refuses others.
 static OPENAI: Profile = Profile {
     writing: Writing::Whole { for_grammars: true },
     keeps: &[],

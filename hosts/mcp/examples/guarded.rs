@@ -2,7 +2,7 @@
 //! whoever opens what it is sent to is let in at once. The tool `sum` wants leave of its own. POST
 //! `/revoke` takes the tokens back that it gave, and `/revoke?all` what one gets new ones for, too; `/revoke?clients` forgets who was registered.
 //! POST `/move` lets it name another place to get tokens at, `/elsewhere/token`, and GET `/elsewhere` tells how often somebody asked there.
-//! POST `/forge` lets it name a description of its own making, in the name of who decides. POST `/slow` lets each further token take half a second. With `guarded secret`, each who registers gets a secret, without which they get no token.
+//! POST `/brief` lets further tokens last for a second, with none after them. POST `/forge` lets it name a description of its own making, in the name of who decides. POST `/slow` lets each further token take half a second. With `guarded secret`, each who registers gets a secret, without which they get no token.
 
 #![expect(clippy::print_stdout, reason = "who starts it reads its address")]
 
@@ -52,6 +52,7 @@ struct Given {
     has_moved: bool,
     forges: bool,
     is_slow: bool,
+    is_brief: bool,
     asked_elsewhere: u32,
 }
 
@@ -198,6 +199,12 @@ impl Guarded {
             _ => return refused("unsupported_grant_type"),
         };
         let (token, refresh) = (secret(), secret());
+        if given.is_brief {
+            let token =
+                json!({"access_token": token, "token_type": "Bearer", "expires_in": 1, "scope": scope});
+            given.tokens.insert(token["access_token"].as_str().unwrap_or_default().to_owned(), scope);
+            return answer(StatusCode::OK, &token);
+        }
         given.tokens.insert(token.clone(), scope.clone());
         given.refresh.insert(refresh.clone(), scope.clone());
         answer(
@@ -259,6 +266,10 @@ impl Guarded {
                     tokio::time::sleep(std::time::Duration::from_millis(500)).await;
                 }
                 answer
+            }
+            (&Method::POST, "/brief") => {
+                self.given().is_brief = true;
+                answer(StatusCode::OK, &Value::Null)
             }
             (&Method::POST, "/slow") => {
                 self.given().is_slow = true;

@@ -382,6 +382,23 @@ async fn without_a_directory_one_is_signed_in_as_long_as_the_process_runs() {
 }
 
 #[tokio::test]
+async fn what_is_over_and_has_no_successor_is_signed_in_for_again() {
+    let guarded = Guarded::start();
+    let person = Arc::new(Person::default());
+    let host = host(&guarded, &person);
+    host.servers.start(&host.toolkit).await;
+    guarded.revoke("?all").await;
+    guarded.post("/brief").await;
+    for count in 2..4 {
+        assert_eq!(host.call("guarded__echo", json!({"message": "1"})).await.text(), "1");
+        assert_eq!(person.0.load(Ordering::SeqCst), count);
+        tokio::time::sleep(Duration::from_millis(1_200)).await;
+        guarded.revoke("").await;
+    }
+    host.servers.stop().await;
+}
+
+#[tokio::test]
 async fn a_call_that_is_cancelled_while_a_token_is_renewed_loses_nothing() {
     let guarded = Guarded::start();
     let person = Arc::new(Person::default());

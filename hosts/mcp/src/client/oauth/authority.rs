@@ -77,6 +77,21 @@ enum By {
     Unsaid,
 }
 
+/// What there is to send a request with.
+#[derive(Default)]
+pub(super) struct Token {
+    /// The token, where one may still be good.
+    pub(super) usable: Option<String>,
+    /// The one that is kept, good or not.
+    pub(super) kept: Option<String>,
+}
+
+impl Token {
+    fn usable(token: String) -> Self {
+        Self { usable: Some(token.clone()), kept: Some(token) }
+    }
+}
+
 /// What came of asking a person.
 #[derive(Default)]
 pub(super) struct Asked {
@@ -139,10 +154,7 @@ impl Authority {
 
     /// The token to send a request with, if there is one; another than the one that was refused. A request that is cancelled
     /// meanwhile does not take it along: what gets the next token is often good once.
-    pub(super) async fn token(
-        self: &Arc<Self>,
-        refused: Option<String>,
-    ) -> Result<Option<String>, AuthError> {
+    pub(super) async fn token(self: &Arc<Self>, refused: Option<String>) -> Result<Token, AuthError> {
         let authority = Arc::clone(self);
         let found = tokio::spawn(async move { authority.current(refused.as_deref()).await }).await;
         found.unwrap_or_else(|error| Err(AuthError::InternalError(error.to_string())))
@@ -153,20 +165,21 @@ impl Authority {
         self.store.kept().await.ok().flatten()?.token()
     }
 
-    async fn current(&self, refused: Option<&str>) -> Result<Option<String>, AuthError> {
+    async fn current(&self, refused: Option<&str>) -> Result<Token, AuthError> {
         if self.is_anew.load(Ordering::Acquire) {
-            return Ok(None);
+            return Ok(Token::default());
         }
         let mut renews = self.renews.lock().await;
-        let Some(kept) = self.store.kept().await? else { return Ok(None) };
-        let Some(token) = kept.token() else { return Ok(None) };
+        let Some(kept) = self.store.kept().await? else { return Ok(Token::default()) };
+        let Some(token) = kept.token() else { return Ok(Token::default()) };
         match refused {
             // Another one got it meanwhile.
-            Some(refused) if refused != token => return Ok(Some(token)),
+            Some(refused) if refused != token => return Ok(Token::usable(token)),
             // Who decides need not be there for that.
-            None if !kept.is_over(NEARLY) => return Ok(Some(token)),
+            None if !kept.is_over(NEARLY) => return Ok(Token::usable(token)),
             _ => {}
         }
+        let none = || Ok(Token { usable: None, kept: Some(token.clone()) });
         let by = match &*renews {
             Some(of) if of.is_of(&kept) => of,
             _ => renews.insert(self.renewing(&kept).await?),
@@ -176,12 +189,12 @@ impl Authority {
             (By::Manager(manager), Some(_)) => {
                 manager.refresh_token().await.map(|got| got.access_token().secret().clone())
             }
-            (By::Unsaid, None) => Ok(token),
-            (By::Unsaid, Some(_)) | (By::Nobody, _) => return Ok(None),
+            (By::Unsaid, None) => Ok(token.clone()),
+            (By::Unsaid, Some(_)) | (By::Nobody, _) => return none(),
         };
         match found {
-            Ok(token) => Ok(Some(token)),
-            Err(AuthError::AuthorizationRequired | AuthError::TokenRefreshRejected(_)) => Ok(None),
+            Ok(token) => Ok(Token::usable(token)),
+            Err(AuthError::AuthorizationRequired | AuthError::TokenRefreshRejected(_)) => none(),
             Err(error) => Err(error),
         }
     }
@@ -244,18 +257,17 @@ impl Authority {
     }
 
     /// Gets a token that this refusal does not hold for, and tells whether somebody had to sign in for that: of several requests that
-    /// are refused at once, one does.
+    /// are refused at once, one does. `seen` is what was kept then.
     pub(super) async fn signed_in(
         &self,
         challenge: &Challenge,
-        refused: Option<&str>,
+        seen: Option<&str>,
         round: u32,
     ) -> Result<bool, String> {
         let mut asked = self.asked.lock().await;
         let is_anew = self.is_anew.load(Ordering::Acquire);
         // Another one did meanwhile, here or in another process.
-        if self.round() != round || !is_anew && self.kept().await.is_some_and(|kept| Some(&*kept) != refused)
-        {
+        if self.round() != round || !is_anew && self.kept().await.is_some_and(|kept| Some(&*kept) != seen) {
             return Ok(false);
         }
         if let Some((at, why)) = &asked.failed

@@ -1,6 +1,6 @@
 //! What sends requests, and signs in where one is refused for want of it.
 
-use super::authority::{Authority, MOST_IN_VAIN};
+use super::authority::{Authority, MOST_IN_VAIN, Token};
 use futures_util::stream::BoxStream;
 use http::{HeaderName, HeaderValue};
 use rmcp::model::ClientJsonRpcMessage;
@@ -57,8 +57,8 @@ impl SignedIn {
         let mut signed_in = 0;
         for _ in 0..MOST_TRIES {
             let round = self.authority.round();
-            let mut sent = None;
-            let error = match self.once(&request, &mut sent).await {
+            let mut seen = None;
+            let error = match self.once(&request, &mut seen).await {
                 Ok(answer) => return Ok(answer),
                 Err(error) => error,
             };
@@ -73,7 +73,7 @@ impl SignedIn {
             let (authority, ended) = (Arc::clone(&self.authority), self.ended.clone());
             let signing_in = tokio::spawn(async move {
                 tokio::select! {
-                    signed_in = authority.signed_in(&challenge, sent.as_deref(), round) => signed_in,
+                    signed_in = authority.signed_in(&challenge, seen.as_deref(), round) => signed_in,
                     () = ended.cancelled() => Err("the connection ended".to_owned()),
                 }
             });
@@ -83,26 +83,25 @@ impl SignedIn {
         Err(Failure::Auth(self.authority.in_vain().await))
     }
 
-    /// Sends a request with the token that is kept; where that is refused, with its successor.
+    /// Sends a request with the token that is kept; where that is refused, with its successor. `seen` becomes what is kept, then.
     async fn once<T, F>(
         &self,
         request: &impl Fn(Option<String>) -> F,
-        sent: &mut Option<String>,
+        seen: &mut Option<String>,
     ) -> Result<T, Failure>
     where
         F: Future<Output = Result<T, Failure>>,
     {
-        let token = self.authority.token(None).await?;
-        sent.clone_from(&token);
+        let Token { usable: token, kept } = self.authority.token(None).await?;
+        *seen = kept;
         match request(token.clone()).await {
             Err(StreamableHttpError::AuthRequired(challenge)) if token.is_some() => {
-                match self.authority.token(token).await? {
-                    None => Err(StreamableHttpError::AuthRequired(challenge)),
-                    successor => {
-                        sent.clone_from(&successor);
-                        request(successor).await
-                    }
+                let Token { usable: successor, kept } = self.authority.token(token).await?;
+                *seen = kept;
+                if successor.is_none() {
+                    return Err(StreamableHttpError::AuthRequired(challenge));
                 }
+                request(successor).await
             }
             answer => answer,
         }

@@ -13,7 +13,7 @@ use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -49,10 +49,8 @@ struct Given {
     codes: HashMap<String, Code>,
     tokens: HashMap<String, String>,
     refresh: HashMap<String, String>,
-    has_moved: bool,
-    forges: bool,
-    is_slow: bool,
-    is_brief: bool,
+    /// What it was told to do: `/move`, `/forge`, `/slow`, `/brief`.
+    told: HashSet<String>,
     asked_elsewhere: u32,
 }
 
@@ -111,12 +109,9 @@ fn secret() -> String {
 impl Guarded {
     fn metadata(&self, path: &str) -> Option<Value> {
         let url = &self.url;
-        let (has_moved, forges) = {
-            let given = self.given();
-            (given.has_moved, given.forges)
-        };
-        let tokens = if has_moved || path.ends_with("forged") { "elsewhere/token" } else { "token" };
-        let decides = if forges { format!("{url}/.well-known/forged") } else { url.clone() };
+        let tokens =
+            if self.is_told("move") || path.ends_with("forged") { "elsewhere/token" } else { "token" };
+        let decides = if self.is_told("forge") { format!("{url}/.well-known/forged") } else { url.clone() };
         let methods = if self.gives_secrets { "client_secret_basic" } else { "none" };
         match path {
             "/.well-known/oauth-protected-resource/mcp" => Some(json!({
@@ -199,7 +194,7 @@ impl Guarded {
             _ => return refused("unsupported_grant_type"),
         };
         let (token, refresh) = (secret(), secret());
-        if given.is_brief {
+        if given.told.contains("brief") {
             let token =
                 json!({"access_token": token, "token_type": "Bearer", "expires_in": 1, "scope": scope});
             given.tokens.insert(token["access_token"].as_str().unwrap_or_default().to_owned(), scope);
@@ -238,6 +233,10 @@ impl Guarded {
         Some(refused)
     }
 
+    fn is_told(&self, what: &str) -> bool {
+        self.given().told.contains(what)
+    }
+
     fn given(&self) -> std::sync::MutexGuard<'_, Given> {
         self.given.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -261,31 +260,19 @@ impl Guarded {
             (&Method::GET, "/authorize") => self.authorize(query),
             (&Method::POST, "/token") => {
                 let answer = self.token(basic(&parts.headers), &body);
-                if self.given().is_slow {
+                if self.is_told("slow") {
                     // What was asked for is given already.
                     tokio::time::sleep(std::time::Duration::from_millis(500)).await;
                 }
                 answer
-            }
-            (&Method::POST, "/brief") => {
-                self.given().is_brief = true;
-                answer(StatusCode::OK, &Value::Null)
-            }
-            (&Method::POST, "/slow") => {
-                self.given().is_slow = true;
-                answer(StatusCode::OK, &Value::Null)
             }
             (&Method::POST, "/elsewhere/token") => {
                 self.given().asked_elsewhere += 1;
                 refused("invalid_grant")
             }
             (&Method::GET, "/elsewhere") => answer(StatusCode::OK, &json!(self.given().asked_elsewhere)),
-            (&Method::POST, "/forge") => {
-                self.given().forges = true;
-                answer(StatusCode::OK, &Value::Null)
-            }
-            (&Method::POST, "/move") => {
-                self.given().has_moved = true;
+            (&Method::POST, path @ ("/brief" | "/forge" | "/move" | "/slow")) => {
+                self.given().told.insert(path[1..].to_owned());
                 answer(StatusCode::OK, &Value::Null)
             }
             (&Method::POST, "/revoke") => {

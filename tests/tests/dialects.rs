@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
-#[path = "../../toolkit/tests/dialects/random.rs"]
+#[path = "../../toolkit/tests/it/dialects/random.rs"]
 mod random;
 
 use random::{Flavour, Random};

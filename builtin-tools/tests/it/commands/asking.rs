@@ -1,0 +1,239 @@
+//! Which commands run, which are asked about, and which never run.
+
+use crate::commands::house::House;
+use serde_json::{Value, json};
+use toolkit::{Answer, AskDetail, PendingAsk, Question, ToolErrorKind};
+
+#[derive(Debug, PartialEq, Eq)]
+enum Becomes {
+    Runs,
+    Asked,
+    Denied,
+}
+
+async fn becomes(config: &Value, command: &str) -> Becomes {
+    let house = House::with(config.clone(), |_| Answer::deny_saying("asked")).await;
+    std::fs::create_dir(house.path("folder")).unwrap();
+    let result = house.exec(command).await;
+    match (house.asked().len(), result.error()) {
+        (1, Some(error)) if error.kind() == ToolErrorKind::Denied => Becomes::Asked,
+        (0, Some(error)) if error.kind() == ToolErrorKind::Denied => Becomes::Denied,
+        (0, _) => Becomes::Runs,
+        other => panic!("{command}: {other:?}"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_becomes_of_commands() {
+    let plain = json!({});
+    let allows = |pattern: &str| json!({ "permission": { "exec": [{ "match": pattern, "do": "allow" }] } });
+    let edits = |rules: Value| json!({ "permission": { "edit": rules } });
+    let both = |pattern: &str| json!({ "permission": { "exec": [{ "match": pattern, "do": "allow" }], "edit": "allow" } });
+    let of = |settings: Value| json!({ "tools": { "exec": settings } });
+    for (config, command, expected) in [
+        (plain.clone(), "cat a.txt | grep one", Becomes::Runs),
+        (plain.clone(), "ls -la > /dev/null && pwd", Becomes::Runs),
+        (plain.clone(), "cat .env", Becomes::Asked),
+        (plain.clone(), "grep -r one .", Becomes::Asked),
+        (plain.clone(), "cat /etc/hostname", Becomes::Asked),
+        (plain.clone(), "touch x", Becomes::Asked),
+        (plain.clone(), "echo x > x", Becomes::Asked),
+        (plain.clone(), "sudo ls", Becomes::Denied),
+        (plain.clone(), "ls; shutdown now", Becomes::Denied),
+        (plain.clone(), "echo x > /dev/sda", Becomes::Denied),
+        // Rules speak of simple commands, and lift nothing but what a program does as such.
+        (allows("mkfifo *"), "mkfifo x", Becomes::Asked),
+        (allows("make"), "make", Becomes::Asked),
+        (allows("make *"), "make all", Becomes::Runs),
+        (allows("make *"), "make all; touch x", Becomes::Asked),
+        (allows("make *"), "make all > ../x", Becomes::Asked),
+        (allows("make *"), "./make all", Becomes::Asked),
+        (allows("*"), "bash -c 'make all'", Becomes::Runs),
+        (allows("*"), "python3 x.py", Becomes::Asked),
+        (allows("*"), "cat .env", Becomes::Asked),
+        (allows("*"), "rm -rf /", Becomes::Denied),
+        (json!({ "permission": { "exec": "allow" } }), "make all", Becomes::Asked),
+        // Files are written as the file tools write them: what they may without a question, a command may that is allowed by itself.
+        (edits(json!("allow")), "echo x > x", Becomes::Runs),
+        (edits(json!("allow")), "echo x > a.txt; cat a.txt > folder/x", Becomes::Runs),
+        (edits(json!("allow")), "touch x", Becomes::Asked),
+        (edits(json!("allow")), "echo x > .git/config", Becomes::Asked),
+        (edits(json!("allow")), "echo x > ../x", Becomes::Asked),
+        (edits(json!("allow")), "cat .env > x", Becomes::Asked),
+        (edits(json!("allow")), "echo x > x; git status", Becomes::Asked),
+        (edits(json!("allow")), "echo x > $UNKNOWN", Becomes::Asked),
+        (
+            edits(json!([{ "match": "*", "do": "allow" }, { "match": "a.txt", "do": "deny" }])),
+            "echo x > a.txt",
+            Becomes::Denied,
+        ),
+        (
+            edits(json!([{ "match": "*", "do": "allow" }, { "match": "a.txt", "do": "ask" }])),
+            "echo x > a.txt",
+            Becomes::Asked,
+        ),
+        (both("touch *"), "touch x", Becomes::Runs),
+        (both("touch *"), "touch x a.txt .git/config", Becomes::Asked),
+        (both("cp *"), "cp a.txt b.txt", Becomes::Runs),
+        // What is below a directory may have rules of its own.
+        (both("mv *"), "mv folder other", Becomes::Asked),
+        (both("cp *"), "cp -r folder other", Becomes::Asked),
+        (json!({ "permission": { "exec": "deny" } }), "ls", Becomes::Denied),
+        (
+            json!({ "permission": { "exec": [{ "match": "ls*", "do": "deny" }] } }),
+            "pwd; /bin/ls -l",
+            Becomes::Denied,
+        ),
+        (json!({ "permission": { "exec": [{ "match": "ls*", "do": "ask" }] } }), "ls", Becomes::Asked),
+        (
+            json!({ "permission": { "read": [{ "match": "a.txt", "do": "deny" }] } }),
+            "cat a.txt",
+            Becomes::Denied,
+        ),
+        (
+            json!({ "permission": { "read": [{ "match": "a.txt", "do": "deny" }] } }),
+            "cat *.txt",
+            Becomes::Denied,
+        ),
+        (of(json!({ "ask": "off" })), "make", Becomes::Denied),
+        (of(json!({ "ask": "off" })), "ls", Becomes::Runs),
+        (of(json!({ "ask": "always" })), "ls", Becomes::Asked),
+        (of(json!({ "security": "deny" })), "make", Becomes::Denied),
+        (of(json!({ "security": "deny" })), "ls", Becomes::Runs),
+        (of(json!({ "safeBins": ["make"] })), "make all", Becomes::Runs),
+        (of(json!({ "safeBins": ["make"] })), "make all a.txt", Becomes::Asked),
+        (of(json!({ "safeBins": ["make"] })), "make all -fa.txt", Becomes::Asked),
+        (of(json!({ "safeBins": ["make"] })), "make all /x", Becomes::Asked),
+        (of(json!({ "safeBins": ["python3"] })), "python3 -c 1", Becomes::Asked),
+        (of(json!({ "dangerousCommandWhitelist": ["rm -rf build*"] })), "rm -rf build", Becomes::Runs),
+        (
+            of(json!({ "dangerousCommandWhitelist": ["rm -rf build*"] })),
+            "rm -rf build; touch x",
+            Becomes::Asked,
+        ),
+        (of(json!({ "dangerousCommandWhitelist": ["rm -rf build*"] })), "rm -rf build ../x", Becomes::Asked),
+        (of(json!({ "dangerousCommandWhitelist": ["rm -rf*"] })), "rm -rf /", Becomes::Denied),
+    ] {
+        assert_eq!(becomes(&config, command).await, expected, "{command} where {config}");
+    }
+}
+
+fn details(ask: &PendingAsk) -> (String, String, Option<String>) {
+    let Question::Approve(ask) = ask.question() else { panic!("{ask:?}") };
+    let texts = ask.details.iter().map(|detail| match detail {
+        AskDetail::Text { label, value } => format!("{label}: {value}\n"),
+        AskDetail::Path { path, .. } => format!("path {path}\n"),
+        AskDetail::Command { command, .. } => format!("command {command}\n"),
+        other => format!("{other:?}\n"),
+    });
+    (ask.title.clone(), texts.collect(), ask.claim.clone())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_shows_what_will_really_happen() {
+    let house = House::new(json!({})).await;
+    let arguments = json!({
+        "command": "rm -rf x; cat .env", "description": "Lists files", "env": { "FOO": "bar" }, "stdin": "y\n",
+    });
+    house.call("exec", arguments).await;
+    let asked = house.asked();
+    assert_eq!(asked.len(), 1, "one command is one question");
+    let (title, details, claim) = details(&asked[0]);
+    assert_eq!((title.as_str(), claim.as_deref()), ("rm -rf x; cat .env", Some("Lists files")));
+    for part in [
+        "command rm -rf x; cat .env\n",
+        "rm -rf x: ",
+        "cat .env",
+        "FOO=bar",
+        "its input: y",
+        "warning: ",
+        "runs in: ",
+    ] {
+        assert!(details.contains(part), "{part} is not in {details}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_allowed_is_not_asked_again_and_nothing_more_is_allowed() {
+    let house = House::with(json!({}), |_| Answer::allow_for_session()).await;
+    for (command, asked) in [
+        ("make all", 1),
+        ("make all", 0),
+        ("make other", 1),
+        ("make all X=1", 0),
+        ("make other && ls; make all", 0),
+        ("make other > log", 1),
+        ("make other > log", 0),
+        ("make all > log", 1),
+        ("make all '*' > log2", 1),
+        ("touch x", 1),
+        ("touch x", 0),
+        ("touch y", 1),
+        ("python3 -c 1", 1),
+        ("python3 -c 1", 0),
+        ("python3 -c 2", 1),
+    ] {
+        house.exec(command).await;
+        assert_eq!(house.asked().len(), asked, "{command}");
+    }
+    // The same command elsewhere, or with something else to read, is another.
+    house.call("exec", json!({ "command": "python3 -", "stdin": "1" })).await;
+    assert_eq!(house.asked().len(), 1);
+    house.call("exec", json!({ "command": "python3 -", "stdin": "2" })).await;
+    assert_eq!(house.asked().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_changes_while_somebody_is_asked_is_asked_anew() {
+    let house = House::with(json!({}), |ask| {
+        // The person takes their time, and somebody puts a key there.
+        if let Some(AskDetail::Command { cwd: Some(cwd), .. }) = ask.details.first() {
+            std::fs::write(std::path::Path::new(cwd).join("z.pem"), "key").unwrap();
+        }
+        Answer::allow()
+    })
+    .await;
+    let result = house.exec("touch x; cat *").await;
+    assert!(!result.is_error(), "{}", result.text());
+    let asked = house.asked();
+    assert_eq!(asked.len(), 2, "{asked:?}");
+    assert!(!details(&asked[0]).1.contains("z.pem") && details(&asked[1]).1.contains("z.pem"), "{asked:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn where_a_command_runs_is_a_part_of_the_one_question() {
+    let house = House::new(json!({})).await;
+    let outside = tempfile::tempdir().unwrap();
+    let outside = outside.path().canonicalize().unwrap();
+    for (command, says) in [("pwd", outside.to_str().unwrap()), ("touch there; ls", "there")] {
+        let result = house.call("exec", json!({ "command": command, "workdir": outside })).await;
+        assert!(result.text().starts_with(says), "{command}: {}", result.text());
+        let asked = house.asked();
+        assert_eq!(asked.len(), 1, "{command}: {asked:?}");
+        assert!(format!("{asked:?}").contains(outside.to_str().unwrap()), "{asked:?}");
+    }
+    let nowhere = outside.join("nowhere");
+    let result = house.call("exec", json!({ "command": "pwd", "workdir": nowhere })).await;
+    assert!(result.is_error() && house.asked().len() == 1, "{}", result.text());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_system_cannot_hand_to_a_shell_is_said_before_anybody_is_asked() {
+    let house = House::new(json!({})).await;
+    let of = |bytes: usize| format!("touch x #{}", "😀".repeat((bytes - 9) / 4));
+    let longest = format!("{}{}", of(131_069), "é");
+    assert_eq!(longest.len(), 131_071);
+    let result = house.exec(&longest).await;
+    assert!(!result.is_error() && house.asked().len() == 1, "{}", result.text());
+    let long = json!({ "command": "touch y", "env": { "LONG": "x".repeat(131_067) } });
+    for (arguments, says) in [
+        (json!({ "command": longest + "!" }), "the command is 131072 bytes long"),
+        (json!({ "command": of(65_009 * 4) }), "write it to a script"),
+        (long, "the variable LONG with its value is 131072 bytes long"),
+    ] {
+        let result = house.call("exec", arguments).await;
+        assert_eq!(result.error().unwrap().kind(), ToolErrorKind::InvalidArguments, "{}", result.text());
+        assert!(result.text().contains(says) && result.text().contains("131071"), "{}", result.text());
+        assert!(house.asked().is_empty());
+    }
+}

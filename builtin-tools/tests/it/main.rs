@@ -1,0 +1,19 @@
+//! Integration tests of this crate, in one program: each module is one subject.
+
+mod apply_patch;
+mod commands;
+mod config;
+mod edit;
+mod edit_arguments;
+mod edit_while_asked;
+mod hard_links;
+mod hosts;
+mod lint;
+mod listing;
+mod patch_asked;
+mod patch_faults;
+mod patch_modes;
+mod patch_taken_back;
+mod plugin_skills;
+mod reserved;
+mod ripgrep;

@@ -1,0 +1,122 @@
+//! Why a tool is there for a caller: `explain`.
+
+use crate::fixture;
+
+use fixture::fixture;
+use serde_json::json;
+
+#[test]
+fn the_layer_that_denies_is_printed_with_the_line_of_its_rule() {
+    let run = fixture(["explain", "tool", "repeat", "--agent", "kid"]);
+    assert_eq!((run.code, run.err.as_str()), (5, ""), "{run:?}");
+    assert_eq!(
+        run.out,
+        "repeat is not there for this caller: denied by the rules of agent `kid`.\n\
+         \n\
+         silent  the profile: there is none, and the default one, `full`, has every tool\n\
+         silent  the rules of the provider: it is not known which provider calls\n\
+         silent  the global lists: it says nothing of it\n\
+         denies  the rules of agent `kid`: `mirror` is in its deny list (/agents/kid/tools/deny/0 at toolkit.json5:3:30)\n\
+         silent  the rules of the channel: the call comes in by no channel\n\
+         silent  the rules of the sandbox: the caller is in none\n\
+         silent  the rules of sub-agents: the caller is none\n"
+    );
+}
+
+#[test]
+fn each_option_of_the_caller_chooses_its_layer() {
+    for (options, expected) in [
+        (&[][..], 0),
+        (&["--agent", "kid"], 0),
+        (&["--sandboxed"], 5),
+        (&["--depth", "1"], 0),
+        (&["--provider", "acme"], 5),
+        (&["--model", "acme/large"], 5),
+        (&["--model", "large"], 0),
+    ] {
+        let run = fixture(["explain", "tool", "greet"].iter().chain(options));
+        assert_eq!(run.code, expected, "{options:?}: {run:?}");
+    }
+    assert_eq!(fixture(["--depth", "2", "explain", "tool", "place"]).code, 5);
+    let listed = fixture(["list", "--sandboxed", "--agent", "kid"]).ok();
+    assert!(
+        listed.contains("place ") && !listed.contains("repeat ") && !listed.contains("greet "),
+        "{listed}"
+    );
+}
+
+#[test]
+fn json_has_the_same() {
+    let run = fixture(["explain", "tool", "mirror", "--agent", "kid", "-o", "json"]);
+    assert_eq!(run.code, 5, "{run:?}");
+    let page: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+    assert_eq!((&page["tool"], &page["exists"]), (&json!("repeat"), &json!(false)));
+    assert_eq!(
+        page["layers"][3],
+        json!({
+            "layer": "the rules of agent `kid`",
+            "verdict": "denies",
+            "reason": "`mirror` is in its deny list",
+            "rule": { "entry": "mirror", "pointer": "/agents/kid/tools/deny/0", "origin": "toolkit.json5:3:30" },
+        })
+    );
+    assert_eq!(page["layers"].as_array().unwrap().len(), 7);
+}
+
+#[test]
+fn a_tool_that_is_not_known_is_told_as_everywhere() {
+    assert!(fixture(["explain", "tool", "graet"]).fails(3).contains("did you mean `greet`?"));
+    assert!(fixture(["explain", "greet"]).fails(2).contains("`greet` is a tool, not a subcommand"));
+}
+
+/// A name that lists can use without the tool being there: judged, with the line that denies it.
+#[cfg(feature = "fs")]
+#[test]
+fn a_tool_that_is_not_linked_is_judged_by_its_name() {
+    let user = tempfile::tempdir().unwrap();
+    std::fs::write(
+        user.path().join("toolkit.json5"),
+        "{\n  agents: {\n    kid: { tools: { deny: ['bash', 'nodez', 'nodes'] } },\n  },\n}\n",
+    )
+    .unwrap();
+    let run = |args: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_toolkit"));
+        command.args(args).current_dir(user.path()).env("TOOLKIT_CONFIG_DIR", user.path());
+        fixture::finish(command.env("TOOLKIT_DATA_DIR", user.path().join("data")))
+    };
+    let place = user.path().join("toolkit.json5");
+    let kid = run(&["explain", "tool", "exec", "--agent", "kid"]);
+    assert_eq!(kid.code, 5, "{kid:?}");
+    let denies = format!(
+        "\ndenies  the rules of agent `kid`: `bash` is in its deny list (/agents/kid/tools/deny/0 at {}:3:28)\n",
+        place.display()
+    );
+    assert!(kid.out.contains(&denies), "{denies}{}", kid.out);
+
+    // Of a name that nobody knows, all of it.
+    let kid = run(&["explain", "tool", "nodez", "--agent", "kid"]);
+    // Told to everybody: who mistyped it would think that it is denied.
+    let warned = |err: &str| {
+        err.starts_with("warning: no tool or plugin has the name `nodez` (/agents/kid/tools/deny/1)")
+            && err.lines().count() == 1
+    };
+    assert!(kid.code == 5 && warned(&kid.err), "{kid:?}");
+    assert_eq!(
+        kid.out.lines().next().unwrap(),
+        "nodez is not linked into this program; for this caller that name is denied by the rules of agent `kid`."
+    );
+    let json = run(&["explain", "tool", "nodez", "--agent", "kid", "-o", "json"]);
+    let page: serde_json::Value = serde_json::from_str(&json.out).unwrap();
+    assert_eq!((&page["exists"], &page["present"]), (&json!(false), &json!(false)));
+
+    // Nobody else is denied it, and there is none all the same.
+    let anybody = run(&["explain", "tool", "sessions_spawn"]);
+    assert!(anybody.code == 3 && warned(&anybody.err), "{anybody:?}");
+    assert!(anybody.out.starts_with(
+        "sessions_spawn is not linked into this program; for this caller nothing in the policy denies that name.\n\nsilent"
+    ));
+    // A tool that is to come is no mistake in a list.
+    let nodes = run(&["explain", "tool", "nodes"]);
+    assert!(nodes.code == 3 && nodes.out.starts_with("nodes is not linked into this program;"), "{nodes:?}");
+    assert!(run(&["explain", "tool", "nodez"]).fails(3).contains("there is no tool `nodez`"));
+}

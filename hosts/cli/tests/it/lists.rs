@@ -1,0 +1,171 @@
+//! What the command says about tools: `list`, `describe`, `schema`, `completions`, help.
+
+use crate::fixture;
+
+use fixture::fixture;
+use serde_json::{Value, json};
+
+#[test]
+fn lists() {
+    let list = fixture(["list"]).ok();
+    for line in [
+        "greet text,people Writes a greeting.",
+        "repeat mirror Repeats its arguments as JSON.",
+        "whoami (deprecated) Tells who calls.",
+    ] {
+        let words: Vec<&str> = line.split(' ').collect();
+        let is_it = |other: &str| other.split_whitespace().eq(words.iter().copied());
+        assert!(list.lines().any(is_it), "{line:?} in {list}");
+    }
+    let columns: Vec<Option<usize>> = ["Writes a greeting.", "Tells who calls."]
+        .map(|text| list.lines().find_map(|line| line.find(text)))
+        .into();
+    assert_eq!(columns[0].map(|column| column + "(deprecated) ".len()), columns[1], "{list}");
+    assert!(!list.contains('\u{1b}'), "colours away from a terminal: {list:?}");
+    let names: Vec<&str> = list.lines().filter_map(|line| line.split(' ').next()).collect();
+    assert!(names.is_sorted() && names.contains(&"say"), "{names:?}");
+
+    let group = fixture(["list", "--group", "people"]).ok();
+    assert_eq!(group, "greet  text,people  Writes a greeting.\n");
+    assert!(fixture(["list", "--group", "peolpe"]).fails(2).contains("did you mean `people`?"));
+    assert!(fixture(["list", "--group", "zzz"]).fails(2).contains("there are: "));
+}
+
+#[test]
+fn json_lists_are_definitions() {
+    let schema = fixture(["schema"]).json();
+    assert_eq!(fixture(["list", "-o", "json"]).json(), schema);
+    let names: Vec<&str> =
+        schema.as_array().unwrap().iter().filter_map(|tool| tool["name"].as_str()).collect();
+    assert!(names.is_sorted() && names.contains(&"greet"), "{names:?}");
+
+    let group = fixture(["list", "-o", "json", "--group", "people"]).json();
+    assert_eq!(group.as_array().unwrap().len(), 1);
+
+    let greet = fixture(["schema", "greet"]).json();
+    assert_eq!(group[0], greet);
+    assert_eq!((&greet["name"], &greet["title"]), (&json!("greet"), &json!("Greet somebody")));
+    assert_eq!(greet["inputSchema"]["properties"]["times"]["default"], 1);
+    assert_eq!(greet["annotations"]["idempotentHint"], true);
+    assert_eq!(fixture(["schema", "mirror"]).json()["name"], "repeat");
+    assert!(fixture(["schema", "place"]).json()["outputSchema"].is_object());
+}
+
+#[test]
+fn diagnostics() {
+    let run = fixture(["list", "--diagnostics"]);
+    let hidden = "info: the tool `skill` is left out: it is not there for this caller: there are no skills";
+    assert_eq!((run.code, run.err.as_str()), (0, ""));
+    assert!(run.out.starts_with(hidden) && run.out.lines().count() == 1, "{}", run.out);
+    let told = fixture(["list", "--diagnostics", "-o", "json"]).json();
+    assert_eq!((&told[0]["level"], told.as_array().map(Vec::len)), (&json!("info"), Some(1)), "{told}");
+    let run = fixture(["--set", "tools.deny=['skill']", "list", "--diagnostics"]);
+    assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (0, "", "Nothing to report.\n"));
+}
+
+#[test]
+fn pages() {
+    let page = fixture(["describe", "greet"]).ok();
+    for part in [
+        "greet: Greet somebody\n\nWrites a greeting.\n\nIt knows whom it greets.\n\n",
+        "Groups:     text, people\n",
+        "Permission: talk\n",
+        "Hints:      the same when repeated\n",
+        "Timeout:    5s\n",
+        "Crate:      fixture of toolkit-cli 0.1.0\n",
+        "examples/fixture.rs:",
+        "  name  string, required, 1 to 19 characters, for instance \"Ada\"\n      Whom to greet.\n",
+        "  times  integer, optional, at least 1, default 1\n",
+        "  help  string, optional, default \"Hello\"\n",
+    ] {
+        assert!(page.contains(part), "{part:?} in {page}");
+    }
+    let page = fixture(["describe", "mirror"]).ok();
+    for part in
+        ["repeat\n\n", "Aliases:    mirror\n", "speed  slow|fast, optional", "tags  list of string, optional"]
+    {
+        assert!(page.contains(part), "{part:?} in {page}");
+    }
+    assert!(fixture(["describe", "draw"]).ok().contains("It takes no arguments."));
+    assert!(fixture(["describe", "whoami"]).ok().contains("Deprecated: use nothing"));
+}
+
+#[test]
+fn json_pages() {
+    let page = fixture(["-o", "json", "describe", "greet"]).json();
+    let Value::Object(definition) = fixture(["schema", "greet"]).json() else { panic!("an object") };
+    for (key, value) in definition {
+        assert_eq!(page[&key], value, "{key}");
+    }
+    for (key, expected) in [
+        ("groups", json!(["text", "people"])),
+        ("aliases", json!([])),
+        ("permission", json!("talk")),
+        ("services", json!([])),
+        ("timeoutSeconds", json!(5.0)),
+    ] {
+        assert_eq!(page[key], expected, "{key}");
+    }
+    let location = &page["location"];
+    assert_eq!((&location["crate"], &location["package"]), (&json!("fixture"), &json!("toolkit-cli")));
+    assert!(location["line"].as_u64().is_some_and(|line| line > 1), "{location}");
+}
+
+#[test]
+fn help() {
+    for args in [&["--help"][..], &["-h"], &["help"], &["call", "--help"], &["help", "call"]] {
+        let help = fixture(args).ok();
+        for part in ["Exit codes:", "3    there is no such tool", "--workspace <DIR>", "--output <FORMAT>"] {
+            assert!(help.contains(part), "{args:?}: {part} in {help}");
+        }
+    }
+    let help = fixture(["call", "-h"]).ok();
+    for part in ["Usage: fixture call [OPTIONS] <NAME> [--FLAG <VALUE>]...", "--args <JSON>", "--save <FILE>"]
+    {
+        assert!(help.contains(part), "{part} in {help}");
+    }
+    assert_eq!(fixture(["--version"]).ok(), format!("fixture {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn completions() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = fixture(["completions", shell]).ok();
+        // In fish a flag has no dashes.
+        for part in ["fixture", "describe", "greet", "whoami", "line-count", "diagnostics", "save"] {
+            assert!(script.contains(part), "{shell}: {part}");
+        }
+    }
+}
+
+/// Asks bash for what it would offer at the end of these words.
+#[cfg(unix)]
+#[test]
+fn bash_completes() {
+    use std::process::Command;
+    let offered = |words: &[&str]| {
+        let script = fixture(["completions", "bash"]).ok();
+        let ask = format!(
+            "{script}\nCOMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); _fixture fixture \"${{@: -1}}\" \"${{@: -2:1}}\"; echo \"${{COMPREPLY[*]}}\""
+        );
+        // It may be longer than an argument can be.
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), ask).unwrap();
+        let output = Command::new("bash").arg(file.path()).args(words).output().unwrap();
+        String::from_utf8(output.stdout).unwrap().split_whitespace().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let has = |words: &[&str], expected: &[&str], missing: &[&str]| {
+        let offered = offered(words);
+        for word in expected {
+            assert!(offered.iter().any(|other| other == word), "{words:?}: {word} in {offered:?}");
+        }
+        for word in missing {
+            assert!(!offered.iter().any(|other| other == word), "{words:?}: {word} in {offered:?}");
+        }
+    };
+    has(&["fixture", ""], &["list", "call", "completions"], &["greet"]);
+    has(&["fixture", "call", ""], &["greet", "repeat", "--args", "--workspace"], &["help", "list"]);
+    has(&["fixture", "call", "greet", "--"], &["--name", "--times"], &["--workspace", "--args", "--text"]);
+    has(&["fixture", "call", "repeat", "--speed", ""], &["slow", "fast"], &[]);
+    has(&["fixture", "describe", ""], &["greet", "repeat"], &[]);
+}

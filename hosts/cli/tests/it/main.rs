@@ -1,0 +1,23 @@
+//! Integration tests of this crate, in one program: each module is one subject.
+
+mod call;
+mod commands;
+mod config;
+mod docs;
+mod edits;
+mod explain;
+mod file_tools;
+mod fixture;
+mod flags;
+mod hostile;
+mod lists;
+mod mcp;
+mod mcp_hostile;
+mod mcp_servers;
+mod mcp_sign_in;
+mod new;
+mod outputs;
+mod permission;
+mod search;
+mod signals;
+mod trust;

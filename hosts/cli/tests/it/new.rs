@@ -1,0 +1,252 @@
+//! `new`: which crates it writes, and which it refuses. That they build and pass is tried by `tests/tests/guide.rs`.
+
+#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
+
+use crate::fixture;
+
+use fixture::command;
+use std::fs;
+use std::path::Path;
+
+/// What a run in a directory came to: its exit code, its output and its errors.
+fn run(directory: &Path, arguments: &[&str]) -> (i32, String, String) {
+    let output = command(arguments).current_dir(directory).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+/// The root of this repository.
+fn checkout() -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().parent().unwrap();
+    root.canonicalize().unwrap().to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_plugin_is_written() {
+    let directory = tempfile::tempdir().unwrap();
+    let (code, out, err) = run(directory.path(), &["new", "plugin", "my-plugin2"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    for part in [
+        "Cargo.toml",
+        "LICENSE-APACHE",
+        "LICENSE-MIT",
+        "src/lib.rs",
+        "README.md",
+        ".gitignore",
+        "cd my-plugin2",
+        "cargo test",
+    ] {
+        assert!(out.contains(part), "{part}: {out}");
+    }
+    let read = |file: &str| fs::read_to_string(directory.path().join("my-plugin2").join(file)).unwrap();
+    let manifest = read("Cargo.toml");
+    for line in [
+        "name = \"my-plugin2\"",
+        "toolkit = \"0.1\"",
+        "toolkit = { version = \"0.1\", features = [\"testing\"] }",
+        concat!("rust-version = \"", env!("CARGO_PKG_RUST_VERSION"), "\""),
+    ] {
+        assert!(manifest.lines().any(|other| other == line), "{line}: {manifest}");
+    }
+    let library = read("src/lib.rs");
+    assert!(library.contains("id: \"my-plugin2\"") && library.contains("fn my_plugin2_greet("), "{library}");
+    assert!(library.lines().filter(|line| line.starts_with("#[tool(group = ")).count() == 3, "{library}");
+    assert!(
+        manifest.contains("license = \"MIT OR Apache-2.0\"") && !manifest.contains("[workspace]"),
+        "{manifest}"
+    );
+    assert!(read("LICENSE-MIT").contains("Copyright (c) The authors of my-plugin2"));
+    assert!(read("LICENSE-APACHE").contains("Apache License"));
+    for file in ["Cargo.toml", "src/lib.rs", "README.md"] {
+        assert!(!read(file).contains("{{") || file == "README.md", "{file}: {}", read(file));
+        assert!(!read(file).contains("{{name}}"), "{file}");
+    }
+}
+
+#[test]
+fn a_host_is_written_with_a_checkout_and_a_plugin() {
+    let directory = tempfile::tempdir().unwrap();
+    assert_eq!(run(directory.path(), &["new", "plugin", "greeter"]).0, 0);
+    let arguments = ["new", "host", "desk", "--plugin", "greeter", "--path", &checkout()];
+    let (code, _, err) = run(directory.path(), &arguments);
+    assert_eq!((code, err.as_str()), (0, ""));
+    let manifest = fs::read_to_string(directory.path().join("desk/Cargo.toml")).unwrap();
+    let plugin = directory.path().canonicalize().unwrap().join("greeter");
+    for line in [
+        format!("toolkit = {{ path = \"{}/toolkit\" }}", checkout()),
+        format!(
+            "toolkit-cli = {{ path = \"{}/hosts/cli\", default-features = false, features = [\"fs\", \"runtime\"] }}",
+            checkout()
+        ),
+        format!("greeter = {{ path = \"{}\" }}", plugin.display()),
+    ] {
+        assert!(manifest.lines().any(|other| other == line), "{line}: {manifest}");
+    }
+    let main = fs::read_to_string(directory.path().join("desk/src/main.rs")).unwrap();
+    assert!(main.contains("\ntoolkit::link!(greeter);\n"), "{main}");
+    assert!(!run(directory.path(), &["new", "host", "plain"]).1.is_empty());
+    let main = fs::read_to_string(directory.path().join("plain/src/main.rs")).unwrap();
+    assert!(!main.contains("link!") && !main.contains("{{"), "{main}");
+}
+
+#[test]
+fn names_that_cannot_be() {
+    let directory = tempfile::tempdir().unwrap();
+    let long = "x".repeat(51);
+    for (name, expected) in [
+        ("", "begins with a letter"),
+        ("9lives", "begins with a letter"),
+        ("-x", "unexpected argument"),
+        ("_x", "begins with a letter"),
+        ("My-plugin", "lower-case"),
+        ("my plugin", "lower-case"),
+        ("my.plugin", "lower-case"),
+        ("../x", "lower-case"),
+        ("a/b", "lower-case"),
+        ("grüße", "lower-case"),
+        ("x\n", "lower-case"),
+        ("x-", "one at a time"),
+        ("x--y", "one at a time"),
+        ("x_-y", "one at a time"),
+        (&long, "more than 50"),
+        ("fn", "keep that word"),
+        ("async", "keep that word"),
+        ("test", "keep that word"),
+        ("core", "keep that word"),
+        ("proc-macro", "keep that word"),
+        ("nul", "keep that word"),
+        ("serde-json", "depends on one"),
+        ("tokio", "depends on one"),
+        ("toolkit", "toolkit itself"),
+        ("toolkit-weather", "toolkit itself"),
+        ("builtin-tools", "toolkit itself"),
+        ("memory", "toolkit itself"),
+        ("llm-task", "toolkit itself"),
+        ("read", "core tool"),
+        ("apply-patch", "core tool"),
+        ("apply_patch", "core tool"),
+        ("bash", "core tool"),
+        ("web-search", "core tool"),
+        ("message", "core tool"),
+    ] {
+        let (code, out, err) = run(directory.path(), &["new", "plugin", name]);
+        assert_eq!((code, out.as_str()), (2, ""), "{name:?}: {err}");
+        assert!(err.contains(expected), "{name:?}: {err}");
+    }
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0, "nothing was written");
+    // What only a plugin is mistaken for.
+    assert_eq!(run(directory.path(), &["new", "host", "message"]).0, 0);
+}
+
+#[test]
+fn what_is_there_stays() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::create_dir(directory.path().join("full")).unwrap();
+    fs::write(directory.path().join("full/notes.txt"), "mine").unwrap();
+    let (code, out, err) = run(directory.path(), &["new", "plugin", "full"]);
+    assert_eq!((code, out.as_str()), (1, ""));
+    assert!(err.contains("is there and not empty") && err.contains("Nothing was written"), "{err}");
+    assert_eq!(fs::read_dir(directory.path().join("full")).unwrap().count(), 1);
+    fs::write(directory.path().join("file"), "mine").unwrap();
+    assert_eq!(run(directory.path(), &["new", "host", "file"]).0, 1);
+    assert_eq!(fs::read_to_string(directory.path().join("file")).unwrap(), "mine");
+    fs::create_dir(directory.path().join("empty")).unwrap();
+    assert_eq!(run(directory.path(), &["new", "plugin", "empty"]).0, 0, "an empty one will do");
+    for wrong in
+        [&["--path", "full"][..], &["--path", "nowhere"], &["--plugin", "full"], &["--plugin", "nowhere"]]
+    {
+        let arguments = [&["new", "host", "next"], wrong].concat();
+        let (code, _, err) = run(directory.path(), &arguments);
+        assert_eq!(code, 2, "{wrong:?}: {err}");
+        assert!(!directory.path().join("next").exists(), "{wrong:?}");
+    }
+}
+
+/// What a path holds is no place in a template, whatever it looks like.
+#[test]
+fn paths_are_taken_as_they_are() {
+    let directory = tempfile::tempdir().unwrap();
+    let checkout = directory.path().join("{{plugin}} {{link}} {{name}}");
+    for manifest in ["toolkit/Cargo.toml", "hosts/cli/Cargo.toml"] {
+        let path = checkout.join(manifest);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "").unwrap();
+    }
+    let plugin = directory.path().join("{{toolkit}}");
+    fs::create_dir(&plugin).unwrap();
+    fs::write(plugin.join("Cargo.toml"), "[package]\nname = \"greeter\"\n").unwrap();
+    let arguments = ["new", "host", "desk", "--path", checkout.to_str().unwrap(), "--plugin", "{{toolkit}}"];
+    let (code, _, err) = run(directory.path(), &arguments);
+    assert_eq!((code, err.as_str()), (0, ""));
+    let manifest = fs::read_to_string(directory.path().join("desk/Cargo.toml")).unwrap();
+    let root = directory.path().canonicalize().unwrap();
+    for line in [
+        format!(
+            "toolkit = {{ path = \"{}/{{{{plugin}}}} {{{{link}}}} {{{{name}}}}/toolkit\" }}",
+            root.display()
+        ),
+        format!("greeter = {{ path = \"{}/{{{{toolkit}}}}\" }}", root.display()),
+    ] {
+        assert!(manifest.lines().any(|other| other == line), "{line}: {manifest}");
+    }
+    let main = fs::read_to_string(directory.path().join("desk/src/main.rs")).unwrap();
+    assert_eq!(main.matches("toolkit::link!(greeter);").count(), 1, "{main}");
+}
+
+#[test]
+fn a_host_is_called_otherwise_than_its_plugin() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::create_dir(directory.path().join("plugins")).unwrap();
+    for (crate_name, host, expected) in [
+        ("greeter", "greeter", "take another name for the host"),
+        ("my_greeter", "my-greeter", "take another name for the host"),
+        ("toolkit", "desk", "is no plugin"),
+        ("toolkit-cli", "desk", "is no plugin"),
+    ] {
+        let plugin = directory.path().join("plugins").join(crate_name);
+        fs::create_dir(&plugin).unwrap();
+        fs::write(plugin.join("Cargo.toml"), format!("[package]\nname = \"{crate_name}\"\n")).unwrap();
+        let (code, _, err) =
+            run(directory.path(), &["new", "host", host, "--plugin", plugin.to_str().unwrap()]);
+        assert_eq!(code, 2, "{crate_name}: {err}");
+        assert!(err.contains(expected), "{crate_name}: {err}");
+        assert!(!directory.path().join(host).exists(), "{crate_name}");
+    }
+}
+
+/// cargo builds no crate that stands within a workspace and is no member of it, unless it is one of its own.
+#[test]
+fn a_crate_within_a_workspace_builds() {
+    let directory = tempfile::tempdir().unwrap();
+    let (outer, inner) = (directory.path().join("Cargo.toml"), directory.path().join("crates"));
+    fs::create_dir(&inner).unwrap();
+    // A path that is there, for cargo to read the manifest without a registry.
+    let builds = |at: &Path| {
+        let manifest = at.join("Cargo.toml");
+        let output = std::process::Command::new(env!("CARGO"))
+            .args(["metadata", "--no-deps", "--offline", "--format-version", "1", "--manifest-path"])
+            .arg(manifest)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    for (what, members, is_own) in [
+        ("plugin", "[]", true),
+        ("host", "[]", true),
+        ("plugin", "[\"crates/*\"]", false),
+        ("host", "[\n  \"crates/host2\", # \"crates\"\n]", false),
+    ] {
+        fs::write(&outer, format!("[workspace]\nresolver = \"3\"\nmembers = {members}\n")).unwrap();
+        let name = format!("{what}{}", if is_own { 1 } else { 2 });
+        let (code, out, err) = run(&inner, &["new", what, &name]);
+        assert_eq!((code, err.as_str()), (0, ""));
+        assert_eq!(out.contains("take `[workspace]` out of"), is_own, "{out}");
+        let at = inner.join(&name);
+        assert_eq!(fs::read_to_string(at.join("Cargo.toml")).unwrap().contains("\n[workspace]\n"), is_own);
+        let metadata = builds(&at);
+        let root = if is_own { &at } else { directory.path() }.canonicalize().unwrap();
+        assert!(metadata.contains(&format!("\"workspace_root\":\"{}\"", root.display())), "{metadata}");
+        fs::remove_dir_all(&at).unwrap();
+    }
+}

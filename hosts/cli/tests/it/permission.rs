@@ -1,0 +1,145 @@
+//! What was always allowed on the terminal, and what the command says and does about it.
+#![cfg(unix)]
+
+use crate::fixture;
+
+use fixture::{Run, command, finish, program};
+use serde_json::json;
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use tempfile::TempDir;
+
+struct House {
+    base: TempDir,
+}
+
+impl House {
+    fn new() -> Self {
+        let base = tempfile::tempdir().expect("a directory");
+        for name in ["one", "two"] {
+            fs::create_dir(base.path().join(name)).expect("a workspace");
+        }
+        Self { base }
+    }
+
+    fn data(&self) -> PathBuf {
+        self.base.path().join("data")
+    }
+
+    /// The command in one of the workspaces, away from any terminal.
+    fn run(&self, workspace: &str, args: &[&str]) -> Run {
+        let mut command = Command::new("setsid");
+        command
+            .arg("--wait")
+            .arg(program())
+            .args(args)
+            .current_dir(self.base.path().join(workspace))
+            .env("TOOLKIT_DATA_DIR", self.data())
+            .stdin(Stdio::null());
+        finish(&mut command)
+    }
+
+    /// Calls `deploy` with a terminal, on which a person types an answer; what stood there.
+    fn deploy(&self, workspace: &str, typed: &str) -> String {
+        let call = format!("'{}' call deploy", program().display());
+        let mut terminal = Command::new("script")
+            .args(["--quiet", "--command", &call, "/dev/null"])
+            .current_dir(self.base.path().join(workspace))
+            .env("TOOLKIT_DATA_DIR", self.data())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("`script` of util-linux is needed");
+        let mut screen = terminal.stdout.take().expect("a pipe");
+        let mut seen = String::new();
+        while !seen.contains("said to the model: ") {
+            let mut buffer = [0; 1024];
+            let count = screen.read(&mut buffer).expect("a screen");
+            assert_ne!(count, 0, "nobody was asked: {seen}");
+            seen.push_str(&String::from_utf8_lossy(&buffer[..count]));
+        }
+        terminal.stdin.take().expect("a pipe").write_all(typed.as_bytes()).expect("a keyboard");
+        screen.read_to_string(&mut seen).expect("a screen");
+        terminal.wait().expect("it ends");
+        seen
+    }
+}
+
+#[test]
+fn what_was_allowed_is_listed_and_revoked() {
+    let house = House::new();
+    let run = house.run("one", &["permission", "list"]);
+    assert_eq!(run.err, "Nothing is always allowed but by the configuration.\n");
+    assert_eq!(run.ok(), "");
+    let denied = house.run("one", &["call", "deploy"]).fails(5);
+    assert!(denied.contains("or allow it with the setting `permission.deploy`"), "{denied}");
+
+    let seen = house.deploy("one", "a\n");
+    let workspace = house.base.path().join("one").canonicalize().expect("a workspace");
+    for part in ["  pattern: the\\u{9}site\r\n", &format!("\r\n  {}\r\n", workspace.display()), "online"] {
+        assert!(seen.contains(part), "{part:?} in {seen}");
+    }
+    // Without a terminal, in this workspace, and from then on.
+    assert_eq!(house.run("one", &["call", "deploy"]).ok(), "online\n");
+    house.run("two", &["call", "deploy"]).fails(5);
+    house.deploy("two", "y\n");
+    house.run("two", &["call", "deploy"]).fails(5);
+    house.deploy("two", "always\n");
+
+    let list = house.run("two", &["permission", "list"]).ok();
+    let lines: Vec<&str> = list.lines().collect();
+    let [one, first, two, second] = lines.as_slice() else { panic!("{list}") };
+    assert_eq!((*one, one.strip_suffix("one")), (&*workspace.display().to_string(), two.strip_suffix("two")));
+    assert!(
+        first.ends_with(" UTC  deploy: the\\u{9}site  (by deploy)") && first.starts_with("  "),
+        "{first}"
+    );
+    let json = house.run("one", &["permission", "list", "-o", "json"]).json();
+    let id = json[0]["id"].as_str().expect("an id").to_owned();
+    assert!(first.contains(&id) && second.contains(json[1]["id"].as_str().expect("an id")), "{list}");
+    for (key, expected) in [
+        ("kind", json!("deploy")),
+        ("pattern", json!("the\tsite")),
+        ("tool", json!("deploy")),
+        ("source", json!("the plugin `fixture`")),
+        ("sandboxed", json!(false)),
+        ("workspace", json!(workspace)),
+    ] {
+        assert_eq!(json[0][key], expected, "{key}");
+    }
+
+    let unknown = house.run("one", &["permission", "revoke", "no\u{1b}thing"]).fails(2);
+    assert!(unknown.contains("has the id `no\\u{1b}thing`; `permission list` shows all"), "{unknown}");
+    let revoked = house.run("two", &["permission", "revoke", &id]).ok();
+    assert!(revoked.starts_with("It will be asked again:\n") && revoked.contains(&id), "{revoked}");
+    house.run("one", &["call", "deploy"]).fails(5);
+    assert_eq!(house.run("two", &["call", "deploy"]).ok(), "online\n");
+
+    fs::write(house.data().join("approvals/x.json"), "{").expect("a damaged file");
+    let list = house.run("one", &["permission", "list"]);
+    assert!(list.err.starts_with("warning: ") && list.err.contains("is not read: it is damaged"), "{list:?}");
+    assert_eq!(list.ok().lines().count(), 2);
+    let all = house.run("one", &["permission", "revoke", "--all"]).ok();
+    assert_eq!(all, "What was allowed in 2 workspaces will be asked again.\n");
+    assert_eq!(
+        house.run("one", &["permission", "revoke", "--all", "-o", "json"]).json(),
+        json!({ "workspaces": 0 })
+    );
+    assert_eq!(house.run("one", &["permission", "list", "-o", "json"]).json(), json!([]));
+    house.run("two", &["call", "deploy"]).fails(5);
+}
+
+#[test]
+fn a_wrong_command_line_says_what_is_missing() {
+    for (args, part) in [
+        (&["permission"][..], "list"),
+        (&["permission", "revoke"], "<ID|--all>"),
+        (&["permission", "revoke", "x", "--all"], "cannot be used with"),
+    ] {
+        let error = finish(&mut command(args.iter().map(OsStr::new))).fails(2);
+        assert!(error.contains(part), "{args:?}: {error}");
+    }
+}

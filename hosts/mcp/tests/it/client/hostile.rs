@@ -1,0 +1,239 @@
+//! Servers that do not keep to the protocol.
+
+use crate::client::{Host, asking, command, example, names, served, shell};
+use serde_json::{Value, json};
+use std::time::Duration;
+use toolkit::{Answer, CallOptions, CancellationToken, ToolCall, ToolErrorKind};
+use toolkit_mcp::ServerState;
+
+fn hostile(how: &str) -> Value {
+    command(example("hostile"), &[how])
+}
+
+/// The most that this process held, in KiB; it runs one test alone where each has its own.
+fn peak() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    peak.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+fn host(how: &str) -> Host {
+    Host::new(json!({"h": hostile(how)}))
+}
+
+#[tokio::test]
+async fn of_a_list_that_is_partly_broken_the_rest_is_there() {
+    let host = host("broken");
+    let toolbox = host.toolbox().await;
+    let names = names(&toolbox);
+    assert_eq!(names[1..], ["h__good", "h__good_one", "h__read", "h__twice"]);
+    // Its name has no letter that providers take.
+    assert!(names[0].starts_with("h_____"), "{names:?}");
+    let noticed = host.noticed();
+    for expected in [
+        "\"no_schema\" is left out: its `inputSchema` is not that of an object",
+        "\"list\" is left out",
+        "entry 3 of its tools is left out: it has no name",
+        "entry 4 of its tools is left out",
+        "\"elsewhere\" is left out",
+        "\"circle\" is left out",
+        "\"invalid\" is left out",
+        "\"no object\" is left out",
+        "\"twice\" is left out: it lists another of this name",
+    ] {
+        assert!(noticed.contains(expected), "{expected}: {noticed}");
+    }
+}
+
+#[tokio::test]
+async fn of_too_many_tools_the_first_are_there() {
+    let host = host("many");
+    assert_eq!(host.toolbox().await.tools().len(), 1_000);
+    assert!(host.noticed().contains("more than 1000 tools"), "{}", host.noticed());
+}
+
+#[tokio::test]
+async fn a_list_without_an_end_ends() {
+    let host = Host::with(
+        json!({"h": hostile("endless-pages")}),
+        |options| options.most_tools(10_000),
+        |builder| builder,
+    );
+    assert_eq!(host.toolbox().await.tools().len(), 1_000);
+    assert!(host.noticed().contains("more than 1000 pages"), "{}", host.noticed());
+}
+
+#[tokio::test]
+async fn a_huge_definition_hides_no_other() {
+    let host = host("huge");
+    assert_eq!(names(&host.toolbox().await), ["h__small"]);
+    assert!(host.noticed().contains("262144 is the most"), "{}", host.noticed());
+}
+
+#[tokio::test]
+async fn a_huge_list_without_an_end_ends() {
+    let host = host("huge-pages");
+    assert_eq!(names(&host.toolbox().await), ["h__small"]);
+    assert!(host.noticed().contains("more than 33554432 bytes"), "{}", host.noticed());
+    assert!(peak() < 400 << 10, "{} KiB", peak());
+}
+
+#[tokio::test]
+async fn what_is_no_list_is_told() {
+    let host = host("no-list");
+    assert!(host.toolbox().await.tools().len() == 0);
+    let ServerState::Failed { why } = host.state("h") else { panic!("{:?}", host.state("h")) };
+    assert!(why.contains("the answer has no list of tools"), "{why}");
+}
+
+#[tokio::test]
+async fn what_a_server_says_does_nothing_to_a_terminal() {
+    let host = host("rude");
+    host.toolbox().await;
+    let ServerState::Failed { why } = host.state("h") else { panic!("{:?}", host.state("h")) };
+    assert!(why.contains("\\u{1b}[2Jgone") && !why.contains('\u{1b}'), "{why}");
+}
+
+#[tokio::test]
+async fn answers_for_nobody_are_left() {
+    let host = host("wrong-ids");
+    for _ in 0..2 {
+        assert_eq!(host.call("h__call", json!({})).await.text(), "right");
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_answer_is_told() {
+    let wrong = host("wrong-answer").call("h__call", json!({})).await;
+    assert!(
+        wrong.text().contains("does not keep to the protocol: its answer is no result"),
+        "{}",
+        wrong.text()
+    );
+    let refused = host("error").call("h__call", json!({})).await;
+    assert_eq!(refused.text(), "the MCP server `h` refused the call: no \\u{1b}[2Jway (code -32602)");
+}
+
+#[tokio::test]
+async fn a_large_answer_is_cut_as_any() {
+    let host = host("large-answer");
+    let large = host.call("h__call", json!({})).await;
+    assert!(large.error().is_none(), "{}", large.text());
+    assert!(large.text().len() < 100_000, "{}", large.text().len());
+}
+
+#[tokio::test]
+async fn an_answer_without_an_end_takes_no_memory() {
+    let mut settings = hostile("endless-answer");
+    settings["timeoutMs"] = json!(1500);
+    let host = Host::new(json!({"h": settings, "served": command(served(), &[])}));
+    let late = host.call("h__call", json!({})).await;
+    assert_eq!(late.error().unwrap().kind(), ToolErrorKind::TimedOut);
+    // The longest line that is read has 16 MiB.
+    assert!(peak() < 400 << 10, "{} KiB", peak());
+    assert_eq!(host.call("served__echo", json!({"message": "x"})).await.text(), "x");
+}
+
+#[tokio::test]
+async fn junk_between_is_left() {
+    let host = host("junk");
+    for _ in 0..2 {
+        assert_eq!(host.call("h__call", json!({})).await.text(), "after junk");
+    }
+}
+
+#[tokio::test]
+async fn questions_without_an_end_end() {
+    let answers = (0..100).map(|_| Answer::value(json!({"a": true})));
+    let host = Host::with(
+        json!({"h": hostile("endless-questions")}),
+        |options| options,
+        |builder| asking(answers)(builder.without_asking_first()),
+    );
+    let ended = host.call("h__call", json!({})).await;
+    assert!(ended.text().contains("16 times without being done"), "{}", ended.text());
+}
+
+#[tokio::test]
+async fn many_questions_at_once_are_none() {
+    let host = Host::with(
+        json!({"h": hostile("many-questions")}),
+        |options| options,
+        |builder| asking([Answer::value(json!({"a": true}))])(builder.without_asking_first()),
+    );
+    let ended = host.call("h__call", json!({})).await;
+    assert!(ended.text().contains("it asks 1000 things at once, and 16 is the most"), "{}", ended.text());
+}
+
+#[tokio::test]
+async fn whoever_asks_and_does_not_listen_is_not_heard_without_an_end() {
+    let mut settings = hostile("pings");
+    settings["timeoutMs"] = json!(4_000);
+    let host = Host::new(json!({"h": settings, "served": command(served(), &[])}));
+    assert_eq!(host.call("served__echo", json!({"message": "x"})).await.text(), "x");
+    let before = peak();
+    let late = host.call("h__call", json!({})).await;
+    assert_eq!(late.error().unwrap().kind(), ToolErrorKind::TimedOut);
+    assert!(peak() - before < 64 << 10, "{} KiB after {before}", peak());
+    assert_eq!(host.call("served__echo", json!({"message": "x"})).await.text(), "x");
+}
+
+#[tokio::test]
+async fn what_is_a_secret_of_its_own_is_told_to_nobody() {
+    let mut settings = shell("echo \"it does not take $ITS_KEY\" >&2; exit 3");
+    settings["env"] = json!({"ITS_KEY": "very-secret-key"});
+    let host = Host::new(
+        json!({"gone": settings, "far": {"url": "http://127.0.0.1:9/mcp?api_key=very-secret-key"}}),
+    );
+    host.toolbox().await;
+    let is_settled = |host: &Host| {
+        ["gone", "far"].iter().all(|name| matches!(host.state(name), ServerState::Failed { .. }))
+    };
+    host.until("both failed", is_settled).await;
+    let told = format!("{:?} {}", host.servers.status(), host.noticed());
+    assert!(told.contains("it does not take [redacted]"), "{told}");
+    assert!(!told.contains("very-secret"), "{told}");
+}
+
+#[tokio::test]
+async fn a_silent_call_can_be_cancelled() {
+    let host = host("silent");
+    let toolbox = host.toolbox().await;
+    let cancel = CancellationToken::new();
+    let calling = toolbox
+        .call_with(ToolCall::new("1", "h__call", json!({})), CallOptions::new().cancel(cancel.clone()));
+    let (result, ()) = tokio::join!(calling, async {
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        cancel.cancel();
+    });
+    assert_eq!(result.error().unwrap().kind(), ToolErrorKind::Aborted);
+}
+
+#[tokio::test]
+async fn a_flood_hides_no_other_server() {
+    let host = Host::with(
+        json!({
+            "flood": hostile("flood"),
+            "zeros": shell("exec cat /dev/zero"),
+            "silent": shell("exec sleep 1000"),
+            "gone": shell("echo it is broken >&2; exit 3"),
+            "nowhere": command("/no/such/program", &[]),
+            "served": command(served(), &[]),
+        }),
+        |options| options.start_within(Duration::from_secs(3)),
+        |builder| builder,
+    );
+    let toolbox = host.toolbox().await;
+    assert!(names(&toolbox).contains(&"served__echo"), "{}", host.noticed());
+    for (name, expected) in [
+        ("flood", "it did not answer within 3s"),
+        ("zeros", "it did not answer within 3s"),
+        ("silent", "it did not answer within 3s"),
+        ("gone", "it ended before it answered; the last that it wrote to its standard error: it is broken"),
+        ("nowhere", "its command `/no/such/program` cannot be started"),
+    ] {
+        let matches =
+            |host: &Host| matches!(host.state(name), ServerState::Failed { why } if why.contains(expected));
+        host.until(name, matches).await;
+    }
+}

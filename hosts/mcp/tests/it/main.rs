@@ -1,0 +1,5 @@
+//! Integration tests of this crate, in one program: each module is one subject.
+
+mod client;
+mod http;
+mod server;

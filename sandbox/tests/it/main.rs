@@ -1,0 +1,10 @@
+//! Integration tests of this crate, in one program: each module is one subject.
+
+mod common;
+mod death;
+mod group;
+mod hang;
+mod jobs;
+mod ready;
+mod sandbox;
+mod signals;

@@ -1,0 +1,139 @@
+//! Where the index of a repository names other repositories, git looks into them.
+
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
+
+use crate::common;
+
+use common::Fixture;
+use shell_verdict::Decision;
+use std::fs;
+
+fn decision(fixture: &Fixture, command: &str) -> Decision {
+    fixture.judge(command).decision
+}
+
+/// An index with one entry of this mode.
+fn index(version: u32, mode: u32, name: &str) -> Vec<u8> {
+    let mut bytes = b"DIRC".to_vec();
+    bytes.extend(version.to_be_bytes());
+    bytes.extend(1_u32.to_be_bytes());
+    entry(&mut bytes, version, mode, name, false);
+    bytes
+}
+
+#[test]
+fn other_repositories_in_the_index_are_seen() {
+    let cases = [
+        (index(2, 0o100_644, "src/hard_link.rs"), Decision::Allow),
+        (index(4, 0o100_755, "a"), Decision::Allow),
+        (index(2, 0o160_000, "sub"), Decision::Ask),
+        (index(3, 0o160_000, "sub"), Decision::Ask),
+        (index(4, 0o160_000, "sub"), Decision::Ask),
+        ([index(2, 0o100_644, "a"), b"link\0\0\0\x04abcd".to_vec()].concat(), Decision::Ask),
+        ([index(2, 0o100_644, "a"), b"TREE\0\0\0\x04link".to_vec()].concat(), Decision::Allow),
+        (index(5, 0o100_644, "a"), Decision::Ask),
+        (b"DIRC".to_vec(), Decision::Ask),
+        (index(2, 0o100_644, "a")[..40].to_vec(), Decision::Ask),
+    ];
+    for (number, (mut bytes, expected)) in cases.into_iter().enumerate() {
+        bytes.extend([9; 20]);
+        let fixture = Fixture::new();
+        fs::write(fixture.workspace.join(".git/index"), bytes).unwrap();
+        assert_eq!(decision(&fixture, "git status"), expected, "case {number}");
+        // What looks at no file beside the repository does not look into others.
+        assert_eq!(decision(&fixture, "git branch -a"), Decision::Allow, "case {number}");
+    }
+}
+
+/// An index with entries of these names, some of them with further flags, then one of this mode, then extensions.
+fn long_index(version: u32, mode: u32, extension: &[u8]) -> Vec<u8> {
+    let mut bytes = b"DIRC".to_vec();
+    let names: Vec<String> = (1..20).map(|length| "n".repeat(length)).collect();
+    bytes.extend(version.to_be_bytes());
+    bytes.extend(u32::try_from(names.len() + 1).unwrap().to_be_bytes());
+    for (number, name) in names.iter().enumerate() {
+        let has_flags = version > 2 && number % 2 == 0;
+        entry(&mut bytes, version, 0o100_644, name, has_flags);
+    }
+    entry(&mut bytes, version, mode, "z", false);
+    bytes.extend(b"TREE\0\0\0\x05abcde");
+    bytes.extend(extension);
+    // A hash, of which nothing is an extension.
+    bytes.extend(b"link\0\0\0\0");
+    bytes.extend([9; 12]);
+    bytes
+}
+
+fn entry(bytes: &mut Vec<u8>, version: u32, mode: u32, name: &str, has_flags: bool) {
+    let begin = bytes.len();
+    bytes.extend([0; 24]);
+    bytes.extend(mode.to_be_bytes());
+    bytes.extend([0; 12]);
+    bytes.extend([7; 20]);
+    let flags = u16::try_from(name.len()).unwrap() | if has_flags { 0x4000 } else { 0 };
+    bytes.extend(flags.to_be_bytes());
+    if has_flags {
+        bytes.extend([0x20, 0]);
+    }
+    if version == 4 {
+        // How much is kept of the name before, in one byte or two.
+        let kept: &[u8] = match name.len() % 3 {
+            0 => &[0x80, 0],
+            1 => &[0],
+            _ => &[1],
+        };
+        bytes.extend(kept);
+        bytes.extend(name.as_bytes());
+        bytes.push(0);
+    } else {
+        bytes.extend(name.as_bytes());
+        let length = bytes.len() - begin;
+        bytes.extend(vec![0; 8 - length % 8]);
+    }
+}
+
+#[test]
+fn an_index_is_read_to_its_end() {
+    for version in 2..=4 {
+        for (mode, extension, expected) in [
+            (0o100_644, &b""[..], Decision::Allow),
+            (0o100_644, b"REUC\0\0\0\0", Decision::Allow),
+            (0o160_000, b"", Decision::Ask),
+            (0o100_644, b"link\0\0\0\0", Decision::Ask),
+            (0o100_644, b"link\0\0\0\x01x", Decision::Ask),
+        ] {
+            let fixture = Fixture::new();
+            let index = long_index(version, mode, extension);
+            fs::write(fixture.workspace.join(".git/index"), index).unwrap();
+            assert_eq!(decision(&fixture, "git status"), expected, "{version} {mode:o} {extension:?}");
+        }
+    }
+}
+
+#[test]
+fn the_index_of_a_repository_is_read_once_for_a_command() {
+    let fixture = Fixture::new();
+    let mut bytes = index(2, 0o100_644, "a");
+    // An extension that is left out.
+    let rest = 40_u32 << 20;
+    bytes.extend(b"TREE");
+    bytes.extend(rest.to_be_bytes());
+    bytes.resize(bytes.len() + rest as usize + 20, 0);
+    fs::write(fixture.workspace.join(".git/index"), &bytes).unwrap();
+    assert_eq!(decision(&fixture, &"git status; git diff; ".repeat(200)), Decision::Allow);
+    // As large as one may be, and larger.
+    for (length, expected) in [(64 << 20, Decision::Allow), ((64 << 20) + 1, Decision::Ask)] {
+        let mut large = bytes.clone();
+        large.resize(length, 0);
+        fs::write(fixture.workspace.join(".git/index"), &large).unwrap();
+        assert_eq!(decision(&fixture, "git status"), expected, "{length}");
+    }
+    // Of several repositories only so much.
+    for name in ["one", "two"] {
+        let git_dir = fixture.workspace.join(name).join(".git");
+        fs::create_dir_all(&git_dir).unwrap();
+        fs::write(git_dir.join("index"), &bytes).unwrap();
+    }
+    assert_eq!(decision(&fixture, "git -C one status; git -C two status"), Decision::Ask);
+}

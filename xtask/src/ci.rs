@@ -3,8 +3,9 @@
 use std::time::{Duration, Instant};
 
 use crate::tally::Tally;
+use crate::test::Selection;
 use crate::workspace::{self, Result, Workspace};
-use crate::{docs, provision, test, tidy};
+use crate::{docs, provision, test, tidy, timing};
 
 /// Runs every step, whatever became of those before it; an error if any failed.
 pub(crate) fn run(workspace: &Workspace) -> Result {
@@ -17,9 +18,12 @@ pub(crate) fn run(workspace: &Workspace) -> Result {
     report.step("docs", || docs::run(workspace));
     report.step("deny", || deny(workspace));
     report.step("tidy", || tidy::run(workspace));
+    report.step("features", || features(workspace));
+    report.step("readme", || first_command(workspace));
     // Last, so that what the tests say closes the output.
-    report.step("test", || test::run(workspace, &mut tally));
-    println!("\n{}tests: {tally}", report.table());
+    report.step("test", || test::run(workspace, &Selection::default(), &mut tally));
+    report.step("long", || test::long(workspace, &mut tally));
+    println!("\n{}{}\ntests: {tally}", report.table(), timing::slowest());
     report.verdict()
 }
 
@@ -39,6 +43,21 @@ fn deny(workspace: &Workspace) -> Result {
     let mut adapters =
         workspace.command(&["cargo", "deny", "--manifest-path", "adapters/Cargo.toml", "--config"]);
     workspace::run(adapters.arg(config).args(["check", "licenses", "sources"]))
+}
+
+/// Every feature alone, as a user may choose it, without what tests bring along.
+fn features(workspace: &Workspace) -> Result {
+    provision::ensure(workspace, provision::FOR_FEATURES)?;
+    let check = ["cargo", "hack", "check", "--workspace", "--each-feature", "--no-dev-deps"];
+    workspace.run(&[&check[..], &["--exclude-all-features", "--exclude-no-default-features"]].concat())
+}
+
+/// The README's first command, word for word.
+fn first_command(workspace: &Workspace) -> Result {
+    let readme = std::fs::read_to_string(workspace.root().join("README.md"))?;
+    let block = readme.split_once("```sh\n").and_then(|(_, rest)| rest.split_once("\n```"));
+    let (command, _) = block.ok_or("README.md has no block of shell commands")?;
+    workspace.run(&["sh", "-c", command])
 }
 
 #[derive(Default)]

@@ -15,6 +15,7 @@ mod suggest;
 mod tally;
 mod test;
 mod tidy;
+mod timing;
 mod workspace;
 
 use std::process::ExitCode;
@@ -34,14 +35,14 @@ struct Subcommand {
 const SUBCOMMANDS: &[Subcommand] = &[
     Subcommand {
         name: "test",
-        arguments: "",
-        summary: "install what the tests need, then run every test",
-        run: |workspace, args| no_arguments(args).and_then(|()| test::subcommand(workspace)),
+        arguments: "[-p CRATE]… [FILTER]",
+        summary: "install what the tests need, then run them: all but those that take minutes",
+        run: test::subcommand,
     },
     Subcommand {
         name: "ci",
         arguments: "",
-        summary: "run every check, with the tests last",
+        summary: "run every check and every test",
         run: |workspace, args| no_arguments(args).and_then(|()| ci::run(workspace)),
     },
     Subcommand {
@@ -78,6 +79,10 @@ fn main() -> ExitCode {
         eprintln!("error: {}\n\n{}", suggest::unknown("subcommand", name, names()), help());
         return ExitCode::from(USAGE_ERROR);
     };
+    if rest.iter().any(|argument| is_help(argument)) && name != "bench" {
+        println!("Usage: cargo xtask {name} {}\n\n{}", subcommand.arguments, subcommand.summary);
+        return ExitCode::SUCCESS;
+    }
     match Workspace::locate().and_then(|workspace| (subcommand.run)(&workspace, rest)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -98,7 +103,7 @@ fn names() -> impl Iterator<Item = &'static str> {
 fn help() -> String {
     let subcommands = SUBCOMMANDS.iter().map(|Subcommand { name, arguments, summary, .. }| {
         let usage = format!("{name} {arguments}");
-        format!("  {usage:<20} {summary}\n")
+        format!("  {usage:<26} {summary}\n")
     });
     let head = "Usage: cargo xtask SUBCOMMAND\n\nSubcommands:\n".to_owned();
     std::iter::once(head).chain(subcommands).collect()

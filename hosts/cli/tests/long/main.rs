@@ -1,0 +1,4 @@
+//! Tests that take minutes: `cargo xtask ci` runs them, `cargo xtask test` does not.
+
+#[cfg(unix)]
+mod guide;

@@ -1,0 +1,6 @@
+//! Links a crate that links another.
+
+toolkit::link!(umbrella);
+fn main() -> std::process::ExitCode {
+    toolkit_cli::main()
+}

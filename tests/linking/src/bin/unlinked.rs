@@ -1,0 +1,5 @@
+//! Depends on a plugin that no code mentions.
+
+fn main() -> std::process::ExitCode {
+    toolkit_cli::main()
+}

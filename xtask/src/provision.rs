@@ -25,25 +25,27 @@ enum Install {
     Debian(&'static str),
 }
 
+/// What compiling the tests needs.
+pub(crate) const FOR_BUILDING_TESTS: &[Tool] = &[Tool {
+    name: "cargo-nextest",
+    probe: &["cargo", "nextest", "--version"],
+    install: Install::Locally(&[
+        "cargo",
+        "install",
+        "cargo-nextest@0.9.143",
+        "--no-default-features",
+        "--features=default-no-update",
+        "--locked",
+        "--root",
+        TOOLS,
+    ]),
+}];
+
 /// What the tests need.
 pub(crate) const FOR_TESTS: &[Tool] = &[
     Tool { name: "GNU time", probe: &["/usr/bin/time", "--version"], install: Install::Debian("time") },
     Tool { name: "strace", probe: &["strace", "-V"], install: Install::Debian("strace") },
     Tool { name: "git", probe: &["git", "--version"], install: Install::Debian("git") },
-    Tool {
-        name: "cargo-nextest",
-        probe: &["cargo", "nextest", "--version"],
-        install: Install::Locally(&[
-            "cargo",
-            "install",
-            "cargo-nextest@0.9.143",
-            "--no-default-features",
-            "--features=default-no-update",
-            "--locked",
-            "--root",
-            TOOLS,
-        ]),
-    },
     PYTHON,
     RIPGREP,
     PYTHON_PACKAGES,

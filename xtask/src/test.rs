@@ -1,7 +1,9 @@
 //! `cargo xtask test`: the tests of the workspace, after installing what they need.
 
 use std::io::{BufRead, BufReader, IsTerminal, Read, Write};
+use std::path::Path;
 use std::process::{Command, Stdio};
+use std::thread;
 
 use crate::provision;
 use crate::tally::{self, Tally};
@@ -57,6 +59,9 @@ impl Selection {
 
 pub(crate) const USAGE: &str = "`cargo xtask test [-p CRATE]… [FILTER]`";
 
+/// Apart from running them, so that the duration of each is known.
+const BUILD_TESTS: &[&str] = &["cargo", "nextest", "run", "--no-run"];
+
 /// Runs the selected tests and closes the output with their number.
 pub(crate) fn subcommand(workspace: &Workspace, args: &[String]) -> Result {
     let selection = Selection::parse(args)?;
@@ -73,7 +78,23 @@ pub(crate) fn subcommand(workspace: &Workspace, args: &[String]) -> Result {
 
 /// Runs the selected tests, ignored ones and those in documentation included, and adds them to the tally.
 pub(crate) fn run(workspace: &Workspace, selection: &Selection, tally: &mut Tally) -> Result {
-    provision::ensure(workspace, provision::FOR_TESTS)?;
+    provision::ensure(workspace, provision::FOR_BUILDING_TESTS)?;
+    // Downloads wait for the network, compiling for the processor.
+    let (built, provided) = thread::scope(|scope| {
+        let provided = scope
+            .spawn(|| provision::ensure(workspace, provision::FOR_TESTS).map_err(|error| error.to_string()));
+        let built = selection.workspaces().iter().try_for_each(|which| {
+            workspace.run(&[BUILD_TESTS, &selection.packages(), &["--all-features"], which].concat())
+        });
+        (
+            built,
+            provided
+                .join()
+                .unwrap_or_else(|_| Err("the installation of what tests need panicked".to_owned())),
+        )
+    });
+    provided?;
+    built?;
     let before = tally.passed;
     let mut failures = Vec::new();
     for which in selection.workspaces() {
@@ -112,8 +133,6 @@ fn nextest(
 ) -> Result {
     let packages = selection.packages();
     let of = [&packages[..], &["--all-features"], which].concat();
-    // Apart, so that what building takes and what running takes is told apart.
-    workspace.run(&[&["cargo", "nextest", "run", "--no-run"][..], &of].concat())?;
     let all = ["--run-ignored", "all", "--no-fail-fast", "--no-tests", "pass", "--profile", profile];
     let filter: Vec<&str> = selection.filter.as_deref().into_iter().collect();
     let mut command = workspace.command(&[&["cargo", "nextest", "run"][..], &of, &all, &filter].concat());
@@ -139,6 +158,10 @@ fn nextest(
 }
 
 fn doc_tests(workspace: &Workspace, selection: &Selection, which: &[&str], tally: &mut Tally) -> Result {
+    if !selection.packages.is_empty() && !selection.packages.iter().any(|name| has_library(workspace, name)) {
+        // Cargo takes that for a mistake.
+        return Ok(());
+    }
     let packages = selection.packages();
     let run: &[&str] = &["cargo", "test", "--doc", "--all-features", "--no-fail-fast"];
     let mut command = workspace.command(&[run, &packages[..], which].concat());
@@ -154,6 +177,14 @@ fn doc_tests(workspace: &Workspace, selection: &Selection, which: &[&str], tally
             *tally += Tally::from_libtest(line).unwrap_or_default();
         },
     )
+}
+
+/// Returns true if the package has a library, which documentation tests are about.
+fn has_library(workspace: &Workspace, package: &str) -> bool {
+    let output = workspace.command(&["cargo", "pkgid", "-p", package]).output();
+    let id = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    let folder = id.strip_prefix("path+file://").and_then(|rest| rest.split(['#', '?']).next());
+    folder.is_some_and(|folder| Path::new(folder).join("src/lib.rs").exists())
 }
 
 /// Runs a command to its end, passing on one of its streams while showing each line of it to `watch`.

@@ -14,6 +14,5 @@ mod patch_asked;
 mod patch_faults;
 mod patch_modes;
 mod patch_taken_back;
-mod plugin_skills;
 mod reserved;
 mod ripgrep;

@@ -1,7 +1,6 @@
 //! What depends on more than the words of a command: other directories, other programs, names and words of what is judged.
 
 #![cfg(unix)]
-#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
 use crate::common;
 

@@ -1,7 +1,5 @@
 //! What is in the environment already decides, too: what a program would be told by it.
 
-#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
-
 use crate::common;
 
 use common::Fixture;

@@ -1,7 +1,6 @@
 //! What git reads is allowed only where the repository cannot make it run something, or read elsewhere.
 
 #![cfg(unix)]
-#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
 use crate::common;
 

@@ -1,7 +1,5 @@
 //! Where the home is in the workspace, the files of programs in it are anybody's; and so is what a file of the workspace chooses.
 
-#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
-
 use crate::common;
 
 use common::Fixture;

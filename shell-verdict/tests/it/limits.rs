@@ -1,7 +1,5 @@
 //! What costs much is asked about, rather than worked out.
 
-#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
-
 use crate::common;
 
 use common::Fixture;

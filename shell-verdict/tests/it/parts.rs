@@ -1,7 +1,5 @@
 //! Where the parts of a command stand.
 
-#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
-
 use crate::common;
 
 use common::Fixture;

@@ -1,7 +1,5 @@
 //! What must come of each command of the tables in `tests/table`: one file a subject, a row a command.
 
-#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
-
 use crate::common;
 
 use common::{Fixture, rows};

@@ -1,7 +1,6 @@
 //! The README's commands do and print what the README says.
 
 #![cfg(all(unix, feature = "fs"))]
-#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
 use std::fs;
 use std::process::Command;

@@ -113,7 +113,11 @@ pub(crate) fn run(workspace: &Workspace, selection: &Selection, tally: &mut Tall
     Ok(())
 }
 
-/// Runs the tests that take minutes.
+/// The numbers of cases of properties where there is time.
+const MORE_CASES: &[(&str, &str)] =
+    &[("PERMISSION_CASES", "20000"), ("SHELL_VERDICT_EVERY", "1"), ("TOOLKIT_SCHEMAS", "600")];
+
+/// Runs the tests that take minutes, and properties with more cases.
 pub(crate) fn long(workspace: &Workspace, tally: &mut Tally) -> Result {
     let mut of_long = Tally::default();
     let result = nextest(workspace, &Selection::default(), &[], "long", &mut of_long);
@@ -136,6 +140,9 @@ fn nextest(
     let all = ["--run-ignored", "all", "--no-fail-fast", "--no-tests", "pass", "--profile", profile];
     let filter: Vec<&str> = selection.filter.as_deref().into_iter().collect();
     let mut command = workspace.command(&[&["cargo", "nextest", "run"][..], &of, &all, &filter].concat());
+    if profile == "long" {
+        command.envs(MORE_CASES.iter().copied());
+    }
     let terminal = std::io::stderr();
     if terminal.is_terminal() && std::env::var_os("CARGO_TERM_COLOR").is_none() {
         // The runner sees a pipe, and would take the colours away.

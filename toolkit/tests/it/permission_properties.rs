@@ -10,7 +10,7 @@ use toolkit::{
 };
 
 fn cases() -> ProptestConfig {
-    let cases = std::env::var("PERMISSION_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(20_000);
+    let cases = std::env::var("PERMISSION_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(4_000);
     ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases) }
 }
 

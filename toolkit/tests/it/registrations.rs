@@ -123,7 +123,7 @@ fn a_tool_takes_no_name_but_its_own() {
         (ToolChange::Register(alias("new", "new")), "`new` already names the tool `new`"),
         (ToolChange::Register(says("Not Valid", "")), "is not valid"),
         (ToolChange::Register(alias("new", "Not Valid")), "the alias `Not Valid`"),
-        (ToolChange::Register(toolkit::tool_ref!(query)), "takes `State<registrations::Db>`"),
+        (ToolChange::Register(toolkit::tool_ref!(query)), "takes `State<it::registrations::Db>`"),
         (ToolChange::Register(says("new", "").bind("what", 1)), "no argument `what`"),
         (
             ToolChange::Register(builder("new").concurrency(0).build(|_, _| async {}).unwrap()),

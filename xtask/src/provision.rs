@@ -1,5 +1,6 @@
 //! The programs that the chores need beyond the Rust toolchain, and how to install each.
 
+use std::io::{IsTerminal as _, Write as _};
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::{env, fs};
@@ -197,11 +198,27 @@ fn install_debian(workspace: &Workspace, package: &str) -> Result {
         )
     })?;
     let install = [apt_get, &["install", "--yes", "--no-install-recommends", package]].concat();
+    if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
+        confirm(&format!("Install the system package `{package}` with `{}`?", install.join(" ")))?;
+    }
     // A fresh or old machine has no package lists or old ones; elsewhere, fetching them would be wasted time.
     workspace.run(&install).or_else(|_| {
         workspace.run(&[apt_get, &["update"]].concat())?;
         workspace.run(&install)
     })
+}
+
+/// Asks the person at the terminal; an error unless the answer is yes.
+fn confirm(question: &str) -> Result {
+    print!("{question} [y/N] ");
+    std::io::stdout().flush()?;
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer)?;
+    if is_yes(&answer) { Ok(()) } else { Err("not installed: the answer was not yes".into()) }
+}
+
+fn is_yes(answer: &str) -> bool {
+    matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes")
 }
 
 /// The start of an apt-get command line that may install, if this user has one.
@@ -225,6 +242,15 @@ fn is_root(workspace: &Workspace) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_a_yes_installs() {
+        for (answer, expected) in
+            [("y\n", true), (" YES \n", true), ("\n", false), ("", false), ("no\n", false), ("yy\n", false)]
+        {
+            assert_eq!(is_yes(answer), expected, "{answer:?}");
+        }
+    }
 
     #[test]
     fn an_installed_tool_is_left_alone() {

@@ -1,5 +1,20 @@
 //! The part of TOML that a Cargo.toml uses, read closely enough to say which line holds which setting.
 
+use std::fs;
+use std::path::Path;
+
+use crate::workspace::Result;
+
+/// Returns the name of the package in a folder of the repository, or `None` if there is no package.
+pub(crate) fn package_at(repository: &Path, folder: &str) -> Result<Option<String>> {
+    let path = repository.join(folder).join("Cargo.toml");
+    if !path.is_file() {
+        return Ok(None);
+    }
+    let manifest = Manifest::parse(&fs::read_to_string(path)?);
+    Ok(manifest.get(&["package", "name"]).and_then(|name| name.strings().next()).map(str::to_owned))
+}
+
 /// The settings of a manifest, in the order in which they are written.
 pub(crate) struct Manifest {
     pub(crate) settings: Vec<Setting>,

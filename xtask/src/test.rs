@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
 
+use crate::manifest;
 use crate::provision;
 use crate::tally::{self, Tally};
 use crate::timing;
@@ -20,15 +21,17 @@ pub(crate) struct Selection {
 }
 
 impl Selection {
-    /// Reads `[-p CRATE]… [FILTER]`.
-    pub(crate) fn parse(args: &[String]) -> Result<Self> {
+    /// Reads `[-p CRATE]… [FILTER]`; a crate is the name of a package, or its folder in `repository`.
+    pub(crate) fn parse(repository: &Path, args: &[String]) -> Result<Self> {
         let mut selection = Self::default();
         let mut args = args.iter();
         while let Some(arg) = args.next() {
             match arg.as_str() {
                 "-p" | "--package" => {
                     let package = args.next().ok_or_else(|| format!("`{arg}` needs the name of a crate"))?;
-                    selection.packages.push(package.clone());
+                    selection
+                        .packages
+                        .push(manifest::package_at(repository, package)?.unwrap_or_else(|| package.clone()));
                 }
                 option if option.starts_with('-') => {
                     return Err(format!("unexpected option `{option}`: usage is {USAGE}").into());
@@ -64,7 +67,7 @@ const BUILD_TESTS: &[&str] = &["cargo", "nextest", "run", "--no-run"];
 
 /// Runs the selected tests and closes the output with their number.
 pub(crate) fn subcommand(workspace: &Workspace, args: &[String]) -> Result {
-    let selection = Selection::parse(args)?;
+    let selection = Selection::parse(workspace.root(), args)?;
     let mut tally = Tally::default();
     let result = run(workspace, &selection, &mut tally);
     println!("{}\ntests: {tally}", timing::slowest());
@@ -221,7 +224,8 @@ mod tests {
     use super::*;
 
     fn parse(words: &[&str]) -> Result<Selection> {
-        Selection::parse(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>())
+        let repository = Workspace::locate()?.root().to_owned();
+        Selection::parse(&repository, &words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>())
     }
 
     #[test]
@@ -231,9 +235,16 @@ mod tests {
             (all.packages(), all.workspaces().len()),
             (vec!["--workspace"], workspace::WORKSPACES.len())
         );
-        let some = parse(&["-p", "toolkit", "--package", "xtask", "names"]).unwrap();
-        assert_eq!(some.packages(), ["-p", "toolkit", "-p", "xtask"]);
+        let some = parse(&["-p", "hosts/cli", "--package", "xtask", "names"]).unwrap();
+        assert_eq!(some.packages(), ["-p", "toolkit-cli", "-p", "xtask"]);
         assert_eq!((some.filter.as_deref(), some.workspaces().len()), (Some("names"), 1));
+    }
+
+    /// The packages of these folders have other names, because the registry's are taken.
+    #[test]
+    fn crates_are_found_by_their_folders() {
+        let some = parse(&["-p", "toolkit", "-p", "builtin-tools"]).unwrap();
+        assert_eq!(some.packages(), ["-p", "agent-toolkit", "-p", "toolkit-builtin-tools"]);
     }
 
     #[test]

@@ -11,7 +11,7 @@ impl Contender for Ours {
 
     fn dependencies(&self) -> &'static str {
         // Relative to `bench/target/<benchmark>/ours`.
-        r#"toolkit = { path = "../../../../toolkit" }
+        r#"toolkit = { package = "agent-toolkit", path = "../../../../toolkit" }
 serde_json = "1"
 tokio = { version = "1", features = ["macros", "rt"] }
 "#

@@ -74,7 +74,7 @@
 //!
 //! # Features
 //!
-//! `fs`, on by default, brings the tools for files of the crate `builtin-tools`, `runtime` those for commands; `mcp` serves clients of the Model
+//! `fs`, on by default, brings the tools for files of the crate `builtin_tools`, `runtime` those for commands; `mcp` serves clients of the Model
 //! Context Protocol, and brings in the tools of its servers. `memory`, `llm-task`, `telegram` and `whatsapp` bring the plugins of these names.
 
 mod arguments;

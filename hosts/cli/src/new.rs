@@ -2,6 +2,7 @@
 
 mod files;
 mod name;
+mod packages;
 mod workspace;
 
 use crate::console::Console;
@@ -10,7 +11,8 @@ use crate::exit::{Exit, Stop};
 use crate::options::{Format, required, text};
 use clap::builder::ValueHint;
 use clap::{Arg, ArgMatches, Command, value_parser};
-use files::{Crate, Dependencies, What};
+use files::{Crate, What};
+use packages::Origin;
 use serde_json::json;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -22,8 +24,12 @@ use workspace::Place;
 pub(crate) struct NewRequest {
     what: What,
     name: String,
-    /// A checkout of this project, to depend on instead of what is published.
+    /// A checkout of this project to depend on, instead of the one that this command was built from.
     path: Option<PathBuf>,
+    /// A git repository of this project to depend on.
+    git: Option<String>,
+    /// A commit, tag or branch of `git`.
+    rev: Option<String>,
     /// A plugin that a host links.
     plugin: Option<PathBuf>,
 }
@@ -47,7 +53,24 @@ pub(crate) fn command() -> Command {
                     .required(true)
                     .help("The crate's name, and its directory's"),
             )
-            .arg(directory("path", "Depends on a checkout of toolkit, not on what is published"))
+            .arg(directory(
+                "path",
+                "Depends on this checkout of toolkit [default: the one this command was built from]",
+            ))
+            .arg(
+                Arg::new("git")
+                    .long("git")
+                    .value_name("URL")
+                    .conflicts_with("path")
+                    .help("Depends on a git repository of toolkit"),
+            )
+            .arg(
+                Arg::new("rev")
+                    .long("rev")
+                    .value_name("REV")
+                    .requires("git")
+                    .help("The commit, tag or branch of --git [default: its default branch]"),
+            )
     };
     Command::new("new")
         .about("Writes the crate of a plugin, or of a host with tools of its own")
@@ -68,7 +91,8 @@ pub(crate) fn request(matches: &mut ArgMatches) -> Result<NewRequest, Stop> {
     let what = if what == "host" { What::Host } else { What::Plugin };
     let plugin = if what == What::Host { matches.remove_one("plugin") } else { None };
     let path = matches.remove_one("path");
-    Ok(NewRequest { what, name: required(text(&mut matches, "name"))?, path, plugin })
+    let (git, rev) = (text(&mut matches, "git"), text(&mut matches, "rev"));
+    Ok(NewRequest { what, name: required(text(&mut matches, "name"))?, path, git, rev, plugin })
 }
 
 /// Writes the crate into a directory of its name in `workspace`.
@@ -79,13 +103,15 @@ pub(crate) fn run(
     format: Format,
     console: &mut Console<'_>,
 ) -> Result<Exit, Stop> {
-    let NewRequest { what, name, path, plugin } = request;
+    let NewRequest { what, name, path, git, rev, plugin } = request;
     name::check(name, *what, toolkit).map_err(Stop::usage)?;
     let at = |directory: &PathBuf| workspace.join(directory);
-    let dependencies = match path.as_ref().map(at) {
-        None => Dependencies::published(),
-        Some(checkout) => Dependencies::of_checkout(&checkout).map_err(Stop::usage)?,
+    let origin = match (git, path) {
+        (Some(url), _) => Ok(Origin::Git { url: url.clone(), rev: rev.clone() }),
+        (None, Some(checkout)) => Origin::checkout(&at(checkout)),
+        (None, None) => Origin::of_this_command(),
     };
+    let origin = origin.map_err(Stop::usage)?;
     let plugin = plugin.as_ref().map(at).map(|directory| files::plugin_at(&directory)).transpose();
     let plugin = plugin.map_err(Stop::usage)?;
     if let Some(plugin) = &plugin {
@@ -100,7 +126,7 @@ pub(crate) fn run(
             escape_line(&manifest.display().to_string())
         )),
     };
-    let written = Crate { what: *what, name, dependencies, plugin, place }.write(&directory)?;
+    let written = Crate { what: *what, name, origin, plugin, place }.write(&directory)?;
     let tool = name::tool_prefix(name);
     let mut next = match what {
         What::Plugin => vec![

@@ -140,7 +140,7 @@ fn two_versions_do_not_build() {
     let manifest = |second: &str| {
         format!(
             "[package]\nname = \"user\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n[dependencies]\n\
-             toolkit = {{ path = \"{}/toolkit\" }}\n{second}",
+             toolkit = {{ package = \"agent-toolkit\", path = \"{}/toolkit\" }}\n{second}",
             repository().display()
         )
     };
@@ -150,7 +150,7 @@ fn two_versions_do_not_build() {
         run(cargo(&user).args(["metadata", "--offline", "--format-version", "1"]))
     };
     check("").success();
-    let two = check("older = { path = \"../older/toolkit\", package = \"toolkit\" }\n");
+    let two = check("older = { path = \"../older/toolkit\", package = \"agent-toolkit\" }\n");
     assert_ne!(two.code, Some(0), "{}", two.stderr);
-    assert!(two.stderr.contains("links to") && two.stderr.contains("toolkit v0.0.9"), "{}", two.stderr);
+    assert!(two.stderr.contains("links to") && two.stderr.contains("agent-toolkit v0.0.9"), "{}", two.stderr);
 }

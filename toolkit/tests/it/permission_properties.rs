@@ -1,6 +1,6 @@
 //! Rules of permissions against a model that is written as plainly as can be, and what never makes them weaker.
 //!
-//! `PERMISSION_CASES=1000000 cargo test -p toolkit --test permission_properties` for many cases.
+//! `PERMISSION_CASES=1000000 cargo test -p agent-toolkit --test permission_properties` for many cases.
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};

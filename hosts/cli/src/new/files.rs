@@ -1,6 +1,7 @@
 //! The files of a new crate.
 
 use super::name::tool_prefix;
+use super::packages::{COMMAND, Origin, RUNTIME};
 use super::workspace::Place;
 use crate::exit::Stop;
 use std::fmt::Write as _;
@@ -51,7 +52,8 @@ impl What {
 pub(super) struct Crate<'a> {
     pub(super) what: What,
     pub(super) name: &'a str,
-    pub(super) dependencies: Dependencies,
+    /// Where cargo finds the packages of this project.
+    pub(super) origin: Origin,
     /// The plugin that a host links.
     pub(super) plugin: Option<Plugin>,
     /// Where it comes to stand.
@@ -98,16 +100,16 @@ impl Crate<'_> {
             let _ = writeln!(plugin, "{name} = {{ path = {} }}", toml_string(directory));
             let _ = writeln!(link, "\ntoolkit::link!({});", tool_prefix(name));
         }
-        let dependencies = &self.dependencies;
+        let origin = &self.origin;
         let builtin = r#"default-features = false, features = ["fs", "runtime"]"#;
         let values = [
             ("name", self.name),
             ("crate", &tool),
             ("tool", &tool),
             ("rust_version", env!("CARGO_PKG_RUST_VERSION")),
-            ("toolkit_testing", &dependencies.on("toolkit", r#"features = ["testing"]"#)),
-            ("toolkit_cli", &dependencies.on("hosts/cli", builtin)),
-            ("toolkit", &dependencies.on("toolkit", "")),
+            ("toolkit_testing", &origin.dependency(RUNTIME, r#"features = ["testing"]"#)),
+            ("toolkit_cli", &origin.dependency(COMMAND, builtin)),
+            ("toolkit", &origin.dependency(RUNTIME, "")),
             ("plugin", &plugin),
             ("link", &link),
             ("workspace", self.place.table()),
@@ -138,44 +140,6 @@ fn fill(template: &str, values: &[(&str, &str)]) -> String {
     filled + rest
 }
 
-/// Where the crates of this project come from.
-pub(super) struct Dependencies {
-    checkout: Option<String>,
-}
-
-impl Dependencies {
-    /// From the registry, of the version of this command or a later one that fits.
-    pub(super) fn published() -> Self {
-        Self { checkout: None }
-    }
-
-    /// From a directory with the source.
-    pub(super) fn of_checkout(directory: &Path) -> Result<Self, String> {
-        let absolute = existing(directory)?;
-        if !absolute.join("toolkit/Cargo.toml").is_file() || !absolute.join("hosts/cli/Cargo.toml").is_file()
-        {
-            return Err(format!(
-                "{} is no checkout of toolkit: there is no `toolkit/Cargo.toml` and `hosts/cli/Cargo.toml` in it",
-                shown(directory)
-            ));
-        }
-        Ok(Self { checkout: Some(utf8(&absolute)?) })
-    }
-
-    /// What a manifest says of a dependency.
-    fn on(&self, folder: &str, more: &str) -> String {
-        let version = concat!(env!("CARGO_PKG_VERSION_MAJOR"), ".", env!("CARGO_PKG_VERSION_MINOR"));
-        match &self.checkout {
-            None if more.is_empty() => format!("\"{version}\""),
-            None => format!("{{ version = \"{version}\", {more} }}"),
-            Some(checkout) => {
-                let more = if more.is_empty() { String::new() } else { format!(", {more}") };
-                format!("{{ path = {}{more} }}", toml_string(&format!("{checkout}/{folder}")))
-            }
-        }
-    }
-}
-
 /// A plugin's crate that is there.
 pub(super) struct Plugin {
     name: String,
@@ -192,7 +156,7 @@ impl Plugin {
                 "the plugin is called `{name}`, and a host that links it cannot be called so too; take another name for the host"
             ));
         }
-        if matches!(plain.as_str(), "toolkit" | "toolkit_cli") {
+        if matches!(plain.as_str(), "toolkit" | "agent_toolkit" | "toolkit_cli") {
             return Err(format!("`{name}` is no plugin: every host has it; name the directory of a plugin"));
         }
         Ok(())
@@ -223,21 +187,21 @@ fn package_name(manifest: &str) -> Option<&str> {
     (!name.is_empty() && name.chars().all(is_of_name)).then_some(name)
 }
 
-fn existing(directory: &Path) -> Result<PathBuf, String> {
+pub(super) fn existing(directory: &Path) -> Result<PathBuf, String> {
     directory.canonicalize().map_err(|error| format!("{}: {error}", shown(directory)))
 }
 
-fn shown(path: &Path) -> String {
+pub(super) fn shown(path: &Path) -> String {
     escape_line(&path.display().to_string()).into_owned()
 }
 
-fn utf8(path: &Path) -> Result<String, String> {
+pub(super) fn utf8(path: &Path) -> Result<String, String> {
     let text = path.to_str().map(str::to_owned);
     text.ok_or_else(|| format!("{} is not UTF-8, which a manifest has to be", shown(path)))
 }
 
 /// A basic string of TOML.
-fn toml_string(text: &str) -> String {
+pub(super) fn toml_string(text: &str) -> String {
     let mut quoted = String::from("\"");
     for char in text.chars() {
         match char {

@@ -97,8 +97,16 @@ const KEPT: &[&str] = &[
 ];
 
 /// Names of this project's own crates and plugins.
-const OURS: &[&str] =
-    &["toolkit", "builtin_tools", "shell_verdict", "memory", "llm_task", "telegram", "whatsapp"];
+const OURS: &[&str] = &[
+    "toolkit",
+    "agent_toolkit",
+    "builtin_tools",
+    "shell_verdict",
+    "memory",
+    "llm_task",
+    "telegram",
+    "whatsapp",
+];
 
 /// Crates that the manifest of every plugin names.
 const DEPENDENCIES: &[&str] = &["serde_json", "tokio"];

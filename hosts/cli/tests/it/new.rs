@@ -1,4 +1,4 @@
-//! `new`: which crates it writes, and which it refuses. That they build and pass is tried by `tests/tests/guide.rs`.
+//! `new`: which crates it writes, and which it refuses. `tests/long/guide.rs` builds and runs them.
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
@@ -42,8 +42,11 @@ fn a_plugin_is_written() {
     let manifest = read("Cargo.toml");
     for line in [
         "name = \"my-plugin2\"",
-        "toolkit = \"0.1\"",
-        "toolkit = { version = \"0.1\", features = [\"testing\"] }",
+        &format!("toolkit = {{ package = \"agent-toolkit\", path = \"{}/toolkit\" }}", checkout()),
+        &format!(
+            "toolkit = {{ package = \"agent-toolkit\", path = \"{}/toolkit\", features = [\"testing\"] }}",
+            checkout()
+        ),
         concat!("rust-version = \"", env!("CARGO_PKG_RUST_VERSION"), "\""),
     ] {
         assert!(manifest.lines().any(|other| other == line), "{line}: {manifest}");
@@ -73,7 +76,7 @@ fn a_host_is_written_with_a_checkout_and_a_plugin() {
     let manifest = fs::read_to_string(directory.path().join("desk/Cargo.toml")).unwrap();
     let plugin = directory.path().canonicalize().unwrap().join("greeter");
     for line in [
-        format!("toolkit = {{ path = \"{}/toolkit\" }}", checkout()),
+        format!("toolkit = {{ package = \"agent-toolkit\", path = \"{}/toolkit\" }}", checkout()),
         format!(
             "toolkit-cli = {{ path = \"{}/hosts/cli\", default-features = false, features = [\"fs\", \"runtime\"] }}",
             checkout()
@@ -87,6 +90,49 @@ fn a_host_is_written_with_a_checkout_and_a_plugin() {
     assert!(!run(directory.path(), &["new", "host", "plain"]).1.is_empty());
     let main = fs::read_to_string(directory.path().join("plain/src/main.rs")).unwrap();
     assert!(!main.contains("link!") && !main.contains("{{"), "{main}");
+}
+
+/// Packages of the registry that new crates name besides those of this project.
+const OTHERS: &[&str] = &["serde_json", "tokio"];
+
+/// Names that belong to other projects in the registry: a version of them would fetch somebody else's code.
+#[test]
+fn no_manifest_names_a_package_of_somebody_else() {
+    let directory = tempfile::tempdir().unwrap();
+    let git = ["--git", "https://git.example/toolkit", "--rev", "v0.1.0"];
+    for (name, arguments) in [
+        ("one", vec!["new", "plugin", "one"]),
+        ("two", vec!["new", "host", "two", "--plugin", "one"]),
+        ("three", [&["new", "plugin", "three"][..], &git].concat()),
+        ("four", [&["new", "host", "four"][..], &git[..2]].concat()),
+    ] {
+        let (code, _, err) = run(directory.path(), &arguments);
+        assert_eq!((code, err.as_str()), (0, ""), "{name}");
+        let metadata = metadata(&directory.path().join(name));
+        let dependencies = metadata["packages"][0]["dependencies"].as_array().unwrap();
+        assert!(dependencies.len() >= 2, "{name}: {dependencies:?}");
+        for dependency in dependencies {
+            let package = dependency["name"].as_str().unwrap();
+            let source = dependency["source"].as_str().unwrap_or_default();
+            let is_others = OTHERS.contains(&package);
+            assert_eq!(source.starts_with("registry"), is_others, "{name}: {dependency}");
+            if package != "one" && !is_others {
+                assert!(["agent-toolkit", "toolkit-cli"].contains(&package), "{name}: {dependency}");
+                assert_eq!(source.starts_with("git+"), arguments.contains(&"--git"), "{name}: {dependency}");
+            }
+        }
+    }
+}
+
+/// What cargo reads in the manifest of a crate.
+fn metadata(at: &Path) -> serde_json::Value {
+    let output = std::process::Command::new(env!("CARGO"))
+        .args(["metadata", "--no-deps", "--offline", "--format-version", "1", "--manifest-path"])
+        .arg(at.join("Cargo.toml"))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
 }
 
 #[test]
@@ -118,6 +164,7 @@ fn names_that_cannot_be() {
         ("serde-json", "depends on one"),
         ("tokio", "depends on one"),
         ("toolkit", "toolkit itself"),
+        ("agent-toolkit", "toolkit itself"),
         ("toolkit-weather", "toolkit itself"),
         ("builtin-tools", "toolkit itself"),
         ("memory", "toolkit itself"),
@@ -182,7 +229,7 @@ fn paths_are_taken_as_they_are() {
     let root = directory.path().canonicalize().unwrap();
     for line in [
         format!(
-            "toolkit = {{ path = \"{}/{{{{plugin}}}} {{{{link}}}} {{{{name}}}}/toolkit\" }}",
+            "toolkit = {{ package = \"agent-toolkit\", path = \"{}/{{{{plugin}}}} {{{{link}}}} {{{{name}}}}/toolkit\" }}",
             root.display()
         ),
         format!("greeter = {{ path = \"{}/{{{{toolkit}}}}\" }}", root.display()),
@@ -220,17 +267,6 @@ fn a_crate_within_a_workspace_builds() {
     let directory = tempfile::tempdir().unwrap();
     let (outer, inner) = (directory.path().join("Cargo.toml"), directory.path().join("crates"));
     fs::create_dir(&inner).unwrap();
-    // A path that is there, for cargo to read the manifest without a registry.
-    let builds = |at: &Path| {
-        let manifest = at.join("Cargo.toml");
-        let output = std::process::Command::new(env!("CARGO"))
-            .args(["metadata", "--no-deps", "--offline", "--format-version", "1", "--manifest-path"])
-            .arg(manifest)
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap()
-    };
     for (what, members, is_own) in [
         ("plugin", "[]", true),
         ("host", "[]", true),
@@ -244,9 +280,9 @@ fn a_crate_within_a_workspace_builds() {
         assert_eq!(out.contains("take `[workspace]` out of"), is_own, "{out}");
         let at = inner.join(&name);
         assert_eq!(fs::read_to_string(at.join("Cargo.toml")).unwrap().contains("\n[workspace]\n"), is_own);
-        let metadata = builds(&at);
+        let metadata = metadata(&at);
         let root = if is_own { &at } else { directory.path() }.canonicalize().unwrap();
-        assert!(metadata.contains(&format!("\"workspace_root\":\"{}\"", root.display())), "{metadata}");
+        assert_eq!(metadata["workspace_root"], root.to_str().unwrap());
         fs::remove_dir_all(&at).unwrap();
     }
 }

@@ -296,7 +296,7 @@ fn it_agrees_with_the_rules_said_plainly() {
     });
 }
 
-/// 10⁶ cases of it: `TOOLKIT_POLICY_CASES=1000000 cargo nextest run --release -p toolkit nothing_that_narrows`.
+/// 10⁶ cases of it: `TOOLKIT_POLICY_CASES=1000000 cargo nextest run --release -p agent-toolkit nothing_that_narrows`.
 #[test]
 fn nothing_that_narrows_makes_a_tool_appear() {
     let things: Vec<Thing> = things();

@@ -1,6 +1,6 @@
 //! Configurations at random, from their texts to what tools do: what only takes away never gives.
 //!
-//! `TOOLKIT_CONFIG_CASES=100000 cargo nextest run --release -p toolkit nothing_that_takes_away` for many cases.
+//! `TOOLKIT_CONFIG_CASES=100000 cargo nextest run --release -p agent-toolkit nothing_that_takes_away` for many cases.
 
 use super::Place;
 use serde_json::{Map, Value, json};

@@ -1,10 +1,12 @@
 //! Who answers the questions of tools.
 
+mod allow_all;
 mod callback;
 mod none;
 mod scripted;
 mod terminal;
 
+pub use allow_all::AllowAll;
 pub use callback::CallbackApprover;
 pub use none::NoApprover;
 pub use scripted::ScriptedApprover;
@@ -20,7 +22,7 @@ pub type Answering<'a> = Pin<Box<dyn Future<Output = Option<Answer>> + Send + 'a
 /// Brings questions to a person, and their answers back.
 ///
 /// [`CallbackApprover`] makes one of a closure, [`TerminalApprover`] asks on the terminal, [`ScriptedApprover`] answers
-/// in tests, [`NoApprover`] denies.
+/// in tests, [`NoApprover`] denies, [`AllowAll`] allows during development.
 pub trait Approver: Send + Sync + 'static {
     /// Asks. `None` says that the answer will not come from here: the question stays on the list of pending ones until
     /// it is answered with [`Asks::answer`](crate::Asks::answer).

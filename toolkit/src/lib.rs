@@ -96,7 +96,9 @@ mod workspace;
 pub mod __private;
 
 pub use approvals::{Approval, ApprovalError, ApprovalList, Approvals};
-pub use approver::{Answering, Approver, CallbackApprover, NoApprover, ScriptedApprover, TerminalApprover};
+pub use approver::{
+    AllowAll, Answering, Approver, CallbackApprover, NoApprover, ScriptedApprover, TerminalApprover,
+};
 pub use arg::{LengthArg, PatternArg, RangeArg, SchemaFn, ToolArg};
 pub use arguments::{Arguments, InvalidArguments, Problem, Repair, RepairKind};
 pub use ask::{

@@ -63,7 +63,7 @@
 /// | `open_world` | flag | it deals with things outside this machine |
 /// | `optional` | flag | it is there only where an allow list names it |
 /// | `enabled` | `enabled = false` | it is left out unless the configuration says otherwise |
-/// | `auto_execute` | flag | it may run without asking |
+/// | `auto_execute` | flag | it runs without a question although it is not `read_only`; see [Permission](#permission) |
 /// | `asks` | flag | it [asks](crate::ToolContext::ask) by itself where it has to, so that nobody is asked before it runs |
 /// | `permission` | `"edit"`, or a constant | the kind of permission it needs, for policies and rules; default: its name |
 /// | `channel` | `"telegram"` | it is there only in sessions that came in by this channel |
@@ -77,6 +77,18 @@
 /// | `crate` | `::my::toolkit` | where this crate is, if not at `::toolkit` |
 ///
 /// A flag can be written as `read_only = true` or `read_only = false` too.
+///
+/// # Permission
+///
+/// **A plain `#[tool]` asks before each call**, and a host without an [`Approver`](crate::Approver) denies the call. It runs without a
+/// question if one of these holds:
+///
+/// * It is `read_only`: it changes nothing.
+/// * It is `auto_execute`: it changes something harmless.
+/// * It is `asks`: it calls [`ctx.ask(..)`](crate::ToolContext::ask) itself, where it knows better what is at stake.
+/// * The configuration allows it: `permission: { my_tool: "allow" }`.
+/// * The host allows everything: `Toolkit::builder().approver(toolkit::AllowAll)` during development, or
+///   [`without_asking_first`](crate::Builder::without_asking_first) where the host decides elsewhere.
 ///
 /// # For each caller
 ///

@@ -1,6 +1,7 @@
 //! What would be published of each crate: the crate, and nothing else.
 
 use serde_json::Value;
+use std::fs;
 use toolkit_tests::{cargo, repository, run};
 
 /// What may stand in a package, by the beginnings of paths.
@@ -19,18 +20,21 @@ const EXPECTED: &[&str] = &[
     "tests/",
 ];
 
-#[test]
-fn packages_hold_the_crate_and_its_licences() {
+/// The packages of the workspace that are published.
+fn published() -> Vec<Value> {
     let metadata = ["metadata", "--offline", "--no-deps", "--format-version", "1"];
     let metadata = run(cargo(&repository()).args(metadata)).success();
     let metadata: Value = serde_json::from_str(&metadata).unwrap();
-    let mut packages = 0;
-    for package in metadata["packages"].as_array().unwrap() {
-        // `publish = false` is an empty list of registries.
-        if package["publish"].is_array() {
-            continue;
-        }
-        packages += 1;
+    let packages = metadata["packages"].as_array().unwrap();
+    // `publish = false` is an empty list of registries.
+    packages.iter().filter(|package| !package["publish"].is_array()).cloned().collect()
+}
+
+#[test]
+fn packages_hold_the_crate_and_its_licences() {
+    let packages = published();
+    assert!(packages.len() >= 11, "{}", packages.len());
+    for package in &packages {
         let name = package["name"].as_str().unwrap();
         assert!(package["description"].is_string() && package["license"].is_string(), "{name}");
         let list = ["package", "--list", "--allow-dirty", "--offline", "-p", name];
@@ -45,5 +49,29 @@ fn packages_hold_the_crate_and_its_licences() {
             assert!(list.lines().any(|file| file == licence), "{name} would publish no {licence}");
         }
     }
-    assert!(packages >= 11, "{packages}");
+}
+
+/// The registry refuses a package whose dependencies it does not have.
+#[test]
+fn the_documented_order_publishes_dependencies_first() {
+    let page = fs::read_to_string(repository().join("docs/publishing.md")).unwrap();
+    let order: Vec<&str> = page
+        .lines()
+        .filter(|line| line.starts_with(|first: char| first.is_ascii_digit()))
+        .filter_map(|line| line.split('`').nth(1))
+        .collect();
+    let packages = published();
+    let names: Vec<&str> = packages.iter().map(|package| package["name"].as_str().unwrap()).collect();
+    for package in &packages {
+        let name = package["name"].as_str().unwrap();
+        let place = |name: &str| order.iter().position(|other| *other == name);
+        let own = place(name).unwrap_or_else(|| panic!("`{name}` is not in docs/publishing.md"));
+        for dependency in package["dependencies"].as_array().unwrap() {
+            let needed = dependency["name"].as_str().unwrap();
+            if names.contains(&needed) && dependency["kind"] != "dev" && needed != name {
+                assert!(place(needed) < Some(own), "`{name}` comes before `{needed}`");
+            }
+        }
+    }
+    assert_eq!(order.len(), names.len(), "{order:?}");
 }

@@ -10,7 +10,8 @@ pub struct NoApprover;
 impl Approver for NoApprover {
     fn ask<'a>(&'a self, ask: &'a PendingAsk) -> Answering<'a> {
         let mut reason =
-            "this program has no approver; its developer sets one with `Toolkit::builder().approver(..)`"
+            "this program has no approver; set one with `Toolkit::builder().approver(..)` (`toolkit::AllowAll` during \
+             development)"
                 .to_owned();
         if let Some(setting) = ask.question().setting() {
             reason.push_str(", or allows it with ");

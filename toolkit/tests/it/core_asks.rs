@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 use toolkit::prelude::*;
 use toolkit::{
-    Answer, Ask, AskDetail, Builder, CallOptions, CallbackApprover, CancellationToken, Event,
+    AllowAll, Answer, Ask, AskDetail, Builder, CallOptions, CallbackApprover, CancellationToken, Event,
     PermissionSettings, Permissions, Question, Run, ScriptedApprover, Tool, ToolDef, ToolErrorKind, tool_ref,
 };
 
@@ -196,10 +196,28 @@ async fn where_nobody_is_there_the_setting_is_named() {
     let toolbox = house(&count).build().unwrap().toolbox(&Caller::new()).await;
     let result = toolbox.call(ToolCall::new("1", "changes", "{}")).await;
     assert_eq!(result.error().unwrap().kind(), ToolErrorKind::Denied);
-    for word in ["call `changes`", "there is nobody to ask", "`permission.edit`"] {
+    for word in [
+        "call `changes`",
+        "there is nobody to ask",
+        "`permission.edit`",
+        "`read_only`",
+        "`auto_execute`",
+        "`toolkit::AllowAll`",
+    ] {
         assert!(result.text().contains(word), "{word}: {}", result.text());
     }
     assert_eq!(count.0.load(Ordering::Relaxed), 0);
+}
+
+#[tokio::test]
+async fn an_approver_that_allows_all_passes_no_denial() {
+    for (rules, runs) in [(json!({}), 1), (json!({"edit": "ask"}), 1), (json!({"edit": "deny"}), 0)] {
+        let count = Arc::new(Runs::default());
+        let toolkit =
+            house(&count).permissions(permissions(rules.clone())).approver(AllowAll).build().unwrap();
+        toolkit.toolbox(&Caller::new()).await.call(ToolCall::new("1", "changes", "{}")).await;
+        assert_eq!(count.0.load(Ordering::Relaxed), runs, "{rules}");
+    }
 }
 
 #[tokio::test]

@@ -20,7 +20,7 @@ pub(super) async fn ask(context: &ToolContext, arguments: &Arguments) -> Result<
         if let Some(decided) = permissions.denies_kind(tool.permission(), context.caller()) {
             return Err(ToolError::denied(refusal(tool, &decided)));
         }
-        return if permissions.must_ask(tool) { put(context, tool, arguments).await } else { Ok(()) };
+        return if permissions.must_ask(tool) { put(context, tool, arguments, None).await } else { Ok(()) };
     }
     // With the tool's kind of permission, and its name as the pattern.
     let decided = permissions.before(tool, context.caller());
@@ -28,7 +28,7 @@ pub(super) async fn ask(context: &ToolContext, arguments: &Arguments) -> Result<
     match decided.decision {
         Decision::Allow => Ok(()),
         Decision::Ask if settings.hooks.without_asking_first && is_default => Ok(()),
-        Decision::Ask => put(context, tool, arguments).await,
+        Decision::Ask => put(context, tool, arguments, is_default.then(|| author_hint(tool)).flatten()).await,
         Decision::Deny => Err(ToolError::denied(refusal(tool, &decided))),
     }
 }
@@ -42,12 +42,31 @@ fn refusal(tool: &Tool, decided: &Decided) -> String {
     )
 }
 
-async fn put(context: &ToolContext, tool: &Tool, arguments: &Arguments) -> Result<(), ToolError> {
+/// What lets the call through, the attributes that its author can set included. A remote tool's own word allows nothing.
+fn author_hint(tool: &Tool) -> Option<String> {
+    let kind = tool.permission();
+    (!tool.source().is_remote()).then(|| {
+        format!(
+            "the setting `permission.{kind}`; a tool asks before it runs unless its author marks it `read_only` (it changes \
+             nothing) or `auto_execute`"
+        )
+    })
+}
+
+async fn put(
+    context: &ToolContext,
+    tool: &Tool,
+    arguments: &Arguments,
+    hint: Option<String>,
+) -> Result<(), ToolError> {
     let kind = tool.permission();
     let title = format!("call `{}`", tool.name());
     let mut ask = Ask::new(kind, &title).with_pattern(tool.name());
     if let Some(shown) = shown(context, &Value::Object(arguments.members().clone())) {
         ask = ask.with_text("arguments", shown);
+    }
+    if let Some(hint) = hint {
+        ask = ask.with_hint(hint);
     }
     context.ask_person(ask, "core").await?;
     note_asked(context, "core", kind, &title);

@@ -29,6 +29,7 @@ pub(crate) enum McpRequest {
     Install(install::InstallRequest),
     Login(sign_in::LoginRequest),
     Logout { name: String },
+    Token(token::TokenRequest),
 }
 
 impl McpRequest {
@@ -57,6 +58,7 @@ pub(crate) fn command() -> Command {
         .subcommands(servers::commands())
         .subcommands(sign_in::commands())
         .subcommand(install::command())
+        .subcommand(token::command())
 }
 
 pub(crate) fn request(matches: &mut ArgMatches) -> Result<McpRequest, Stop> {
@@ -71,6 +73,7 @@ pub(crate) fn request(matches: &mut ArgMatches) -> Result<McpRequest, Stop> {
         "test" => McpRequest::Test { name: text(&mut matches, "name") },
         "login" => McpRequest::Login(sign_in::request(&mut matches)),
         "logout" => McpRequest::Logout { name: server(&mut matches) },
+        "token" => McpRequest::Token(token::request(&mut matches)?),
         "install" => McpRequest::Install(install::request(&mut matches)),
         _ => McpRequest::Serve(serve::request(&mut matches)),
     })
@@ -90,6 +93,7 @@ pub(crate) fn run_without_tools(
         McpRequest::Install(request) => install::run(request, caller, console),
         McpRequest::Login(request) => sign_in::login(request, load, console),
         McpRequest::Logout { name } => sign_in::logout(name, load, console),
+        McpRequest::Token(request) => token::run(request, load.data_dir_path(), format, console),
         _ => servers::list(load, format, console),
     }
 }

@@ -2,18 +2,23 @@
 //!
 //! ```text
 //! Listening                  accepts, as many connections as it may have
-//!   └─ Bearer                refuses who does not have the token
+//!   └─ Cors                  answers browsers that ask for a page of another origin
+//!        └─ Bearer                refuses who does not have the token
 //!        └─ HttpService      a tower service: the body whole, in time and within its limit
 //!             └─ rmcp        Host, Origin, the protocol's headers, its sessions
-//!                  └─ ToolServer   one for each session, one for each principal without one
+//!                  └─ ToolServer   one for each session of the protocol; without one, for each principal or connection
 //! ```
 
 mod bearer;
+mod cors;
 mod listening;
 mod path;
 mod service;
+mod tokens;
 
 pub use bearer::{Bearer, new_token};
+pub use cors::Cors;
 pub use listening::serve_http;
 pub use path::{AtPath, at_path};
 pub use service::{HttpBody, HttpOptions, HttpService};
+pub use tokens::ClientTokens;

@@ -41,10 +41,12 @@ mod sorted;
 mod stdio;
 
 #[cfg(feature = "http")]
-pub use crate::http::{AtPath, Bearer, HttpBody, HttpOptions, HttpService, at_path, new_token, serve_http};
+pub use crate::http::{
+    AtPath, Bearer, ClientTokens, Cors, HttpBody, HttpOptions, HttpService, at_path, new_token, serve_http,
+};
 #[cfg(feature = "client")]
 pub use client::{ClientOptions, McpServers, Sampling, SamplingAnswer, ServerState, ServerStatus};
 #[cfg(feature = "oauth")]
 pub use client::{Loopback, SignIn, SigningIn, forget_sign_ins};
-pub use server::{Principal, ServerOptions, ToolServer};
+pub use server::{Connection, Principal, ServerOptions, ToolServer};
 pub use stdio::{ServeError, serve_stdio, serve_stdio_with};

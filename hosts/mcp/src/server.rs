@@ -17,10 +17,10 @@ mod watched;
 
 use crate::level::level;
 use outputs::Outputs;
-pub use principal::Principal;
 use principal::Sessions;
 #[cfg(feature = "http")]
 pub(crate) use principal::Stateless;
+pub use principal::{Connection, Principal};
 use rmcp::model::SubscriptionFilter;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ErrorData, GetPromptRequestParams, GetPromptResponse,
@@ -161,14 +161,32 @@ struct Shared {
     /// What the client was last shown, and what has changed since then.
     toolbox: Mutex<Option<(Toolbox, ToolWatch)>>,
     /// Calls that wait for the client to come back with an answer.
-    suspended: Suspended,
-    outputs: Outputs,
+    suspended: Arc<Suspended>,
+    outputs: Arc<Outputs>,
+    /// The session was made for this server, and ends with it.
+    owns_session: bool,
     /// What tells the client of changes.
     watching: Mutex<Option<Owned>>,
     /// The least grave of what calls say for those who look for faults that the client is told.
     log_level: Mutex<LogLevel>,
     /// Whose it is, once that is known, and the sessions of those who have none of the protocol's.
     sessions: Sessions,
+}
+
+impl Shared {
+    /// The session of the toolkit.
+    fn session(&self) -> &str {
+        self.caller.session_id.as_deref().unwrap_or_default()
+    }
+}
+
+/// Ends the session: its background jobs, what was allowed in it, what was seen in it.
+impl Drop for Shared {
+    fn drop(&mut self) {
+        if self.owns_session {
+            self.toolkit.end_session(self.session());
+        }
+    }
 }
 
 impl ToolServer {
@@ -179,13 +197,34 @@ impl ToolServer {
 
     /// The same with options.
     pub fn with_options(toolkit: Toolkit, mut caller: Caller, options: ServerOptions) -> Self {
+        let owns_session = caller.session_id.is_none();
         caller.session_id.get_or_insert_with(session_id);
-        Self::of_sessions(toolkit, caller, options, Sessions::default())
+        let suspended = Arc::new(Suspended::new(options.answer_within, options.most_waiting));
+        Self::of_parts(toolkit, caller, options, Sessions::default(), suspended, Arc::default(), owns_session)
     }
 
-    fn of_sessions(toolkit: Toolkit, caller: Caller, options: ServerOptions, sessions: Sessions) -> Self {
-        let suspended = Suspended::new(options.answer_within, options.most_waiting);
-        let (toolbox, outputs, watching) = (Mutex::default(), Outputs::default(), Mutex::default());
+    /// A server with a session of its own that shares what clients come back for with others.
+    fn of_sessions(
+        toolkit: Toolkit,
+        caller: Caller,
+        options: ServerOptions,
+        sessions: Sessions,
+        suspended: Arc<Suspended>,
+        outputs: Arc<Outputs>,
+    ) -> Self {
+        Self::of_parts(toolkit, caller, options, sessions, suspended, outputs, true)
+    }
+
+    fn of_parts(
+        toolkit: Toolkit,
+        caller: Caller,
+        options: ServerOptions,
+        sessions: Sessions,
+        suspended: Arc<Suspended>,
+        outputs: Arc<Outputs>,
+        owns_session: bool,
+    ) -> Self {
+        let (toolbox, watching) = (Mutex::default(), Mutex::default());
         let log_level = Mutex::new(LogLevel::Info);
         Self(Arc::new(Shared {
             toolkit,
@@ -195,6 +234,7 @@ impl ToolServer {
             toolbox,
             suspended,
             outputs,
+            owns_session,
             watching,
             log_level,
             sessions,
@@ -353,7 +393,8 @@ impl ServerHandler for ToolServer {
         _request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        Ok(self.of(&context)?.0.outputs.list())
+        let server = self.of(&context)?;
+        Ok(server.0.outputs.list(server.0.session()))
     }
 
     async fn read_resource(
@@ -361,7 +402,8 @@ impl ServerHandler for ToolServer {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        self.of(&context)?.0.outputs.read(&request.uri).await
+        let server = self.of(&context)?;
+        server.0.outputs.read(&server.0, &request.uri).await
     }
 
     async fn on_roots_list_changed(&self, _context: NotificationContext<RoleServer>) {

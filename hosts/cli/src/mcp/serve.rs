@@ -11,7 +11,7 @@ use std::path::Path;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use toolkit::{Caller, CancellationToken, Toolkit};
-use toolkit_mcp::{Bearer, HttpOptions, HttpService, ServerOptions, serve_http, serve_stdio_with};
+use toolkit_mcp::{Bearer, Cors, HttpOptions, HttpService, ServerOptions, serve_http, serve_stdio_with};
 
 /// What stands after `mcp serve`.
 #[derive(Debug, Clone)]
@@ -36,7 +36,7 @@ pub(super) fn command() -> Command {
                 .long("http")
                 .value_name("ADDRESS")
                 .value_parser(value_parser!(SocketAddr))
-                .help("Serves HTTP there, as 127.0.0.1:8808, at /mcp; 0 for the port takes any"),
+                .help("Serves HTTP there, as 127.0.0.1:8808, at /mcp; 0 for the port takes any. `mcp token add` makes a token for one client"),
         )
         .arg(
             Arg::new("host")
@@ -97,7 +97,10 @@ pub(super) fn run(
             options.server = server;
             options.shutdown = cancel.clone();
             let token = token::of(data_dir)?;
-            let service = Bearer::new(HttpService::new(toolkit, caller, options), &token.text);
+            let origins = options.allowed_origins.clone();
+            let service = Bearer::new(HttpService::new(toolkit, caller, options), &token.text)
+                .clients(token::clients(data_dir)?);
+            let service = Cors::new(service, origins);
             runtime.block_on(async {
                 let unusable =
                     |error| Stop::cannot_start(format!("{address} cannot be listened on: {error}"));

@@ -1,13 +1,114 @@
 //! The token that clients need over HTTP: made once, and kept where its owner alone can read it.
 
-use crate::exit::Stop;
+use crate::console::Console;
+use crate::definitions::print_json;
+use crate::exit::{Exit, Stop};
+use crate::options::{Format, required, text};
+use clap::{Arg, ArgMatches, Command};
+use serde_json::json;
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
+use toolkit::escape_line;
+use toolkit_mcp::ClientTokens;
 
 const FILE: &str = "mcp-token";
+/// The tokens of single clients.
+const CLIENTS: &str = "mcp-clients.json";
 /// The least length of one that a person wrote.
 const LEAST: usize = 16;
+
+/// What stands after `mcp token`.
+#[derive(Debug, Clone)]
+pub(crate) enum TokenRequest {
+    Add { name: String },
+    List,
+    Remove { name: String },
+}
+
+pub(super) fn command() -> Command {
+    let name = || Arg::new("name").value_name("NAME").required(true).help("The client's name");
+    Command::new("token")
+        .about("Makes a token for one client over HTTP, so that it has a session of its own")
+        .long_about(
+            "Makes, lists and removes tokens of single clients over HTTP.\n\nClients that share the token of `mcp serve --http` get a session \
+             for each session or connection of the protocol. A client with a token of its own has one session over all its connections: \
+             its background jobs, and what was allowed for the session, stay reachable, for it alone.",
+        )
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommand(Command::new("add").about("Makes a token for a client and prints it once").arg(name()))
+        .subcommand(Command::new("list").about("Lists the clients that have a token"))
+        .subcommand(Command::new("remove").about("Takes a client's token away").arg(name()))
+}
+
+pub(super) fn request(matches: &mut ArgMatches) -> Result<TokenRequest, Stop> {
+    let Some((what, mut matches)) = matches.remove_subcommand() else {
+        return Err(Stop::usage("a subcommand is missing; `mcp token --help` lists them"));
+    };
+    let mut name = || required(text(&mut matches, "name"));
+    Ok(match what.as_str() {
+        "add" => TokenRequest::Add { name: name()? },
+        "remove" => TokenRequest::Remove { name: name()? },
+        _ => TokenRequest::List,
+    })
+}
+
+/// Adds, lists or removes tokens of single clients.
+pub(super) fn run(
+    request: &TokenRequest,
+    data_dir: Option<&Path>,
+    format: Format,
+    console: &mut Console<'_>,
+) -> Result<Exit, Stop> {
+    let tokens = clients(data_dir)?;
+    match request {
+        TokenRequest::Add { name } => {
+            let token = tokens.add(name).map_err(|error| match error.kind() {
+                ErrorKind::InvalidInput | ErrorKind::AlreadyExists => Stop::usage(error.to_string()),
+                _ => Stop::failed(format!(
+                    "the tokens of clients cannot be kept in {}: {error}",
+                    tokens.path().display()
+                )),
+            })?;
+            console.note(&format!("The token of `{name}`. It is not shown again:"));
+            console.print(&format!("{token}\n"))?;
+        }
+        TokenRequest::List => {
+            let names = tokens.names().map_err(|error| Stop::failed(error.to_string()))?;
+            match format {
+                Format::Json => print_json(&json!(names), console)?,
+                Format::Text if names.is_empty() => {
+                    console.note("No client has a token of its own; `toolkit mcp token add NAME` makes one");
+                }
+                Format::Text => console.print(&(names.join("\n") + "\n"))?,
+            }
+        }
+        TokenRequest::Remove { name } => {
+            if !tokens.remove(name).map_err(|error| Stop::failed(error.to_string()))? {
+                return Err(Stop::failed(format!(
+                    "`{}` has no token; `toolkit mcp token list` lists those that have",
+                    escape_line(name)
+                )));
+            }
+            console.note(&format!("The token of `{name}` is no longer accepted"));
+        }
+    }
+    Ok(Exit::Success)
+}
+
+/// The tokens of single clients in the data directory.
+pub(super) fn clients(data_dir: Option<&Path>) -> Result<ClientTokens, Stop> {
+    Ok(ClientTokens::at(needed(data_dir)?.join(CLIENTS)))
+}
+
+fn needed(data_dir: Option<&Path>) -> Result<&Path, Stop> {
+    data_dir.ok_or_else(|| {
+        Stop::cannot_start(
+            "there is no data directory to keep the tokens of clients in; set TOOLKIT_DATA_DIR".to_owned(),
+        )
+    })
+}
 
 /// A token and where it is kept.
 pub(super) struct Token {
@@ -18,11 +119,7 @@ pub(super) struct Token {
 
 /// The token in the data directory, made there where none is yet.
 pub(super) fn of(data_dir: Option<&Path>) -> Result<Token, Stop> {
-    let directory = data_dir.ok_or_else(|| {
-        Stop::cannot_start(
-            "there is no directory for data to keep the token of clients in; set TOOLKIT_DATA_DIR".to_owned(),
-        )
-    })?;
+    let directory = needed(data_dir)?;
     let path = directory.join(FILE);
     let unusable = |error: io::Error| {
         Stop::cannot_start(format!("the token of clients cannot be kept in {}: {error}", path.display()))

@@ -1,6 +1,7 @@
-//! A layer that knows one token.
+//! A layer that knows the tokens of clients.
 
 use super::service::{HttpBody, refusal};
+use super::tokens::ClientTokens;
 use crate::server::Principal;
 use data_encoding::BASE64URL_NOPAD;
 use http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
@@ -8,31 +9,57 @@ use http::{HeaderValue, Request, Response, StatusCode};
 use sha2::{Digest as _, Sha256};
 use std::convert::Infallible;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::{fmt, io};
 use tower_service::Service;
 
-/// Lets requests through that have a token, `Authorization: Bearer …`, as the principal who has it.
+/// Lets requests through that have a token, `Authorization: Bearer …`.
+///
+/// Clients may share the token given to [`new`](Self::new), so their requests have no [`Principal`]: each session of the protocol, or each
+/// [`Connection`](crate::Connection), is a session of its own. A client with one of the [tokens of clients](Self::clients) is the principal
+/// of its name, with one session over all its connections.
 #[derive(Clone)]
 pub struct Bearer<S> {
     inner: S,
     token: [u8; 32],
+    clients: Option<Arc<ClientTokens>>,
+}
+
+/// The sender of a request, by its token.
+enum Sender {
+    /// One of those who share the token.
+    Shared,
+    Client(Principal),
 }
 
 impl<S> Bearer<S> {
     /// Lets requests with `token` through to `inner`.
     pub fn new(inner: S, token: &str) -> Self {
-        Self { inner, token: Sha256::digest(token).into() }
+        Self { inner, token: Sha256::digest(token).into(), clients: None }
     }
 
-    /// Of digests, so that how long it takes says nothing of the token.
-    fn knows<B>(&self, request: &Request<B>) -> bool {
-        let given = request.headers().get(AUTHORIZATION).and_then(|value| value.to_str().ok());
-        let given = given.and_then(|value| value.split_once(' '));
-        given.is_some_and(|(scheme, token)| {
-            let digest: [u8; 32] = Sha256::digest(token.trim()).into();
-            scheme.eq_ignore_ascii_case("bearer") && digest == self.token
-        })
+    /// Lets requests with these tokens through too.
+    #[must_use]
+    pub fn clients(self, tokens: ClientTokens) -> Self {
+        Self { clients: Some(Arc::new(tokens)), ..self }
+    }
+
+    /// The sender of a request, or `None` without a known token. Digests are compared, so that the time it takes says
+    /// nothing of the token.
+    fn sender<B>(&self, request: &Request<B>) -> Option<Sender> {
+        let given = request.headers().get(AUTHORIZATION).and_then(|value| value.to_str().ok())?;
+        let (scheme, token) = given.split_once(' ')?;
+        if !scheme.eq_ignore_ascii_case("bearer") {
+            return None;
+        }
+        let token = token.trim();
+        let digest: [u8; 32] = Sha256::digest(token).into();
+        if digest == self.token {
+            return Some(Sender::Shared);
+        }
+        let name = self.clients.as_ref()?.client(token)?;
+        Some(Sender::Client(Principal(format!("client {name}"))))
     }
 }
 
@@ -67,15 +94,17 @@ where
     }
 
     fn call(&mut self, mut request: Request<B>) -> Self::Future {
-        if !self.knows(&request) {
+        let Some(sender) = self.sender(&request) else {
             let mut refused = refusal(
                 StatusCode::UNAUTHORIZED,
                 "this needs the header `Authorization: Bearer` with the token of the server".to_owned(),
             );
             refused.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             return Box::pin(std::future::ready(Ok(refused)));
+        };
+        if let Sender::Client(principal) = sender {
+            request.extensions_mut().insert(principal);
         }
-        request.extensions_mut().insert(Principal("bearer".to_owned()));
         Box::pin(self.inner.call(request))
     }
 }

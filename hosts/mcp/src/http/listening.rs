@@ -1,6 +1,7 @@
 //! Connections, as many as there may be, until it is over.
 
 use super::service::HttpBody;
+use crate::server::Connection;
 use http::{Request, Response};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -9,6 +10,7 @@ use hyper_util::service::TowerToHyperService;
 use std::convert::Infallible;
 use std::io;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
@@ -60,7 +62,7 @@ where
             }
         };
         let _ = stream.set_nodelay(true);
-        let (service, shutdown) = (service.clone(), shutdown.clone());
+        let (service, shutdown) = (OfConnection::new(service.clone()), shutdown.clone());
         connections.spawn(async move {
             let serving = http1::Builder::new()
                 .timer(TokioTimer::new())
@@ -81,6 +83,37 @@ where
     // Dropped, what is left ends here.
     let _ = ended.await;
     Ok(())
+}
+
+/// A service for the requests of one connection: it adds the [`Connection`] to each.
+#[derive(Clone)]
+struct OfConnection<S> {
+    inner: S,
+    connection: Connection,
+}
+
+impl<S> OfConnection<S> {
+    fn new(inner: S) -> Self {
+        Self { inner, connection: Connection::new() }
+    }
+}
+
+impl<S, B> Service<Request<B>> for OfConnection<S>
+where
+    S: Service<Request<B>>,
+{
+    type Response = S::Response;
+    type Error = S::Error;
+    type Future = S::Future;
+
+    fn poll_ready(&mut self, task: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.inner.poll_ready(task)
+    }
+
+    fn call(&mut self, mut request: Request<B>) -> S::Future {
+        request.extensions_mut().insert(self.connection.clone());
+        self.inner.call(request)
+    }
 }
 
 fn log(ended: hyper::Result<()>) {

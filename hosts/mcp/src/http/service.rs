@@ -86,8 +86,8 @@ impl HttpOptions {
 
 /// Serves a toolkit to any number of clients over HTTP: a tower service, for any path that you give it. Cheap to clone.
 ///
-/// It knows nobody: put a layer around it that authenticates, [`Bearer`](crate::Bearer) or your own, which puts a
-/// [`Principal`](crate::Principal) into the request's extensions.
+/// It authenticates nobody: put a layer around it that does, [`Bearer`](crate::Bearer) or your own, which puts a
+/// [`Principal`](crate::Principal) for each client into the request's extensions.
 pub struct HttpService<H = ToolServer> {
     inner: StreamableHttpService<H, LocalSessionManager>,
     stateless: Arc<Stateless>,
@@ -111,7 +111,8 @@ impl<H> std::fmt::Debug for HttpService<H> {
 pub type HttpBody = BoxBody<Bytes, Infallible>;
 
 impl HttpService {
-    /// Serves what `caller` may use. Each session of the protocol is one of the toolkit's, and so is each principal without one.
+    /// Serves what `caller` may use. Each session of the protocol is a session of the toolkit. Requests of the protocol without sessions
+    /// share one by their [`Principal`](crate::Principal), else by their [`Connection`](crate::Connection), else none.
     pub fn new(toolkit: Toolkit, caller: Caller, options: HttpOptions) -> Self {
         Self::with_handler(toolkit, caller, options, |tools| tools)
     }
@@ -177,6 +178,10 @@ impl<H: ServerHandler> HttpService<H> {
         B::Error: Into<Box<dyn Error + Send + Sync>>,
     {
         let (parts, body) = request.into_parts();
+        // By which of two would it be decided whether the request is for this host?
+        if parts.headers.get_all(http::header::HOST).iter().count() > 1 {
+            return refusal(StatusCode::BAD_REQUEST, "a request has one `Host` header".to_owned());
+        }
         let body = if parts.method == Method::POST {
             match self.whole(body).await {
                 Ok(body) => body,
@@ -194,8 +199,21 @@ impl<H: ServerHandler> HttpService<H> {
             busy.headers_mut().insert(http::header::RETRY_AFTER, http::HeaderValue::from_static("5"));
             return busy;
         }
-        self.inner.handle(Request::from_parts(parts, Full::new(body))).await
+        let ends = parts.method == Method::DELETE;
+        let mut answer = self.inner.handle(Request::from_parts(parts, Full::new(body))).await;
+        // The session is over by now, and there is nothing more to say: clients take 202 for "later".
+        if ends && answer.status() == StatusCode::ACCEPTED {
+            answer = empty(StatusCode::NO_CONTENT);
+        }
+        answer
     }
+}
+
+/// An answer without a body.
+pub(super) fn empty(status: StatusCode) -> Response<HttpBody> {
+    let mut response = Response::new(Full::new(Bytes::new()).boxed());
+    *response.status_mut() = status;
+    response
 }
 
 /// Whether a request begins a session, or has none.

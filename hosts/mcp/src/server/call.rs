@@ -10,6 +10,7 @@ use rmcp::model::{CallToolRequestParams, CallToolResponse, ErrorData};
 use rmcp::service::RequestContext;
 use serde_json::Value;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use toolkit::{CallOptions, ToolCall, Toolbox};
 
 pub(super) async fn call(
@@ -21,16 +22,18 @@ pub(super) async fn call(
     let arguments = Value::Object(arguments.unwrap_or_default());
     if let Some(state) = request_state {
         let fingerprint = Fingerprint::of(&name, &arguments);
-        let running = server.0.suspended.take(&state, &fingerprint)?;
+        let running = server.0.suspended.take(&state, &fingerprint, server.0.principal())?;
         let running = running.answered(input_responses.unwrap_or_default());
-        return drive(server, running, fingerprint, &context).await;
+        // Its own session, which is another one if the client came back by another connection.
+        let server = running.server.clone();
+        return drive(&server, running, fingerprint, &context).await;
     }
     let toolbox = current(server, &name).await;
     let can_ask = shows_forms(context.client_capabilities().as_ref());
     let fingerprint = (can_ask && is_stateless(&context)).then(|| Fingerprint::of(&name, &arguments));
-    let call = ToolCall::new(context.id.to_string(), name, arguments);
+    let call = ToolCall::new(call_id(), name, arguments);
     if let Some(fingerprint) = fingerprint {
-        let running = Running::start(toolbox, call, context.peer.clone());
+        let running = Running::start(server.clone(), toolbox, call, context.peer.clone());
         return drive(server, running, fingerprint, &context).await;
     }
     let options = CallOptions::new().cancel(context.ct.clone()).attach(Arc::new(context.peer.clone()));
@@ -54,6 +57,13 @@ pub(super) async fn call(
         let _ = context.peer.notify_tool_list_changed().await;
     }
     Ok(result::result(server, &toolbox, result).into())
+}
+
+/// The id of a call, unique in this process. The client's id of the request is not: two clients count from 1, and one may use
+/// the number 1 and the string "1".
+pub(super) fn call_id() -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    format!("mcp_{}", NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
 /// What the client was shown, or, where that has no such tool, what there is now.
@@ -104,7 +114,7 @@ async fn until_asked(
     loop {
         match running.next(&context.ct).await {
             Next::Asks if !running.deny_formless() => {}
-            Next::Asks => match server.0.suspended.full() {
+            Next::Asks => match server.0.suspended.full(server.0.session()) {
                 Some(why) => running.deny(&why),
                 None => return Next::Asks,
             },

@@ -1,5 +1,6 @@
 //! Outputs that were too long for an answer, as resources: `toolkit://output/…`.
 
+use super::{Principal, Shared};
 use rmcp::model::{
     ErrorData, ListResourcesResult, MetaObject, ReadResourceResponse, ReadResourceResult, Resource,
     ResourceContents,
@@ -13,17 +14,23 @@ use tokio::fs::File;
 use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _};
 
 const PREFIX: &str = "toolkit://output/";
-/// The most outputs that are remembered; the oldest go first. Their files stay.
-const MOST: usize = 1_000;
+/// The most outputs that are remembered of one session; the oldest go first. Their files stay.
+const MAX_PER_SESSION: usize = 1_000;
+/// The most outputs that are remembered of all sessions.
+const MAX_OUTPUTS: usize = 10_000;
 /// How much is read at once, in bytes. What is behind has a place of its own, which the answer names.
 const CHUNK: u64 = 1 << 20;
 
-/// The outputs that one client was told of.
+/// The outputs that the clients of a service were told of. Each is listed in its session alone. It can be read from another
+/// session of the same principal too, because a client of the protocol without sessions may come back by another connection: who knows
+/// the address, which nobody can guess, was told of it.
 #[derive(Debug, Default)]
 pub(super) struct Outputs(Mutex<VecDeque<Output>>);
 
 #[derive(Debug, Clone)]
 struct Output {
+    session: String,
+    principal: Option<Principal>,
     uri: String,
     name: String,
     path: PathBuf,
@@ -41,26 +48,34 @@ impl Output {
 
 impl Outputs {
     /// Remembers an output under an address that nobody guesses.
-    pub(super) fn add(&self, path: PathBuf, bytes: u64) -> Resource {
+    pub(super) fn add(&self, server: &Shared, path: PathBuf, bytes: u64) -> Resource {
+        let session = server.session();
         let name =
             path.file_name().map_or_else(|| "output".to_owned(), |name| name.to_string_lossy().into_owned());
-        let output = Output { uri: format!("{PREFIX}{}", super::random::<10>()), name, path, bytes };
+        let uri = format!("{PREFIX}{}", super::random::<20>());
+        let principal = server.principal().cloned();
+        let output = Output { session: session.to_owned(), principal, uri, name, path, bytes };
         let resource = output.resource();
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if all.len() >= MOST {
+        let mut own = all.iter().enumerate().filter(|(_, other)| other.session == session);
+        let oldest = own.next().map(|(place, _)| place);
+        if own.count() + 1 >= MAX_PER_SESSION {
+            oldest.and_then(|place| all.remove(place));
+        } else if all.len() >= MAX_OUTPUTS {
             all.pop_front();
         }
         all.push_back(output);
         resource
     }
 
-    pub(super) fn list(&self) -> ListResourcesResult {
+    pub(super) fn list(&self, session: &str) -> ListResourcesResult {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        ListResourcesResult::with_all_items(all.iter().map(Output::resource).collect())
+        let own = all.iter().filter(|output| output.session == session);
+        ListResourcesResult::with_all_items(own.map(Output::resource).collect())
     }
 
     /// A part of an output: from its beginning, or from the byte that `?offset=` names.
-    pub(super) async fn read(&self, uri: &str) -> Result<ReadResourceResponse, ErrorData> {
+    pub(super) async fn read(&self, server: &Shared, uri: &str) -> Result<ReadResourceResponse, ErrorData> {
         let (own, offset) = match uri.split_once("?offset=") {
             Some((own, offset)) => (own, offset.parse().ok()),
             None => (uri, Some(0)),
@@ -74,7 +89,9 @@ impl Outputs {
         let offset: u64 = offset.ok_or_else(not_here)?;
         let found = {
             let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            all.iter().find(|output| output.uri == own).cloned()
+            let is_own =
+                |output: &&Output| output.uri == own && output.principal.as_ref() == server.principal();
+            all.iter().find(is_own).cloned()
         };
         let output = found.ok_or_else(not_here)?;
         let (text, next) = chunk(&output.path, offset).await.map_err(|error| {

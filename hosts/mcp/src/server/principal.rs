@@ -1,4 +1,4 @@
-//! Who sends a request: one of the clients of a server that has several.
+//! Who sends a request, and the session that the request belongs to.
 
 use super::{Shared, ToolServer};
 use rmcp::RoleServer;
@@ -6,14 +6,19 @@ use rmcp::model::{ErrorData, ProtocolVersion};
 use rmcp::service::RequestContext;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
-/// The most sessions that are kept of principals who have none of the protocol's; the one that was not used for the longest
-/// time goes first.
-const MOST: usize = 1_000;
+/// The most sessions that are kept of principals of the protocol without sessions. The one that was not used for the
+/// longest time is ended first.
+const MAX_SESSIONS: usize = 1_000;
+/// The most sessions of one connection: a proxy may send the requests of several services through one.
+const MAX_PER_CONNECTION: usize = 16;
 
-/// Who sends a request, by any name that is one person's or program's alone. A layer that authenticates puts it into the
-/// extensions of the HTTP request; without it all requests are one principal's.
+/// The sender of a request, by a name that belongs to one person or program.
+///
+/// A layer that authenticates puts it into the extensions of the HTTP request. All requests of one principal share a
+/// session, so give each client a principal of its own. Requests without one share a session with the requests of the
+/// same [`Connection`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Principal(pub String);
 
@@ -29,22 +34,73 @@ impl Principal {
     }
 }
 
-/// What one server knows of whose requests it gets.
+/// A connection, which owns the sessions of the requests that came by it and name no [`Principal`].
+///
+/// [`serve_http`](crate::serve_http) puts a clone into the extensions of each request. A host with a listener of its own does the
+/// same, or each request without a principal is a session of its own. The sessions end when the last clone is dropped.
+#[derive(Clone, Default)]
+pub struct Connection(Arc<Mutex<Vec<(Weak<Stateless>, ToolServer)>>>);
+
+impl Connection {
+    /// A new connection.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    #[cfg(feature = "http")]
+    fn of(context: &RequestContext<RoleServer>) -> Option<Self> {
+        context.extensions.get::<http::request::Parts>()?.extensions.get::<Self>().cloned()
+    }
+
+    #[cfg(not(feature = "http"))]
+    fn of(_context: &RequestContext<RoleServer>) -> Option<Self> {
+        None
+    }
+
+    /// The session of this connection with a service.
+    fn session(&self, service: &Arc<Stateless>) -> ToolServer {
+        let mut sessions = lock(&self.0);
+        let found = sessions.iter().find(|(other, _)| std::ptr::eq(other.as_ptr(), Arc::as_ptr(service)));
+        if let Some((_, server)) = found {
+            return server.clone();
+        }
+        if sessions.len() >= MAX_PER_CONNECTION {
+            sessions.remove(0);
+        }
+        let server = service.with(Sessions::default());
+        sessions.push((Arc::downgrade(service), server.clone()));
+        server
+    }
+}
+
+impl std::fmt::Debug for Connection {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Connection").finish_non_exhaustive()
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whose requests a server gets.
 #[derive(Debug, Default)]
 pub(super) struct Sessions {
-    /// Whose session of the protocol it is: whoever came first.
+    /// The sender of all requests, where it is known from the beginning.
+    principal: Option<Principal>,
+    /// The owner of a session of the protocol: the sender of its first request.
     owner: OnceLock<Option<Principal>>,
-    /// Where the requests without a session of the protocol go, if not here.
+    /// The sessions of requests that belong to none of the protocol's; `None` if all requests belong to this server.
     stateless: Option<Arc<Stateless>>,
     /// Counts this server, as long as it lives.
     _live: Option<Live>,
 }
 
-/// A session for each principal whose requests belong to none of the protocol's.
+/// The sessions of requests that belong to none of the protocol's: one for each principal, else one for each connection.
 #[derive(Debug)]
 pub(crate) struct Stateless {
     base: ToolServer,
-    known: Mutex<VecDeque<(Option<Principal>, Arc<Shared>)>>,
+    known: Mutex<VecDeque<(Principal, ToolServer)>>,
     live: Arc<AtomicUsize>,
 }
 
@@ -64,7 +120,7 @@ impl Stateless {
         Arc::new(Self { base, known: Mutex::default(), live: Arc::default() })
     }
 
-    /// How many servers made by [`server`](Self::server) there are.
+    /// The number of servers made by [`server`](Self::server) that are still there.
     pub(crate) fn live(&self) -> usize {
         self.live.load(Ordering::Relaxed)
     }
@@ -73,27 +129,48 @@ impl Stateless {
     pub(crate) fn server(self: &Arc<Self>) -> ToolServer {
         self.live.fetch_add(1, Ordering::Relaxed);
         let live = Some(Live(Arc::clone(&self.live)));
-        self.with(Sessions { owner: OnceLock::new(), stateless: Some(Arc::clone(self)), _live: live })
+        self.with(Sessions { stateless: Some(Arc::clone(self)), _live: live, ..Sessions::default() })
     }
 
     fn with(&self, sessions: Sessions) -> ToolServer {
-        let Shared { toolkit, caller, options, .. } = &*self.base.0;
+        let Shared { toolkit, caller, options, suspended, outputs, .. } = &*self.base.0;
         let mut caller = caller.clone();
         caller.session_id = Some(super::session_id());
-        ToolServer::of_sessions(toolkit.clone(), caller, options.clone(), sessions)
+        let (suspended, outputs) = (Arc::clone(suspended), Arc::clone(outputs));
+        ToolServer::of_sessions(toolkit.clone(), caller, options.clone(), sessions, suspended, outputs)
     }
 
-    /// The session of a principal.
-    fn of(&self, principal: Option<Principal>) -> ToolServer {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+    /// The session of a request.
+    fn of(self: &Arc<Self>, principal: Option<Principal>, connection: Option<&Connection>) -> ToolServer {
+        match (principal, connection) {
+            (Some(principal), _) => self.of_principal(principal),
+            (None, Some(connection)) => connection.session(self),
+            (None, None) => self.with(Sessions::default()),
+        }
+    }
+
+    fn of_principal(&self, principal: Principal) -> ToolServer {
+        let mut known = lock(&self.known);
         let found =
             known.iter().position(|(other, _)| *other == principal).and_then(|place| known.remove(place));
-        let (principal, shared) = found.unwrap_or_else(|| (principal, self.with(Sessions::default()).0));
-        if known.len() >= MOST {
-            known.pop_front();
-        }
-        known.push_back((principal, Arc::clone(&shared)));
-        ToolServer(shared)
+        let (principal, server) = found.unwrap_or_else(|| {
+            let sessions = Sessions { principal: Some(principal.clone()), ..Sessions::default() };
+            (principal, self.with(sessions))
+        });
+        let ended = if known.len() >= MAX_SESSIONS { known.pop_front() } else { None };
+        known.push_back((principal, server.clone()));
+        // What ends a session must not wait for this lock.
+        drop(known);
+        drop(ended);
+        server
+    }
+}
+
+impl Shared {
+    /// The sender of the requests of this session, if one is known.
+    pub(super) fn principal(&self) -> Option<&Principal> {
+        let Sessions { principal, owner, .. } = &self.sessions;
+        principal.as_ref().or_else(|| owner.get()?.as_ref())
     }
 }
 
@@ -104,16 +181,19 @@ impl ToolServer {
         let principal = Principal::of(context);
         let Some(stateless) = stateless else { return Ok(self.clone()) };
         if is_stateless(context) {
-            return Ok(stateless.of(principal));
+            return Ok(stateless.of(principal, Connection::of(context).as_ref()));
         }
         if *owner.get_or_init(|| principal.clone()) == principal {
             return Ok(self.clone());
         }
-        Err(ErrorData::invalid_request("this session is another's; begin one of your own", None))
+        Err(ErrorData::invalid_request(
+            "this session belongs to another client; initialize a session of your own",
+            None,
+        ))
     }
 }
 
-/// Whether a request is of the protocol without sessions, in which no server asks a client by itself either.
+/// Returns true if a request is of the protocol without sessions, in which no server asks a client by itself either.
 pub(super) fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
     context
         .protocol_version()

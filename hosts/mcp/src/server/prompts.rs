@@ -45,7 +45,7 @@ pub(super) async fn get(
             None,
         ));
     }
-    let call = ToolCall::new(context.id.to_string(), SKILL, json!({"skill": request.name}));
+    let call = ToolCall::new(super::call::call_id(), SKILL, json!({"skill": request.name}));
     let options = CallOptions::new().cancel(context.ct.clone());
     // What is asked goes to the client while the request waits, in the versions where a server can ask.
     let can_ask = !is_stateless(&context) && shows_forms(context.client_capabilities().as_ref());

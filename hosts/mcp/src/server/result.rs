@@ -19,7 +19,7 @@ pub(super) fn result(server: &ToolServer, toolbox: &Toolbox, result: ToolResult)
             if let Some(Cut { kept: Kept::Whole { path } | Kept::Partly { path, .. }, total_bytes, .. }) =
                 whole
             {
-                content.push(ContentBlock::resource_link(server.0.outputs.add(path, total_bytes)));
+                content.push(ContentBlock::resource_link(server.0.outputs.add(&server.0, path, total_bytes)));
             }
             let mut result = CallToolResult::success(content);
             result.structured_content = output.details.filter(|_| has_schema);

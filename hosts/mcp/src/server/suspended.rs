@@ -7,11 +7,12 @@
 //! tools/call, with the state  taken out, once; the answers go to the questions, and it runs on
 //! ```
 //!
+//! The state is shared by all sessions of a service, because the client may come back by another connection.
 //! What the client has is a name that nobody guesses, no data: nothing in it can be forged. It counts once, for the same tool with
 //! the same arguments, at the same server, for a limited time. A call that nobody comes back for is cancelled.
 
-use super::answered;
 use super::watched::Owned;
+use super::{Principal, ToolServer, answered};
 use crate::sorted::sorted;
 use rmcp::RoleServer;
 use rmcp::model::{
@@ -74,11 +75,18 @@ impl Suspended {
         Self { within, most, waiting: Arc::default() }
     }
 
-    /// The call that waits under this state, which counts no more.
-    pub(super) fn take(&self, state: &str, fingerprint: &Fingerprint) -> Result<Running, ErrorData> {
+    /// The call that waits under this state, which counts no more. Only its principal gets it.
+    pub(super) fn take(
+        &self,
+        state: &str,
+        fingerprint: &Fingerprint,
+        principal: Option<&Principal>,
+    ) -> Result<Running, ErrorData> {
         let found = {
             let mut waiting = lock(&self.waiting);
-            let is_same = waiting.get(state).is_some_and(|found| found.fingerprint == *fingerprint);
+            let is_same = waiting.get(state).is_some_and(|found| {
+                found.fingerprint == *fingerprint && found.running.server.0.principal() == principal
+            });
             if is_same { waiting.remove(state) } else { None }
         };
         // One text for all of it: who guesses learns nothing.
@@ -91,10 +99,11 @@ impl Suspended {
         })
     }
 
-    /// Whether no further call can be kept, and why.
-    pub(super) fn full(&self) -> Option<String> {
-        let is_full = lock(&self.waiting).len() >= self.most;
-        is_full.then(|| format!("{} calls wait for an answer of this client already", self.most))
+    /// Returns the reason if no further call of a session can be kept.
+    pub(super) fn full(&self, session: &str) -> Option<String> {
+        let waiting = lock(&self.waiting);
+        let own = waiting.values().filter(|waiting| waiting.running.server.0.session() == session).count();
+        (own >= self.most).then(|| format!("{} calls wait for an answer of this client already", self.most))
     }
 
     /// Keeps a call that asks, and says what it asks.
@@ -117,6 +126,8 @@ async fn expire(waiting: Weak<Mutex<HashMap<String, Waiting>>>, state: String, w
 /// A call that runs in a task of its own, and what it asks. Dropped, it is cancelled.
 #[derive(Debug)]
 pub(super) struct Running {
+    /// The session of the call, which lives until the call is over.
+    pub(super) server: ToolServer,
     pub(super) toolbox: Toolbox,
     pub(super) call_id: String,
     task: JoinHandle<ToolResult>,
@@ -141,7 +152,12 @@ pub(super) enum Next {
 }
 
 impl Running {
-    pub(super) fn start(toolbox: Toolbox, call: ToolCall, peer: Peer<RoleServer>) -> Self {
+    pub(super) fn start(
+        server: ToolServer,
+        toolbox: Toolbox,
+        call: ToolCall,
+        peer: Peer<RoleServer>,
+    ) -> Self {
         let (sender, news) = mpsc::channel(AT_ONCE);
         let cancel = CancellationToken::new();
         let options =
@@ -149,7 +165,7 @@ impl Running {
         let call_id = call.id.clone();
         let calling = toolbox.clone();
         let task = tokio::spawn(async move { calling.call_with(call, options).await });
-        Self { toolbox, call_id, task, news, open: BTreeMap::new(), cancel }
+        Self { server, toolbox, call_id, task, news, open: BTreeMap::new(), cancel }
     }
 
     /// Waits until it is done or asks something.

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::pin::Pin;
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -19,7 +20,9 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 use toolkit::prelude::*;
 use toolkit::{Ask, CancellationToken, tool_ref};
-use toolkit_mcp::{Bearer, HttpBody, HttpOptions, HttpService, Principal, at_path, serve_http};
+use toolkit_mcp::{
+    Bearer, ClientTokens, Cors, HttpBody, HttpOptions, HttpService, Principal, at_path, serve_http,
+};
 use tower_service::Service;
 
 const TOKEN: &str = "0123456789abcdef";
@@ -132,7 +135,8 @@ impl Server {
             .header("content-type", "application/json")
     }
 
-    async fn send(&self, request: Request<Full<Bytes>>) -> Answered {
+    /// Sends a request by a connection of its own.
+    async fn raw(&self, request: Request<Full<Bytes>>) -> Response<Bytes> {
         let stream = TcpStream::connect(self.address).await.unwrap();
         let (mut sender, connection) =
             hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.unwrap();
@@ -142,6 +146,11 @@ impl Server {
         let body =
             tokio::time::timeout(Duration::from_secs(20), body.collect()).await.unwrap().unwrap().to_bytes();
         connection.abort();
+        Response::from_parts(parts, body)
+    }
+
+    async fn send(&self, request: Request<Full<Bytes>>) -> Answered {
+        let (parts, body) = self.raw(request).await.into_parts();
         let session = parts.headers.get("mcp-session-id").map(|id| id.to_str().unwrap().to_owned());
         Answered { status: parts.status, session, text: String::from_utf8(body.to_vec()).unwrap() }
     }
@@ -337,7 +346,7 @@ async fn a_session_is_its_principals_alone() {
     let own = server.message(&with("ada"), add_call()).await;
     assert_eq!(own.message()["result"]["content"][0]["text"], "5", "{own:?}");
     let other = server.message(&with("eve"), add_call()).await;
-    assert!(other.message()["error"]["message"].as_str().unwrap().contains("another's"), "{other:?}");
+    assert!(other.message()["error"]["message"].as_str().unwrap().contains("another client"), "{other:?}");
     let nobody = server.message(&with("ada")[1..], add_call()).await;
     assert!(nobody.message()["error"].is_object(), "{nobody:?}");
 }
@@ -398,6 +407,251 @@ async fn what_one_principal_allowed_for_the_session_is_not_allowed_to_another() 
     );
     let other = server.message(&headers("eve"), call()).await.message();
     assert!(other["result"]["inputRequests"].is_object(), "{other}");
+}
+
+/// A connection that stays open, as a client keeps it between requests.
+struct Kept {
+    sender: hyper::client::conn::http1::SendRequest<Full<Bytes>>,
+    connection: JoinHandle<hyper::Result<()>>,
+}
+
+impl Kept {
+    async fn open(server: &Server) -> Self {
+        let stream = TcpStream::connect(server.address).await.unwrap();
+        let (sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.unwrap();
+        Self { sender, connection: tokio::spawn(connection) }
+    }
+
+    /// Calls a tool by the protocol without sessions.
+    async fn call(&mut self, server: &Server, token: &str, params: Value) -> Value {
+        let name = params["name"].as_str().unwrap().to_owned();
+        let request = server
+            .post()
+            .header("authorization", format!("Bearer {token}"))
+            .header("mcp-protocol-version", "2026-07-28")
+            .header("mcp-method", "tools/call")
+            .header("mcp-name", name)
+            .body(Full::new(stateless(params).to_string().into()))
+            .unwrap();
+        let response = self.sender.send_request(request).await.unwrap();
+        let status = response.status();
+        let body = response.into_body().collect().await.unwrap().to_bytes();
+        Answered { status, session: None, text: String::from_utf8(body.to_vec()).unwrap() }.message()
+    }
+}
+
+/// Notes in which sessions it was called, and which of them have ended.
+#[derive(Debug, Default)]
+struct Ended(Mutex<Vec<String>>);
+
+/// The state of one session, which says when it goes.
+#[derive(Debug, Default)]
+struct Job(Mutex<Option<(String, Arc<Ended>)>>);
+
+impl Drop for Job {
+    fn drop(&mut self) {
+        if let Some((session, ended)) = self.0.lock().unwrap().take() {
+            ended.0.lock().unwrap().push(session);
+        }
+    }
+}
+
+/// Starts something that lasts as long as the session.
+#[tool(read_only)]
+async fn begin(ctx: &ToolContext, ended: State<Arc<Ended>>) -> String {
+    let session = ctx.session_id().unwrap().to_owned();
+    *ctx.session_state::<Job>().0.lock().unwrap() = Some((session.clone(), Arc::clone(&ended)));
+    session
+}
+
+/// A server whose tool starts something in its session, and the sessions that have ended.
+async fn with_jobs(clients: ClientTokens) -> (Server, Arc<Ended>) {
+    serve_jobs(clients, HttpOptions::new()).await
+}
+
+async fn serve_jobs(clients: ClientTokens, options: HttpOptions) -> (Server, Arc<Ended>) {
+    let ended = Arc::new(Ended::default());
+    let toolkit = Toolkit::empty()
+        .tool(tool_ref!(begin))
+        .tool(tool_ref!(deploy))
+        .service(Arc::clone(&ended))
+        .build()
+        .unwrap();
+    let shutdown = options.shutdown.clone();
+    let service = Bearer::new(HttpService::new(toolkit, Caller::new(), options), TOKEN).clients(clients);
+    (serve(at_path("/mcp", service), shutdown).await, ended)
+}
+
+impl Ended {
+    async fn has(&self, session: &str) {
+        for attempt in 0.. {
+            if self.0.lock().unwrap().iter().any(|ended| ended == session) {
+                return;
+            }
+            assert!(attempt < 200, "{session} goes on");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+}
+
+fn begin_call() -> Value {
+    json!({"name": "begin", "arguments": {}})
+}
+
+fn text(message: &Value) -> String {
+    message["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{message}")).to_owned()
+}
+
+#[tokio::test]
+async fn clients_that_share_a_token_have_a_session_for_each_connection() {
+    let directory = tempfile::tempdir().unwrap();
+    let (server, ended) = with_jobs(ClientTokens::at(directory.path().join("clients"))).await;
+    let (mut ada, mut eve) = (Kept::open(&server).await, Kept::open(&server).await);
+    let of_ada = text(&ada.call(&server, TOKEN, begin_call()).await);
+    assert_eq!(text(&ada.call(&server, TOKEN, begin_call()).await), of_ada, "one connection is one session");
+    let of_eve = text(&eve.call(&server, TOKEN, begin_call()).await);
+    assert_ne!(of_eve, of_ada);
+    // What one allowed for the session does not hold for the other.
+    let deploy = || json!({"name": "deploy", "arguments": {}});
+    let asked = ada.call(&server, TOKEN, deploy()).await;
+    let name = asked["result"]["inputRequests"].as_object().unwrap().keys().next().unwrap().clone();
+    let mut back = deploy();
+    back["requestState"] = asked["result"]["requestState"].clone();
+    back["inputResponses"] = json!({name: {"action": "accept", "content": {"allow": "session"}}});
+    assert_eq!(text(&ada.call(&server, TOKEN, back).await), "deployed");
+    assert_eq!(text(&ada.call(&server, TOKEN, deploy()).await), "deployed");
+    let other = eve.call(&server, TOKEN, deploy()).await;
+    assert!(other["result"]["inputRequests"].is_object(), "{other}");
+    // A connection that goes away ends its session, and no other.
+    ada.connection.abort();
+    drop(ada);
+    ended.has(&of_ada).await;
+    assert!(!ended.0.lock().unwrap().contains(&of_eve));
+    assert_eq!(text(&eve.call(&server, TOKEN, begin_call()).await), of_eve);
+}
+
+#[tokio::test]
+async fn a_client_that_was_asked_comes_back_by_another_connection() {
+    let directory = tempfile::tempdir().unwrap();
+    let (server, _) = with_jobs(ClientTokens::at(directory.path().join("clients"))).await;
+    let mut first = Kept::open(&server).await;
+    let asked = first.call(&server, TOKEN, json!({"name": "deploy", "arguments": {}})).await;
+    first.connection.abort();
+    drop(first);
+    let name = asked["result"]["inputRequests"].as_object().unwrap().keys().next().unwrap().clone();
+    let back = json!({
+        "name": "deploy", "arguments": {}, "requestState": asked["result"]["requestState"],
+        "inputResponses": {name: {"action": "accept", "content": {}}},
+    });
+    assert_eq!(text(&Kept::open(&server).await.call(&server, TOKEN, back).await), "deployed");
+}
+
+#[tokio::test]
+async fn a_client_with_its_own_token_has_one_session_over_all_connections() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("clients");
+    let (server, ended) = with_jobs(ClientTokens::at(&file)).await;
+    // Made while the server runs, by another process.
+    let tokens = ClientTokens::at(&file);
+    let (ada, eve) = (tokens.add("ada").unwrap(), tokens.add("eve").unwrap());
+    let of_ada = text(&Kept::open(&server).await.call(&server, &ada, begin_call()).await);
+    let mut second = Kept::open(&server).await;
+    assert_eq!(text(&second.call(&server, &ada, begin_call()).await), of_ada);
+    assert_ne!(text(&second.call(&server, &eve, begin_call()).await), of_ada);
+    assert!(ended.0.lock().unwrap().is_empty());
+    tokens.remove("eve").unwrap();
+    let refused = server.message(&[("authorization", &format!("Bearer {eve}"))], initialize()).await;
+    assert_eq!(refused.status, StatusCode::UNAUTHORIZED);
+}
+
+/// Begins a session of the protocol and starts something in it; the names of both.
+async fn started(server: &Server) -> (String, String) {
+    let session = server.initialize(&[BEARER]).await.session.unwrap();
+    let with = [BEARER, ("mcp-session-id", session.as_str()), ("mcp-protocol-version", "2025-11-25")];
+    let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    server.message(&with, initialized).await;
+    let call = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": begin_call()});
+    let own = text(&server.message(&with, call).await.message());
+    (session, own)
+}
+
+#[tokio::test]
+async fn a_session_that_is_deleted_ends_what_it_started() {
+    let directory = tempfile::tempdir().unwrap();
+    let (server, ended) = with_jobs(ClientTokens::at(directory.path().join("clients"))).await;
+    let (session, own) = started(&server).await;
+    let (_, other) = started(&server).await;
+    let request = Request::delete(format!("http://{}/mcp", server.address))
+        .header("host", server.address.to_string())
+        .header(BEARER.0, BEARER.1)
+        .header("mcp-session-id", &session)
+        .header("mcp-protocol-version", "2025-11-25");
+    let deleted = server.send(request.body(Full::default()).unwrap()).await;
+    assert_eq!(deleted.status, StatusCode::NO_CONTENT, "{deleted:?}");
+    ended.has(&own).await;
+    assert!(!ended.0.lock().unwrap().contains(&other));
+}
+
+#[tokio::test]
+async fn a_browser_is_told_which_pages_may_call() {
+    let options = HttpOptions::new().allow_origins(["https://app.example"]);
+    let (origins, shutdown) = (options.allowed_origins.clone(), options.shutdown.clone());
+    let service = Cors::new(Bearer::new(service(options), TOKEN), origins);
+    let server = serve(at_path("/mcp", service), shutdown).await;
+    let preflight = |origin: &'static str| {
+        Request::options(format!("http://{}/mcp", server.address))
+            .header("host", server.address.to_string())
+            .header("origin", origin)
+            .header("access-control-request-method", "POST")
+            .header("access-control-request-headers", "authorization, mcp-session-id")
+            .body(Full::default())
+            .unwrap()
+    };
+    for (origin, is_allowed) in
+        [("https://app.example", true), ("http://localhost:5173", true), ("https://evil.example", false)]
+    {
+        let answered = server.raw(preflight(origin)).await;
+        assert_eq!(answered.status() == StatusCode::NO_CONTENT, is_allowed, "{origin}: {answered:?}");
+        let shared = answered.headers().get("access-control-allow-origin");
+        assert_eq!(shared.is_some_and(|shared| shared == origin), is_allowed, "{origin}: {answered:?}");
+        if is_allowed {
+            let headers = answered.headers()["access-control-allow-headers"].to_str().unwrap();
+            for header in ["authorization", "content-type", "mcp-session-id", "mcp-protocol-version"] {
+                assert!(headers.contains(header), "{header}: {headers}");
+            }
+        }
+        let call = server.post().header("origin", origin).header(BEARER.0, BEARER.1);
+        let answered = server.raw(call.body(Full::new(initialize().to_string().into())).unwrap()).await;
+        assert_eq!(answered.status() == StatusCode::OK, is_allowed, "{origin}: {answered:?}");
+        let headers = answered.headers();
+        assert_eq!(headers.get("access-control-allow-origin").is_some(), is_allowed, "{origin}");
+        if is_allowed {
+            let exposed = headers["access-control-expose-headers"].to_str().unwrap();
+            assert!(exposed.contains("mcp-session-id"), "{exposed}");
+        }
+        assert_eq!(headers["vary"], "Origin");
+    }
+}
+
+#[tokio::test]
+async fn a_request_for_two_hosts_is_refused() {
+    let server = with_token(HttpOptions::new()).await;
+    let own = server.address.to_string();
+    for other in ["evil.example", &own] {
+        let request = server.post().header("host", other).header(BEARER.0, BEARER.1);
+        let answered = server.raw(request.body(Full::new(initialize().to_string().into())).unwrap()).await;
+        assert_eq!(answered.status(), StatusCode::BAD_REQUEST, "{other}");
+    }
+}
+
+#[tokio::test]
+async fn an_idle_session_ends_what_it_started() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut options = HttpOptions::new();
+    options.idle = Duration::from_millis(200);
+    let (server, ended) = serve_jobs(ClientTokens::at(directory.path().join("clients")), options).await;
+    let (_, own) = started(&server).await;
+    ended.has(&own).await;
 }
 
 #[tokio::test]

@@ -1,0 +1,211 @@
+//! Tokens of clients, one for each, in a file.
+
+use super::bearer::new_token;
+use data_encoding::HEXLOWER;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
+
+/// The most bytes of the file, about 5,000 clients.
+const MAX_BYTES: u64 = 1 << 20;
+/// The most bytes of a client's name.
+const MAX_NAME: usize = 64;
+
+/// Tokens of clients, one for each, kept in a file as digests. A client with a token of its own has a session that no other
+/// client reaches, whichever connections it uses.
+///
+/// A token that is added or removed while a server runs counts from the next request on.
+#[derive(Debug)]
+pub struct ClientTokens {
+    path: PathBuf,
+    read: Mutex<Option<Snapshot>>,
+}
+
+/// The content of the file as it was read.
+#[derive(Debug)]
+struct Snapshot {
+    modified: Option<SystemTime>,
+    bytes: u64,
+    tokens: Tokens,
+}
+
+/// The SHA-256 of each client's token, in hexadecimal, by the client's name.
+#[derive(Debug, Default, Clone, Serialize, Deserialize)]
+#[serde(transparent)]
+struct Tokens(BTreeMap<String, String>);
+
+impl ClientTokens {
+    /// The tokens in a file, which need not be there yet.
+    pub fn at(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into(), read: Mutex::default() }
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Makes a token for a client and returns it. It is not kept in plain text, so it cannot be shown again.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` if the name is empty, longer than 64 bytes, or has other characters than letters, digits, `-`, `_` and `.`;
+    /// `AlreadyExists` if the client has a token; else when the file cannot be read or written.
+    pub fn add(&self, name: &str) -> io::Result<String> {
+        let is_of_name = |char: char| char.is_ascii_alphanumeric() || matches!(char, '-' | '_' | '.');
+        if name.is_empty() || name.len() > MAX_NAME || !name.chars().all(is_of_name) {
+            let message = format!("a client's name has 1 to {MAX_NAME} letters, digits, `-`, `_` or `.`");
+            return Err(io::Error::new(ErrorKind::InvalidInput, message));
+        }
+        let token = new_token()?;
+        self.change(|tokens| {
+            if tokens.0.contains_key(name) {
+                let message = format!("the client `{name}` has a token; remove it first for a new one");
+                return Err(io::Error::new(ErrorKind::AlreadyExists, message));
+            }
+            tokens.0.insert(name.to_owned(), digest(&token));
+            Ok(())
+        })?;
+        Ok(token)
+    }
+
+    /// Takes a client's token away. Returns false if the client has none.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read or written.
+    pub fn remove(&self, name: &str) -> io::Result<bool> {
+        let mut found = false;
+        self.change(|tokens| {
+            found = tokens.0.remove(name).is_some();
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// The names of all clients that have a token, in order.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read.
+    pub fn names(&self) -> io::Result<Vec<String>> {
+        Ok(self.load()?.tokens.0.into_keys().collect())
+    }
+
+    /// The name of the client that a token belongs to. A file that cannot be read knows no client.
+    pub(super) fn client(&self, token: &str) -> Option<String> {
+        let now = fs::metadata(&self.path).ok()?;
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_current = read
+            .as_ref()
+            .is_some_and(|snapshot| snapshot.modified == now.modified().ok() && snapshot.bytes == now.len());
+        if !is_current {
+            *read = self
+                .load()
+                .inspect_err(|error| tracing::warn!(%error, "the tokens of clients cannot be read"))
+                .ok();
+        }
+        // Digests are compared, so that the time it takes says nothing of the tokens.
+        let digest = digest(token);
+        let tokens = &read.as_ref()?.tokens;
+        tokens.0.iter().find(|(_, other)| **other == digest).map(|(name, _)| name.clone())
+    }
+
+    fn load(&self) -> io::Result<Snapshot> {
+        let file = match File::open(&self.path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                return Ok(Snapshot { modified: None, bytes: 0, tokens: Tokens::default() });
+            }
+            Err(error) => return Err(error),
+        };
+        let metadata = file.metadata()?;
+        let mut text = String::new();
+        file.take(MAX_BYTES).read_to_string(&mut text)?;
+        let tokens = serde_json::from_str(&text).map_err(|error| {
+            let message = format!("{} is no list of tokens: {error}", self.path.display());
+            io::Error::new(ErrorKind::InvalidData, message)
+        })?;
+        Ok(Snapshot { modified: metadata.modified().ok(), bytes: metadata.len(), tokens })
+    }
+
+    /// Changes the file as a whole. Two processes that change it at the same moment do so one after the other.
+    fn change(&self, change: impl FnOnce(&mut Tokens) -> io::Result<()>) -> io::Result<()> {
+        let directory = self.path.parent().filter(|directory| !directory.as_os_str().is_empty());
+        let directory = directory.unwrap_or(Path::new("."));
+        fs::create_dir_all(directory)?;
+        let lock = File::create(self.path.with_extension("lock"))?;
+        lock.lock()?;
+        let mut tokens = self.load()?.tokens;
+        change(&mut tokens)?;
+        // Only who holds the lock writes beside the file, so one that is there is left over from a process that was killed.
+        let beside = self.path.with_extension("new");
+        if let Err(error) = fs::remove_file(&beside)
+            && error.kind() != ErrorKind::NotFound
+        {
+            return Err(error);
+        }
+        let mut options = File::options();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options.open(&beside)?;
+        file.write_all(serde_json::to_string_pretty(&tokens)?.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&beside, &self.path)
+    }
+}
+
+fn digest(token: &str) -> String {
+    HEXLOWER.encode(&Sha256::digest(token))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_client_has_its_own_token_and_the_file_none() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let tokens = ClientTokens::at(directory.path().join("data/clients.json"));
+        assert_eq!(tokens.client("x"), None);
+        let (ada, bob) = (tokens.add("ada").expect("added"), tokens.add("bob").expect("added"));
+        // Another object for the same file, as the command is for a server that runs.
+        let server = ClientTokens::at(tokens.path());
+        assert_eq!(
+            (server.client(&ada).as_deref(), server.client(&bob).as_deref()),
+            (Some("ada"), Some("bob"))
+        );
+        assert_eq!(tokens.add("ada").expect_err("there is one").kind(), ErrorKind::AlreadyExists);
+        let text = fs::read_to_string(tokens.path()).expect("it is there");
+        assert!(!text.contains(&ada) && !text.contains(&bob), "{text}");
+        assert_eq!(tokens.names().expect("readable"), ["ada", "bob"]);
+        assert!(tokens.remove("ada").expect("removed"));
+        assert!(!tokens.remove("ada").expect("nothing to remove"));
+        assert_eq!((server.client(&ada), server.client(&bob).as_deref()), (None, Some("bob")));
+        for name in ["", "a b", "a/b", "grüße", &"x".repeat(65)] {
+            assert_eq!(tokens.add(name).expect_err("no name").kind(), ErrorKind::InvalidInput, "{name:?}");
+        }
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            let mode = fs::metadata(tokens.path()).expect("it is there").permissions().mode();
+            assert_eq!(mode & 0o777, 0o600);
+        }
+    }
+
+    #[test]
+    fn a_broken_file_knows_nobody_and_is_not_overwritten() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let tokens = ClientTokens::at(directory.path().join("clients.json"));
+        fs::write(tokens.path(), "[").expect("written");
+        assert_eq!(tokens.client("x"), None);
+        assert_eq!(tokens.add("ada").expect_err("broken").kind(), ErrorKind::InvalidData);
+        assert_eq!(fs::read_to_string(tokens.path()).expect("it is there"), "[");
+    }
+}

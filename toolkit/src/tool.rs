@@ -4,6 +4,7 @@ mod args;
 mod bind;
 mod dynamic;
 mod make;
+mod output_check;
 mod shown;
 mod weak;
 

@@ -43,8 +43,15 @@ fn tools(how: &str, cursor: Option<&str>) -> Value {
             {"name": "circle", "inputSchema": {"type": "object", "properties": {"a": {"$ref": "#/properties/a"}}}},
             {"name": "invalid", "inputSchema": {"type": "object", "properties": {"a": {"type": "nothing"}}}},
             {"name": "no object", "inputSchema": {"type": "string"}},
+            {"name": "task", "inputSchema": {"type": "object"}, "execution": {"taskSupport": "required"}},
             tool("twice"), tool("twice"), tool("read"), tool("good-one"), tool("日本"),
         ]}),
+        "wrong-structure" => {
+            let mut summing = tool("call");
+            summing["outputSchema"] =
+                json!({"type": "object", "properties": {"sum": {"type": "integer"}}, "required": ["sum"]});
+            json!({"tools": [summing]})
+        }
         "no-list" => json!({"tools": "none"}),
         _ => json!({"tools": [tool("call")]}),
     }
@@ -59,6 +66,10 @@ fn call(how: &str, id: &Value) {
             answer(id, &json!({"content": [{"type": "text", "text": "right"}]}));
             answer(id, &json!({"content": [{"type": "text", "text": "again"}]}));
         }
+        "wrong-structure" => answer(
+            id,
+            &json!({"content": [{"type": "text", "text": "five"}], "structuredContent": {"sum": "five"}}),
+        ),
         "wrong-answer" => answer(id, &json!({"content": "text"})),
         "endless-answer" => {
             let part = vec![b'x'; 65_536];

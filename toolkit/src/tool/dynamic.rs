@@ -1,6 +1,6 @@
 //! Tools that are made at run time: from a closure and a JSON Schema.
 
-use super::{Changes, DynamicArgs, Made, NO_SERVICES, Origin, Tool};
+use super::{Changes, DynamicArgs, Made, NO_SERVICES, Origin, Tool, output_check};
 use crate::arguments::Arguments;
 use crate::context::ToolContext;
 use crate::output::IntoToolOutput;
@@ -13,7 +13,7 @@ use std::panic;
 use std::sync::Arc;
 use std::time::Duration;
 
-type Handler = dyn Fn(ToolContext, DynamicArgs) -> BoxFuture<'static> + Send + Sync;
+pub(super) type Handler = dyn Fn(ToolContext, DynamicArgs) -> BoxFuture<'static> + Send + Sync;
 
 /// A tool that was made at run time.
 pub(crate) struct Dynamic {
@@ -175,7 +175,7 @@ impl ToolBuilder {
         self
     }
 
-    /// The JSON Schema of its structured output.
+    /// The JSON Schema of its structured output, [`ToolOutput::details`](crate::ToolOutput::details). Output that does not fit is an error.
     #[must_use]
     pub fn output_schema(mut self, schema: impl Into<Value>) -> Self {
         self.output_schema = Some(schema.into());
@@ -293,6 +293,10 @@ impl ToolBuilder {
         {
             return Err(fault(format!("the schema of its output is not valid: {problem}")));
         }
+        let handler = match &output_schema {
+            Some(schema) => output_check::checked(handler, schema.clone()),
+            None => handler,
+        };
         let boxed = |text: Option<String>| text.map(String::into_boxed_str);
         let dynamic = Dynamic {
             name: name.into_boxed_str(),

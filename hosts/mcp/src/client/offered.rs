@@ -75,6 +75,10 @@ fn tool(
     here: &str,
     change: Option<Change>,
 ) -> Result<Tool, String> {
+    let task_support = definition.get("execution").and_then(|execution| execution.get("taskSupport"));
+    if task_support.and_then(Value::as_str) == Some("required") {
+        return Err("it runs only as a task, which this client does not support".to_owned());
+    }
     let text = |key: &str| definition.get(key).and_then(Value::as_str);
     let hints = definition.get("annotations");
     let hint = |key: &str| hints.and_then(|hints| hints.get(key)).and_then(Value::as_bool);

@@ -7,7 +7,10 @@ use toolkit::{Bytes, Content, Cut, Kept, Resource, ResourceBody, ToolResult, Too
 
 /// A failure of the tool is a result too, for the model to read.
 pub(super) fn result(server: &ToolServer, toolbox: &Toolbox, result: ToolResult) -> CallToolResult {
-    let has_schema = toolbox.tool(&result.name).is_some_and(|tool| tool.output_schema().is_some());
+    // Without a schema, details are for hosts; those that a server calls structured content are for the client's model.
+    let is_structured = toolbox
+        .tool(&result.name)
+        .is_some_and(|tool| tool.output_schema().is_some() || tool.source().is_remote());
     match result.outcome {
         Err(error) => CallToolResult::error(vec![ContentBlock::text(error.message())]),
         Ok(output) => {
@@ -22,7 +25,7 @@ pub(super) fn result(server: &ToolServer, toolbox: &Toolbox, result: ToolResult)
                 content.push(ContentBlock::resource_link(server.0.outputs.add(&server.0, path, total_bytes)));
             }
             let mut result = CallToolResult::success(content);
-            result.structured_content = output.details.filter(|_| has_schema);
+            result.structured_content = output.details.filter(|_| is_structured);
             result
         }
     }

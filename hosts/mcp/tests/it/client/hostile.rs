@@ -38,6 +38,7 @@ async fn of_a_list_that_is_partly_broken_the_rest_is_there() {
         "\"elsewhere\" is left out",
         "\"circle\" is left out",
         "\"invalid\" is left out",
+        "\"task\" is left out: it runs only as a task",
         "\"no object\" is left out",
         "\"twice\" is left out: it lists another of this name",
     ] {
@@ -112,6 +113,15 @@ async fn what_is_no_answer_is_told() {
     );
     let refused = host("error").call("h__call", json!({})).await;
     assert_eq!(refused.text(), "the MCP server `h` refused the call: no \\u{1b}[2Jway (code -32602)");
+}
+
+#[tokio::test]
+async fn structured_content_that_does_not_fit_its_schema_is_an_error() {
+    let wrong = host("wrong-structure").call("h__call", json!({})).await;
+    assert_eq!(wrong.error().unwrap().kind(), ToolErrorKind::Failed);
+    for part in ["does not fit the tool's own output schema", "- /sum: ", "Its text:\nfive"] {
+        assert!(wrong.text().contains(part), "{part}: {}", wrong.text());
+    }
 }
 
 #[tokio::test]

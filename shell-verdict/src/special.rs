@@ -101,6 +101,9 @@ pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
         _ if names::is("network", base) => network::network(judge, base, values, part),
         _ if names::is("builds", base) => {
             part.is(Class::Unknown, format!("{base} can change files and run what they say"));
+            if network::fetches_or_publishes(base, values) {
+                part.is(Class::Network, format!("{base} {} with this command", Class::Network.words()));
+            }
             crate::forbidden::hidden(values, part);
         }
         _ => return false,

@@ -31,11 +31,11 @@ pub struct ExecSettings {
     /// of something that is there.
     #[arg(default)]
     pub safe_bins: Vec<String>,
-    /// Directories that are looked for programs before those of `PATH`.
+    /// Directories that are looked for programs before those of `PATH`, absolute, from `~` on, or relative to the workspace.
     #[arg(default)]
     pub path_prepend: Vec<String>,
     /// Variables of the host's environment, by name, that commands get beside the usual ones: secrets, too. Those that a shell or a
-    /// loader would run or load something for never are.
+    /// loader would run or load something for never are, nor one that has to be a number, or an absolute path, and is none.
     #[arg(default)]
     pub inherit_env: Vec<String>,
     /// How patches are applied.

@@ -7,6 +7,7 @@ use super::question::{Around, question};
 use crate::config::ExecSettings;
 use serde::Serialize;
 use shell_verdict::{Access, Decision, Part, Reason};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -32,6 +33,9 @@ pub struct ExplainedCommand {
     pub runs_in: String,
     /// Variables that it gets so that it does no more than was judged.
     pub environment: BTreeMap<String, String>,
+    /// The text that the shell runs, where that has arguments of the same purpose beside those of the command.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub guarded: Option<String>,
     /// Its simple commands, in the order of the text.
     pub parts: Vec<ExplainedPart>,
 }
@@ -148,6 +152,10 @@ fn explained(
         shell: command.shell.clone(),
         runs_in,
         environment: judged.verdict.env.iter().cloned().collect(),
+        guarded: match judged.text(command) {
+            Cow::Owned(text) => Some(text),
+            Cow::Borrowed(_) => None,
+        },
         parts: judged.verdict.parts.iter().map(|one| part(one, judged)).collect(),
     }
 }

@@ -7,6 +7,7 @@ mod asking;
 mod background;
 mod contained;
 mod ending;
+mod guarded;
 mod house;
 mod output;
 mod without_namespaces;

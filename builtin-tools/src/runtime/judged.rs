@@ -2,7 +2,7 @@
 
 use super::containing::contains;
 use super::prepare::LONGEST_ARGUMENT;
-use super::safe_bins::only_filters;
+use super::safe_bins;
 use crate::config::{ExecAsk, ExecSecurity, ExecSettings};
 use shell_verdict::{
     Access, Class, Decision, Ground, Part, Programs, Reason, Shell, Situation, Verdict, judge,
@@ -212,7 +212,8 @@ impl Judged {
             let said = ctx.decide(&PermissionRequest::new(KIND, &[words]));
             let is_entry = said.rule.is_some_and(|rule| is_entry(&rule.pointer));
             said.decision == toolkit::Decision::Allow && is_entry
-                || only_filters(part, &settings.safe_bins, &command.cwd, &command.workspace)
+                || safe_bins::is_named(part, &settings.safe_bins)
+                    && safe_bins::obstacle(part, &command.workspace).is_none()
         };
         let paths = &self.paths;
         for part in &mut self.verdict.parts {

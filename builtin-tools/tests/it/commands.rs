@@ -10,6 +10,7 @@ mod ending;
 mod guarded;
 mod house;
 mod output;
+mod safe_bins;
 mod without_namespaces;
 
 toolkit::link!(core: builtin_tools);

@@ -28,14 +28,16 @@ pub struct ExecSettings {
     #[arg(default = 64, range(1..=1_000))]
     pub max_background: usize,
     /// Programs, by name, that run without asking when they only filter their input: no word of theirs is a path, or the name
-    /// of something that is there.
+    /// of something that is there, and nothing is known of the command but that it is not known to only read. What is known to speak
+    /// with other machines, to change a repository or files, to run a text or to destroy something is asked about as without this:
+    /// `git add .`, `git push` and `npm publish` among them.
     #[arg(default)]
     pub safe_bins: Vec<String>,
-    /// Directories that are looked for programs before those of `PATH`.
+    /// Directories that are looked for programs before those of `PATH`, absolute, from `~` on, or relative to the workspace.
     #[arg(default)]
     pub path_prepend: Vec<String>,
     /// Variables of the host's environment, by name, that commands get beside the usual ones: secrets, too. Those that a shell or a
-    /// loader would run or load something for never are.
+    /// loader would run or load something for never are, nor one that has to be a number, or an absolute path, and is none.
     #[arg(default)]
     pub inherit_env: Vec<String>,
     /// How patches are applied.

@@ -270,6 +270,7 @@ fn with_program(judge: &mut Judge<'_>, words: &[Word], part: &mut Part) -> bool 
 
 fn exec(judge: &mut Judge<'_>, words: &[Word], part: &mut Part) {
     let mut words = words;
+    let loses_env = judge.loses_env;
     while let [first, rest @ ..] = words {
         match first.value.text() {
             Some("-c" | "-cl" | "-lc") => {
@@ -285,7 +286,7 @@ fn exec(judge: &mut Judge<'_>, words: &[Word], part: &mut Part) {
         part.has(Class::Unknown, "exec gets an option that is not known");
     }
     command::nested(judge, &values(words), part);
-    judge.loses_env = false;
+    judge.loses_env = loses_env;
 }
 
 fn eval(judge: &mut Judge<'_>, words: &[Word], part: &mut Part) {

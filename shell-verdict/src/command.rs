@@ -1,6 +1,7 @@
 //! A simple command by its words: a function, a builtin of the shell, or a program.
 
 use crate::class::Class;
+use crate::lookup::Lookup;
 use crate::verdict::Part;
 use crate::walk::{Judge, Word};
 use crate::words::Value;
@@ -72,6 +73,7 @@ pub(crate) fn base(name: &str) -> &str {
 fn program(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut Part) {
     let base = base(name);
     part.says = says(base, values);
+    part.directory.clone_from(&judge.state.cwd);
     if judge.enter() {
         // What never runs does not under any name.
         forbidden::program(judge, base, values, part);
@@ -118,6 +120,15 @@ fn known(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) {
         part.is(Class::Unknown, format!("{base} is not known to only read"));
         forbidden::hidden(values, part);
     }
+    // It looks for these itself.
+    for started in part.starts.clone() {
+        let is_there = !matches!(judge.situation().programs.find(&started), Lookup::NotThere);
+        if let Identity::Other(why) = identify(judge, &started)
+            && is_there
+        {
+            part.is(Class::Unknown, format!("it may start {started}, which is {why}"));
+        }
+    }
 }
 
 /// Who a program is.
@@ -149,20 +160,21 @@ fn identify(judge: &Judge<'_>, name: &str) -> Identity {
         (path, real)
     } else {
         match situation.programs.find(name) {
-            None => {
-                let is_open = |directory: &PathBuf| !directory.is_absolute() || is_foreign(directory);
-                return if directories.iter().any(is_open) {
+            Lookup::Depends => {
+                return Identity::Other(
+                    "looked for in a directory of the workspace, too, since PATH has one that is relative",
+                );
+            }
+            Lookup::NotThere => {
+                return if directories.iter().any(|directory| is_foreign(directory)) {
                     Identity::Other("looked for in a directory of the workspace, too")
                 } else {
                     Identity::Known(None)
                 };
             }
-            Some(found) => (found.path, found.real),
+            Lookup::Found(found) => (found.path, found.real),
         }
     };
-    if !path.is_absolute() {
-        return Identity::Other("looked for in a directory that depends on where it runs");
-    }
     if is_foreign(&path) || is_foreign(&real) {
         return Identity::Other("a program in the workspace");
     }

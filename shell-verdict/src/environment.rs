@@ -1,6 +1,9 @@
 //! Variables that make programs do other things than they do without.
 
+use crate::guards;
 use crate::names;
+use crate::state::is_number;
+use std::path::Path;
 
 /// How a variable is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,23 +16,16 @@ pub(crate) enum Use {
 
 /// Why an assignment is more than that; `None` for a harmless one.
 pub(crate) fn assignment(name: &str, value: Option<&str>, used: Use) -> Option<String> {
-    let is_number =
-        value.is_some_and(|value| !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()));
-    if names::is("variables-evaluated", name) && !is_number {
+    if names::is("variables-evaluated", name) && !value.is_some_and(is_number) {
         return Some(format!("the value of {name} is evaluated"));
     }
-    // What a verdict sets so that a command only reads.
-    match name {
-        "GIT_OPTIONAL_LOCKS" | "GIT_TERMINAL_PROMPT" if value == Some("0") => return None,
-        "GIT_NO_LAZY_FETCH" if value == Some("1") => return None,
-        "GIT_OPTIONAL_LOCKS"
-        | "GIT_TERMINAL_PROMPT"
-        | "GIT_NO_LAZY_FETCH"
-        | "SYSTEMD_PAGER"
-        | "DPKG_PAGER" => {
-            return Some(format!("{name} keeps a program from writing or running something"));
-        }
-        _ => {}
+    match guards::value(name) {
+        Some(own) if value == Some(own) => return None,
+        Some(_) => return Some(format!("{name} keeps a program from writing or running something")),
+        None => {}
+    }
+    if matches!(name, "LC_ALL" | "LC_CTYPE" | "LANG") && !value.is_some_and(is_plain_locale) {
+        return Some(format!("{name} may have bash read what follows otherwise"));
     }
     if runs_something(name) {
         return Some(format!("{name} can make a program run or load something"));
@@ -68,6 +64,54 @@ pub(crate) fn assignment(name: &str, value: Option<&str>, used: Use) -> Option<S
         Use::Program if is_harmless(name, value) => None,
         Use::Program => Some(format!("{name} is set for a program, which may do other things then")),
     }
+}
+
+/// Returns true if the value of a variable has the shape that verdicts assume of it: a number, an absolute path, or a locale in which
+/// bash reads a text as it is read here. A command with another one in its environment is asked about where it matters; a caller does
+/// better not to set it.
+pub fn has_assumed_shape(name: &str, value: &str) -> bool {
+    if names::is("variables-numbers", name) || names::is("variables-evaluated", name) {
+        return is_number(value);
+    }
+    match name {
+        "HOME" | "XDG_CONFIG_HOME" | "XDG_DATA_HOME" | "XDG_CACHE_HOME" | "XDG_STATE_HOME" => {
+            value.is_empty() || value.starts_with('/')
+        }
+        "LC_ALL" | "LC_CTYPE" | "LANG" => is_plain_locale(value),
+        _ => true,
+    }
+}
+
+/// Returns why a variable of the environment makes a command uncertain by its value; `None` for one that does not. Numbers count where
+/// they are used.
+pub(crate) fn misfit(name: &str, value: &str, command: &str, cwd: &Path) -> Option<&'static str> {
+    match name {
+        // bash takes it as it is if it leads to the same directory.
+        "PWD" if Path::new(value) != cwd => Some("may give the directory another name"),
+        "LC_ALL" | "LC_CTYPE" | "LANG" if !command.is_ascii() && !is_plain_locale(value) => {
+            Some("may have bash read the command otherwise")
+        }
+        "HOME" | "XDG_CONFIG_HOME" | "XDG_DATA_HOME" | "XDG_CACHE_HOME" | "XDG_STATE_HOME"
+            if !has_assumed_shape(name, value) =>
+        {
+            Some("leads programs to files that depend on where they run")
+        }
+        _ => None,
+    }
+}
+
+/// Returns true for a locale in which the bytes of ASCII are no part of other characters, so that bash finds the same quotes and
+/// operators in a text.
+fn is_plain_locale(value: &str) -> bool {
+    let (name, charset) = match value.split('@').next().unwrap_or_default().split_once('.') {
+        Some((name, charset)) => (name, charset.to_ascii_lowercase().replace(['-', '_'], "")),
+        None => (value, String::new()),
+    };
+    if !charset.is_empty() {
+        return charset == "utf8" || charset.starts_with("iso8859") || charset == "ascii";
+    }
+    // Without a character set these may be BIG5 or Shift JIS.
+    !["zh", "ja", "ko", "chinese"].iter().any(|language| name.starts_with(language))
 }
 
 /// Whether what is in the environment makes every command uncertain.

@@ -2,13 +2,15 @@
 //! only if nothing elsewhere may have made it another.
 
 use crate::state::Variable;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a command does somewhere.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Facts {
     /// The variables that get a value, with it if it is the same everywhere.
     values: BTreeMap<String, Only>,
+    /// The variables that may get other attributes or another scope, or be gone.
+    reshaped: BTreeSet<String>,
     /// It leaves the order in which it is written, or gives names another meaning: functions, jumps, traps.
     pub(crate) is_tangled: bool,
     /// A function may be gone at any time.
@@ -40,6 +42,21 @@ impl Facts {
     /// Notes that a variable gets the values of a loop, which stands at this place of a text.
     pub(crate) fn looped(&mut self, name: &str, text: &str, at: usize) {
         self.add(name, Only::Loop(text.to_owned(), at));
+    }
+
+    /// Notes that a variable may get other attributes or another scope, or be gone.
+    pub(crate) fn reshaped(&mut self, name: &str) {
+        self.reshaped.insert(name.to_owned());
+    }
+
+    /// Returns true if a variable that has this value may get another, or be changed in another way.
+    pub(crate) fn may_differ(&self, name: &str, value: &str) -> bool {
+        self.reshaped.contains(name)
+            || match self.values.get(name) {
+                None => false,
+                Some(Only::Text(text)) => text != value,
+                Some(_) => true,
+            }
     }
 
     fn add(&mut self, name: &str, new: Only) {

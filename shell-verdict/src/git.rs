@@ -9,16 +9,18 @@ mod listing;
 pub(crate) use config::Repositories;
 
 use crate::class::Class;
+use crate::guards;
 use crate::names;
 use crate::options;
 use crate::situation::{Access, Decision};
 use crate::verdict::{Ground, Part};
 use crate::walk::Judge;
 use crate::words::Value;
-use std::path::PathBuf;
+use std::path::Path;
 
-/// Takes away what git would run by itself, and what it would write while it reads.
-const NEUTRAL: &[(&str, &str)] = &[
+/// Takes away what git would run by itself, and what it would write while it reads. Each of its settings is in
+/// [`guards::GIT`] as an argument, too.
+pub(crate) const NEUTRAL: &[(&str, &str)] = &[
     ("GIT_OPTIONAL_LOCKS", "0"),
     ("GIT_NO_LAZY_FETCH", "1"),
     ("GIT_TERMINAL_PROMPT", "0"),
@@ -138,6 +140,7 @@ fn is_harmless_setting(setting: &str) -> bool {
                 | "user.email"
         )
         || (key == "core.pager" && matches!(value, "cat" | ""))
+        || guards::GIT.arguments.split(' ').any(|argument| argument == setting)
 }
 
 fn subcommand(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut Part) {
@@ -192,7 +195,8 @@ fn subcommand(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut Pa
     if name == "diff" {
         compared(judge, values, part);
     }
-    judge.needs(NEUTRAL, part);
+    let guard = if matches!(name, "config" | "var") { guards::GIT_CONFIG } else { guards::GIT };
+    judge.needs(guard, part);
     repository(judge, name, part);
 }
 
@@ -222,7 +226,11 @@ fn repository(judge: &mut Judge<'_>, name: &str, part: &mut Part) {
         if variable.starts_with("GIT_") && crate::environment::is_of_program(variable) {
             ask(format!("{variable} is in the environment, and changes what git does"));
         }
-        if variable == "XDG_CONFIG_HOME" && PathBuf::from(value).starts_with(situation.workspace) {
+        let is_inside = |path: &Path| path.starts_with(situation.workspace);
+        if variable == "XDG_CONFIG_HOME"
+            && (is_inside(Path::new(value))
+                || Path::new(value).canonicalize().is_ok_and(|real| is_inside(&real)))
+        {
             ask("git's own configuration is in the workspace".to_owned());
         }
     }

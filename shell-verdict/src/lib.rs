@@ -54,6 +54,7 @@ mod forbidden;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod git;
+mod guards;
 mod lookup;
 mod names;
 mod options;
@@ -68,6 +69,7 @@ mod words;
 mod wrappers;
 
 pub use class::Class;
+pub use environment::has_assumed_shape;
 pub use lookup::Programs;
 pub use situation::{Access, Decision, Shell, Situation};
 pub use verdict::{Ground, Part, Reason, Verdict};

@@ -29,6 +29,15 @@ pub(crate) struct Program {
     pub(crate) real: PathBuf,
 }
 
+/// What a name stands for.
+#[derive(Debug, Clone)]
+pub(crate) enum Lookup {
+    Found(Program),
+    NotThere,
+    /// A relative directory is looked through before it is found.
+    Depends,
+}
+
 /// So many names are kept; a command can name any number.
 const MOST_NAMES: usize = 4096;
 
@@ -51,9 +60,20 @@ impl Programs {
         &self.directories
     }
 
-    pub(crate) fn find(&self, name: &str) -> Option<Program> {
-        let stamps: Vec<_> = self
-            .directories
+    /// Finds the program that a name stands for, wherever it is looked for from.
+    pub(crate) fn find(&self, name: &str) -> Lookup {
+        // Which program is behind the others depends on the directory that holds when the command runs.
+        let fixed = self.directories.iter().take_while(|directory| is_fixed(directory)).count();
+        let (fixed, others) = self.directories.split_at(fixed);
+        match self.find_in(fixed, name) {
+            Some(program) => Lookup::Found(program),
+            None if others.is_empty() => Lookup::NotThere,
+            None => Lookup::Depends,
+        }
+    }
+
+    fn find_in(&self, directories: &[PathBuf], name: &str) -> Option<Program> {
+        let stamps: Vec<_> = directories
             .iter()
             .map(|directory| fs::metadata(directory).and_then(|metadata| metadata.modified()).ok())
             .collect();
@@ -64,7 +84,7 @@ impl Programs {
         if let Some(program) = found.by_name.get(name) {
             return program.clone();
         }
-        let program = self.directories.iter().find_map(|directory| {
+        let program = directories.iter().find_map(|directory| {
             let path = directory.join(name);
             is_program(&path)
                 .then(|| Program { real: path.canonicalize().unwrap_or_else(|_| path.clone()), path })
@@ -72,6 +92,15 @@ impl Programs {
         found.by_name.insert(name.to_owned(), program.clone());
         program
     }
+}
+
+/// Returns true for a directory that is the same one for every process, wherever that runs.
+fn is_fixed(directory: &Path) -> bool {
+    let is_of_process = |path: &Path| path.starts_with("/proc") || path.starts_with("/dev/fd");
+    directory.is_absolute()
+        && !is_of_process(directory)
+        // A link to one leads to that of this process here.
+        && !directory.read_link().is_ok_and(|target| is_of_process(&target))
 }
 
 fn is_program(path: &Path) -> bool {

@@ -120,7 +120,11 @@ fn begins_anew(judge: &mut Judge<'_>, run: impl FnOnce(&mut Judge<'_>)) {
         // It begins with the variables that were exported alone.
         judge.state.functions = std::rc::Rc::default();
         judge.state.plain_patterns = true;
-        let exported: Vec<String> = judge.state.assigned.keys().cloned().collect();
+        let mut exported: Vec<String> = judge.state.assigned.keys().cloned().collect();
+        if judge.loses_env {
+            // Where it has no `PATH` it makes one of its own.
+            exported.extend(judge.situation().env.keys().cloned().chain(["PATH".to_owned()]));
+        }
         for name in exported {
             judge.state.assign(name, crate::state::Variable::Unknown);
         }

@@ -7,6 +7,7 @@ mod network;
 mod ps;
 
 use crate::class::Class;
+use crate::guards;
 use crate::names;
 use crate::options;
 use crate::situation::Access;
@@ -25,7 +26,7 @@ pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
         "less" => less(judge, values, part),
         "systemctl" | "journalctl" | "timedatectl" | "loginctl" => {
             // On a terminal they show it with another program.
-            judge.needs(&[("SYSTEMD_PAGER", "cat"), ("PAGER", "cat")], part);
+            judge.needs(guards::SYSTEMD, part);
             if base == "timedatectl"
                 && !values.iter().all(|value| {
                     value.text().is_some_and(|text| {
@@ -47,7 +48,7 @@ pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
         }
         "dmesg" => {
             // So that it starts no pager.
-            judge.needs(&[("PAGER", "cat")], part);
+            judge.needs(guards::DMESG, part);
             return options::judge(judge, base, values, part);
         }
         // A name is a path below `/proc/sys`, and older ones take any.
@@ -56,7 +57,7 @@ pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
         }
         "dpkg" | "dpkg-query" if reads_packages(values) => {
             part.starts.push("dpkg-query".to_owned());
-            judge.needs(&[("DPKG_PAGER", "cat"), ("PAGER", "cat")], part);
+            judge.needs(guards::DPKG, part);
         }
         "stty"
             if values.is_empty()
@@ -101,6 +102,9 @@ pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
         _ if names::is("network", base) => network::network(judge, base, values, part),
         _ if names::is("builds", base) => {
             part.is(Class::Unknown, format!("{base} can change files and run what they say"));
+            if network::fetches_or_publishes(base, values) {
+                part.is(Class::Network, format!("{base} {} with this command", Class::Network.words()));
+            }
             crate::forbidden::hidden(values, part);
         }
         _ => return false,
@@ -198,7 +202,7 @@ fn tells_of_itself(base: &str, values: &[Value]) -> bool {
 
 /// A pager, of which a person at a terminal could have commands run.
 fn less(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
-    judge.needs(&[("LESSSECURE", "1")], part);
+    judge.needs(guards::LESS, part);
     if values.iter().any(|value| value.text().is_some_and(|text| text.starts_with('+'))) {
         part.has(Class::Code, "less runs a command of its own first");
     }

@@ -36,6 +36,11 @@ pub(crate) struct Function {
     pub(crate) text: Rc<str>,
 }
 
+/// Returns true if a text is a number without a sign.
+pub(crate) fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// So many entries of directories and words are looked at for a command.
 const BUDGET: usize = 20_000;
 
@@ -105,10 +110,16 @@ impl<'a> State<'a> {
             let cwd = self.cwd.as_deref().and_then(|cwd| cwd.to_str());
             return cwd.map_or(Known::Unknown, Known::Text);
         }
+        let inherited = self.situation.env.get(name);
         if names::is("variables-numbers", name) {
-            return Known::Number;
+            // bash takes some of them as they are in its environment.
+            return if inherited.is_none_or(|value| is_number(value)) {
+                Known::Number
+            } else {
+                Known::Unknown
+            };
         }
-        match self.situation.env.get(name) {
+        match inherited {
             Some(value) if name != "OLDPWD" && name != "_" => Known::Text(value),
             Some(_) => Known::Unknown,
             None if name.starts_with("BASH") || names::is("variables-others", name) => Known::Unknown,

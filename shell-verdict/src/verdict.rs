@@ -19,6 +19,9 @@ pub struct Verdict {
     pub reasons: Vec<Reason>,
     /// Variables that the command has to get beside its environment, for the verdict to hold.
     pub env: Vec<(String, String)>,
+    /// Arguments of the same purpose, where a program takes them: what to insert, and where in the command, in bytes and in order.
+    /// [`Verdict::guarded`] inserts them.
+    pub arguments: Vec<(usize, String)>,
 }
 
 /// A simple command of the text, with what it runs in turn.
@@ -33,6 +36,8 @@ pub struct Part {
     pub program: Option<String>,
     /// The file that the program is, where it is installed.
     pub executable: Option<PathBuf>,
+    /// The directory that the program runs in, where that is known.
+    pub directory: Option<PathBuf>,
     /// Its words after expansion. `None` for one that is not known before the command runs.
     pub words: Vec<Option<String>>,
     /// How many of the words say what is run, as the two of `cargo test`: the least that has to be named to allow the command
@@ -88,6 +93,20 @@ impl Verdict {
         self.decision = own.max(parts.unwrap_or(Decision::Allow));
     }
 
+    /// Returns the command that was judged with [`Verdict::arguments`] in it. It does the same, and keeps to its verdict even if it should
+    /// lose a variable of [`Verdict::env`].
+    pub fn guarded(&self, command: &str) -> String {
+        let mut text = String::with_capacity(command.len());
+        let mut done = 0;
+        for (at, arguments) in &self.arguments {
+            let Some(before) = command.get(done..*at) else { break };
+            text.extend([before, " ", arguments]);
+            done = *at;
+        }
+        text.push_str(command.get(done..).unwrap_or_default());
+        text
+    }
+
     /// All parts, each before those within it.
     pub fn each_part(&self) -> impl Iterator<Item = &Part> {
         let mut waiting: Vec<&Part> = self.parts.iter().rev().collect();
@@ -106,6 +125,7 @@ impl Part {
             text: text.to_owned(),
             program: None,
             executable: None,
+            directory: None,
             words: Vec::new(),
             says: None,
             decision: Decision::Allow,

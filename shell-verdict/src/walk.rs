@@ -25,6 +25,7 @@ use crate::verdict::{Part, Verdict};
 use crate::words::{self, Found, Unclear, Value};
 use brush_parser::{SourceSpan, ast};
 use parse::{is_bashism, may_fail_to_expand};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -47,6 +48,12 @@ pub(crate) struct Judge<'a> {
     /// What the command reads comes through a pipe, for sure: it stands in the pipe itself.
     pub(crate) reads_pipe: bool,
     pub(crate) env: Vec<(String, String)>,
+    /// Arguments that programs get beside their own, by where in the command the name of each ends.
+    pub(crate) arguments: BTreeMap<usize, &'static str>,
+    /// The name of the program of the simple command that is being judged, and where in the command it ends, if it stands there as such.
+    pub(crate) name_end: Option<(String, usize)>,
+    /// The command itself, once it is read.
+    command: Option<Rc<str>>,
     /// Those that were looked at for this command, which may name git any number of times.
     pub(crate) repositories: Rc<Repositories>,
     /// What the command reads, where that is known.
@@ -118,6 +125,17 @@ pub(crate) fn judge(command: &str, situation: &Situation<'_>) -> Verdict {
     for name in situation.env.keys().filter(|name| environment::is_dangerous(name)) {
         whole.has(Class::Code, format!("{name} is in the environment, and changes what commands do"));
     }
+    for (name, value) in situation.env {
+        if let Some(why) = environment::misfit(name, value, command, situation.cwd) {
+            whole.has(Class::Code, format!("{name} is in the environment, and {why}"));
+        }
+    }
+    if let Some(name) = judge.lost_guard() {
+        whole.has(
+            Class::Code,
+            format!("it may change {name}, which keeps a program from running or writing something"),
+        );
+    }
     if whole.decision < Decision::Deny && looks > 1 {
         look_leniently(command, situation, repositories, &mut whole);
     }
@@ -126,6 +144,7 @@ pub(crate) fn judge(command: &str, situation: &Situation<'_>) -> Verdict {
         class: whole.class,
         parts: whole.parts,
         reasons: whole.reasons,
+        arguments: judge.arguments.into_iter().map(|(at, text)| (at, text.to_owned())).collect(),
         env: judge.env,
     }
 }
@@ -157,6 +176,9 @@ impl<'a> Judge<'a> {
             loses_env: false,
             reads_pipe: false,
             env: Vec::new(),
+            arguments: BTreeMap::new(),
+            name_end: None,
+            command: None,
             repositories,
             input: None,
             substituted: None,
@@ -179,6 +201,9 @@ impl<'a> Judge<'a> {
                 return;
             }
         };
+        if self.command.is_none() {
+            self.command = Some(Rc::clone(&source.text));
+        }
         let joined = text.replace("\\\n", "");
         if self.situation().shell == Shell::Sh && is_bashism(&joined) {
             into.has(Class::Unknown, "sh may understand the command otherwise than bash");
@@ -410,21 +435,6 @@ impl<'a> Judge<'a> {
         }
         self.text(text, &mut whole);
         part.add(whole);
-    }
-
-    /// Notes a variable that the command has to get for its verdict to hold.
-    pub(crate) fn needs(&mut self, variables: &[(&str, &str)], part: &mut Part) {
-        if self.loses_env {
-            part.has(
-                Class::Code,
-                "the variables are taken away that keep it from running what is configured",
-            );
-        }
-        for (name, value) in variables {
-            if !self.env.iter().any(|(known, _)| known == name) {
-                self.env.push(((*name).to_owned(), (*value).to_owned()));
-            }
-        }
     }
 }
 

@@ -8,6 +8,7 @@ use crate::command;
 use crate::environment::{self, Use};
 use crate::options;
 use crate::situation::{Access, Decision, Shell};
+use crate::state::Variable;
 use crate::verdict::Part;
 use crate::walk::Judge;
 use crate::words::Value;
@@ -152,8 +153,9 @@ fn env(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
             }
             "-u" | "--unset" => {
                 judge.loses_env = true;
-                if next.is_none_or(|value| value.text().is_none()) {
-                    part.has(Class::Unknown, "env unsets a variable that is not known");
+                match next.and_then(Value::text) {
+                    Some(name) => judge.state.assign(name.to_owned(), Variable::Unknown),
+                    None => part.has(Class::Unknown, "env unsets a variable that is not known"),
                 }
                 at += 2;
             }
@@ -173,6 +175,8 @@ fn env(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
             }
             text if text.starts_with("-u") || text.starts_with("--unset=") => {
                 judge.loses_env = true;
+                let name = text.strip_prefix("--unset=").unwrap_or_else(|| &text[2..]);
+                judge.state.assign(name.to_owned(), Variable::Unknown);
                 at += 1;
             }
             text if text.starts_with("-C") || text.starts_with("--chdir=") => {
@@ -191,6 +195,8 @@ fn env(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
                     if let Some(why) = environment::assignment(name, Some(value), Use::Program) {
                         part.has(Class::Code, why);
                     }
+                    // A shell that it starts knows it by this value.
+                    judge.state.assign(name.to_owned(), Variable::Text(value.to_owned()));
                     at += 1;
                 }
                 None => break,

@@ -1,6 +1,7 @@
 //! The environment that a command gets: what is on a list, and nothing else of the host's.
 
 use crate::config::ExecSettings;
+use shell_verdict::has_assumed_shape;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use toolkit::{ToolError, ToolErrorKind, escape_line};
@@ -67,6 +68,8 @@ const NEVER: &[&str] = &[
     "RES_OPTIONS",
     "HOSTALIASES",
 ];
+/// What a shell says itself of where it runs: another name for the directory would have `cd ..` lead elsewhere.
+const IS_OF_SHELL: &[&str] = &["PWD", "OLDPWD"];
 const NEVER_PREFIXES: &[&str] = &["LD_", "DYLD_", "BASH_FUNC_"];
 /// Parts of names whose values are secrets.
 const SECRET: &[&str] = &[
@@ -125,19 +128,21 @@ pub(super) struct Environment {
 pub(super) fn environment(
     host: impl Iterator<Item = (String, String)>,
     settings: &ExecSettings,
+    workspace: &Path,
     on_terminal: bool,
     wanted: &BTreeMap<String, String>,
 ) -> Result<Environment, ToolError> {
     let is_wanted = |name: &String| settings.inherit_env.contains(name) && !is_never(name);
     let mut variables: BTreeMap<String, String> = host
-        .filter(|(name, value)| (is_wanted(name) || is_inherited(name, value)) && !value.contains('\0'))
+        .filter(|(name, value)| is_wanted(name) || is_inherited(name, value))
+        .filter(|(name, value)| !value.contains('\0') && is_usable(name, value))
         .collect();
     let own = variables.get("PATH").cloned().unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".to_owned());
     let home = variables.get("HOME").map(PathBuf::from);
     let path: Vec<String> = settings
         .path_prepend
         .iter()
-        .map(|directory| from_home(directory, home.as_deref()))
+        .map(|directory| in_workspace(from_home(directory, home.as_deref()), workspace))
         .chain([own])
         .collect();
     variables.insert("PATH".to_owned(), path.join(":"));
@@ -151,6 +156,14 @@ pub(super) fn environment(
         variables.insert(name.clone(), value.clone());
     }
     Ok(Environment { variables, asked })
+}
+
+/// Returns a configured directory as it is from everywhere: a relative one is of the workspace.
+fn in_workspace(directory: String, workspace: &Path) -> String {
+    if directory.is_empty() || Path::new(&directory).is_absolute() {
+        return directory;
+    }
+    workspace.join(directory).to_string_lossy().into_owned()
 }
 
 /// A directory that may begin with `~`.
@@ -172,6 +185,13 @@ fn is_inherited(name: &str, value: &str) -> bool {
     is_on_list && !is_never(name) && !looks_secret(name)
 }
 
+/// Returns true if a variable of the host is as commands are judged by it. The locale is the person's own: where it matters, a command is
+/// asked about.
+fn is_usable(name: &str, value: &str) -> bool {
+    let is_locale = name.starts_with("LC_") || name == "LANG";
+    !IS_OF_SHELL.contains(&name) && (is_locale || has_assumed_shape(name, value))
+}
+
 fn is_never(name: &str) -> bool {
     NEVER.contains(&name) || NEVER_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
@@ -185,7 +205,11 @@ fn is_listed(name: &str, value: &str) -> bool {
     let is_known = LISTED.contains(&name) || name.starts_with("LC_");
     // A value with a path would name a file that programs read.
     let is_harmless = !value.contains(['/', '%']) && !value.chars().any(char::is_control);
-    is_known && is_harmless && value.len() <= LONGEST_LISTED && (name != "TZ" || !value.contains(':'))
+    is_known
+        && is_harmless
+        && has_assumed_shape(name, value)
+        && value.len() <= LONGEST_LISTED
+        && (name != "TZ" || !value.contains(':'))
 }
 
 fn check(name: &str, value: &str) -> Result<(), ToolError> {
@@ -253,7 +277,7 @@ mod tests {
         ]);
         let settings =
             settings(&["~/bin"], &["OWN_TOKEN", "LD_PRELOAD", "BASH_ENV", "BASH_FUNC_ls%%", "NOT_THERE"]);
-        let env = environment(host.into_iter(), &settings, false, &BTreeMap::new()).unwrap();
+        let env = environment(host.into_iter(), &settings, Path::new("/w"), false, &BTreeMap::new()).unwrap();
         assert_eq!(
             env.variables,
             pairs(&[
@@ -268,9 +292,42 @@ mod tests {
                 ("SSL_CERT_FILE", "/etc/ca.pem"),
             ])
         );
-        let env = environment(std::iter::empty(), &none(), true, &BTreeMap::new()).unwrap();
+        let env = environment(std::iter::empty(), &none(), Path::new("/w"), true, &BTreeMap::new()).unwrap();
         assert_eq!(env.variables["TERM"], "xterm-256color");
         assert_eq!(env.variables["PATH"], "/usr/local/bin:/usr/bin:/bin");
+    }
+
+    #[test]
+    fn a_variable_of_the_host_that_is_not_as_commands_are_judged_by_it_is_left_out() {
+        let host = [
+            ("COLUMNS", "a[$(id)]", false),
+            ("COLUMNS", "80", true),
+            ("LINES", "x", false),
+            ("UID", "a[$(id)]", false),
+            ("SECONDS", "a[$(id)]", false),
+            ("HOME", "home", false),
+            ("HOME", "/home/ada", true),
+            ("XDG_CONFIG_HOME", "conf", false),
+            ("XDG_CONFIG_HOME", "/conf", true),
+            ("PWD", "/elsewhere", false),
+            ("OLDPWD", "/elsewhere", false),
+            ("LANG", "ja_JP.SJIS", true),
+            ("OTHER", "a[$(id)]", true),
+        ];
+        for (name, value, expected) in host {
+            let settings = settings(&[], &[name]);
+            let host = pairs(&[(name, value)]).into_iter();
+            let env = environment(host, &settings, Path::new("/w"), false, &BTreeMap::new()).unwrap();
+            assert_eq!(env.variables.contains_key(name), expected, "{name}={value}");
+        }
+    }
+
+    #[test]
+    fn a_relative_directory_that_is_configured_is_of_the_workspace() {
+        let settings = settings(&["node_modules/.bin", "./bin", "~/bin", "/opt/bin"], &[]);
+        let host = pairs(&[("HOME", "/home/ada"), ("PATH", "/bin")]).into_iter();
+        let env = environment(host, &settings, Path::new("/w"), false, &BTreeMap::new()).unwrap();
+        assert_eq!(env.variables["PATH"], "/w/node_modules/.bin:/w/./bin:/home/ada/bin:/opt/bin:/bin");
     }
 
     #[test]
@@ -279,6 +336,17 @@ mod tests {
             ("CI", "1", Ok(false)),
             ("LC_ALL", "C.UTF-8", Ok(false)),
             ("RUST_LOG", "a=debug,b::c=trace", Ok(false)),
+            ("COLUMNS", "80", Ok(false)),
+            ("COLUMNS", "a[$(id)]", Ok(true)),
+            ("COLUMNS", "x", Ok(true)),
+            ("COLUMNS", "", Ok(true)),
+            ("COLUMNS", "8 0", Ok(true)),
+            ("LINES", "24", Ok(false)),
+            ("LINES", "b[$(id>x)]", Ok(true)),
+            ("LANG", "de_DE", Ok(false)),
+            ("LC_ALL", "zh_CN.GBK", Ok(true)),
+            ("LANG", "ja_JP.SJIS", Ok(true)),
+            ("LC_CTYPE", "zh_TW", Ok(true)),
             ("LANG", "/tmp/x", Ok(true)),
             ("TZ", ":x", Ok(true)),
             ("DEBUG", "a\nb", Ok(true)),
@@ -296,7 +364,8 @@ mod tests {
             ("1A", "x", Err(ToolErrorKind::InvalidArguments)),
             ("A", "x\0", Err(ToolErrorKind::InvalidArguments)),
         ] {
-            let made = environment(std::iter::empty(), &none(), false, &pairs(&[(name, value)]));
+            let made =
+                environment(std::iter::empty(), &none(), Path::new("/w"), false, &pairs(&[(name, value)]));
             let found = made.map(|env| {
                 assert_eq!(env.variables[name], value);
                 !env.asked.is_empty()

@@ -4,9 +4,11 @@ use super::containing::containing;
 use super::judged::{Command, Judged, Outcome};
 use super::prepare::prepare;
 use super::question::{Around, question};
+use super::safe_bins;
 use crate::config::ExecSettings;
 use serde::Serialize;
-use shell_verdict::{Access, Decision, Part, Reason};
+use shell_verdict::{Access, Decision, Ground, Part, Reason};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -32,6 +34,9 @@ pub struct ExplainedCommand {
     pub runs_in: String,
     /// Variables that it gets so that it does no more than was judged.
     pub environment: BTreeMap<String, String>,
+    /// The text that the shell runs, where that has arguments of the same purpose beside those of the command.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub guarded: Option<String>,
     /// Its simple commands, in the order of the text.
     pub parts: Vec<ExplainedPart>,
 }
@@ -136,6 +141,7 @@ fn explained(
             }
         }
     };
+    why.extend(judged.verdict.each_part().filter_map(|part| of_safe_bins(part, settings, command)));
     if judged.relies_on_sandbox {
         why.push("the sandbox contains it, and `tools.exec.security` is `auto`".to_owned());
     }
@@ -148,7 +154,29 @@ fn explained(
         shell: command.shell.clone(),
         runs_in,
         environment: judged.verdict.env.iter().cloned().collect(),
+        guarded: match judged.text(command) {
+            Cow::Owned(text) => Some(text),
+            Cow::Borrowed(_) => None,
+        },
         parts: judged.verdict.parts.iter().map(|one| part(one, judged)).collect(),
+    }
+}
+
+/// Returns what `safeBins` says of a part that it names.
+fn of_safe_bins(part: &Part, settings: &ExecSettings, command: &Command) -> Option<String> {
+    let is_of_program = |reason: &&Reason| reason.ground == Ground::Program;
+    let reason =
+        part.reasons.iter().find(is_of_program).filter(|_| safe_bins::is_named(part, &settings.safe_bins))?;
+    let program = part.program.as_deref()?;
+    match safe_bins::obstacle(part, &command.workspace) {
+        None if reason.decision == Decision::Allow => {
+            Some(format!("`tools.exec.safeBins` names {program}, and `{}` only filters its input", part.text))
+        }
+        Some(obstacle) if part.decision > Decision::Allow => Some(format!(
+            "`tools.exec.safeBins` names {program}, and does not count for `{}`: {obstacle}",
+            part.text
+        )),
+        _ => None,
     }
 }
 

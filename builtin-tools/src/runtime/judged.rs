@@ -1,11 +1,13 @@
 //! What becomes of a command: its verdict, with what the configuration says of it.
 
 use super::containing::contains;
-use super::safe_bins::only_filters;
+use super::prepare::LONGEST_ARGUMENT;
+use super::safe_bins;
 use crate::config::{ExecAsk, ExecSecurity, ExecSettings};
 use shell_verdict::{
     Access, Class, Decision, Ground, Part, Programs, Reason, Shell, Situation, Verdict, judge,
 };
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -128,6 +130,15 @@ impl Judged {
         of_rules.max(self.verdict.decision)
     }
 
+    /// Returns the text that the shell runs: the command, with the arguments that keep its programs to reading if it was proved to only read.
+    pub(super) fn text<'c>(&self, command: &'c Command) -> Cow<'c, str> {
+        if !self.is_proved || self.verdict.arguments.is_empty() {
+            return Cow::Borrowed(&command.text);
+        }
+        let guarded = self.verdict.guarded(&command.text);
+        if guarded.len() <= LONGEST_ARGUMENT { Cow::Owned(guarded) } else { Cow::Borrowed(&command.text) }
+    }
+
     /// What becomes of it. `asks_more` says that something beside the command itself is asked about.
     pub(super) fn outcome(&self, settings: &ExecSettings, asks_more: bool) -> Outcome {
         let is_always = settings.ask == ExecAsk::Always;
@@ -201,7 +212,8 @@ impl Judged {
             let said = ctx.decide(&PermissionRequest::new(KIND, &[words]));
             let is_entry = said.rule.is_some_and(|rule| is_entry(&rule.pointer));
             said.decision == toolkit::Decision::Allow && is_entry
-                || only_filters(part, &settings.safe_bins, &command.cwd, &command.workspace)
+                || safe_bins::is_named(part, &settings.safe_bins)
+                    && safe_bins::obstacle(part, &command.workspace).is_none()
         };
         let paths = &self.paths;
         for part in &mut self.verdict.parts {

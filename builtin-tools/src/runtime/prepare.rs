@@ -16,7 +16,7 @@ use toolkit::{Access, PathDecision, ToolErrorKind, escape_line};
 const SHELLS: &[&str] = &["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/opt/homebrew/bin/bash"];
 
 /// What Linux takes at most as one argument or variable, in bytes, without the NUL that ends it: `MAX_ARG_STRLEN`, with pages of 4 KiB.
-const LONGEST_ARGUMENT: usize = 128 * 1024 - 1;
+pub(super) const LONGEST_ARGUMENT: usize = 128 * 1024 - 1;
 
 /// What is asked about beside the command itself.
 #[derive(Debug, Default)]
@@ -53,9 +53,9 @@ pub(super) async fn prepare(
     }
     fits(text, wanted)?;
     let (cwd, asked) = directory(ctx, settings, workdir).await?;
-    let made = environment(host_variables(), settings, on_terminal, wanted)?;
     let files = ctx.workspace();
     let workspace = ctx.blocking(move |_| files.root()).await?;
+    let made = environment(host_variables(), settings, &workspace, on_terminal, wanted)?;
     let (shell, kind) = shell(made.variables.get("PATH").map_or("", String::as_str), &workspace);
     let mut variables = made.variables;
     // As it is in a sandbox; what it names is judged by where that is.

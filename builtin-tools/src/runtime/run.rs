@@ -189,7 +189,7 @@ async fn start(
         built = built.args(["--noprofile", "--norc"]);
     }
     built = built
-        .args(["-c", "--", &*command.text])
+        .args(["-c", "--", &*judged.text(command)])
         .envs(variables)
         .current_dir(&command.cwd)
         .output(Output::File(file));

@@ -7,8 +7,10 @@ mod asking;
 mod background;
 mod contained;
 mod ending;
+mod guarded;
 mod house;
 mod output;
+mod safe_bins;
 mod without_namespaces;
 
 toolkit::link!(core: builtin_tools);

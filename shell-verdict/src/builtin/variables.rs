@@ -7,46 +7,26 @@ use crate::walk::{Assigned, Judge, Word, is_name};
 
 /// `export`, `declare` and the like.
 pub(super) fn declare(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &mut Part) {
-    let (mut is_number, mut is_array) = (false, false);
-    let mut is_exported = name == "export";
-    if name != "export" {
+    let declares = name != "export";
+    if declares {
         judge.state.tangle();
     }
+    let mut flags = Flags { exports: !declares, ..Flags::default() };
+    // What its names stand for.
+    let mut only_shows = false;
     for word in words {
-        if let Some(Assigned { name, value, is_list }) = &word.assigned {
-            // To an array it is a list, in which commands stand.
-            if matches!(value, Variable::Text(text) if text.starts_with('(')) {
-                part.has(Class::Code, "a value in parentheses may be evaluated as a list");
-                if let Variable::Text(text) = value {
-                    crate::forbidden::look(text, part);
-                }
+        if let Some(assigned) = &word.assigned {
+            if declares {
+                judge.reshape(&assigned.name, part);
             }
-            // One that is not known may begin so; and what was made by more than a text may be an array.
-            let may_be_array = is_array || judge.state.assigned.get(name) == Some(&Variable::Unknown);
-            if may_be_array && !is_list && *value == Variable::Unknown {
-                part.has(Class::Code, "the value of an array is evaluated as a list, and is not known");
-            }
-            if is_number {
-                match value {
-                    Variable::Text(text) => judge.arithmetic(text, part),
-                    _ => part.has(Class::Code, "the value of a number is evaluated, and is not known"),
-                }
-            }
-            if is_exported {
-                Judge::export(name, value, part);
-            }
-            if is_number {
-                std::rc::Rc::make_mut(&mut judge.state.evaluated).insert(name.clone());
-                judge.state.assign(name.clone(), Variable::Number);
-            } else {
-                judge.assign(name, value.clone(), part);
-            }
+            declared(judge, assigned, flags, part);
             continue;
         }
         match word.value.text() {
-            Some("-f" | "-F") if name == "export" => {
+            Some("-f" | "-F") if !declares => {
                 part.has(Class::Code, "a function is given to the programs that are started");
             }
+            Some("-") => part.has(Class::Code, format!("{name} - brings back how the shell worked before")),
             Some(option) if option.starts_with('-') || option.starts_with('+') => {
                 if option.contains(['n', 'f', 'l', 'u', 'c'])
                     && option.starts_with('-')
@@ -54,24 +34,69 @@ pub(super) fn declare(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &
                 {
                     part.has(Class::Code, format!("{name} {option} changes what names stand for"));
                 }
-                is_number |= option.contains('i');
-                is_array |= option.contains(['a', 'A']);
-                is_exported |= option.contains('x');
+                flags.is_number |= option.contains('i');
+                flags.is_array |= option.contains(['a', 'A']);
+                flags.exports |= option.contains('x');
+                // Behind a name, or behind `--`, it is none.
+                let is_first = words.first().and_then(|word| word.value.text()) == Some(option);
+                only_shows |=
+                    is_first && matches!(name, "declare" | "typeset") && matches!(option, "-p" | "-f" | "-F");
             }
             Some(variable) if is_name(variable) => {
-                // Where it is made anew it holds nothing.
-                if name != "export" {
+                if declares && !only_shows {
+                    judge.reshape(variable, part);
+                    // Where it is made anew it holds nothing.
                     judge.state.assign(variable.to_owned(), Variable::Unknown);
                 }
-                if is_number {
+                if flags.is_number {
                     std::rc::Rc::make_mut(&mut judge.state.evaluated).insert(variable.to_owned());
                 }
-                if is_exported {
+                if flags.exports {
                     Judge::export(variable, &Variable::Unknown, part);
                 }
             }
             _ => part.has(Class::Code, format!("{name} gets a word that is not known, and may evaluate it")),
         }
+    }
+}
+
+/// What the options of a declaration say.
+#[derive(Debug, Clone, Copy, Default)]
+struct Flags {
+    is_number: bool,
+    is_array: bool,
+    exports: bool,
+}
+
+/// Judges the assignment of a declaration.
+fn declared(judge: &mut Judge<'_>, assigned: &Assigned, flags: Flags, part: &mut Part) {
+    let Assigned { name, value, is_list } = assigned;
+    // To an array it is a list, in which commands stand.
+    if matches!(value, Variable::Text(text) if text.starts_with('(')) {
+        part.has(Class::Code, "a value in parentheses may be evaluated as a list");
+        if let Variable::Text(text) = value {
+            crate::forbidden::look(text, part);
+        }
+    }
+    // One that is not known may begin so; and what was made by more than a text may be an array.
+    let may_be_array = flags.is_array || judge.state.assigned.get(name) == Some(&Variable::Unknown);
+    if may_be_array && !is_list && *value == Variable::Unknown {
+        part.has(Class::Code, "the value of an array is evaluated as a list, and is not known");
+    }
+    if flags.is_number {
+        match value {
+            Variable::Text(text) => judge.arithmetic(text, part),
+            _ => part.has(Class::Code, "the value of a number is evaluated, and is not known"),
+        }
+    }
+    if flags.exports {
+        Judge::export(name, value, part);
+    }
+    if flags.is_number {
+        std::rc::Rc::make_mut(&mut judge.state.evaluated).insert(name.clone());
+        judge.state.assign(name.clone(), Variable::Number);
+    } else {
+        judge.assign(name, value.clone(), part);
     }
 }
 

@@ -40,6 +40,146 @@ pub(super) fn network(judge: &mut Judge<'_>, base: &str, values: &[Value], part:
     crate::forbidden::hidden(values, part);
 }
 
+/// Programs that build and pack, with those of their commands that fetch or publish packages.
+const PACKAGES: &[(&[&str], &[&str])] = &[
+    (
+        &["npm", "pnpm", "yarn"],
+        &[
+            "install",
+            "i",
+            "in",
+            "ci",
+            "add",
+            "update",
+            "up",
+            "upgrade",
+            "publish",
+            "unpublish",
+            "deprecate",
+            "undeprecate",
+            "dist-tag",
+            "access",
+            "owner",
+            "team",
+            "org",
+            "login",
+            "logout",
+            "adduser",
+            "whoami",
+            "token",
+            "profile",
+            "audit",
+            "view",
+            "info",
+            "show",
+            "search",
+            "star",
+            "unstar",
+            "ping",
+            "hook",
+            "init",
+            "create",
+            "exec",
+            "x",
+            "dlx",
+            "npm",
+            "install-test",
+            "it",
+            "install-ci-test",
+            "cit",
+            "dedupe",
+            "import",
+            "self-update",
+            "trust",
+            "sbom",
+        ],
+    ),
+    (
+        &["cargo"],
+        &[
+            "publish", "yank", "owner", "login", "logout", "search", "install", "update", "fetch", "add",
+            "info",
+        ],
+    ),
+    (
+        &["pip", "pip3", "uv", "poetry", "pdm", "hatch"],
+        &[
+            "install", "download", "wheel", "index", "search", "publish", "add", "sync", "update", "lock",
+            "self", "tool", "upload",
+        ],
+    ),
+    (&["go"], &["get", "install", "download"]),
+    (
+        &["gem"],
+        &["push", "yank", "owner", "signin", "install", "update", "fetch", "search", "outdated", "info"],
+    ),
+    (&["bundle"], &["install", "update", "add", "outdated", "lock"]),
+    (
+        &["composer"],
+        &["install", "update", "require", "create-project", "self-update", "search", "audit", "outdated"],
+    ),
+    (
+        &["mix"],
+        &[
+            "deps.get",
+            "deps.update",
+            "local.hex",
+            "archive.install",
+            "hex.publish",
+            "hex.owner",
+            "hex.user",
+            "hex.outdated",
+        ],
+    ),
+    (&["rebar3"], &["hex", "get-deps", "upgrade", "update"]),
+    (&["dotnet"], &["restore", "nuget", "add", "tool", "workload"]),
+    (&["mvn", "mvnw"], &["deploy", "release:perform", "dependency:get"]),
+    (&["gradle", "gradlew", "sbt", "lein"], &["publish", "publishSigned", "deploy", "deps"]),
+    (&["rustup"], &["update", "install", "self"]),
+    (&["cabal", "stack"], &["update", "upload", "install", "fetch", "get"]),
+    (&["zig", "bazel", "buck2"], &["fetch"]),
+    (&["pre-commit"], &["autoupdate", "install-hooks"]),
+    (
+        &["apt", "apt-get", "yum", "dnf", "apk", "brew", "snap", "flatpak"],
+        &[
+            "install",
+            "reinstall",
+            "update",
+            "upgrade",
+            "dist-upgrade",
+            "full-upgrade",
+            "download",
+            "source",
+            "build-dep",
+            "add",
+            "fetch",
+            "refresh",
+            "tap",
+            "bundle",
+        ],
+    ),
+];
+
+/// Returns true if a program that builds or packs fetches packages with this command, or publishes one.
+pub(super) fn fetches_or_publishes(base: &str, values: &[Value]) -> bool {
+    let words: Vec<&str> = values.iter().map(|value| value.text().unwrap_or_default()).collect();
+    match base {
+        "npx" | "pnpx" | "bunx" | "uvx" | "pipx" => return !words.is_empty(),
+        // It installs where it is told nothing.
+        "yarn" if words.is_empty() => return true,
+        "pacman" => return words.iter().any(|word| word.starts_with("-S") || word.starts_with("-U")),
+        _ => {}
+    }
+    let commands =
+        PACKAGES.iter().filter(|(names, _)| names.contains(&base)).flat_map(|(_, commands)| *commands);
+    // The word behind an option may be its value, and in some the command has two words.
+    let is_plain = words.first().is_some_and(|word| !word.starts_with('-') && !word.is_empty());
+    let is_nested =
+        matches!(words.first(), Some(&("pip" | "mod" | "workspace" | "workspaces" | "global" | "package")));
+    let looked_at = if is_plain && !is_nested { &words[..1] } else { &words[..] };
+    commands.into_iter().any(|command| looked_at.contains(command))
+}
+
 fn container(base: &str, words: &[&str], part: &mut Part) {
     let destroys = ["prune", "rm", "rmi", "delete", "drain", "kill", "down"];
     if words.iter().any(|word| destroys.contains(word)) {

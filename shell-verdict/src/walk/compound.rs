@@ -206,6 +206,8 @@ impl<'a> Judge<'a> {
     pub(super) fn define(&mut self, function: &ast::FunctionDefinition, source: &Source, into: &mut Part) {
         let name = function.fname.value.clone();
         self.state.tangle();
+        // It may stand for a program, and take what that is given.
+        self.arguments.clear();
         if name.contains(|c: char| !c.is_ascii_alphanumeric() && !"_-.:+/@,".contains(c)) {
             into.has(Class::Unknown, format!("{name} may be no name of a function to bash"));
         }

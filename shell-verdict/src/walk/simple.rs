@@ -8,7 +8,8 @@ use crate::environment::{self, Use};
 use crate::state::Variable;
 use crate::verdict::Part;
 use crate::words::Value;
-use brush_parser::ast;
+use brush_parser::ast::{self, SourceLocation as _};
+use std::rc::Rc;
 
 /// A word of a simple command.
 #[derive(Debug, Clone)]
@@ -80,12 +81,27 @@ impl Judge<'_> {
             let reads = words[0].value.text() == Some("read");
             let assigned =
                 assigned.into_iter().filter(|assigned| !(reads && assigned.name == "IFS")).collect();
+            self.name_end = self.name_end(simple, source);
             self.with_environment(assigned, &mut part, |judge, part| command::judge(judge, words, part));
+            self.name_end = None;
             if let Some(before) = before {
                 self.state.merge(&before);
             }
         }
         into.add(part);
+    }
+
+    /// The name of a program, and where in the command it ends. `None` if it is written in another way, stands in another text, or may be
+    /// a function, which would get what a program is given.
+    fn name_end(&self, simple: &ast::SimpleCommand, source: &Source) -> Option<(String, usize)> {
+        let is_command = self.command.as_ref().is_some_and(|command| Rc::ptr_eq(command, &source.text));
+        let name = simple.word_or_name.as_ref().filter(|_| is_command && self.state.functions.is_empty())?;
+        let span = source.span(&name.location()?);
+        let before = source.text[..span.start].chars().next_back();
+        let after = source.text[span.end..].chars().next();
+        let is_apart = before.is_none_or(|c| c.is_whitespace() || ";&|({".contains(c))
+            && after.is_none_or(|c| c.is_whitespace() || ";&|)".contains(c));
+        (is_apart && source.text[span.clone()] == name.value).then(|| (name.value.clone(), span.end))
     }
 
     /// Judges a command that gets variables of its own.

@@ -84,3 +84,217 @@ fn a_program_is_foreign_where_it_stands_in_the_workspace_or_leads_there() {
         assert!(reasons.iter().any(|reason| reason.text.contains(expected)), "{command}: {reasons:?}");
     }
 }
+
+/// What bash evaluates where it is a part of an arithmetic expression.
+const EVALUATED: &str = "a[$(ls /)]";
+
+#[test]
+fn a_number_that_the_environment_says_otherwise_is_none() {
+    for name in ["COLUMNS", "LINES", "UID", "EUID", "SECONDS", "RANDOM", "HISTCMD", "OPTIND", "SHLVL"] {
+        for command in [
+            format!("echo $(({name}))"),
+            format!("echo $(({name} - 1))"),
+            format!("echo $((${name}))"),
+            format!("echo $[{name}]"),
+            format!("(({name} > 1))"),
+            format!("let {name}"),
+            format!("[[ {name} -gt 1 ]]"),
+            format!("[[ ${name} -gt 1 ]]"),
+            format!("for ((i = 0; i < {name}; i++)); do echo; done"),
+            format!("x=abc; echo ${{x:{name}}}"),
+            format!("echo ${{x[{name}]}}"),
+        ] {
+            let mut fixture = Fixture::new();
+            assert_eq!(fixture.judge(&command).decision, Decision::Allow, "{command}");
+            for (value, expected) in [
+                ("80", Decision::Allow),
+                (EVALUATED, Decision::Ask),
+                ("80 ", Decision::Ask),
+                ("", Decision::Ask),
+            ] {
+                fixture.env.insert(name.to_owned(), value.to_owned());
+                assert_eq!(fixture.judge(&command).decision, expected, "{name}={value}: {command}");
+            }
+        }
+    }
+}
+
+/// bash says which of the variables that count as numbers it takes from its environment.
+#[test]
+#[cfg(unix)]
+fn no_variable_of_the_environment_is_evaluated_in_an_allowed_command() {
+    let directory = tempfile::tempdir().unwrap();
+    let names = include_str!("../../src/names.txt");
+    let kinds = ["[variables-numbers]", "[variables-others]", "[variables-evaluated]"];
+    let mut seen = 0;
+    for kind in kinds {
+        let (_, kind) = names.split_once(kind).unwrap();
+        let names =
+            kind.lines().take_while(|line| !line.starts_with('[')).filter(|line| !line.starts_with('#'));
+        for name in names.flat_map(str::split_whitespace).filter(|name| *name != "PATH" && *name != "_") {
+            let marker = directory.path().join(name);
+            let mut fixture = Fixture::new();
+            let value = format!("a[$(echo > {})]", marker.display());
+            fixture.env.insert(name.to_owned(), value);
+            let command = format!("echo $(({name})) ${{x:{name}}}; [[ {name} -gt 1 ]]");
+            let allowed = fixture.judge(&command).decision == Decision::Allow;
+            let mut bash = common::limited("/bin/bash");
+            bash.args(["--noprofile", "--norc", "-c", &command]).env_clear().envs(&fixture.env);
+            bash.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).status().unwrap();
+            assert!(!(allowed && marker.exists()), "{name} is evaluated, and allowed");
+            seen += usize::from(marker.exists());
+        }
+    }
+    assert!(seen >= 2, "bash evaluates none of them");
+}
+
+#[test]
+fn a_variable_that_is_not_as_the_verdict_takes_it_is_asked_about() {
+    let fixture = Fixture::new();
+    let cwd = fixture.workspace.to_str().unwrap().to_owned();
+    let inside = fixture.workspace.join("conf").to_str().unwrap().to_owned();
+    for (name, value, command, expected) in [
+        ("PWD", cwd.as_str(), "ls", Decision::Allow),
+        ("PWD", "/elsewhere", "ls", Decision::Ask),
+        ("HOME", "home", "git status", Decision::Ask),
+        ("XDG_CONFIG_HOME", "conf", "git status", Decision::Ask),
+        ("XDG_CONFIG_HOME", inside.as_str(), "git status", Decision::Ask),
+        ("XDG_CONFIG_HOME", "/home/u/conf", "git status", Decision::Allow),
+        ("LC_ALL", "zh_CN.GBK", "echo a", Decision::Allow),
+        ("LC_ALL", "zh_CN.GBK", "echo ä", Decision::Ask),
+        ("LC_CTYPE", "ja_JP.SJIS", "echo ä", Decision::Ask),
+        ("LANG", "zh_TW", "echo ä", Decision::Ask),
+        ("LANG", "zh_TW.UTF-8", "echo ä", Decision::Allow),
+        ("LANG", "de_DE@euro", "echo ä", Decision::Allow),
+        ("LC_ALL", "C", "echo ä", Decision::Allow),
+        ("LC_ALL", "en_US.utf8", "echo ä", Decision::Allow),
+    ] {
+        let mut fixture = Fixture::new();
+        fixture.workspace.clone_from(&std::path::PathBuf::from(&cwd));
+        fixture.env.insert(name.to_owned(), value.to_owned());
+        assert_eq!(fixture.judge(command).decision, expected, "{name}={value}: {command}");
+    }
+    for (command, expected) in [
+        ("LC_ALL=C sort README.md", Decision::Allow),
+        ("LC_ALL=en_US.UTF-8 sort README.md", Decision::Allow),
+        ("LC_ALL=zh_CN.GBK sort README.md", Decision::Ask),
+        ("LANG=ja_JP.SJIS; echo a", Decision::Ask),
+    ] {
+        assert_eq!(fixture.judge(command).decision, expected, "{command}");
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_program_behind_a_relative_directory_is_unknown_wherever_it_runs() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let plant = |path: std::path::PathBuf| {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, "#!/bin/sh\n").unwrap();
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    let link = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink("/proc/self/cwd", link.path().join("here")).unwrap();
+    let link = link.path().join("here").to_str().unwrap().to_owned();
+    for relative in [
+        ".",
+        "",
+        "node_modules/.bin",
+        "./bin",
+        "..",
+        "~/bin",
+        "/proc/self/cwd",
+        "/proc/thread-self/cwd/x",
+        &link,
+    ] {
+        for (path, knows) in [
+            (format!("{relative}:/usr/bin:/bin"), false),
+            (format!("/nonexistent:{relative}:/usr/bin:/bin"), false),
+            (format!("/usr/bin:/bin:{relative}"), true),
+        ] {
+            let mut fixture = Fixture::new();
+            for directory in ["src", "src/bin", "src/node_modules/.bin"] {
+                plant(fixture.workspace.join(directory).join("ls"));
+            }
+            fixture.programs = Programs::of_path(&path);
+            fixture.env.insert("PATH".to_owned(), path.clone());
+            for command in [
+                "ls",
+                "cd src && ls",
+                "cd src; ls",
+                "(cd src && ls)",
+                "cd src && echo $(ls)",
+                "pushd src && ls",
+                "env -C src ls",
+                "env --chdir=src ls",
+                "for i in 1; do cd src; ls; done",
+                "cd src && timeout 5 ls",
+                "cd src && find . -exec ls {} +",
+            ] {
+                let expected = if knows { Decision::Allow } else { Decision::Ask };
+                let found = fixture.judge(command);
+                // What some of these read is not known either.
+                if found.decision != expected
+                    && !(knows && (command.starts_with("pushd") || command.starts_with("for")))
+                {
+                    panic!("PATH={path}: {command}: {found:?}");
+                }
+            }
+            // Builtins are no programs.
+            assert_eq!(fixture.judge("cd src && echo a").decision, Decision::Allow, "PATH={path}");
+            // Behind the relative directory there may be one.
+            assert_eq!(fixture.judge("no-such-program").decision, Decision::Ask, "PATH={path}");
+        }
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_program_that_another_starts_is_looked_for_as_well() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let own = tempfile::tempdir_in("/var").or_else(|_| tempfile::tempdir_in("/root"));
+    // Neither the workspace nor a directory that everybody writes to.
+    let Ok(own) = own else { return };
+    for name in ["egrep", "tar"] {
+        std::fs::write(own.path().join(name), "#!/bin/sh\n").unwrap();
+        std::fs::set_permissions(own.path().join(name), std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let own = own.path().canonicalize().unwrap().to_str().unwrap().to_owned();
+    for (path, expected) in [
+        (format!("{own}:/usr/bin:/bin"), Decision::Allow),
+        (format!("{own}:.:/usr/bin:/bin"), Decision::Ask),
+        (format!("{own}:/usr/bin:/bin:."), Decision::Allow),
+    ] {
+        let mut fixture = Fixture::new();
+        fixture.programs = Programs::of_path(&path);
+        assert_eq!(fixture.judge("egrep x README.md").decision, expected, "PATH={path}");
+    }
+}
+
+#[test]
+fn a_shell_that_gets_other_variables_is_judged_by_those() {
+    for command in [
+        "env CI='a[$(ls>x)]' bash -c 'echo $((CI))'",
+        "env CI=--pre=x bash -c 'rg $CI README.md'",
+        "env -S 'CI=--pre=x' bash -c 'rg $CI README.md'",
+        "timeout 5 env CI=--pre=x bash -c 'rg $CI README.md'",
+        "CI=--pre=x bash -c 'rg $CI README.md'",
+        "env -u CI bash -c 'cat $CI/passwd'",
+        "env --unset=CI bash -c 'cat $CI/passwd'",
+        "env -uCI bash -c 'cat $CI/passwd'",
+        "env -i bash -c 'cat $CI/passwd'",
+        "exec -c bash -c 'cat $CI/passwd'",
+        "env -i bash -c ls",
+    ] {
+        let mut fixture = Fixture::new();
+        fixture.env.insert("CI".to_owned(), "1".to_owned());
+        assert!(fixture.judge(command).decision > Decision::Allow, "{command}");
+    }
+    let mut fixture = Fixture::new();
+    fixture.env.insert("CI".to_owned(), "1".to_owned());
+    for command in
+        ["bash -c 'echo $((CI))'", "env CI=2 bash -c ls", "env CI=1 ls", "env -u CI ls", "env -i ls"]
+    {
+        assert_eq!(fixture.judge(command).decision, Decision::Allow, "{command}");
+    }
+}

@@ -5,6 +5,7 @@ mod common;
 mod edges;
 mod environment;
 mod git;
+mod guards;
 mod home;
 mod index;
 mod limits;

@@ -4,16 +4,17 @@ use crate::commands::house::House;
 use serde_json::{Value, json};
 use toolkit::{Answer, AskDetail, PendingAsk, Question, ToolErrorKind};
 
-#[derive(Debug, PartialEq, Eq)]
-enum Becomes {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Becomes {
     Runs,
     Asked,
     Denied,
 }
 
-async fn becomes(config: &Value, command: &str) -> Becomes {
+pub(crate) async fn becomes(config: &Value, command: &str) -> Becomes {
     let house = House::with(config.clone(), |_| Answer::deny_saying("asked")).await;
     std::fs::create_dir(house.path("folder")).unwrap();
+    std::fs::write(house.path("folder/inner"), "").unwrap();
     let result = house.exec(command).await;
     match (house.asked().len(), result.error()) {
         (1, Some(error)) if error.kind() == ToolErrorKind::Denied => Becomes::Asked,

@@ -49,6 +49,9 @@ fn page(explained: &ExplainedCommand, console: &Console<'_>) -> String {
         let names: Vec<&str> = explained.environment.keys().map(String::as_str).collect();
         let _ = writeln!(text, "  with variables that keep it to that: {}", names.join(" "));
     }
+    if let Some(guarded) = &explained.guarded {
+        let _ = writeln!(text, "  and arguments, run as: {}", escape_line(guarded));
+    }
     text.push('\n');
     for part in &explained.parts {
         tree(part, 0, console, &mut text);

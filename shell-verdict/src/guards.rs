@@ -1,0 +1,82 @@
+//! Guards: what keeps a program from running or writing something while it reads.
+//!
+//! Most are variables of its environment. A command can take variables away in many ways, so it is not proved to only read once it names
+//! one of them, and a program that has an argument of the same effect gets that, too.
+
+use crate::class::Class;
+use crate::environment;
+use crate::git;
+use crate::verdict::Part;
+use crate::walk::Judge;
+
+/// What keeps one program from doing more than it was judged to do.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Guard {
+    /// Variables that it gets.
+    pub(crate) variables: &'static [(&'static str, &'static str)],
+    /// Arguments of the same effect, as they stand in a command, which come before all others. Every version in use has to take them.
+    pub(crate) arguments: &'static str,
+}
+
+pub(crate) const GIT: Guard = Guard {
+    variables: git::NEUTRAL,
+    arguments: "--no-optional-locks --no-pager -c core.fsmonitor=false -c core.hooksPath=/dev/null -c diff.autoRefreshIndex=false \
+                -c log.showSignature=false -c safe.bareRepository=explicit -c core.pager=cat",
+};
+/// Git, where it says what is configured: the arguments would be a part of that.
+pub(crate) const GIT_CONFIG: Guard = Guard { arguments: "", ..GIT };
+pub(crate) const SYSTEMD: Guard =
+    Guard { variables: &[("SYSTEMD_PAGER", "cat"), ("PAGER", "cat")], arguments: "--no-pager" };
+pub(crate) const DMESG: Guard = Guard { variables: &[("PAGER", "cat")], arguments: "" };
+pub(crate) const DPKG: Guard = Guard { variables: &[("DPKG_PAGER", "cat"), ("PAGER", "cat")], arguments: "" };
+/// A person at a terminal could have it run commands.
+pub(crate) const LESS: Guard = Guard { variables: &[("LESSSECURE", "1")], arguments: "" };
+
+const ALL: &[Guard] = &[GIT, SYSTEMD, DMESG, DPKG, LESS];
+
+/// The value of a variable that is a guard.
+pub(crate) fn value(name: &str) -> Option<&'static str> {
+    let variables = ALL.iter().flat_map(|guard| guard.variables);
+    variables.copied().find(|(known, _)| *known == name).map(|(_, value)| value)
+}
+
+impl Judge<'_> {
+    /// Notes what a program has to get for its verdict to hold.
+    pub(crate) fn needs(&mut self, guard: Guard, part: &mut Part) {
+        if self.loses_env {
+            part.has(
+                Class::Code,
+                "the variables are taken away that keep it from running what is configured",
+            );
+        }
+        for (name, value) in guard.variables {
+            if !self.env.iter().any(|(known, _)| known == name) {
+                self.env.push(((*name).to_owned(), (*value).to_owned()));
+            }
+        }
+        if let Some((program, end)) = &self.name_end
+            && part.program.as_ref() == Some(program)
+            && !guard.arguments.is_empty()
+        {
+            self.arguments.insert(*end, guard.arguments);
+        }
+    }
+
+    /// Judges a command that changes what a variable is: its attributes, its scope, or whether it is there. The programs that are started
+    /// then may not get it.
+    pub(crate) fn reshape(&mut self, name: &str, part: &mut Part) {
+        let is_exported = self.situation().env.contains_key(name);
+        let used = if is_exported { environment::Use::Program } else { environment::Use::Shell };
+        if let Some(why) = environment::assignment(name, None, used) {
+            part.has(Class::Code, why);
+        }
+        self.state.seen.borrow_mut().reshaped(name);
+    }
+
+    /// The first guard that the command may take away, whatever the order of its parts.
+    pub(crate) fn lost_guard(&self) -> Option<&str> {
+        let seen = self.state.seen.borrow();
+        let is_lost = |(name, value): &&(String, String)| seen.may_differ(name, value);
+        self.env.iter().find(is_lost).map(|(name, _)| name.as_str())
+    }
+}

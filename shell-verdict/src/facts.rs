@@ -2,13 +2,15 @@
 //! only if nothing elsewhere may have made it another.
 
 use crate::state::Variable;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a command does somewhere.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Facts {
     /// The variables that get a value, with it if it is the same everywhere.
     values: BTreeMap<String, Only>,
+    /// The variables that get a text which the shell takes for a pattern where they stand without quotes.
+    patterns: BTreeSet<String>,
     /// It leaves the order in which it is written, or gives names another meaning: functions, jumps, traps.
     pub(crate) is_tangled: bool,
     /// A function may be gone at any time.
@@ -29,6 +31,7 @@ enum Only {
 impl Facts {
     /// Notes that a variable gets a value.
     pub(crate) fn assigned(&mut self, name: &str, value: &Variable) {
+        self.note_pattern(name, value);
         let new = match value {
             Variable::Text(text) => Only::Text(text.clone()),
             Variable::Number => Only::Numbers,
@@ -37,9 +40,21 @@ impl Facts {
         self.add(name, new);
     }
 
-    /// Notes that a variable gets the values of a loop, which stands at this place of a text.
-    pub(crate) fn looped(&mut self, name: &str, text: &str, at: usize) {
+    /// Notes that a variable gets a value of a loop, which stands at this place of a text.
+    pub(crate) fn looped(&mut self, name: &str, value: &Variable, text: &str, at: usize) {
+        self.note_pattern(name, value);
         self.add(name, Only::Loop(text.to_owned(), at));
+    }
+
+    fn note_pattern(&mut self, name: &str, value: &Variable) {
+        if matches!(value, Variable::Text(text) if text.contains(['*', '?', '['])) {
+            self.patterns.insert(name.to_owned());
+        }
+    }
+
+    /// Returns true if a variable may hold a pattern.
+    pub(crate) fn may_hold_pattern(&self, name: &str) -> bool {
+        self.patterns.contains(name)
     }
 
     fn add(&mut self, name: &str, new: Only) {

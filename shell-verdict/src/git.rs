@@ -1,10 +1,13 @@
 //! `git`: which commands only read, in a repository whose configuration cannot make them run something.
 
 mod config;
+mod content;
 mod danger;
 mod index;
 mod lines;
 mod listing;
+mod pathspec;
+mod tracked;
 
 pub(crate) use config::Repositories;
 
@@ -145,6 +148,7 @@ fn subcommand(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut Pa
         return part.has(Class::Code, "git --help runs what shows manuals");
     }
     danger::warn(name, values, part);
+    content::judge(judge, name, values, part);
     let talks = name == "remote"
         && values.iter().any(|value| matches!(value.text(), Some("show" | "update" | "prune")));
     // Whoever allowed it before did not allow what an alias makes of it.

@@ -14,3 +14,4 @@ mod recorded;
 mod seeds;
 mod table;
 mod trace;
+mod tracked;

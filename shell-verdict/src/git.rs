@@ -7,6 +7,7 @@ mod index;
 mod lines;
 mod listing;
 mod pathspec;
+mod shown;
 mod tracked;
 
 pub(crate) use config::Repositories;
@@ -167,7 +168,8 @@ fn subcommand(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut Pa
     let line = lines::line(name, first, &words, operands);
     let own = format!("git:{name}");
     let line = if line.is_empty() && !names::is("git-writes", name) { own.as_str() } else { line };
-    if line.is_empty() || !options::judge(judge, line, values, part) {
+    let named = content::without_magic(name, values);
+    if line.is_empty() || !options::judge(judge, line, &named, part) {
         if names::is("git-writes", name) {
             part.is(Class::GitWrite, format!("git {name} changes the repository, or the files in it"));
         } else {

@@ -152,17 +152,38 @@ const OPTIONS: &[Options] = &[
     },
 ];
 
+/// The forms of a command, and how many more are looked at.
+struct Forms {
+    found: BTreeSet<String>,
+    left: usize,
+}
+
+impl Forms {
+    fn new() -> Self {
+        Self { found: BTreeSet::new(), left: MOST_FORMS }
+    }
+
+    /// Adds a form. Returns true if more are looked at.
+    fn add(&mut self, form: impl FnOnce() -> String) -> bool {
+        let Some(left) = self.left.checked_sub(1) else { return false };
+        self.left = left;
+        self.found.insert(form());
+        true
+    }
+}
+
 /// Each other way to write a simple command: with the mere name of its program, with the file that this is, without the options
 /// before its subcommands, and each of them with a blank at its end, so that `git push *` also describes `git push`.
 pub(super) fn other_forms(part: &Part) -> Vec<String> {
     let words: Vec<&str> = part.words.iter().map(|word| word.as_deref().unwrap_or(UNKNOWN)).collect();
     let Some((first, rest)) = words.split_first() else { return Vec::new() };
-    let mut forms = BTreeSet::new();
+    let mut forms = Forms::new();
     let program = part.program.as_deref().unwrap_or(first);
     for name in [Some(*first), Some(program), part.executable.as_ref().and_then(|path| path.to_str())] {
-        forms.extend(name.map(|name| joined(name, rest)));
+        name.map(|name| forms.add(|| joined(name, rest)));
     }
-    collect(program, rest, MOST_LEVELS, &mut forms);
+    collect(program, rest, &mut forms);
+    let mut forms = forms.found;
     let ended: Vec<String> = forms.iter().map(|form| format!("{form} ")).collect();
     forms.extend(ended);
     forms.into_iter().collect()
@@ -172,46 +193,36 @@ pub(super) fn other_forms(part: &Part) -> Vec<String> {
 pub(super) const UNKNOWN: &str = "?";
 
 /// Adds the forms of a program with these words.
-fn collect(program: &str, words: &[&str], levels: usize, forms: &mut BTreeSet<String>) {
+fn collect(program: &str, words: &[&str], forms: &mut Forms) {
     // `git-push` is what `git push` starts.
     if let Some(command) = program.strip_prefix("git-").filter(|command| !command.is_empty()) {
         let words: Vec<&str> = std::iter::once(command).chain(words.iter().copied()).collect();
-        return collect("git", &words, levels, forms);
+        return collect("git", &words, forms);
     }
-    forms.insert(joined(program, words));
+    forms.add(|| joined(program, words));
     if is_python(program)
         && let Some(at) = words.iter().position(|word| *word == "-m")
         && let Some((module, rest)) = words[at + 1..].split_first()
     {
-        collect(module, rest, levels, forms);
+        collect(module, rest, forms);
     }
     let options = OPTIONS.iter().find(|options| has(options.programs, program));
     for at in starts(options, program, words) {
-        if forms.len() >= MOST_FORMS {
-            return;
-        }
         for meant in aliased(program, words, at) {
-            forms.insert(meant);
+            forms.add(|| meant);
         }
-        within(options, program, &words[at..], levels, forms);
+        within(options, program, &words[at..], MOST_LEVELS, forms);
     }
 }
 
 /// Adds what begins with a subcommand, and the same without the options before the next one.
-fn within(
-    options: Option<&Options>,
-    program: &str,
-    words: &[&str],
-    levels: usize,
-    forms: &mut BTreeSet<String>,
-) {
-    forms.insert(joined(program, words));
+fn within(options: Option<&Options>, program: &str, words: &[&str], levels: usize, forms: &mut Forms) {
+    if !forms.add(|| joined(program, words)) {
+        return;
+    }
     let Some((subcommand, rest)) = words.split_first().filter(|_| levels > 1) else { return };
     let begun = format!("{program} {subcommand}");
     for at in starts(options, program, rest) {
-        if forms.len() >= MOST_FORMS {
-            return;
-        }
         within(options, &begun, &rest[at..], levels - 1, forms);
     }
 }
@@ -311,9 +322,9 @@ mod tests {
 
     fn forms(command: &str) -> BTreeSet<String> {
         let words: Vec<&str> = command.split(' ').collect();
-        let mut forms = BTreeSet::new();
-        collect(words[0], &words[1..], MOST_LEVELS, &mut forms);
-        forms
+        let mut forms = Forms::new();
+        collect(words[0], &words[1..], &mut forms);
+        forms.found
     }
 
     #[test]
@@ -378,6 +389,6 @@ mod tests {
     #[test]
     fn only_so_many_forms_are_looked_at() {
         let command = format!("x{}", " -a b".repeat(10_000));
-        assert!(forms(&command).len() <= MOST_FORMS + MOST_LEVELS);
+        assert!(forms(&command).len() <= MOST_FORMS);
     }
 }

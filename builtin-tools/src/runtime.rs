@@ -4,6 +4,7 @@
 //! command does, or has the weaker guarantee that is described there; the result of each command says which, under `guarantee`.
 
 mod clean;
+mod command_forms;
 mod containing;
 mod environment;
 mod exec;

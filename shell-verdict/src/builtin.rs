@@ -95,8 +95,17 @@ pub(crate) fn judge(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &mu
                 part.is(Class::Write, "it changes the history");
             }
         }
-        "shift" | "umask" | "alias" | "enable" | "bind" | "complete" | "compopt" | "compgen" | "fc"
-        | "hash" | "type" | "help" | "ulimit" | "disown" | "fg" | "bg" | "suspend" => {
+        "compgen" => {
+            part.is(Class::Unknown, "compgen can run more than it shows");
+            // It completes names as a pattern does, in the directory before the last slash.
+            for text in words.iter().filter_map(|word| word.value.text()) {
+                if let Some(at) = text.rfind('/') {
+                    judge.path(&Value::Text(text[..=at].to_owned()), Access::Read, part);
+                }
+            }
+        }
+        "shift" | "umask" | "alias" | "enable" | "bind" | "complete" | "compopt" | "fc" | "hash" | "type"
+        | "help" | "ulimit" | "disown" | "fg" | "bg" | "suspend" => {
             part.is(Class::Unknown, format!("{name} can change or run more than it shows"));
         }
         _ => return false,
@@ -300,6 +309,7 @@ fn eval(judge: &mut Judge<'_>, words: &[Word], part: &mut Part) {
         }
         None => {
             part.has(Class::Code, "eval runs a text that is not known before it runs");
+            crate::forbidden::look(&part.text.clone(), part);
             if let Some(text) = judge.guessed(&values(words)) {
                 crate::wrappers::forbidden_text(judge, &text, Shell::Bash, part);
             }

@@ -11,6 +11,8 @@ pub(crate) struct Facts {
     values: BTreeMap<String, Only>,
     /// The variables that may get other attributes or another scope, or be gone.
     reshaped: BTreeSet<String>,
+    /// The variables that get a text which the shell takes for a pattern where they stand without quotes.
+    patterns: BTreeSet<String>,
     /// It leaves the order in which it is written, or gives names another meaning: functions, jumps, traps.
     pub(crate) is_tangled: bool,
     /// A function may be gone at any time.
@@ -31,6 +33,7 @@ enum Only {
 impl Facts {
     /// Notes that a variable gets a value.
     pub(crate) fn assigned(&mut self, name: &str, value: &Variable) {
+        self.note_pattern(name, value);
         let new = match value {
             Variable::Text(text) => Only::Text(text.clone()),
             Variable::Number => Only::Numbers,
@@ -39,8 +42,9 @@ impl Facts {
         self.add(name, new);
     }
 
-    /// Notes that a variable gets the values of a loop, which stands at this place of a text.
-    pub(crate) fn looped(&mut self, name: &str, text: &str, at: usize) {
+    /// Notes that a variable gets a value of a loop, which stands at this place of a text.
+    pub(crate) fn looped(&mut self, name: &str, value: &Variable, text: &str, at: usize) {
+        self.note_pattern(name, value);
         self.add(name, Only::Loop(text.to_owned(), at));
     }
 
@@ -57,6 +61,17 @@ impl Facts {
                 Some(Only::Text(text)) => text != value,
                 Some(_) => true,
             }
+    }
+
+    fn note_pattern(&mut self, name: &str, value: &Variable) {
+        if matches!(value, Variable::Text(text) if text.contains(['*', '?', '['])) {
+            self.patterns.insert(name.to_owned());
+        }
+    }
+
+    /// Returns true if a variable may hold a pattern.
+    pub(crate) fn may_hold_pattern(&self, name: &str) -> bool {
+        self.patterns.contains(name)
     }
 
     fn add(&mut self, name: &str, new: Only) {

@@ -1,6 +1,8 @@
 //! What never runs, and what is asked about with a warning.
 
+mod harmless;
 mod machine;
+mod text;
 
 use crate::class::Class;
 use crate::command::base;
@@ -10,12 +12,17 @@ use crate::walk::{Judge, is_device};
 use crate::words::Value;
 use std::path::{Path, PathBuf};
 
+pub(crate) use text::{look, look_in_word};
+
 pub(crate) fn is_never(base: &str) -> bool {
-    // Each file system has a maker of its own, on some systems by another name.
-    names::is("never", base)
-        || ["mkfs", "newfs"].iter().any(|maker| {
-            base.strip_prefix(maker).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '_']))
-        })
+    names::is("never", base) || is_maker(base)
+}
+
+/// Returns true for a program that makes file systems: each kind has one of its own, on some systems by another name.
+fn is_maker(base: &str) -> bool {
+    ["mkfs", "newfs"].iter().any(|maker| {
+        base.strip_prefix(maker).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '_']))
+    })
 }
 
 /// Checkers and tuners of file systems have names of a kind, too.
@@ -28,6 +35,9 @@ fn is_dangerous(base: &str) -> bool {
 /// Looks at a program, whoever it is.
 pub(crate) fn program(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) {
     if is_never(base) {
+        if harmless::judge(judge, base, values, part) {
+            return;
+        }
         part.is(Class::Forbidden, format!("{base} is never run here"));
         if !matches!(base, "cryptsetup" | "zpool" | "mdadm" | "hdparm" | "nvme") {
             crate::wrappers::look_through(judge, values, part);
@@ -53,7 +63,7 @@ pub(crate) fn program(judge: &mut Judge<'_>, base: &str, values: &[Value], part:
             let has_test = words.iter().any(|word| {
                 word.starts_with('-') && !matches!(*word, "-delete" | "-depth" | "-xdev" | "-mount")
             });
-            if !has_test && starts.iter().any(|value| is_of_system(judge, value)) {
+            if !has_test && starts.iter().any(|value| is_of_system(judge, value, Link::Followed)) {
                 part.is(Class::Forbidden, "it deletes a directory of the system, or the home");
             }
         }
@@ -75,8 +85,20 @@ pub(crate) fn program(judge: &mut Judge<'_>, base: &str, values: &[Value], part:
                 devices(&words, part);
             }
         }
-        "cp" | "install" | "tee" | "ln" | "truncate" | "fallocate" | "rsync" | "sponge" => {
-            devices(&words, part);
+        "tee" | "truncate" | "fallocate" | "sponge" => devices(&words, part),
+        // Of these only the last word, or the target of an option, is written.
+        "cp" | "install" | "ln" | "rsync" => {
+            let last = words.iter().rposition(|word| !word.starts_with('-'));
+            let is_target = |at: usize| {
+                let is_option = |word: &str| {
+                    word.starts_with("--t")
+                        || word.starts_with('-') && !word.starts_with("--") && word.ends_with('t')
+                };
+                Some(at) == last || at > 0 && is_option(words[at - 1]) || words[at].starts_with('-')
+            };
+            let targets: Vec<&str> =
+                (0..words.len()).filter(|at| is_target(*at)).map(|at| words[at]).collect();
+            devices(&targets, part);
         }
         _ => {}
     }
@@ -100,7 +122,7 @@ fn rm(judge: &mut Judge<'_>, words: &[&str], values: &[Value], part: &mut Part) 
         part.is(Class::Forbidden, "rm is told to take the root directory as any other");
     }
     for value in operands(values) {
-        if is_recursive && is_of_system(judge, value) {
+        if is_recursive && is_of_system(judge, value, Link::Itself) {
             part.is(
                 Class::Forbidden,
                 format!("it deletes {}, all below it included", value.text().unwrap_or("what is not known")),
@@ -120,7 +142,7 @@ fn moves(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
     let names_target =
         values.iter().filter_map(Value::text).any(|text| text.starts_with("-t") || text.starts_with("--t"));
     let sources = if names_target { operands.len() } else { sources.max(1) };
-    if operands.iter().take(sources).any(|value| is_of_system(judge, value)) {
+    if operands.iter().take(sources).any(|value| is_of_system(judge, value, Link::Itself)) {
         part.is(Class::Forbidden, "it moves a directory of the system, or the home");
     }
     if operands.last().and_then(|value| value.text()) == Some("/dev/null") {
@@ -135,7 +157,7 @@ fn rights(judge: &mut Judge<'_>, base: &str, words: &[&str], values: &[Value], p
     }
     part.is(Class::Dangerous, format!("{base} changes all below a directory"));
     // The first may be a mode or an owner, which is no directory of the system.
-    if operands(values).any(|value| is_of_system(judge, value)) {
+    if operands(values).any(|value| is_of_system(judge, value, Link::Followed)) {
         part.is(Class::Forbidden, "it changes the rights of a directory of the system, or the home");
     }
 }
@@ -161,8 +183,17 @@ fn is_flag(word: &str, flag: char) -> bool {
     word.starts_with('-') && !word.starts_with("--") && word.contains(flag)
 }
 
-/// Whether something is the root, a directory right below it, or a home or what holds one.
-fn is_of_system(judge: &Judge<'_>, value: &Value) -> bool {
+/// What a program does with a symlink that it is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Link {
+    /// It works on what the link leads to.
+    Followed,
+    /// It removes or moves the link, unless a slash stands behind it.
+    Itself,
+}
+
+/// Returns true for the root, a directory of the system, and a home or what holds one.
+fn is_of_system(judge: &Judge<'_>, value: &Value, link: Link) -> bool {
     let text = match value {
         Value::Text(text) => text.as_str(),
         Value::Below { .. } => return false,
@@ -172,50 +203,113 @@ fn is_of_system(judge: &Judge<'_>, value: &Value) -> bool {
             None => return false,
         },
     };
+    let is_itself = link == Link::Itself && !text.ends_with(['/', '.', '*']);
     let text =
         text.strip_suffix("/*").map_or(text, |directory| if directory.is_empty() { "/" } else { directory });
     let text = if text == "*" { "." } else { text };
     let Some(path) = judge.absolute(text) else { return false };
-    let is_top = |path: &Path| {
-        path.parent().is_none_or(|parent| parent == Path::new("/")) && !matches!(path.to_str(), Some("/tmp"))
+    // What a link of `/proc` leads to is no path of its own.
+    let real = if is_itself && path.is_symlink() && !path.starts_with("/proc") {
+        let parent = path.parent().and_then(|parent| parent.canonicalize().ok());
+        parent.zip(path.file_name()).map(|(parent, name)| parent.join(name))
+    } else {
+        path.canonicalize().ok()
     };
+    let real: PathBuf = real.unwrap_or_else(|| path.clone());
     let home = judge.situation().home();
-    let holds_home = home.as_deref().is_some_and(|home| home.starts_with(&path));
-    let real: PathBuf = path.canonicalize().unwrap_or_else(|_| path.clone());
-    let system = ["/usr", "/etc", "/var", "/boot", "/lib", "/bin", "/sbin"];
-    let is_deep_system = path.components().count() <= 3
-        && system.iter().any(|system| path.starts_with(system))
-        && !path.starts_with("/var/tmp");
-    is_top(&path) || is_top(&real) || holds_home || is_deep_system
+    let real_home = home.as_deref().and_then(|home| home.canonicalize().ok());
+    let holds_home =
+        |path: &Path| [&home, &real_home].into_iter().flatten().any(|home| home.starts_with(path));
+    [path, real].iter().any(|path| is_top(path) || is_deep_system(path) || holds_home(path))
 }
 
-/// Looks for what never runs in a text that cannot be parsed.
-pub(crate) fn look(text: &str, part: &mut Part) {
-    let plain: String = text.chars().filter(|c| !matches!(c, '\\' | '\'' | '"')).collect();
-    if plain.split_whitespace().collect::<String>().contains(":(){:|:&};:") {
-        part.is(Class::Forbidden, "it starts itself again and again");
+/// Returns true for the root, and for a directory right below it that systems have, or this one.
+fn is_top(path: &Path) -> bool {
+    const USUAL: &[&str] = &[
+        "bin",
+        "boot",
+        "dev",
+        "etc",
+        "home",
+        "lib",
+        "lib32",
+        "lib64",
+        "media",
+        "mnt",
+        "opt",
+        "proc",
+        "root",
+        "run",
+        "sbin",
+        "srv",
+        "sys",
+        "usr",
+        "var",
+        "Applications",
+        "Library",
+        "System",
+        "Users",
+        "Volumes",
+        "private",
+    ];
+    match (path.parent(), path.file_name().and_then(|name| name.to_str())) {
+        (None, _) => true,
+        (Some(parent), _) if parent != Path::new("/") => false,
+        (Some(_), Some("tmp")) => false,
+        (Some(_), name) => name.is_some_and(|name| USUAL.contains(&name)) || path.symlink_metadata().is_ok(),
     }
-    for segment in plain.split([';', '|', '&', '\n', '(', ')', '{', '}', '`']) {
-        let goes_before = |word: &str| {
-            word.contains('=')
-                || word.starts_with('-')
-                || word.starts_with(|c: char| c.is_ascii_digit())
-                || names::is("before-a-command", base(word))
-        };
-        let mut words = segment.split_whitespace().skip_while(|word| goes_before(word));
-        let Some(first) = words.next() else { continue };
-        let name = base(first.trim_start_matches('$'));
-        if is_never(name) {
-            part.is(Class::Forbidden, format!("{name} is never run here"));
-        }
-        let rest: Vec<&str> = words.collect();
-        if name == "rm"
-            && is_recursive(&rest)
-            && rest.iter().any(|word| matches!(*word, "/" | "/*" | "~" | "~/" | "$HOME" | "//"))
-        {
-            part.is(Class::Forbidden, "it deletes the root directory, or the home");
-        }
-    }
+}
+
+/// Returns true for a directory two levels below the root without which a system does not work, or loses what it holds.
+fn is_deep_system(path: &Path) -> bool {
+    const DIRECTORIES: &[(&str, &[&str])] = &[
+        ("/bin", &[]),
+        ("/sbin", &[]),
+        ("/lib", &[]),
+        ("/lib64", &[]),
+        ("/boot", &[]),
+        ("/usr", &["bin", "sbin", "lib", "lib32", "lib64", "libexec", "share", "local", "include"]),
+        ("/var", &["lib", "log", "db", "spool", "mail", "run", "lock", "cache", "backups", "opt", "root"]),
+        (
+            "/etc",
+            &[
+                "alternatives",
+                "apt",
+                "cron.d",
+                "default",
+                "dpkg",
+                "fstab",
+                "group",
+                "gshadow",
+                "init.d",
+                "ld.so.cache",
+                "ld.so.conf.d",
+                "network",
+                "netplan",
+                "NetworkManager",
+                "pam.d",
+                "passwd",
+                "pki",
+                "profile.d",
+                "rc.d",
+                "security",
+                "shadow",
+                "ssh",
+                "ssl",
+                "sudoers",
+                "sudoers.d",
+                "sysconfig",
+                "systemd",
+                "udev",
+            ],
+        ),
+    ];
+    let Some((parent, name)) = path.parent().zip(path.file_name().and_then(|name| name.to_str())) else {
+        return false;
+    };
+    DIRECTORIES.iter().any(|(directory, names)| {
+        parent == Path::new(directory) && (names.is_empty() || names.contains(&name))
+    })
 }
 
 /// Warns of what never runs among the words of a program of which nothing is known.

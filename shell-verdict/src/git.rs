@@ -1,10 +1,14 @@
 //! `git`: which commands only read, in a repository whose configuration cannot make them run something.
 
 mod config;
+mod content;
 mod danger;
 mod index;
 mod lines;
 mod listing;
+mod pathspec;
+mod shown;
+mod tracked;
 
 pub(crate) use config::Repositories;
 
@@ -148,6 +152,7 @@ fn subcommand(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut Pa
         return part.has(Class::Code, "git --help runs what shows manuals");
     }
     danger::warn(name, values, part);
+    content::judge(judge, name, values, part);
     let talks = name == "remote"
         && values.iter().any(|value| matches!(value.text(), Some("show" | "update" | "prune")));
     // Whoever allowed it before did not allow what an alias makes of it.
@@ -166,7 +171,8 @@ fn subcommand(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut Pa
     let line = lines::line(name, first, &words, operands);
     let own = format!("git:{name}");
     let line = if line.is_empty() && !names::is("git-writes", name) { own.as_str() } else { line };
-    if line.is_empty() || !options::judge(judge, line, values, part) {
+    let named = content::without_magic(name, values);
+    if line.is_empty() || !options::judge(judge, line, &named, part) {
         if names::is("git-writes", name) {
             part.is(Class::GitWrite, format!("git {name} changes the repository, or the files in it"));
         } else {

@@ -134,7 +134,7 @@ impl<'a> State<'a> {
 
     /// A variable gets one of the values of a loop.
     pub(crate) fn assign_in_loop(&mut self, name: &str, value: Variable, text: &str, at: usize) {
-        self.seen.borrow_mut().looped(name, text, at);
+        self.seen.borrow_mut().looped(name, &value, text, at);
         Rc::make_mut(&mut self.assigned).insert(name.to_owned(), value);
     }
 

@@ -20,7 +20,7 @@ use crate::facts::Facts;
 use crate::forbidden;
 use crate::git::Repositories;
 use crate::situation::{Decision, Shell, Situation};
-use crate::state::{State, Variable};
+use crate::state::{Function, State, Variable};
 use crate::verdict::{Part, Verdict};
 use crate::words::{self, Found, Unclear, Value};
 use brush_parser::{SourceSpan, ast};
@@ -40,7 +40,9 @@ pub(crate) struct Judge<'a> {
     depth: usize,
     commands: usize,
     /// The functions that are being called.
-    calls: Vec<String>,
+    calls: Vec<(String, Rc<Function>)>,
+    /// How often a function was found to call itself.
+    recursions: usize,
     /// How many conditions, loops and functions stand around: what is in them may not happen.
     conditions: usize,
     /// What is started does not get the variables that keep it harmless.
@@ -172,6 +174,7 @@ impl<'a> Judge<'a> {
             depth: 0,
             commands: 0,
             calls: Vec::new(),
+            recursions: 0,
             conditions: 0,
             loses_env: false,
             reads_pipe: false,
@@ -234,7 +237,11 @@ impl<'a> Judge<'a> {
                 if self.conditions > 0 {
                     into.has(Class::Unknown, "a command may be started in the background again and again");
                 }
+                let recursions = self.recursions;
                 self.apart(|judge| judge.and_or(and_or, source, into));
+                if self.recursions > recursions {
+                    into.has(Class::Forbidden, "a function starts itself in the background, again and again");
+                }
             } else {
                 self.and_or(and_or, source, into);
             }
@@ -281,12 +288,18 @@ impl<'a> Judge<'a> {
             several => {
                 let reads_pipe = self.reads_pipe;
                 let input = self.input.clone();
+                let mut recursive = 0;
                 for (index, command) in several.iter().enumerate() {
                     self.reads_pipe = index > 0 && matches!(command, ast::Command::Simple(_));
                     let is_read = several[index + 1..].first().is_some_and(|next| self.may_run_input(next));
                     let output = if is_read { self.output(command, source) } else { None };
+                    let recursions = self.recursions;
                     self.apart(|judge| judge.command(command, source, into));
+                    recursive += usize::from(self.recursions > recursions);
                     self.input = output;
+                }
+                if recursive > 1 {
+                    into.has(Class::Forbidden, "a function starts itself twice at once, again and again");
                 }
                 self.reads_pipe = reads_pipe;
                 self.input = input;
@@ -348,6 +361,9 @@ impl<'a> Judge<'a> {
         }
         for (name, is_number) in found.assigns {
             self.assigned(name, if is_number { Variable::Number } else { Variable::Unknown }, into);
+        }
+        for directory in found.lists {
+            self.listed(directory, into);
         }
         for command in found.commands {
             let mut part = Part::new(into.span.clone(), &command);
@@ -440,7 +456,7 @@ impl<'a> Judge<'a> {
 
 fn unclear(word: &str, why: Unclear, into: &mut Part) -> Value {
     into.has(Class::Unknown, format!("`{}` is not understood: {why}", shortened(word)));
-    forbidden::look(word, into);
+    forbidden::look_in_word(word, into);
     Value::unknown()
 }
 

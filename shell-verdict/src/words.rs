@@ -17,6 +17,7 @@ mod skip;
 use crate::state::State;
 pub(crate) use arithmetic::arithmetic;
 use scan::{Out, Scan};
+use std::path::PathBuf;
 
 /// What a word is after expansion.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,6 +70,8 @@ pub(crate) struct Found {
     pub(crate) evaluates: Vec<&'static str>,
     /// Variables that are assigned; `true` for those that hold a number then.
     pub(crate) assigns: Vec<(String, bool)>,
+    /// Directories whose names are listed for patterns. `None` for one that is not known.
+    pub(crate) lists: Vec<Option<PathBuf>>,
 }
 
 /// Why a word cannot be understood.
@@ -84,7 +87,7 @@ pub(crate) fn fields(word: &str, state: &State<'_>, found: &mut Found) -> Result
     let assigned = found.assigns.len();
     for word in &words {
         let out = Scan::new(word, state, found).word()?;
-        glob::expand(&out, state, &mut values);
+        glob::expand(&out, state, &mut values, found);
     }
     // One of them would change what the next comes to.
     if words.len() > 1 && found.assigns.len() > assigned {

@@ -1,5 +1,6 @@
 //! What becomes of a command: its verdict, with what the configuration says of it.
 
+use super::command_forms::{UNKNOWN, other_forms};
 use super::containing::contains;
 use super::prepare::LONGEST_ARGUMENT;
 use super::safe_bins;
@@ -170,16 +171,22 @@ impl Judged {
         asks
     }
 
-    /// Rules speak of each simple command, by its words and as it stands, and of the whole.
+    /// Applies the rules to each simple command, by its words and as it stands, and to the whole. What a rule asks or denies also
+    /// holds for the other ways to write a command; what it allows does not.
     fn hear_rules(&mut self, ctx: &ToolContext, whole: &str) {
-        let mut texts = BTreeSet::from([whole.to_owned()]);
+        let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        texts.entry(whole.to_owned()).or_default();
         for part in self.verdict.each_part() {
-            texts.insert(part.text.clone());
-            texts.extend(words(part));
-            texts.extend(by_name(part));
+            texts.entry(part.text.clone()).or_default();
+            if !part.words.is_empty() {
+                let known = part.words.iter().map(|word| word.as_deref().unwrap_or(UNKNOWN));
+                let words = known.collect::<Vec<_>>().join(" ");
+                texts.entry(words).or_default().extend(other_forms(part));
+            }
         }
-        for text in texts {
-            let said = ctx.decide(&PermissionRequest::new(KIND, &[text]));
+        for (text, also) in texts {
+            let patterns = [text];
+            let said = ctx.decide(&PermissionRequest::new(KIND, &patterns).also(&also));
             let Some(rule) = said.rule.filter(|_| said.said) else { continue };
             match said.decision {
                 toolkit::Decision::Deny => self.denied_by = Some(rule.to_string()),
@@ -335,13 +342,6 @@ fn is_entry(pointer: &str) -> bool {
 pub(super) fn words(part: &Part) -> Option<String> {
     let words: Option<Vec<&str>> = part.words.iter().map(Option::as_deref).collect();
     words.filter(|words| !words.is_empty()).map(|words| words.join(" "))
-}
-
-/// The same with the program's mere name: what denies `rm *` denies `/bin/rm x`.
-fn by_name(part: &Part) -> Option<String> {
-    let rest = part.words.iter().skip(1).map(|word| word.as_deref().unwrap_or("?"));
-    let program = part.program.as_deref()?;
-    Some(std::iter::once(program).chain(rest).collect::<Vec<_>>().join(" "))
 }
 
 /// Whether a pattern, in which `*` stands for any text, describes a whole text. Control characters are never described by `*`.

@@ -37,6 +37,9 @@ const STARTS: &[&str] = &[
 pub(super) fn ends(base: &str, words: &[&str]) -> bool {
     match base {
         "init" => words.iter().any(|word| matches!(*word, "0" | "6" | "s" | "S" | "1")),
+        // Another machine, or a container. `.host` is this one.
+        "systemctl" | "loginctl" if is_elsewhere(words) => false,
+        "systemctl" if matches!(words.first(), Some(&("help" | "cat" | "--help" | "--version"))) => false,
         "systemctl" | "loginctl" => {
             let is_verb = |word: &&str| VERBS.contains(word);
             let is_unit = |word: &&str| {
@@ -63,6 +66,22 @@ pub(super) fn ends(base: &str, words: &[&str]) -> bool {
         }
         _ => false,
     }
+}
+
+/// Returns true if the first word says that the rest is for another machine.
+fn is_elsewhere(words: &[&str]) -> bool {
+    let Some((first, rest)) = words.split_first() else { return false };
+    let attached = ["--host=", "--machine=", "-H", "-M"].iter().find_map(|option| first.strip_prefix(option));
+    let machine = match attached {
+        Some("") | None => {
+            rest.first().filter(|_| ["-H", "-M", "--host", "--machine"].contains(first)).copied()
+        }
+        attached => attached,
+    };
+    let name = |machine: &str| machine.rsplit('@').next().unwrap_or_default().to_ascii_lowercase();
+    machine
+        .map(name)
+        .is_some_and(|name| !matches!(name.as_str(), "" | ".host" | "localhost" | "127.0.0.1" | "::1"))
 }
 
 /// The first word that is no option, or one that may be: an option before it may take it for its value.

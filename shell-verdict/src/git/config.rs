@@ -2,10 +2,12 @@
 
 use super::index;
 use super::listing::{self, Listing};
+use super::tracked::{self, Tracked};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 /// The largest file that is looked at, in bytes.
 const LARGEST: u64 = 1 << 20;
@@ -18,6 +20,10 @@ pub(crate) struct Repositories {
     real: RefCell<BTreeMap<PathBuf, Option<PathBuf>>>,
     /// How much of indexes was read.
     read: Cell<u64>,
+    /// The files that are tracked in a work tree, by where that begins.
+    tracked: RefCell<BTreeMap<PathBuf, Option<Rc<Tracked>>>>,
+    /// How much of indexes was read for these.
+    read_of_tracked: Cell<u64>,
 }
 
 /// The directories that a repository is in, or why it is not only read.
@@ -34,6 +40,25 @@ impl Repositories {
             .chain(other_way.filter(|directory| !cwd.starts_with(directory)))
             .map(|directory| self.check(directory, is_real(directory), looks_into_submodules))
             .collect()
+    }
+
+    /// The tracked files of the repository that a directory is in. Where one is broken, also those of the next further up.
+    pub(super) fn tracked(&self, cwd: &Path) -> Vec<Rc<Tracked>> {
+        let mut found = Vec::new();
+        let Some(real) = self.real(cwd) else { return found };
+        for directory in real.ancestors() {
+            let known = self.tracked.borrow().get(directory).cloned();
+            let tracked = known.unwrap_or_else(|| {
+                let tracked = Tracked::of(directory, &self.read_of_tracked).map(Rc::new);
+                self.tracked.borrow_mut().insert(directory.to_owned(), tracked.clone());
+                tracked
+            });
+            found.extend(tracked);
+            if tracked::is_whole(directory) {
+                break;
+            }
+        }
+        found
     }
 
     /// Where a directory is by no link, if it is there.

@@ -1,4 +1,4 @@
-//! The index of a repository: whether it names other repositories.
+//! The index of a repository: the files that it names, and whether it names other repositories.
 
 use std::cell::Cell;
 use std::fs;
@@ -7,29 +7,107 @@ use std::path::{Path, PathBuf};
 /// So much of indexes is read for a command, in bytes.
 const MOST_OF_INDEXES: u64 = 64 << 20;
 
+/// A file that the index names.
+#[derive(Debug)]
+pub(super) struct Entry {
+    /// Where it is, from the beginning of the work tree.
+    pub(super) name: PathBuf,
+    /// When it was last changed, in seconds and nanoseconds, as git knows it.
+    pub(super) modified: (u32, u32),
+    /// How long it is, as git knows it.
+    pub(super) size: u32,
+    /// It is in no conflict, and has no further flags.
+    pub(super) is_plain: bool,
+}
+
 /// Whether the index has an entry that is another repository.
 pub(super) fn has_submodules(git_dir: &Path, read: &Cell<u64>) -> Result<bool, String> {
+    let Some(bytes) = bytes(git_dir, read)? else { return Ok(false) };
+    index_has_submodules(&bytes).ok_or_else(|| unreadable(git_dir))
+}
+
+/// The regular files that the index names, links and other repositories left out.
+pub(super) fn files(git_dir: &Path, read: &Cell<u64>) -> Result<Vec<Entry>, String> {
+    let Some(bytes) = bytes(git_dir, read)? else { return Ok(Vec::new()) };
+    let mut files = Vec::new();
+    let mut name: Vec<u8> = Vec::new();
+    let mut has_directory = false;
+    let seen = each_entry(&bytes, &mut |entry| {
+        name.truncate(name.len().saturating_sub(entry.dropped));
+        name.extend_from_slice(entry.name);
+        let kind = entry.mode >> 12;
+        // Of a sparse index it stands for all that is in it.
+        has_directory |= kind == 0b0100;
+        if kind == 0b1000 {
+            let is_plain = entry.flags & 0x7000 == 0;
+            files.push(Entry { name: path(&name), modified: entry.modified, size: entry.size, is_plain });
+        }
+        true
+    });
+    seen.filter(|()| !has_directory).map(|()| files).ok_or_else(|| unreadable(git_dir))
+}
+
+#[cfg(unix)]
+fn path(name: &[u8]) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt as _;
+    PathBuf::from(std::ffi::OsStr::from_bytes(name))
+}
+
+#[cfg(not(unix))]
+fn path(name: &[u8]) -> PathBuf {
+    PathBuf::from(String::from_utf8_lossy(name).into_owned())
+}
+
+fn unreadable(git_dir: &Path) -> String {
+    format!("{} is not understood", git_dir.join("index").display())
+}
+
+/// The index of a repository, if it has one.
+fn bytes(git_dir: &Path, read: &Cell<u64>) -> Result<Option<Vec<u8>>, String> {
     let index: PathBuf = git_dir.join("index");
-    let unreadable = || format!("{} is not understood", index.display());
     match fs::metadata(&index) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Ok(metadata) if metadata.is_file() => {
             read.set(read.get().saturating_add(metadata.len()));
             if read.get() > MOST_OF_INDEXES {
                 return Err(format!("{} is too large, or too much beside others", index.display()));
             }
         }
-        _ => return Err(unreadable()),
+        _ => return Err(unreadable(git_dir)),
     }
-    let bytes = fs::read(&index).map_err(|_| unreadable())?;
-    index_has_submodules(&bytes).ok_or_else(unreadable)
+    fs::read(&index).map(Some).map_err(|_| unreadable(git_dir))
 }
 
-/// The same of what is in the index; `None` where that is not understood. The format: git's `gitformat-index(5)`.
+/// Whether one of the entries is another repository; `None` where the index is not understood.
 fn index_has_submodules(bytes: &[u8]) -> Option<bool> {
+    let mut found = false;
+    each_entry(bytes, &mut |entry| {
+        // Another repository has this mode.
+        found |= entry.mode >> 12 == 0b1110;
+        !found
+    })?;
+    Some(found)
+}
+
+/// An entry as it is written.
+struct Raw<'b> {
+    mode: u32,
+    modified: (u32, u32),
+    size: u32,
+    flags: u16,
+    /// How much of the end of the name before is left out of this one.
+    dropped: usize,
+    /// What follows of the name.
+    name: &'b [u8],
+}
+
+/// Shows each entry, until one is enough. `None` where the index is not understood. The format: git's `gitformat-index(5)`.
+fn each_entry(bytes: &[u8], see: &mut dyn FnMut(&Raw<'_>) -> bool) -> Option<()> {
     /// What stands before the name: times, device, inode, mode, owner, size, a hash of 20 bytes, flags.
     const FIXED: usize = 62;
+    const MODIFIED: usize = 8;
     const MODE: usize = 24;
+    const SIZE: usize = 36;
     const EXTENDED: u16 = 0x4000;
     let number = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
     if bytes.get(..4)? != b"DIRC" {
@@ -40,21 +118,34 @@ fn index_has_submodules(bytes: &[u8]) -> Option<bool> {
         return None;
     }
     let mut at = 12;
+    let mut before = 0_usize;
     for _ in 0..count {
         let flags = u16::from_be_bytes(bytes.get(at + FIXED - 2..at + FIXED)?.try_into().ok()?);
-        // Another repository has this mode.
-        if number(at + MODE)? >> 12 == 0b1110 {
-            return Some(true);
-        }
         let mut name = at + FIXED + if flags & EXTENDED == 0 { 0 } else { 2 };
+        let mut dropped = before;
         if version == 4 {
-            // How much of the name before is kept.
+            // How much of the name before is left out.
+            dropped = usize::from(bytes.get(name)? & 0x7f);
             while bytes.get(name)? & 0x80 != 0 {
                 name += 1;
+                let more = usize::from(bytes.get(name)? & 0x7f);
+                dropped = dropped.saturating_add(1).saturating_mul(128).saturating_add(more);
             }
             name += 1;
         }
         let end = name + bytes.get(name..)?.iter().position(|byte| *byte == 0)?;
+        let raw = Raw {
+            mode: number(at + MODE)?,
+            modified: (number(at + MODIFIED)?, number(at + MODIFIED + 4)?),
+            size: number(at + SIZE)?,
+            flags,
+            dropped,
+            name: &bytes[name..end],
+        };
+        before = before.saturating_sub(dropped) + raw.name.len();
+        if !see(&raw) {
+            return Some(());
+        }
         at = if version == 4 { end + 1 } else { at + ((end - at) / 8 + 1) * 8 };
     }
     // Extensions, and a hash at the end. Of a split index the entries are in another file.
@@ -64,5 +155,5 @@ fn index_has_submodules(bytes: &[u8]) -> Option<bool> {
         }
         at = at.checked_add(8)?.checked_add(usize::try_from(number(at + 4)?).ok()?)?;
     }
-    Some(false)
+    Some(())
 }

@@ -1,26 +1,28 @@
 //! Programs that speak with other machines, or say how this one is connected.
 
 use crate::class::Class;
-use crate::situation::Access;
+use crate::situation::{Access, Decision};
 use crate::verdict::Part;
 use crate::walk::Judge;
 use crate::words::Value;
+
+/// At so many words of a command it is looked whether another one begins.
+const MOST_WORDS: usize = 64;
 
 pub(super) fn network(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) {
     part.is(Class::Network, format!("{base} {}", Class::Network.words()));
     let words: Vec<&str> = values.iter().filter_map(Value::text).collect();
     match base {
         "ssh" | "mosh" | "rsh" | "autossh" | "sshpass" => {
-            // The command on the other side, as far as it is a warning.
-            let host = words.iter().position(|word| !word.starts_with('-'));
-            if let Some(host) = host {
-                crate::forbidden::look(&words[host + 1..].join(" "), part);
-            }
-            if words.iter().any(|word| {
-                word.to_ascii_lowercase().contains("proxycommand")
-                    || word.to_ascii_lowercase().contains("localcommand")
-            }) {
-                part.has(Class::Code, format!("{base} runs a command of an option"));
+            elsewhere(base, &words, part);
+            for (index, word) in words.iter().enumerate() {
+                let folded = word.to_ascii_lowercase();
+                if folded.contains("proxycommand") || folded.contains("localcommand") {
+                    part.has(Class::Code, format!("{base} runs a command of an option"));
+                    let after = word.split_once(['=', ' ']).map(|(_, after)| after);
+                    let after = after.or_else(|| words.get(index + 1).copied());
+                    crate::forbidden::look(after.unwrap_or_default(), part);
+                }
             }
         }
         "docker" | "podman" | "nerdctl" | "kubectl" | "oc" => container(base, &words, part),
@@ -178,6 +180,27 @@ pub(super) fn fetches_or_publishes(base: &str, values: &[Value]) -> bool {
         matches!(words.first(), Some(&("pip" | "mod" | "workspace" | "workspaces" | "global" | "package")));
     let looked_at = if is_plain && !is_nested { &words[..1] } else { &words[..] };
     commands.into_iter().any(|command| looked_at.contains(command))
+}
+
+/// Warns of a command that never runs here, which another machine would run. Where that is this machine, it does not run either.
+fn elsewhere(base: &str, words: &[&str], part: &mut Part) {
+    let is_local = |word: &&str| {
+        let host = word.strip_prefix("ssh://").unwrap_or(word);
+        let host = host.rsplit('@').next().unwrap_or(host);
+        matches!(host, "localhost" | "::1" | "0.0.0.0")
+            || host.starts_with("127.")
+            || host.starts_with("localhost:")
+    };
+    let never_runs = |words: &[&str]| {
+        let mut trial = Part::new(0..0, "");
+        crate::forbidden::look(&words.join(" "), &mut trial);
+        trial.decision == Decision::Deny
+    };
+    if words.iter().position(is_local).is_some_and(|at| never_runs(&words[at + 1..])) {
+        part.is(Class::Forbidden, format!("{base} has this machine run what is never run here"));
+    } else if (1..words.len().min(MOST_WORDS)).any(|at| never_runs(&words[at..])) {
+        part.has(Class::Dangerous, format!("{base} has another machine run what is never run here"));
+    }
 }
 
 fn container(base: &str, words: &[&str], part: &mut Part) {

@@ -29,6 +29,18 @@ impl Judge<'_> {
         }
     }
 
+    /// Counts the directory as read whose names the shell lists for a pattern.
+    pub(super) fn listed(&mut self, directory: Option<PathBuf>, part: &mut Part) {
+        let Some(directory) = directory else {
+            let why = "the shell lists a directory that is not known before it runs";
+            return part.because(Class::ReadOnly, Decision::Ask, Ground::Detail, why);
+        };
+        let directory = resolve(PathBuf::from("/"), &directory);
+        if (self.situation().decide)(&directory, Access::Read) != Decision::Allow {
+            self.decided(directory, Access::Read, part);
+        }
+    }
+
     fn named(&mut self, given: &str, access: Access, part: &mut Part) {
         if is_no_file(given, access) || (given.is_empty() && access != Access::Write) {
             return;

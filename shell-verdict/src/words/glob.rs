@@ -1,7 +1,7 @@
 //! Patterns, and the names of files that they match when the command is judged.
 
-use super::Value;
 use super::scan::Out;
+use super::{Found, Value};
 use crate::state::State;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,12 +10,17 @@ use std::path::{Path, PathBuf};
 const MOST_MATCHES: usize = 2_000;
 
 /// Adds what a word comes to.
-pub(super) fn expand(out: &Out, state: &State<'_>, values: &mut Vec<Value>) {
+pub(super) fn expand(out: &Out, state: &State<'_>, values: &mut Vec<Value>, found: &mut Found) {
     if out.hole.is_none() && out.chars.is_empty() && !out.is_quoted && out.is_emptied {
         return;
     }
     let text = || out.chars.iter().map(|(c, _)| c).collect::<String>();
     if let Some(splits) = out.hole {
+        if is_pattern(&out.chars) {
+            found.lists.push(listed_first(&out.chars, state));
+        } else if out.is_pattern_behind {
+            found.lists.push(None);
+        }
         values.push(Value::Unknown { prefix: text(), splits: splits || is_pattern(&out.chars) });
         return;
     }
@@ -23,7 +28,8 @@ pub(super) fn expand(out: &Out, state: &State<'_>, values: &mut Vec<Value>) {
         values.push(Value::Text(text()));
         return;
     }
-    match matches(&out.chars, state) {
+    found.lists.push(listed_first(&out.chars, state));
+    match matches(&out.chars, state, found) {
         Some(matches) if matches.is_empty() => values.push(Value::Text(text())),
         Some(matches) => {
             // Whether one of them does match may depend on the locale, or on the shell's age, and otherwise it stands for itself.
@@ -58,8 +64,18 @@ fn is_pattern(chars: &[(char, bool)]) -> bool {
     chars.iter().any(|(c, is_quoted)| !is_quoted && matches!(c, '*' | '?' | '['))
 }
 
-/// All that may match, as the command gets it. `None` where that cannot be told.
-fn matches(pattern: &[(char, bool)], state: &State<'_>) -> Option<Vec<Value>> {
+/// The directory that the first part of a pattern which is one lists, whether it is there or not. `None` where it is not known.
+fn listed_first(pattern: &[(char, bool)], state: &State<'_>) -> Option<PathBuf> {
+    let is_absolute = pattern.first().is_some_and(|(c, _)| *c == '/');
+    let mut directory = if is_absolute { PathBuf::from("/") } else { state.cwd.clone()? };
+    for part in pattern.split(|(c, _)| *c == '/').take_while(|part| !is_pattern(part)) {
+        directory.push(part.iter().map(|(c, _)| c).collect::<String>());
+    }
+    Some(directory)
+}
+
+/// All that may match, as the command gets it, with each directory that is listed for it. `None` where that cannot be told.
+fn matches(pattern: &[(char, bool)], state: &State<'_>, found: &mut Found) -> Option<Vec<Value>> {
     if !state.plain_patterns {
         return None;
     }
@@ -75,6 +91,9 @@ fn matches(pattern: &[(char, bool)], state: &State<'_>) -> Option<Vec<Value>> {
         let mut next = Vec::new();
         for (text, directory) in &so_far {
             if is_pattern(part) {
+                if directory.is_dir() {
+                    found.lists.push(Some(directory.clone()));
+                }
                 let Names { names, has_odd } = names(part, directory, state)?;
                 if has_odd {
                     odd.push(Value::Unknown { prefix: text.clone(), splits: false });

@@ -16,6 +16,8 @@ pub(super) struct Out {
     pub(super) chars: Vec<(char, bool)>,
     /// From here on nothing is known; whether what comes is split into words.
     pub(super) hole: Option<bool>,
+    /// In what is not known, or behind it, stands a pattern.
+    pub(super) is_pattern_behind: bool,
     /// Something was quoted: the word is there even if it is empty.
     pub(super) is_quoted: bool,
     /// Something came to nothing without quotes.
@@ -30,6 +32,8 @@ impl Out {
         }
         if self.hole.is_none() {
             self.chars.extend(text.chars().map(|c| (c, is_quoted)));
+        } else {
+            self.is_pattern_behind |= !is_quoted && text.contains(['*', '?', '[']);
         }
     }
 
@@ -45,6 +49,12 @@ enum Quotes {
     Double,
     /// A here-document: double quotes are characters of it.
     Document,
+}
+
+/// Returns true if a command writes a pattern that is quoted there, which the shell expands where its output is not.
+fn writes_pattern(command: &str) -> bool {
+    let writes = ["echo ", "printf "].iter().any(|name| command.trim_start().starts_with(name));
+    writes && command.contains(['*', '?', '[']) && command.contains(['\'', '"', '\\'])
 }
 
 pub(super) struct Scan<'t, 's> {
@@ -228,7 +238,9 @@ impl<'t, 's> Scan<'t, 's> {
     fn substitution(&mut self, rest: &str, is_quoted: bool, out: &mut Out) -> Result<(), Unclear> {
         let end = closing_parenthesis(rest, 0)?;
         self.at += end + 1;
-        self.found.commands.push(rest[1..end].to_owned());
+        let command = &rest[1..end];
+        out.is_pattern_behind |= !is_quoted && writes_pattern(command);
+        self.found.commands.push(command.to_owned());
         out.hole(!is_quoted);
         Ok(())
     }
@@ -247,6 +259,7 @@ impl<'t, 's> Scan<'t, 's> {
                 c => command.push(c),
             }
         }
+        out.is_pattern_behind |= !is_quoted && writes_pattern(&command);
         self.found.commands.push(command);
         out.hole(!is_quoted);
         Ok(())
@@ -260,8 +273,18 @@ impl<'t, 's> Scan<'t, 's> {
                 out.push(value, true);
             }
             Known::Text("") => out.is_emptied = true,
-            _ => out.hole(!is_quoted),
+            Known::Text(value) => {
+                out.is_pattern_behind |= value.contains(['*', '?', '[']);
+                out.hole(true);
+            }
+            _ => self.hole_of(name, is_quoted, out),
         }
+    }
+
+    /// A value of a variable that is not known, or not worked out.
+    fn hole_of(&self, name: &str, is_quoted: bool, out: &mut Out) {
+        out.is_pattern_behind |= !is_quoted && self.state.facts.may_hold_pattern(name);
+        out.hole(!is_quoted);
     }
 
     /// What is in `${…}`.
@@ -302,7 +325,7 @@ impl<'t, 's> Scan<'t, 's> {
         match (self.state.variable(name), default) {
             (Known::Unset | Known::Text(""), Some(default)) if !default.is_empty() => out.push(default, true),
             (Known::Text(_), Some(_)) => self.variable(name, is_quoted, out),
-            _ => out.hole(splits),
+            _ => self.hole_of(name, is_quoted, out),
         }
         Ok(())
     }

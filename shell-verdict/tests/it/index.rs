@@ -65,7 +65,7 @@ fn long_index(version: u32, mode: u32, extension: &[u8]) -> Vec<u8> {
     bytes
 }
 
-fn entry(bytes: &mut Vec<u8>, version: u32, mode: u32, name: &str, has_flags: bool) {
+pub(crate) fn entry(bytes: &mut Vec<u8>, version: u32, mode: u32, name: &str, has_flags: bool) {
     let begin = bytes.len();
     bytes.extend([0; 24]);
     bytes.extend(mode.to_be_bytes());

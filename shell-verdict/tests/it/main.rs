@@ -11,7 +11,7 @@ mod index;
 mod limits;
 mod parts;
 mod properties;
-mod recorded;
 mod seeds;
 mod table;
 mod trace;
+mod tracked;

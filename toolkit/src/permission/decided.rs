@@ -34,8 +34,26 @@ impl<'a> PermissionRequest<'a> {
         Self { kind, patterns, raised: false, also: &[] }
     }
 
-    /// Adds other ways to write it, by which it can be denied.
-    pub(super) fn also(mut self, also: &'a [String]) -> Self {
+    /// Adds other ways to write what the action is matched by. An entry of a list that asks or denies one of them counts; one that
+    /// allows does not.
+    ///
+    /// ```
+    /// use toolkit::{Caller, Decision, PermissionRequest, PermissionSettings, Permissions};
+    ///
+    /// let mut settings = PermissionSettings::default();
+    /// settings.everybody = serde_json::from_value(serde_json::json!({
+    ///     "exec": [{ "match": "git log", "do": "allow" }, { "match": "git push*", "do": "deny" }],
+    /// })).unwrap();
+    /// let permissions = Permissions::new([settings]);
+    /// let decide = |text: &str, also: &str| {
+    ///     let (patterns, also) = ([text.to_owned()], [also.to_owned()]);
+    ///     permissions.decide(&Caller::new(), &PermissionRequest::new("exec", &patterns).also(&also)).decision
+    /// };
+    /// assert_eq!(decide("git -C . push", "git push"), Decision::Deny);
+    /// assert_eq!(decide("git -C . log", "git log"), Decision::Ask);
+    /// ```
+    #[must_use]
+    pub fn also(mut self, also: &'a [String]) -> Self {
         self.also = also;
         self
     }

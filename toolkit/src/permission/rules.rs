@@ -20,6 +20,8 @@ use std::sync::Arc;
 ///   nothing else is special.
 /// * An entry about a path that asks or denies counts however it writes the path: relative to the workspace, as `./…`, whole,
 ///   or from the home directory as `~/…`. One that allows writes it as a question shows it.
+/// * An entry about a command that asks or denies names the program and its subcommand: `git push *` also counts for `git push`,
+///   `/usr/bin/git push` and `git -C . push`. One that allows describes the command as it is written.
 /// * Agents and channels may be named by a pattern, as in a [policy](crate::ToolPolicy).
 /// * Of several sources the later overrides the earlier, but no source lifts what an earlier one denies.
 /// * Of what is said for everybody, for the agent and for the channel the strictest counts. Only what is said for

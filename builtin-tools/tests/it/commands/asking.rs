@@ -119,6 +119,157 @@ async fn what_becomes_of_commands() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rule_names_a_program_and_its_subcommand() {
+    let rule = |pattern: &str, decision: &str| json!({ "permission": { "exec": [{ "match": pattern, "do": decision }] } });
+    let denied = |pattern: &str| rule(pattern, "deny");
+    let push = [
+        "git push",
+        "git push origin main",
+        "git -C . push",
+        "git --no-pager push",
+        "git -c a=b push",
+        "git --git-dir .git --work-tree=. push origin",
+        "/usr/bin/git push",
+        "command git push",
+        "env X=y git push",
+        "X=y git push",
+        "\\git push",
+        "'git' push",
+        "g\"it\" pu''sh",
+        "nice -n 5 git -C . push",
+        "timeout 5 git push",
+        "bash -c 'git -C . push'",
+        "eval git -P push",
+        "ls && git -C . push",
+        "echo $(git --no-pager push)",
+        "f() { git -C . push; }; f",
+        "x=push; git -C . $x",
+        "git -C \"$UNKNOWN\" push",
+        "git -c alias.p=push p",
+        "git-push",
+        "exec git push",
+        "git --unknown push",
+    ];
+    for pattern in ["git push*", "git push *"] {
+        for command in push {
+            assert_eq!(
+                becomes(&denied(pattern), command).await,
+                Becomes::Denied,
+                "{command} where {pattern}"
+            );
+        }
+    }
+    for (pattern, command) in [
+        ("ls *", "ls"),
+        ("ls *", "/bin/ls"),
+        ("ls *", "ls | wc -l"),
+        ("/usr/bin/env *", "env"),
+        ("docker run*", "docker --context x run y"),
+        ("docker compose down*", "docker compose -f x.yml down"),
+        ("kubectl delete*", "kubectl -n x delete pod y"),
+        ("npm publish*", "npm --prefix x publish"),
+        ("cargo publish*", "cargo +nightly publish"),
+        ("systemctl restart*", "systemctl --user restart x"),
+        ("gh pr merge*", "gh -R o/r pr merge 5"),
+        ("pip install*", "pip -q install x"),
+        ("pip install*", "python3 -m pip install x"),
+        ("go install*", "go -C x install y"),
+        ("apt-get install*", "apt-get -y install x"),
+        ("terraform apply*", "terraform -chdir=x apply"),
+    ] {
+        assert_eq!(becomes(&denied(pattern), command).await, Becomes::Denied, "{command} where {pattern}");
+    }
+    for command in
+        ["git log", "git log --grep push", "git --no-pager log push", "git status", "echo git push"]
+    {
+        assert_eq!(becomes(&denied("git push*"), command).await, Becomes::Runs, "{command}");
+    }
+    // It is asked about where it would run otherwise.
+    assert_eq!(becomes(&rule("git log*", "ask"), "git log").await, Becomes::Asked);
+    assert_eq!(becomes(&rule("git log*", "ask"), "git --no-pager log").await, Becomes::Asked);
+    assert_eq!(becomes(&rule("ls *", "ask"), "ls").await, Becomes::Asked);
+    // What is allowed is what is written.
+    let allowed = |pattern: &str| rule(pattern, "allow");
+    for (pattern, command, expected) in [
+        ("make all", "make all", Becomes::Runs),
+        ("make all", "make -f x all", Becomes::Asked),
+        ("make *", "make", Becomes::Asked),
+        ("git push", "git -c core.sshCommand=evil push", Becomes::Asked),
+        ("git push*", "git -c core.sshCommand=evil push", Becomes::Asked),
+        ("git push", "git -C . push", Becomes::Asked),
+        ("git *", "git -c core.sshCommand=evil push", Becomes::Asked),
+        ("cargo build", "cargo +nightly build", Becomes::Asked),
+        ("npm ci", "npm --prefix x ci", Becomes::Asked),
+        ("docker ps", "docker -H tcp://x ps", Becomes::Asked),
+    ] {
+        assert_eq!(becomes(&allowed(pattern), command).await, expected, "{command} where {pattern}");
+    }
+    // The last entry that matches counts, and one that allows only matches what is written.
+    let several = |rules: Value| json!({ "permission": { "exec": rules } });
+    let first_all =
+        several(json!([{ "match": "*", "do": "deny" }, { "match": "git -C . log", "do": "allow" }]));
+    assert_eq!(becomes(&first_all, "git -C . log").await, Becomes::Runs);
+    assert_eq!(becomes(&first_all, "git log").await, Becomes::Denied);
+    let all_but =
+        several(json!([{ "match": "make *", "do": "allow" }, { "match": "make install*", "do": "deny" }]));
+    assert_eq!(becomes(&all_but, "make all").await, Becomes::Runs);
+    assert_eq!(becomes(&all_but, "make -s install").await, Becomes::Denied);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_git_shows_of_a_tracked_file_is_decided_as_for_a_program_that_reads_it() {
+    let house = |tracked: &'static [&'static str], config: Value| async move {
+        let house = House::with(config, |_| Answer::deny_saying("asked")).await;
+        let git = |arguments: &[&str]| {
+            let done =
+                std::process::Command::new("git").args(arguments).current_dir(house.path(".")).output();
+            let done = done.unwrap();
+            assert!(done.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
+        };
+        git(&["init", "-q"]);
+        git(&[&["add", "-f"], tracked].concat());
+        git(&[
+            "-c",
+            "user.name=a",
+            "-c",
+            "user.email=a@example.org",
+            "commit",
+            "-q",
+            "--no-gpg-sign",
+            "-m",
+            "one",
+        ]);
+        house
+    };
+    let showing =
+        ["git show HEAD:.env", "git log -p", "git show", "git log -L 1,1:.env", "git grep -n SECRET HEAD"];
+    let secret = house(&["a.txt", ".env"], json!({})).await;
+    for command in showing {
+        let result = secret.exec(command).await;
+        assert_eq!(secret.asked().len(), 1, "{command}: {result:?}");
+        assert!(!format!("{result:?}").contains("SECRET=1"), "{command}: {result:?}");
+    }
+    for command in
+        ["git log", "git show --stat", "git show HEAD:a.txt", "git show -- a.txt", "git log -p -- ':!.env'"]
+    {
+        let result = secret.exec(command).await;
+        assert!(secret.asked().is_empty() && result.error().is_none(), "{command}: {result:?}");
+    }
+    let denying = json!({ "permission": { "sensitive": "deny" } });
+    let denied = house(&["a.txt", ".env"], denying).await;
+    for command in ["cat .env", "git archive HEAD", "git show HEAD:.env", "git log -p"] {
+        let result = denied.exec(command).await;
+        let is_denied = result.error().is_some_and(|error| error.kind() == ToolErrorKind::Denied);
+        assert!(denied.asked().is_empty() && is_denied, "{command}: {result:?}");
+    }
+    let plain = house(&["a.txt"], json!({})).await;
+    for command in ["git log -p", "git show", "git diff", "git grep -n one HEAD"] {
+        let result = plain.exec(command).await;
+        assert!(plain.asked().is_empty() && result.error().is_none(), "{command}: {result:?}");
+    }
+}
+
 fn details(ask: &PendingAsk) -> (String, String, Option<String>) {
     let Question::Approve(ask) = ask.question() else { panic!("{ask:?}") };
     let texts = ask.details.iter().map(|detail| match detail {

@@ -1,0 +1,291 @@
+//! What of tracked files a command of git shows: the same is decided of it as of a program that reads the files.
+
+use super::index::Entry;
+use super::pathspec::Pathspecs;
+use super::shown::{Shows, before_end, shows};
+use super::tracked::Tracked;
+use crate::class::Class;
+use crate::situation::{Access, Decision};
+use crate::verdict::{Ground, Part};
+use crate::walk::Judge;
+use crate::words::Value;
+use std::path::{Path, PathBuf};
+
+/// So many files are named as reasons.
+const MOST_NAMED: usize = 20;
+
+/// Options that take no word after them, so that the next may be a path.
+const PLAIN: &[&str] = &[
+    "-p",
+    "-u",
+    "--patch",
+    "--cached",
+    "--staged",
+    "-w",
+    "-b",
+    "-R",
+    "-M",
+    "-C",
+    "-a",
+    "--text",
+    "-i",
+    "-W",
+    "--color",
+    "--no-color",
+    "--oneline",
+    "--graph",
+    "--all",
+    "--word-diff",
+    "--color-words",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--stat",
+    "--numstat",
+    "--shortstat",
+    "--summary",
+    "--name-only",
+    "--name-status",
+    "--no-patch",
+    "-s",
+    "--raw",
+    "--follow",
+    "--reverse",
+    "--no-merges",
+    "--merges",
+    "--first-parent",
+    "--merge-base",
+    "--exit-code",
+    "--quiet",
+    "--minimal",
+    "--patience",
+    "--histogram",
+    "--no-renames",
+    "--function-context",
+    "--ignore-all-space",
+    "--ignore-space-change",
+    "--no-index",
+    "--no-prefix",
+];
+
+/// Judges what a command of git shows of tracked files.
+pub(super) fn judge(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut Part) {
+    follows_lines(judge, name, values, part);
+    if shows(name, values) == Shows::Nothing {
+        return;
+    }
+    let skipped = skipped(name, values);
+    objects(judge, &values[skipped..], part);
+    if names_only_objects(name, &values[skipped..]) {
+        return;
+    }
+    let Some(cwd) = judge.state.cwd.clone() else { return };
+    let cwd = cwd.canonicalize().unwrap_or(cwd);
+    for tracked in judge.repositories.tracked(&cwd) {
+        let prefix = cwd.strip_prefix(&tracked.root).unwrap_or(Path::new(""));
+        let specs = if has_other_pathspecs(part) {
+            Pathspecs::default()
+        } else {
+            Pathspecs::read(pathspecs(judge, name, values), prefix)
+        };
+        let of_work_tree = is_of_work_tree(judge, name, values);
+        for path in asked(judge, &tracked, &specs, of_work_tree, part) {
+            judge.path(&Value::Text(path.to_string_lossy().into_owned()), Access::Read, part);
+        }
+    }
+}
+
+/// The tracked files that are selected and not simply read.
+fn asked(
+    judge: &Judge<'_>,
+    tracked: &Tracked,
+    specs: &Pathspecs,
+    of_work_tree: bool,
+    part: &mut Part,
+) -> Vec<PathBuf> {
+    if let Err(why) = &tracked.files {
+        let why = format!("which files it shows is not known: {why}");
+        part.because(Class::GitRead, Decision::Ask, Ground::Detail, why);
+    }
+    let situation = judge.situation();
+    // That the repository is outside is decided by itself, so only the name of a file counts there.
+    let is_outside = !tracked.root.starts_with(situation.workspace)
+        && !situation.workspace.canonicalize().is_ok_and(|workspace| tracked.root.starts_with(workspace));
+    let root = if is_outside { situation.workspace } else { &tracked.root };
+    let is_asked = |file: &Entry| (situation.decide)(&root.join(&file.name), Access::Read) != Decision::Allow;
+    tracked
+        .asked(is_asked)
+        .filter(|file| specs.may_mean(&file.name.to_string_lossy()))
+        // Without a revision only what was changed since is shown.
+        .filter(|file| !(of_work_tree && tracked.is_unchanged(file)))
+        .take(MOST_NAMED)
+        .map(|file| tracked.root.join(&file.name))
+        .collect()
+}
+
+/// The paths that are named in a revision, as in `HEAD:path`.
+fn objects(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
+    let Some(root) = root(judge) else { return };
+    for value in values.iter().take_while(|value| value.text() != Some("--")) {
+        let (text, is_known) = match value {
+            Value::Text(text) => (text, true),
+            Value::Unknown { prefix, .. } => (prefix, false),
+            Value::Below { .. } => continue,
+        };
+        let is_option = text.starts_with('-');
+        // A message that is looked for, or a pathspec.
+        if is_option || text.starts_with(":/") || text.starts_with(":(") {
+            continue;
+        }
+        let from = |path: &str| {
+            if path.starts_with("./") || path.starts_with("../") { None } else { Some(root.join(path)) }
+        };
+        for (at, _) in text.match_indices(':') {
+            let path = &text[at + 1..];
+            if !is_known {
+                judge.path(&Value::Unknown { prefix: path.to_owned(), splits: false }, Access::Read, part);
+            } else if !path.is_empty() && !path.starts_with('/') {
+                let path =
+                    from(path).map_or_else(|| path.to_owned(), |path| path.to_string_lossy().into_owned());
+                judge.path(&Value::Text(path), Access::Read, part);
+            }
+        }
+    }
+}
+
+/// The files of `log -L 1,5:path`, which shows their lines.
+fn follows_lines(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut Part) {
+    if !matches!(name, "log" | "show" | "whatchanged" | "reflog") {
+        return;
+    }
+    let mut waiting = values.iter();
+    while let Some(value) = waiting.next() {
+        let Some(text) = value.text() else { continue };
+        let range = match text.strip_prefix("-L") {
+            Some("") => match waiting.next() {
+                Some(next) => next.clone(),
+                None => return,
+            },
+            Some(range) => Value::Text(range.to_owned()),
+            None => continue,
+        };
+        let Some(range) = range.text() else {
+            judge.path(&range, Access::Read, part);
+            continue;
+        };
+        // A pattern before it may hold such a sign, too.
+        for (at, _) in range.match_indices(':').skip(usize::from(range.starts_with(':'))) {
+            judge.path(&Value::Text(range[at + 1..].to_owned()), Access::Read, part);
+        }
+    }
+}
+
+/// How many words come before those that name something: what is done, or the pattern of a search.
+fn skipped(name: &str, values: &[Value]) -> usize {
+    let is_operand = |value: &Value| !value.text().is_some_and(|text| text.starts_with('-'));
+    let gives_pattern = |value: &Value| {
+        value.text().is_some_and(|text| text.starts_with("-e") || text.starts_with("-f") && text.len() == 2)
+    };
+    match name {
+        "grep" if !values.iter().any(gives_pattern) => {
+            values.iter().position(is_operand).map_or(values.len(), |at| at + 1)
+        }
+        "stash" | "bundle" => 1.min(values.len()),
+        "cat-file" if values.first().is_some_and(is_operand) && values.len() > 1 => 1,
+        _ => 0,
+    }
+}
+
+/// Returns true if all that is shown is files that the words name by their paths in a revision.
+fn names_only_objects(name: &str, values: &[Value]) -> bool {
+    let is_object = |value: &Value| {
+        value.text().is_some_and(|text| {
+            text.contains(':') && !text.starts_with(":/") && !text.contains("^{") && !text.contains("@{")
+        })
+    };
+    let mut operands = values.iter().filter(|value| !value.text().is_some_and(|text| text.starts_with('-')));
+    let is_one = matches!(name, "show" | "diff" | "cat-file");
+    let reads_input = |value: &Value| value.text().is_some_and(|text| text.starts_with("--batch"));
+    is_one && operands.clone().next().is_some() && operands.all(is_object) && !values.iter().any(reads_input)
+}
+
+/// Where the work tree begins.
+fn root(judge: &Judge<'_>) -> Option<PathBuf> {
+    let cwd = judge.state.cwd.as_deref()?;
+    let begun = |directory: &&Path| directory.join(".git").symlink_metadata().is_ok();
+    Some(cwd.ancestors().find(begun).unwrap_or(cwd).to_owned())
+}
+
+/// Returns true if options before the command say how pathspecs are read.
+fn has_other_pathspecs(part: &Part) -> bool {
+    part.words.iter().flatten().any(|word| word.starts_with("--") && word.ends_with("-pathspecs"))
+}
+
+/// The words of a command, with another in place of each pathspec with magic: it names no file by how it is written. What it
+/// selects of tracked files was judged; of others a search reads all, if it reads any.
+pub(super) fn without_magic(name: &str, values: &[Value]) -> Vec<Value> {
+    let reads_others = name == "grep"
+        && values
+            .iter()
+            .filter_map(Value::text)
+            .any(|text| text.starts_with("--un") || text.starts_with("--no-in"));
+    let other = if reads_others { "." } else { "/dev/null" };
+    let has_magic = |value: &Value| {
+        value.text().is_some_and(|text| [":!", ":^", ":("].iter().any(|magic| text.starts_with(magic)))
+    };
+    let replaced = values
+        .iter()
+        .map(|value| if has_magic(value) { Value::Text(other.to_owned()) } else { value.clone() });
+    replaced.collect()
+}
+
+/// The words that select files.
+fn pathspecs<'v>(judge: &Judge<'_>, name: &str, values: &'v [Value]) -> Vec<Option<&'v str>> {
+    let end = values.iter().position(|value| value.text() == Some("--"));
+    if let Some(end) = end {
+        let is_end = end.checked_sub(1).is_none_or(|before| takes_none(name, &values[before]));
+        let after = if is_end { &values[end + 1..] } else { &[] };
+        return after.iter().map(Value::text).collect();
+    }
+    let selects = |at: usize| {
+        let text = values[at].text()?;
+        let is_first = at == 0 || takes_none(name, &values[at - 1]);
+        (is_first && !text.starts_with('-') && may_be_path(judge, text)).then_some(Some(text))
+    };
+    (skipped(name, values)..values.len()).filter_map(selects).collect()
+}
+
+/// Returns true if a word takes none after it for its value.
+fn takes_none(name: &str, value: &Value) -> bool {
+    const OF_GREP: &[&str] = &["-n", "-l", "-E", "-F", "-P", "-G", "-h", "-H", "-c", "-o", "-q", "-I", "-v"];
+    value.text().is_some_and(|text| {
+        let is_number = text.len() > 1 && text[1..].bytes().all(|byte| byte.is_ascii_digit());
+        !text.starts_with('-')
+            || text.contains('=')
+            || PLAIN.contains(&text)
+            || is_number
+            || text.strip_prefix("-U").is_some_and(|lines| !lines.is_empty())
+            || name == "grep" && OF_GREP.contains(&text)
+    })
+}
+
+/// Returns true if git takes a word for a path. What could be a revision too, it refuses.
+fn may_be_path(judge: &Judge<'_>, text: &str) -> bool {
+    let is_magic = [":!", ":^", ":("].iter().any(|magic| text.starts_with(magic));
+    let has_wildcard = text.contains(['*', '?']) && !text.contains("^{") && !text.contains(':');
+    is_magic || has_wildcard || judge.absolute(text).is_some_and(|path| path.symlink_metadata().is_ok())
+}
+
+/// Returns true if the files of the work tree are compared with the index, and with nothing else.
+fn is_of_work_tree(judge: &Judge<'_>, name: &str, values: &[Value]) -> bool {
+    matches!(name, "diff" | "diff-files" | "difftool")
+        && before_end(values).enumerate().all(|(at, value)| match value.text() {
+            Some(text) if text.starts_with('-') => {
+                takes_none(name, value)
+                    && !["--ca", "--stag", "--merge", "--no-index"]
+                        .iter()
+                        .any(|other| text.starts_with(other))
+            }
+            Some(text) => (at == 0 || takes_none(name, &values[at - 1])) && may_be_path(judge, text),
+            None => false,
+        })
+}

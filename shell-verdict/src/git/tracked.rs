@@ -1,0 +1,124 @@
+//! The files that a repository tracks, by its index.
+
+use super::index::{self, Entry};
+use std::cell::{Cell, OnceCell};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// So many tracked files are decided about. Of further ones those whose names look like those of secrets.
+const MOST_FILES: usize = 20_000;
+
+/// The tracked files of a work tree.
+#[derive(Debug)]
+pub(super) struct Tracked {
+    /// Where the work tree begins, through no link.
+    pub(super) root: PathBuf,
+    index: PathBuf,
+    /// Why they are not known, in words.
+    pub(super) files: Result<Vec<Entry>, String>,
+    /// Of the files, those that are not simply read.
+    asked: OnceCell<Vec<usize>>,
+}
+
+impl Tracked {
+    /// Reads the index of the repository whose work tree begins in a directory, if one does.
+    pub(super) fn of(root: &Path, read: &Cell<u64>) -> Option<Self> {
+        let git_dir = git_dir(root)?;
+        let files = index::files(&git_dir, read);
+        Some(Self { root: root.to_owned(), index: git_dir.join("index"), files, asked: OnceCell::new() })
+    }
+
+    /// The files about which `is_asked` says so, in order. Each is decided about once.
+    pub(super) fn asked(&self, is_asked: impl Fn(&Entry) -> bool) -> impl Iterator<Item = &Entry> {
+        let files = self.files.as_deref().unwrap_or_default();
+        let find = || {
+            let counts = |place: usize, file: &Entry| place < MOST_FILES || may_be_secret(&file.name);
+            let asked =
+                files.iter().enumerate().filter(|(place, file)| counts(*place, file) && is_asked(file));
+            asked.map(|(place, _)| place).collect()
+        };
+        self.asked.get_or_init(find).iter().map(|place| &files[*place])
+    }
+
+    /// Returns true if git takes a file of the work tree for the one in the index without a look at its content.
+    #[cfg(unix)]
+    pub(super) fn is_unchanged(&self, entry: &Entry) -> bool {
+        use std::os::unix::fs::MetadataExt as _;
+        let Ok(found) = self.root.join(&entry.name).symlink_metadata() else { return false };
+        let Ok(index) = self.index.metadata() else { return false };
+        let own = (u32::try_from(found.mtime()).ok(), u32::try_from(found.mtime_nsec()).ok());
+        // What was written in the moment when the index was is looked at.
+        let is_settled = (found.mtime(), found.mtime_nsec()) < (index.mtime(), index.mtime_nsec());
+        found.is_file()
+            && is_settled
+            && entry.is_plain
+            && own == (Some(entry.modified.0), Some(entry.modified.1))
+            && u32::try_from(found.len()) == Ok(entry.size)
+    }
+
+    #[cfg(not(unix))]
+    pub(super) fn is_unchanged(&self, _entry: &Entry) -> bool {
+        false
+    }
+}
+
+/// Returns true if git takes a directory for the beginning of a work tree and looks no further up.
+pub(super) fn is_whole(root: &Path) -> bool {
+    let Some(git_dir) = git_dir(root) else { return false };
+    let has = |directory: &Path, name: &str| directory.join(name).symlink_metadata().is_ok();
+    let common = fs::read_to_string(git_dir.join("commondir")).ok();
+    let common = common.map_or_else(|| git_dir.clone(), |text| git_dir.join(text.trim_end()));
+    has(&git_dir, "HEAD") && has(&common, "objects") && has(&common, "refs")
+}
+
+fn git_dir(root: &Path) -> Option<PathBuf> {
+    let dot_git = root.join(".git");
+    if dot_git.is_dir() {
+        return Some(dot_git);
+    }
+    let text = fs::read_to_string(&dot_git).ok()?;
+    Some(root.join(text.strip_prefix("gitdir: ")?.trim_end_matches(['\n', '\r'])))
+}
+
+/// Returns true if a name looks like that of a secret. Only for repositories with too many files to decide about each.
+fn may_be_secret(name: &Path) -> bool {
+    const SIGNS: &[&str] = &[
+        ".env",
+        "env.",
+        "id_",
+        ".pem",
+        ".key",
+        ".p8",
+        ".p12",
+        ".pfx",
+        ".ppk",
+        ".jks",
+        ".kdb",
+        "keystore",
+        "keytab",
+        "keychain",
+        ".ssh",
+        "gnupg",
+        "secret",
+        "credential",
+        "password",
+        "passwd",
+        "token",
+        "rc",
+        ".aws",
+        ".azure",
+        ".gcloud",
+        ".kube",
+        ".docker",
+        ".tf",
+        "_history",
+        ".history",
+        "account",
+        "wallet",
+        ".boto",
+        ".s3cfg",
+        ".cnf",
+    ];
+    let name = name.to_string_lossy().to_ascii_lowercase();
+    SIGNS.iter().any(|sign| name.contains(sign))
+}

@@ -194,8 +194,11 @@ pub(crate) fn run(socket: &OwnedFd) -> ! {
         Ok(version) => (u64::try_from(version).unwrap_or(0), String::new()),
         Err(error) => (0, format!("the kernel does not have it, or it is switched off: {error}")),
     };
-    let seccomp =
-        tried(in_namespaces(0, || inside::seccomp::restrict(false).map_err(|failure| words(&failure))));
+    let seccomp = tried(in_namespaces(0, || {
+        inside::seccomp::restrict(false, inside::seccomp::Local::Pairs)
+            .map(drop)
+            .map_err(|failure| words(&failure))
+    }));
     let reasons = [String::new(), user, mounts, processes, network, ipc, no_landlock, seccomp];
     let message = Writer::new(to_host::STRENGTH)
         .number(landlock)

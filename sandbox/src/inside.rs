@@ -11,11 +11,13 @@ pub(crate) mod identity;
 pub(crate) mod init;
 mod landlock;
 mod loopback;
+pub(crate) mod most;
 pub(crate) mod mounts;
 mod placeholder;
 mod plan;
 pub(crate) mod seccomp;
 
+pub(crate) use placeholder::is_placeholder;
 pub(crate) use plan::namespaces;
 
 use std::os::fd::OwnedFd;

@@ -42,6 +42,8 @@
 //! | the spawner is killed | supervisors kill their jobs; the next job starts another spawner | `death.rs` |
 //! | what waits for a job is killed, or its spawner | the job is started without it; nothing of it is left | `ready.rs` |
 //! | a process forks twice, starts a session, is deaf to TERM, is stopped | it is listed and ended all the same | `hang.rs` |
+//! | the job goes beyond one of its [`Limits`] | it is ended; [`Progress::exceeded`] says which | `limits.rs` |
+//! | the job leaves behind what its [`Quarantine`] names, also when the host is killed | it is moved away; [`Job::quarantined`] says where to | `quarantine.rs` |
 //! | the disk is full, or an output of more than 32 MiB would leave less than 512 MiB of it | the job runs on; [`Progress`] says how much is in the file | `death.rs` |
 //! | [`Job`] is dropped | all is killed, after the command's [grace](Command::grace) | `death.rs` |
 //!
@@ -93,8 +95,10 @@
 //! own it has no IP at all: nothing but the port would tell its own servers from those of others.
 //!
 //! What it does not hold: with the network let in, the services of this machine can be reached; a file within a writable path that has another name outside
-//! (a hard link made before) is written under both; processor time and memory are not bounded, but for `/tmp`, `/var/tmp` and `/dev/shm`
-//! (a quarter of the memory each). Files of other users can't be changed even by root, which has no capabilities within.
+//! (a hard link made before) is written under both; processor time is not bounded, and memory and processes only by [`Limits`]; `/tmp`, `/var/tmp` and `/dev/shm` hold a quarter of the
+//! memory each, where they are not given. Files of other users can't be changed even by root, which has no capabilities within.
+//!
+//! What can't be refused, files of certain names at whatever depth, is moved away when the job has ended: see [`Quarantine`].
 //!
 //! A missing protected path is kept from being made by an empty directory in its place that nobody can write to, which goes with the
 //! job: while it runs, others can't make it either. Directories between a writable path and a protected one are mounts of their own:
@@ -119,7 +123,9 @@ mod host;
 mod input;
 mod inside;
 mod job;
+mod limits;
 mod probe;
+mod quarantine;
 mod sandbox;
 mod socket;
 mod supervisor;
@@ -133,5 +139,7 @@ pub use error::{Conflict, SpawnError};
 pub use host::{init, supervise_with};
 pub use input::Input;
 pub use job::Job;
+pub use limits::{Limit, Limits};
 pub use probe::{Feature, Strength, probe};
+pub use quarantine::{Quarantine, Quarantined, Repositories};
 pub use sandbox::{Mode, Sandbox};

@@ -413,3 +413,17 @@ pub(crate) fn bound_file(socket: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     let fd = unsafe { libc::syscall(libc::SYS_ioctl, socket.as_raw_fd(), SIOCUNIXFILE, 0_usize) };
     if fd < 0 { Err(io::Error::last_os_error()) } else { owned(RawFd::try_from(fd).unwrap_or(-1)) }
 }
+
+/// Reads the memory of a thread's process, all of these bytes or none.
+pub(crate) fn read_memory(thread: i32, address: u64, bytes: &mut [u8]) -> io::Result<()> {
+    let local = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
+    let address = usize::try_from(address).map_err(|_| io::ErrorKind::InvalidInput)?;
+    let remote = libc::iovec { iov_base: ptr::without_provenance_mut(address), iov_len: bytes.len() };
+    // SAFETY: the kernel writes to `bytes` alone, whose length is told. Of the other process it checks what is there.
+    let read = unsafe { libc::process_vm_readv(thread, &raw const local, 1, &raw const remote, 1, 0) };
+    match usize::try_from(read) {
+        Ok(read) if read == bytes.len() => Ok(()),
+        Ok(_) => Err(io::ErrorKind::UnexpectedEof.into()),
+        Err(_) => Err(io::Error::last_os_error()),
+    }
+}

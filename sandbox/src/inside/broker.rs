@@ -13,10 +13,8 @@
 //! Local datagram sockets, which can send to an address without `connect`, are refused by the filter.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::File;
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, StatxFlags};
@@ -33,6 +31,8 @@ const LONGEST_ADDRESS: usize = 128;
 const MAX_KNOWN: usize = 64;
 /// How many sockets are remembered whose process was interrupted before it was answered.
 const MAX_UNHEARD: usize = 1024;
+/// Up to which number descriptors are tried where they are not listed.
+const MAX_GUESSED: i32 = 256;
 /// How a helper ends that has connected for a call which did not wait any more.
 const UNHEARD: i32 = 3;
 
@@ -161,9 +161,7 @@ impl Broker {
         let thread = notification.thread;
         let socket = socket_of(thread, fd)?;
         let mut bytes = vec![0; length];
-        File::open(format!("/proc/{thread}/mem"))
-            .and_then(|memory| memory.read_exact_at(&mut bytes, address))
-            .map_err(|_| Errno::FAULT)?;
+        sys::read_memory(thread, address, &mut bytes).map_err(|_| Errno::FAULT)?;
         if !sys::still_waits(self.listener.as_fd(), notification) {
             return Err(Errno::INTR);
         }
@@ -191,8 +189,8 @@ impl Broker {
     /// Opens the socket at a path, as the thread sees it, if it is one of the sandbox's own.
     fn file(&mut self, thread: i32, path: &Path) -> Result<OwnedFd, Errno> {
         let flags = OFlags::PATH | OFlags::CLOEXEC;
-        let directory =
-            rustix::fs::open(format!("/proc/{thread}/cwd"), flags | OFlags::DIRECTORY, Mode::empty())?;
+        let directory = if path.is_absolute() { "/".to_owned() } else { format!("/proc/{thread}/cwd") };
+        let directory = rustix::fs::open(directory, flags | OFlags::DIRECTORY, Mode::empty())?;
         // Here these names would stand for the broker.
         let of_thread =
             ["/proc/self", "/proc/thread-self"].iter().find_map(|own| path.strip_prefix(own).ok());
@@ -263,20 +261,33 @@ fn is_bound_here(identity: (u64, u64)) -> bool {
         return false;
     }
     let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let processes = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
-    processes.into_iter().any(|process| {
-        let open = std::fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten();
-        open.into_iter().any(|entry| {
-            let is_candidate = std::fs::read_link(entry.path()).is_ok_and(|target| {
-                let name = target.to_str().and_then(|target| target.strip_prefix("socket:["));
-                name.and_then(|name| name.strip_suffix(']')).is_some_and(|number| numbers.contains(number))
-            });
-            let fd = || entry.file_name().to_str().and_then(|name| name.parse().ok());
-            let file = || sys::bound_file(socket_of(process, fd()?).ok()?.as_fd()).ok();
-            let stat = || rustix::fs::fstat(file()?).ok();
-            is_candidate && stat().is_some_and(|stat| (stat.st_dev, stat.st_ino) == identity)
-        })
+    let mut processes = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    let is_bound = |socket: OwnedFd| {
+        let stat = sys::bound_file(socket.as_fd()).ok().and_then(|file| rustix::fs::fstat(file).ok());
+        stat.is_some_and(|stat| (stat.st_dev, stat.st_ino) == identity)
+    };
+    processes.any(|process| match listed_sockets(process, &numbers) {
+        Some(listed) => listed.into_iter().any(|fd| socket_of(process, fd).is_ok_and(is_bound)),
+        // One that does not let itself be looked at, such as an agent that holds keys.
+        None => (0..MAX_GUESSED).any(|fd| {
+            let socket = socket_of(process, fd).ok();
+            let is_candidate = |socket: &OwnedFd| {
+                rustix::fs::fstat(socket).is_ok_and(|stat| numbers.contains(&stat.st_ino.to_string()))
+            };
+            socket.filter(is_candidate).is_some_and(is_bound)
+        }),
     })
+}
+
+/// The descriptors of a process that are one of these sockets. `None` where they are not listed.
+fn listed_sockets(process: i32, numbers: &HashSet<String>) -> Option<Vec<i32>> {
+    let open = std::fs::read_dir(format!("/proc/{process}/fd")).ok()?.flatten();
+    let is_one = |target: PathBuf| {
+        let name = target.to_str().and_then(|target| target.strip_prefix("socket:[")?.strip_suffix(']'));
+        name.is_some_and(|number| numbers.contains(number))
+    };
+    let listed = open.filter(|entry| std::fs::read_link(entry.path()).is_ok_and(is_one));
+    Some(listed.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
 }
 
 /// The number of a listening socket with a path, of its line in `/proc/net/unix`.

@@ -10,7 +10,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{DumpableBehavior, Signal, set_dumpable_behavior, set_parent_process_death_signal};
 
 use super::broker::Broker;
-use super::{Plan, capabilities, landlock, loopback, mounts, seccomp};
+use super::{Plan, capabilities, landlock, loopback, most, mounts, seccomp};
 use crate::socket;
 use crate::supervisor::child::{Child, Failure, Step, ordered, report};
 use crate::supervisor::spawner::drain;
@@ -21,6 +21,12 @@ use crate::wire::Writer;
 /// becomes it where it is not the first of its process ids.
 pub(crate) fn run(namespaces: i32, errors: OwnedFd, report: OwnedFd) -> ! {
     let mut child = wait(namespaces, errors, report);
+    most::prefer_to_kill();
+    if namespaces & libc::CLONE_NEWPID != 0
+        && let Some(count) = child.run.limits.processes
+    {
+        most::limit_processes(count);
+    }
     match prepare(&child) {
         Ok(true) => {}
         Ok(false) => child.run(),

@@ -63,7 +63,9 @@ impl Yard {
         let (listener, datagrams) = network::listening();
         let local = [place.path().join("socket"), outside.join("host.sock"), workspace.join("host.sock")];
         let local = local.map(|path| std::os::unix::net::UnixListener::bind(path).unwrap());
-        local.iter().for_each(|listener| listener.set_nonblocking(true).unwrap());
+        for listener in &local {
+            listener.set_nonblocking(true).unwrap();
+        }
         let packets = network::packets(&workspace.join("packets.sock"));
         let local_datagrams =
             std::os::unix::net::UnixDatagram::bind(workspace.join("datagrams.sock")).unwrap();
@@ -210,7 +212,7 @@ async fn everything_holds() {
         .await;
     network::it_can_be_let_in(&yard).await;
     network::local_sockets_with_the_network(&yard).await;
-    network::nothing_came(&yard);
+    network::nothing_came_locally(&yard);
     yard.place.nothing_left();
 }
 

@@ -43,6 +43,11 @@ pub(crate) fn address() -> String {
 pub(crate) fn nothing_came(yard: &Yard) {
     assert!(yard.listener.accept().is_err(), "somebody has come in by TCP");
     assert!(yard.datagrams.recv(&mut [0; 9]).is_err(), "somebody has written by UDP");
+    nothing_came_locally(yard);
+}
+
+/// Fails where somebody has reached a local socket of the test.
+pub(crate) fn nothing_came_locally(yard: &Yard) {
     for local in &yard.local {
         assert!(local.accept().is_err(), "somebody has connected to {:?}", local.local_addr());
     }

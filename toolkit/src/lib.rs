@@ -144,12 +144,12 @@ pub use loop_guard::LoopGuard;
 pub use macros::{args, service, tool, tool_factory};
 pub use name::{MAX_NAME_BYTES, is_valid_name, nearest};
 pub use output::{Image, IntoToolOutput, Json, JsonOutput, ToolOutput};
-pub use output_store::Swept;
+pub use output_store::{OutputStoreSettings, Swept};
 pub use parameter::{Literal, ParameterDef, Rule, Shown};
 pub use permission::{
     Decided, DecidedPath, DecidedRule, Decision, GuardedPaths, OwnPaths, PathDecision, PermissionEntry,
-    PermissionRequest, PermissionRule, PermissionRules, PermissionSettings, Permissions, protected_path,
-    protected_paths, sensitive_path, sensitive_paths,
+    PermissionRequest, PermissionRule, PermissionRules, PermissionSettings, Permissions, harmless_paths,
+    protected_path, protected_paths, sensitive_path, sensitive_paths,
 };
 pub use plugin::{Plugin, PluginDef};
 pub use policy::{

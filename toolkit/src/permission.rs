@@ -10,8 +10,8 @@ mod settings;
 
 pub use decided::{Decided, DecidedRule, PermissionRequest};
 pub use path::{
-    DecidedPath, GuardedPaths, OwnPaths, PathDecision, protected_path, protected_paths, sensitive_path,
-    sensitive_paths,
+    DecidedPath, GuardedPaths, OwnPaths, PathDecision, harmless_paths, protected_path, protected_paths,
+    sensitive_path, sensitive_paths,
 };
 pub(crate) use path::{OwnDirs, is_suspect, shown as shown_path};
 pub use rules::Permissions;

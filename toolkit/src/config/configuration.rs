@@ -19,6 +19,7 @@ use crate::discovery::DiscoverySettings;
 use crate::escape::escape_rest;
 use crate::guard::guard;
 use crate::name::nearest;
+use crate::output_store::OutputStoreSettings;
 use crate::permission::PermissionSettings;
 use crate::policy::PolicySettings;
 use crate::redact::Redactor;
@@ -228,6 +229,12 @@ impl Configuration {
     pub fn discovery(&self) -> DiscoverySettings {
         let said = self.0.resolved.pointer("/tools/discovery");
         said.and_then(|said| DiscoverySettings::deserialize(said).ok()).unwrap_or_default()
+    }
+
+    /// How much of whole outputs is kept on disk.
+    pub fn output_store(&self) -> OutputStoreSettings {
+        let said = self.0.resolved.pointer("/tools/outputs");
+        said.and_then(|said| OutputStoreSettings::deserialize(said).ok()).unwrap_or_default()
     }
 
     /// How an agent that tools are delegated to works.

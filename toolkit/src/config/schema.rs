@@ -6,6 +6,7 @@ use crate::config::section::{ConfigGate, ConfigSection};
 use crate::discovery::DiscoverySettings;
 use crate::guard::guard;
 use crate::link::Linked;
+use crate::output_store::OutputStoreSettings;
 use crate::permission::PermissionRule;
 use crate::policy::{ProfileRules, ToolRules};
 use crate::schema::{Compiled, compose, resolve};
@@ -160,6 +161,7 @@ fn core(generator: &mut SchemaGenerator) -> Value {
     let sandbox = rules(generator, "Which tools there are for callers in a sandbox.", json!({}));
     let subagents = rules(generator, "Which tools there are for sub-agents.", json!({}));
     let discovery = of::<DiscoverySettings>(generator);
+    let outputs = of::<OutputStoreSettings>(generator);
     let tools = rules(
         generator,
         "Which tools there are, and how they work.",
@@ -170,6 +172,7 @@ fn core(generator: &mut SchemaGenerator) -> Value {
             "subagents": subagents,
             "settings": settings(),
             "discovery": discovery,
+            "outputs": outputs,
         }),
     );
     let agent = object("One agent.", json!({"tools": of_agent, "permission": permission}));

@@ -4,7 +4,9 @@ mod guarded;
 mod shown;
 
 pub(crate) use guarded::is_suspect;
-pub use guarded::{GuardedPaths, protected_path, protected_paths, sensitive_path, sensitive_paths};
+pub use guarded::{
+    GuardedPaths, harmless_paths, protected_path, protected_paths, sensitive_path, sensitive_paths,
+};
 
 use super::decided::{Decided, PermissionRequest};
 use super::rules::Permissions;

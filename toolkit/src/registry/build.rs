@@ -110,7 +110,7 @@ impl Builder {
         let Self { services, sources, mut settings, linked, .. } = self;
         settings.own_dirs.complete(data_dir.clone());
         settings.approvals = Approvals::new(data_dir.as_deref());
-        settings.outputs = OutputStore::new(data_dir);
+        settings.outputs = OutputStore::new(data_dir).with_settings(settings.configuration.output_store());
         let mut factories = if linked { service::linked_factories() } else { Vec::new() };
         // Of one name, the first one's tool is there: in the order of their crates, as everywhere.
         factories.sort_by_key(|def| {

@@ -151,6 +151,7 @@ fn what_is_decoded_is_valid_when_it_is_written_again() {
         tools["sandbox"] = serde_json::to_value(&policy.sandbox).unwrap();
         tools["subagents"] = serde_json::to_value(&policy.subagents).unwrap();
         tools["discovery"] = serde_json::to_value(configuration.discovery()).unwrap();
+        tools["outputs"] = serde_json::to_value(configuration.output_store()).unwrap();
         let mut again = json!({
             "tools": tools,
             "mcp": configuration.mcp(),
@@ -165,7 +166,8 @@ fn what_is_decoded_is_valid_when_it_is_written_again() {
         let reloaded = Configuration::load(LoadOptions::new().program(again)).unwrap();
         let shown = |configuration: &Configuration| {
             let guard = configuration.loop_guard();
-            (configuration.tool_agent(), guard, configuration.mcp().len(), configuration.discovery())
+            let outputs = configuration.output_store();
+            (configuration.tool_agent(), guard, configuration.mcp().len(), configuration.discovery(), outputs)
         };
         assert_eq!(shown(&reloaded), shown(&configuration), "{document}");
     }
@@ -228,6 +230,7 @@ fn every_key_of_the_core_is_there() {
                 "subagents",
                 "settings",
                 "discovery",
+                "outputs",
                 "profile",
                 "allow",
                 "alsoAllow",
@@ -235,6 +238,7 @@ fn every_key_of_the_core_is_there() {
             ],
         ),
         ("/properties/tools/properties/discovery", &["enabled", "maxTokens", "maxTools", "show"]),
+        ("/properties/tools/properties/outputs", &["maxBytes", "maxTotalBytes"]),
         ("/properties/tools/properties/sandbox", &rules),
         ("/properties/tools/properties/subagents", &rules),
         ("/properties/tools/properties/byProvider/additionalProperties", &rules),

@@ -62,6 +62,14 @@ pub struct ExecSettings {
     /// With `false` it is a command like others; what is forbidden is denied all the same.
     #[arg(default = true)]
     pub confirm_dangerous_commands: bool,
+    /// How many processes and threads a command may have at once, with all that it starts, from 16 on. Without it 256 for each processor,
+    /// at least 4096. A command that has more is ended.
+    #[arg(range(16..=4_194_304))]
+    pub max_processes: Option<u32>,
+    /// How much memory a command may use, with all that it starts, in MiB, from 16 on. Without it three quarters of what the machine has.
+    /// A command that uses more is ended.
+    #[arg(range(16..=67_108_864))]
+    pub max_memory_mb: Option<u64>,
     /// Simple commands, as they are typed, with `*` for any text, about which nobody is asked although they may destroy
     /// something. What else stands around one of them is judged by itself.
     #[arg(default)]

@@ -8,7 +8,9 @@ mod background;
 mod contained;
 mod ending;
 mod house;
+mod limits;
 mod output;
+mod quarantine;
 mod without_namespaces;
 
 toolkit::link!(core: builtin_tools);

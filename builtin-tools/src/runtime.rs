@@ -14,6 +14,7 @@ mod job;
 mod jobs;
 mod judged;
 mod keys;
+mod limits;
 mod prepare;
 mod process;
 mod question;

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::Limit;
+
 /// What holds a job's processes together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -86,8 +88,10 @@ pub struct Progress {
     /// How many of the bytes are in the file. Fewer than `bytes` only where writing failed; from then on nothing more is written, so
     /// the file holds the beginning of the output, and the job runs on.
     pub written: u64,
-    /// Why writing failed: the system's error number.
+    /// Why writing failed: the system's error number. `EFBIG` where the output went beyond its [limit](crate::Limits::with_output).
     pub write_error: Option<i32>,
+    /// The limit that the job went beyond, for which it is ended.
+    pub exceeded: Option<Limit>,
     /// Whether the output was closed by everything that held it, and all of it is in the file.
     pub closed: bool,
     /// Whether the command's own process has ended.

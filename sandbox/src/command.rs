@@ -5,7 +5,7 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::{Job, Sandbox, SpawnError};
+use crate::{Job, Limits, Sandbox, SpawnError};
 
 /// Where a command's standard input comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -56,6 +56,7 @@ pub struct Command {
     pub(crate) terminal: Option<Size>,
     pub(crate) grace: Duration,
     pub(crate) sandbox: Option<Sandbox>,
+    pub(crate) limits: Limits,
 }
 
 impl Command {
@@ -73,6 +74,7 @@ impl Command {
             terminal: None,
             grace: Duration::ZERO,
             sandbox: None,
+            limits: Limits::new(),
         }
     }
 
@@ -155,6 +157,13 @@ impl Command {
     #[must_use]
     pub fn sandbox(mut self, sandbox: Sandbox) -> Self {
         self.sandbox = Some(sandbox);
+        self
+    }
+
+    /// Ends it when it uses more than this.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
         self
     }
 

@@ -22,6 +22,8 @@ pub enum Part {
     PrivateTmp,
     /// Nothing can be reached by network, the machine's own services included.
     Network,
+    /// No socket in the file system can be connected to but those that the command itself has made.
+    Sockets,
     /// Other processes can be neither seen nor signalled, and none of the job's can outlive it.
     Processes,
     /// System calls that a command has no use for and that could widen what it may do are refused.
@@ -30,12 +32,13 @@ pub enum Part {
 
 impl Part {
     /// All of them.
-    pub(crate) const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::Files,
         Self::Protected,
         Self::Hidden,
         Self::PrivateTmp,
         Self::Network,
+        Self::Sockets,
         Self::Processes,
         Self::SystemCalls,
     ];
@@ -48,6 +51,7 @@ impl Part {
             Self::Hidden => "hidden paths",
             Self::PrivateTmp => "private tmp",
             Self::Network => "network",
+            Self::Sockets => "local sockets",
             Self::Processes => "processes",
             Self::SystemCalls => "system calls",
         }

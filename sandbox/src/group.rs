@@ -16,7 +16,9 @@ use tokio::sync::watch;
 use crate::host::control::State;
 use crate::supervisor::output::Pump;
 use crate::supervisor::tree::{self, Identity};
-use crate::{Command, Containment, Drained, End, Exit, Output, Part, Process, SpawnError, Stdin, Stopped};
+use crate::{
+    Command, Containment, Drained, End, Exit, Limit, Output, Part, Process, SpawnError, Stdin, Stopped,
+};
 
 /// How often is looked whether something has ended that nobody tells of.
 const LOOK: Duration = Duration::from_millis(10);
@@ -93,7 +95,7 @@ pub(crate) fn start(command: Command) -> Result<(Arc<Group>, Ends), SpawnError> 
             let second = write.try_clone().map_err(failed("making pipes"))?;
             output = tree::links([&write]);
             process.stdout(Stdio::from(write)).stderr(Stdio::from(second));
-            pump = Some(Pump::new(read, Some(file.into())));
+            pump = Some(Pump::new(read, Some(file.into()), command.limits.output));
         }
         Output::Pipes => {
             let ((out, out_end), (err, err_end)) = (pipe()?, pipe()?);
@@ -151,12 +153,17 @@ impl Group {
     fn write(&self, mut pump: Pump) {
         while !pump.closed() {
             pump.read();
+            let is_new = pump.is_over && self.state.borrow().progress.exceeded.is_none();
             self.state.send_modify(|state| {
                 let progress = &mut state.progress;
                 (progress.bytes, progress.newlines) = (pump.bytes, pump.newlines);
                 (progress.written, progress.write_error) = (pump.written, pump.error);
+                progress.exceeded = pump.is_over.then_some(Limit::Output);
                 progress.closed = pump.closed();
             });
+            if is_new {
+                self.send(&self.members(), &[Signal::KILL]);
+            }
         }
     }
 

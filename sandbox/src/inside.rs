@@ -2,21 +2,25 @@
 //!
 //! 1. New namespaces ([`identity`]: the user keeps its number in them; [`loopback`]: all that there is of a network).
 //! 2. Mounts ([`mounts`]): all is read-only, but for what is writable; hidden things are covered.
-//! 3. Where process ids are the sandbox's own, a first process ([`init`]) that stays.
+//! 3. Where process ids are the sandbox's own, a first process ([`init`]) that stays, and connects sockets ([`broker`]).
 //! 4. No new privileges, Landlock ([`landlock`]), no capabilities ([`capabilities`]), filtered system calls ([`seccomp`]).
 
+mod broker;
 mod capabilities;
 pub(crate) mod identity;
 pub(crate) mod init;
 mod landlock;
 mod loopback;
+pub(crate) mod most;
 pub(crate) mod mounts;
 mod placeholder;
 mod plan;
 pub(crate) mod seccomp;
 
+pub(crate) use placeholder::is_placeholder;
 pub(crate) use plan::namespaces;
 
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use crate::Mode;
@@ -63,17 +67,18 @@ impl Plan {
         &self.directory
     }
 
-    /// The last steps, in the process that becomes the command.
-    pub(crate) fn restrict(&self) -> Result<(), Failure> {
+    /// The last steps, in the process that becomes the command. Returns where the broker is to answer, if there `is_broker`.
+    pub(crate) fn restrict(&self, is_broker: bool) -> Result<Option<OwnedFd>, Failure> {
         rustix::thread::set_no_new_privs(true).map_err(|error| Failure::new(Step::Capabilities, error))?;
         if self.landlock > 0 {
             landlock::restrict(self)?;
         }
         capabilities::drop_all()?;
-        if self.seccomp {
-            seccomp::restrict(self.network || self.has_loopback())?;
+        if !self.seccomp {
+            return Ok(None);
         }
-        Ok(())
+        let local = if is_broker { seccomp::Local::Brokered } else { seccomp::Local::Pairs };
+        seccomp::restrict(self.network || self.has_loopback(), local)
     }
 
     /// Takes away what was made for the time of the job.

@@ -5,6 +5,7 @@ mod refused;
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -16,8 +17,8 @@ use crate::host::control::{Control, State};
 use crate::supervisor::tree;
 use crate::wire::{self, OutputKind, Reader, Run, to_supervisor};
 use crate::{
-    Command, Conflict, Containment, Drained, Exit, Guarantee, Input, Output, Process, Progress, SpawnError,
-    Stdin, Stopped,
+    Command, Conflict, Containment, Drained, Exit, Guarantee, Input, Output, Process, Progress, Quarantined,
+    SpawnError, Stdin, Stopped,
 };
 use refused::refused;
 
@@ -62,6 +63,9 @@ impl Backend {
 
 /// How long nothing is heard before it is looked whether those that would speak are stopped.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long looking through directories may take.
+const SWEEPING: Duration = Duration::from_mins(1);
 
 /// How many times that a job may take to start.
 const STARTING: u32 = 12;
@@ -311,6 +315,18 @@ impl Job {
         }
     }
 
+    /// What was moved away so far of what the command must not leave behind: see [`Quarantine`](crate::Quarantine).
+    pub fn quarantined(&self) -> Vec<Quarantined> {
+        self.backend.state().borrow().quarantined.clone()
+    }
+
+    /// Moves away now what the command must not leave behind, while it runs: something else is about to run that must not find it.
+    pub async fn sweep(&self) {
+        if let Backend::Supervised(control) = &self.backend {
+            control.ask(to_supervisor::SWEEP, SWEEPING, |message| message).await;
+        }
+    }
+
     /// Sends a signal, by its number, to the command's own process. Nothing happens where that has ended.
     pub fn signal(&self, number: i32) {
         match &self.backend {
@@ -365,6 +381,8 @@ fn described(command: Command) -> Result<(Run, Vec<OwnedFd>, Ends), SpawnError> 
         }
     };
     let sandbox = command.sandbox.filter(|sandbox| !sandbox.is_open());
+    let cgroup =
+        if command.limits.are_watched() { crate::probe::probe().cgroup().map(Path::to_owned) } else { None };
     let (offered, missing) = sandbox.as_ref().map_or((0, Vec::new()), |_| crate::probe::offered());
     let variable = |(mut name, value): (OsString, OsString)| {
         name.push("=");
@@ -383,6 +401,8 @@ fn described(command: Command) -> Result<(Run, Vec<OwnedFd>, Ends), SpawnError> 
         sandbox,
         offered,
         missing,
+        limits: command.limits,
+        cgroup,
     };
     Ok((run, given, ends))
 }

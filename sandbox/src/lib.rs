@@ -42,6 +42,8 @@
 //! | the spawner is killed | supervisors kill their jobs; the next job starts another spawner | `death.rs` |
 //! | what waits for a job is killed, or its spawner | the job is started without it; nothing of it is left | `ready.rs` |
 //! | a process forks twice, starts a session, is deaf to TERM, is stopped | it is listed and ended all the same | `hang.rs` |
+//! | the job goes beyond one of its [`Limits`] | it is ended; [`Progress::exceeded`] says which | `limits.rs` |
+//! | the job leaves behind what its [`Quarantine`] names, also when the host is killed | it is moved away; [`Job::quarantined`] says where to | `quarantine.rs` |
 //! | the disk is full, or an output of more than 32 MiB would leave less than 512 MiB of it | the job runs on; [`Progress`] says how much is in the file | `death.rs` |
 //! | [`Job`] is dropped | all is killed, after the command's [grace](Command::grace) | `death.rs` |
 //!
@@ -70,7 +72,8 @@
 //! | TCP, UDP, IPv6 to this machine or elsewhere, other sockets and protocols, with the network off | network namespace, system calls | system calls |
 //! | the loopback of another job, with the network off | network namespace | system calls |
 //! | abstract sockets of others | network namespace, Landlock | Landlock (from version 6) |
-//! | sockets of others below `/tmp` and `/run` | mounts | **not held** |
+//! | connecting to sockets of others in the file system, wherever they are, at whatever time they were made | a broker, system calls | system calls |
+//! | local datagram sockets, which send without connecting | system calls | the same |
 //! | signalling, tracing other processes, reading their memory | process ids, system calls | system calls; Landlock (from version 6) for signals |
 //! | seeing other processes, what is open in the first of its own | process ids | **not held** |
 //! | living on after the job: double fork, session | process ids, the supervisor | the supervisor |
@@ -81,13 +84,21 @@
 //! | programs of 32 bits, which are killed | system calls | the same |
 //! | `io_uring`, `clone3`, `bpf`, keyrings, file handles, second system call numbers | system calls | the same |
 //!
+//! A filter for system calls does not see which socket a path leads to, so each `connect` of the job is made by a broker: the first process
+//! of the sandbox. It copies the address, opens the file that the path leads to, and connects to that very file if a process of the same
+//! job has bound it, so neither can be exchanged after the check. With the network let in, the kernel does not tell which file a socket is
+//! bound to; then the sockets in the sandbox's own `/tmp`, `/var/tmp` and `/dev/shm` can be connected to, and no others. The peer of a
+//! local socket sees the broker's process id, and the user's own ids. Where a sandbox has no process ids of its own, or the program runs in
+//! a sandbox with a broker already, there are no local sockets but pairs.
+//!
 //! With the network off, a command has a loopback of its own, so that a test finds the server that it has started. Without mounts of its
 //! own it has no IP at all: nothing but the port would tell its own servers from those of others.
 //!
-//! What it does not hold: sockets in the file system elsewhere than below `/tmp` and `/run` can be connected to (hide their directories);
-//! with the network let in, the services of this machine can be reached; a file within a writable path that has another name outside
-//! (a hard link made before) is written under both; processor time and memory are not bounded, but for `/tmp`, `/var/tmp` and `/dev/shm`
-//! (a quarter of the memory each). Files of other users can't be changed even by root, which has no capabilities within.
+//! What it does not hold: with the network let in, the services of this machine can be reached; a file within a writable path that has another name outside
+//! (a hard link made before) is written under both; processor time is not bounded, and memory and processes only by [`Limits`]; `/tmp`, `/var/tmp` and `/dev/shm` hold a quarter of the
+//! memory each, where they are not given. Files of other users can't be changed even by root, which has no capabilities within.
+//!
+//! What can't be refused, files of certain names at whatever depth, is moved away when the job has ended: see [`Quarantine`].
 //!
 //! A missing protected path is kept from being made by an empty directory in its place that nobody can write to, which goes with the
 //! job: while it runs, others can't make it either. Directories between a writable path and a protected one are mounts of their own:
@@ -112,7 +123,9 @@ mod host;
 mod input;
 mod inside;
 mod job;
+mod limits;
 mod probe;
+mod quarantine;
 mod sandbox;
 mod socket;
 mod supervisor;
@@ -126,5 +139,7 @@ pub use error::{Conflict, SpawnError};
 pub use host::{init, supervise_with};
 pub use input::Input;
 pub use job::Job;
+pub use limits::{Limit, Limits};
 pub use probe::{Feature, Strength, probe};
+pub use quarantine::{Quarantine, Quarantined, Repositories};
 pub use sandbox::{Mode, Sandbox};

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd as _, OwnedFd};
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -70,6 +71,7 @@ impl Feature {
 pub struct Strength {
     missing: BTreeMap<Feature, String>,
     landlock: u32,
+    cgroup: Option<PathBuf>,
 }
 
 impl Strength {
@@ -93,6 +95,11 @@ impl Strength {
         self.landlock
     }
 
+    /// The directory in which each job gets a control group (cgroup v2) for its [limits](crate::Limits), if one can be made.
+    pub fn cgroup(&self) -> Option<&Path> {
+        self.cgroup.as_deref()
+    }
+
     /// The directory for temporary files that a command in this sandbox will have, for `TMPDIR`, as
     /// [`Containment::tmp`](crate::Containment::tmp) will tell. `None` where it gets none of its own.
     pub fn tmp(&self, sandbox: &crate::Sandbox) -> Option<std::path::PathBuf> {
@@ -106,7 +113,11 @@ impl Strength {
     }
 
     fn none(why: &str) -> Self {
-        Self { missing: Feature::ALL.map(|feature| (feature, why.to_owned())).into(), landlock: 0 }
+        Self {
+            missing: Feature::ALL.map(|feature| (feature, why.to_owned())).into(),
+            landlock: 0,
+            cgroup: None,
+        }
     }
 }
 
@@ -174,7 +185,7 @@ fn read(message: &[u8]) -> Option<Strength> {
     let landlock = reader.small()?;
     let reasons = reader.list(Reader::text)?;
     let missing = Feature::ALL.into_iter().zip(reasons).filter(|(_, why)| !why.is_empty()).collect();
-    Some(Strength { missing, landlock })
+    Some(Strength { missing, landlock, cgroup: reader.list(Reader::path)?.pop() })
 }
 
 /// In a process of its own: tries everything, and tells.
@@ -194,12 +205,16 @@ pub(crate) fn run(socket: &OwnedFd) -> ! {
         Ok(version) => (u64::try_from(version).unwrap_or(0), String::new()),
         Err(error) => (0, format!("the kernel does not have it, or it is switched off: {error}")),
     };
-    let seccomp =
-        tried(in_namespaces(0, || inside::seccomp::restrict(false).map_err(|failure| words(&failure))));
+    let seccomp = tried(in_namespaces(0, || {
+        inside::seccomp::restrict(false, inside::seccomp::Local::Pairs)
+            .map(drop)
+            .map_err(|failure| words(&failure))
+    }));
     let reasons = [String::new(), user, mounts, processes, network, ipc, no_landlock, seccomp];
     let message = Writer::new(to_host::STRENGTH)
         .number(landlock)
         .list(&reasons, |writer, why| writer.bytes(why.as_bytes()))
+        .list(crate::supervisor::cgroup::usable().as_slice(), |writer, path| writer.path(path))
         .finish();
     let _ = socket::send(socket, &message, &[], true);
     sys::leave(0)

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::Quarantine;
+
 /// Which files a command may change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -32,6 +34,7 @@ pub struct Sandbox {
     pub(crate) private_tmp: bool,
     pub(crate) tmp: Option<PathBuf>,
     pub(crate) required: bool,
+    pub(crate) quarantine: Option<Quarantine>,
 }
 
 impl Sandbox {
@@ -48,6 +51,7 @@ impl Sandbox {
             private_tmp: true,
             tmp: None,
             required: false,
+            quarantine: None,
         }
     }
 
@@ -118,6 +122,13 @@ impl Sandbox {
     #[must_use]
     pub fn required(mut self, required: bool) -> Self {
         self.required = required;
+        self
+    }
+
+    /// Moves away what the command must not leave behind. Has an effect in the mode [`WorkspaceWrite`](Mode::WorkspaceWrite) alone.
+    #[must_use]
+    pub fn with_quarantine(mut self, quarantine: Quarantine) -> Self {
+        self.quarantine = Some(quarantine);
         self
     }
 

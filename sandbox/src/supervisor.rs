@@ -1,14 +1,17 @@
 //! What this program becomes when the host starts it as its spawner: see [`spawner`] for the processes that there are.
 
+pub(crate) mod cgroup;
 pub(crate) mod child;
 mod ending;
 mod launch;
 mod next;
 pub(crate) mod output;
 mod owner;
+mod quarantine;
 mod ready;
 pub(crate) mod spawner;
 pub(crate) mod tree;
+mod usage;
 
 use std::ffi::OsStr;
 

@@ -316,3 +316,114 @@ pub(crate) fn landlock_version() -> io::Result<i32> {
         _ => Err(io::Error::last_os_error()),
     }
 }
+
+/// Installs a seccomp filter for this process. With `listens`, returns the descriptor over which the calls that the filter hands
+/// over (`SECCOMP_RET_USER_NOTIF`) are answered; it is closed on `execve`.
+pub(crate) fn install_filter(
+    program: &[seccompiler::sock_filter],
+    listens: bool,
+) -> io::Result<Option<OwnedFd>> {
+    /// `struct sock_fprog`.
+    #[repr(C)]
+    struct Program {
+        length: libc::c_ushort,
+        first: *const seccompiler::sock_filter,
+    }
+    let length = libc::c_ushort::try_from(program.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
+    let given = Program { length, first: program.as_ptr() };
+    let flags = if listens { libc::SECCOMP_FILTER_FLAG_NEW_LISTENER } else { 0 };
+    // SAFETY: the kernel copies the program, whose length is told, and changes nothing.
+    let result =
+        unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, &raw const given) };
+    match (result, listens) {
+        (-1, _) => Err(io::Error::last_os_error()),
+        (fd, true) => owned(RawFd::try_from(fd).unwrap_or(-1)).map(Some),
+        (_, false) => Ok(None),
+    }
+}
+
+/// A system call that waits for an answer of the process that listens.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Notification {
+    id: u64,
+    /// The thread that made the call.
+    pub(crate) thread: i32,
+    pub(crate) arguments: [u64; 6],
+}
+
+const NOTIFICATION_RECEIVE: usize = 0xc050_2100;
+const NOTIFICATION_SEND: usize = 0xc018_2101;
+const NOTIFICATION_ID_VALID: usize = 0x4008_2102;
+
+/// Makes an `ioctl` whose argument is a structure of the size that the request names.
+fn control<T>(fd: BorrowedFd<'_>, request: usize, argument: *mut T) -> io::Result<i64> {
+    // SAFETY: the callers pass a request together with the structure that it takes.
+    match unsafe { libc::syscall(libc::SYS_ioctl, fd.as_raw_fd(), request, argument) } {
+        -1 => Err(io::Error::last_os_error()),
+        value => Ok(value),
+    }
+}
+
+/// Receives the next call that waits for an answer.
+pub(crate) fn next_notification(listener: BorrowedFd<'_>) -> io::Result<Notification> {
+    // SAFETY: an all-zero structure is a valid one, and what the kernel requires here.
+    let mut received: libc::seccomp_notif = unsafe { std::mem::zeroed() };
+    control(listener, NOTIFICATION_RECEIVE, &raw mut received)?;
+    Ok(Notification { id: received.id, thread: received.pid.cast_signed(), arguments: received.data.args })
+}
+
+/// Returns true if the call still waits, so that its thread is still the one that made it.
+pub(crate) fn still_waits(listener: BorrowedFd<'_>, notification: &Notification) -> bool {
+    let mut id = notification.id;
+    control(listener, NOTIFICATION_ID_VALID, &raw mut id).is_ok()
+}
+
+/// Answers a call: it returns 0, or fails with this error. Fails if the call does not wait any more.
+pub(crate) fn answer(
+    listener: BorrowedFd<'_>,
+    notification: &Notification,
+    result: Result<(), rustix::io::Errno>,
+) -> io::Result<()> {
+    let mut response = libc::seccomp_notif_resp {
+        id: notification.id,
+        val: 0,
+        error: result.err().map_or(0, |error| -error.raw_os_error()),
+        flags: 0,
+    };
+    control(listener, NOTIFICATION_SEND, &raw mut response).map(drop)
+}
+
+/// Connects a socket to the address that these bytes are.
+pub(crate) fn connect(socket: BorrowedFd<'_>, address: &[u8]) -> Result<(), rustix::io::Errno> {
+    let length = libc::socklen_t::try_from(address.len()).map_err(|_| rustix::io::Errno::INVAL)?;
+    // SAFETY: the kernel copies the address, whose length is told.
+    match unsafe { libc::connect(socket.as_raw_fd(), address.as_ptr().cast(), length) } {
+        0 => Ok(()),
+        _ => {
+            Err(rustix::io::Errno::from_io_error(&io::Error::last_os_error())
+                .unwrap_or(rustix::io::Errno::IO))
+        }
+    }
+}
+
+/// Opens the file that a local socket is bound to (`O_PATH`). Needs the rights of an administrator of the socket's network.
+pub(crate) fn bound_file(socket: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+    const SIOCUNIXFILE: usize = 0x89e0;
+    // SAFETY: this request takes no structure.
+    let fd = unsafe { libc::syscall(libc::SYS_ioctl, socket.as_raw_fd(), SIOCUNIXFILE, 0_usize) };
+    if fd < 0 { Err(io::Error::last_os_error()) } else { owned(RawFd::try_from(fd).unwrap_or(-1)) }
+}
+
+/// Reads the memory of a thread's process, all of these bytes or none.
+pub(crate) fn read_memory(thread: i32, address: u64, bytes: &mut [u8]) -> io::Result<()> {
+    let local = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
+    let address = usize::try_from(address).map_err(|_| io::ErrorKind::InvalidInput)?;
+    let remote = libc::iovec { iov_base: ptr::without_provenance_mut(address), iov_len: bytes.len() };
+    // SAFETY: the kernel writes to `bytes` alone, whose length is told. Of the other process it checks what is there.
+    let read = unsafe { libc::process_vm_readv(thread, &raw const local, 1, &raw const remote, 1, 0) };
+    match usize::try_from(read) {
+        Ok(read) if read == bytes.len() => Ok(()),
+        Ok(_) => Err(io::ErrorKind::UnexpectedEof.into()),
+        Err(_) => Err(io::Error::last_os_error()),
+    }
+}

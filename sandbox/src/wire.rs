@@ -7,8 +7,8 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::{Mode, Part};
-use crate::{Process, Sandbox};
+use crate::{Limits, Mode, Part};
+use crate::{Process, Quarantine, Quarantined, Repositories, Sandbox};
 
 /// No message is longer: a system takes a few megabytes of arguments.
 const LONGEST: usize = 64 << 20;
@@ -165,6 +165,8 @@ pub(crate) mod to_supervisor {
     pub(crate) const DRAINED: u8 = 3;
     pub(crate) const STOP: u8 = 4;
     pub(crate) const INTERRUPT: u8 = 5;
+    /// Moves away what the job must not leave behind, now.
+    pub(crate) const SWEEP: u8 = 6;
 }
 
 /// What a host is told.
@@ -177,6 +179,8 @@ pub(crate) mod to_host {
     /// From the spawner: what a supervisor that was killed has left is gone.
     pub(crate) const CLEANED: u8 = 6;
     pub(crate) const STRENGTH: u8 = 7;
+    /// What was moved away.
+    pub(crate) const QUARANTINED: u8 = 8;
 }
 
 /// Where the output goes.
@@ -203,6 +207,9 @@ pub(crate) struct Run {
     /// What the system was found to offer, as [`crate::probe::Offered`] writes it.
     pub(crate) offered: u64,
     pub(crate) missing: Vec<String>,
+    pub(crate) limits: Limits,
+    /// Below which directory control groups can be made.
+    pub(crate) cgroup: Option<PathBuf>,
 }
 
 impl Run {
@@ -235,9 +242,18 @@ impl Run {
                 .list(&sandbox.visible, path)
                 .flag(sandbox.private_tmp)
                 .list(sandbox.tmp.as_slice(), path)
-                .flag(sandbox.required);
+                .flag(sandbox.required)
+                .list(sandbox.quarantine.as_slice(), quarantine);
         }
-        writer.number(self.offered).list(&self.missing, |writer, why| writer.bytes(why.as_bytes())).finish()
+        let optional = |number: Option<u64>| number.unwrap_or(u64::MAX);
+        writer
+            .number(self.offered)
+            .list(&self.missing, |writer, why| writer.bytes(why.as_bytes()))
+            .number(optional(self.limits.output))
+            .number(optional(self.limits.processes.map(u64::from)))
+            .number(optional(self.limits.memory))
+            .list(self.cgroup.as_slice(), |writer, path| writer.path(path))
+            .finish()
     }
 
     /// Reads what [`write`](Self::write) wrote, its kind taken off.
@@ -271,14 +287,70 @@ impl Run {
                     private_tmp: reader.flag()?,
                     tmp: reader.list(Reader::path)?.pop(),
                     required: reader.flag()?,
+                    quarantine: reader.list(read_quarantine)?.pop(),
                 })
             } else {
                 None
             },
             offered: reader.number()?,
             missing: reader.list(Reader::text)?,
+            limits: Limits {
+                output: optional(reader.number()?),
+                processes: optional(reader.number()?).and_then(|count| u32::try_from(count).ok()),
+                memory: optional(reader.number()?),
+            },
+            cgroup: reader.list(Reader::path)?.pop(),
         })
     }
+}
+
+/// The largest number stands for none.
+fn optional(number: u64) -> Option<u64> {
+    (number != u64::MAX).then_some(number)
+}
+
+fn quarantine(writer: Writer, quarantine: &Quarantine) -> Writer {
+    let path = |writer: Writer, path: &PathBuf| writer.path(path);
+    let text = |writer: Writer, text: &String| writer.bytes(text.as_bytes());
+    writer
+        .list(&quarantine.directories, path)
+        .list(&quarantine.names, text)
+        .list(&quarantine.exceptions, text)
+        .list(&quarantine.tool_directories, text)
+        .list(&quarantine.named, path)
+        .byte(match quarantine.repositories {
+            Repositories::Protected => 0,
+            Repositories::Watched => 1,
+            Repositories::Open => 2,
+        })
+        .list(quarantine.store.as_slice(), path)
+}
+
+fn read_quarantine(reader: &mut Reader<'_>) -> Option<Quarantine> {
+    Some(Quarantine {
+        directories: reader.list(Reader::path)?,
+        names: reader.list(Reader::text)?,
+        exceptions: reader.list(Reader::text)?,
+        tool_directories: reader.list(Reader::text)?,
+        named: reader.list(Reader::path)?,
+        repositories: match reader.byte()? {
+            0 => Repositories::Protected,
+            1 => Repositories::Watched,
+            2 => Repositories::Open,
+            _ => return None,
+        },
+        store: reader.list(Reader::path)?.pop(),
+    })
+}
+
+pub(crate) fn quarantined(writer: Writer, moved: &[Quarantined]) -> Writer {
+    writer.list(moved, |writer, moved| {
+        writer.path(&moved.from).list(moved.to.as_slice(), |writer, to| writer.path(to))
+    })
+}
+
+pub(crate) fn read_quarantined(reader: &mut Reader<'_>) -> Option<Vec<Quarantined>> {
+    reader.list(|reader| Some(Quarantined { from: reader.path()?, to: reader.list(Reader::path)?.pop() }))
 }
 
 pub(crate) fn mode(writer: Writer, mode: Mode) -> Writer {

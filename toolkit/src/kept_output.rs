@@ -3,7 +3,7 @@
 use crate::context::ToolContext;
 use crate::cut::{Cut, Cutter, Ends, Kept, OutputLimits};
 use crate::error::ToolError;
-use crate::output_store::OutputFile;
+use crate::output_store::{OutputFile, OutputStoreSettings};
 use crate::tool_def::Keep;
 use memchr::{memchr, memchr_iter, memrchr};
 use std::fs::{File, OpenOptions};
@@ -24,6 +24,7 @@ const FARTHEST: u64 = 64 << 20;
 pub struct KeptOutput {
     file: Mutex<Option<OutputFile>>,
     path: PathBuf,
+    limit: u64,
 }
 
 /// How much of an output there is.
@@ -50,6 +51,11 @@ pub struct ShownOutput {
 }
 
 impl ToolContext {
+    /// How much of whole outputs is kept on disk.
+    pub fn output_store(&self) -> OutputStoreSettings {
+        self.scope().toolkit.settings.outputs.settings().clone()
+    }
+
     /// A new, empty file for an output that something else writes, among those of the session.
     ///
     /// What the model gets of it is cut by [`KeptOutput::show`], to the same limits and in the same words as what is written to
@@ -65,8 +71,8 @@ impl ToolContext {
             let file = store.create(Some(&session)).map_err(|error| {
                 ToolError::unavailable(format!("there is no place for the output: {error}"))
             })?;
-            let path = file.path().to_owned();
-            Ok(KeptOutput { file: Mutex::new(Some(file)), path })
+            let (path, limit) = (file.path().to_owned(), file.limit());
+            Ok(KeptOutput { file: Mutex::new(Some(file)), path, limit })
         })
         .await
     }
@@ -76,6 +82,12 @@ impl KeptOutput {
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// How many bytes it may have: whoever writes to it stops there. It is what is configured for one output (`tools.outputs.maxBytes`), or less
+    /// where outputs together take up what they may.
+    pub fn limit(&self) -> u64 {
+        self.limit
     }
 
     /// The file, for whoever writes to it: open for appending. Blocks.

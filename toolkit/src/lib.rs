@@ -110,9 +110,11 @@ pub use caller::Caller;
 pub use config::{
     Config, ConfigError, ConfigGate, ConfigOrigin, ConfigOrigins, ConfigProblem, ConfigRestriction,
     ConfigSection, ConfigSource, Configuration, Configured, IgnoredKey, LoadOptions, LoopGuardSettings,
-    McpCommand, McpGrant, McpOAuth, McpOff, McpSandbox, McpServerSettings, McpUrl, Secret, ToolAgentSettings,
-    TrustStore, TrustedFile, WorkspaceFile,
+    McpCommand, McpGrant, McpOAuth, McpOff, McpSandbox, McpServerSettings, McpUnavailable, McpUrl, Secret,
+    ToolAgentSettings, TrustStore, TrustedFile, WorkspaceFile, server_prefixes,
 };
+#[doc(hidden)]
+pub use config::{MAX_OF_LONG_PREFIX, in_letters_of_names};
 pub use content::{Bytes, Content, Resource, ResourceBody};
 pub use context::ToolContext;
 pub use cut::{Cut, CutHint, Kept, OutputLimits, Part, Position};
@@ -146,12 +148,12 @@ pub use loop_guard::LoopGuard;
 pub use macros::{args, service, tool, tool_factory};
 pub use name::{MAX_NAME_BYTES, is_valid_name, nearest};
 pub use output::{Image, IntoToolOutput, Json, JsonOutput, ToolOutput};
-pub use output_store::Swept;
+pub use output_store::{OutputStoreSettings, Swept};
 pub use parameter::{Literal, ParameterDef, Rule, Shown};
 pub use permission::{
     Decided, DecidedPath, DecidedRule, Decision, GuardedPaths, OwnPaths, PathDecision, PermissionEntry,
-    PermissionRequest, PermissionRule, PermissionRules, PermissionSettings, Permissions, protected_path,
-    protected_paths, sensitive_path, sensitive_paths,
+    PermissionRequest, PermissionRule, PermissionRules, PermissionSettings, Permissions, harmless_paths,
+    protected_path, protected_paths, sensitive_path, sensitive_paths,
 };
 pub use plugin::{Plugin, PluginDef};
 pub use policy::{

@@ -1,6 +1,8 @@
 //! Where whole outputs are kept: `<data directory>/tool-output/<session>/<time>.txt`, readable by their owner alone.
 
 mod name;
+mod room;
+mod settings;
 mod sweep;
 
 use crate::cut::Kept;
@@ -13,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
+pub use settings::OutputStoreSettings;
 pub use sweep::Swept;
 
 /// The directory within the data directory.
@@ -33,13 +36,27 @@ pub(crate) fn default_data_dir() -> Option<PathBuf> {
 pub(crate) struct OutputStore {
     /// `None` where there is no data directory: nothing is kept then.
     root: Option<Arc<Path>>,
+    settings: OutputStoreSettings,
     swept: Arc<Mutex<Option<Instant>>>,
+    /// How many bytes there were, and when they were counted.
+    counted: Arc<Mutex<Option<(Instant, u64)>>>,
 }
 
 impl OutputStore {
     /// Makes nothing yet: directories come with the first file.
     pub(crate) fn new(data_dir: Option<PathBuf>) -> Self {
-        Self { root: data_dir.map(|directory| directory.join(DIRECTORY).into()), swept: Arc::default() }
+        Self { root: data_dir.map(|directory| directory.join(DIRECTORY).into()), ..Self::default() }
+    }
+
+    /// Keeps no more than this.
+    pub(crate) fn with_settings(mut self, settings: OutputStoreSettings) -> Self {
+        self.settings = settings;
+        self
+    }
+
+    /// How much is kept.
+    pub(crate) fn settings(&self) -> &OutputStoreSettings {
+        &self.settings
     }
 
     /// Where the files of a session are, whether or not there are any. Two sessions never share a directory; callers
@@ -74,12 +91,13 @@ impl OutputStore {
             return Err("there is no data directory".to_owned());
         };
         self.sweep_now_and_then();
+        let limit = self.room(root, SystemTime::now());
         for _ in 0..TRIES {
             make_directory(root)?;
             make_directory(&directory)?;
             let path = directory.join(file_name());
             match create_new(&path) {
-                Ok(file) => return Ok(OutputFile { file, path, bytes: 0, error: None, keep: false }),
+                Ok(file) => return Ok(OutputFile { file, path, bytes: 0, limit, error: None, keep: false }),
                 // Another process took the name, or swept the directory away.
                 Err(error) if matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotFound) => {}
                 Err(error) => return Err(cannot("create", &path, &error)),
@@ -123,6 +141,8 @@ pub(crate) struct OutputFile {
     file: File,
     path: PathBuf,
     bytes: u64,
+    /// How many bytes it may have.
+    limit: u64,
     /// The first error; nothing is written after it, so that the file is a beginning of the output.
     error: Option<io::Error>,
     keep: bool,
@@ -134,10 +154,23 @@ impl OutputFile {
         &self.path
     }
 
-    /// Appends as much as the disk takes. Blocks.
+    /// How many bytes it may have.
+    pub(crate) fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    /// Appends as much as the disk and the limit take. Blocks.
     pub(crate) fn write(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() && self.error.is_none() {
-            match self.file.write(bytes) {
+            let room = usize::try_from(self.limit.saturating_sub(self.bytes)).unwrap_or(usize::MAX);
+            if room == 0 {
+                let limit = self.limit;
+                let why =
+                    format!("it would have more than {limit} bytes; `tools.outputs` says how much is kept");
+                self.error = Some(io::Error::new(ErrorKind::FileTooLarge, why));
+                return;
+            }
+            match self.file.write(&bytes[..bytes.len().min(room)]) {
                 Ok(0) => self.error = Some(ErrorKind::WriteZero.into()),
                 Ok(count) => {
                     bytes = &bytes[count..];

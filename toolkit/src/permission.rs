@@ -3,16 +3,21 @@
 mod before;
 mod decided;
 mod diagnostics;
+mod glob;
+mod keys;
 mod matching;
 mod path;
 mod rules;
 mod settings;
 
 pub use decided::{Decided, DecidedRule, PermissionRequest};
+pub(crate) use diagnostics::KINDS;
+pub(crate) use glob::PathPattern;
 pub use path::{
-    DecidedPath, GuardedPaths, OwnPaths, PathDecision, protected_path, protected_paths, sensitive_path,
-    sensitive_paths,
+    DecidedPath, GuardedPaths, OwnPaths, PathDecision, harmless_paths, protected_path, protected_paths,
+    sensitive_path, sensitive_paths,
 };
 pub(crate) use path::{OwnDirs, is_suspect, shown as shown_path};
+pub(crate) use rules::PATH_KINDS;
 pub use rules::Permissions;
 pub use settings::{Decision, PermissionEntry, PermissionRule, PermissionRules, PermissionSettings};

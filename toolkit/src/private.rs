@@ -13,6 +13,7 @@ pub use crate::parameter::{Arg, Literal, ParameterDef, Rule, Shown, Take, arg, o
 pub use crate::plugin::{LinkedPlugin, PluginDef};
 pub use crate::policy::PolicyData;
 pub use crate::prepare::{Ending, Preparation, Preparing};
+pub use crate::registry::LinkedKeys;
 pub use crate::service::{
     AnyService, FactoryDef, LinkedFactory, LinkedMaker, MakerDef, Making, MakingFuture, NeedOf, Products,
     ServiceOf, need_of, products, service_of,

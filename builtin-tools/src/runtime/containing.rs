@@ -7,11 +7,14 @@ use crate::config::{ExecNetwork, ExecSandbox, ExecSandboxMode, ExecSettings};
 use shell_verdict::{Access, Class};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use toolkit::OwnPaths;
-use toolkit_sandbox::{Mode, Sandbox};
+use toolkit::{OwnPaths, harmless_paths, protected_path, protected_paths, sensitive_path, sensitive_paths};
+use toolkit_sandbox::{Mode, Quarantine, Repositories, Sandbox};
 
 /// Directories of which a contained command has its own.
 const TEMPORARY: &[&str] = &["/tmp", "/var/tmp"];
+
+/// The directory of the toolkit's data to which is moved what a command must not leave behind.
+pub(super) const QUARANTINE: &str = "quarantine";
 
 /// More than its usual sandbox, which a person has to be asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -129,7 +132,10 @@ pub(super) fn containing(
     for path in hidden {
         sandbox = sandbox.with_hidden(path);
     }
-    // Sockets of other programs are in it too, which is no matter of what was allowed beside.
+    if within == Mode::WorkspaceWrite {
+        sandbox = sandbox.with_quarantine(quarantine(&roots, &needs, own, is_unasked));
+    }
+    // Files of other programs are in it too, which is no matter of what was allowed beside. Their sockets cannot be connected to.
     if needs.is_temporary && !is_unasked {
         sandbox = sandbox.with_tmp(TEMPORARY[0]);
         if let Some(own) = &needs.named_tmp {
@@ -139,6 +145,34 @@ pub(super) fn containing(
         sandbox = sandbox.with_tmp(tmp);
     }
     Containing { sandbox: Some(sandbox), words: words(settings, &needs, network) }
+}
+
+/// What a command must not leave behind in the directories that it may write to: what has the name of something protected or secret, and
+/// was not named by the question.
+fn quarantine(roots: &[PathBuf], needs: &Needs, own: &OwnPaths, is_unasked: bool) -> Quarantine {
+    // Repositories are looked at by what they would have git run; files of other roots are no part of a workspace.
+    let is_wanted = |pattern: &&str| {
+        !pattern.starts_with('/') && !["head", "commondir", "gitdir", ".git/"].contains(pattern)
+    };
+    let guarded = protected_paths().iter().chain(sensitive_paths());
+    let names = guarded.flat_map(|guarded| guarded.patterns.iter().copied()).filter(is_wanted);
+    let repositories = match (needs.writes_git, is_unasked) {
+        (true, _) => Repositories::Open,
+        (false, true) => Repositories::Protected,
+        (false, false) => Repositories::Watched,
+    };
+    let mut quarantine = Quarantine::new(roots)
+        .with_names(names)
+        .with_exceptions(harmless_paths().iter().copied())
+        .with_tool_directories(guards::SKIPPED.iter().copied())
+        .with_repositories(repositories);
+    for named in needs.named() {
+        quarantine = quarantine.with_named(named);
+    }
+    match own.data.first() {
+        Some(data) => quarantine.with_store(data.join(QUARANTINE)),
+        None => quarantine,
+    }
 }
 
 fn words(settings: &ExecSettings, needs: &Needs, network: bool) -> String {
@@ -179,6 +213,8 @@ struct Needs {
     paths: Vec<(PathBuf, Access)>,
     /// Where git keeps its own, if git writes.
     git: Vec<PathBuf>,
+    /// Whether git writes.
+    writes_git: bool,
 }
 
 impl Needs {
@@ -227,10 +263,11 @@ impl Needs {
             }
         }
         let is_git = |class: Class| class == Class::GitWrite;
-        if judged
+        needs.writes_git = judged
             .verdict
             .each_part()
-            .any(|part| is_git(part.class) || part.reasons.iter().any(|reason| is_git(reason.class)))
+            .any(|part| is_git(part.class) || part.reasons.iter().any(|reason| is_git(reason.class)));
+        if needs.writes_git
             && let Some(repository) = guards::repository(&command.cwd)
         {
             for directory in repository.own.iter().chain([&repository.top]) {
@@ -244,6 +281,21 @@ impl Needs {
             needs.git = repository.own;
         }
         needs
+    }
+
+    /// What it was asked to make: what it names to write to, and what of a guarded name it reads, by that name in the directories that it
+    /// writes to.
+    fn named(&self) -> Vec<PathBuf> {
+        let is_guarded = |path: &Path| protected_path(path).is_some() || sensitive_path(path).is_some();
+        let is_guarded = |path: &Path| is_guarded(path) || is_guarded(&path.join("x"));
+        let (writes, reads): (Vec<_>, Vec<_>) =
+            self.paths.iter().partition(|(_, access)| *access == Access::Write);
+        let moved = reads.iter().chain(&writes).filter(|(path, _)| is_guarded(path));
+        let moved: Vec<_> = moved.filter_map(|(path, _)| path.file_name()).collect();
+        let directories = writes.iter().filter(|(path, _)| path.is_dir());
+        let below = directories.flat_map(|(path, _)| moved.iter().map(move |name| path.join(name)));
+        let written = writes.iter().map(|(path, _)| path.clone()).filter(|path| is_guarded(path));
+        written.chain(below).collect()
     }
 
     /// Whether it was asked to change this, or something in it, or all around it.

@@ -137,7 +137,7 @@ const HIDDEN_OF_SYSTEM: &[&str] = &[
     "/etc/NetworkManager/system-connections",
 ];
 /// Directories of a workspace that are not looked through: what is in them is made by tools.
-const SKIPPED: &[&str] = &["node_modules", "target", ".venv", "venv", "__pycache__"];
+pub(super) const SKIPPED: &[&str] = &["node_modules", "target", ".venv", "venv", "__pycache__"];
 /// How deep a workspace is looked through, and how many entries are looked at.
 const DEEPEST: usize = 5;
 const MOST_ENTRIES: usize = 5_000;

@@ -1,17 +1,17 @@
 //! One command that runs, and who watches that it ends.
 
 use super::clean::clean;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout};
 use toolkit::prelude::*;
 use toolkit::{CancellationToken, Keep, KeptOutput, OutputCount, ShownOutput};
-use toolkit_sandbox::{End, Exit, Guarantee, Job, Stopped};
+use toolkit_sandbox::{End, Exit, Guarantee, Job, Limit, Limits, Stopped};
 
 /// How long processes get between TERM and KILL.
 const GRACE: Duration = Duration::from_secs(2);
@@ -31,6 +31,8 @@ pub(super) struct Running {
     pub(super) started: Instant,
     /// How long it may run; `None` for as long as its session.
     pub(super) timeout: Option<Duration>,
+    /// How much it may use.
+    pub(super) limits: Limits,
     pub(super) job: Job,
     pub(super) output: KeptOutput,
     state: watch::Sender<Option<Ended>>,
@@ -47,6 +49,8 @@ pub(super) struct Told {
     pub(super) bytes: u64,
     pub(super) ended: bool,
     pub(super) gone: bool,
+    /// How many files were moved away.
+    pub(super) quarantined: usize,
 }
 
 /// Why a job was ended.
@@ -58,6 +62,8 @@ pub(super) enum Why {
     Cancelled,
     /// The model, or the end of the session, stopped it.
     Stopped,
+    /// It used more than it may.
+    Exceeded(Limit),
 }
 
 /// The end of the command's own process.
@@ -78,7 +84,24 @@ pub(super) struct Start {
     pub(super) contained: String,
     pub(super) is_harmless: bool,
     pub(super) timeout: Option<Duration>,
+    pub(super) limits: Limits,
     pub(super) output: KeptOutput,
+}
+
+/// The commands of this process that may leave behind what is to be moved away.
+static SWEPT: Mutex<Vec<Weak<Running>>> = Mutex::new(Vec::new());
+
+/// Moves away what commands that still run have made and must not leave behind. Called before a command runs that no sandbox contains,
+/// which may run what is there.
+pub(super) async fn sweep_all() {
+    let running: Vec<Arc<Running>> = {
+        let mut swept = SWEPT.lock().unwrap_or_else(PoisonError::into_inner);
+        swept.retain(|running| running.upgrade().is_some_and(|running| !running.is_gone()));
+        swept.iter().filter_map(Weak::upgrade).collect()
+    };
+    for running in running {
+        running.job.sweep().await;
+    }
 }
 
 impl Running {
@@ -93,6 +116,7 @@ impl Running {
             is_harmless: start.is_harmless,
             started: Instant::now(),
             timeout: start.timeout,
+            limits: start.limits,
             job,
             output: start.output,
             state: watch::Sender::new(None),
@@ -101,6 +125,9 @@ impl Running {
             background: AtomicBool::new(false),
             told: Mutex::default(),
         });
+        if running.job.containment().mode.is_some() {
+            SWEPT.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(&running));
+        }
         let watched = Arc::clone(&running);
         tokio::spawn(async move {
             let ended = watched.until_ended().await;
@@ -117,7 +144,8 @@ impl Running {
         let deadline = self.timeout.map(|timeout| self.started + timeout);
         let why = tokio::select! {
             exit = self.job.exited() => {
-                return Ended { exit, why: None, stopped: None, at: Instant::now() };
+                let why = self.job.progress().exceeded.map(Why::Exceeded);
+                return Ended { exit, why, stopped: None, at: Instant::now() };
             }
             () = sleep_until(deadline.unwrap_or(self.started)), if deadline.is_some() => Why::Timeout,
             () = self.end.cancelled() => {
@@ -258,6 +286,9 @@ pub(super) fn facts(running: &Running, ended: &Ended) -> Map<String, Value> {
     facts.insert("exitCode".to_owned(), ended.exit.code().into());
     facts.insert("signal".to_owned(), ended.exit.signal().into());
     facts.insert("timedOut".to_owned(), (ended.why == Some(Why::Timeout)).into());
+    if let Some(limit) = running.job.progress().exceeded {
+        facts.insert("exceeded".to_owned(), limit.name().into());
+    }
     let millis = u64::try_from(ended.exit.duration.as_millis()).unwrap_or(u64::MAX);
     facts.insert("durationMs".to_owned(), millis.into());
     facts
@@ -273,5 +304,10 @@ pub(super) fn base_facts(running: &Running) -> Map<String, Value> {
         _ => "process-group",
     };
     facts.insert("guarantee".to_owned(), guarantee.into());
+    let moved = running.job.quarantined();
+    if !moved.is_empty() {
+        let moved = moved.iter().map(|moved| json!({ "from": moved.from, "to": moved.to }));
+        facts.insert("quarantined".to_owned(), moved.collect());
+    }
     facts
 }

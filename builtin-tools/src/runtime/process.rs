@@ -133,7 +133,11 @@ async fn state(running: &Running, ended: Option<&Ended>) -> String {
     match ended {
         None => format!("running for {}", duration(running.started.elapsed())),
         Some(ended) if running.is_gone() => {
-            format!("{}, after {}", how(&ended.exit), duration(ended.exit.duration))
+            let exceeded = running.job.progress().exceeded.filter(|_| ended.why.is_none());
+            let exceeded = exceeded.map_or_else(String::new, |limit| {
+                format!("; what it left running was ended: {}", told::exceeded(running, limit))
+            });
+            format!("{}, after {}{exceeded}", how(&ended.exit), duration(ended.exit.duration))
         }
         Some(ended) => {
             let left = running.job.processes().await.len();
@@ -225,7 +229,7 @@ async fn output(
         ),
     };
     let is_cut = cut != PageCut::Nothing;
-    running.set_told(Told { bytes, ended: ended.is_some(), gone: running.is_gone() });
+    running.set_told(Told { bytes, ended: ended.is_some(), gone: running.is_gone(), ..running.told() });
     let output = ToolOutput::text(text).with_title(format!("Output of {}", running.id));
     Ok(with_facts(running, output).with_metadata("truncated", is_cut))
 }
@@ -265,7 +269,16 @@ async fn stop(ctx: &ToolContext, running: &Arc<Running>) -> Result<ToolOutput, T
     if !output.text.is_empty() {
         let _ = write!(text, "\nIts output:\n{}", output.text);
     }
-    running.set_told(Told { bytes: running.job.progress().written, ended: true, gone: running.is_gone() });
+    let moved = running.job.quarantined();
+    running.set_told(Told {
+        bytes: running.job.progress().written,
+        ended: true,
+        gone: running.is_gone(),
+        quarantined: moved.len(),
+    });
+    if let Some(note) = told::quarantined(&moved) {
+        let _ = write!(text, "\n[{note}]");
+    }
     let details =
         json!({ "terminated": stopped.terminated, "killed": stopped.killed, "left": stopped.left.len() });
     let result = ToolOutput::text(text).with_title(format!("Stopped {}", running.id)).with_details(details);

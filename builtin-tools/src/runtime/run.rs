@@ -1,7 +1,7 @@
 //! From a call to its result: what it would run is judged, asked about, run, and told of.
 
 use super::containing::{Containing, More, containing};
-use super::job::{Running, Start, Why};
+use super::job::{Running, Start, Why, sweep_all};
 use super::jobs::{Jobs, Place};
 use super::judged::{Command, Judged, Outcome};
 use super::prepare::{Beside, prepare};
@@ -17,7 +17,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 use toolkit::prelude::*;
 use toolkit::{Progress, ToolErrorKind, Workspace};
-use toolkit_sandbox::{Drained, Output, Process, Size, Stdin};
+use toolkit_sandbox::{Drained, Limits, Output, Process, Size, Stdin};
 
 /// How long is waited for output that is under way when a command's own process has ended.
 const DRAIN: Duration = Duration::from_millis(250);
@@ -78,7 +78,11 @@ pub(super) async fn run(ctx: &ToolContext, call: Call<'_>) -> Result<ToolOutput,
     let (judged, containing) = allowed(ctx, &files, &settings, &command, &beside, &call, &tmp).await?;
     // Kept before it starts: of many calls at once, none is left that finds no place any more.
     let mut place = if call.background { Some(jobs.reserve(settings.max_background)?) } else { None };
-    let running = start(ctx, &command, &judged, containing, &call, timeout, &jobs).await?;
+    if containing.sandbox.is_none() {
+        sweep_all().await;
+    }
+    let limits = super::limits::of(&settings);
+    let running = start(ctx, &command, &judged, containing, &call, timeout, limits, &jobs).await?;
     let guard = EndOnDrop(Arc::clone(&running));
     feed(&running, &call.input);
     let outcome = follow(ctx, &settings, &jobs, &running, &call, &mut place).await;
@@ -157,7 +161,7 @@ async fn allowed(
                 More::Network => "the network".to_owned(),
                 More::Everything => "to run without a sandbox".to_owned(),
             }),
-            is_always: settings.ask == ExecAsk::Always,
+            is_always: settings.asked() == ExecAsk::Always,
         };
         ctx.ask_in_person(question(command, &judged, &around)).await?;
         // Somebody may have taken their time over it.
@@ -168,6 +172,7 @@ async fn allowed(
     ))
 }
 
+#[expect(clippy::too_many_arguments, reason = "each is another part of what is started")]
 async fn start(
     ctx: &ToolContext,
     command: &Command,
@@ -175,6 +180,7 @@ async fn start(
     containing: Containing,
     call: &Call<'_>,
     timeout: Option<Duration>,
+    limits: Limits,
     jobs: &Jobs,
 ) -> Result<Arc<Running>, ToolError> {
     let output = ctx.kept_output().await?;
@@ -192,6 +198,7 @@ async fn start(
         .args(["-c", "--", &*judged.text(command)])
         .envs(variables)
         .current_dir(&command.cwd)
+        .limits(limits.with_output(output.limit()))
         .output(Output::File(file));
     if call.on_terminal {
         built = built.terminal(TERMINAL);
@@ -210,6 +217,7 @@ async fn start(
         contained: containing.words,
         is_harmless: judged.is_proved,
         timeout,
+        limits: limits.with_output(output.limit()),
         output,
     };
     Ok(Running::watch(job, start, ctx.teller()))
@@ -302,6 +310,7 @@ async fn follow(
             }
         }
     }
+    notes.extend(told::quarantined(&running.job.quarantined()));
     notes.extend(told::explained(running, &ended, &output, WaysOut::of(settings, call.more)).await);
     told::ended(running, &ended, output, notes, is_left)
 }

@@ -1,7 +1,7 @@
 //! What this system offers to contain commands, and what that means for how they are configured.
 
-use super::containing::{changes, could_contain};
-use crate::config::{ExecNetwork, ExecSandbox, ExecSecurity, ExecSettings};
+use super::containing::{QUARANTINE, changes, could_contain};
+use crate::config::{ExecNetwork, ExecSandbox, ExecSandboxMode, ExecSecurity, ExecSettings};
 use serde::Serialize;
 use toolkit::prelude::*;
 use toolkit_sandbox::{Feature, probe};
@@ -57,8 +57,72 @@ pub fn strength(ctx: &ToolContext) -> Result<CommandStrength, ToolError> {
         sandbox,
         landlock_abi: found.landlock_abi(),
         features: features.collect(),
-        means: means(&settings, sandbox, found.has(Feature::Supervisor)),
+        means: means(&settings, sandbox, found.has(Feature::Supervisor))
+            .into_iter()
+            .chain(holds(&settings, ctx))
+            .chain(limits(&settings, ctx))
+            .collect(),
     })
+}
+
+/// What a sandbox here holds of sockets and of names that must not be left behind.
+fn holds(settings: &ExecSettings, ctx: &ToolContext) -> Vec<String> {
+    let found = probe();
+    let is_off = !settings.enable_sandbox || settings.sandbox == ExecSandbox::Off;
+    if is_off || !found.has(Feature::Seccomp) {
+        return Vec::new();
+    }
+    let is_brokered =
+        [Feature::UserNamespace, Feature::Mounts, Feature::ProcessIds].iter().all(|part| found.has(*part));
+    let mut holds = vec![
+        if is_brokered {
+            "In the sandbox, a local socket with a path can be connected to only if the same command has made it; with the network let in, only in \
+             the sandbox's own /tmp. Local datagram sockets cannot be made."
+        } else {
+            "In the sandbox, local sockets cannot be made, except for connected pairs."
+        }
+        .to_owned(),
+    ];
+    if settings.sandbox_mode == ExecSandboxMode::WorkspaceWrite {
+        let data = ctx.own_paths().data.first().map(|data| data.join(QUARANTINE));
+        let to =
+            data.map_or_else(|| "a closed directory beside".to_owned(), |data| data.display().to_string());
+        holds.push(format!(
+            "What a command in the sandbox makes under a protected or sensitive name, at whatever depth of the workspace, is moved to {to} when the \
+             command ends, unless the question named it. It is there while the command runs. A repository of git stays if git runs \
+             nothing because of it."
+        ));
+    }
+    holds
+}
+
+/// How much a command may use here, and what holds it to that.
+fn limits(settings: &ExecSettings, ctx: &ToolContext) -> Vec<String> {
+    let (limits, outputs) = (super::limits::of(settings), ctx.output_store());
+    let found = probe();
+    let mut lines = vec![format!(
+        "Of the output of a command, at most {} bytes are kept, and of all outputs together {}; a command that writes more is ended.",
+        outputs.max_bytes(),
+        outputs.max_total_bytes()
+    )];
+    if !found.has(Feature::Supervisor) {
+        lines.push("Processes and memory of commands are not limited: there is no supervisor.".to_owned());
+        return lines;
+    }
+    let processes = limits.processes().map(|count| format!("{count} processes and threads"));
+    let memory = limits.memory().map(|bytes| format!("{} MiB of memory", bytes >> 20));
+    let both: Vec<String> = processes.into_iter().chain(memory).collect();
+    let by = match found.cgroup() {
+        Some(directory) => format!("held by a control group in {}", directory.display()),
+        None => {
+            "looked at four times a second, since no control group (cgroup v2) can be made here".to_owned()
+        }
+    };
+    lines.push(format!(
+        "A command may have {} at once, {by}; one that uses more is ended.",
+        both.join(" and ")
+    ));
+    lines
 }
 
 fn means(settings: &ExecSettings, sandbox: &str, is_supervised: bool) -> Vec<String> {

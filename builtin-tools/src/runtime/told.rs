@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 use toolkit::prelude::*;
 use toolkit::{ShownOutput, ToolErrorKind, escape_line};
-use toolkit_sandbox::{Conflict, Mode, Part, Process, SpawnError};
+use toolkit_sandbox::{Conflict, Limit, Mode, Part, Process, Quarantined, SpawnError};
 
 /// How many processes are named.
 const MOST_NAMED: usize = 10;
@@ -192,10 +192,61 @@ pub(super) fn end(running: &Running, ended: &Ended) -> String {
         Some(Why::Cancelled) => {
             format!("cancelled after {after}{}; {}", stopped(&ended.stopped), how(&ended.exit))
         }
+        Some(Why::Exceeded(limit)) => {
+            format!(
+                "ended after {after}, with all that it started: {}; {}",
+                exceeded(running, limit),
+                how(&ended.exit)
+            )
+        }
         Some(Why::Stopped) => {
             format!("stopped after {after}{}; {}", stopped(&ended.stopped), how(&ended.exit))
         }
     }
+}
+
+/// Which limit a command went beyond, and what to do about it.
+pub(super) fn exceeded(running: &Running, limit: Limit) -> String {
+    let limits = running.limits;
+    match limit {
+        Limit::Output => format!(
+            "it wrote more than the {} bytes of output that are kept. The file holds the beginning; let it write less, or to a file of its own. The \
+             user can set `tools.outputs.maxBytes`",
+            limits.output().unwrap_or_default()
+        ),
+        Limit::Processes => format!(
+            "it had more than {} processes and threads at once. Let it start fewer; the user can set `tools.exec.maxProcesses`",
+            limits.processes().unwrap_or_default()
+        ),
+        _ => format!(
+            "it used more than {} MiB of memory. Let it use less; the user can set `tools.exec.maxMemoryMb`",
+            limits.memory().unwrap_or_default() >> 20
+        ),
+    }
+}
+
+/// What was moved away after a command.
+pub(super) fn quarantined(moved: &[Quarantined]) -> Option<String> {
+    let (first, more) = moved.split_at(moved.len().min(MOST_NAMED));
+    if first.is_empty() {
+        return None;
+    }
+    let mut text = "the command made files that other programs run something for, or that are named like secrets, about which nobody was \
+                    asked. They were moved away: "
+        .to_owned();
+    for (at, moved) in first.iter().enumerate() {
+        let from = escape_line(&moved.from.to_string_lossy()).into_owned();
+        let _ = write!(text, "{}{from}", if at > 0 { "; " } else { "" });
+        let _ = match &moved.to {
+            Some(to) => write!(text, " is now {}", to.display()),
+            None => write!(text, " could not be moved and is STILL THERE; remove it"),
+        };
+    }
+    if !more.is_empty() {
+        let _ = write!(text, "; and {} more, which `moved.txt` beside them names", more.len());
+    }
+    text.push_str(". Tell the user what was moved. If it is wanted, the user can move it back, or allow a command that names it");
+    Some(text)
 }
 
 /// The result of a command that has ended.
@@ -206,7 +257,12 @@ pub(super) fn ended(
     mut notes: Vec<String>,
     is_left: bool,
 ) -> Result<ToolOutput, ToolError> {
-    running.set_told(Told { bytes: running.job.progress().written, ended: true, gone: running.is_gone() });
+    running.set_told(Told {
+        bytes: running.job.progress().written,
+        ended: true,
+        gone: running.is_gone(),
+        quarantined: running.job.quarantined().len(),
+    });
     notes.insert(0, end(running, ended));
     let mut facts = facts(running, ended);
     if is_left {
@@ -221,7 +277,7 @@ pub(super) fn ended(
                 .into_iter()
                 .fold(output, |output, (key, value)| output.with_metadata(key, value)));
         }
-        None | Some(Why::Stopped) => ToolErrorKind::Failed,
+        None | Some(Why::Stopped | Why::Exceeded(_)) => ToolErrorKind::Failed,
         Some(Why::Timeout) => ToolErrorKind::TimedOut,
         Some(Why::Cancelled) => ToolErrorKind::Aborted,
     };
@@ -291,7 +347,7 @@ pub(super) struct WaysOut {
 impl WaysOut {
     /// By the settings, and by what this call had asked for.
     pub(super) fn of(settings: &ExecSettings, had: Option<More>) -> Self {
-        let is_asked = settings.ask != ExecAsk::Off && settings.security != ExecSecurity::Deny;
+        let is_asked = settings.asked() != ExecAsk::Off && settings.security != ExecSecurity::Deny;
         Self {
             network: is_asked && had.is_none(),
             everything: is_asked
@@ -363,7 +419,7 @@ pub(super) async fn in_background(
 ) -> Result<ToolOutput, ToolError> {
     let bytes = running.job.progress().written;
     let output = running.show(ctx).await?;
-    running.set_told(Told { bytes, ended: false, gone: false });
+    running.set_told(Told { bytes, ..Told::default() });
     let mut facts = base_facts(running);
     facts.insert("taskId".to_owned(), running.id.clone().into());
     facts.insert("timedOut".to_owned(), false.into());

@@ -9,8 +9,10 @@ mod contained;
 mod ending;
 mod guarded;
 mod house;
+mod limits;
 mod output;
 mod safe_bins;
+mod quarantine;
 mod without_namespaces;
 
 toolkit::link!(core: builtin_tools);

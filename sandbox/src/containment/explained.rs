@@ -41,6 +41,10 @@ const NO_NETWORK: &[&str] = &[
 const REFUSED: &[&str] = &["connection refused", "econnrefused", "connectionrefused"];
 const NOT_PERMITTED: &[&str] = &["operation not permitted", "eperm"];
 const DENIED: &[&str] = &["permission denied", "eacces"];
+/// What names a socket in the file system.
+const SOCKET: &[&str] = &[".sock", "unix:", "unix socket", "unix domain socket", "dial unix"];
+const SOCKETS: &str = "sockets in the file system can be connected to only if this very command has made them, not those of services such as \
+                       Docker or of other commands";
 const READ_ONLY: &[&str] = &["read-only file system", "erofs"];
 /// What is said of a path that something is mounted on, or of a move from one mount to another.
 const MOUNTED: &[&str] = &[
@@ -97,6 +101,7 @@ impl Containment {
                 },
                 self.network_in_words().to_owned(),
             );
+            say(Part::Sockets, found.socket, SOCKETS.to_owned());
             let denied = found.denied || found.not_permitted;
             say(Part::Files, found.read_only || denied, self.writable_in_words(mode));
             say(Part::Protected, found.mounted || found.protected_path, protected.to_owned());
@@ -156,6 +161,8 @@ struct Found {
     no_network: bool,
     /// A connection, to what is no path that the sandbox covers.
     refused: bool,
+    /// Connecting to a socket in the file system was denied.
+    socket: bool,
     not_permitted: bool,
     denied: bool,
     read_only: bool,
@@ -197,6 +204,7 @@ impl Found {
         self.no_network |= line.says(NO_NETWORK);
         self.not_permitted |= line.says(NOT_PERMITTED);
         self.denied |= line.says(DENIED);
+        self.socket |= line.says(SOCKET) && (line.says(DENIED) || line.says(NOT_PERMITTED));
         self.read_only |= line.says(READ_ONLY);
         self.mounted |= line.says(MOUNTED);
         self.not_implemented |= line.says(&["function not implemented", "enosys"]);
@@ -285,6 +293,10 @@ mod tests {
             ("open(\"/run/user/0/bus\") = -1 ENOENT", &[Part::PrivateTmp]),
             ("dial unix:///var/run/docker.sock: connect: no such file or directory", &[Part::PrivateTmp]),
             ("Cannot connect to the Docker daemon.", &[Part::PrivateTmp]),
+            (
+                "permission denied while trying to connect to unix:///home/ada/.docker/run/docker.sock",
+                &[Part::Sockets, Part::Files, Part::Hidden],
+            ),
             ("curl: (6) Could not resolve host: example.org", &[Part::Network]),
             (
                 "PermissionError: [Errno 1] Operation not permitted",

@@ -15,7 +15,7 @@ use super::thread::Heard;
 use crate::job::PATIENCE;
 use crate::supervisor::child::Failure;
 use crate::wire::{self, Incoming, Reader, Run, Writer, to_host};
-use crate::{Containment, End, Exit, Progress, inside, socket};
+use crate::{Containment, End, Exit, Limit, Progress, Quarantined, inside, socket};
 
 /// What is known of a job.
 #[derive(Debug, Default)]
@@ -24,6 +24,7 @@ pub(crate) struct State {
     pub(crate) failed: Option<Failure>,
     pub(crate) progress: Progress,
     pub(crate) exit: Option<Exit>,
+    pub(crate) quarantined: Vec<Quarantined>,
     /// Its supervisor is gone without having said that all is gone.
     pub(crate) lost: bool,
     /// So is the spawner, which would clean up.
@@ -195,11 +196,13 @@ impl Control {
                 let (newlines, written) = (reader.number()?, reader.number()?);
                 let error = reader.flag()?;
                 let number = reader.signed()?;
-                let (closed, gone) = (reader.flag()?, reader.flag()?);
+                let (closed, exceeded) = (reader.flag()?, Limit::from_number(reader.byte()?));
+                let gone = reader.flag()?;
                 self.state.send_modify(|state| {
                     let exited = state.progress.exited;
                     let write_error = error.then_some(number);
-                    state.progress = Progress { bytes, newlines, written, write_error, closed, exited, gone };
+                    state.progress =
+                        Progress { bytes, newlines, written, write_error, exceeded, closed, exited, gone };
                     if gone {
                         state.finish(self.begun.elapsed());
                     }
@@ -217,6 +220,10 @@ impl Control {
                     state.exit = Some(exit);
                     state.progress.exited = true;
                 });
+            }
+            to_host::QUARANTINED => {
+                let moved = wire::read_quarantined(&mut reader)?;
+                self.state.send_modify(|state| state.quarantined.extend(moved));
             }
             to_host::REPLY => {
                 let id = reader.number()?;

@@ -30,6 +30,15 @@ pub(super) fn drop_bounds() -> Result<(), Failure> {
     Ok(())
 }
 
+/// Gives up all but what the broker needs: to look at the processes of the sandbox, and to ask what their sockets are bound to. What is
+/// left also keeps those processes, which have none, from looking at this one.
+pub(super) fn keep_for_broker() -> Result<(), Failure> {
+    let kept = CapabilitySet::SYS_PTRACE | CapabilitySet::NET_ADMIN;
+    let none = CapabilitySet::empty();
+    set_capabilities(None, CapabilitySets { effective: kept, permitted: kept, inheritable: none })
+        .map_err(|error| Failure::new(Step::Capabilities, error))
+}
+
 /// Gives up all of them for good: also for root, which would get them back from the next program.
 pub(super) fn drop_all() -> Result<(), Failure> {
     let failed = |error| Failure::new(Step::Capabilities, error);

@@ -6,18 +6,27 @@
 
 use std::os::fd::OwnedFd;
 
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{DumpableBehavior, Signal, set_dumpable_behavior, set_parent_process_death_signal};
 
-use super::{capabilities, loopback, mounts, seccomp};
+use super::broker::Broker;
+use super::{Plan, capabilities, landlock, loopback, most, mounts, seccomp};
 use crate::socket;
 use crate::supervisor::child::{Child, Failure, Step, ordered, report};
+use crate::supervisor::spawner::drain;
 use crate::sys;
 use crate::wire::Writer;
 
 /// In the process that was made in these new namespaces (`CLONE_NEW…`): waits to be told what to do, arranges what is mounted, then starts the command, or
 /// becomes it where it is not the first of its process ids.
 pub(crate) fn run(namespaces: i32, errors: OwnedFd, report: OwnedFd) -> ! {
-    let child = wait(namespaces, errors, report);
+    let mut child = wait(namespaces, errors, report);
+    most::prefer_to_kill();
+    if namespaces & libc::CLONE_NEWPID != 0
+        && let Some(count) = child.run.limits.processes
+    {
+        most::limit_processes(count);
+    }
     match prepare(&child) {
         Ok(true) => {}
         Ok(false) => child.run(),
@@ -29,6 +38,7 @@ pub(crate) fn run(namespaces: i32, errors: OwnedFd, report: OwnedFd) -> ! {
     // Giving up what it has no use for any more must not make it look like the command to those within: it stays without a dump, from
     // before there is anyone to look.
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    let brokers = brokers(&mut child);
     // When that comes back the program has begun, or has failed to.
     let command = match sys::borrow(|| child.run()) {
         Ok(pid) => pid.as_raw_nonzero().get(),
@@ -37,10 +47,32 @@ pub(crate) fn run(namespaces: i32, errors: OwnedFd, report: OwnedFd) -> ! {
             sys::leave(127);
         }
     };
-    let socket = child.report;
+    let Child { report: socket, plan, .. } = child;
+    let broker = brokers.and_then(|(place, abstract_names)| {
+        let listener = socket::receive(&place, &mut [0; 1], false).ok()?.descriptors.pop()?;
+        let plan = plan.as_ref()?;
+        Some(Broker::new(listener, plan, abstract_names))
+    });
     // All else would be held open as long as anything runs: that the program has begun is seen by what it closes.
-    sys::close_but(&[&socket]);
-    stay(command, &socket)
+    let kept: Vec<&OwnedFd> = [&socket].into_iter().chain(broker.as_ref().map(Broker::listener)).collect();
+    sys::close_but(&kept);
+    let broker = broker.filter(|_| capabilities::keep_for_broker().is_ok());
+    stay(command, &socket, broker)
+}
+
+/// Prepares this process to connect sockets for the command: where it is handed the calls, and whether it is kept from abstract sockets of
+/// others.
+fn brokers(child: &mut Child) -> Option<(OwnedFd, bool)> {
+    let plan = child.plan.as_ref().filter(|plan| plan.seccomp)?;
+    let (ours, theirs) = socket::packets().ok()?;
+    // The command is kept from them by the same means, in rules below these.
+    let abstract_names = !plan.has_loopback() && is_scoped(plan);
+    child.broker = Some(theirs);
+    Some((ours, abstract_names))
+}
+
+fn is_scoped(plan: &Plan) -> bool {
+    landlock::scope_abstract_sockets(plan.landlock)
 }
 
 /// Until it is told, which may take as long as there is no job for it. It is told with all that it needs; before, it has nothing open
@@ -76,19 +108,47 @@ fn prepare(child: &Child) -> Result<bool, Failure> {
     Ok(plan.has_init())
 }
 
-/// Waits for everything that ends, until nothing is left.
-fn stay(command: i32, socket: &OwnedFd) -> ! {
-    while let Ok(Some(reaped)) = sys::reap(true) {
-        if reaped.pid == command {
-            let message = Writer::new(report::EXIT)
-                .signed(reaped.status)
-                .duration(reaped.user)
-                .duration(reaped.system)
-                .number(reaped.peak)
-                .finish();
-            // The length before it is not needed between packets.
-            let _ = socket::send(socket, &message[4..], &[], true);
+/// Waits for everything that ends, and connects sockets, until nothing is left.
+fn stay(command: i32, socket: &OwnedFd, mut broker: Option<Broker>) -> ! {
+    let Ok(children) = sys::children_ended() else { sys::leave(127) };
+    loop {
+        match sys::reap(false) {
+            Ok(Some(reaped)) if reaped.pid == command => {
+                let message = Writer::new(report::EXIT)
+                    .signed(reaped.status)
+                    .duration(reaped.user)
+                    .duration(reaped.system)
+                    .number(reaped.peak)
+                    .finish();
+                // The length before it is not needed between packets.
+                let _ = socket::send(socket, &message[4..], &[], true);
+            }
+            Ok(Some(reaped)) => {
+                if let Some(broker) = &mut broker {
+                    broker.ended(reaped.pid, reaped.status);
+                }
+            }
+            Ok(None) => wait_for_more(&children, &mut broker),
+            Err(_) => sys::leave(0),
         }
     }
-    sys::leave(0)
+}
+
+/// Waits until a child has ended or a socket is to be connected, which is done here.
+fn wait_for_more(children: &OwnedFd, broker: &mut Option<Broker>) {
+    let listener = broker.as_ref().map_or(children, Broker::listener);
+    let mut watched = [PollFd::new(children, PollFlags::IN), PollFd::new(listener, PollFlags::IN)];
+    let _ = poll(&mut watched, None);
+    let [ended, called] = watched.map(|fd| fd.revents());
+    if ended.contains(PollFlags::IN) {
+        drain(children);
+    }
+    if called.contains(PollFlags::IN) {
+        if let Some(broker) = broker {
+            broker.serve();
+        }
+    } else if !called.is_empty() {
+        // No process is left that could call.
+        *broker = None;
+    }
 }

@@ -27,6 +27,18 @@ fn abi(version: u32) -> ABI {
     }
 }
 
+/// Keeps this process from the abstract sockets of others than those that it starts. Returns true if it is kept from them.
+pub(super) fn scope_abstract_sockets(version: u32) -> bool {
+    let restrict = || {
+        Ruleset::default()
+            .set_compatibility(CompatLevel::HardRequirement)
+            .scope(Scope::AbstractUnixSocket)?
+            .create()?
+            .restrict_self()
+    };
+    version >= 6 && restrict().is_ok()
+}
+
 /// What the process may do with files, the network and other processes from now on.
 pub(super) fn restrict(plan: &Plan) -> Result<(), Failure> {
     let abi = abi(plan.landlock);

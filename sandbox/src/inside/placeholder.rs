@@ -34,7 +34,7 @@ fn first_missing(path: &Path) -> Option<PathBuf> {
     None
 }
 
-fn is_placeholder(stat: &rustix::fs::Stat) -> bool {
+pub(crate) fn is_placeholder(stat: &rustix::fs::Stat) -> bool {
     FileType::from_raw_mode(stat.st_mode) == FileType::Directory
         && Mode::from_raw_mode(stat.st_mode) & Mode::from_bits_retain(0o7777) == MODE
 }

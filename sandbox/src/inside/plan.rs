@@ -326,12 +326,13 @@ fn parts(sandbox: &Sandbox, plan: &Plan, offered: &Offered<'_>, containment: &mu
     let files = mounts || offered.landlock() >= 3;
     let network = mounts && offered.has(Feature::Network) || seccomp;
     let processes = mounts && offered.has(Feature::ProcessIds);
-    let each: [(Part, bool, bool, &dyn Fn() -> String); 7] = [
+    let each: [(Part, bool, bool, &dyn Fn() -> String); 8] = [
         (Part::Files, sandbox.mode != Mode::Full, files, &no_files),
         (Part::Protected, protects, mounts, &no_mounts),
         (Part::Hidden, !sandbox.hidden.is_empty(), mounts, &no_mounts),
         (Part::PrivateTmp, sandbox.private_tmp, mounts, &no_mounts),
         (Part::Network, !sandbox.network, network, &no_network),
+        (Part::Sockets, true, seccomp, &no_seccomp),
         (Part::Processes, true, processes, &no_processes),
         (Part::SystemCalls, true, seccomp, &no_seccomp),
     ];

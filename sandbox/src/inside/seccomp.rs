@@ -3,12 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
+use std::os::fd::OwnedFd;
+
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
-    TargetArch, apply_filter, sock_filter,
+    TargetArch, sock_filter,
 };
 
 use crate::supervisor::child::{Failure, Step};
+use crate::sys;
 
 /// `open_tree` that changes attributes as well. Newer than what `libc` lists, and of the same number on every processor, as are those below.
 const OPEN_TREE_ATTR: i64 = 467;
@@ -180,6 +183,26 @@ const SOCK_DCCP: u64 = 6;
 /// The kind of a socket, without what is said beside it.
 const KIND: u64 = 0xf;
 
+/// Which local sockets a command can make.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Local {
+    /// All but datagram sockets; where one is connected to, the broker decides.
+    Brokered,
+    /// Pairs alone.
+    Pairs,
+}
+
+/// Local datagram sockets send to an address without connecting to it. Raw ones are the same to the kernel.
+fn datagrams() -> Made<Vec<SeccompRule>> {
+    let each = [libc::SOCK_DGRAM, libc::SOCK_RAW].map(|kind| {
+        SeccompRule::new(vec![
+            condition(0, SeccompCmpOp::Eq, u64::from(libc::AF_UNIX.cast_unsigned()))?,
+            condition(1, SeccompCmpOp::MaskedEq(KIND), u64::from(kind.cast_unsigned()))?,
+        ])
+    });
+    each.into_iter().collect()
+}
+
 /// Which sockets are refused: with a network, that of the machine or one of its own, all but IP, local ones, and questions after routes and
 /// addresses. What else a kernel has gives access to hardware or to its own tables, or is loaded because it is asked for.
 fn sockets(network: bool) -> Made<Vec<SeccompRule>> {
@@ -212,7 +235,7 @@ fn sockets(network: bool) -> Made<Vec<SeccompRule>> {
     Ok(rules)
 }
 
-fn program(network: bool) -> Made<BpfProgram> {
+fn program(network: bool, local: Local) -> Made<BpfProgram> {
     let architecture: TargetArch = std::env::consts::ARCH.try_into()?;
     let mut refused = set_id()?;
     refused.extend(REFUSED.iter().map(|&call| (call, Vec::new())));
@@ -232,24 +255,31 @@ fn program(network: bool) -> Made<BpfProgram> {
     let cloning: Made<_> =
         namespaces.iter().map(|flag| SeccompRule::new(vec![bits(0, flag.cast_unsigned())?])).collect();
     refused.insert(libc::SYS_clone, cloning?);
-    refused.insert(libc::SYS_socket, sockets(network)?);
-    refused.insert(libc::SYS_socketpair, sockets(false)?);
+    let mut single = sockets(network)?;
+    match local {
+        Local::Brokered => single.extend(datagrams()?),
+        Local::Pairs => single.push(rule(0, SeccompCmpOp::Eq, u64::from(libc::AF_UNIX.cast_unsigned()))?),
+    }
+    let mut pairs = sockets(false)?;
+    pairs.extend(datagrams()?);
+    refused.insert(libc::SYS_socket, single);
+    refused.insert(libc::SYS_socketpair, pairs);
     // The limits of other processes, which one without process ids of its own could end by them.
     let others = condition(0, SeccompCmpOp::Ne, 0)?;
     let sets = SeccompCondition::new(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?;
     refused.insert(libc::SYS_prlimit64, vec![SeccompRule::new(vec![others, sets])?]);
     let refuse = SeccompAction::Errno(libc::EPERM.cast_unsigned());
-    let mut program = absent();
+    let mut program = absent(local);
     let refused: BpfProgram =
         SeccompFilter::new(refused, SeccompAction::Allow, refuse, architecture)?.try_into()?;
     program.extend(refused);
     Ok(program)
 }
 
-/// What stands before the rules, in the same program since each costs as much to put in place as it is long, and more: calls that say
-/// that the kernel doesn't have them, and on x86-64 all with one more bit set, which gives every call a second number that the rules
-/// don't have. Programs for another processor go on to the rules, which kill them.
-fn absent() -> BpfProgram {
+/// What stands before the rules, in the same program since each costs as much to put in place as it is long, and more: `connect`, which is
+/// handed to the broker; calls that say that the kernel doesn't have them, and on x86-64 all with one more bit set, which gives every
+/// call a second number that the rules don't have. Programs for another processor go on to the rules, which kill them.
+fn absent(local: Local) -> BpfProgram {
     const LOAD: u16 = 0x20;
     const IF_EQUAL: u16 = 0x15;
     const IF_AT_LEAST: u16 = 0x35;
@@ -265,12 +295,20 @@ fn absent() -> BpfProgram {
         wanted.push((IF_AT_LEAST, 0x4000_0000));
     }
     let tests = u8::try_from(wanted.len()).expect("there are a few");
+    let mut brokered = Vec::new();
+    if local == Local::Brokered {
+        let connect = u32::try_from(libc::SYS_connect).expect("numbers of calls are small");
+        brokered.push(instruction(IF_EQUAL, 0, 1, connect));
+        brokered.push(instruction(RETURN, 0, 0, libc::SECCOMP_RET_USER_NOTIF));
+    }
+    let before = u8::try_from(brokered.len()).expect("there are two");
     let mut program = vec![
         instruction(LOAD, 0, 0, ARCHITECTURE),
         // To what is behind the last of these instructions.
-        instruction(IF_EQUAL, 0, tests + 3, AUDIT_ARCHITECTURE),
+        instruction(IF_EQUAL, 0, before + tests + 3, AUDIT_ARCHITECTURE),
         instruction(LOAD, 0, 0, NUMBER),
     ];
+    program.extend(brokered);
     // From each test to the last instruction.
     let jumps = (1..=tests).rev();
     program.extend(wanted.into_iter().zip(jumps).map(|((code, k), jump)| instruction(code, jump, 0, k)));
@@ -293,17 +331,31 @@ const AUDIT_ARCHITECTURE: u32 = 0;
 /// Makes what [`restrict`] puts in place, ahead of the time when somebody waits for it.
 pub(crate) fn prepare() {
     for network in [false, true] {
-        let _ = prepared(network);
+        let _ = prepared(network, Local::Brokered);
     }
 }
 
-fn prepared(network: bool) -> &'static Result<BpfProgram, String> {
-    static PROGRAMS: [OnceLock<Result<BpfProgram, String>>; 2] = [OnceLock::new(), OnceLock::new()];
-    PROGRAMS[usize::from(network)].get_or_init(|| program(network).map_err(|error| error.to_string()))
+fn prepared(network: bool, local: Local) -> &'static Result<BpfProgram, String> {
+    static PROGRAMS: [OnceLock<Result<BpfProgram, String>>; 4] = [const { OnceLock::new() }; 4];
+    let at = usize::from(network) * 2 + usize::from(local == Local::Pairs);
+    PROGRAMS[at].get_or_init(|| program(network, local).map_err(|error| error.to_string()))
 }
 
-/// Refuses them from now on. There must be no way to new privileges any more, or there must be those of an administrator.
-pub(crate) fn restrict(network: bool) -> Result<(), Failure> {
-    let program = prepared(network).as_ref().map_err(|error| Failure::said(Step::Seccomp, error.as_str()))?;
-    apply_filter(program).map_err(|error| Failure::said(Step::Seccomp, error.to_string()))
+/// Refuses them from now on, and gives up the way to new privileges.
+///
+/// With [`Local::Brokered`], returns where the broker answers. A sandbox around this one may have such a place already, of which a
+/// process has one at most; then there are only pairs, and nothing to answer.
+pub(crate) fn restrict(network: bool, local: Local) -> Result<Option<OwnedFd>, Failure> {
+    rustix::thread::set_no_new_privs(true).map_err(|error| Failure::new(Step::Seccomp, error))?;
+    let install = |local: Local| {
+        let program = prepared(network, local)
+            .as_ref()
+            .map_err(|error| Failure::said(Step::Seccomp, error.as_str()))?;
+        sys::install_filter(program, local == Local::Brokered)
+            .map_err(|error| Failure::io(Step::Seccomp, &error))
+    };
+    match (install(local), local) {
+        (Err(_), Local::Brokered) => install(Local::Pairs),
+        (result, _) => result,
+    }
 }

@@ -145,6 +145,8 @@ pub(crate) struct Child {
     pub(crate) errors: OwnedFd,
     pub(crate) report: OwnedFd,
     pub(crate) plan: Option<Plan>,
+    /// Where the broker of the sandbox is handed the place at which it answers.
+    pub(crate) broker: Option<OwnedFd>,
 }
 
 impl Child {
@@ -167,6 +169,7 @@ impl Child {
             errors,
             report,
             plan,
+            broker: None,
         })
     }
 
@@ -199,8 +202,12 @@ impl Child {
         rustix::process::chdir(directory)
             .map_err(|error| Failure::new(Step::Directory, error).at(directory))?;
         let _ = socket::send(&self.report, &[report::HERE], &[], true);
-        if let Some(plan) = &self.plan {
-            plan.restrict()?;
+        if let Some(plan) = &self.plan
+            && let Some(listener) = plan.restrict(self.broker.is_some())?
+            && let Some(broker) = &self.broker
+        {
+            socket::send(broker, &[0], &[listener.as_fd()], true)
+                .map_err(|error| Failure::new(Step::Seccomp, error))?;
         }
         Err(self.execute())
     }

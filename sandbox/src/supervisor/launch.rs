@@ -9,13 +9,15 @@ use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
 use rustix::process::{Pid, Signal};
 use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer};
 
+use super::cgroup::Cgroup;
 use super::child::{Child, Failure, Step, report};
+use super::quarantine::Sweeper;
 use super::ready::Ready;
 use super::tree::{self, Identity};
-use crate::inside::Plan;
+use crate::inside::{Plan, most};
 use crate::sys::{self, Forked};
 use crate::wire::{OutputKind, Run};
-use crate::{Containment, socket};
+use crate::{Containment, Limits, Mode, Repositories, socket};
 
 /// The size that a pipe for output is given, where the user has not used up what all of them may have. A larger one does not stay near
 /// the processor, so writing to it and reading from it take longer.
@@ -36,6 +38,9 @@ pub(super) struct Launched {
     pub(super) started: Instant,
     pub(super) containment: Containment,
     pub(super) plan: Option<Plan>,
+    pub(super) limits: Limits,
+    pub(super) cgroup: Option<Cgroup>,
+    pub(super) sweeper: Option<Sweeper>,
 }
 
 fn failed(error: Errno) -> Failure {
@@ -82,7 +87,7 @@ impl Streams {
 
 /// Starts the command; in `ready`, if that serves. `None` where there is nobody to tell what failed.
 pub(super) fn launch(
-    run: Run,
+    mut run: Run,
     given: Vec<OwnedFd>,
     ready: Option<Ready>,
     socket: &OwnedFd,
@@ -90,6 +95,9 @@ pub(super) fn launch(
 ) -> Result<Launched, Option<Failure>> {
     let Streams { stdin, stdout, stderr, output, file } = Streams::make(&run, given)?;
     let identity = tree::links(stdout.iter().chain(&stderr));
+    let sweeper = sweeper(&mut run);
+    let limits = run.limits;
+    let cgroup = run.cgroup.as_deref().and_then(|within| Cgroup::make(within, limits).ok());
     let (plan, containment) = match &run.sandbox {
         Some(sandbox) => {
             let (plan, containment) = Plan::make(sandbox, &run)?;
@@ -100,6 +108,9 @@ pub(super) fn launch(
     let (Begun { pid, reports, errors }, plan) = match plan {
         Some(plan) if plan.namespaces() != 0 => {
             let ready = Ready::or_make(ready, plan.namespaces())?;
+            if let Some(cgroup) = &cgroup {
+                let _ = cgroup.add(ready.pid);
+            }
             let begun = ready.begin(&run, &plan, &[&stdin, &stdout, &stderr]);
             // That the output is closed is seen only when this process has it open no more.
             drop((stdin, stdout, stderr));
@@ -113,7 +124,7 @@ pub(super) fn launch(
             if let Some(ready) = ready {
                 ready.end();
             }
-            fork(run, plan, [stdin, stdout, stderr])?
+            fork(run, plan, [stdin, stdout, stderr], cgroup.as_ref())?
         }
     };
     let first = pid.as_raw_nonzero().get();
@@ -144,7 +155,22 @@ pub(super) fn launch(
         started,
         containment,
         plan,
+        limits,
+        cgroup,
+        sweeper,
     })
+}
+
+/// Looks at what is there before the command, where something that it makes is to be moved away afterwards.
+fn sweeper(run: &mut Run) -> Option<Sweeper> {
+    let sandbox = run.sandbox.as_mut().filter(|sandbox| sandbox.mode == Mode::WorkspaceWrite)?;
+    let quarantine = sandbox.quarantine.take()?;
+    let protects = quarantine.repositories == Repositories::Protected;
+    let (sweeper, repositories) = Sweeper::new(quarantine);
+    if protects {
+        sandbox.protected.extend(repositories);
+    }
+    Some(sweeper)
 }
 
 /// What is on the way to the program.
@@ -159,13 +185,20 @@ fn fork(
     run: Run,
     plan: Option<Plan>,
     streams: [Option<OwnedFd>; 3],
+    cgroup: Option<&Cgroup>,
 ) -> Result<(Begun, Option<Plan>), Failure> {
     let (reports, report_end) = socket::packets().map_err(failed)?;
     rustix::net::sockopt::set_socket_passcred(&reports, true).map_err(failed)?;
     let (errors, errors_end) = pipe_with(PipeFlags::CLOEXEC).map_err(failed)?;
     let child = Child::new(run, plan, streams, errors_end, report_end)?;
     let pid = match sys::fork().map_err(|error| Failure::io(Step::Fork, &error))? {
-        Forked::Child => child.run(),
+        Forked::Child => {
+            if let Some(cgroup) = cgroup {
+                let _ = cgroup.add(rustix::process::getpid());
+            }
+            most::prefer_to_kill();
+            child.run()
+        }
         Forked::Parent(pid) => pid,
     };
     // All else of it is dropped: that the program has begun, and later that the output is closed, is seen only when this process has

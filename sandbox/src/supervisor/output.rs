@@ -26,14 +26,18 @@ pub(crate) struct Pump {
     pub(crate) newlines: u64,
     pub(crate) written: u64,
     pub(crate) error: Option<i32>,
+    /// How much is written at most.
+    limit: u64,
+    /// Whether there was more than that.
+    pub(crate) is_over: bool,
     reserve: u64,
     /// When the disk is looked at next.
     look_at: u64,
 }
 
 impl Pump {
-    /// The source must not block.
-    pub(crate) fn new(source: OwnedFd, file: Option<OwnedFd>) -> Self {
+    /// The source must not block. The file gets at most `limit` bytes.
+    pub(crate) fn new(source: OwnedFd, file: Option<OwnedFd>, limit: Option<u64>) -> Self {
         Self {
             source: Some(source),
             file,
@@ -42,6 +46,8 @@ impl Pump {
             newlines: 0,
             written: 0,
             error: None,
+            limit: limit.unwrap_or(u64::MAX),
+            is_over: false,
             reserve: RESERVE,
             look_at: STEP,
         }
@@ -96,8 +102,13 @@ impl Pump {
                 if self.error.is_none()
                     && let Some(file) = &self.file
                 {
-                    let (written, error) = write_all(file, chunk);
+                    let room = usize::try_from(self.limit.saturating_sub(self.written)).unwrap_or(usize::MAX);
+                    self.is_over = chunk.len() > room;
+                    let (written, mut error) = write_all(file, &chunk[..chunk.len().min(room)]);
                     self.written += written;
+                    if self.is_over {
+                        error = error.or(Some(Errno::FBIG));
+                    }
                     let short = || is_short(file, self.reserve).then_some(Errno::NOSPC);
                     let looks = self.written >= self.look_at;
                     if looks {
@@ -154,12 +165,30 @@ mod tests {
             let source = tempfile::tempfile().unwrap();
             source.set_len(STEP + (CHUNK as u64) * 4).unwrap();
             let file = tempfile::tempfile().unwrap();
-            let mut pump = Pump::new(source.into(), Some(file.into()));
+            let mut pump = Pump::new(source.into(), Some(file.into()), None);
             pump.reserve = reserve;
             while pump.read() {}
             assert_eq!(pump.error == Some(Errno::NOSPC.raw_os_error()), is_cut);
             assert_eq!(pump.bytes, STEP + (CHUNK as u64) * 4);
             assert_eq!(pump.written, if is_cut { STEP } else { pump.bytes });
+        }
+    }
+
+    #[test]
+    fn an_output_is_cut_where_it_goes_beyond_its_limit() {
+        for (length, limit, is_over) in
+            [(10, 10, false), (11, 10, true), (CHUNK * 2 + 5, CHUNK + 3, true), (1, 0, true)]
+        {
+            let source = tempfile::tempfile().unwrap();
+            source.set_len(length as u64).unwrap();
+            let file = tempfile::tempfile().unwrap();
+            let written = file.try_clone().unwrap();
+            let mut pump = Pump::new(source.into(), Some(file.into()), Some(limit as u64));
+            while pump.read() {}
+            let kept = written.metadata().unwrap().len();
+            assert_eq!((pump.bytes, pump.is_over), (length as u64, is_over), "{length} {limit}");
+            assert_eq!((pump.written, kept), (length.min(limit) as u64, length.min(limit) as u64));
+            assert_eq!(pump.error, is_over.then_some(Errno::FBIG.raw_os_error()));
         }
     }
 }

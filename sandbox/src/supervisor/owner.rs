@@ -11,15 +11,18 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::getpid;
 
+use super::cgroup::Cgroup;
 use super::child::report;
 use super::ending::Ending;
 use super::output::Pump;
+use super::quarantine::Sweeper;
 use super::spawner::{drain, timeout};
 use super::tree::{self, Identity};
+use super::usage::Usage;
 use crate::inside::Plan;
-use crate::socket;
 use crate::sys::{self, Reaped};
 use crate::wire::{self, Incoming, Reader, Writer, to_host, to_supervisor};
+use crate::{Limit, socket};
 use waits::Wait;
 
 pub(super) use begin::{run, wait};
@@ -51,6 +54,12 @@ struct Owner {
     waits: Vec<Wait>,
     told: (Instant, u64, bool),
     plan: Option<Plan>,
+    /// The limit that the job went beyond.
+    exceeded: Option<Limit>,
+    usage: Option<Usage>,
+    cgroup: Option<Cgroup>,
+    /// What the job must not leave behind. `None` where there is nothing, and once nobody is left who could make it.
+    sweeper: Option<Sweeper>,
 }
 
 impl Owner {
@@ -115,12 +124,39 @@ impl Owner {
             (self.told.0 + BEAT).saturating_duration_since(now)
         };
         // Poll counts in milliseconds; rounding down would spin.
-        let least = waits.chain([ending, telling]).min().unwrap_or(Duration::MAX);
+        let usage = self.usage.as_ref().filter(|_| !self.empty).map_or(Duration::MAX, Usage::wait);
+        let least = waits.chain([ending, telling, usage]).min().unwrap_or(Duration::MAX);
         if least == Duration::MAX { least } else { least + Duration::from_micros(500) }
+    }
+
+    /// Ends the job where it has gone beyond one of its limits.
+    fn look_at_limits(&mut self) {
+        if self.exceeded.is_some() || self.empty {
+            return;
+        }
+        let is_over = self.pump.as_ref().is_some_and(|pump| pump.is_over);
+        let is_due = self.usage.as_ref().is_some_and(|usage| usage.wait().is_zero());
+        let by_use = || self.usage.as_mut().filter(|_| is_due).and_then(|usage| usage.look(self.init));
+        let by_group = || self.cgroup.as_ref().filter(|_| is_due).and_then(Cgroup::exceeded);
+        self.exceeded = is_over.then_some(Limit::Output).or_else(by_group).or_else(by_use);
+        if self.exceeded.is_some() {
+            self.progress(false);
+            self.end_within(Duration::ZERO);
+        }
+    }
+
+    /// Moves away what the job must not leave behind.
+    fn sweep(&mut self) {
+        let Some(sweeper) = &mut self.sweeper else { return };
+        let moved = sweeper.sweep();
+        if !moved.is_empty() {
+            self.say(wire::quarantined(Writer::new(to_host::QUARANTINED), &moved));
+        }
     }
 
     /// What is due by the clock, or because something else has happened.
     fn turn(&mut self) {
+        self.look_at_limits();
         if let Some(ending) = &mut self.ending
             && !self.empty
             && let Some(left) = ending.turn()
@@ -216,8 +252,20 @@ impl Owner {
         if let Some(pump) = &mut self.pump {
             pump.turn();
         }
+        // One that the kernel has killed for its memory is not told of later.
+        if self.exceeded.is_none() {
+            self.exceeded = self.cgroup.as_ref().and_then(Cgroup::exceeded);
+        }
         self.progress(false);
         let duration = self.started.elapsed();
+        // Who hears of the end may run what is there by then.
+        if self.sweeper.is_some() {
+            let is_alone = self.processes().is_empty();
+            self.sweep();
+            if is_alone {
+                self.sweeper = None;
+            }
+        }
         self.say(
             Writer::new(to_host::EXITED)
                 .signed(reaped.status)
@@ -274,6 +322,10 @@ impl Owner {
                 let deadline = now + reader.duration()?.min(Duration::from_secs(1 << 30));
                 self.waits.push(Wait::new(id, deadline));
             }
+            to_supervisor::SWEEP => {
+                self.sweep();
+                self.say(Writer::new(to_host::REPLY).number(id));
+            }
             to_supervisor::STOP => self.stop(id, reader.duration()?.min(Duration::from_secs(1 << 30))),
             to_supervisor::INTERRUPT => {
                 let number = reader.signed()?;
@@ -288,11 +340,16 @@ impl Owner {
         Some(())
     }
 
-    fn stop(&mut self, id: u64, grace: Duration) {
+    /// Ends the job's processes, at the latest after this time.
+    fn end_within(&mut self, grace: Duration) {
         match &mut self.ending {
             None => self.ending = Some(Ending::begin(self.init, grace)),
             Some(ending) => ending.deadline = ending.deadline.min(Instant::now() + grace),
         }
+    }
+
+    fn stop(&mut self, id: u64, grace: Duration) {
+        self.end_within(grace);
         if let Some(ending) = &mut self.ending {
             ending.waiting.push(id);
         }
@@ -302,11 +359,7 @@ impl Owner {
     fn abandon(&mut self) {
         self.alone = true;
         self.host = None;
-        let now = Instant::now();
-        match &mut self.ending {
-            None => self.ending = Some(Ending::begin(self.init, Duration::ZERO)),
-            Some(ending) => ending.deadline = ending.deadline.min(now),
-        }
+        self.end_within(Duration::ZERO);
         if let Some(ending) = &mut self.ending {
             ending.at_once = true;
         }

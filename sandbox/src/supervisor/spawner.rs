@@ -301,7 +301,7 @@ pub(super) fn timeout(wait: Duration) -> Option<Timespec> {
 }
 
 /// Takes what a descriptor for signals has to say: only that there was something matters.
-pub(super) fn drain(signals: &OwnedFd) {
+pub(crate) fn drain(signals: &OwnedFd) {
     let mut buffer = [0_u8; 1024];
     while rustix::io::read(signals, &mut buffer).is_ok_and(|length| length > 0) {}
 }

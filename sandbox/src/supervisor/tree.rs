@@ -190,3 +190,31 @@ pub(crate) fn everyone() -> impl Iterator<Item = i32> {
 pub(crate) fn group(group: i32) -> Vec<i32> {
     numbers("/proc").filter(|&pid| stat(pid).is_some_and(|stat| stat.group == group)).collect()
 }
+
+/// How many threads a process has; 0 where it is gone.
+pub(crate) fn threads(pid: i32) -> u64 {
+    std::fs::read_dir(format!("/proc/{pid}/task")).map_or(0, |threads| threads.count() as u64)
+}
+
+/// The memory of a process that is no file's, in bytes, without looking at what it shares with others.
+pub(crate) fn private_memory(pid: i32) -> u64 {
+    let read = || {
+        let text = std::fs::read_to_string(format!("/proc/{pid}/statm")).ok()?;
+        let mut pages = text.split_ascii_whitespace().skip(1).map(|pages| pages.parse::<u64>().ok());
+        let (resident, of_files) = (pages.next()??, pages.next()??);
+        Some(resident.saturating_sub(of_files) * rustix::param::page_size() as u64)
+    };
+    read().unwrap_or(0)
+}
+
+/// The same with its share alone of what it has in common with others. It takes longer.
+pub(crate) fn exact_memory(pid: i32) -> u64 {
+    let Ok(text) = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")) else {
+        return private_memory(pid);
+    };
+    let field = |name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+        line.split_ascii_whitespace().next()?.parse::<u64>().ok()
+    };
+    field("Pss_Anon:").or_else(|| field("Pss:")).map_or(0, |kibibytes| kibibytes * 1024)
+}

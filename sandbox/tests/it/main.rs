@@ -5,6 +5,8 @@ mod death;
 mod group;
 mod hang;
 mod jobs;
+mod limits;
+mod quarantine;
 mod ready;
 mod sandbox;
 mod signals;

@@ -27,7 +27,10 @@ struct Yard {
     /// Of the same port.
     datagrams: std::net::UdpSocket,
     abstract_name: String,
-    _local: std::os::unix::net::UnixListener,
+    /// In `/tmp`, outside and in the workspace.
+    local: [std::os::unix::net::UnixListener; 3],
+    _packets: std::os::fd::OwnedFd,
+    local_datagrams: std::os::unix::net::UnixDatagram,
     _abstract: std::os::unix::net::UnixListener,
 }
 
@@ -58,7 +61,15 @@ impl Yard {
             std::fs::write(path, text).unwrap();
         }
         let (listener, datagrams) = network::listening();
-        let local = std::os::unix::net::UnixListener::bind(place.path().join("socket")).unwrap();
+        let local = [place.path().join("socket"), outside.join("host.sock"), workspace.join("host.sock")];
+        let local = local.map(|path| std::os::unix::net::UnixListener::bind(path).unwrap());
+        for listener in &local {
+            listener.set_nonblocking(true).unwrap();
+        }
+        let packets = network::packets(&workspace.join("packets.sock"));
+        let local_datagrams =
+            std::os::unix::net::UnixDatagram::bind(workspace.join("datagrams.sock")).unwrap();
+        local_datagrams.set_nonblocking(true).unwrap();
         let abstract_name = place.marker.clone();
         let address = std::os::unix::net::SocketAddr::from_abstract_name(&abstract_name).unwrap();
         let named = std::os::unix::net::UnixListener::bind_addr(&address).unwrap();
@@ -69,7 +80,9 @@ impl Yard {
             listener,
             datagrams,
             abstract_name,
-            _local: local,
+            local,
+            _packets: packets,
+            local_datagrams,
             _abstract: named,
         }
     }
@@ -198,6 +211,8 @@ async fn everything_holds() {
     network::each_has_a_loopback_of_its_own(&yard, yard.sandbox(Mode::WorkspaceWrite), "Connection refused")
         .await;
     network::it_can_be_let_in(&yard).await;
+    network::local_sockets_with_the_network(&yard).await;
+    network::nothing_came_locally(&yard);
     yard.place.nothing_left();
 }
 
@@ -455,7 +470,7 @@ async fn without_namespaces() {
             wrong.push(format!("{script}: {:?} {}", exit.end, yard.place.text()));
         }
         let containment = job.containment();
-        assert_eq!(containment.held, [Part::Files, Part::Network, Part::SystemCalls]);
+        assert_eq!(containment.held, [Part::Files, Part::Network, Part::Sockets, Part::SystemCalls]);
         let missing: Vec<_> = containment.missing.iter().map(|(part, _)| *part).collect();
         assert_eq!(missing, [Part::Protected, Part::Hidden, Part::PrivateTmp, Part::Processes]);
         assert!(containment.missing.iter().all(|(_, why)| !why.is_empty()), "{containment:?}");

@@ -2,7 +2,7 @@
 
 use crate::arg::{SchemaFn, ToolArg};
 use crate::arguments::check_document;
-use crate::config::core::{LoopGuardSettings, McpServerSettings, ToolAgentSettings};
+use crate::config::core::{LoopGuardSettings, McpServerSettings, McpUnavailable, ToolAgentSettings};
 use crate::config::error::{ConfigError, ConfigProblem};
 use crate::config::load::load;
 use crate::config::narrow::IgnoredKey;
@@ -11,14 +11,16 @@ use crate::config::origin::ConfigOrigins;
 use crate::config::pointer::{dotted, join};
 use crate::config::schema::{Schemas, schemas};
 use crate::config::secret::hide;
-use crate::config::section::ConfigSection;
-use crate::config::settle::own_keys;
+use crate::config::section::{ConfigGate, ConfigSection};
+use crate::config::server_names::ServerNames;
+use crate::config::settle::{Unavailable, own_keys};
 use crate::config::trust::TrustedFile;
 use crate::diagnostic::{Diagnostic, Level};
 use crate::discovery::DiscoverySettings;
 use crate::escape::escape_rest;
 use crate::guard::guard;
 use crate::name::nearest;
+use crate::output_store::OutputStoreSettings;
 use crate::permission::PermissionSettings;
 use crate::policy::PolicySettings;
 use crate::redact::Redactor;
@@ -65,6 +67,8 @@ pub(crate) struct Inner {
     /// Where what the user trusts is remembered.
     pub(crate) data_dir: Option<PathBuf>,
     pub(crate) secrets: Vec<String>,
+    /// What cannot be used, since something that it names is not there.
+    pub(crate) unavailable: Unavailable,
     pub(crate) notes: Vec<String>,
     pub(crate) schemas: Option<Arc<Schemas>>,
     /// The directory of the user's own file.
@@ -125,8 +129,8 @@ impl Configuration {
     ///
     /// # Errors
     ///
-    /// Everything that is wrong, at once: what cannot be read or parsed, wrong keys and values, secrets that are not
-    /// there. A file that is not trusted has to be right too: what it forbids must not be lost.
+    /// Everything that is wrong, at once: what cannot be read or parsed, wrong keys and values. A secret that is not there is no
+    /// error: what names it is unavailable, and [`section`](Self::section) and [`mcp`](Self::mcp) say so. A file that is not trusted has to be right too: what it forbids must not be lost.
     #[expect(
         clippy::needless_pass_by_value,
         reason = "the options hold the environment, and nobody needs them twice"
@@ -213,6 +217,15 @@ impl Configuration {
         said.chain(asking.map(|tool| (tool.clone(), false))).collect()
     }
 
+    /// The key that decides whether a tool asks, in place of its `autoExecute`.
+    pub(crate) fn decides_asking(&self, tool: &str) -> Option<String> {
+        let sections = self.0.schemas.as_ref().map_or(&[][..], |schemas| &schemas.sections);
+        sections.iter().find_map(|section| {
+            let is_it = |gate: &&ConfigGate| matches!(gate, ConfigGate::Asks { tool: of, .. } if *of == tool);
+            section.its_gates().iter().find(is_it).map(|gate| dotted(&gate.pointer(&section.pointer())))
+        })
+    }
+
     /// The ids of the plugins that go first where two have a tool of one name.
     pub fn prefer(&self) -> Vec<String> {
         let list = self.0.resolved.pointer("/plugins/prefer").and_then(Value::as_array);
@@ -230,15 +243,36 @@ impl Configuration {
         said.and_then(|said| DiscoverySettings::deserialize(said).ok()).unwrap_or_default()
     }
 
+    /// How much of whole outputs is kept on disk.
+    pub fn output_store(&self) -> OutputStoreSettings {
+        let said = self.0.resolved.pointer("/tools/outputs");
+        said.and_then(|said| OutputStoreSettings::deserialize(said).ok()).unwrap_or_default()
+    }
+
     /// How an agent that tools are delegated to works.
     pub fn tool_agent(&self) -> ToolAgentSettings {
         self.core("toolAgent").unwrap_or_default()
     }
 
-    /// The servers of the Model Context Protocol that are not switched off, by name.
+    /// The servers of the Model Context Protocol that are not switched off, by name. One that names something that is not there,
+    /// such as a variable of the environment, is [unavailable](McpServerSettings::Unavailable), and says why.
     pub fn mcp(&self) -> BTreeMap<String, McpServerSettings> {
-        let servers: BTreeMap<String, McpServerSettings> = self.core("mcp").unwrap_or_default();
-        servers.into_iter().filter(|(_, server)| server.enabled()).collect()
+        let servers = self.0.resolved.get("mcp").and_then(Value::as_object).into_iter().flatten();
+        let settings = servers.filter_map(|(name, server)| {
+            let unavailable = self.0.unavailable.of(&join(["mcp", name])).map(reasons);
+            let server = match unavailable {
+                Some(reason) => McpServerSettings::Unavailable(McpUnavailable { reason }),
+                None => McpServerSettings::deserialize(server).ok()?,
+            };
+            Some((name.clone(), server))
+        });
+        settings.filter(|(_, server)| server.enabled()).collect()
+    }
+
+    /// What the servers are called that are configured, those that are switched off included.
+    pub(crate) fn server_names(&self) -> ServerNames {
+        let servers = self.0.document.get("mcp").and_then(Value::as_object);
+        ServerNames::new(servers.into_iter().flat_map(Map::keys).map(String::as_str))
     }
 
     /// A part of the core's, which fits its schema and so decodes.
@@ -252,7 +286,7 @@ impl Configuration {
     /// # Errors
     ///
     /// It does not fit the type, which is certain to be found when it is loaded only if the section is
-    /// [known](crate::ConfigSection).
+    /// [known](crate::ConfigSection); or it names a variable or a file that is not there.
     pub fn section<T: ToolArg>(&self, path: &str) -> Result<T, ConfigError> {
         self.at(&join(path.split('.')))
     }
@@ -273,6 +307,9 @@ impl Configuration {
             let origin = self.0.origins.find(at).cloned();
             ConfigError { problems: vec![ConfigProblem::new(origin, at, self.redacted(&message))] }
         };
+        if let Some(problems) = self.0.unavailable.of(pointer) {
+            return Err(ConfigError { problems: problems.to_vec() });
+        }
         let sections = self.0.schemas.as_ref().map_or(&[][..], |schemas| &schemas.sections);
         let is_checked = given.is_none()
             || sections.iter().any(|section| {
@@ -380,18 +417,40 @@ impl Configuration {
     /// The same, with the tools and plugins that are configured and not there.
     pub(crate) fn diagnostics<'a>(
         &self,
-        mut tools: impl Iterator<Item = &'a str>,
+        tools: impl Iterator<Item = &'a str>,
         plugins: impl Iterator<Item = &'a str>,
     ) -> Vec<Diagnostic> {
         let mut diagnostics: Vec<Diagnostic> =
             self.notes().into_iter().map(|note| warning(note, None)).collect();
+        let tools: Vec<&str> = tools.collect();
+        let sections = self.0.schemas.as_ref().map_or(&[][..], |schemas| &schemas.sections);
+        for section in sections {
+            let pointer = section.pointer();
+            let absent = section.its_tool().filter(|tool| !tools.contains(tool));
+            if let Some(tool) = absent.filter(|_| !pointer.starts_with("/tools/settings/"))
+                && self.0.document.pointer(&pointer).is_some()
+            {
+                let origin = self.0.origins.find(&pointer).map(ToString::to_string);
+                let message = format!(
+                    "no tool `{tool}` is here, and the section `{}` counts for nothing yet",
+                    dotted(&pointer)
+                );
+                diagnostics.push(warning(message, origin));
+            }
+        }
+        for (owner, problems) in self.0.unavailable.each() {
+            let message = format!("{} is unavailable: {}", dotted(owner), reasons(problems));
+            diagnostics.push(warning(escape_rest(&message).into_owned(), None));
+        }
+        let servers = self.server_names();
         let mut unknown = |pointer: &str, what: &str, names: &mut dyn Iterator<Item = &str>| {
             // To look for the nearest costs a look at all names, and a file can have many of its own.
             let mut count = 0;
             let Some(given) = self.0.document.pointer(pointer).and_then(Value::as_object) else { return };
             let known: BTreeSet<&str> = names.collect();
             for name in given.keys().map(String::as_str) {
-                if known.contains(name) || pointer == "/plugins" && name == "prefer" {
+                let is_of_server = pointer == "/tools/settings" && servers.has(name);
+                if known.contains(name) || is_of_server || pointer == "/plugins" && name == "prefer" {
                     continue;
                 }
                 count += 1;
@@ -413,8 +472,7 @@ impl Configuration {
                     .push(warning(format!("{more} more sections at {pointer} count for nothing yet"), None));
             }
         };
-        unknown("/tools/settings", "tool", &mut tools);
-        let sections = self.0.schemas.as_ref().map_or(&[][..], |schemas| &schemas.sections);
+        unknown("/tools/settings", "tool", &mut tools.iter().copied());
         let ids: Vec<String> = sections
             .iter()
             .filter_map(|section| Some(section.pointer().strip_prefix("/plugins/")?.to_owned()))
@@ -425,6 +483,11 @@ impl Configuration {
         diagnostics.extend(misplaced.map(|(message, origin)| warning(message, origin)));
         diagnostics
     }
+}
+
+/// Why something is unavailable, in one line.
+fn reasons(problems: &[ConfigProblem]) -> String {
+    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
 fn warning(message: String, location: Option<String>) -> Diagnostic {

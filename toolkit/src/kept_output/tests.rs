@@ -26,8 +26,8 @@ impl Host {
 
     fn output(&self, bytes: &[u8]) -> KeptOutput {
         let file = self.store.create(Some("s")).unwrap();
-        let path = file.path().to_owned();
-        let output = KeptOutput { file: Mutex::new(Some(file)), path };
+        let (path, limit) = (file.path().to_owned(), file.limit());
+        let output = KeptOutput { file: Mutex::new(Some(file)), path, limit };
         output.appending().unwrap().write_all(bytes).unwrap();
         output
     }

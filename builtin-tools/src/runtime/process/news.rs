@@ -5,7 +5,7 @@ use super::{state, with_facts};
 use crate::runtime::clean::clean;
 use crate::runtime::job::{Running, Told};
 use crate::runtime::run::held;
-use crate::runtime::told;
+use crate::runtime::told::{self as words};
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -29,7 +29,8 @@ pub(super) async fn poll(
     let has_news = |now: Told| now != told;
     let now = || {
         let ended = running.has_ended().is_some();
-        Told { bytes: running.job.progress().written, ended, gone: ended && running.is_gone() }
+        let quarantined = running.job.quarantined().len();
+        Told { bytes: running.job.progress().written, ended, gone: ended && running.is_gone(), quarantined }
     };
     let news = async {
         let mut progress = running.job.progress();
@@ -87,9 +88,13 @@ pub(super) async fn poll(
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
     }
+    let moved = running.job.quarantined();
+    if let Some(note) = moved.get(told.quarantined..).and_then(words::quarantined) {
+        let _ = writeln!(text, "[{note}]");
+    }
     let news = if has_news(now) { "" } else { "no news; " };
     let state = match &ended {
-        Some(ended) if ended.why.is_some() => told::end(running, ended),
+        Some(ended) if ended.why.is_some() => words::end(running, ended),
         ended => state(running, ended.as_ref()).await,
     };
     let _ = write!(text, "[{news}{state}]");

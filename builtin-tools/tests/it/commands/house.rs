@@ -80,6 +80,18 @@ impl House {
         Self { root, toolkit, toolbox, asked }
     }
 
+    /// Another host with the same data, of the same user.
+    pub(crate) async fn another_host(&self) -> Inner {
+        let options = LoadOptions::new().user_file(self.root.path().join("user/toolkit.json5"));
+        let toolkit = Toolkit::builder()
+            .configuration(Configuration::load(options).unwrap())
+            .data_dir(self.root.path().join("data"))
+            .build()
+            .unwrap();
+        let caller = Caller::new().with_session("another").with_workspace(self.path("."));
+        Inner(toolkit.toolbox(&caller).await)
+    }
+
     /// The same in a directory of the workspace.
     pub(crate) async fn within(&self, directory: &str) -> Inner {
         let caller = Caller::new().with_session("inner").with_workspace(self.path(directory));

@@ -174,6 +174,14 @@ fn the_doctor_says_what_holds_and_what_that_means() {
         text.contains("`tools.exec.security` is `deny`") && text.contains("can change no file"),
         "{text}"
     );
+    for says in [
+        "at most 1073741824 bytes are kept",
+        "processes and threads and ",
+        " MiB of memory at once, ",
+        "a local socket with a path",
+    ] {
+        assert!(text.contains(says), "{says}: {text}");
+    }
     let page = toolkit(&user, &["doctor", "-o", "json"]).output().unwrap();
     let found: serde_json::Value = serde_json::from_slice(&page.stdout).unwrap();
     let features = found["features"].as_array().unwrap();

@@ -10,6 +10,7 @@ use crate::supervisor::child::Failure;
 use crate::supervisor::launch;
 use crate::supervisor::output::Pump;
 use crate::supervisor::ready::Ready;
+use crate::supervisor::usage::Usage;
 use crate::wire::{self, Incoming, Reader, Run, Writer, to_host, to_supervisor};
 use crate::{socket, sys};
 
@@ -122,8 +123,8 @@ fn start(
     let sent = socket::send(&socket, &message, &master, true).unwrap_or(0);
     drop(master);
     let pump = match (launched.output, launched.master) {
-        (Some(pipe), _) => Some(Pump::new(pipe, launched.file)),
-        (None, Some(master)) => Some(Pump::new(master, launched.file)),
+        (Some(pipe), _) => Some(Pump::new(pipe, launched.file, launched.limits.output)),
+        (None, Some(master)) => Some(Pump::new(master, launched.file, launched.limits.output)),
         (None, None) => None,
     };
     Ok(Owner {
@@ -147,5 +148,9 @@ fn start(
         waits: Vec::new(),
         told: (Instant::now(), 0, false),
         plan: launched.plan,
+        exceeded: None,
+        usage: Usage::new(launched.limits),
+        cgroup: launched.cgroup,
+        sweeper: launched.sweeper,
     })
 }

@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use super::{BEAT, Owner};
 use crate::supervisor::spawner::timeout;
 use crate::wire::{self, Writer, to_host};
-use crate::{Process, socket};
+use crate::{Limit, Process, socket};
 
 /// How much is kept for a host that does not read: after that it is one that went wrong.
 const UNREAD: usize = 16 << 20;
@@ -37,7 +37,7 @@ impl Owner {
                 Writer::new(to_host::PROGRESS).number(0).number(0).number(0).flag(false).signed(0).flag(gone)
             }
         };
-        self.say(message.flag(gone));
+        self.say(message.byte(Limit::number(self.exceeded)).flag(gone));
     }
 
     pub(super) fn stopped(&mut self, id: u64, terminated: u32, killed: u32, left: &[Process]) {
@@ -73,6 +73,10 @@ impl Owner {
     /// Nothing is left: says so.
     pub(super) fn finish(&mut self) {
         self.turn();
+        self.sweep();
+        if let Some(cgroup) = &self.cgroup {
+            cgroup.remove();
+        }
         if let Some(plan) = &self.plan {
             plan.tidy();
         }

@@ -51,6 +51,30 @@ const REFUSED: &[&str] = &["Connection refused"];
 const UNREACHABLE: &[&str] = &["Network is unreachable"];
 const ABSENT: &[&str] = &["No such file", "No such process", "Permission denied"];
 
+/// What is said of a socket that a command may not connect to.
+const NO_SOCKET: &[&str] = &["Permission denied", "Operation not permitted", "No such file"];
+
+/// Connects to a socket of its own, while a thread exchanges the address and the file for those of another.
+const RACE: &str = "import threading, time
+s = socket.socket(socket.AF_UNIX); s.bind('/tmp/own.sock'); s.listen(100)
+names = [b'/tmp/own.sock', (os.environ['WS'] + '/host.sock').encode()]
+address = ctypes.create_string_buffer(110)
+def put(name): ctypes.memmove(address, struct.pack('H', 1) + name.ljust(108, bytes(1)), 110)
+end = time.monotonic() + 0.5
+def exchange():
+    while time.monotonic() < end:
+        for name in names: put(name)
+threading.Thread(target=exchange).start()
+made, path = 0, '/tmp/moving.sock'
+while time.monotonic() < end:
+    c = socket.socket(socket.AF_UNIX)
+    if libc.connect(c.fileno(), address, 110) == 0:
+        made += 1
+        s.accept()[0].close()
+    c.close()
+assert made, 'no connection was made'
+sys.exit('Permission denied, but for %d of its own' % made)";
+
 pub(crate) const LINES: &[Line] = &[
     Line {
         tried: "writing, renaming, removing, linking outside the writable paths",
@@ -224,13 +248,85 @@ pub(crate) const LINES: &[Line] = &[
         )],
     },
     Line {
-        tried: "sockets of others below `/tmp` and `/run`",
-        without_mounts: false,
-        attempts: &[python(
-            "socket in /tmp",
-            "socket.socket(socket.AF_UNIX).connect(os.environ['SOCKET'])",
-            ABSENT,
-        )],
+        tried: "connecting to sockets of others in the file system, wherever they are, at whatever time they were made",
+        without_mounts: true,
+        attempts: &[
+            python("in /tmp", "socket.socket(socket.AF_UNIX).connect(os.environ['SOCKET'])", NO_SOCKET),
+            python(
+                "outside",
+                "socket.socket(socket.AF_UNIX).connect(os.environ['OUT'] + '/host.sock')",
+                NO_SOCKET,
+            ),
+            python("in the workspace", "socket.socket(socket.AF_UNIX).connect('host.sock')", NO_SOCKET),
+            python(
+                "without waiting",
+                "s = socket.socket(socket.AF_UNIX); s.setblocking(False); s.connect('host.sock')",
+                NO_SOCKET,
+            ),
+            python(
+                "packets",
+                "socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET).connect('packets.sock')",
+                NO_SOCKET,
+            ),
+            python(
+                "through a link",
+                "os.path.islink('to.sock') or os.symlink('host.sock', 'to.sock'); \
+                 socket.socket(socket.AF_UNIX).connect('to.sock')",
+                NO_SOCKET,
+            ),
+            python(
+                "under another name",
+                "os.path.exists('hard.sock') or os.link('host.sock', 'hard.sock'); \
+                 socket.socket(socket.AF_UNIX).connect('hard.sock')",
+                NO_SOCKET,
+            ),
+            python(
+                "in the place of one of its own",
+                "s = socket.socket(socket.AF_UNIX); s.bind('own.sock'); s.listen(); \
+                 os.unlink('own.sock'); os.link('host.sock', 'own.sock')\n\
+                 try: socket.socket(socket.AF_UNIX).connect('own.sock')\n\
+                 finally: os.unlink('own.sock')",
+                NO_SOCKET,
+            ),
+            python(
+                "by the directory of the process",
+                "socket.socket(socket.AF_UNIX).connect('/proc/self/cwd/host.sock')",
+                NO_SOCKET,
+            ),
+            python(
+                "by the root of init",
+                "socket.socket(socket.AF_UNIX).connect('/proc/1/root' + os.environ['OUT'] + '/host.sock')",
+                NO_SOCKET,
+            ),
+            python(
+                "by the handle of a file",
+                "f = os.open('host.sock', os.O_PATH); \
+                 socket.socket(socket.AF_UNIX).connect('/proc/self/fd/%d' % f)",
+                NO_SOCKET,
+            ),
+            python("with an address that changes meanwhile", RACE, NO_SOCKET),
+        ],
+    },
+    Line {
+        tried: "local datagram sockets, which send without connecting",
+        without_mounts: true,
+        attempts: &[
+            python(
+                "send to",
+                "socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b'x', 'datagrams.sock')",
+                DENIED,
+            ),
+            python(
+                "raw",
+                "socket.socket(socket.AF_UNIX, socket.SOCK_RAW).sendto(b'x', 'datagrams.sock')",
+                DENIED,
+            ),
+            python(
+                "one of a pair",
+                "socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)[0].sendto(b'x', 'datagrams.sock')",
+                DENIED,
+            ),
+        ],
     },
     Line {
         tried: "signalling, tracing other processes, reading their memory",
@@ -393,6 +489,40 @@ name = socket.getaddrinfo('localhost', everywhere.getsockname()[1], socket.AF_IN
 socket.create_connection(name, 5)
 EOF";
 
+/// A server on a local socket and who asks it, in two processes.
+const LOCAL: &str = "python3 - <<'EOF'
+import os, socket
+os.makedirs('deep', exist_ok=True)
+for path in 's', '/tmp/s', '/dev/shm/s', 'deep/s', os.getcwd() + '/t', '\\0' + 'abstract':
+    for kind in socket.SOCK_STREAM, socket.SOCK_SEQPACKET:
+        for waits in True, False:
+            server = socket.socket(socket.AF_UNIX, kind)
+            server.bind(path)
+            server.listen()
+            if os.fork() == 0:
+                client = socket.socket(socket.AF_UNIX, kind)
+                client.setblocking(waits)
+                client.connect(path)
+                client.setblocking(True)
+                client.send(b'asked')
+                os._exit(0 if client.recv(9) == b'told' else 1)
+            one = server.accept()[0]
+            assert one.recv(9) == b'asked'
+            one.send(b'told')
+            assert os.wait()[1] == 0, (path, kind, waits)
+            for again in range(200):
+                client = socket.socket(socket.AF_UNIX, kind)
+                client.connect(path)
+                server.accept()[0].close()
+                client.close()
+            server.close()
+            try: socket.socket(socket.AF_UNIX, kind).connect(path)
+            except (ConnectionRefusedError, PermissionError): pass
+            else: raise SystemExit('connected to a socket that is closed')
+            if path[0] != '\\0': os.unlink(path)
+os.rmdir('deep')
+EOF";
+
 /// What must work, lest nobody use it.
 pub(crate) const WORKS: &[(&str, &str)] = &[
     (
@@ -410,10 +540,12 @@ pub(crate) const WORKS: &[(&str, &str)] = &[
         "python3 -c 'import multiprocessing as m; q = m.Queue(); q.put(1); print(q.get()); m.Lock()'",
     ),
     ("processes", "ps aux | grep -q ps && test $(ls -d /proc/[0-9]* | wc -l) -lt 12"),
+    ("local sockets", LOCAL),
     (
-        "local sockets",
-        "python3 -c 'import socket; s = socket.socket(socket.AF_UNIX); s.bind(\"s\"); s.listen()'",
+        "servers of the standard library",
+        "python3 -c 'import multiprocessing as m; x = m.Manager().dict(); x[1] = 2; assert x[1] == 2'",
     ),
+    ("agents", "command -v ssh-agent > /dev/null || exit 0; ssh-agent sh -c 'ssh-add -l; test $? -eq 1'"),
     ("pairs", "python3 -c 'import socket; socket.socketpair()'"),
     ("threads", "python3 -c 'import threading; t = threading.Thread(target=print); t.start(); t.join()'"),
     ("pseudoterminal", "python3 -c 'import pty; pty.spawn([\"true\"])'"),

@@ -1,6 +1,8 @@
 //! What a command reaches over IP: of its own with the network off, and the machine's where it is let in.
 
 use std::net::{TcpListener, UdpSocket};
+use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::time::Duration;
 
 use crate::common::{finish, within};
@@ -21,6 +23,15 @@ pub(crate) fn listening() -> (TcpListener, UdpSocket) {
     }
 }
 
+/// A local socket of packets, which listens.
+pub(crate) fn packets(path: &Path) -> OwnedFd {
+    use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, bind, listen, socket};
+    let socket = socket(AddressFamily::UNIX, SocketType::SEQPACKET, None).unwrap();
+    bind(&socket, &SocketAddrUnix::new(path).unwrap()).unwrap();
+    listen(&socket, 5).unwrap();
+    socket
+}
+
 /// An address of this machine that is no loopback, if it has one.
 pub(crate) fn address() -> String {
     let any = UdpSocket::bind("0.0.0.0:0").unwrap();
@@ -32,6 +43,15 @@ pub(crate) fn address() -> String {
 pub(crate) fn nothing_came(yard: &Yard) {
     assert!(yard.listener.accept().is_err(), "somebody has come in by TCP");
     assert!(yard.datagrams.recv(&mut [0; 9]).is_err(), "somebody has written by UDP");
+    nothing_came_locally(yard);
+}
+
+/// Fails where somebody has reached a local socket of the test.
+pub(crate) fn nothing_came_locally(yard: &Yard) {
+    for local in &yard.local {
+        assert!(local.accept().is_err(), "somebody has connected to {:?}", local.local_addr());
+    }
+    assert!(yard.local_datagrams.recv(&mut [0; 9]).is_err(), "somebody has written to a local socket");
 }
 
 /// What one job offers, another does not reach: for each it is its own.
@@ -65,7 +85,7 @@ pub(crate) async fn it_can_be_let_in(yard: &Yard) {
          \x20   fd = libc.socket(*a)\n\
          \x20   return 0 if fd >= 0 else ctypes.get_errno()\n\
          for family in range(64):\n\
-         \x20   error = tried(family, 2, 0)\n\
+         \x20   error = tried(family, 1 if family == 1 else 2, 0)\n\
          \x20   if (error == 1) != (family not in (1, 2, 10, 16)): wrong.append((family, error))\n\
          for protocol in range(1, 32):\n\
          \x20   if tried(16, 3, protocol) != 1: wrong.append(('netlink', protocol))\n\
@@ -76,6 +96,25 @@ pub(crate) async fn it_can_be_let_in(yard: &Yard) {
          \x20   for kind, protocol in (1, 6), (2, 17): wrong += [(family, protocol)] if tried(family, kind, protocol) == 1 else []\n\
          import socket; socket.getaddrinfo('localhost', 80)\n\
          sys.exit(repr(wrong) if wrong else 0)"
+    );
+    std::fs::write(yard.place.output(), "").unwrap();
+    let sandbox = yard.sandbox(Mode::WorkspaceWrite).with_network(true);
+    let (_, exit) = finish(yard.command(&script, Mode::WorkspaceWrite).sandbox(sandbox)).await;
+    assert!(exit.success(), "{}", yard.place.text());
+}
+
+/// With the network let in, other sockets in the file system stay out of reach, and the sandbox's own in `/tmp` work.
+pub(crate) async fn local_sockets_with_the_network(yard: &Yard) {
+    let script = format!(
+        "python3 - <<'EOF'\n{PREPARE}{}\nEOF",
+        "import time\n\
+         for path in 'host.sock', os.environ['OUT'] + '/host.sock', '\\0' + os.environ['ABSTRACT']:\n\
+         \x20   try: socket.socket(socket.AF_UNIX).connect(path)\n\
+         \x20   except OSError: pass\n\
+         \x20   else: sys.exit('connected to ' + path)\n\
+         for path in '/tmp/s', '/var/tmp/s', '/dev/shm/s', '\\0own' + str(time.time()):\n\
+         \x20   server = socket.socket(socket.AF_UNIX); server.bind(path); server.listen()\n\
+         \x20   socket.socket(socket.AF_UNIX).connect(path)"
     );
     std::fs::write(yard.place.output(), "").unwrap();
     let sandbox = yard.sandbox(Mode::WorkspaceWrite).with_network(true);

@@ -46,6 +46,12 @@ pub fn protected_path(path: impl AsRef<Path>) -> Option<&'static str> {
     protected(path.as_ref())
 }
 
+/// Names of files that are there to be read, although they look like those of secrets of an environment: `.env.example`. Written as
+/// [`GuardedPaths::patterns`] are.
+pub fn harmless_paths() -> &'static [&'static str] {
+    HARMLESS
+}
+
 macro_rules! guarded {
     ($($what:literal: [$($pattern:literal),* $(,)?],)*) => {
         &[$(GuardedPaths { what: $what, patterns: &[$($pattern),*] }),*]

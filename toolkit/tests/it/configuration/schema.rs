@@ -130,6 +130,9 @@ fn has_unreadable_name(document: &Value) -> bool {
         || ["sandbox", "subagents"].iter().any(|key| of_rules(&tools[*key]))
         || members(&tools["profiles"]).any(of_rules)
         || of_callers.map(|member| &member["tools"]).any(of_rules)
+        || members(&document["channels"])
+            .flat_map(|channel| members(&channel["groups"]).chain(members(&channel["senders"])))
+            .any(|member| of_rules(&member["tools"]))
         || members(&document["plugins"]).any(joins)
 }
 
@@ -151,6 +154,7 @@ fn what_is_decoded_is_valid_when_it_is_written_again() {
         tools["sandbox"] = serde_json::to_value(&policy.sandbox).unwrap();
         tools["subagents"] = serde_json::to_value(&policy.subagents).unwrap();
         tools["discovery"] = serde_json::to_value(configuration.discovery()).unwrap();
+        tools["outputs"] = serde_json::to_value(configuration.output_store()).unwrap();
         let mut again = json!({
             "tools": tools,
             "mcp": configuration.mcp(),
@@ -165,7 +169,8 @@ fn what_is_decoded_is_valid_when_it_is_written_again() {
         let reloaded = Configuration::load(LoadOptions::new().program(again)).unwrap();
         let shown = |configuration: &Configuration| {
             let guard = configuration.loop_guard();
-            (configuration.tool_agent(), guard, configuration.mcp().len(), configuration.discovery())
+            let outputs = configuration.output_store();
+            (configuration.tool_agent(), guard, configuration.mcp().len(), configuration.discovery(), outputs)
         };
         assert_eq!(shown(&reloaded), shown(&configuration), "{document}");
     }
@@ -228,6 +233,7 @@ fn every_key_of_the_core_is_there() {
                 "subagents",
                 "settings",
                 "discovery",
+                "outputs",
                 "profile",
                 "allow",
                 "alsoAllow",
@@ -235,6 +241,7 @@ fn every_key_of_the_core_is_there() {
             ],
         ),
         ("/properties/tools/properties/discovery", &["enabled", "maxTokens", "maxTools", "show"]),
+        ("/properties/tools/properties/outputs", &["maxBytes", "maxTotalBytes"]),
         ("/properties/tools/properties/sandbox", &rules),
         ("/properties/tools/properties/subagents", &rules),
         ("/properties/tools/properties/byProvider/additionalProperties", &rules),
@@ -245,7 +252,15 @@ fn every_key_of_the_core_is_there() {
             "/properties/agents/additionalProperties/properties/tools",
             &["byProvider", "profile", "allow", "alsoAllow", "deny"],
         ),
-        ("/properties/channels/additionalProperties", &["tools", "permission"]),
+        ("/properties/channels/additionalProperties", &["tools", "permission", "groups", "senders"]),
+        (
+            "/properties/channels/additionalProperties/properties/groups/additionalProperties",
+            &["tools", "permission"],
+        ),
+        (
+            "/properties/channels/additionalProperties/properties/senders/additionalProperties",
+            &["tools", "permission"],
+        ),
         ("/properties/plugins", &["prefer"]),
         ("/properties/plugins/additionalProperties", &["enabled", "joinGroups"]),
         (

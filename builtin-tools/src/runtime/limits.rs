@@ -1,0 +1,29 @@
+//! How much a command may use.
+
+use crate::config::ExecSettings;
+use std::fs;
+use std::thread::available_parallelism;
+use toolkit_sandbox::Limits;
+
+/// Processes and threads for each processor, and at least.
+const FOR_EACH_PROCESSOR: usize = 256;
+const LEAST: usize = 4_096;
+
+/// What is configured, else what this machine can spare. The limit of the output is the store's to say.
+pub(super) fn of(settings: &ExecSettings) -> Limits {
+    let processors = available_parallelism().map_or(1, usize::from);
+    let processes = u32::try_from((FOR_EACH_PROCESSOR * processors).max(LEAST)).unwrap_or(u32::MAX);
+    let limits = Limits::new().with_processes(settings.max_processes.unwrap_or(processes));
+    match settings.max_memory_mb.map(|mebibytes| mebibytes << 20).or_else(most_memory) {
+        Some(bytes) => limits.with_memory(bytes),
+        None => limits,
+    }
+}
+
+/// Three quarters of the machine's memory.
+fn most_memory() -> Option<u64> {
+    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kibibytes: u64 = total.split_ascii_whitespace().next()?.parse().ok()?;
+    Some(kibibytes * 1024 / 4 * 3)
+}

@@ -1,0 +1,70 @@
+//! Commands that use more than they may.
+
+use crate::commands::house::{House, fact};
+use serde_json::json;
+use toolkit::ToolErrorKind;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_that_writes_more_than_is_kept_is_ended_and_the_result_says_so() {
+    let house = House::new(json!({ "tools": { "outputs": { "maxBytes": 100_000 } } })).await;
+    for command in ["yes", "touch a; yes", "yes & sleep 100"] {
+        let result = house.exec(command).await;
+        let text = result.text();
+        assert_eq!(result.error().unwrap().kind(), ToolErrorKind::Failed, "{text}");
+        assert!(
+            text.contains("more than the 100000 bytes") && text.contains("`tools.outputs.maxBytes`"),
+            "{command}: {text}"
+        );
+        assert_eq!(fact(&result, "exceeded"), "output");
+        let path = fact(&result, "outputPath");
+        assert_eq!(std::fs::metadata(path.as_str().unwrap()).unwrap().len(), 100_000, "{command}");
+    }
+    let result = house.exec("head -c 100000 /dev/zero | tr '\\0' x").await;
+    assert!(!result.is_error(), "{}", result.text());
+    // What a command leaves running is ended as well, and told of when it is asked after.
+    let result = house.exec("(sleep 0.3; yes) & :").await;
+    let id = fact(&result, "taskId").as_str().unwrap().to_owned();
+    let mut text = String::new();
+    for _ in 0..20 {
+        text =
+            house.call("process", json!({ "action": "poll", "task_id": id, "wait_ms": 1000 })).await.text();
+        if text.contains("was ended") {
+            break;
+        }
+    }
+    assert!(text.contains("what it left running was ended: it wrote more than"), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_oldest_outputs_make_room_for_new_ones() {
+    let house =
+        House::new(json!({ "tools": { "outputs": { "maxBytes": 1_300_000, "maxTotalBytes": 2_000_000 } } }))
+            .await;
+    let large = house.exec("head -c 1200000 /dev/zero | tr '\\0' x").await;
+    assert_eq!(fact(&large, "exceeded"), json!(null), "{}", large.text());
+    let path = fact(&large, "outputPath").as_str().unwrap().to_owned();
+    let file = std::fs::File::options().write(true).open(&path).unwrap();
+    file.set_modified(std::time::SystemTime::now() - std::time::Duration::from_hours(1)).unwrap();
+    // Another host counts anew: the old output goes.
+    let again = house.another_host().await;
+    let small = again.exec("seq 100000").await;
+    assert_eq!(fact(&small, "exceeded"), json!(null), "{}", small.text());
+    assert!(!std::path::Path::new(&path).exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn processes_and_memory_are_limited_and_the_result_says_so() {
+    let house = House::new(json!({ "tools": { "exec": { "maxProcesses": 32, "maxMemoryMb": 128 } } })).await;
+    let forks = "python3 -c 'import os, time\nend = time.monotonic() + 10\nwhile time.monotonic() < end:\n  try: os.fork()\n  except OSError: time.sleep(0.01)'";
+    let takes = "python3 -c 'import os, time\nx = []\nfor n in range(300): x.append(bytearray(os.urandom(16)) * 65536)\ntime.sleep(20)'";
+    for (command, limit, says) in [
+        (forks, "processes", "more than 32 processes and threads"),
+        (takes, "memory", "more than 128 MiB of memory"),
+    ] {
+        let result = house.exec(command).await;
+        assert!(result.is_error() && result.text().contains(says), "{}", result.text());
+        assert_eq!(fact(&result, "exceeded"), limit);
+        let setting = if limit == "memory" { "maxMemoryMb" } else { "maxProcesses" };
+        assert!(result.text().contains(setting), "{}", result.text());
+    }
+}

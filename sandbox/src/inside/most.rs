@@ -1,0 +1,45 @@
+//! What the kernel itself can refuse a job: more processes than it may have. And who is killed first where memory runs out.
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+/// Numbers below this are given out once, after the start of a namespace (`RESERVED_PIDS`).
+const RESERVED: u32 = 300;
+/// How many processes of the sandbox's own are added to a limit: the first, and those that connect sockets.
+const OWN: u32 = 16;
+/// Between 0 and 1000; a host has 0.
+const PREFERENCE: i32 = 500;
+
+/// Lets the kernel kill this process, and all that come of it, before others where memory runs out.
+pub(crate) fn prefer_to_kill() {
+    const PATH: &str = "/proc/self/oom_score_adj";
+    let is_lower = std::fs::read_to_string(PATH)
+        .is_ok_and(|text| text.trim().parse().is_ok_and(|now: i32| now < PREFERENCE));
+    if is_lower {
+        let _ = std::fs::write(PATH, PREFERENCE.to_string());
+    }
+}
+
+/// Limits processes and threads, in the first process of a namespace of users and of process ids.
+pub(super) fn limit_processes(count: u32) {
+    let count = count.saturating_add(OWN);
+    let version = version();
+    // Before, it would be the limit of the whole system.
+    if version >= (6, 14) {
+        let _ = std::fs::write("/proc/sys/kernel/pid_max", count.saturating_add(RESERVED).to_string());
+    }
+    // Before, all processes of the user were counted.
+    if version >= (5, 14) {
+        let now = getrlimit(Resource::Nproc);
+        let least =
+            |limit: Option<u64>| Some(limit.map_or(u64::from(count), |limit| limit.min(u64::from(count))));
+        let _ =
+            setrlimit(Resource::Nproc, Rlimit { current: least(now.current), maximum: least(now.maximum) });
+    }
+}
+
+/// The version of the kernel; 0.0 where it is not told.
+fn version() -> (u32, u32) {
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(|number| number.parse().unwrap_or(0));
+    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
+}

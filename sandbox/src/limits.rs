@@ -1,0 +1,107 @@
+//! How much a job may use.
+
+use std::fmt;
+
+/// The most that a job may use. A job that goes beyond one of these limits is ended; [`Progress::exceeded`](crate::Progress::exceeded)
+/// says which it was.
+///
+/// Processes and memory are held by a control group, where the system lets one be made ([`Strength::cgroup`](crate::Strength::cgroup)).
+/// In any case the supervisor adds up what the processes of the job use, at least four times a second; between two looks a job can go
+/// beyond the limit. In a sandbox with process ids of its own, the kernel refuses more processes: with a limit for the namespace (from
+/// Linux 6.14 on), or for the user of the namespace (from 5.14 on, not for root). A host that does not call [`init`](crate::init) has
+/// the limit of the output alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Limits {
+    pub(crate) output: Option<u64>,
+    pub(crate) processes: Option<u32>,
+    pub(crate) memory: Option<u64>,
+}
+
+impl Limits {
+    /// No limits.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Bytes of output that are written to the [file](crate::Output::File). The file holds that much of the beginning.
+    #[must_use]
+    pub fn with_output(mut self, bytes: u64) -> Self {
+        self.output = Some(bytes);
+        self
+    }
+
+    /// Processes and threads at once.
+    #[must_use]
+    pub fn with_processes(mut self, count: u32) -> Self {
+        self.processes = Some(count);
+        self
+    }
+
+    /// Bytes of memory at once, of all processes together: what they have for themselves, not what of files is mapped. In a control group
+    /// the cache of the files that they use counts too, and is given up first.
+    #[must_use]
+    pub fn with_memory(mut self, bytes: u64) -> Self {
+        self.memory = Some(bytes);
+        self
+    }
+
+    /// Bytes of output.
+    pub fn output(&self) -> Option<u64> {
+        self.output
+    }
+
+    /// Processes and threads at once.
+    pub fn processes(&self) -> Option<u32> {
+        self.processes
+    }
+
+    /// Bytes of memory at once.
+    pub fn memory(&self) -> Option<u64> {
+        self.memory
+    }
+
+    /// Whether processes or memory are limited.
+    pub(crate) fn are_watched(&self) -> bool {
+        self.processes.is_some() || self.memory.is_some()
+    }
+}
+
+/// One of the [`Limits`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Limit {
+    /// Bytes of output.
+    Output,
+    /// Processes and threads.
+    Processes,
+    /// Bytes of memory.
+    Memory,
+}
+
+impl Limit {
+    const ALL: [Self; 3] = [Self::Output, Self::Processes, Self::Memory];
+
+    /// Its name, as it is put into metadata.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Output => "output",
+            Self::Processes => "processes",
+            Self::Memory => "memory",
+        }
+    }
+
+    /// 0 stands for none of them.
+    pub(crate) fn number(limit: Option<Self>) -> u8 {
+        limit.map_or(0, |limit| limit as u8 + 1)
+    }
+
+    pub(crate) fn from_number(number: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(number).checked_sub(1)?).copied()
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}

@@ -1,0 +1,100 @@
+//! Files that a command must not leave behind.
+
+use std::path::PathBuf;
+
+/// What is done about repositories in the directories of a [`Quarantine`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Repositories {
+    /// Those that are there are protected whole, as by [`Sandbox::with_protected`](crate::Sandbox::with_protected). A new one stays if git
+    /// runs nothing because of it.
+    #[default]
+    Protected,
+    /// Those that are there can be written to, but for new hooks and configuration. A new one stays if git runs nothing because of it.
+    Watched,
+    /// They are left alone: the command is known to write to them.
+    Open,
+}
+
+/// Files that a command must not leave behind, since other programs run something because of them: they are moved away when the command has
+/// ended, and once more when nothing of the job is left. It is done by the supervisor, so also after the host was killed.
+///
+/// No system can refuse a name, at whatever depth, by whatever way it comes about. So the supervisor looks through the directories before
+/// the command starts and afterwards, and moves what is new: into the store, or where that is on another file system into a new
+/// directory beside it that nobody can enter. [`Job::quarantined`](crate::Job::quarantined) tells what was moved. What another program
+/// makes at the same time is moved as well, since the system does not tell who made a file.
+///
+/// A pattern names the last parts of a path in lower case, or with a `/` at its end a directory or whatever else has its name. `*` stands for
+/// any text within one part. Case does not matter. Symbolic links are not followed, and are moved like files.
+///
+/// A new repository of git (`.git`, or a bare one of any name) stays if git runs nothing because of it: it has no hooks but samples, its
+/// configuration holds only keys that are known to be harmless, and it leads nowhere else.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Quarantine {
+    pub(crate) directories: Vec<PathBuf>,
+    pub(crate) names: Vec<String>,
+    pub(crate) exceptions: Vec<String>,
+    pub(crate) tool_directories: Vec<String>,
+    pub(crate) named: Vec<PathBuf>,
+    pub(crate) repositories: Repositories,
+    pub(crate) store: Option<PathBuf>,
+}
+
+impl Quarantine {
+    /// Looks through these directories.
+    pub fn new(directories: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
+        Self { directories: directories.into_iter().map(Into::into).collect(), ..Self::default() }
+    }
+
+    /// Moves what has one of these names.
+    #[must_use]
+    pub fn with_names(mut self, patterns: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.names.extend(patterns.into_iter().map(Into::into));
+        self
+    }
+
+    /// Leaves what has one of these names, whatever else it is called by.
+    #[must_use]
+    pub fn with_exceptions(mut self, patterns: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.exceptions.extend(patterns.into_iter().map(Into::into));
+        self
+    }
+
+    /// Directories of these names hold what tools have put there, such as packages. Within them only repositories are looked for.
+    #[must_use]
+    pub fn with_tool_directories(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.tool_directories.extend(names.into_iter().map(Into::into));
+        self
+    }
+
+    /// Leaves this path, and what is in it: the command was allowed to make it.
+    #[must_use]
+    pub fn with_named(mut self, path: impl Into<PathBuf>) -> Self {
+        self.named.push(path.into());
+        self
+    }
+
+    /// What is done about repositories.
+    #[must_use]
+    pub fn with_repositories(mut self, repositories: Repositories) -> Self {
+        self.repositories = repositories;
+        self
+    }
+
+    /// The directory that things are moved to. It is made where it is missing, for its owner alone. It should be on the same file system.
+    #[must_use]
+    pub fn with_store(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.store = Some(directory.into());
+        self
+    }
+}
+
+/// Something that was moved away after a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Quarantined {
+    /// Where it was.
+    pub from: PathBuf,
+    /// Where it is now. `None` where it could not be moved and is still there.
+    pub to: Option<PathBuf>,
+}

@@ -1,0 +1,91 @@
+//! The names that are looked for, found by their last part.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::path::Path;
+
+/// Patterns of paths.
+pub(super) struct Names {
+    by_last: HashMap<String, Vec<Pattern>>,
+    /// Those whose last part holds a `*`.
+    others: Vec<Pattern>,
+    exceptions: Vec<Pattern>,
+}
+
+/// The parts of a path, in lower case.
+struct Pattern {
+    parts: Vec<String>,
+    /// Whether directories have the name, too.
+    is_of_directories: bool,
+}
+
+impl Pattern {
+    fn new(pattern: &str) -> Self {
+        let parts = pattern.trim_matches('/').split('/').map(str::to_lowercase).collect();
+        Self { parts, is_of_directories: pattern.ends_with('/') }
+    }
+
+    fn last(&self) -> &str {
+        self.parts.last().map_or("", String::as_str)
+    }
+
+    fn fits(&self, path: &Path, is_directory: bool) -> bool {
+        if is_directory && !self.is_of_directories {
+            return false;
+        }
+        let mut names = path.components().rev().map(|part| folded(part.as_os_str()));
+        self.parts.iter().rev().all(|part| names.next().is_some_and(|name| matches(part, &name)))
+    }
+}
+
+impl Names {
+    pub(super) fn new(patterns: &[String], exceptions: &[String]) -> Self {
+        let mut names = Self {
+            by_last: HashMap::new(),
+            others: Vec::new(),
+            exceptions: exceptions.iter().map(|pattern| Pattern::new(pattern)).collect(),
+        };
+        for pattern in patterns.iter().map(|pattern| Pattern::new(pattern)) {
+            if pattern.last().contains('*') {
+                names.others.push(pattern);
+            } else {
+                names.by_last.entry(pattern.last().to_owned()).or_default().push(pattern);
+            }
+        }
+        names
+    }
+
+    /// Whether a path has one of the names, by its last parts.
+    pub(super) fn fit(&self, path: &Path, is_directory: bool) -> bool {
+        let Some(name) = path.file_name() else { return false };
+        let name = folded(name);
+        let exact = self.by_last.get(&*name).into_iter().flatten();
+        let others = self.others.iter().filter(|pattern| matches(pattern.last(), &name));
+        exact.chain(others).any(|pattern| pattern.fits(path, is_directory))
+            && !self.exceptions.iter().any(|pattern| pattern.fits(path, is_directory))
+    }
+}
+
+/// A name as it is compared: file systems differ in whether case matters.
+fn folded(name: &std::ffi::OsStr) -> Cow<'_, str> {
+    let name = name.to_string_lossy();
+    if name.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase()) {
+        return name;
+    }
+    Cow::Owned(name.to_lowercase())
+}
+
+/// Whether a name is what a pattern says, in which `*` stands for any text.
+fn matches(pattern: &str, name: &str) -> bool {
+    let mut pieces = pattern.split('*');
+    let first = pieces.next().unwrap_or_default();
+    let Some(mut rest) = name.strip_prefix(first) else { return false };
+    let Some(last) = pieces.next_back() else { return rest.is_empty() };
+    for piece in pieces {
+        match rest.find(piece) {
+            Some(at) => rest = &rest[at + piece.len()..],
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}

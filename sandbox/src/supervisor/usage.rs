@@ -1,0 +1,59 @@
+//! What the processes of a job use together.
+
+use std::time::{Duration, Instant};
+
+use rustix::process::getpid;
+
+use super::tree;
+use crate::{Limit, Limits};
+
+/// How often is looked.
+const PAUSE: Duration = Duration::from_millis(250);
+/// How often where half of the memory is used.
+const SHORT_PAUSE: Duration = Duration::from_millis(40);
+/// So many times as long as a look takes is not looked again.
+const SHARE: u32 = 20;
+
+/// Looks now and then at what a job uses.
+pub(super) struct Usage {
+    limits: Limits,
+    next: Instant,
+}
+
+impl Usage {
+    /// `None` where there is nothing to look for.
+    pub(super) fn new(limits: Limits) -> Option<Self> {
+        limits.are_watched().then(|| Self { limits, next: Instant::now() + PAUSE })
+    }
+
+    /// How long until it is looked again.
+    pub(super) fn wait(&self) -> Duration {
+        self.next.saturating_duration_since(Instant::now())
+    }
+
+    /// Looks. Returns the limit that the job has gone beyond.
+    pub(super) fn look(&mut self, init: Option<i32>) -> Option<Limit> {
+        let begun = Instant::now();
+        let own = getpid().as_raw_nonzero().get();
+        let mut processes = tree::descendants(own);
+        processes.retain(|&pid| Some(pid) != init);
+        let is_more = |count: u64, limit: Option<u64>| limit.is_some_and(|limit| count > limit);
+        let threads = || processes.iter().map(|&pid| tree::threads(pid)).sum();
+        if self.limits.processes.is_some() && is_more(threads(), self.limits.processes.map(u64::from)) {
+            return Some(Limit::Processes);
+        }
+        let mut pause = PAUSE;
+        if let Some(limit) = self.limits.memory {
+            let quick: u64 = processes.iter().map(|&pid| tree::private_memory(pid)).sum();
+            // What processes share after a fork was counted for each.
+            if quick > limit && processes.iter().map(|&pid| tree::exact_memory(pid)).sum::<u64>() > limit {
+                return Some(Limit::Memory);
+            }
+            if quick > limit / 2 {
+                pause = SHORT_PAUSE;
+            }
+        }
+        self.next = Instant::now() + pause.max(begun.elapsed() * SHARE);
+        None
+    }
+}

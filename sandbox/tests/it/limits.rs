@@ -1,0 +1,88 @@
+//! Jobs that use more than they may.
+#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
+
+use crate::common::{Place, within};
+use toolkit_sandbox::{End, Limit, Limits, Mode, Sandbox};
+
+/// Runs a script with these limits until nothing of it is left. What it went beyond, and how it ended.
+async fn limited(place: &Place, script: &str, limits: Limits, is_contained: bool) -> (Option<Limit>, End) {
+    let mut command = place.sh(script).limits(limits);
+    if is_contained {
+        command = command.sandbox(Sandbox::new(Mode::WorkspaceWrite, place.path()).required(true));
+    }
+    let job = within(20, command.spawn()).await.unwrap();
+    let exit = within(30, job.exited()).await;
+    within(10, job.gone()).await;
+    place.nothing_left();
+    (job.progress().exceeded, exit.end)
+}
+
+#[tokio::test]
+async fn an_output_beyond_its_limit_ends_the_job() {
+    for is_contained in [false, true] {
+        let place = Place::new();
+        let limits = Limits::new().with_output(1 << 20);
+        let (exceeded, end) = limited(&place, "yes", limits, is_contained).await;
+        assert_eq!((exceeded, end), (Some(Limit::Output), End::Signal { number: 9, core: false }));
+        assert_eq!(std::fs::metadata(place.output()).unwrap().len(), 1 << 20);
+        // What the command has left behind is ended, too.
+        let place = Place::new();
+        let (exceeded, end) = limited(&place, "yes & sleep 0.01", limits, is_contained).await;
+        assert_eq!(exceeded, Some(Limit::Output), "{end:?}");
+        let (exceeded, end) = limited(&Place::new(), "head -c 1048576 /dev/zero", limits, is_contained).await;
+        assert_eq!((exceeded, end), (None, End::Code(0)));
+    }
+}
+
+/// Forks for ever, and each of these does. It gives up by itself, lest it survive a test that fails.
+const FORKS: &str = "exec python3 -c '
+import os, time
+end = time.monotonic() + 10
+while time.monotonic() < end:
+    try: os.fork()
+    except OSError: time.sleep(0.01)'";
+
+/// Takes memory, a MiB at a time, which it shares with a child after a fork.
+const TAKES: &str = "exec python3 -c '
+import os, time
+taken = []
+while len(taken) < 400: taken.append(bytearray(os.urandom(16)) * 65536)
+time.sleep(20)'";
+
+#[tokio::test]
+async fn more_processes_than_are_allowed_end_the_job() {
+    let place = Place::new();
+    let limits = Limits::new().with_processes(40);
+    let (exceeded, _) = limited(&place, FORKS, limits, true).await;
+    assert_eq!(exceeded, Some(Limit::Processes));
+    let (exceeded, end) =
+        limited(&place, "for n in 1 2 3 4 5; do sleep 0.2 & done; wait", limits, true).await;
+    assert_eq!((exceeded, end), (None, End::Code(0)));
+    // Threads count like processes.
+    let threads = "exec python3 -c 'import threading, time\nfor n in range(60): threading.Thread(target=time.sleep, args=(5,)).start()'";
+    let (exceeded, _) = limited(&place, threads, limits, false).await;
+    assert_eq!(exceeded, Some(Limit::Processes));
+}
+
+#[tokio::test]
+async fn more_memory_than_is_allowed_ends_the_job() {
+    let place = Place::new();
+    for is_contained in [false, true] {
+        let limits = Limits::new().with_memory(200 << 20);
+        let (exceeded, end) = limited(&place, TAKES, limits, is_contained).await;
+        assert_eq!((exceeded, end), (Some(Limit::Memory), End::Signal { number: 9, core: false }));
+    }
+    // What processes share is counted once.
+    let shares = "exec python3 -c 'import os, time\nx = bytearray(os.urandom(16)) * 6553600\nfor n in range(5): os.fork() or (time.sleep(1), os._exit(0))\ntime.sleep(1)'";
+    let (exceeded, end) = limited(&place, shares, Limits::new().with_memory(300 << 20), false).await;
+    assert_eq!((exceeded, end), (None, End::Code(0)));
+}
+
+#[tokio::test]
+async fn a_job_is_killed_before_its_host_where_memory_runs_out() {
+    for is_contained in [false, true] {
+        let place = Place::new();
+        limited(&place, "cat /proc/self/oom_score_adj", Limits::new(), is_contained).await;
+        assert_eq!(place.text(), "500\n");
+    }
+}

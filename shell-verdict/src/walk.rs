@@ -19,6 +19,7 @@ use crate::environment;
 use crate::facts::Facts;
 use crate::forbidden;
 use crate::git::Repositories;
+use crate::listed::Listed;
 use crate::situation::{Decision, Shell, Situation};
 use crate::state::{State, Variable};
 use crate::verdict::{Part, Verdict};
@@ -51,6 +52,8 @@ pub(crate) struct Judge<'a> {
     pub(crate) repositories: Rc<Repositories>,
     /// What the command reads, where that is known.
     pub(crate) input: Option<String>,
+    /// The names that the command reads, where those are known.
+    pub(crate) listed_input: Option<Rc<Listed>>,
     /// The same of the last process substitution.
     substituted: Option<String>,
     /// How often a command was looked for where it only may begin.
@@ -159,6 +162,7 @@ impl<'a> Judge<'a> {
             env: Vec::new(),
             repositories,
             input: None,
+            listed_input: None,
             substituted: None,
             tries: 0,
         }
@@ -204,6 +208,8 @@ impl<'a> Judge<'a> {
     }
 
     fn list(&mut self, list: &ast::CompoundList, source: &Source, into: &mut Part) {
+        // It is what one command of a pipe reads, and only that one.
+        let listed_input = self.listed_input.take();
         for ast::CompoundListItem(and_or, separator) in &list.0 {
             if matches!(separator, ast::SeparatorOperator::Async) {
                 if self.conditions > 0 {
@@ -214,6 +220,7 @@ impl<'a> Judge<'a> {
                 self.and_or(and_or, source, into);
             }
         }
+        self.listed_input = listed_input;
     }
 
     fn and_or(&mut self, list: &ast::AndOrList, source: &Source, into: &mut Part) {
@@ -256,13 +263,23 @@ impl<'a> Judge<'a> {
             several => {
                 let reads_pipe = self.reads_pipe;
                 let input = self.input.clone();
+                let mut listed: Option<Rc<Listed>> = None;
                 for (index, command) in several.iter().enumerate() {
                     self.reads_pipe = index > 0 && matches!(command, ast::Command::Simple(_));
                     let is_read = several[index + 1..].first().is_some_and(|next| self.may_run_input(next));
                     let output = if is_read { self.output(command, source) } else { None };
+                    let is_listed = several[index + 1..].iter().any(input::is_xargs);
+                    let printed =
+                        if is_listed { self.listed(command, listed.take(), index == 0) } else { None };
                     self.apart(|judge| judge.command(command, source, into));
                     self.input = output;
+                    self.listed_input = several.get(index + 1).and_then(|next| match input::is_xargs(next) {
+                        true => printed.clone(),
+                        false => None,
+                    });
+                    listed = printed;
                 }
+                self.listed_input = None;
                 self.reads_pipe = reads_pipe;
                 self.input = input;
             }

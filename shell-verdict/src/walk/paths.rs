@@ -2,7 +2,7 @@
 
 use super::Judge;
 use crate::class::Class;
-use crate::situation::{Access, Decision};
+use crate::situation::{Access, Decision, Search};
 use crate::verdict::{Ground, Part};
 use crate::words::Value;
 use std::path::{Component, Path, PathBuf};
@@ -19,6 +19,11 @@ impl Judge<'_> {
                 };
                 for root in roots {
                     self.named(root, access, part);
+                }
+            }
+            Value::Listed(words) => {
+                for word in &**words {
+                    self.one_of_many(word, access, part);
                 }
             }
             Value::Unknown { .. } => {
@@ -50,6 +55,15 @@ impl Judge<'_> {
         }
     }
 
+    /// The same of one of many names, of which only those are kept that are not allowed.
+    fn one_of_many(&mut self, given: &str, access: Access, part: &mut Part) {
+        let path = self.absolute(given).filter(|_| access != Access::Write && !is_no_file(given, access));
+        match path {
+            Some(path) if (self.situation().decide)(&path, access) == Decision::Allow => {}
+            _ => self.named(given, access, part),
+        }
+    }
+
     fn decided(&mut self, path: PathBuf, access: Access, part: &mut Part) {
         let class = if access == Access::Write { Class::Write } else { Class::ReadOnly };
         let mut decision = (self.situation().decide)(&path, access);
@@ -63,6 +77,27 @@ impl Judge<'_> {
         }
         if !part.paths.iter().any(|(known, of)| *known == path && *of == access) {
             part.paths.push((path, access));
+        }
+    }
+
+    /// Counts the files as read that a search opens. Where it is not certain which these are, it is all below the operand.
+    pub(crate) fn searched(&mut self, value: &Value, search: &Search, part: &mut Part) {
+        let tree = Access::ReadTree { follows_links: false };
+        let path = value.text().filter(|given| !given.is_empty()).and_then(|given| self.absolute(given));
+        // Behind a link other files say what is ignored.
+        let is_directory =
+            |path: &PathBuf| path.is_dir() && path.canonicalize().is_ok_and(|real| real == *path);
+        let (Some(path), Some(decide)) = (path.filter(is_directory), self.situation().search) else {
+            return self.path(value, tree, part);
+        };
+        part.class = part.class.max(Class::ReadOnly);
+        let decision = decide(&path, search).decision;
+        if decision != Decision::Allow {
+            let why = format!("it {} {}", verb(Access::Search), path.display());
+            part.because(Class::ReadOnly, decision, Ground::Path, why);
+        }
+        if !part.paths.contains(&(path.clone(), Access::Search)) {
+            part.paths.push((path, Access::Search));
         }
     }
 
@@ -112,6 +147,8 @@ pub(crate) fn verb(access: Access) -> &'static str {
         Access::Read => "reads",
         Access::ReadNames => "lists all below",
         Access::ReadTree { .. } => "reads all below",
+        Access::Search => "searches through",
+        Access::Repository => "reads the repository",
         Access::Write => "writes",
     }
 }

@@ -36,6 +36,7 @@ fn judged(command: &str) -> Verdict {
         programs: &programs,
         shell: Shell::Bash,
         decide: &decide,
+        search: None,
     };
     judge(command, &situation)
 }

@@ -7,6 +7,7 @@ mod asking;
 mod background;
 mod contained;
 mod ending;
+mod everyday;
 mod house;
 mod output;
 mod without_namespaces;

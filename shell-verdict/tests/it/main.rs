@@ -8,6 +8,8 @@ mod git;
 mod home;
 mod index;
 mod limits;
+mod listed;
+mod packages;
 mod parts;
 mod properties;
 mod recorded;

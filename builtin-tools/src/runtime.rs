@@ -20,6 +20,7 @@ mod process;
 mod question;
 mod run;
 mod safe_bins;
+mod searched;
 mod strength;
 mod tmp;
 mod told;

@@ -30,6 +30,7 @@ fn main() -> io::Result<()> {
         programs: &programs,
         shell: Shell::Bash,
         decide: &decide,
+        search: None,
     };
     let given: Vec<String> = std::env::args().skip(1).collect();
     let commands: Box<dyn Iterator<Item = io::Result<String>>> = if given.is_empty() {

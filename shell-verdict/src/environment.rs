@@ -114,6 +114,51 @@ fn is_plain_locale(value: &str) -> bool {
     !["zh", "ja", "ko", "chinese"].iter().any(|language| name.starts_with(language))
 }
 
+/// The same of a variable that one command alone gets. One that means nothing changes nothing of the plainest programs.
+pub(crate) fn assignment_for(name: &str, value: Option<&str>, program: Option<&str>) -> Option<String> {
+    let is_plain = program.is_some_and(|program| names::is("plain", program)) && means_nothing(name);
+    let used = if is_plain { Use::Shell } else { Use::Program };
+    assignment(name, value, used)
+}
+
+/// Whether a variable is none that the loader, the library of the system or one of the plainest programs knows.
+fn means_nothing(name: &str) -> bool {
+    const KNOWN: &[&str] = &[
+        "MALLOC_",
+        "RES_",
+        "TZ",
+        "NLS",
+        "LC_",
+        "LANG",
+        "LOCAL",
+        "GETCONF",
+        "NIS_",
+        "ARGP_",
+        "POSIX",
+        "TERM",
+        "COLUMNS",
+        "LINES",
+        "TABSIZE",
+        "BLOCK",
+        "LS_",
+        "DF_",
+        "DU_",
+        "QUOTING",
+        "TIME_STYLE",
+        "TMP",
+        "TEMP",
+        "_",
+        "GREP",
+        "MEMUSAGE",
+        "SEGFAULT",
+        "PCPROFILE",
+        "CORE",
+        "RLIMIT",
+        "DEBUGINFOD",
+    ];
+    !KNOWN.iter().any(|known| name.starts_with(known)) && !name.contains("PATH")
+}
+
 /// Whether what is in the environment makes every command uncertain.
 pub(crate) fn is_dangerous(name: &str) -> bool {
     let is_of_shell = matches!(

@@ -196,7 +196,7 @@ enum Link {
 fn is_of_system(judge: &Judge<'_>, value: &Value, link: Link) -> bool {
     let text = match value {
         Value::Text(text) => text.as_str(),
-        Value::Below { .. } => return false,
+        Value::Below { .. } | Value::Listed(_) => return false,
         // `/$x` may be anything below.
         Value::Unknown { prefix, .. } => match prefix.rfind('/') {
             Some(at) => &prefix[..=at],

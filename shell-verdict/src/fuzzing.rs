@@ -48,7 +48,15 @@ fn judged(text: &str, shell: Shell) -> Verdict {
     let programs = Programs::default();
     judge(
         text,
-        &Situation { cwd: workspace, workspace, env: &env, programs: &programs, shell, decide: &decide },
+        &Situation {
+            cwd: workspace,
+            workspace,
+            env: &env,
+            programs: &programs,
+            shell,
+            decide: &decide,
+            search: None,
+        },
     )
 }
 

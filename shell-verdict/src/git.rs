@@ -11,6 +11,7 @@ mod shown;
 mod tracked;
 
 pub(crate) use config::Repositories;
+pub(crate) use index::tracked;
 
 use crate::class::Class;
 use crate::guards;
@@ -20,6 +21,7 @@ use crate::situation::{Access, Decision};
 use crate::verdict::{Ground, Part};
 use crate::walk::Judge;
 use crate::words::Value;
+use config::Looks;
 use std::path::Path;
 
 /// Takes away what git would run by itself, and what it would write while it reads. Each of its settings is in
@@ -184,6 +186,12 @@ fn subcommand(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut Pa
         part.has(Class::GitWrite, format!("git {name} may change the repository with these options"));
     }
     part.class = part.class.max(Class::GitRead);
+    if name == "submodule" {
+        // It is a script.
+        part.starts.extend(
+            ["basename", "git-sh-i18n--envsubst", "git-submodule", "sed", "sh", "uname"].map(str::to_owned),
+        );
+    }
     let signs = |text: &str| {
         text.contains("signature")
             || text.split('%').skip(1).any(|rest| {
@@ -243,15 +251,20 @@ fn repository(judge: &mut Judge<'_>, name: &str, part: &mut Part) {
     let Some(cwd) = judge.state.cwd.as_deref() else {
         return ask("the directory in which git runs is not known before it does".to_owned());
     };
+    let looks = Looks {
+        into_submodules: reads_work_tree(name),
+        through_filters: !reads_no_file(name),
+        as_submodule: false,
+    };
     let mut used = Vec::new();
-    for checked in judge.repositories.around(cwd, reads_work_tree(name)) {
+    for checked in judge.repositories.around(cwd, looks) {
         match checked {
             Ok(found) => used.extend(found),
             Err(why) => ask(why),
         }
     }
     // What is in a repository is read as well, wherever it is.
-    let decisions = used.iter().map(|path| (path, (situation.decide)(path, Access::Read)));
+    let decisions = used.iter().map(|path| (path, (situation.decide)(path, Access::Repository)));
     let outside: Vec<_> = decisions.filter(|(_, decision)| *decision != Decision::Allow).collect();
     for (path, decision) in outside {
         part.because(
@@ -264,7 +277,7 @@ fn repository(judge: &mut Judge<'_>, name: &str, part: &mut Part) {
     let mut ask = |text: String| part.because(Class::Code, Class::Code.decision(), Ground::Detail, text);
     if let Some(home) = situation.home().filter(|home| home.starts_with(situation.workspace)) {
         for file in [home.join(".gitconfig"), home.join(".config/git/config")] {
-            if let Err(why) = config::check_file(&file) {
+            if let Err(why) = config::check_file(&file, looks) {
                 ask(why);
             }
         }
@@ -286,5 +299,41 @@ fn reads_work_tree(name: &str) -> bool {
             | "log"
             | "show"
             | "whatchanged"
+            | "submodule"
+    )
+}
+
+/// Whether a command looks at what is committed, and at the names of files alone: filters are run for no file then.
+fn reads_no_file(name: &str) -> bool {
+    matches!(
+        name,
+        "branch"
+            | "cat-file"
+            | "check-ignore"
+            | "cherry"
+            | "config"
+            | "count-objects"
+            | "diff-tree"
+            | "for-each-ref"
+            | "fsck"
+            | "log"
+            | "ls-tree"
+            | "merge-base"
+            | "name-rev"
+            | "notes"
+            | "range-diff"
+            | "reflog"
+            | "remote"
+            | "rev-list"
+            | "rev-parse"
+            | "shortlog"
+            | "show"
+            | "show-branch"
+            | "show-ref"
+            | "symbolic-ref"
+            | "tag"
+            | "var"
+            | "version"
+            | "worktree"
     )
 }

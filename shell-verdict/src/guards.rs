@@ -31,8 +31,59 @@ pub(crate) const DMESG: Guard = Guard { variables: &[("PAGER", "cat")], argument
 pub(crate) const DPKG: Guard = Guard { variables: &[("DPKG_PAGER", "cat"), ("PAGER", "cat")], arguments: "" };
 /// A person at a terminal could have it run commands.
 pub(crate) const LESS: Guard = Guard { variables: &[("LESSSECURE", "1")], arguments: "" };
+/// GitHub's command, which otherwise asks whether there is a newer one.
+pub(crate) const GH: Guard = Guard { variables: &[("GH_NO_UPDATE_NOTIFIER", "1")], arguments: "" };
+/// Java, whose machine otherwise writes a file of figures about itself.
+pub(crate) const JAVA: Guard =
+    Guard { variables: &[("JDK_JAVA_OPTIONS", "-XX:-UsePerfData")], arguments: "" };
+/// Cargo, which fetches nothing, keeps no cache and starts no wrapper.
+pub(crate) const CARGO: Guard = Guard {
+    variables: &[
+        ("CARGO_NET_OFFLINE", "true"),
+        ("CARGO_CACHE_RUSTC_INFO", "0"),
+        ("RUSTC_WRAPPER", ""),
+        ("RUSTC_WORKSPACE_WRAPPER", ""),
+        ("RUSTUP_AUTO_INSTALL", "0"),
+    ],
+    arguments: "",
+};
+/// Rustup, which installs nothing.
+pub(crate) const RUSTUP: Guard = Guard { variables: &[("RUSTUP_AUTO_INSTALL", "0")], arguments: "" };
+/// npm, which fetches nothing and writes no log of the call.
+pub(crate) const NPM: Guard = Guard {
+    variables: &[
+        ("npm_config_update_notifier", "false"),
+        ("npm_config_logs_dir", "/dev/null"),
+        ("npm_config_offline", "true"),
+    ],
+    arguments: "",
+};
+/// pip, which fetches nothing and writes no compiled files.
+pub(crate) const PIP: Guard = Guard {
+    variables: &[
+        ("PIP_DISABLE_PIP_VERSION_CHECK", "1"),
+        ("PIP_NO_INPUT", "1"),
+        ("PYTHONDONTWRITEBYTECODE", "1"),
+    ],
+    arguments: "",
+};
+/// Go, which fetches no modules, starts no other release and asks no repository.
+pub(crate) const GO: Guard = Guard {
+    variables: &[
+        ("GOPROXY", "off"),
+        ("GOTOOLCHAIN", "local"),
+        ("GOVCS", "*:off"),
+        ("GOFLAGS", "-buildvcs=false"),
+    ],
+    arguments: "",
+};
+/// man. A page of another width than usual is not kept.
+pub(crate) const MAN: Guard = Guard {
+    variables: &[("MANPAGER", "cat"), ("PAGER", "cat"), ("LESSSECURE", "1"), ("MANWIDTH", "100")],
+    arguments: "",
+};
 
-const ALL: &[Guard] = &[GIT, SYSTEMD, DMESG, DPKG, LESS];
+const ALL: &[Guard] = &[GIT, SYSTEMD, DMESG, DPKG, LESS, GH, JAVA, CARGO, RUSTUP, NPM, PIP, GO, MAN];
 
 /// The value of a variable that is a guard.
 pub(crate) fn value(name: &str) -> Option<&'static str> {

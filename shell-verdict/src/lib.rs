@@ -20,6 +20,7 @@
 //!     programs: &programs,
 //!     shell: Shell::Bash,
 //!     decide: &decide,
+//!     search: None,
 //! };
 //! assert_eq!(judge("grep -n main src/main.rs | head -5", &situation).decision, Decision::Allow);
 //! assert_eq!(judge("cat ~/.ssh/id_rsa", &situation).decision, Decision::Ask);
@@ -33,7 +34,8 @@
 //! # What this is a boundary for, and what it is not
 //!
 //! A command that is allowed and runs as it was judged, in the situation that it was judged in and with the variables of
-//! [`Verdict::env`], writes no file, opens no connection, and starts no program but those that the verdict lists. That holds against
+//! [`Verdict::env`], writes no file, opens no connection, and starts no program but those that the verdict lists. Package managers may still
+//! keep locks and notes of use in their own caches below the home. That holds against
 //! whoever wrote the command, and against whoever wrote the files of the workspace, the configuration of a git repository among
 //! them.
 //!
@@ -55,6 +57,7 @@ mod forbidden;
 pub mod fuzzing;
 mod git;
 mod guards;
+mod listed;
 mod lookup;
 mod names;
 mod options;
@@ -71,8 +74,10 @@ mod wrappers;
 pub use class::Class;
 pub use environment::has_assumed_shape;
 pub use lookup::Programs;
-pub use situation::{Access, Decision, Shell, Situation};
+pub use situation::{Access, Decision, Search, Searched, SearchedFiles, Shell, Situation};
 pub use verdict::{Ground, Part, Reason, Verdict};
+
+use std::path::{Path, PathBuf};
 
 /// What becomes of `command` in this situation.
 ///
@@ -80,4 +85,10 @@ pub use verdict::{Ground, Part, Reason, Verdict};
 /// everyday command, and looks at the file system where patterns, programs and git repositories have to be known.
 pub fn judge(command: &str, situation: &Situation<'_>) -> Verdict {
     walk::judge(command, situation)
+}
+
+/// The files that git tracks below a directory, by their real paths, as the index of its repository names them. `None` where the
+/// directory is in no repository, or the index is not understood.
+pub fn tracked_files(directory: &Path) -> Option<Vec<PathBuf>> {
+    git::tracked(directory)
 }

@@ -1,6 +1,7 @@
 //! Which programs only read, with which options.
 
 mod operands;
+mod search;
 mod spec;
 mod starts;
 
@@ -10,6 +11,7 @@ use crate::situation::Access;
 use crate::verdict::Part;
 use crate::walk::{Judge, is_no_file};
 use crate::words::Value;
+use search::Searching;
 use spec::{Spec, Takes};
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
@@ -55,6 +57,8 @@ pub(crate) fn programs_of(line: &'static str) -> Vec<&'static str> {
 struct Reading<'r, 'a> {
     judge: &'r mut Judge<'a>,
     spec: &'r Spec,
+    /// The name in the table.
+    name: &'r str,
     base: &'r str,
     part: &'r mut Part,
     operands: Vec<Value>,
@@ -72,6 +76,7 @@ struct Reading<'r, 'a> {
     is_listing: bool,
     /// Directories are compared, with all that is below them.
     compares: bool,
+    searching: Searching,
 }
 
 impl<'r, 'a> Reading<'r, 'a> {
@@ -81,6 +86,7 @@ impl<'r, 'a> Reading<'r, 'a> {
         Self {
             judge,
             spec,
+            name,
             base,
             part,
             operands: Vec::new(),
@@ -91,6 +97,7 @@ impl<'r, 'a> Reading<'r, 'a> {
             lists_types: false,
             is_listing: false,
             compares: matches!(name, "diff" | "sdiff" | "diff3"),
+            searching: Searching::default(),
         }
     }
 }
@@ -118,7 +125,8 @@ impl Reading<'_, '_> {
                     if value.text().is_none()
                         && value.may_be_option()
                         && !self.spec.is_harmless
-                        && !self.spec.is_safe =>
+                        // What names others is an option of these, too, and no file is named so.
+                        && (!self.spec.is_safe || matches!(value, Value::Listed(_))) =>
                 {
                     let base = self.base;
                     self.part.has(
@@ -279,7 +287,7 @@ impl Reading<'_, '_> {
             self.unknown(name);
             return 0;
         };
-        if matches!(value, Value::Unknown { splits: true, .. }) && !self.spec.is_harmless {
+        if value.may_split() && !self.spec.is_harmless {
             let base = self.base;
             self.part.has(Class::Unknown, format!("{base} gets words that are not known before it runs"));
         }
@@ -297,6 +305,12 @@ impl Reading<'_, '_> {
 
     fn takes(&mut self, takes: Takes, name: &str, value: &Value, after: &[Value]) {
         let base = self.base;
+        match self.name {
+            "rg" => self.searching.rg(name, value),
+            "grep" | "egrep" | "fgrep" | "rgrep" => self.searching.grep(name, value),
+            "git:grep" => self.searching.git_grep(name),
+            _ => {}
+        }
         match takes {
             Takes::Nothing => {
                 self.tells_of_itself |= matches!(name, "--help" | "--version");

@@ -6,6 +6,7 @@ mod sed;
 use crate::class::Class;
 use crate::names;
 use crate::situation::{Access, Shell};
+use crate::special::{has_own_home, packages};
 use crate::verdict::Part;
 use crate::walk::Judge;
 use crate::words::Value;
@@ -33,6 +34,7 @@ pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
     match base {
         "sed" => sed::judge(judge, values, part),
         "awk" | "mawk" | "gawk" | "nawk" | "original-awk" => awk::judge(judge, values, part),
+        "java" if packages::judge(judge, base, values, part) => {}
         _ if is_interpreter(base) => interpreter(judge, base, values, part),
         _ => return false,
     }
@@ -41,7 +43,7 @@ pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
 
 fn shell(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) {
     let mut at = 0;
-    let (mut is_payload, mut reads_input) = (false, false);
+    let (mut is_payload, mut reads_input, mut is_login) = (false, false, false);
     let mut is_plain = matches!(base, "sh" | "bash" | "dash" | "ash");
     while let Some(value) = values.get(at) {
         let Some(text) = value.text() else {
@@ -58,12 +60,19 @@ fn shell(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) {
                 at += 1;
                 break;
             }
+            // A login runs files of the home first, which are the person's own.
+            "--login" => {
+                is_login = true;
+                is_plain &= has_own_home(judge);
+            }
             text if text.starts_with("--") => is_plain = false,
             text if text.starts_with(['-', '+']) => {
                 is_payload |= text.contains('c') && text.starts_with('-');
                 reads_input |= text.contains('s') && text.starts_with('-');
-                // Others, as of a login, run files first, or read the command elsewhere.
-                is_plain &= text[1..].bytes().all(|byte| b"ceuo".contains(&byte));
+                is_login |= text.contains('l');
+                // Others run files first, or read the command elsewhere.
+                is_plain &= text[1..].bytes().all(|byte| b"ceuol".contains(&byte));
+                is_plain &= !text[1..].contains('l') || text.starts_with('-') && has_own_home(judge);
                 if text.contains('o') {
                     is_plain &= matches!(
                         values.get(at + 1).and_then(Value::text),
@@ -107,7 +116,13 @@ fn shell(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) {
         crate::forbidden::look(&part.text.clone(), part);
         return part.has(Class::Code, format!("{base} runs a text that is not known before it runs"));
     };
-    begins_anew(judge, |judge| judge.payload(&text, shell_of(base), part));
+    begins_anew(judge, |judge| {
+        // The files that a login runs may set the variables that guards are.
+        let loses_env = judge.loses_env;
+        judge.loses_env |= is_login;
+        judge.payload(&text, shell_of(base), part);
+        judge.loses_env = loses_env;
+    });
 }
 
 fn shell_of(base: &str) -> Shell {

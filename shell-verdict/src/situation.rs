@@ -39,8 +39,44 @@ pub enum Access {
         /// Whether links below it are followed, wherever they lead.
         follows_links: bool,
     },
+    /// The content of the files that a search below a directory opens is read: a [`Search`] says which.
+    Search,
+    /// A git repository is read, by the directory that git keeps its own files in.
+    Repository,
     /// It is written, made or removed, or something in it is.
     Write,
+}
+
+/// Which files below a directory a search opens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Search {
+    /// The rule by which files are left out.
+    pub files: SearchedFiles,
+    /// Globs of `rg -g`, in order; one that begins with `!` leaves files out.
+    pub globs: Vec<String>,
+}
+
+/// The rule by which a search leaves files out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SearchedFiles {
+    /// The files that ripgrep opens: no ignored ones.
+    NotIgnored {
+        /// Hidden files and directories are searched as well.
+        hidden: bool,
+    },
+    /// The files that git tracks.
+    Tracked,
+    /// All whose names fit, as `grep -r` opens them. In these patterns `*` alone is special, and `?` in `include`.
+    Named {
+        /// The name of a file has to fit one of these, if there is one.
+        include: Vec<String>,
+        /// Files whose names fit one of these are left out.
+        exclude: Vec<String>,
+        /// The same of directories below the one that the search begins with.
+        exclude_dir: Vec<String>,
+    },
 }
 
 /// The shell that runs a command.
@@ -51,6 +87,15 @@ pub enum Shell {
     Bash,
     /// Another shell of the POSIX kind. What it would understand otherwise than bash is never proved to only read.
     Sh,
+}
+
+/// What is decided of a search.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Searched {
+    /// As strict as the strictest of the files.
+    pub decision: Decision,
+    /// The files that it opens, each by the directory that was searched and its path there; `None` where they are too many, or cannot be told.
+    pub files: Option<Vec<PathBuf>>,
 }
 
 /// Where a command would run, and what is allowed there.
@@ -69,6 +114,9 @@ pub struct Situation<'a> {
     /// What is decided of an access to a path. The path is absolute and without `..`; whether something is there, and where
     /// links lead, is for the caller to find out.
     pub decide: &'a dyn Fn(&Path, Access) -> Decision,
+    /// What is decided of a search below a directory, as strict as the strictest of the files that it opens. Without it a search
+    /// counts as [`Access::ReadTree`].
+    pub search: Option<&'a dyn Fn(&Path, &Search) -> Searched>,
 }
 
 impl Situation<'_> {

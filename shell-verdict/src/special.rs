@@ -4,6 +4,7 @@ pub(crate) mod archive;
 mod files;
 mod find;
 mod network;
+pub(crate) mod packages;
 mod ps;
 
 use crate::class::Class;
@@ -98,6 +99,7 @@ pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
         "jq" if program_imports(values) => {
             part.has(Class::Unknown, "the program of jq may read files that its text names");
         }
+        _ if packages::judge(judge, base, values, part) => {}
         _ if only_tells(judge, base, values) => {}
         _ if names::is("network", base) => network::network(judge, base, values, part),
         _ if names::is("builds", base) => {
@@ -164,29 +166,27 @@ fn only_tells(judge: &Judge<'_>, base: &str, values: &[Value]) -> bool {
             | "apt"
     );
     // Files of the directory say which toolchain these start.
-    let chooses =
-        matches!(base, "cargo" | "rustc" | "rustup" | "rustfmt" | "rustdoc" | "go" | "npm" | "pip" | "pip3");
+    let files: &[&str] = match base {
+        "cargo" | "rustc" | "rustup" | "rustfmt" | "rustdoc" => &["rust-toolchain", "rust-toolchain.toml"],
+        "go" => &["go.work", "go.mod"],
+        "npm" => &[".npmrc"],
+        "pip" | "pip3" => &[".python-version"],
+        _ => &[],
+    };
     // They read files of the home.
-    asks && is_known && has_own_home(judge) && !(chooses && has_toolchain_file(judge))
+    asks && is_known
+        && has_own_home(judge)
+        && (files.is_empty() || !has_toolchain_file(judge, &[files, &[".tool-versions"]].concat()))
 }
 
 /// Whether the files of the home are not those of the workspace.
-fn has_own_home(judge: &Judge<'_>) -> bool {
+pub(crate) fn has_own_home(judge: &Judge<'_>) -> bool {
     judge.situation().home().is_none_or(|home| !home.starts_with(judge.situation().workspace))
 }
 
-fn has_toolchain_file(judge: &Judge<'_>) -> bool {
-    const FILES: &[&str] = &[
-        "rust-toolchain",
-        "rust-toolchain.toml",
-        "go.work",
-        "go.mod",
-        ".npmrc",
-        ".python-version",
-        ".tool-versions",
-    ];
+fn has_toolchain_file(judge: &Judge<'_>, files: &[&str]) -> bool {
     let Some(cwd) = judge.state.cwd.as_deref() else { return true };
-    cwd.ancestors().any(|directory| FILES.iter().any(|file| directory.join(file).symlink_metadata().is_ok()))
+    cwd.ancestors().any(|directory| files.iter().any(|file| directory.join(file).symlink_metadata().is_ok()))
 }
 
 fn program_imports(values: &[Value]) -> bool {

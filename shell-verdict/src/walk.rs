@@ -19,6 +19,7 @@ use crate::environment;
 use crate::facts::Facts;
 use crate::forbidden;
 use crate::git::Repositories;
+use crate::listed::Listed;
 use crate::situation::{Decision, Shell, Situation};
 use crate::state::{Function, State, Variable};
 use crate::verdict::{Part, Verdict};
@@ -60,6 +61,8 @@ pub(crate) struct Judge<'a> {
     pub(crate) repositories: Rc<Repositories>,
     /// What the command reads, where that is known.
     pub(crate) input: Option<String>,
+    /// The names that the command reads, where those are known.
+    pub(crate) listed_input: Option<Rc<Listed>>,
     /// The same of the last process substitution.
     substituted: Option<String>,
     /// How often a command was looked for where it only may begin.
@@ -184,6 +187,7 @@ impl<'a> Judge<'a> {
             command: None,
             repositories,
             input: None,
+            listed_input: None,
             substituted: None,
             tries: 0,
         }
@@ -232,6 +236,8 @@ impl<'a> Judge<'a> {
     }
 
     fn list(&mut self, list: &ast::CompoundList, source: &Source, into: &mut Part) {
+        // It is what one command of a pipe reads, and only that one.
+        let listed_input = self.listed_input.take();
         for ast::CompoundListItem(and_or, separator) in &list.0 {
             if matches!(separator, ast::SeparatorOperator::Async) {
                 if self.conditions > 0 {
@@ -246,6 +252,7 @@ impl<'a> Judge<'a> {
                 self.and_or(and_or, source, into);
             }
         }
+        self.listed_input = listed_input;
     }
 
     fn and_or(&mut self, list: &ast::AndOrList, source: &Source, into: &mut Part) {
@@ -289,18 +296,28 @@ impl<'a> Judge<'a> {
                 let reads_pipe = self.reads_pipe;
                 let input = self.input.clone();
                 let mut recursive = 0;
+                let mut listed: Option<Rc<Listed>> = None;
                 for (index, command) in several.iter().enumerate() {
                     self.reads_pipe = index > 0 && matches!(command, ast::Command::Simple(_));
                     let is_read = several[index + 1..].first().is_some_and(|next| self.may_run_input(next));
                     let output = if is_read { self.output(command, source) } else { None };
                     let recursions = self.recursions;
+                    let is_listed = several[index + 1..].iter().any(input::is_xargs);
+                    let printed =
+                        if is_listed { self.listed(command, listed.take(), index == 0) } else { None };
                     self.apart(|judge| judge.command(command, source, into));
                     recursive += usize::from(self.recursions > recursions);
                     self.input = output;
+                    self.listed_input = several.get(index + 1).and_then(|next| match input::is_xargs(next) {
+                        true => printed.clone(),
+                        false => None,
+                    });
+                    listed = printed;
                 }
                 if recursive > 1 {
                     into.has(Class::Forbidden, "a function starts itself twice at once, again and again");
                 }
+                self.listed_input = None;
                 self.reads_pipe = reads_pipe;
                 self.input = input;
             }
@@ -363,7 +380,7 @@ impl<'a> Judge<'a> {
             self.assigned(name, if is_number { Variable::Number } else { Variable::Unknown }, into);
         }
         for directory in found.lists {
-            self.listed(directory, into);
+            self.lists_directory(directory, into);
         }
         for command in found.commands {
             let mut part = Part::new(into.span.clone(), &command);

@@ -17,7 +17,9 @@ mod skip;
 use crate::state::State;
 pub(crate) use arithmetic::arithmetic;
 use scan::{Out, Scan};
+pub(crate) use skip::plain_arithmetic;
 use std::path::PathBuf;
+use std::rc::Rc;
 
 /// What a word is after expansion.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +32,8 @@ pub(crate) enum Value {
         /// It is a file itself, and no link to one.
         are_files: bool,
     },
+    /// Any number of words, each of which is one of these.
+    Listed(Rc<[String]>),
     /// Nobody knows, but it begins with this.
     Unknown {
         prefix: String,
@@ -51,11 +55,17 @@ impl Value {
         Self::Unknown { prefix: String::new(), splits: true }
     }
 
+    /// Whether it may be several words, or none.
+    pub(crate) fn may_split(&self) -> bool {
+        matches!(self, Self::Unknown { splits: true, .. } | Self::Listed(_))
+    }
+
     /// Whether it may begin with a dash.
     pub(crate) fn may_be_option(&self) -> bool {
         match self {
             Self::Text(text) => text.starts_with('-'),
             Self::Below { roots, .. } => roots.iter().any(|root| root.starts_with('-')),
+            Self::Listed(words) => words.iter().any(|word| word.starts_with('-')),
             Self::Unknown { prefix, splits } => *splits || prefix.is_empty() || prefix.starts_with('-'),
         }
     }

@@ -123,7 +123,7 @@ fn denied(mut tried: Part, part: &mut Part) {
 
 /// What comes before the command decides where it begins.
 fn unknown_before(values: &[Value], base: &str, part: &mut Part) {
-    if values.iter().any(|value| matches!(value, Value::Unknown { splits: true, .. })) {
+    if values.iter().any(Value::may_split) {
         part.has(Class::Code, format!("which command {base} runs is not known before it does"));
     }
 }

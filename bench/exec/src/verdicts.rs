@@ -69,6 +69,7 @@ pub(crate) fn measure(rounds: usize, directory: &Path, tables: &[&str]) -> Resul
         programs: &programs,
         shell: Shell::Bash,
         decide: &decide,
+        search: None,
     };
     // As the verdict parses.
     let options =

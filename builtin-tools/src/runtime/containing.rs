@@ -231,6 +231,12 @@ impl Needs {
         for part in judged.verdict.each_part() {
             for (path, access) in &part.paths {
                 let real = real(path);
+                // A search opens nothing that is hidden, unless a person allowed it to.
+                let is_asked = || judged.paths.iter().any(|asked| asked.path == *path);
+                let access = match access {
+                    Access::Search if is_asked() => &Access::ReadTree { follows_links: false },
+                    access => access,
+                };
                 needs.paths.push((real.clone(), *access));
                 let is_known = ["/dev", "/proc", "/sys"].iter().any(|known| real.starts_with(known))
                     || roots.iter().chain(&needs.named_tmp).any(|root| real.starts_with(root));

@@ -83,7 +83,7 @@ pub struct ExplainedReason {
 pub struct ExplainedPath {
     /// Where it is.
     pub path: PathBuf,
-    /// `read`, `read-names`, `read-tree` or `write`.
+    /// `read`, `read-names`, `read-tree`, `search`, `read-repository` or `write`.
     pub access: &'static str,
     /// Why a person is asked about it, where that is so.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -212,6 +212,8 @@ fn access_words(access: Access) -> &'static str {
         Access::Read => "read",
         Access::ReadNames => "read-names",
         Access::ReadTree { .. } => "read-tree",
+        Access::Search => "search",
+        Access::Repository => "read-repository",
         Access::Write => "write",
     }
 }

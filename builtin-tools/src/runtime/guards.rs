@@ -240,6 +240,48 @@ pub(super) struct Repository {
     pub(super) own: Vec<PathBuf>,
 }
 
+/// Where git keeps what belongs to the repository that the workspace is a part of, where that is certain: the workspace is its work tree, a
+/// linked one, a submodule, or a directory of one of these. Empty where it is not, or where the repository holds the home, too.
+pub(super) fn repository_of_workspace(workspace: &Path, home: Option<&Path>) -> Vec<PathBuf> {
+    let Some(top) = workspace.ancestors().find(|above| above.join(".git").symlink_metadata().is_ok()) else {
+        return Vec::new();
+    };
+    let holds_home = home.is_some_and(|home| {
+        home.starts_with(top) || home.canonicalize().is_ok_and(|home| home.starts_with(top))
+    });
+    if top.parent().is_none() || holds_home && top != workspace {
+        return Vec::new();
+    }
+    let git = top.join(".git");
+    if git.symlink_metadata().is_ok_and(|found| found.is_dir()) {
+        return vec![git];
+    }
+    // A file can name any repository, which has to name this work tree in turn.
+    match repository(workspace) {
+        Some(repository) if names_work_tree(&repository.own, top) => repository.own,
+        _ => Vec::new(),
+    }
+}
+
+/// Whether the first of the directories of a repository says that it belongs to the work tree that begins there.
+fn names_work_tree(own: &[PathBuf], top: &Path) -> bool {
+    let Some(git_dir) = own.first() else { return false };
+    let leads_to = |path: PathBuf, to: &Path| {
+        path.canonicalize().is_ok_and(|path| to.canonicalize().is_ok_and(|to| path == to))
+    };
+    // A linked work tree is named by its file, a submodule by its directory.
+    let linked = fs::read_to_string(git_dir.join("gitdir")).ok();
+    if linked.is_some_and(|named| leads_to(git_dir.join(named.trim_end()), &top.join(".git"))) {
+        return true;
+    }
+    let configuration = fs::read_to_string(git_dir.join("config")).unwrap_or_default();
+    configuration.lines().any(|line| {
+        let value = line.trim().strip_prefix("worktree").map(str::trim_start);
+        let value = value.and_then(|value| value.strip_prefix('=')).map(str::trim);
+        value.is_some_and(|value| leads_to(git_dir.join(value), top))
+    })
+}
+
 /// The repository that a directory is in.
 pub(super) fn repository(directory: &Path) -> Option<Repository> {
     let top = directory.ancestors().find(|above| above.join(".git").symlink_metadata().is_ok())?;

@@ -3,22 +3,25 @@
 use super::command_forms::{UNKNOWN, other_forms};
 use super::containing::contains;
 use super::prepare::LONGEST_ARGUMENT;
-use super::safe_bins;
+use super::{guards, safe_bins, searched};
 use crate::config::{ExecAsk, ExecSecurity, ExecSettings};
 use shell_verdict::{
-    Access, Class, Decision, Ground, Part, Programs, Reason, Shell, Situation, Verdict, judge,
+    Access, Class, Decision, Ground, Part, Programs, Reason, Search, Searched, Shell, Situation, Verdict,
+    judge,
 };
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
-use toolkit::{PathDecision, PermissionRequest, ToolContext, Workspace};
+use toolkit::{DecidedPath, PathDecision, PermissionRequest, ToolContext, ToolError, Workspace};
 
 /// The kind of permission to run a command.
 pub(super) const KIND: &str = "exec";
 /// The kind of permission to change a file.
 const EDIT: &str = "edit";
+/// So many files that a search opens are named to who judges what becomes of their names.
+const MOST_FOUND: usize = 4_000;
 /// Of so many values of `PATH` it is remembered which programs are there.
 const MOST_PATHS: usize = 16;
 
@@ -81,15 +84,36 @@ impl Command {
         asks_more: bool,
     ) -> Judged {
         let asked = RefCell::new(BTreeSet::new());
+        // Within a narrower boundary what lies outside of it stays outside.
+        let home = self.variables.get("HOME").map(PathBuf::from);
+        let own_repository = match &self.within {
+            None => guards::repository_of_workspace(&self.workspace, home.as_deref()),
+            Some(_) => Vec::new(),
+        };
         let decided = RefCell::new(HashMap::new());
         let decide = |path: &Path, access: Access| {
             let key = (path.to_owned(), access);
             if let Some(known) = decided.borrow().get(&key) {
                 return *known;
             }
-            let decision = decide(files, path, access, &asked);
+            let decision = match access {
+                Access::Repository if own_repository.iter().any(|own| is_of_repository(own, path)) => {
+                    Decision::Allow
+                }
+                access => decide(files, path, access, &asked),
+            };
             decided.borrow_mut().insert(key, decision);
             decision
+        };
+        let search = |path: &Path, search: &Search| {
+            let mut found = Some(Vec::new());
+            let seen = searched::files(path, search).inspect(|file| match (file, &mut found) {
+                (Some(file), Some(files)) if files.len() < MOST_FOUND => files.push(file.clone()),
+                _ => found = None,
+            });
+            let decision = decision_of(files.decide_found(path, seen), path, false, &asked);
+            // After the first that is asked about no more were looked for.
+            Searched { decision, files: found.filter(|_| decision == Decision::Allow) }
         };
         let programs = programs(self.variables.get("PATH").map_or("", String::as_str));
         let situation = Situation {
@@ -99,6 +123,7 @@ impl Command {
             programs: &programs,
             shell: self.kind,
             decide: &decide,
+            search: Some(&search),
         };
         let verdict = judge(&self.text, &situation);
         let is_proved = verdict.decision == Decision::Allow;
@@ -315,7 +340,7 @@ fn is_only_edit(part: &Part, asked: &BTreeSet<AskedPath>) -> bool {
 fn writes_what_it_may(part: &Part, asked: &BTreeSet<AskedPath>) -> bool {
     part.paths.iter().all(|(path, access)| {
         let is_plain = match access {
-            Access::Write | Access::ReadTree { .. } => !path.is_dir(),
+            Access::Write | Access::ReadTree { .. } | Access::Search => !path.is_dir(),
             _ => true,
         };
         is_plain && asked.iter().all(|asked| asked.path != *path)
@@ -363,14 +388,31 @@ fn matches(pattern: &str, text: &str) -> bool {
     rest.ends_with(last)
 }
 
+/// Whether a directory is that of a repository, or of one of its submodules.
+fn is_of_repository(own: &Path, path: &Path) -> bool {
+    path == own || path.starts_with(own.join("modules"))
+}
+
 /// The decision of the file tools about a path.
 fn decide(files: &Workspace, path: &Path, access: Access, asked: &RefCell<BTreeSet<AskedPath>>) -> Decision {
     let writes = access == Access::Write;
     let decided = match access {
-        Access::Read | Access::ReadNames => files.decide(path, toolkit::Access::Read),
+        Access::Read | Access::ReadNames | Access::Repository => files.decide(path, toolkit::Access::Read),
         Access::ReadTree { follows_links } => files.decide_tree(path, follows_links),
+        // A search says which files it opens; without that it may open all.
+        Access::Search => files.decide_tree(path, true),
         Access::Write => files.decide(path, toolkit::Access::Write),
     };
+    decision_of(decided, path, writes, asked)
+}
+
+/// What is decided, and noted if a person is asked.
+fn decision_of(
+    decided: Result<DecidedPath, ToolError>,
+    path: &Path,
+    writes: bool,
+    asked: &RefCell<BTreeSet<AskedPath>>,
+) -> Decision {
     let ask = |kind: String, reason: String| {
         asked.borrow_mut().insert(AskedPath { path: path.to_owned(), writes, kind, reason });
         Decision::Ask

@@ -7,12 +7,13 @@ mod asking;
 mod background;
 mod contained;
 mod ending;
+mod everyday;
 mod guarded;
 mod house;
 mod limits;
 mod output;
-mod safe_bins;
 mod quarantine;
+mod safe_bins;
 mod without_namespaces;
 
 toolkit::link!(core: builtin_tools);

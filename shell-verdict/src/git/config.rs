@@ -15,7 +15,7 @@ const LARGEST: u64 = 1 << 20;
 /// Repositories that were looked at, and what came of it.
 #[derive(Debug, Default)]
 pub(crate) struct Repositories {
-    seen: RefCell<BTreeMap<(PathBuf, bool), Checked>>,
+    seen: RefCell<BTreeMap<(PathBuf, Looks), Checked>>,
     /// Where directories are by no link.
     real: RefCell<BTreeMap<PathBuf, Option<PathBuf>>>,
     /// How much of indexes was read.
@@ -29,17 +29,39 @@ pub(crate) struct Repositories {
 /// The directories that a repository is in, or why it is not only read.
 type Checked = Result<Vec<PathBuf>, String>;
 
+/// What a command of git looks at beside the repository itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(super) struct Looks {
+    /// It looks into submodules.
+    pub(super) into_submodules: bool,
+    /// It compares files of the work tree with what is committed, for which it runs filters.
+    pub(super) through_filters: bool,
+    /// It is run by git itself, in a submodule. What is taken away from git may not be taken away there.
+    pub(super) as_submodule: bool,
+}
+
+/// How deep submodules may stand in each other.
+const DEEPEST_SUBMODULE: usize = 4;
+/// So many submodules of one repository are looked at.
+const MOST_SUBMODULES: usize = 256;
+
 impl Repositories {
-    /// Looks at each repository that a directory may be in, or a directory above it. Of each directory, those that its repository is in.
-    pub(super) fn around(&self, cwd: &Path, looks_into_submodules: bool) -> Vec<Checked> {
+    /// Looks at each repository that git may take for that of a directory. Of each, the directories that it is in.
+    pub(super) fn around(&self, cwd: &Path, looks: Looks) -> Vec<Checked> {
         let real = self.real(cwd);
         let is_real = |directory: &Path| real.as_ref().is_some_and(|real| real.starts_with(directory));
-        // Where one is broken git looks further up; through a link the way up is another.
+        // Through a link the way up is another.
         let other_way = real.iter().flat_map(|real| real.ancestors());
-        cwd.ancestors()
-            .chain(other_way.filter(|directory| !cwd.starts_with(directory)))
-            .map(|directory| self.check(directory, is_real(directory), looks_into_submodules))
-            .collect()
+        let is_one_way = real.as_deref() == Some(cwd);
+        let mut found = Vec::new();
+        for directory in cwd.ancestors().chain(other_way.filter(|directory| !cwd.starts_with(directory))) {
+            found.push(self.check(directory, is_real(directory), looks));
+            // Where one is broken git looks further up.
+            if is_one_way && is_whole(directory) {
+                break;
+            }
+        }
+        found
     }
 
     /// The tracked files of the repository that a directory is in. Where one is broken, also those of the next further up.
@@ -72,12 +94,12 @@ impl Repositories {
     }
 
     /// Looks at the repository whose work tree begins in a directory, if one does.
-    fn check(&self, directory: &Path, is_real: bool, looks_into_submodules: bool) -> Checked {
-        let key = (directory.to_owned(), looks_into_submodules);
+    fn check(&self, directory: &Path, is_real: bool, looks: Looks) -> Checked {
+        let key = (directory.to_owned(), looks);
         if let Some(known) = self.seen.borrow().get(&key) {
             return known.clone();
         }
-        let mut found = check(directory, looks_into_submodules, &self.read);
+        let mut found = check(directory, looks, &self.read);
         for path in found.iter_mut().flatten() {
             // It is no link itself.
             let is_known = is_real && *path == directory.join(".git");
@@ -89,6 +111,10 @@ impl Repositories {
         found
     }
 }
+
+/// Keys of `core` that run something, and that are taken away from the git that a command names. Whether they are from one that it starts
+/// in a submodule depends on its release.
+const OVERRIDDEN: &[&str] = &["fsmonitor", "hookspath", "pager", "editor", "sshcommand", "askpass"];
 
 /// Sections, and of them the keys, that only say how something is shown, named or sent. `*` stands for all keys.
 const HARMLESS: &[(&str, &str)] = &[
@@ -147,7 +173,8 @@ const HARMLESS: &[(&str, &str)] = &[
     ),
     (
         "merge",
-        "ff conflictstyle log renames renamelimit stat tool guitool directoryrenames verbosity autostash defaulttoupstream branchdesc suppressdest",
+        "ff conflictstyle log renames renamelimit stat tool guitool directoryrenames verbosity autostash defaulttoupstream branchdesc suppressdest \
+         default renormalize",
     ),
     ("grep", "linenumber column patterntype extendedregexp threads fullname fallbacktonoindex"),
     ("blame", "coloring showroot blankboundary showemail date markunblamablelines markignoredlines"),
@@ -169,6 +196,10 @@ const HARMLESS: &[(&str, &str)] = &[
     ("am", "*"),
     ("worktree", "*"),
     ("rev-list", "*"),
+    ("gpg", "format mintrustlevel"),
+    ("i18n", "commitencoding"),
+    ("gitflow", "*"),
+    ("svn", "*"),
     ("branch", "autosetupmerge autosetuprebase sort"),
     ("remote", "pushdefault"),
 ];
@@ -198,9 +229,53 @@ const HARMLESS_NAMED: &[(&str, &str)] = &[
     ("gui", "*"),
     ("guitool", "*"),
     ("coderabbit", "*"),
+    // Drivers run where something is merged, which no command does that only reads.
+    ("merge", "*"),
+    ("gitflow", "*"),
+    ("svn-remote", "*"),
+    ("svn", "*"),
 ];
 
-fn check(directory: &Path, looks_into_submodules: bool, read_of_indexes: &Cell<u64>) -> Checked {
+/// Where git keeps what belongs to the work tree that begins in a directory, if one does. A path with links is left as it is.
+pub(super) fn git_dir(directory: &Path) -> Result<Option<PathBuf>, String> {
+    let dot_git = directory.join(".git");
+    let Ok(metadata) = fs::symlink_metadata(&dot_git) else { return Ok(None) };
+    if metadata.is_dir() {
+        return Ok(Some(dot_git));
+    }
+    let text = read(&dot_git)?.unwrap_or_default();
+    match text.strip_prefix("gitdir: ") {
+        Some(path) => Ok(Some(directory.join(path.trim_end_matches(['\n', '\r'])))),
+        None => Err(format!("{} is not understood", dot_git.display())),
+    }
+}
+
+/// Whether git takes the repository of a directory, and looks no further up.
+fn is_whole(directory: &Path) -> bool {
+    let dot_git = directory.join(".git");
+    let Ok(metadata) = fs::symlink_metadata(&dot_git) else { return false };
+    // A file names the one that is taken, or git ends.
+    if metadata.is_file() {
+        return true;
+    }
+    let is_directory = |name: &str| dot_git.join(name).symlink_metadata().is_ok_and(|found| found.is_dir());
+    let is_head = |text: &str| {
+        let text = text.trim_end();
+        text.strip_prefix("ref: refs/").is_some_and(|name| !name.is_empty())
+            || matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+    };
+    metadata.is_dir()
+        && is_directory("objects")
+        && is_directory("refs")
+        && dot_git.join("commondir").symlink_metadata().is_err()
+        && read(&dot_git.join("HEAD")).ok().flatten().is_some_and(|text| is_head(&text))
+}
+
+fn check(directory: &Path, looks: Looks, read_of_indexes: &Cell<u64>) -> Checked {
+    check_to(directory, looks, read_of_indexes, 0)
+}
+
+fn check_to(directory: &Path, looks: Looks, read_of_indexes: &Cell<u64>, depth: usize) -> Checked {
     let is_inside = directory.file_name().is_some_and(|name| name == ".git");
     let is_bare =
         ["HEAD", "objects", "refs"].iter().all(|name| directory.join(name).symlink_metadata().is_ok());
@@ -210,17 +285,7 @@ fn check(directory: &Path, looks_into_submodules: bool, read_of_indexes: &Cell<u
             directory.display()
         ));
     }
-    let dot_git = directory.join(".git");
-    let Ok(metadata) = fs::symlink_metadata(&dot_git) else { return Ok(Vec::new()) };
-    let git_dir = if metadata.is_dir() {
-        dot_git
-    } else {
-        let text = read(&dot_git)?.unwrap_or_default();
-        match text.strip_prefix("gitdir: ") {
-            Some(path) => directory.join(path.trim_end_matches(['\n', '\r'])),
-            None => return Err(format!("{} is not understood", dot_git.display())),
-        }
-    };
+    let Some(git_dir) = git_dir(directory)? else { return Ok(Vec::new()) };
     let own = Listing::of(git_dir);
     let git_dir = own.directory();
     let commondir = if own.may_hold("commondir") { read(&git_dir.join("commondir"))? } else { None };
@@ -230,7 +295,8 @@ fn check(directory: &Path, looks_into_submodules: bool, read_of_indexes: &Cell<u
     for (listing, name) in [(of_common, "config"), (of_common, "config.worktree"), (&own, "config.worktree")]
     {
         if listing.may_hold(name) {
-            check_file(&listing.directory().join(name))?;
+            let of = Configured { looks, work_tree: Some((git_dir, directory)) };
+            check_configuration(&listing.directory().join(name), of)?;
         }
     }
     // What leads elsewhere is another's.
@@ -271,20 +337,69 @@ fn check(directory: &Path, looks_into_submodules: bool, read_of_indexes: &Cell<u
             return Err("the repository takes objects of another".to_owned());
         }
     }
-    if looks_into_submodules && own.may_hold("index") && index::has_submodules(git_dir, read_of_indexes)? {
-        return Err(
-            "the repository has submodules, and what is configured in them can make git run something"
-                .to_owned(),
-        );
+    let mut found: Vec<PathBuf> =
+        [&own].into_iter().chain(&shared).map(|listing| listing.directory().to_owned()).collect();
+    if looks.into_submodules && own.may_hold("index") {
+        let names = index::submodules(git_dir, read_of_indexes)?;
+        if depth == DEEPEST_SUBMODULE || names.len() > MOST_SUBMODULES {
+            return Err("the repository has more submodules than are looked at".to_owned());
+        }
+        for name in names {
+            found.extend(check_submodule(directory, &name, looks, read_of_indexes, depth)?);
+        }
     }
-    Ok([&own].into_iter().chain(&shared).map(|listing| listing.directory().to_owned()).collect())
+    Ok(found)
+}
+
+/// Looks at a submodule, where git runs itself. One that is not there is not looked into.
+fn check_submodule(
+    directory: &Path,
+    name: &str,
+    looks: Looks,
+    read_of_indexes: &Cell<u64>,
+    depth: usize,
+) -> Checked {
+    let place = directory.join(name);
+    if place.join(".git").symlink_metadata().is_err() {
+        return Ok(Vec::new());
+    }
+    let is_below =
+        |real: PathBuf| directory.canonicalize().is_ok_and(|directory| real == directory.join(name));
+    if !place.canonicalize().is_ok_and(is_below) {
+        return Err(format!("the submodule {name} is behind a link"));
+    }
+    let looks = Looks { as_submodule: true, ..looks };
+    check_to(&place, looks, read_of_indexes, depth + 1)
+        .map_err(|why| format!("in the submodule {name}: {why}"))
+}
+
+/// What a file of configuration is read for.
+#[derive(Clone, Copy, Default)]
+struct Configured<'p> {
+    looks: Looks,
+    /// Where git keeps its own, and where the work tree is that belongs to it.
+    work_tree: Option<(&'p Path, &'p Path)>,
 }
 
 /// Looks at a file of configuration. One that is not there says nothing.
-pub(super) fn check_file(file: &Path) -> Result<(), String> {
+pub(super) fn check_file(file: &Path, looks: Looks) -> Result<(), String> {
+    check_configuration(file, Configured { looks, work_tree: None })
+}
+
+fn check_configuration(file: &Path, of: Configured<'_>) -> Result<(), String> {
     let Some(text) = read(file)? else { return Ok(()) };
     each_key(&text, &mut |section, name, key, value| {
-        if is_harmless(section, name, key) && is_harmless_value(section, key, value) {
+        let is_known = is_harmless(section, name, key) && is_harmless_value(section, key, value);
+        let runs_something = section == "core" && OVERRIDDEN.contains(&key);
+        if is_known && !(runs_something && of.looks.as_submodule) {
+            return Ok(());
+        }
+        // Filters run only where files of the work tree are compared.
+        if section == "filter" && name.is_some() && !of.looks.through_filters {
+            return Ok(());
+        }
+        // A submodule names the directory that it stands in.
+        if section == "core" && key == "worktree" && of.work_tree.is_some_and(|of| is_work_tree(value, of)) {
             return Ok(());
         }
         let name = name.map_or_else(String::new, |name| format!(".{name}"));
@@ -294,6 +409,15 @@ pub(super) fn check_file(file: &Path) -> Result<(), String> {
         ))
     })
     .map_err(|why| if why.is_empty() { format!("{} is not understood", file.display()) } else { why })
+}
+
+/// Whether `core.worktree` has the value that the work tree has anyway.
+fn is_work_tree(value: &str, (git_dir, directory): (&Path, &Path)) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+@".contains(&byte);
+    let leads_there = |named: PathBuf| {
+        named.canonicalize().is_ok_and(|named| directory.canonicalize().is_ok_and(|real| named == real))
+    };
+    !value.is_empty() && value.bytes().all(is_plain) && leads_there(git_dir.join(value))
 }
 
 fn read(file: &Path) -> Result<Option<String>, String> {

@@ -125,12 +125,13 @@ fn asked(
 /// The paths that are named in a revision, as in `HEAD:path`.
 fn objects(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
     let Some(root) = root(judge) else { return };
-    for value in values.iter().take_while(|value| value.text() != Some("--")) {
-        let (text, is_known) = match value {
-            Value::Text(text) => (text, true),
-            Value::Unknown { prefix, .. } => (prefix, false),
-            Value::Below { .. } => continue,
-        };
+    let named = values.iter().take_while(|value| value.text() != Some("--")).flat_map(|value| match value {
+        Value::Text(text) => vec![(text.as_str(), true)],
+        Value::Listed(texts) => texts.iter().map(|text| (text.as_str(), true)).collect(),
+        Value::Unknown { prefix, .. } => vec![(prefix.as_str(), false)],
+        Value::Below { .. } => Vec::new(),
+    });
+    for (text, is_known) in named {
         let is_option = text.starts_with('-');
         // A message that is looked for, or a pathspec.
         if is_option || text.starts_with(":/") || text.starts_with(":(") {

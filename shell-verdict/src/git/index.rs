@@ -1,4 +1,4 @@
-//! The index of a repository: the files that it names, and whether it names other repositories.
+//! The index of a repository: the files that it tracks, and whether it names other repositories.
 
 use std::cell::Cell;
 use std::fs;
@@ -18,12 +18,6 @@ pub(super) struct Entry {
     pub(super) size: u32,
     /// It is in no conflict, and has no further flags.
     pub(super) is_plain: bool,
-}
-
-/// Whether the index has an entry that is another repository.
-pub(super) fn has_submodules(git_dir: &Path, read: &Cell<u64>) -> Result<bool, String> {
-    let Some(bytes) = bytes(git_dir, read)? else { return Ok(false) };
-    index_has_submodules(&bytes).ok_or_else(|| unreadable(git_dir))
 }
 
 /// The regular files that the index names, links and other repositories left out.
@@ -62,6 +56,61 @@ fn unreadable(git_dir: &Path) -> String {
     format!("{} is not understood", git_dir.join("index").display())
 }
 
+/// The names of the entries of an index that are other repositories.
+pub(super) fn submodules(git_dir: &Path, read: &Cell<u64>) -> Result<Vec<String>, String> {
+    let Some(bytes) = bytes(git_dir, read)? else { return Ok(Vec::new()) };
+    let mut found = Vec::new();
+    each_name(&bytes, &mut |name, kind| {
+        if kind == REPOSITORY {
+            found.push(String::from_utf8(name.to_owned()).ok()?);
+        }
+        Some(())
+    })
+    .ok_or_else(|| unreadable(git_dir))?;
+    Ok(found)
+}
+
+/// The files that a repository tracks below a directory of its work tree, by their real paths. `None` where that cannot be told.
+pub(crate) fn tracked(directory: &Path) -> Option<Vec<PathBuf>> {
+    let directory = directory.canonicalize().ok()?;
+    let top = directory.ancestors().find(|above| above.join(".git").symlink_metadata().is_ok())?;
+    let git_dir = super::config::git_dir(top).ok()??;
+    let below = directory.strip_prefix(top).ok()?.to_str()?;
+    let below = if below.is_empty() { String::new() } else { format!("{below}/") };
+    let Some(bytes) = bytes(&git_dir, &Cell::new(0)).ok()? else { return Some(Vec::new()) };
+    let mut found = Vec::new();
+    each_name(&bytes, &mut |name, kind| {
+        // What is in a directory that stands for all below it is not listed.
+        if kind == DIRECTORY {
+            return None;
+        }
+        if kind != REPOSITORY && name.starts_with(below.as_bytes()) {
+            found.push(top.join(std::str::from_utf8(name).ok()?));
+        }
+        Some(())
+    })?;
+    Some(found)
+}
+
+/// The kind of an entry that is another repository: the first four bits of its mode.
+const REPOSITORY: u32 = 0b1110;
+/// The kind of an entry that stands for all below a directory.
+const DIRECTORY: u32 = 0b0100;
+
+/// Shows the name and the kind of each entry. `None` where the index, or an entry, is not understood.
+fn each_name(bytes: &[u8], each: &mut dyn FnMut(&[u8], u32) -> Option<()>) -> Option<()> {
+    let mut name: Vec<u8> = Vec::new();
+    let mut is_understood = true;
+    each_entry(bytes, &mut |entry| {
+        is_understood = entry.dropped <= name.len();
+        name.truncate(name.len().saturating_sub(entry.dropped));
+        name.extend_from_slice(entry.name);
+        is_understood = is_understood && each(&name, entry.mode >> 12).is_some();
+        is_understood
+    })?;
+    is_understood.then_some(())
+}
+
 /// The index of a repository, if it has one.
 fn bytes(git_dir: &Path, read: &Cell<u64>) -> Result<Option<Vec<u8>>, String> {
     let index: PathBuf = git_dir.join("index");
@@ -76,17 +125,6 @@ fn bytes(git_dir: &Path, read: &Cell<u64>) -> Result<Option<Vec<u8>>, String> {
         _ => return Err(unreadable(git_dir)),
     }
     fs::read(&index).map(Some).map_err(|_| unreadable(git_dir))
-}
-
-/// Whether one of the entries is another repository; `None` where the index is not understood.
-fn index_has_submodules(bytes: &[u8]) -> Option<bool> {
-    let mut found = false;
-    each_entry(bytes, &mut |entry| {
-        // Another repository has this mode.
-        found |= entry.mode >> 12 == 0b1110;
-        !found
-    })?;
-    Some(found)
 }
 
 /// An entry as it is written.

@@ -77,6 +77,8 @@ pub(super) fn line(name: &str, first: Option<&str>, words: &[Option<&str>], oper
         ("config", _) if names_key(words) => "git:config",
         ("symbolic-ref", _) if operands <= 1 => "git:symbolic-ref",
         ("hash-object", _) => "git:hash-object",
+        ("fsck", _) => "git:fsck",
+        ("submodule", None | Some("status" | "summary")) => "git:submodule",
         _ => "",
     }
 }

@@ -24,6 +24,24 @@ impl Reading<'_, '_> {
                     ),
                 );
             }
+            // It may be several, of which only the first is the expression, and which that is may change.
+            if matches!(expression, Value::Listed(_) | Value::Below { .. }) {
+                operands.insert(0, expression);
+            }
+        }
+        let is_several = operands.iter().any(|operand| matches!(operand, Value::Listed(_)));
+        if is_several && (self.spec.most != usize::MAX || self.spec.kinds.len() > 1) {
+            let base = self.base;
+            self.part.has(Class::Unknown, format!("{base} may get more words than it only reads"));
+        }
+        let search = self.search();
+        // It searches through what git tracks below the directory, whatever its operands leave of that.
+        if self.name == "git:grep" && search.is_some() && self.judge.situation().search.is_some() {
+            operands.retain(|operand| !stays_below(operand));
+            if operands.iter().any(|operand| operand.text().is_none_or(|text| text.starts_with(':'))) {
+                self.part.has(Class::Unknown, "git grep may search through the whole repository");
+            }
+            operands.push(Value::Text(".".to_owned()));
         }
         let most = self.spec.most.min(operands.len());
         for operand in operands.split_off(most) {
@@ -48,16 +66,19 @@ impl Reading<'_, '_> {
             let base = self.base;
             self.part.has(Class::Unknown, format!("{base} may read the names of files from its input"));
         }
-        if (operands.is_empty() || may_be_none)
-            && !reads_input
-            && (self.spec.default_is_here || self.tree.is_some())
+        let may_be_empty = operands.iter().all(|operand| matches!(operand, Value::Listed(_)));
+        if (may_be_empty || may_be_none) && !reads_input && (self.spec.default_is_here || self.tree.is_some())
         {
             operands.push(Value::Text(".".to_owned()));
         }
         for (index, operand) in operands.iter().enumerate() {
             let kinds = &self.spec.kinds;
             let Some(kind) = kinds.get(index).or(kinds.last()).copied() else { continue };
-            self.operand(kind, operand);
+            let is_tree = kind == Kind::Tree || self.tree == Some(false);
+            match &search {
+                Some(search) if is_tree => self.judge.searched(operand, search, self.part),
+                _ => self.operand(kind, operand),
+            }
         }
     }
 
@@ -88,7 +109,7 @@ impl Reading<'_, '_> {
             operand.text().and_then(|text| judge.absolute(text)).is_some_and(|path| path.is_dir())
         };
         let access = match access {
-            Access::Read if self.compares && is_directory(self.judge) => tree(true),
+            Access::Read if self.compares && (is_directory(self.judge) || operand.may_split()) => tree(true),
             access => access,
         };
         if matches!(base, "nm" | "size" | "objdump" | "readelf")
@@ -106,4 +127,12 @@ impl Reading<'_, '_> {
             self.judge.path(operand, access, self.part);
         }
     }
+}
+
+/// Whether an operand of `git grep` names a revision, or nothing but what is below the directory.
+fn stays_below(operand: &Value) -> bool {
+    operand.text().is_some_and(|text| {
+        let leaves_out = text.starts_with(":!") || text.starts_with(":^");
+        leaves_out || !text.starts_with(['/', ':']) && !text.split('/').any(|name| name == "..")
+    })
 }

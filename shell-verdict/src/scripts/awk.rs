@@ -20,10 +20,7 @@ pub(super) fn judge(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
         };
         match text {
             "-F" | "-v" => {
-                if values
-                    .get(at + 1)
-                    .is_some_and(|value| matches!(value, Value::Unknown { splits: true, .. }))
-                {
+                if values.get(at + 1).is_some_and(Value::may_split) {
                     return part.has(Class::Code, "awk gets words that are not known before it runs");
                 }
                 at += 2;

@@ -51,10 +51,20 @@ pub(super) fn judge(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
     }
     let texts: Option<Vec<String>> = roots.iter().map(|root| root.text().map(str::to_owned)).collect();
     let found = match texts.filter(|_| !follows_links) {
-        Some(roots) => Value::Below { roots, are_files: finds_files(expression) },
+        Some(roots) => listed(judge, &roots, expression)
+            .unwrap_or_else(|| Value::Below { roots, are_files: finds_files(expression) }),
         None => Value::unknown(),
     };
     walk(judge, expression, &found, part);
+}
+
+/// Each path that a command may be run for, where they can be told.
+fn listed(judge: &Judge<'_>, roots: &[String], expression: &[Value]) -> Option<Value> {
+    let words: Vec<&str> = expression.iter().map(Value::text).collect::<Option<_>>()?;
+    let runs = words.iter().any(|word| word.starts_with("-exec"));
+    let cwd = judge.state.cwd.as_deref().filter(|_| runs)?;
+    let roots: Vec<&str> = roots.iter().map(String::as_str).collect();
+    crate::listed::found(&roots, &words, cwd).map(|found| Value::Listed(found.into()))
 }
 
 /// Whether only what is a file itself is found: nothing in the expression says "or" or "not".
@@ -79,7 +89,7 @@ fn walk(judge: &mut Judge<'_>, expression: &[Value], found: &Value, part: &mut P
             continue;
         }
         if names::is("find-valued", text) {
-            if matches!(next, Some(Value::Unknown { splits: true, .. })) {
+            if next.is_some_and(Value::may_split) {
                 part.has(Class::Unknown, format!("find {text} gets words that are not known before it runs"));
             }
             at += 1;

@@ -4,11 +4,13 @@ use super::{Judge, Source};
 use crate::class::Class;
 use crate::command;
 use crate::forbidden;
+use crate::listed::{self, Listed};
 use crate::names;
 use crate::situation::Shell;
 use crate::verdict::Part;
 use crate::words::Value;
 use brush_parser::ast;
+use std::rc::Rc;
 
 /// So much of a text is kept, in bytes.
 const LONGEST: usize = 16 << 10;
@@ -156,6 +158,53 @@ impl Judge<'_> {
         Some(values.iter().map(guess).collect::<Vec<_>>().join(" "))
     }
 
+    /// The names that a command of a pipe prints: those that it finds, or some of those that it reads.
+    pub(super) fn listed(
+        &mut self,
+        command: &ast::Command,
+        read: Option<Rc<Listed>>,
+        is_first: bool,
+    ) -> Option<Rc<Listed>> {
+        let ast::Command::Simple(simple) = command else { return None };
+        let suffix = simple.suffix.iter().flat_map(|suffix| &suffix.0);
+        let name = simple.word_or_name.as_ref().filter(|_| simple.prefix.is_none())?;
+        let is_named = self.state.functions.contains_key(&name.value) || self.state.facts.is_tangled;
+        let is_known = matches!(
+            name.value.as_str(),
+            "find" | "git" | "rg" | "sort" | "head" | "tail" | "uniq" | "grep" | "egrep" | "fgrep"
+        );
+        if is_named || !is_known {
+            return None;
+        }
+        let mut words = vec![Value::Text(name.value.clone())];
+        for item in suffix {
+            match item {
+                ast::CommandPrefixOrSuffixItem::Word(word) => {
+                    // What runs in turn may print anything.
+                    if ["`", "$(", "<(", ">("].iter().any(|sign| word.value.contains(sign)) {
+                        return None;
+                    }
+                    words.extend(self.trying(|judge, part| judge.fields(&word.value, part)));
+                }
+                // Errors go elsewhere.
+                ast::CommandPrefixOrSuffixItem::IoRedirect(ast::IoRedirect::File(
+                    Some(2),
+                    ast::IoFileRedirectKind::Write | ast::IoFileRedirectKind::Append,
+                    ast::IoFileRedirectTarget::Filename(_),
+                )) => {}
+                _ => return None,
+            }
+        }
+        let texts: Vec<&str> = words.iter().map(Value::text).collect::<Option<_>>()?;
+        match read {
+            Some(read) => listed::passes_on(&texts).then_some(read),
+            None if is_first => {
+                listed::of_words(&texts, self.state.cwd.as_deref()?, self.state.situation).map(Rc::new)
+            }
+            None => None,
+        }
+    }
+
     /// Works something out of which nothing is kept.
     fn trying<T>(&mut self, run: impl FnOnce(&mut Self, &mut Part) -> T) -> T {
         let state = self.state.clone();
@@ -206,6 +255,25 @@ fn lists_of(compound: &ast::CompoundCommand) -> Vec<&ast::CompoundList> {
     }
 }
 
+/// Whether a command of a pipe is `xargs` that reads from the pipe.
+pub(super) fn is_xargs(command: &ast::Command) -> bool {
+    let ast::Command::Simple(simple) = command else { return false };
+    let is_plain = redirects_of(simple).iter().all(|redirect| {
+        matches!(
+            redirect,
+            ast::IoRedirect::File(Some(1 | 2), ..)
+                | ast::IoRedirect::File(
+                    None,
+                    ast::IoFileRedirectKind::Write
+                        | ast::IoFileRedirectKind::Append
+                        | ast::IoFileRedirectKind::Clobber,
+                    _
+                )
+        )
+    });
+    is_plain && simple.word_or_name.as_ref().is_some_and(|name| name.value == "xargs")
+}
+
 pub(super) fn redirects_of(simple: &ast::SimpleCommand) -> Redirects<'_> {
     let before = simple.prefix.iter().flat_map(|prefix| &prefix.0);
     let after = simple.suffix.iter().flat_map(|suffix| &suffix.0);
@@ -222,7 +290,7 @@ pub(super) fn redirects_of(simple: &ast::SimpleCommand) -> Redirects<'_> {
 fn known(value: &Value) -> &str {
     match value {
         Value::Text(text) | Value::Unknown { prefix: text, .. } => text,
-        Value::Below { .. } => "",
+        Value::Below { .. } | Value::Listed(_) => "",
     }
 }
 

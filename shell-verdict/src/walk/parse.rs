@@ -1,6 +1,7 @@
 //! From a text to its tree; what the parser does not come back from never gets to it.
 
 use super::{DEEPEST, Judge, Source};
+use crate::words::plain_arithmetic;
 use brush_parser::{ParserOptions, Token, ast, parse_tokens, uncached_tokenize_str};
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -101,12 +102,26 @@ fn is_process_number_before_bracket(text: &str) -> bool {
     })
 }
 
-/// Where the first here-document begins.
+/// Where the first here-document begins. Signs of a plain arithmetic expansion begin none.
 fn here_document(text: &str) -> Option<usize> {
     let mut at = 0;
-    while let Some(found) = text[at..].find("<<") {
-        let begin = at + found;
-        let length = text[begin..].bytes().take_while(|byte| *byte == b'<').count();
+    let text = text.as_bytes();
+    let find = |at: usize| {
+        let mut at = at;
+        loop {
+            if text[at..].starts_with(b"$((")
+                && let Some(end) = plain_arithmetic(text, at + 3)
+            {
+                at = end + 2;
+            } else if text.get(at)? == &b'<' && text.get(at + 1) == Some(&b'<') {
+                return Some(at);
+            } else {
+                at += 1;
+            }
+        }
+    };
+    while let Some(begin) = find(at) {
+        let length = text[begin..].iter().take_while(|byte| **byte == b'<').count();
         if length != 3 {
             return Some(begin);
         }

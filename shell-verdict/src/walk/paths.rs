@@ -2,7 +2,7 @@
 
 use super::Judge;
 use crate::class::Class;
-use crate::situation::{Access, Decision};
+use crate::situation::{Access, Decision, Search};
 use crate::verdict::{Ground, Part};
 use crate::words::Value;
 use std::path::{Component, Path, PathBuf};
@@ -21,6 +21,11 @@ impl Judge<'_> {
                     self.named(root, access, part);
                 }
             }
+            Value::Listed(words) => {
+                for word in &**words {
+                    self.one_of_many(word, access, part);
+                }
+            }
             Value::Unknown { .. } => {
                 let class = if access == Access::Write { Class::Write } else { Class::ReadOnly };
                 let why = format!("it {} a path that is not known before it runs", verb(access));
@@ -30,7 +35,7 @@ impl Judge<'_> {
     }
 
     /// Counts the directory as read whose names the shell lists for a pattern.
-    pub(super) fn listed(&mut self, directory: Option<PathBuf>, part: &mut Part) {
+    pub(super) fn lists_directory(&mut self, directory: Option<PathBuf>, part: &mut Part) {
         let Some(directory) = directory else {
             let why = "the shell lists a directory that is not known before it runs";
             return part.because(Class::ReadOnly, Decision::Ask, Ground::Detail, why);
@@ -62,6 +67,15 @@ impl Judge<'_> {
         }
     }
 
+    /// The same of one of many names, of which only those are kept that are not allowed.
+    fn one_of_many(&mut self, given: &str, access: Access, part: &mut Part) {
+        let path = self.absolute(given).filter(|_| access != Access::Write && !is_no_file(given, access));
+        match path {
+            Some(path) if (self.situation().decide)(&path, access) == Decision::Allow => {}
+            _ => self.named(given, access, part),
+        }
+    }
+
     fn decided(&mut self, path: PathBuf, access: Access, part: &mut Part) {
         let class = if access == Access::Write { Class::Write } else { Class::ReadOnly };
         let mut decision = (self.situation().decide)(&path, access);
@@ -75,6 +89,27 @@ impl Judge<'_> {
         }
         if !part.paths.iter().any(|(known, of)| *known == path && *of == access) {
             part.paths.push((path, access));
+        }
+    }
+
+    /// Counts the files as read that a search opens. Where it is not certain which these are, it is all below the operand.
+    pub(crate) fn searched(&mut self, value: &Value, search: &Search, part: &mut Part) {
+        let tree = Access::ReadTree { follows_links: false };
+        let path = value.text().filter(|given| !given.is_empty()).and_then(|given| self.absolute(given));
+        // Behind a link other files say what is ignored.
+        let is_directory =
+            |path: &PathBuf| path.is_dir() && path.canonicalize().is_ok_and(|real| real == *path);
+        let (Some(path), Some(decide)) = (path.filter(is_directory), self.situation().search) else {
+            return self.path(value, tree, part);
+        };
+        part.class = part.class.max(Class::ReadOnly);
+        let decision = decide(&path, search).decision;
+        if decision != Decision::Allow {
+            let why = format!("it {} {}", verb(Access::Search), path.display());
+            part.because(Class::ReadOnly, decision, Ground::Path, why);
+        }
+        if !part.paths.contains(&(path.clone(), Access::Search)) {
+            part.paths.push((path, Access::Search));
         }
     }
 
@@ -124,6 +159,8 @@ pub(crate) fn verb(access: Access) -> &'static str {
         Access::Read => "reads",
         Access::ReadNames => "lists all below",
         Access::ReadTree { .. } => "reads all below",
+        Access::Search => "searches through",
+        Access::Repository => "reads the repository",
         Access::Write => "writes",
     }
 }

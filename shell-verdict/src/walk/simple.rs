@@ -4,7 +4,7 @@ use super::place::{array_doubt, end_doubt, place, substitution_doubt};
 use super::{Judge, Source, is_name};
 use crate::class::Class;
 use crate::command;
-use crate::environment::{self, Use};
+use crate::environment;
 use crate::state::Variable;
 use crate::verdict::Part;
 use crate::words::Value;
@@ -82,7 +82,12 @@ impl Judge<'_> {
             let assigned =
                 assigned.into_iter().filter(|assigned| !(reads && assigned.name == "IFS")).collect();
             self.name_end = self.name_end(simple, source);
-            self.with_environment(assigned, &mut part, |judge, part| command::judge(judge, words, part));
+            // A function of the name may run anything else.
+            let program = words[0].value.text().filter(|name| !self.state.functions.contains_key(*name));
+            let program = program.map(str::to_owned);
+            self.with_environment(assigned, program.as_deref(), &mut part, |judge, part| {
+                command::judge(judge, words, part)
+            });
             self.name_end = None;
             if let Some(before) = before {
                 self.state.merge(&before);
@@ -108,6 +113,7 @@ impl Judge<'_> {
     fn with_environment(
         &mut self,
         assigned: Vec<Assigned>,
+        program: Option<&str>,
         part: &mut Part,
         run: impl FnOnce(&mut Self, &mut Part),
     ) {
@@ -119,7 +125,7 @@ impl Judge<'_> {
                 Variable::Text(text) => Some(text.as_str()),
                 _ => None,
             };
-            if let Some(why) = environment::assignment(name, text, Use::Program) {
+            if let Some(why) = environment::assignment_for(name, text, program) {
                 part.has(Class::Code, why);
             }
         }

@@ -1,9 +1,10 @@
 //! `[[ … ]]`.
 
-use super::Judge;
+use super::{Judge, unclear};
 use crate::class::Class;
 use crate::situation::Access;
 use crate::verdict::Part;
+use crate::words::{self, Found, Value};
 use brush_parser::ast;
 
 impl Judge<'_> {
@@ -33,7 +34,14 @@ impl Judge<'_> {
                 }
             }
             T::BinaryTest(predicate, one, other) => {
-                let values = [self.single(&one.value, into), self.single(&other.value, into)];
+                let of_other = match predicate {
+                    B::StringMatchesRegex if has_brackets(&other.value) => {
+                        self.expression(&other.value, into);
+                        Value::unknown()
+                    }
+                    _ => self.single(&other.value, into),
+                };
+                let values = [self.single(&one.value, into), of_other];
                 match predicate {
                     B::ArithmeticEqualTo
                     | B::ArithmeticNotEqualTo
@@ -61,6 +69,27 @@ impl Judge<'_> {
             }
         }
     }
+}
+
+impl Judge<'_> {
+    /// A regular expression with brackets, which are no signs of the shell there.
+    fn expression(&mut self, text: &str, into: &mut Part) {
+        let is_balanced = text.matches('(').count() == text.matches(')').count();
+        if !is_balanced || text.contains(char::is_whitespace) || text.contains(['<', '>', '&', ';', '[']) {
+            return into.has(Class::Unknown, "the end of a regular expression is not certain");
+        }
+        let mut found = Found::default();
+        // A backslash before a dollar takes its meaning away with and without quotes.
+        let result = words::document(text, &self.state, &mut found);
+        self.found(found, into);
+        if let Err(why) = result {
+            unclear(text, why, into);
+        }
+    }
+}
+
+fn has_brackets(text: &str) -> bool {
+    text.contains(['(', ')', '|'])
 }
 
 /// Whether a text is the name of a variable, without a subscript.

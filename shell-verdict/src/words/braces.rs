@@ -90,26 +90,47 @@ fn members(word: &str, open: usize) -> Result<Option<Found>, Unclear> {
     if word[open + 1..].contains('{') { Err("a brace is not closed") } else { Ok(None) }
 }
 
-/// `1..3`; others are not worked out.
+/// `1..3`, `01..12`, `a..z` and the same with steps, `1..9..2`; others are not worked out.
 fn sequence(inner: &str) -> Result<Option<Vec<String>>, Unclear> {
-    let Some((first, last)) = inner.split_once("..") else { return Ok(None) };
-    let is_plain =
-        |text: &str| !text.is_empty() && text.len() < 6 && text.bytes().all(|byte| byte.is_ascii_digit());
-    let has_zeros = |text: &str| text.len() > 1 && text.starts_with('0');
-    if !is_plain(first) || !is_plain(last) || has_zeros(first) || has_zeros(last) {
-        return Err("braces hold a sequence that is not worked out");
+    const OTHER: Unclear = "braces hold a sequence that is not worked out";
+    if !inner.contains("..") {
+        return Ok(None);
     }
-    let number = |text: &str| text.parse::<usize>().expect("it is a few digits");
-    let (first, last) = (number(first), number(last));
-    if first.abs_diff(last) > MOST {
+    let parts: Vec<&str> = inner.split("..").collect();
+    let (first, last, step) = match parts[..] {
+        [first, last] => (first, last, "1"),
+        [first, last, step] => (first, last, step),
+        _ => return Err(OTHER),
+    };
+    let number = |text: &str| -> Option<u32> {
+        let is_plain = !text.is_empty() && text.len() < 6 && text.bytes().all(|byte| byte.is_ascii_digit());
+        is_plain.then(|| text.parse().ok()).flatten()
+    };
+    // Between letters of both cases stand other characters.
+    let letter = |text: &str| match text.as_bytes() {
+        [letter] if letter.is_ascii_alphabetic() => Some(*letter),
+        _ => None,
+    };
+    let step = number(step).filter(|step| *step > 0).ok_or(OTHER)?;
+    let (from, to, is_letter) = match (number(first), number(last), letter(first), letter(last)) {
+        (Some(from), Some(to), ..) => (from, to, false),
+        (_, _, Some(from), Some(to)) if from.is_ascii_lowercase() == to.is_ascii_lowercase() => {
+            (u32::from(from), u32::from(to), true)
+        }
+        _ => return Err(OTHER),
+    };
+    if from.abs_diff(to) as usize > MOST {
         return Err("braces come to more words than are looked at");
     }
-    let numbers = first.min(last)..=first.max(last);
-    let mut members: Vec<String> = numbers.map(|number| number.to_string()).collect();
-    if first > last {
-        members.reverse();
-    }
-    Ok(Some(members))
+    let has_zeros = |text: &str| text.len() > 1 && text.starts_with('0');
+    let width = if has_zeros(first) || has_zeros(last) { first.len().max(last.len()) } else { 0 };
+    let word = |value: u32| match char::from_u32(value).filter(|_| is_letter) {
+        Some(letter) => letter.to_string(),
+        None => format!("{value:0width$}"),
+    };
+    let steps = (0..=from.abs_diff(to)).step_by(step as usize);
+    let members = steps.map(|step| word(if from <= to { from + step } else { from - step }));
+    Ok(Some(members.collect()))
 }
 
 /// Past what stands here: a character, or all that is quoted or substituted.

@@ -5,6 +5,7 @@ use super::{Found, Value};
 use crate::state::State;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 /// So many names may one pattern match.
 const MOST_MATCHES: usize = 2_000;
@@ -15,6 +16,10 @@ pub(super) fn expand(out: &Out, state: &State<'_>, values: &mut Vec<Value>, foun
         return;
     }
     let text = || out.chars.iter().map(|(c, _)| c).collect::<String>();
+    if let Some(words) = &out.listed {
+        values.push(Value::Listed(Rc::clone(words)));
+        return;
+    }
     if let Some(splits) = out.hole {
         if is_pattern(&out.chars) {
             found.lists.push(listed_first(&out.chars, state));

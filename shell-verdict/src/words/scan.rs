@@ -2,9 +2,11 @@
 
 use super::arithmetic::{arithmetic, is_number};
 use super::quote::ansi_c;
-use super::skip::{closing_brace, closing_parenthesis};
+use super::skip::{closing_brace, closing_parenthesis, plain_arithmetic};
 use super::{Found, Unclear};
+use crate::listed::{self, Split};
 use crate::state::{Known, State};
+use std::rc::Rc;
 
 /// The longest word that is worked out, in bytes.
 const LONGEST: usize = 64 * 1024;
@@ -20,6 +22,8 @@ pub(super) struct Out {
     pub(super) is_pattern_behind: bool,
     /// Something was quoted: the word is there even if it is empty.
     pub(super) is_quoted: bool,
+    /// It is one of these words, or several of them.
+    pub(super) listed: Option<Rc<[String]>>,
     /// Something came to nothing without quotes.
     pub(super) is_emptied: bool,
 }
@@ -196,7 +200,10 @@ impl<'t, 's> Scan<'t, 's> {
                 out.hole(false);
             }
             '(' if rest.starts_with("((") => {
-                let inner = closing_parenthesis(rest, 1)?;
+                let inner = match plain_arithmetic(rest.as_bytes(), 2) {
+                    Some(inner) => inner,
+                    None => closing_parenthesis(rest, 1)?,
+                };
                 if rest[inner + 1..].starts_with(')') {
                     self.at += inner + 2;
                     self.arithmetic(&rest[2..inner])?;
@@ -241,8 +248,33 @@ impl<'t, 's> Scan<'t, 's> {
         let command = &rest[1..end];
         out.is_pattern_behind |= !is_quoted && writes_pattern(command);
         self.found.commands.push(command.to_owned());
-        out.hole(!is_quoted);
+        // It prints what the variable holds, as long as nothing else is called so.
+        let is_builtin = !self.state.functions.contains_key("pwd") && !self.state.facts.is_tangled;
+        if command.trim_matches([' ', '\t']) == "pwd" && is_builtin {
+            self.variable("PWD", is_quoted, out);
+        } else {
+            out.hole(!is_quoted);
+            // Alone in a word, it is what is printed.
+            if !is_quoted
+                && !self.is_assigned
+                && rest.len() + 1 == self.text.len()
+                && self.at == self.text.len()
+            {
+                out.listed = self.listed(command);
+            }
+        }
         Ok(())
+    }
+
+    /// The words that a command prints, where they can be told.
+    fn listed(&self, command: &str) -> Option<Rc<[String]>> {
+        let is_named = ["find", "git", "rg", "sort", "head", "tail", "uniq", "grep"]
+            .iter()
+            .any(|name| self.state.functions.contains_key(*name));
+        let is_plain = !is_named && !self.state.facts.is_tangled && self.state.plain_patterns;
+        let cwd =
+            self.state.cwd.as_deref().filter(|_| is_plain && !self.state.assigned.contains_key("IFS"))?;
+        listed::words_of(&listed::of_text(command, cwd, self.state.situation)?, Split::Shell)
     }
 
     fn backquoted(&mut self, is_quoted: bool, out: &mut Out) -> Result<(), Unclear> {

@@ -11,6 +11,27 @@ pub(super) fn closing_parenthesis(text: &str, open: usize) -> Result<usize, Uncl
     command(text.as_bytes(), open + 1, 0)
 }
 
+/// Where an arithmetic expansion ends that has nothing but numbers, names and signs: the index of the first of the two brackets that close
+/// it. `at` is after the two that open it. bash takes it for nothing else.
+pub(crate) fn plain_arithmetic(text: &[u8], at: usize) -> Option<usize> {
+    arithmetic(text, at, 0)
+}
+
+fn arithmetic(text: &[u8], at: usize, around: usize) -> Option<usize> {
+    let mut depth = 0_usize;
+    for (index, byte) in text.iter().enumerate().skip(at) {
+        match byte {
+            b'(' if around + depth > DEEPEST => return None,
+            b'(' => depth += 1,
+            b')' if depth > 0 => depth -= 1,
+            b')' => return (text.get(index + 1) == Some(&b')')).then_some(index),
+            byte if byte.is_ascii_alphanumeric() || b" \t_+-*/%<>=!&|^~?:,".contains(byte) => {}
+            _ => return None,
+        }
+    }
+    None
+}
+
 /// The index of the brace that closes the one at `open`.
 pub(super) fn closing_brace(text: &str, open: usize, is_quoted: bool) -> Result<usize, Unclear> {
     brace(text.as_bytes(), open + 1, is_quoted, 0)
@@ -73,11 +94,18 @@ fn here_document(text: &[u8], at: usize) -> Result<usize, Unclear> {
 /// What follows a dollar that stands at `at`; where to go on.
 fn dollar(text: &[u8], at: usize, is_quoted: bool, depth: usize) -> Result<usize, Unclear> {
     match text.get(at + 1) {
-        Some(b'(') => Ok(command(text, at + 2, depth + 1)? + 1),
+        Some(b'(') => match arithmetic_at(text, at + 2, depth + 3) {
+            Some(end) => Ok(end + 2),
+            None => Ok(command(text, at + 2, depth + 1)? + 1),
+        },
         Some(b'{') => Ok(brace(text, at + 2, is_quoted, depth + 1)? + 1),
         Some(b'\'') if !is_quoted => Ok(ansi(text, at + 2)? + 1),
         _ => Ok(at + 1),
     }
+}
+
+fn arithmetic_at(text: &[u8], at: usize, around: usize) -> Option<usize> {
+    if text.get(at) == Some(&b'(') { arithmetic(text, at + 1, around) } else { None }
 }
 
 fn single(text: &[u8], at: usize) -> Result<usize, Unclear> {

@@ -3,7 +3,9 @@
 use super::{denied, forbidden_from, forbidden_in};
 use crate::class::Class;
 use crate::command;
+use crate::listed::{self, Split};
 use crate::options;
+use crate::situation::Decision;
 use crate::verdict::Part;
 use crate::walk::Judge;
 use crate::words::Value;
@@ -14,12 +16,20 @@ struct Before {
     length: usize,
     /// What stands for the words that it reads.
     mark: Option<String>,
+    /// How it takes apart what it reads; `None` where that is another way.
+    split: Option<Split>,
 }
 
 fn before_xargs(values: &[Value]) -> Option<Before> {
     let (mut at, mut mark, mut is_counted) = (0, None, false);
+    let mut split = Some(Split::Blanks);
     while let Some(value) = values.get(at) {
         let next = || values.get(at + 1).and_then(Value::text);
+        match value.text()? {
+            "-0" | "-0r" | "-r0" | "--null" => split = Some(Split::Nul),
+            text if text.starts_with("-d") => split = None,
+            _ => {}
+        }
         at += match value.text()? {
             "-0" | "-r" | "-t" | "-0r" | "-r0" | "--null" | "--no-run-if-empty" | "--verbose" => 1,
             "-n" | "-P" | "-L" | "-d" | "-s" => {
@@ -49,14 +59,19 @@ fn before_xargs(values: &[Value]) -> Option<Before> {
         };
     }
     // The last of them counts, and others write it otherwise.
-    (mark.is_none() || !is_counted).then_some(Before { length: at.min(values.len()), mark })
+    if mark.is_some() && split == Some(Split::Blanks) {
+        split = Some(Split::Lines);
+    }
+    (mark.is_none() || !is_counted).then_some(Before { length: at.min(values.len()), mark, split })
 }
 
 pub(super) fn xargs(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
     const LINE: &str = "xargs | 0rtpxo a: d: E: e? I: i? L: l? n: P: s: | --null --no-run-if-empty --verbose --interactive --exit \
                         --open-tty --arg-file: --delimiter: --eof? --replace? --max-lines? --max-args: --max-procs: --max-chars: \
                         --process-slot-var: --show-limits --help --version | text";
-    let Some(Before { length, mark }) = before_xargs(values) else {
+    // What it starts reads nothing.
+    let listed = judge.listed_input.take();
+    let Some(Before { length, mark, split }) = before_xargs(values) else {
         part.has(Class::Unknown, "xargs gets options by which it may run something else");
         // As a warning, with all that may be its command.
         let begins = options::starts(LINE, values, 0);
@@ -67,14 +82,18 @@ pub(super) fn xargs(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
         return crate::forbidden::hidden(values, part);
     };
     let rest = &values[length..];
+    let words = listed.zip(split).and_then(|(listed, split)| listed::words_of(&listed, split));
+    let read = words.map_or_else(Value::unknown, Value::Listed);
+    let is_known = read != Value::unknown();
     let inner: Vec<Value> = match (&mark, rest) {
         (_, []) => {
             part.starts.push("echo".to_owned());
             return;
         }
-        (None, rest) => rest.iter().cloned().chain([Value::unknown()]).collect(),
+        (None, rest) => rest.iter().cloned().chain([read]).collect(),
         (Some(mark), rest) => {
             let replaced = |value: &Value| match value {
+                Value::Text(text) if text == mark && is_known => read.clone(),
                 Value::Text(text) => match text.find(mark.as_str()) {
                     Some(at) => Value::Unknown { prefix: text[..at].to_owned(), splits: false },
                     None => value.clone(),
@@ -88,6 +107,10 @@ pub(super) fn xargs(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
     // What must not run does not whatever words come.
     let mut alone = Part::new(part.span.clone(), "");
     command::nested(judge, rest, &mut alone);
+    // If it reads nothing, the command runs without.
+    if is_known && mark.is_none() && alone.decision == Decision::Ask {
+        part.has(Class::Unknown, "xargs runs the command without a word if it reads none");
+    }
     denied(alone, part);
     let Some(input) = judge.input.clone() else { return };
     // The words that it reads, where they are known.

@@ -44,6 +44,7 @@ fn said(workspace: &Path, programs: &Programs) -> String {
         programs,
         shell: Shell::Bash,
         decide: &|_, _| Decision::Allow,
+        search: None,
     };
     let verdict = judge("ls", &situation);
     let said: Vec<String> =
@@ -145,7 +146,9 @@ fn what_is_no_more_than_another_program_says_which() {
 fn what_find_hands_on_may_be_a_link_where_it_does_not_look_for_files_first() {
     let fixture = Fixture::new();
     fs::create_dir(fixture.workspace.join("found")).unwrap();
-    symlink("/etc/passwd", fixture.workspace.join("found/link")).unwrap();
+    for name in ["link", "f"] {
+        symlink("/etc/passwd", fixture.workspace.join("found").join(name)).unwrap();
+    }
     for (command, expected) in [
         ("find found -type f -exec cat {} +", Decision::Allow),
         ("find found -name x -type f -exec cat {} \\;", Decision::Allow),
@@ -288,6 +291,7 @@ fn a_sequence_in_braces_keeps_its_order() {
             programs: &fixture.programs,
             shell: Shell::Bash,
             decide: &decide,
+            search: None,
         };
         assert_eq!(judge(command, &situation).decision, expected, "{command}");
     }

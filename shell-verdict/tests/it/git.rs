@@ -25,7 +25,6 @@ fn what_is_configured_decides() {
         "[diff \"x\"]\n\ttextconv = ./x\n",
         "[diff.x]\n\ttextconv = ./x\n",
         "[diff \"a]b\"]\n\tcommand = ./x\n",
-        "[filter \"x\"]\n\tclean = ./x\n",
         "[include]\n\tpath = ../x\n",
         "[includeIf \"gitdir:/\"]\n\tpath = ../x\n",
         "[core]\n\tworktree = /etc\n",
@@ -258,7 +257,8 @@ fn who_decides_about_a_repository_gets_the_path_where_it_is() {
     symlink("sub", workspace.join("to")).unwrap();
     for (command, expected) in [
         ("git log", vec![".git"]),
-        ("git -C sub log", vec!["real/worktrees/w", "there", ".git"]),
+        // Git looks no further up than the file that names one.
+        ("git -C sub log", vec!["real/worktrees/w", "there"]),
         ("git -C to log", vec![".git", "real/worktrees/w", "there"]),
     ] {
         let asked = RefCell::new(BTreeSet::new());
@@ -273,6 +273,7 @@ fn who_decides_about_a_repository_gets_the_path_where_it_is() {
             programs: &fixture.programs,
             shell: Shell::Bash,
             decide: &decide,
+            search: None,
         };
         assert_eq!(judge(command, &situation).decision, Decision::Allow, "{command}");
         let asked = asked.into_inner();

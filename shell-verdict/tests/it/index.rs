@@ -18,8 +18,42 @@ fn index(version: u32, mode: u32, name: &str) -> Vec<u8> {
     let mut bytes = b"DIRC".to_vec();
     bytes.extend(version.to_be_bytes());
     bytes.extend(1_u32.to_be_bytes());
-    entry(&mut bytes, version, mode, name, false);
+    entry(&mut bytes, version, mode, ("", name), false);
     bytes
+}
+
+/// A workspace with another repository in it, which is configured so.
+fn with_submodule(name: &str, configuration: &str) -> Fixture {
+    let fixture = Fixture::new();
+    let git_dir = fixture.workspace.join(name).join(".git");
+    fs::create_dir_all(git_dir.join("objects")).unwrap();
+    fs::create_dir_all(git_dir.join("refs")).unwrap();
+    fs::write(git_dir.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+    fs::write(git_dir.join("config"), configuration).unwrap();
+    fixture
+}
+
+#[test]
+fn a_submodule_is_looked_into_by_its_own_configuration() {
+    for (configuration, expected) in [
+        ("", Decision::Allow),
+        ("[core]\n\tbare = false\n[remote \"origin\"]\n\turl = x\n", Decision::Allow),
+        ("[core]\n\tworktree = ../../sub\n", Decision::Allow),
+        ("[core]\n\tworktree = ../../src\n", Decision::Ask),
+        // Of the command that is named they are taken away; of the one that git starts they may not be.
+        ("[core]\n\tfsmonitor = ./x\n", Decision::Ask),
+        ("[core]\n\thooksPath = .\n", Decision::Ask),
+        ("[filter \"x\"]\n\tclean = ./x\n", Decision::Ask),
+        ("[merge \"ours\"]\n\tdriver = true\n", Decision::Allow),
+    ] {
+        let fixture = with_submodule("sub", configuration);
+        let mut bytes = index(2, 0o160_000, "sub");
+        bytes.extend([9; 20]);
+        fs::write(fixture.workspace.join(".git/index"), bytes).unwrap();
+        for command in ["git status", "git diff", "git submodule status"] {
+            assert_eq!(decision(&fixture, command), expected, "{command}: {configuration:?}");
+        }
+    }
 }
 
 #[test]
@@ -30,6 +64,8 @@ fn other_repositories_in_the_index_are_seen() {
         (index(2, 0o160_000, "sub"), Decision::Ask),
         (index(3, 0o160_000, "sub"), Decision::Ask),
         (index(4, 0o160_000, "sub"), Decision::Ask),
+        // It is not there, so that git does not look into it.
+        (index(2, 0o160_000, "none"), Decision::Allow),
         ([index(2, 0o100_644, "a"), b"link\0\0\0\x04abcd".to_vec()].concat(), Decision::Ask),
         ([index(2, 0o100_644, "a"), b"TREE\0\0\0\x04link".to_vec()].concat(), Decision::Allow),
         (index(5, 0o100_644, "a"), Decision::Ask),
@@ -38,7 +74,7 @@ fn other_repositories_in_the_index_are_seen() {
     ];
     for (number, (mut bytes, expected)) in cases.into_iter().enumerate() {
         bytes.extend([9; 20]);
-        let fixture = Fixture::new();
+        let fixture = with_submodule("sub", "[core]\n\tfsmonitor = ./x\n");
         fs::write(fixture.workspace.join(".git/index"), bytes).unwrap();
         assert_eq!(decision(&fixture, "git status"), expected, "case {number}");
         // What looks at no file beside the repository does not look into others.
@@ -49,14 +85,16 @@ fn other_repositories_in_the_index_are_seen() {
 /// An index with entries of these names, some of them with further flags, then one of this mode, then extensions.
 fn long_index(version: u32, mode: u32, extension: &[u8]) -> Vec<u8> {
     let mut bytes = b"DIRC".to_vec();
-    let names: Vec<String> = (1..20).map(|length| "n".repeat(length)).collect();
+    let names: Vec<String> = (1..20).chain([200]).map(|length| "n".repeat(length)).collect();
+    let mut previous = "";
     bytes.extend(version.to_be_bytes());
     bytes.extend(u32::try_from(names.len() + 1).unwrap().to_be_bytes());
     for (number, name) in names.iter().enumerate() {
         let has_flags = version > 2 && number % 2 == 0;
-        entry(&mut bytes, version, 0o100_644, name, has_flags);
+        entry(&mut bytes, version, 0o100_644, (previous, name), has_flags);
+        previous = name;
     }
-    entry(&mut bytes, version, mode, "z", false);
+    entry(&mut bytes, version, mode, (previous, "z"), false);
     bytes.extend(b"TREE\0\0\0\x05abcde");
     bytes.extend(extension);
     // A hash, of which nothing is an extension.
@@ -65,7 +103,13 @@ fn long_index(version: u32, mode: u32, extension: &[u8]) -> Vec<u8> {
     bytes
 }
 
-pub(crate) fn entry(bytes: &mut Vec<u8>, version: u32, mode: u32, name: &str, has_flags: bool) {
+pub(crate) fn entry(
+    bytes: &mut Vec<u8>,
+    version: u32,
+    mode: u32,
+    (previous, name): (&str, &str),
+    has_flags: bool,
+) {
     let begin = bytes.len();
     bytes.extend([0; 24]);
     bytes.extend(mode.to_be_bytes());
@@ -77,13 +121,12 @@ pub(crate) fn entry(bytes: &mut Vec<u8>, version: u32, mode: u32, name: &str, ha
         bytes.extend([0x20, 0]);
     }
     if version == 4 {
-        // How much is kept of the name before, in one byte or two.
-        let kept: &[u8] = match name.len() % 3 {
-            0 => &[0x80, 0],
-            1 => &[0],
-            _ => &[1],
-        };
-        bytes.extend(kept);
+        // All of the name before is dropped: so many bytes, in one byte or two.
+        match previous.len() {
+            short @ 0..128 => bytes.push(u8::try_from(short).unwrap()),
+            long => bytes
+                .extend([0x80 | u8::try_from((long >> 7) - 1).unwrap(), u8::try_from(long & 0x7f).unwrap()]),
+        }
         bytes.extend(name.as_bytes());
         bytes.push(0);
     } else {
@@ -103,7 +146,7 @@ fn an_index_is_read_to_its_end() {
             (0o100_644, b"link\0\0\0\0", Decision::Ask),
             (0o100_644, b"link\0\0\0\x01x", Decision::Ask),
         ] {
-            let fixture = Fixture::new();
+            let fixture = with_submodule("z", "[diff]\n\texternal = ./x\n");
             let index = long_index(version, mode, extension);
             fs::write(fixture.workspace.join(".git/index"), index).unwrap();
             assert_eq!(decision(&fixture, "git status"), expected, "{version} {mode:o} {extension:?}");

@@ -159,8 +159,11 @@ fn fault(line: &str, programs: &BTreeSet<String>, workspace: &str) -> Option<Str
                 || rest.contains("O_RDWR")
                 || rest.contains("O_CREAT")
                 || name == "creat";
-            let is_stream = ["/dev/null", "/dev/tty", "/dev/stdout", "/dev/stderr", "/dev/full", "/dev/ptmx"]
-                .contains(&path)
+            // A machine of java says so what of its own memory is kept when it ends.
+            let is_own = path == "/proc/self/coredump_filter";
+            let is_stream = is_own
+                || ["/dev/null", "/dev/tty", "/dev/stdout", "/dev/stderr", "/dev/full", "/dev/ptmx"]
+                    .contains(&path)
                 || path.starts_with("/dev/fd/")
                 || path.starts_with("/proc/self/fd/");
             let is_secret = path.ends_with("/.env")

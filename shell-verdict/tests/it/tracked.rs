@@ -20,8 +20,10 @@ fn index(version: u32, names: &[&str]) -> Vec<u8> {
     let mut bytes = b"DIRC".to_vec();
     bytes.extend(version.to_be_bytes());
     bytes.extend(u32::try_from(names.len()).unwrap().to_be_bytes());
+    let mut previous = "";
     for name in names {
-        entry(&mut bytes, version, 0o100_644, name, false);
+        entry(&mut bytes, version, 0o100_644, (previous, name), false);
+        previous = name;
     }
     bytes.extend([9; 20]);
     bytes

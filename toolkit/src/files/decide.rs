@@ -8,7 +8,7 @@ use crate::error::ToolError;
 use crate::permission::{DecidedPath, PathDecision};
 use crate::workspace::Look;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// How many entries are looked at below one directory before it is asked about.
@@ -58,6 +58,50 @@ impl Workspace {
         let mut decided = self.decide(path, Access::Read)?;
         if decided.decision == PathDecision::Allow && decided.path.is_dir() {
             decided.decision = self.below(&decided.path, follows_links)?;
+        }
+        Ok(decided)
+    }
+
+    /// What would be decided of reading these files, which something finds below a directory: as strict as the strictest of them, and of the
+    /// directory. More than 20,000 files, or those that take longer than 200 ms to find, are asked about. `None` among them stands for one
+    /// that cannot be told, and is asked about. Blocks for as long.
+    ///
+    /// # Errors
+    ///
+    /// As [`decide`](Self::decide).
+    pub fn decide_found(
+        &self,
+        directory: impl AsRef<Path>,
+        files: impl IntoIterator<Item = Option<PathBuf>>,
+    ) -> Result<DecidedPath, ToolError> {
+        let until = Instant::now() + LONGEST;
+        let mut decided = self.decide(directory, Access::Read)?;
+        if decided.decision != PathDecision::Allow {
+            return Ok(decided);
+        }
+        for (count, file) in files.into_iter().enumerate() {
+            let Some(file) = file.filter(|_| count < MOST_ENTRIES && Instant::now() < until) else {
+                decided.decision = asked("read", "which holds more than can be looked through");
+                return Ok(decided);
+            };
+            if self.needs_no_leave(&file) {
+                continue;
+            }
+            match self.decide(&file, Access::Read)?.decision {
+                PathDecision::Allow => {}
+                PathDecision::Ask { kind, reason } => {
+                    let reason = format!("which holds {}, {reason}", self.shown(&file));
+                    decided.decision = PathDecision::Ask { kind, reason };
+                    // One that is denied counts more, and may still come.
+                    if !self.ctx.scope().toolkit.settings.permissions.says_of_reading(self.ctx.tool()) {
+                        return Ok(decided);
+                    }
+                }
+                found @ PathDecision::Deny { .. } => {
+                    decided.decision = found;
+                    return Ok(decided);
+                }
+            }
         }
         Ok(decided)
     }

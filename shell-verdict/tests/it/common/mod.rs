@@ -110,6 +110,7 @@ impl Fixture {
                 programs: &self.programs,
                 shell,
                 decide: &|path, access| decide(&self.workspace, path, access),
+                search: None,
             },
         )
     }

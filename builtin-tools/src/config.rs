@@ -7,9 +7,9 @@ use toolkit::{ConfigGate, ConfigSection, Secret};
 #[toolkit::args]
 #[serde(rename_all = "camelCase")]
 pub struct ExecSettings {
-    /// Which commands a person is asked about.
-    #[arg(default = ExecAsk::OnMiss)]
-    pub ask: ExecAsk,
+    /// Which commands a person is asked about. `true` is `on-miss`, `false` is `off`.
+    #[arg(default = ExecAskSetting::Word(ExecAsk::OnMiss))]
+    pub ask: ExecAskSetting,
     /// What happens to a command that is not proved to only read. Of this and `permission.exec` the stricter counts.
     #[arg(default = ExecSecurity::Ask)]
     pub security: ExecSecurity,
@@ -66,6 +66,28 @@ pub struct ExecSettings {
     /// something. What else stands around one of them is judged by itself.
     #[arg(default)]
     pub dangerous_command_whitelist: Vec<String>,
+}
+
+impl ExecSettings {
+    /// Which commands a person is asked about.
+    pub fn asked(&self) -> ExecAsk {
+        match self.ask {
+            ExecAskSetting::Word(word) => word,
+            ExecAskSetting::Switch(true) => ExecAsk::OnMiss,
+            ExecAskSetting::Switch(false) => ExecAsk::Off,
+        }
+    }
+}
+
+/// Which commands a person is asked about, as it is written.
+#[toolkit::args]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[serde(untagged)]
+pub enum ExecAskSetting {
+    /// By a word.
+    Word(ExecAsk),
+    /// Whether anybody is asked.
+    Switch(bool),
 }
 
 /// Which commands a person is asked about.
@@ -203,7 +225,7 @@ toolkit::config_section!(ConfigSection::at::<ExecSettings>("tools.exec").tool("e
     ConfigGate::Models { tool: "apply_patch", key: "applyPatch.allowModels" },
     ConfigGate::Directories { key: "allowedDirectories" },
     // One denies what the other asks about, and lets run what the other asks about: neither is the stricter.
-    ConfigGate::Order { key: "ask", ranks: &[&["on-miss"], &["always", "off"]], and: None },
+    ConfigGate::Order { key: "ask", ranks: &[&["on-miss", "true"], &["always", "off", "false"]], and: None },
     ConfigGate::Order { key: "security", ranks: &[&["auto"], &["ask"], &["deny"]], and: None },
     // What is within a sandbox is asked about less, with `security: "auto"`: who takes something away must not take the questions.
     ConfigGate::Order { key: "sandbox", ranks: &[&["off"], &["auto"], &["required"]], and: ASKED },
@@ -218,6 +240,7 @@ toolkit::config_section!(ConfigSection::at::<ExecSettings>("tools.exec").tool("e
     ConfigGate::AtMost { key: "timeoutSec" },
     ConfigGate::AtMost { key: "maxTimeoutSec" },
     ConfigGate::AtMost { key: "maxBackground" },
+    ConfigGate::Asks { tool: "exec", key: "security" },
 ]));
 toolkit::config_section!(ConfigSection::at::<WebSearchSettings>("tools.web.search").tool("web_search"));
 toolkit::config_section!(

@@ -41,6 +41,12 @@ pub struct Approval {
     /// The channel that the session came in by.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub channel: Option<String>,
+    /// The conversation of that channel.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<String>,
+    /// The sender of the message in that channel.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sender: Option<String>,
     /// Whether the session ran in a sandbox.
     pub sandboxed: bool,
     /// How the question said that paths are used: for writing, if it was for both.
@@ -65,6 +71,10 @@ pub(crate) struct Asker {
     pub(crate) agent: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) channel: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) conversation: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) sender: Option<String>,
     pub(crate) sandboxed: bool,
 }
 
@@ -100,8 +110,9 @@ impl Grounds {
     }
 
     fn bytes(&self) -> usize {
-        let Asker { tool, source, agent, channel, .. } = &self.asker;
-        let texts = [tool, source, &self.kind].into_iter().chain(agent).chain(channel);
+        let Asker { tool, source, agent, channel, conversation, sender, .. } = &self.asker;
+        let of_caller = [agent, channel, conversation, sender].into_iter().flatten();
+        let texts = [tool, source, &self.kind].into_iter().chain(of_caller);
         texts.chain(&self.directories).map(String::len).sum()
     }
 }

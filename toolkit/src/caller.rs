@@ -28,6 +28,8 @@ pub struct Caller {
     pub channel: Option<String>,
     /// The account in that channel.
     pub account_id: Option<String>,
+    /// The sender of the message that the calls belong to, as the channel names the person.
+    pub sender_id: Option<String>,
     /// The provider of the model.
     pub provider: Option<String>,
     /// The model.
@@ -75,6 +77,8 @@ impl Caller {
         with_channel: channel: String;
         /// Names the account in the channel.
         with_account: account_id: String;
+        /// Names the sender of the message, as the channel does.
+        with_sender: sender_id: String;
         /// Names the provider of the model.
         with_provider: provider: String;
         /// Names the model.

@@ -26,6 +26,7 @@ mod rules;
 mod schema;
 mod secret;
 mod section;
+mod server_names;
 mod servers;
 mod settle;
 mod stricter;
@@ -34,8 +35,8 @@ mod typed;
 mod words;
 
 pub use self::core::{
-    LoopGuardSettings, McpCommand, McpGrant, McpOAuth, McpOff, McpSandbox, McpServerSettings, McpUrl,
-    ToolAgentSettings,
+    LoopGuardSettings, McpCommand, McpGrant, McpOAuth, McpOff, McpSandbox, McpServerSettings, McpUnavailable,
+    McpUrl, ToolAgentSettings,
 };
 pub use configuration::{ConfigRestriction, Configuration, WorkspaceFile};
 pub use error::{ConfigError, ConfigProblem};
@@ -44,5 +45,7 @@ pub use options::LoadOptions;
 pub use origin::{ConfigOrigin, ConfigOrigins, ConfigSource};
 pub use secret::Secret;
 pub use section::{ConfigGate, ConfigSection};
+pub(crate) use server_names::ServerNames;
+pub use server_names::{MAX_OF_LONG_PREFIX, in_letters_of_names, server_prefixes};
 pub use trust::{TrustStore, TrustedFile};
 pub use typed::{Config, ConfigOf, Configured, PluginConfigOf, config_of, plugin_config_of};

@@ -93,7 +93,7 @@ impl Workspace {
                 &settings.further_dirs,
                 scope.caller.within.clone(),
                 settings.own_dirs.folded(),
-                settings.permissions.says_of_reading(),
+                settings.permissions.says_of_reading(self.ctx.tool()),
             )
         };
         self.roots.get_or_init(open).as_ref().map_err(Clone::clone)

@@ -108,9 +108,11 @@ pub use caller::Caller;
 pub use config::{
     Config, ConfigError, ConfigGate, ConfigOrigin, ConfigOrigins, ConfigProblem, ConfigRestriction,
     ConfigSection, ConfigSource, Configuration, Configured, IgnoredKey, LoadOptions, LoopGuardSettings,
-    McpCommand, McpGrant, McpOAuth, McpOff, McpSandbox, McpServerSettings, McpUrl, Secret, ToolAgentSettings,
-    TrustStore, TrustedFile, WorkspaceFile,
+    McpCommand, McpGrant, McpOAuth, McpOff, McpSandbox, McpServerSettings, McpUnavailable, McpUrl, Secret,
+    ToolAgentSettings, TrustStore, TrustedFile, WorkspaceFile, server_prefixes,
 };
+#[doc(hidden)]
+pub use config::{MAX_OF_LONG_PREFIX, in_letters_of_names};
 pub use content::{Bytes, Content, Resource, ResourceBody};
 pub use context::ToolContext;
 pub use cut::{Cut, CutHint, Kept, OutputLimits, Part, Position};

@@ -3,6 +3,8 @@
 mod before;
 mod decided;
 mod diagnostics;
+mod glob;
+mod keys;
 mod matching;
 mod path;
 mod rules;
@@ -13,6 +15,9 @@ pub use path::{
     DecidedPath, GuardedPaths, OwnPaths, PathDecision, protected_path, protected_paths, sensitive_path,
     sensitive_paths,
 };
+pub(crate) use diagnostics::KINDS;
+pub(crate) use glob::PathPattern;
 pub(crate) use path::{OwnDirs, is_suspect, shown as shown_path};
 pub use rules::Permissions;
+pub(crate) use rules::PATH_KINDS;
 pub use settings::{Decision, PermissionEntry, PermissionRule, PermissionRules, PermissionSettings};

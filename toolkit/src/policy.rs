@@ -152,6 +152,19 @@ pub(crate) fn core_name(name: &str) -> Option<&'static str> {
     data::Registered::linked().meant_by(&entry::normalised(name))
 }
 
+/// The core tool of which `key`, in lower case, is another name for lists; none where it is no such name.
+pub(crate) fn alias_of(key: &str) -> Option<String> {
+    let tool = data::Registered::linked().canonical(key);
+    (tool != key).then(|| tool.to_owned())
+}
+
+/// Every name of a tool that core crates register for lists, in lower case, whether or not the tool is compiled in.
+pub(crate) fn known_names() -> impl Iterator<Item = String> {
+    let registered = data::Registered::linked();
+    let aliases = registered.aliases().flat_map(|(alias, name)| [alias, name]).map(str::to_owned);
+    aliases.chain(registered.groups.values().flatten().chain(&registered.names).cloned())
+}
+
 /// Whether a tool that is switched off by its author is switched on.
 pub(crate) fn switches_on(policy: &dyn Policy, tool: &Tool) -> bool {
     guard(tool.name(), || policy.switches_on(tool)).unwrap_or(false)

@@ -9,6 +9,7 @@ mod faults;
 mod index;
 mod narrowed;
 mod origins;
+mod permission_keys;
 mod products;
 mod register;
 mod source;
@@ -17,6 +18,7 @@ mod tests;
 mod tools;
 
 pub use build::BuildError;
+pub use permission_keys::LinkedKeys;
 pub use change::{RegisterError, ToolChange, ToolWatch};
 pub use source::{Bringing, ToolSource, WeakToolkit};
 pub use tools::Tools;
@@ -182,6 +184,7 @@ pub struct Builder {
     pub(crate) settings: Settings,
     data_dir: Option<PathBuf>,
     discovery: Option<Discovery>,
+    permission_keys: Vec<String>,
 }
 
 impl Builder {
@@ -374,6 +377,14 @@ impl Builder {
     #[must_use]
     pub fn permissions(mut self, permissions: Permissions) -> Self {
         self.settings.permissions = permissions;
+        self
+    }
+
+    /// Names further keys of `permission` that the configuration may have: kinds that tools ask under and do not state, and tools
+    /// that are registered later. `*` in a name stands for any text. A configured key that means nothing is an error.
+    #[must_use]
+    pub fn permission_keys(mut self, keys: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.permission_keys.extend(keys.into_iter().map(Into::into));
         self
     }
 

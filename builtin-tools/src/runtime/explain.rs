@@ -123,7 +123,7 @@ fn explained(
         }
         Outcome::Asked => {
             let around = Around { sandbox: runs_in.clone(), ..Around::default() };
-            let is_always = settings.ask == crate::config::ExecAsk::Always;
+            let is_always = settings.asked() == crate::config::ExecAsk::Always;
             let ask = question(command, judged, &Around { is_always, ..around });
             if is_always {
                 why.push("`tools.exec.ask` is `always`: each command is asked about".to_owned());

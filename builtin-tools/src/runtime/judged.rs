@@ -130,7 +130,7 @@ impl Judged {
 
     /// What becomes of it. `asks_more` says that something beside the command itself is asked about.
     pub(super) fn outcome(&self, settings: &ExecSettings, asks_more: bool) -> Outcome {
-        let is_always = settings.ask == ExecAsk::Always;
+        let is_always = settings.asked() == ExecAsk::Always;
         match self.decision() {
             Decision::Deny => return Outcome::Denied,
             Decision::Allow if !asks_more && !is_always => return Outcome::Runs,
@@ -141,7 +141,7 @@ impl Judged {
                 "`tools.exec.security` is `deny`: only what is proved to only read runs",
             );
         }
-        if settings.ask == ExecAsk::Off {
+        if settings.asked() == ExecAsk::Off {
             return Outcome::Refused("`tools.exec.ask` is `off`: nobody is asked");
         }
         Outcome::Asked
@@ -248,7 +248,7 @@ impl Judged {
         let is_wanted = self.verdict.decision == Decision::Ask
             && self.asked_by.is_empty()
             && settings.security == ExecSecurity::Auto
-            && settings.ask != ExecAsk::Always;
+            && settings.asked() != ExecAsk::Always;
         if !is_wanted || !contains(settings, command) {
             return;
         }

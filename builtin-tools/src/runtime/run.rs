@@ -157,7 +157,7 @@ async fn allowed(
                 More::Network => "the network".to_owned(),
                 More::Everything => "to run without a sandbox".to_owned(),
             }),
-            is_always: settings.ask == ExecAsk::Always,
+            is_always: settings.asked() == ExecAsk::Always,
         };
         ctx.ask_in_person(question(command, &judged, &around)).await?;
         // Somebody may have taken their time over it.

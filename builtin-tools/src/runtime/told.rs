@@ -291,7 +291,7 @@ pub(super) struct WaysOut {
 impl WaysOut {
     /// By the settings, and by what this call had asked for.
     pub(super) fn of(settings: &ExecSettings, had: Option<More>) -> Self {
-        let is_asked = settings.ask != ExecAsk::Off && settings.security != ExecSecurity::Deny;
+        let is_asked = settings.asked() != ExecAsk::Off && settings.security != ExecSecurity::Deny;
         Self {
             network: is_asked && had.is_none(),
             everything: is_asked

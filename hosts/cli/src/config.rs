@@ -86,7 +86,13 @@ pub(crate) fn run(
 ) -> Result<Exit, Stop> {
     match request {
         ConfigRequest::Check => check(toolkit, options, format, console),
-        ConfigRequest::Show => show(&load(options)?, format, console),
+        ConfigRequest::Show => {
+            let configuration = load(options)?;
+            // What stops every other command stops this one too.
+            let built = toolkit.configuration(configuration.clone()).build();
+            built.map_err(|error| Stop::cannot_start(error.to_string()))?;
+            show(&configuration, format, console)
+        }
         ConfigRequest::Schema => {
             let schema = Configuration::schema().map_err(|error| Stop::cannot_start(error.to_string()))?;
             print_json(&schema, console).map(|()| Exit::Success)
@@ -185,6 +191,13 @@ fn permission_json(settings: &PermissionSettings) -> Value {
     for (key, all) in [("agents", &settings.agents), ("channels", &settings.channels)] {
         for (name, rules) in all {
             value[key][name]["permission"] = json!(rules);
+        }
+    }
+    for (key, all) in [("groups", &settings.groups), ("senders", &settings.senders)] {
+        for (channel, all) in all {
+            for (name, rules) in all {
+                value["channels"][channel][key][name]["permission"] = json!(rules);
+            }
         }
     }
     value

@@ -189,6 +189,8 @@ pub(crate) fn shared_options() -> Vec<Arg> {
         of_caller("channel", "The channel that the call comes in by"),
         of_caller("conversation", "The conversation in that channel, as the channel names it")
             .value_name("ID"),
+        of_caller("sender", "The sender of the message in that channel, as the channel names the person")
+            .value_name("ID"),
         of_caller("model", "The model that makes the call"),
         of_caller("provider", "The provider of that model"),
         of_caller("sandboxed", "Says that the caller is in a sandbox").action(ArgAction::SetTrue),
@@ -261,6 +263,7 @@ fn caller(matches: &mut ArgMatches) -> Result<Caller, Stop> {
     caller.agent = text(matches, "agent");
     caller.channel = text(matches, "channel");
     caller.conversation_id = text(matches, "conversation");
+    caller.sender_id = text(matches, "sender");
     caller.model = text(matches, "model");
     caller.provider = text(matches, "provider");
     caller.sandboxed = matches.get_flag("sandboxed");

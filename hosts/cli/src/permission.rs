@@ -121,7 +121,13 @@ fn text(approval: &Approval) -> String {
         escape_line(&approval.pattern),
         escape_line(&approval.tool),
     );
-    for (label, value) in [("agent", &approval.agent), ("channel", &approval.channel)] {
+    let of_caller = [
+        ("agent", &approval.agent),
+        ("channel", &approval.channel),
+        ("conversation", &approval.conversation),
+        ("sender", &approval.sender),
+    ];
+    for (label, value) in of_caller {
         if let Some(value) = value {
             let _ = write!(line, ", {label} {}", escape_line(value));
         }

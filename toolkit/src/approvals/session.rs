@@ -100,6 +100,8 @@ mod tests {
             source: "here".to_owned(),
             agent: None,
             channel: None,
+            conversation: None,
+            sender: None,
             sandboxed: false,
         };
         Grounds { asker, kind: "edit".to_owned(), access: None, directories: Vec::new() }

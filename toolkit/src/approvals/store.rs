@@ -259,7 +259,7 @@ fn shown(approved: Approved) -> Vec<Approval> {
     let show = |stored: Stored| {
         let Stored { id, pattern, of, approved_at } = stored;
         let Grounds { asker, kind, access, directories } = of;
-        let Asker { tool, source, agent, channel, sandboxed } = asker;
+        let Asker { tool, source, agent, channel, conversation, sender, sandboxed } = asker;
         let approved_at = UNIX_EPOCH.checked_add(Duration::from_millis(approved_at)).unwrap_or(UNIX_EPOCH);
         let workspace = workspace.clone();
         Approval {
@@ -271,6 +271,8 @@ fn shown(approved: Approved) -> Vec<Approval> {
             source,
             agent,
             channel,
+            conversation,
+            sender,
             sandboxed,
             access,
             directories,

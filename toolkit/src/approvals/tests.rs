@@ -76,6 +76,8 @@ fn asker() -> Asker {
         source: "fixture".to_owned(),
         agent: Some("ada".to_owned()),
         channel: None,
+        conversation: None,
+        sender: None,
         sandboxed: false,
     }
 }
@@ -157,6 +159,8 @@ fn all_that_was_shown_counts() {
         ("agent", other(|asker| asker.agent = Some("kid".to_owned())), asked()),
         ("no agent", other(|asker| asker.agent = None), asked()),
         ("channel", other(|asker| asker.channel = Some("telegram".to_owned())), asked()),
+        ("conversation", other(|asker| asker.conversation = Some("group".to_owned())), asked()),
+        ("sender", other(|asker| asker.sender = Some("ada".to_owned())), asked()),
         ("sandbox", other(|asker| asker.sandboxed = true), asked()),
         ("access", house.memory(), asked().with_path("out", Access::Write)),
         ("change", house.memory(), asked().with_diff("out", "+")),

@@ -2,7 +2,7 @@
 
 use crate::arg::{SchemaFn, ToolArg};
 use crate::arguments::check_document;
-use crate::config::core::{LoopGuardSettings, McpServerSettings, ToolAgentSettings};
+use crate::config::core::{LoopGuardSettings, McpServerSettings, McpUnavailable, ToolAgentSettings};
 use crate::config::error::{ConfigError, ConfigProblem};
 use crate::config::load::load;
 use crate::config::narrow::IgnoredKey;
@@ -11,8 +11,9 @@ use crate::config::origin::ConfigOrigins;
 use crate::config::pointer::{dotted, join};
 use crate::config::schema::{Schemas, schemas};
 use crate::config::secret::hide;
-use crate::config::section::ConfigSection;
-use crate::config::settle::own_keys;
+use crate::config::section::{ConfigGate, ConfigSection};
+use crate::config::server_names::ServerNames;
+use crate::config::settle::{Unavailable, own_keys};
 use crate::config::trust::TrustedFile;
 use crate::diagnostic::{Diagnostic, Level};
 use crate::discovery::DiscoverySettings;
@@ -65,6 +66,8 @@ pub(crate) struct Inner {
     /// Where what the user trusts is remembered.
     pub(crate) data_dir: Option<PathBuf>,
     pub(crate) secrets: Vec<String>,
+    /// What cannot be used, since something that it names is not there.
+    pub(crate) unavailable: Unavailable,
     pub(crate) notes: Vec<String>,
     pub(crate) schemas: Option<Arc<Schemas>>,
     /// The directory of the user's own file.
@@ -213,6 +216,15 @@ impl Configuration {
         said.chain(asking.map(|tool| (tool.clone(), false))).collect()
     }
 
+    /// The key that decides whether a tool asks, in place of its `autoExecute`.
+    pub(crate) fn decides_asking(&self, tool: &str) -> Option<String> {
+        let sections = self.0.schemas.as_ref().map_or(&[][..], |schemas| &schemas.sections);
+        sections.iter().find_map(|section| {
+            let is_it = |gate: &&ConfigGate| matches!(gate, ConfigGate::Asks { tool: of, .. } if *of == tool);
+            section.its_gates().iter().find(is_it).map(|gate| dotted(&gate.pointer(&section.pointer())))
+        })
+    }
+
     /// The ids of the plugins that go first where two have a tool of one name.
     pub fn prefer(&self) -> Vec<String> {
         let list = self.0.resolved.pointer("/plugins/prefer").and_then(Value::as_array);
@@ -235,10 +247,25 @@ impl Configuration {
         self.core("toolAgent").unwrap_or_default()
     }
 
-    /// The servers of the Model Context Protocol that are not switched off, by name.
+    /// The servers of the Model Context Protocol that are not switched off, by name. One that names something that is not there,
+    /// such as a variable of the environment, is [unavailable](McpServerSettings::Unavailable), and says why.
     pub fn mcp(&self) -> BTreeMap<String, McpServerSettings> {
-        let servers: BTreeMap<String, McpServerSettings> = self.core("mcp").unwrap_or_default();
-        servers.into_iter().filter(|(_, server)| server.enabled()).collect()
+        let servers = self.0.resolved.get("mcp").and_then(Value::as_object).into_iter().flatten();
+        let settings = servers.filter_map(|(name, server)| {
+            let unavailable = self.0.unavailable.of(&join(["mcp", name])).map(reasons);
+            let server = match unavailable {
+                Some(reason) => McpServerSettings::Unavailable(McpUnavailable { reason }),
+                None => McpServerSettings::deserialize(server).ok()?,
+            };
+            Some((name.clone(), server))
+        });
+        settings.filter(|(_, server)| server.enabled()).collect()
+    }
+
+    /// What the servers are called that are configured, those that are switched off included.
+    pub(crate) fn server_names(&self) -> ServerNames {
+        let servers = self.0.document.get("mcp").and_then(Value::as_object);
+        ServerNames::new(servers.into_iter().flat_map(Map::keys).map(String::as_str))
     }
 
     /// A part of the core's, which fits its schema and so decodes.
@@ -273,6 +300,9 @@ impl Configuration {
             let origin = self.0.origins.find(at).cloned();
             ConfigError { problems: vec![ConfigProblem::new(origin, at, self.redacted(&message))] }
         };
+        if let Some(problems) = self.0.unavailable.of(pointer) {
+            return Err(ConfigError { problems: problems.to_vec() });
+        }
         let sections = self.0.schemas.as_ref().map_or(&[][..], |schemas| &schemas.sections);
         let is_checked = given.is_none()
             || sections.iter().any(|section| {
@@ -385,13 +415,19 @@ impl Configuration {
     ) -> Vec<Diagnostic> {
         let mut diagnostics: Vec<Diagnostic> =
             self.notes().into_iter().map(|note| warning(note, None)).collect();
+        for (owner, problems) in self.0.unavailable.each() {
+            let message = format!("{} is unavailable: {}", dotted(owner), reasons(problems));
+            diagnostics.push(warning(escape_rest(&message).into_owned(), None));
+        }
+        let servers = self.server_names();
         let mut unknown = |pointer: &str, what: &str, names: &mut dyn Iterator<Item = &str>| {
             // To look for the nearest costs a look at all names, and a file can have many of its own.
             let mut count = 0;
             let Some(given) = self.0.document.pointer(pointer).and_then(Value::as_object) else { return };
             let known: BTreeSet<&str> = names.collect();
             for name in given.keys().map(String::as_str) {
-                if known.contains(name) || pointer == "/plugins" && name == "prefer" {
+                let is_of_server = pointer == "/tools/settings" && servers.has(name);
+                if known.contains(name) || is_of_server || pointer == "/plugins" && name == "prefer" {
                     continue;
                 }
                 count += 1;
@@ -425,6 +461,11 @@ impl Configuration {
         diagnostics.extend(misplaced.map(|(message, origin)| warning(message, origin)));
         diagnostics
     }
+}
+
+/// Why something is unavailable, in one line.
+fn reasons(problems: &[ConfigProblem]) -> String {
+    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
 fn warning(message: String, location: Option<String>) -> Diagnostic {

@@ -69,6 +69,10 @@ pub enum McpServerSettings {
     Url(McpUrl),
     /// One that an earlier source states, switched off.
     Off(McpOff),
+    /// One that cannot be used, since something that it names is not there: a variable of the environment, say.
+    #[serde(skip)]
+    #[schemars(skip)]
+    Unavailable(McpUnavailable),
 }
 
 /// A server that is a command.
@@ -237,6 +241,14 @@ pub struct McpOff {
     pub enabled: bool,
 }
 
+/// A server that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct McpUnavailable {
+    /// Why, with the place in the configuration.
+    pub reason: String,
+}
+
 fn yes() -> bool {
     true
 }
@@ -252,6 +264,7 @@ impl McpServerSettings {
             Self::Command(server) => server.enabled,
             Self::Url(server) => server.enabled,
             Self::Off(_) => false,
+            Self::Unavailable(_) => true,
         }
     }
 
@@ -260,7 +273,7 @@ impl McpServerSettings {
         match self {
             Self::Command(server) => server.timeout_ms,
             Self::Url(server) => server.timeout_ms,
-            Self::Off(_) => minute(),
+            Self::Off(_) | Self::Unavailable(_) => minute(),
         }
     }
 }

@@ -8,7 +8,9 @@ use crate::config::pointer::escape;
 use crate::config::settle::is_resolved;
 use crate::escape::escape_line;
 use crate::link::Linked;
-use crate::policy::Entry;
+use crate::permission::{PATH_KINDS, PathPattern};
+use crate::policy::{Entry, alias_of, folded};
+use crate::tool_def::ToolDef;
 use serde_json::Value;
 
 /// The most that is told of one source.
@@ -29,6 +31,16 @@ pub(super) fn check_names(document: &Document, problems: &mut Vec<ConfigProblem>
             check.name(name, what, pointer);
             check.rules(member.get("tools"), &format!("{pointer}/tools"));
             check.kinds(member.get("permission"), &format!("{pointer}/permission"));
+            if key == "agents" {
+                return;
+            }
+            for (key, what) in [("groups", "a conversation"), ("senders", "a sender")] {
+                check.members(member.get(key), &format!("{pointer}/{key}"), |check, name, member, pointer| {
+                    check.name(name, what, pointer);
+                    check.rules(member.get("tools"), &format!("{pointer}/tools"));
+                    check.kinds(member.get("permission"), &format!("{pointer}/permission"));
+                });
+            }
         });
     }
     check.kinds(document.value.get("permission"), "/permission");
@@ -154,9 +166,23 @@ impl<'a> Check<'a> {
     }
 
     fn kinds(&mut self, rules: Option<&'a Value>, pointer: &str) {
-        self.members(rules, pointer, |check, kind, _, pointer| {
-            check.name(kind, "a kind of permission", pointer);
+        self.members(rules, pointer, |check, kind, rule, pointer| {
+            check.name(kind, "a kind of permission or a tool", pointer);
+            if is_about_paths(kind) {
+                check.patterns(rule, pointer);
+            }
         });
+    }
+
+    /// The patterns of a rule about paths. One that matched nothing would deny nothing.
+    fn patterns(&mut self, rule: &'a Value, pointer: &str) {
+        for (number, entry) in rule.as_array().into_iter().flatten().enumerate() {
+            let Some(pattern) = entry.get("match").and_then(Value::as_str) else { continue };
+            if let Err(error) = PathPattern::parse(pattern) {
+                let message = format!("expected a pattern for paths, got `{}`: {error}", shown(pattern));
+                self.say(&format!("{pointer}/{number}/match"), message);
+            }
+        }
     }
 
     /// Nothing is replaced in rules: a name that is none would deny nothing.
@@ -179,6 +205,17 @@ impl<'a> Check<'a> {
             _ => {}
         }
     }
+}
+
+/// Returns true if what a rule of this key matches are paths: it is a kind of them, or a tool of such a kind.
+fn is_about_paths(key: &str) -> bool {
+    let key = folded(key);
+    let key = alias_of(&key).unwrap_or(key);
+    let of_tool = |def: &ToolDef| {
+        (def.name == key || def.aliases.contains(&&*key))
+            && PATH_KINDS.contains(&def.permission.unwrap_or(def.name))
+    };
+    PATH_KINDS.contains(&&*key) || inventory::iter::<Linked>().any(|Linked(def)| of_tool(def))
 }
 
 /// The beginning of a name. What cannot be seen in it is shown where the problem is.

@@ -53,13 +53,7 @@ pub(crate) fn narrow(
         let left = match key.as_str() {
             "$schema" => None,
             "tools" => narrower.tools(value, &pointer),
-            "agents" | "channels" => narrower.each(value, &pointer, |narrower, member, pointer| {
-                narrower.members(member, pointer, |narrower, key, value, pointer| match key {
-                    "tools" => narrower.members(value, pointer, Narrower::rule),
-                    "permission" => narrower.permission(value, pointer),
-                    _ => narrower.ignore(value, pointer),
-                })
-            }),
+            "agents" | "channels" => narrower.each(value, &pointer, Narrower::some_callers),
             "permission" => narrower.permission(value, &pointer),
             "enableToolCalls" => narrower.only_false(value, &pointer),
             "mcp" => {
@@ -128,6 +122,16 @@ impl Narrower<'_> {
         self.members(value, pointer, |narrower, _, member, pointer| left(narrower, member, pointer))
     }
 
+    /// What is said of an agent, a channel, or some callers of one.
+    fn some_callers(&mut self, value: &Value, pointer: &str) -> Option<Value> {
+        self.members(value, pointer, |narrower, key, value, pointer| match key {
+            "tools" => narrower.members(value, pointer, Self::rule),
+            "permission" => narrower.permission(value, pointer),
+            "groups" | "senders" => narrower.each(value, pointer, Self::some_callers),
+            _ => narrower.ignore(value, pointer),
+        })
+    }
+
     fn tools(&mut self, value: &Value, pointer: &str) -> Option<Value> {
         self.members(value, pointer, |narrower, key, value, pointer| match key {
             "settings" => narrower.members(value, pointer, Self::setting),
@@ -170,7 +174,7 @@ impl Narrower<'_> {
         let gates = self.sections.iter().flat_map(|section| {
             section.its_gates().iter().filter(|gate| gate.pointer(&section.pointer()) == pointer)
         });
-        let gate = gates.copied().find(|gate| !matches!(gate, ConfigGate::Models { .. }));
+        let gate = gates.copied().find(|gate| !matches!(gate, ConfigGate::Models { .. } | ConfigGate::Asks { .. }));
         match value {
             _ if matches!(gate, Some(ConfigGate::Enabled { .. })) => self.only_false(value, pointer),
             _ if gate.is_some_and(|gate| may_be_stricter(gate, value)) => Some(value.clone()),

@@ -12,6 +12,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
+/// The keys of a channel under which rules for some of its callers stand.
+const OF_CHANNEL: [&str; 2] = ["groups", "senders"];
 /// The keys of a [`ToolRules`].
 const OF_RULES: [&str; 4] = ["profile", "allow", "alsoAllow", "deny"];
 
@@ -49,7 +51,17 @@ pub(crate) fn policy(
         if document.value.pointer(&pointer).is_some() {
             settings.channels.insert(channel.to_owned(), reader.rules(&pointer)?);
         }
+        for (key, all) in [("groups", &mut settings.groups), ("senders", &mut settings.senders)] {
+            for name in reader.names(&join(["channels", channel, key])) {
+                let pointer = format!("{}/tools", join(["channels", channel, key, name]));
+                if document.value.pointer(&pointer).is_some() {
+                    let rules = reader.rules(&pointer)?;
+                    all.entry(channel.to_owned()).or_default().insert(name.to_owned(), rules);
+                }
+            }
+        }
     }
+    settings.servers = reader.names("/mcp").map(str::to_owned).collect();
     let mut origins = document.origins.clone();
     for tool in reader.names("/tools/settings") {
         let pointer = format!("{}/enabled", join(["tools", "settings", tool]));
@@ -79,6 +91,7 @@ pub(crate) fn policy(
                 ConfigGate::Narrows { .. }
                 | ConfigGate::Order { .. }
                 | ConfigGate::AtMost { .. }
+                | ConfigGate::Asks { .. }
                 | ConfigGate::Directories { .. } => {}
             }
         }
@@ -116,6 +129,17 @@ pub(crate) fn permissions(document: &Document) -> Result<PermissionSettings, Con
             }
         }
     }
+    for channel in reader.names("/channels") {
+        for (key, all) in [("groups", &mut settings.groups), ("senders", &mut settings.senders)] {
+            for name in reader.names(&join(["channels", channel, key])) {
+                let pointer = join(["channels", channel, key, name]);
+                let rules: PermissionRules = reader.map(&format!("{pointer}/permission"))?;
+                if !rules.is_empty() {
+                    all.entry(channel.to_owned()).or_default().insert(name.to_owned(), rules);
+                }
+            }
+        }
+    }
     settings.origins = ConfigOrigins::new(
         document
             .origins
@@ -132,8 +156,13 @@ pub(crate) fn without_permissions(mut document: Document) -> Document {
         root.shift_remove("permission");
         for key in ["agents", "channels"] {
             for (_, member) in root.get_mut(key).and_then(Value::as_object_mut).into_iter().flatten() {
-                if let Some(member) = member.as_object_mut() {
-                    member.shift_remove("permission");
+                let Some(member) = member.as_object_mut() else { continue };
+                member.shift_remove("permission");
+                for key in OF_CHANNEL {
+                    let within = member.get_mut(key).and_then(Value::as_object_mut);
+                    for (_, member) in within.into_iter().flatten() {
+                        member.as_object_mut().map(|member| member.shift_remove("permission"));
+                    }
                 }
             }
         }
@@ -143,11 +172,12 @@ pub(crate) fn without_permissions(mut document: Document) -> Document {
 }
 
 fn is_permission(pointer: &str) -> bool {
-    let mut steps = pointer.split('/').skip(1);
-    matches!(
-        (steps.next(), steps.next(), steps.next()),
-        (Some("permission"), _, _) | (Some("agents" | "channels"), Some(_), Some("permission"))
-    )
+    let steps: Vec<&str> = pointer.split('/').skip(1).take(5).collect();
+    match steps.as_slice() {
+        ["permission", ..] | ["agents" | "channels", _, "permission", ..] => true,
+        ["channels", _, key, _, "permission"] => OF_CHANNEL.contains(key),
+        _ => false,
+    }
 }
 
 struct Reader<'a>(&'a Document);

@@ -150,9 +150,10 @@ fn core(generator: &mut SchemaGenerator) -> Value {
     let plain = rules(generator, "Which tools there are.", json!({}));
     let by_provider = map_of("Which tools there are, by provider, model or `provider/model`.", &plain);
     let permission = map_of(
-        "Whether an action may go ahead, by its kind: `read`, `edit`, `exec`, `external_directory`, `web_fetch`, `message`, \
-         or any that a tool names. A later source of the user's own goes before an earlier one, except over `deny`; between \
-         everybody, an agent and a channel the stricter counts.",
+        "Whether an action may go ahead, by its kind (`read`, `edit`, `exec`, `external_directory`, `web_fetch`, `message`, \
+         or any that a tool states), by a tool's name or another name of it, or by a server (`mcp:docs`). A key with `*` asks \
+         and denies what no other key decides. A later source of the user's own goes before an earlier one, except over `deny`; between \
+         everybody, an agent, a channel, a conversation and a sender the stricter counts.",
         &of::<PermissionRule>(generator),
     );
     let of_agent = rules(generator, "Which tools there are for it.", json!({ "byProvider": by_provider }));
@@ -173,7 +174,16 @@ fn core(generator: &mut SchemaGenerator) -> Value {
         }),
     );
     let agent = object("One agent.", json!({"tools": of_agent, "permission": permission}));
-    let channel = object("One channel.", json!({"tools": plain, "permission": permission}));
+    let some = object("Some callers of the channel.", json!({"tools": plain, "permission": permission}));
+    let channel = object(
+        "One channel.",
+        json!({
+            "tools": plain,
+            "permission": permission,
+            "groups": map_of("Conversations of the channel, by id.", &some),
+            "senders": map_of("Senders of the channel, by id.", &some),
+        }),
+    );
     let mut root = object(
         "The configuration of the toolkit.",
         json!({

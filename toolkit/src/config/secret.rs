@@ -165,7 +165,18 @@ pub(crate) struct Resolver<'a> {
     pub(crate) origins: &'a ConfigOrigins,
     /// Every secret there is, for the redactor.
     pub(crate) secrets: Vec<String>,
+    /// References that cannot be read.
     pub(crate) problems: Vec<ConfigProblem>,
+    /// References to what is not there: only what needs it is unavailable then.
+    pub(crate) unresolved: Vec<ConfigProblem>,
+}
+
+/// Why a reference was not replaced.
+enum Fault {
+    /// It cannot be read.
+    Written(String),
+    /// What it names is not there.
+    Absent(String),
 }
 
 impl Resolver<'_> {
@@ -176,7 +187,7 @@ impl Resolver<'_> {
                 if text.contains("${") {
                     match self.replaced(text) {
                         Ok(replaced) => *text = replaced,
-                        Err(message) => return self.fault(pointer, message),
+                        Err(fault) => return self.fault(pointer, fault),
                     }
                 }
                 if is_secret {
@@ -192,7 +203,7 @@ impl Resolver<'_> {
                             self.secrets.push(secret.clone());
                             *value = secret.into();
                         }
-                        Err(message) => self.fault(pointer, message),
+                        Err(fault) => self.fault(pointer, fault),
                     }
                     return;
                 }
@@ -209,32 +220,38 @@ impl Resolver<'_> {
         }
     }
 
-    fn fault(&mut self, pointer: &str, message: String) {
+    fn fault(&mut self, pointer: &str, fault: Fault) {
         let origin = self.origins.find(pointer).cloned();
-        self.problems.push(ConfigProblem::new(origin, pointer, message));
+        let (problems, message) = match fault {
+            Fault::Written(message) => (&mut self.problems, message),
+            Fault::Absent(message) => (&mut self.unresolved, message),
+        };
+        problems.push(ConfigProblem::new(origin, pointer, message));
     }
 
     /// The text with the values of variables.
-    fn replaced(&mut self, text: &str) -> Result<String, String> {
+    fn replaced(&mut self, text: &str) -> Result<String, Fault> {
+        let absent = |name: &str, why: &str| Fault::Absent(format!("the variable `{name}` of the environment {why}"));
         let mut replaced = String::with_capacity(text.len());
         let mut rest = text;
         while let Some(at) = rest.find("${env:") {
             let (before, from) = rest.split_at(at);
             replaced.push_str(before);
             let Some((name, after)) = from["${env:".len()..].split_once('}') else {
-                return Err("`${env:` without its `}`".to_owned());
+                return Err(Fault::Written("`${env:` without its `}`".to_owned()));
             };
             if name.is_empty() || name.contains(['=', '\0', '$', '{']) {
-                return Err("`${env:…}` takes the name of a variable of the environment".to_owned());
+                let message = "`${env:…}` takes the name of a variable of the environment";
+                return Err(Fault::Written(message.to_owned()));
             }
             let Some(value) = self.environment.get(std::ffi::OsStr::new(name)) else {
-                return Err(format!("the variable `{name}` of the environment is not set"));
+                return Err(absent(name, "is not set"));
             };
             let Some(value) = value.to_str() else {
-                return Err(format!("the variable `{name}` of the environment is not UTF-8"));
+                return Err(absent(name, "is not UTF-8"));
             };
             if value.is_empty() {
-                return Err(format!("the variable `{name}` of the environment is empty"));
+                return Err(absent(name, "is empty"));
             }
             self.secrets.push(value.to_owned());
             replaced.push_str(value);
@@ -244,7 +261,7 @@ impl Resolver<'_> {
         Ok(replaced)
     }
 
-    fn read(&self, file: &str, pointer: &str) -> Result<String, String> {
+    fn read(&self, file: &str, pointer: &str) -> Result<String, Fault> {
         let directory = match self.origins.find(&format!("{pointer}/file")).map(|origin| &origin.source) {
             Some(ConfigSource::File(path)) => path.parent(),
             _ => None,
@@ -253,20 +270,20 @@ impl Resolver<'_> {
             Some(directory) => directory.join(file),
             None if Path::new(file).is_absolute() => file.into(),
             None => {
-                return Err(format!(
+                return Err(Fault::Written(format!(
                     "`{file}` belongs to no directory: only a file can name a relative path"
-                ));
+                )));
             }
         };
         let text = match read_text(&path, LONGEST_FILE) {
             Ok(Some(text)) => text,
-            Ok(None) => return Err(format!("there is no file {}", path.display())),
-            Err(reason) => return Err(format!("{}: {reason}", path.display())),
+            Ok(None) => return Err(Fault::Absent(format!("there is no file {}", path.display()))),
+            Err(reason) => return Err(Fault::Absent(format!("{}: {reason}", path.display()))),
         };
         let secret =
             text.strip_suffix('\n').map_or(text.as_str(), |text| text.strip_suffix('\r').unwrap_or(text));
         if secret.is_empty() {
-            return Err(format!("the file {} is empty", path.display()));
+            return Err(Fault::Absent(format!("the file {} is empty", path.display())));
         }
         Ok(secret.to_owned())
     }

@@ -89,6 +89,13 @@ pub enum ConfigGate {
         /// The key within the section, with dots: `timeoutSec`.
         key: &'static str,
     },
+    /// A key that decides whether the tool asks: `autoExecute: true` of the tool has no effect beside it.
+    Asks {
+        /// The tool's name.
+        tool: &'static str,
+        /// The key within the section, with dots: `security`.
+        key: &'static str,
+    },
     /// A list of directories, absolute or from `~` on: they count as within the workspace, for all tools. See
     /// [`Builder::further_directories`](crate::Builder::further_directories).
     Directories {
@@ -186,6 +193,7 @@ impl ConfigGate {
         | Self::Narrows { key }
         | Self::Order { key, .. }
         | Self::AtMost { key }
+        | Self::Asks { key, .. }
         | Self::Directories { key }) = self;
         format!("{section}{}", join(key.split('.')))
     }

@@ -7,15 +7,17 @@ use crate::config::load::Sources;
 use crate::config::merge::Document;
 use crate::config::options::LoadOptions;
 use crate::config::origin::ConfigOrigins;
-use crate::config::pointer::{dotted, escape, join};
+use crate::config::pointer::{dotted, escape, join, steps};
 use crate::config::rules::policy;
 use crate::config::schema::{OF_EVERY_PLUGIN, OF_EVERY_TOOL, Schemas};
 use crate::config::secret::Resolver;
+use crate::config::section::ConfigSection;
 use crate::config::servers::check;
 use crate::config::stricter::take_away;
 use crate::guard::guard;
 use crate::redact::Redactor;
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Derives everything from what the sources say together.
@@ -32,14 +34,14 @@ pub(super) fn settle(
     let origins = merged.shared_origins();
     let at = |problem: &Problem| ConfigProblem::of(problem, origins.find(&problem.pointer).cloned());
     let mut problems: Vec<ConfigProblem> = check(&schemas.whole, &mut merged.value).iter().map(at).collect();
-    let (mut resolved, secrets) = if problems.is_empty() {
+    let (mut resolved, secrets, unavailable) = if problems.is_empty() {
         resolve(&merged.value, &schemas, options, &origins, &mut problems)
     } else {
-        (merged.value.clone(), Vec::new())
+        (merged.value.clone(), Vec::new(), Unavailable::default())
     };
     if problems.is_empty() {
         take_away(&mut resolved, &restrictions, &schemas);
-        check_sections(&resolved, &schemas, &origins, &secrets, &mut problems);
+        check_sections(&resolved, &schemas, &origins, &secrets, &unavailable, &mut problems);
     }
     let settled = Document { value: resolved, origins: merged.origins.clone() };
     let policy =
@@ -59,20 +61,22 @@ pub(super) fn settle(
         own_files: options.own_files(),
         data_dir: options.data_dir.clone(),
         secrets,
+        unavailable,
         notes,
         schemas: Some(schemas),
         user_dir: options.user_dir(),
     }))
 }
 
-/// Puts secrets in their places. Of a server that is switched off none is needed.
+/// Puts secrets in their places. Of a server that is switched off none is needed. What names something that is not there, or
+/// that does not fit, is unavailable; everything else can be used.
 fn resolve(
     value: &Value,
     schemas: &Schemas,
     options: &LoadOptions,
     origins: &ConfigOrigins,
     problems: &mut Vec<ConfigProblem>,
-) -> (Value, Vec<String>) {
+) -> (Value, Vec<String>, Unavailable) {
     let mut resolved = value.clone();
     let mut keeper = Resolver {
         compiled: &schemas.whole,
@@ -80,6 +84,7 @@ fn resolve(
         origins,
         secrets: Vec::new(),
         problems: Vec::new(),
+        unresolved: Vec::new(),
     };
     for (key, member) in resolved.as_object_mut().into_iter().flatten() {
         let pointer = join([key]);
@@ -103,20 +108,76 @@ fn resolve(
             _ => {}
         }
     }
-    let Resolver { mut secrets, problems: found, .. } = keeper;
+    let Resolver { mut secrets, problems: found, unresolved, .. } = keeper;
     problems.extend(found);
     secrets.sort_unstable();
     secrets.dedup();
+    let mut unavailable = Unavailable::default();
     let redactor = secrets.iter().fold(Redactor::new(), Redactor::value);
-    if !secrets.is_empty() {
-        // What came from elsewhere has to fit too.
-        for problem in check(&schemas.whole, &mut resolved) {
-            let mut problem = ConfigProblem::of(&problem, origins.find(&problem.pointer).cloned());
-            problem.message = redactor.redact(&problem.message).into_owned();
-            problems.push(problem);
+    // What came from elsewhere has to fit too.
+    let misfits = if secrets.is_empty() { Vec::new() } else { check(&schemas.whole, &mut resolved) };
+    let misfits = misfits.iter().map(|problem| {
+        let mut problem = ConfigProblem::of(problem, origins.find(&problem.pointer).cloned());
+        problem.message = redactor.redact(&problem.message).into_owned();
+        problem
+    });
+    for problem in unresolved.into_iter().chain(misfits) {
+        match owner(&problem.pointer, schemas) {
+            Some(owner) => unavailable.add(owner, problem),
+            None => problems.push(problem),
         }
     }
-    (resolved, secrets)
+    unavailable.take_out(&mut resolved);
+    (resolved, secrets, unavailable)
+}
+
+/// The pointer of what cannot be used without the value at `pointer`: a server, a plugin, a tool, a section.
+fn owner(pointer: &str, schemas: &Schemas) -> Option<String> {
+    let is_within =
+        |section: &String| pointer.strip_prefix(&**section).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    if let Some(section) = schemas.sections.iter().map(ConfigSection::pointer).find(is_within) {
+        return Some(section);
+    }
+    let steps: Vec<String> = steps(pointer).take(3).collect();
+    match steps.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["tools", "settings", tool] => Some(join(["tools", "settings", tool])),
+        [first @ ("mcp" | "plugins" | "tools"), second, ..] => Some(join([first, second])),
+        ["toolAgent", ..] => Some(join(["toolAgent"])),
+        _ => None,
+    }
+}
+
+/// What cannot be used, since something that it names is not there or does not fit: by the pointer of its owner.
+#[derive(Debug, Default)]
+pub(crate) struct Unavailable(BTreeMap<String, Vec<ConfigProblem>>);
+
+impl Unavailable {
+    fn add(&mut self, owner: String, problem: ConfigProblem) {
+        self.0.entry(owner).or_default().push(problem);
+    }
+
+    /// Takes values out of a document that stand for themselves: without it the default counts.
+    fn take_out(&self, resolved: &mut Value) {
+        for problem in self.0.get("/toolAgent").into_iter().flatten() {
+            let key = steps(&problem.pointer).nth(1);
+            let members = resolved.get_mut("toolAgent").and_then(Value::as_object_mut);
+            key.zip(members).map(|(key, members)| members.shift_remove(&key));
+        }
+    }
+
+    /// Why what stands at `pointer` cannot be used, or a part of it, or what it is a part of.
+    pub(crate) fn of(&self, pointer: &str) -> Option<&[ConfigProblem]> {
+        let is_within = |inner: &str, outer: &str| {
+            inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let found = self.0.iter().find(|(owner, _)| is_within(pointer, owner) || is_within(owner, pointer));
+        found.map(|(_, problems)| problems.as_slice())
+    }
+
+    /// Each owner, and why.
+    pub(crate) fn each(&self) -> impl Iterator<Item = (&str, &[ConfigProblem])> {
+        self.0.iter().map(|(owner, problems)| (owner.as_str(), problems.as_slice()))
+    }
 }
 
 /// What the schema takes has to decode too.
@@ -125,10 +186,14 @@ fn check_sections(
     schemas: &Schemas,
     origins: &ConfigOrigins,
     secrets: &[String],
+    unavailable: &Unavailable,
     problems: &mut Vec<ConfigProblem>,
 ) {
     for section in &schemas.sections {
         let pointer = section.pointer();
+        if unavailable.of(&pointer).is_some() {
+            continue;
+        }
         let Some(value) = resolved.pointer(&pointer) else { continue };
         let own = own_keys(value.clone(), &pointer);
         let outcome = match guard(&dotted(&pointer), || section.decodes(own)) {

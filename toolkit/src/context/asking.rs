@@ -10,7 +10,7 @@ use crate::escape::escape_line;
 use crate::events::{AllowedBy, Event};
 use crate::history::{AskLog, AskNumber};
 use crate::live::Reason;
-use crate::permission::{Decided, DecidedRule, Decision, PermissionRequest};
+use crate::permission::{Decided, DecidedRule, Decision, PermissionRequest, Permissions};
 use futures_util::future::{Either, select};
 use serde_json::Value;
 use std::pin::pin;
@@ -59,9 +59,14 @@ impl ToolContext {
     pub async fn ask(&self, ask: Ask) -> Result<(), ToolError> {
         self.check_cancelled()?;
         let request = PermissionRequest::new(&ask.kind, &ask.patterns).raised(ask.raised);
-        let Decided { decision, rule, .. } =
-            self.scope().toolkit.settings.permissions.decide(self.caller(), &request);
+        let Decided { decision, rule, said, .. } = self.decide(&request);
         match decision {
+            Decision::Ask if !said && self.runs_unasked(&ask) => {
+                let number = self.note_ask(|asks| asks.begin("tool", &ask));
+                let rule = format!("tools.settings.{}.autoExecute", self.tool().name());
+                self.tell_allowed(&ask, number, || AllowedBy::Rule { rule: rule.clone() });
+                Ok(())
+            }
             Decision::Ask => self.ask_person(ask, "tool").await,
             Decision::Allow => {
                 let number = self.note_ask(|asks| asks.begin("tool", &ask));
@@ -77,9 +82,18 @@ impl ToolContext {
         }
     }
 
-    /// What the rules say of an action that is asked for unless a rule says otherwise.
+    /// What the rules say of an action of this tool that is asked for unless a rule says otherwise.
     pub fn decide(&self, request: &PermissionRequest<'_>) -> Decided {
-        self.scope().toolkit.settings.permissions.decide(self.caller(), request)
+        self.scope().toolkit.settings.permissions.decide(self.caller(), &request.for_tool(self.tool()))
+    }
+
+    /// Whether `autoExecute: true` answers the question: it is of the tool's own kind, and nothing about it raised it.
+    fn runs_unasked(&self, ask: &Ask) -> bool {
+        let tool = self.tool();
+        !ask.raised
+            && ask.kind == tool.permission()
+            && !Permissions::is_guarded(&ask.kind)
+            && self.scope().toolkit.settings.permissions.runs_unasked(tool)
     }
 
     /// As [`ask`](Self::ask), but for rules that allow: for a tool that has looked at those itself, with more than a question
@@ -162,6 +176,8 @@ impl ToolContext {
             source: tool.source().to_string(),
             agent: caller.agent.clone(),
             channel: caller.channel.clone(),
+            conversation: caller.conversation_id.clone(),
+            sender: caller.sender_id.clone(),
             sandboxed: caller.sandboxed,
         };
         let approvals = scope.toolkit.settings.approvals.clone();

@@ -6,6 +6,7 @@ use crate::ask::{Access, Ask};
 use crate::error::{ToolError, ToolErrorKind};
 use crate::guard::{guard, panicked};
 use crate::permission::{DecidedPath, OwnDirs, OwnPaths, PathDecision};
+use crate::tool::Tool;
 use crate::toolbox::Scope;
 use crate::workspace::{self, Bounds, Look, Obstacle, Place};
 use std::path::{Component, Path, PathBuf};
@@ -107,7 +108,7 @@ impl ToolContext {
     ///
     /// `InvalidArguments` for what can be no path, `Unavailable` where there is no workspace.
     pub fn decide_path(&self, path: impl AsRef<Path>, access: Access) -> Result<DecidedPath, ToolError> {
-        match self.scope().look(self.gated_session_id(), path.as_ref(), access, Look::Inside)? {
+        match self.scope().look(self.tool(), self.gated_session_id(), path.as_ref(), access, Look::Inside)? {
             Looked::At(seen) => Ok(seen.0),
             Looked::OwnOutput(path) => Ok(DecidedPath::allowed(path)),
         }
@@ -139,7 +140,7 @@ impl ToolContext {
         let (mut from, mut look) = (path.to_owned(), Look::Inside);
         loop {
             let (decided, place) =
-                match self.scope().look(self.gated_session_id(), &from, Access::Read, look)? {
+                match self.scope().look(self.tool(), self.gated_session_id(), &from, Access::Read, look)? {
                     Looked::OwnOutput(path) => return Ok(path),
                     Looked::At(seen) => *seen,
                 };
@@ -207,7 +208,7 @@ impl ToolContext {
         access: Access,
         look: Look,
     ) -> Result<(DecidedPath, Place), ToolError> {
-        self.scope().look_at(path, access, look)
+        self.scope().look_at(self.tool(), path, access, look)
     }
 
     /// What is decided of reading at a place that is known.
@@ -215,7 +216,8 @@ impl ToolContext {
     pub(crate) fn decide_reading(&self, place: &Place, own: &OwnDirs) -> PathDecision {
         let scope = self.scope();
         let permissions = &scope.toolkit.settings.permissions;
-        permissions.decide_path_among(&scope.caller, own, place, Access::Read, Look::Inside).decision
+        let whose = (&*scope.caller, self.tool());
+        permissions.decide_path_among(whose, own, place, Access::Read, Look::Inside).decision
     }
 
     /// Looks where blocking is allowed, if that is to be had.
@@ -227,9 +229,10 @@ impl ToolContext {
     ) -> Result<Looked, ToolError> {
         let (scope, session) = (Arc::clone(self.scope()), self.gated_session_id().to_owned());
         if Handle::try_current().is_err() {
-            return scope.look(&session, &path, access, look);
+            return scope.look(self.tool(), &session, &path, access, look);
         }
-        self.blocking(move |_| scope.look(&session, &path, access, look)).await
+        let tool = self.tool().clone();
+        self.blocking(move |_| scope.look(&tool, &session, &path, access, look)).await
     }
 }
 
@@ -242,6 +245,7 @@ pub(crate) enum Looked {
 impl Scope {
     pub(crate) fn look(
         &self,
+        tool: &Tool,
         session: &str,
         path: &Path,
         access: Access,
@@ -252,15 +256,21 @@ impl Scope {
         {
             return Ok(Looked::OwnOutput(path));
         }
-        Ok(Looked::At(Box::new(self.look_at(path, access, look)?)))
+        Ok(Looked::At(Box::new(self.look_at(tool, path, access, look)?)))
     }
 
-    fn look_at(&self, path: &Path, access: Access, look: Look) -> Result<(DecidedPath, Place), ToolError> {
+    fn look_at(
+        &self,
+        tool: &Tool,
+        path: &Path,
+        access: Access,
+        look: Look,
+    ) -> Result<(DecidedPath, Place), ToolError> {
         let settings = &self.toolkit.settings;
         let bounds = Bounds { further: &settings.further_dirs, within: self.caller.within.as_deref() };
         let place = workspace::find(self.caller.workspace_dir(), bounds, path, look)?;
         let decided =
-            settings.permissions.decide_path(&self.caller, &settings.own_dirs, &place, access, look);
+            settings.permissions.decide_path((&self.caller, tool), &settings.own_dirs, &place, access, look);
         Ok((decided, place))
     }
 

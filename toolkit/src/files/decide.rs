@@ -30,7 +30,13 @@ impl Workspace {
         let (mut from, mut look) = (path.as_ref().to_owned(), Look::Inside);
         for _ in 0..MOST_LOOKS {
             let (decided, place) =
-                match self.ctx.scope().look(self.ctx.gated_session_id(), &from, access, look)? {
+                match self.ctx.scope().look(
+                    self.ctx.tool(),
+                    self.ctx.gated_session_id(),
+                    &from,
+                    access,
+                    look,
+                )? {
                     Looked::OwnOutput(path) => return Ok(DecidedPath::allowed(path)),
                     Looked::At(seen) => *seen,
                 };
@@ -59,7 +65,7 @@ impl Workspace {
 
     fn below(&self, root: &Path, follows_links: bool) -> Result<PathDecision, ToolError> {
         let until = Instant::now() + LONGEST;
-        let may_deny = self.ctx.scope().toolkit.settings.permissions.says_of_reading();
+        let may_deny = self.ctx.scope().toolkit.settings.permissions.says_of_reading(self.ctx.tool());
         let is_inside = self.roots()?.is_within(root);
         let mut decision = PathDecision::Allow;
         let (mut waiting, mut count) = (vec![root.to_owned()], 0_usize);

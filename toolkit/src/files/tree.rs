@@ -46,7 +46,7 @@ impl Workspace {
         }
         let inner = Inner {
             own: settings.own_dirs.folded(),
-            has_rules: settings.permissions.says_of_reading(),
+            has_rules: settings.permissions.says_of_reading(self.ctx.tool()),
             is_allowed: is_inside || was_asked,
             workspace: self.clone(),
             boundary: roots.workspace().real.clone(),
@@ -176,8 +176,9 @@ impl OpenedTree {
         };
         let scope = inner.workspace.ctx.scope();
         let permissions = &scope.toolkit.settings.permissions;
+        let whose = (&*scope.caller, inner.workspace.ctx.tool());
         let decided =
-            permissions.decide_path_among(&scope.caller, &inner.own, &place, Access::Read, Look::Inside);
+            permissions.decide_path_among(whose, &inner.own, &place, Access::Read, Look::Inside);
         // A real path goes down only.
         let is_real = !real.components().any(|part| part == Component::ParentDir);
         is_real && real.starts_with(&inner.real) && decided.decision == PathDecision::Allow

@@ -17,6 +17,8 @@ pub(crate) struct ToolFacts<'a> {
     /// Whether its own word counts: the host linked or registered it. What a server or a client says of its tools does
     /// not.
     pub(crate) is_trusted_source: bool,
+    /// The tool, whose names rules may have as their key.
+    pub(crate) tool: Option<&'a Tool>,
 }
 
 impl<'a> ToolFacts<'a> {
@@ -27,6 +29,7 @@ impl<'a> ToolFacts<'a> {
             read_only: tool.annotations().read_only_hint,
             auto_execute: tool.is_auto_execute(),
             is_trusted_source: !tool.source().is_remote(),
+            tool: Some(tool),
         }
     }
 
@@ -81,7 +84,14 @@ impl Permissions {
             return Decided::default_of(default);
         }
         let patterns = [tool.name.to_owned()];
-        self.decide_or(caller, &PermissionRequest::new(tool.kind, &patterns), default)
+        let request = PermissionRequest::new(tool.kind, &patterns);
+        let request = tool.tool.into_iter().fold(request, PermissionRequest::for_tool);
+        self.decide_or(caller, &request, default)
+    }
+
+    /// Returns true if the configuration says `autoExecute: true` of a tool whose word counts.
+    pub(crate) fn runs_unasked(&self, tool: &Tool) -> bool {
+        !tool.source().is_remote() && self.auto_executes(tool.name()) == Some(true)
     }
 
     /// Whether the configuration says that a tool must not run without a question, also one that asks by itself.
@@ -124,7 +134,7 @@ mod tests {
         ] {
             let mut settings = PermissionSettings::default();
             let facts =
-                ToolFacts { name: "deploy", kind: "release", read_only, auto_execute, is_trusted_source };
+                ToolFacts { name: "deploy", kind: "release", read_only, auto_execute, is_trusted_source, tool: None };
             let entry = |decision| PermissionEntry { pattern: "deploy".to_owned(), decision };
             for as_list in [false, true] {
                 if let Some(rule) = rule {
@@ -158,6 +168,7 @@ mod tests {
             read_only: true,
             auto_execute: false,
             is_trusted_source: true,
+            tool: None,
         };
         let decide = |caller: Caller| permissions.before_tool(&facts, &caller).decision;
         assert_eq!(decide(Caller::new().with_agent("kid")), Decision::Ask);

@@ -1,8 +1,10 @@
 //! What is asked of the rules, and what they say.
 
+use super::glob::PathText;
 use super::settings::Decision;
 use crate::config::ConfigOrigin;
 use crate::escape::escape_line;
+use crate::tool::Tool;
 use std::fmt;
 
 /// An action, as rules see it.
@@ -14,7 +16,7 @@ use std::fmt;
 /// let decided = Permissions::default().decide(&Caller::new(), &PermissionRequest::new("exec", &patterns));
 /// assert_eq!(decided.decision, Decision::Ask);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct PermissionRequest<'a> {
     /// The kind of permission.
@@ -24,19 +26,28 @@ pub struct PermissionRequest<'a> {
     /// Whether a command's flags or paths raised the question: then no entry of a list lifts it, only a rule for the
     /// whole kind.
     pub raised: bool,
-    /// Other ways to write what it is matched by: what asks or denies one of them counts, what allows it does not.
-    pub(super) also: &'a [String],
+    /// What the patterns are, where they are paths; as many as there are patterns.
+    pub(super) paths: &'a [PathText],
+    /// The tool that does it.
+    pub(super) tool: Option<&'a Tool>,
 }
 
 impl<'a> PermissionRequest<'a> {
     /// An action of a kind, and what it is matched by.
     pub fn new(kind: &'a str, patterns: &'a [String]) -> Self {
-        Self { kind, patterns, raised: false, also: &[] }
+        Self { kind, patterns, raised: false, paths: &[], tool: None }
     }
 
-    /// Adds other ways to write it, by which it can be denied.
-    pub(super) fn also(mut self, also: &'a [String]) -> Self {
-        self.also = also;
+    /// Says what the patterns are, which are paths.
+    pub(super) fn of_paths(mut self, paths: &'a [PathText]) -> Self {
+        self.paths = paths;
+        self
+    }
+
+    /// Names the tool that does it: rules for the tool count too.
+    #[must_use]
+    pub fn for_tool(mut self, tool: &'a Tool) -> Self {
+        self.tool = Some(tool);
         self
     }
 

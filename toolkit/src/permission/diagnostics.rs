@@ -1,5 +1,6 @@
 //! Rules that say something else than they seem to.
 
+use super::glob::PathPattern;
 use super::rules::{Permissions, SINGLE_PATHS};
 use super::settings::{Decision, PermissionRule};
 use crate::diagnostic::{Diagnostic, Level};
@@ -7,25 +8,43 @@ use crate::escape::escape_line;
 use crate::name::nearest;
 use std::collections::BTreeSet;
 
-/// Kinds that the toolkit asks under itself.
-const OWN_KINDS: [&str; 5] = ["read", "edit", "external_directory", "sensitive", "protected"];
+/// Kinds that the toolkit and the tools that come with it ask under, whether or not these are there.
+pub(crate) const KINDS: [&str; 12] = [
+    "read",
+    "edit",
+    "external_directory",
+    "sensitive",
+    "protected",
+    "exec",
+    "web_fetch",
+    "message",
+    "mcp",
+    "mcp_sampling",
+    "client",
+    "skill",
+];
 /// The most that is told. Somebody else may have written the rules, with thousands of kinds that nothing asks under, and what
 /// each of them may have meant takes a while to find.
 const MOST_TOLD: usize = 100;
-/// The kinds of the tools that come with it, whether or not they are there.
-const USUAL_KINDS: [&str; 3] = ["exec", "web_fetch", "message"];
-
 impl Permissions {
-    /// Rules that say something else than they seem to: a kind that nothing asks under, a `*` in a kind, an `allow` that
-    /// cannot allow.
+    /// Rules that say something else than they seem to: a key that means nothing, an `allow` that cannot allow.
     ///
-    /// `kinds` are those of the tools that there are. None of these rules allows more than was meant. About a hundred things
-    /// are told at most.
-    pub fn diagnostics<'a>(&self, kinds: impl IntoIterator<Item = &'a str>) -> Vec<Diagnostic> {
+    /// `keys` are the kinds and names of the tools that there are. None of these rules allows more than was meant. About a
+    /// hundred things are told at most.
+    pub fn diagnostics<'a>(&self, keys: impl IntoIterator<Item = &'a str>) -> Vec<Diagnostic> {
         if self.is_silent() {
             return Vec::new();
         }
-        let known: BTreeSet<&str> = OWN_KINDS.into_iter().chain(USUAL_KINDS).chain(kinds).collect();
+        let known: BTreeSet<&str> = KINDS.into_iter().chain(keys).collect();
+        self.diagnostics_among(|key| known.contains(key), &known)
+    }
+
+    /// The same, where `is_known` says which keys mean something; `names` are those that may have been meant.
+    pub(crate) fn diagnostics_among(
+        &self,
+        is_known: impl Fn(&str) -> bool,
+        names: &BTreeSet<&str>,
+    ) -> Vec<Diagnostic> {
         let mut diagnostics = Vec::new();
         self.each_rule(|rule| {
             if diagnostics.len() >= MOST_TOLD {
@@ -39,15 +58,17 @@ impl Permissions {
             };
             let (shown, place) = (escape_line(kind), escape_line(rule.pointer));
             if kind.contains('*') {
-                say(
-                    Level::Error,
-                    format!(
-                        "the kind of permission `{shown}` (at {place}) has a `*`, and kinds are named one by one: \
-                         what it asks or denies holds for every kind it describes, what it allows does not count"
-                    ),
-                );
-            } else if !known.contains(kind) {
-                let near: Vec<String> = nearest(kind, known.iter().copied())
+                if rule.rule.allows() {
+                    say(
+                        Level::Error,
+                        format!(
+                            "`allow` at {place} allows nothing: the key `{shown}` has a `*`, and stands for kinds and tools \
+                             that nobody has thought of; name each one that is to be allowed"
+                        ),
+                    );
+                }
+            } else if !is_known(kind) {
+                let near: Vec<String> = nearest(kind, names.iter().copied())
                     .into_iter()
                     .map(|near| format!("`{near}`"))
                     .collect();
@@ -58,7 +79,7 @@ impl Permissions {
                     format!("nothing here asks under the kind of permission `{shown}` (at {place}){advice}"),
                 );
             }
-            if !rule.can_allow && rule.rule.allows() {
+            if !rule.can_allow && rule.rule.allows() && !kind.contains('*') {
                 say(
                     Level::Warning,
                     format!(
@@ -72,7 +93,7 @@ impl Permissions {
                     Level::Warning,
                     format!(
                         "`allow` at {place} allows nothing unless it names a single path: write \
-                         {{ match: \"path/of/file\", do: \"allow\" }}, without `*`"
+                         {{ match: \"path/of/file\", do: \"allow\" }}, without wildcards"
                     ),
                 );
             }
@@ -86,7 +107,8 @@ fn allows_many(rule: &PermissionRule) -> bool {
     match rule {
         PermissionRule::Always(decision) => *decision == Decision::Allow,
         PermissionRule::List(entries) => {
-            entries.iter().any(|entry| entry.decision == Decision::Allow && entry.pattern.contains('*'))
+            let is_single = |pattern: &str| PathPattern::parse(pattern).is_ok_and(|parsed| parsed.is_literal());
+            entries.iter().any(|entry| entry.decision == Decision::Allow && !is_single(&entry.pattern))
         }
     }
 }

@@ -7,12 +7,15 @@ pub(crate) use guarded::is_suspect;
 pub use guarded::{GuardedPaths, protected_path, protected_paths, sensitive_path, sensitive_paths};
 
 use super::decided::{Decided, PermissionRequest};
+use super::glob::PathText;
+use super::keys::Means;
 use super::rules::Permissions;
 use super::settings::Decision;
 use crate::ask::Access;
 use crate::caller::Caller;
 use crate::escape::escape_line;
 use crate::output_store::default_data_dir;
+use crate::tool::Tool;
 use crate::workspace::{Look, Place};
 use etcetera::BaseStrategy as _;
 pub(crate) use shown::shown;
@@ -113,22 +116,22 @@ impl DecidedPath {
 }
 
 impl Permissions {
-    /// Decides about a path that was followed.
+    /// Decides about a path that was followed, for what `tool` does.
     pub(crate) fn decide_path(
         &self,
-        caller: &Caller,
+        (caller, tool): (&Caller, &Tool),
         own: &OwnDirs,
         place: &Place,
         access: Access,
         look: Look,
     ) -> DecidedPath {
-        self.decide_path_among(caller, &own.folded(), place, access, look)
+        self.decide_path_among((caller, tool), &own.folded(), place, access, look)
     }
 
     /// The same, where the toolkit's own directories are as they are compared.
     pub(crate) fn decide_path_among(
         &self,
-        caller: &Caller,
+        (caller, tool): (&Caller, &Tool),
         folded: &OwnDirs,
         place: &Place,
         access: Access,
@@ -136,12 +139,21 @@ impl Permissions {
     ) -> DecidedPath {
         let mut patterns = vec![shown(place.relative(&place.given))];
         let real = shown(place.relative(&place.real));
-        if patterns[0] != real {
+        let is_elsewhere = patterns[0] != real;
+        if is_elsewhere {
             patterns.push(real);
         }
-        let also = if self.is_silent() { Vec::new() } else { other_names(place, &patterns) };
+        let mut paths = Vec::new();
+        if !self.is_silent() {
+            paths.push(text(place, &place.given));
+            paths.extend(is_elsewhere.then(|| text(place, &place.real)));
+        }
+        let runs = self.runs_unasked(tool);
         let weigh = |kind: &str, default| {
-            self.weigh(caller, &PermissionRequest::new(kind, &patterns).also(&also), default)
+            // `autoExecute` stands for what the tool asks under its own kind.
+            let default = if runs && kind == tool.permission() { Decision::Allow } else { default };
+            let request = PermissionRequest::new(kind, &patterns).of_paths(&paths).for_tool(tool);
+            self.weigh(caller, &request, default)
         };
         let path = Weighing { place, access, look, own: folded, weigh: &weigh };
         let decision = match access {
@@ -151,12 +163,13 @@ impl Permissions {
         DecidedPath { path: place.real.clone(), patterns, decision }
     }
 
-    /// Whether a rule says anything of reading paths.
-    pub(crate) fn says_of_reading(&self) -> bool {
+    /// Whether a rule says anything of the paths that `tool` reads.
+    pub(crate) fn says_of_reading(&self, tool: &Tool) -> bool {
         let mut says = false;
         self.each_rule(|rule| {
             says |=
                 rule.kind.contains('*') || matches!(rule.kind, "read" | "sensitive" | "external_directory");
+            Means::each(tool, |_, key| says |= rule.kind == key);
         });
         says
     }
@@ -340,21 +353,11 @@ impl Weighing<'_> {
     }
 }
 
-/// How else somebody may have written a path that is to be asked about or denied: whole, from the workspace as `./`, from
-/// the home directory as `~/`. An entry that can never match would protect nothing.
-fn other_names(place: &Place, patterns: &[String]) -> Vec<String> {
-    let home = etcetera::home_dir().ok();
-    let mut names = Vec::new();
-    for path in [&place.given, &place.real] {
-        names.push(shown(path));
-        if let Some(below) = home.as_ref().and_then(|home| path.strip_prefix(home).ok()) {
-            names.push(shown(&Path::new("~").join(below)));
-        }
-    }
-    if place.is_inside() {
-        names.extend(patterns.iter().filter(|path| !path.starts_with('/')).map(|path| format!("./{path}")));
-    }
-    names
+/// A path as rules match it.
+fn text(place: &Place, path: &Path) -> PathText {
+    let relative = place.relative(path);
+    let relative = (!relative.is_absolute()).then(|| shown(relative));
+    PathText::new(relative, shown(path))
 }
 
 /// A path as it is compared with directories: file systems differ in whether case matters.

@@ -3,34 +3,44 @@
 mod source;
 
 use super::decided::{Decided, DecidedRule, PermissionRequest};
+use super::glob::PathText;
+use super::keys::meant;
 use super::settings::{Decision, PermissionRule, PermissionSettings};
 use crate::caller::Caller;
 use crate::config::ConfigOrigin;
 use crate::policy::{folded as fold, matches as names};
+use crate::tool::Tool;
 use source::{Found, Level, Source};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Who may do what without being asked, and what must not be done: the rules of every source of configuration.
 ///
-/// Kinds are compared without spaces around them and in lower case, agents and channels likewise. What is said of a kind
-/// is one word for all of it or a list, of which the last entry that matches counts.
+/// The key of a rule is a kind of permission, the name or another name of a tool, or a server as `mcp:docs`. Keys are compared
+/// without spaces around them and in lower case, agents and channels likewise. A rule is one word for all of it or a list, of
+/// which the last entry that matches counts.
 ///
-/// * A pattern describes a whole text, exactly as a question shows it; `*` stands for any text, also with `/` in it, and
-///   nothing else is special.
+/// * A rule for a tool is about what the tool does under its own kind. Of a rule for the kind and one for the tool the stricter
+///   counts; where one of them says nothing, the other does. An alias that a plugin gave its tool allows nothing.
+/// * A pattern for paths has the syntax of gitignore, with braces, and `~/` or `$HOME/` for the home directory. An entry that
+///   allows is anchored at the workspace root unless it begins with `*`, and includes what is below a directory only if it ends
+///   with `*` or `/`.
+/// * Any other pattern describes a whole text, exactly as a question shows it; `*` stands for any text, also with `/` in it.
 /// * An entry about a path that asks or denies counts however it writes the path: relative to the workspace, as `./…`, whole,
-///   or from the home directory as `~/…`. One that allows writes it as a question shows it.
-/// * Agents and channels may be named by a pattern, as in a [policy](crate::ToolPolicy).
+///   or from the home directory as `~/…`. One that allows writes it as a question shows it, or from the home directory.
+/// * A list with a pattern for paths that cannot be parsed asks or denies about every path; the configuration refuses one.
+/// * Agents, channels, conversations and senders may be named by a pattern, as in a [policy](crate::ToolPolicy).
 /// * Of several sources the later overrides the earlier, but no source lifts what an earlier one denies.
-/// * Of what is said for everybody, for the agent and for the channel the strictest counts. Only what is said for
-///   everybody allows anything; an `allow` for an agent or a channel leaves it at that.
+/// * Of what is said for everybody, the agent, the channel, the conversation and the sender the strictest counts. Only what is
+///   said for everybody allows anything; an `allow` for one of the others leaves it at that.
+/// * A key with `*` in it (`*`, `docs__*`) asks or denies what no rule of the same source and level with a full key decides; it
+///   never allows. So `"*": "deny"` beside `read: "allow"` denies everything but reading. In a source that is not trusted
+///   there are no such exceptions.
 /// * An action with several patterns is as strict as the strictest of them. One without any is matched by `*` alone.
 /// * Where nothing is said, it is asked.
 /// * An entry of a list does not lift a question that a command's flags or paths raised; a rule for the whole kind does.
 /// * An `allow` in a list never matches a text with control characters: `git *` must not stand for a second line.
-/// * Two kinds are about single paths, `sensitive` and `protected`: only an entry without `*` allows there.
-/// * A kind with `*` in it is a mistake, which [`diagnostics`](Self::diagnostics) reports. It allows nothing; what it asks
-///   or denies holds for each kind that it describes.
+/// * Two kinds are about single paths, `sensitive` and `protected`: only an entry without wildcards allows there.
 ///
 /// Cloning is cheap.
 ///
@@ -74,8 +84,10 @@ pub(super) struct Written<'a> {
     pub(super) can_allow: bool,
 }
 
-/// Kinds of which only entries without `*` allow.
+/// Kinds of which only entries without wildcards allow.
 pub(super) const SINGLE_PATHS: [&str; 2] = ["sensitive", "protected"];
+/// Kinds whose patterns are those of paths.
+pub(crate) const PATH_KINDS: [&str; 5] = ["read", "edit", "external_directory", "sensitive", "protected"];
 
 impl Permissions {
     /// The rules of these sources; later ones override, except what an earlier one denies.
@@ -144,7 +156,7 @@ impl Permissions {
         self.weigh(caller, request, default).0
     }
 
-    /// The same, and whether each of its patterns was decided by an entry without `*`.
+    /// The same, and whether each of its patterns was decided by an entry without wildcards.
     pub(super) fn weigh(
         &self,
         caller: &Caller,
@@ -154,18 +166,22 @@ impl Permissions {
         if self.is_silent() {
             return (Decided::default_of(default), false);
         }
-        let kind = fold(request.kind);
-        let question = Question {
-            kind: &kind,
-            is_raised: request.raised,
-            also: request.also,
-            is_single_path: SINGLE_PATHS.contains(&&*kind),
-            agent: caller.agent.as_deref().map(fold),
-            channel: caller.channel.as_deref().map(fold),
+        let kind = meant(request.kind);
+        let question = Question::new(&kind, request, caller);
+        // What a question shows is all that is known of a path here.
+        let shown: Vec<PathText> = if request.paths.is_empty() && PATH_KINDS.contains(&&*kind) {
+            let workspace = caller.workspace_dir();
+            request.patterns.iter().map(|text| PathText::shown(text, workspace)).collect()
+        } else {
+            Vec::new()
         };
-        let mut texts: Vec<Option<&str>> = request.patterns.iter().map(|text| Some(&**text)).collect();
+        let paths = if request.paths.is_empty() { &shown } else { request.paths };
+        let mut texts: Vec<Text<'_>> = Vec::new();
+        for (place, text) in request.patterns.iter().enumerate() {
+            texts.push(Text { text: Some(text), path: paths.get(place) });
+        }
         if texts.is_empty() {
-            texts.push(None);
+            texts.push(Text::default());
         }
         let mut strictest: Option<(Decision, Option<Found<'_>>)> = None;
         let mut is_exact = true;
@@ -187,16 +203,21 @@ impl Permissions {
         }
     }
 
-    /// What denies everything of a kind to a caller, if anything does: not an entry of a list, which another may follow.
-    pub(crate) fn denies_kind(&self, kind: &str, caller: &Caller) -> Option<Decided> {
+    /// What denies everything that a tool does to a caller, if anything does: not an entry of a list, which another may follow.
+    pub(crate) fn denies_tool(&self, tool: &Tool, caller: &Caller) -> Option<Decided> {
         let Inner { sources, narrowing, .. } = &*self.0;
-        let (kind, agent, channel) =
-            (fold(kind), caller.agent.as_deref().map(fold), caller.channel.as_deref().map(fold));
-        let agent = agent.as_deref().map(Level::Agent);
-        let levels = [Some(Level::Everybody), agent, channel.as_deref().map(Level::Channel)];
-        let mut all = sources.iter().chain(narrowing);
-        let found = all
-            .find_map(|source| levels.into_iter().flatten().find_map(|level| source.denies(level, &kind)))?;
+        if self.is_silent() {
+            return None;
+        }
+        let kind = meant(tool.permission());
+        let request = PermissionRequest::new(&kind, &[]).for_tool(tool);
+        let question = Question::new(&kind, &request, caller);
+        let levels = question.levels();
+        let trusted = sources.iter().map(|source| (source, true));
+        let mut all = trusted.chain(narrowing.iter().map(|source| (source, false)));
+        let found = all.find_map(|(source, is_trusted)| {
+            levels.iter().find_map(|level| source.denies(*level, &question, is_trusted))
+        })?;
         Some(Decided { decision: Decision::Deny, rule: Some(found.into()), said: true })
     }
 
@@ -214,18 +235,14 @@ impl Permissions {
         }
     }
 
-    /// What is said of one text; `None` stands for an action that is matched by nothing.
+    /// What is said of one text.
     fn one<'a>(
         &'a self,
         question: &Question<'_>,
-        text: Option<&str>,
+        text: Text<'_>,
         default: Decision,
     ) -> (Decision, Option<Found<'a>>) {
         let Inner { sources, narrowing, .. } = &*self.0;
-        let (agent, channel) = (question.agent.as_deref(), question.channel.as_deref());
-        let levels = [Some(Level::Everybody), agent.map(Level::Agent), channel.map(Level::Channel)]
-            .into_iter()
-            .flatten();
         let everybody = fold_sources(sources, Level::Everybody, question, text);
         let mut strictest = (everybody.as_ref().map_or(default, |found| found.decision), everybody);
         let mut narrow = |found: Option<Found<'a>>| {
@@ -234,15 +251,12 @@ impl Permissions {
                 strictest = (found.decision, Some(found));
             }
         };
-        for level in levels {
+        for level in question.levels() {
             if level != Level::Everybody {
                 narrow(fold_sources(sources, level, question, text));
             }
             for source in narrowing {
-                narrow(source.says(level, question, text));
-            }
-            for source in sources.iter().chain(narrowing) {
-                source.says_by_wildcard(level, question, text, &mut narrow);
+                narrow(source.says_strictly(level, question, text));
             }
         }
         strictest
@@ -254,7 +268,7 @@ fn fold_sources<'a>(
     sources: &'a [Source],
     level: Level<'_>,
     question: &Question<'_>,
-    text: Option<&str>,
+    text: Text<'_>,
 ) -> Option<Found<'a>> {
     sources
         .iter()
@@ -262,14 +276,54 @@ fn fold_sources<'a>(
         .reduce(|earlier, later| if earlier.decision == Decision::Deny { earlier } else { later })
 }
 
+/// What one rule is asked about. Without a text, the action is matched by nothing.
+#[derive(Debug, Clone, Copy, Default)]
+struct Text<'a> {
+    text: Option<&'a str>,
+    /// The path, where it is one.
+    path: Option<&'a PathText>,
+}
+
 /// What the rules are asked.
 struct Question<'a> {
     kind: &'a str,
+    tool: Option<&'a Tool>,
+    /// Whether a tool that only reads, and has a kind of its own, opens a path.
+    is_reading_of_tool: bool,
     is_raised: bool,
-    also: &'a [String],
     is_single_path: bool,
     agent: Option<String>,
     channel: Option<String>,
+    conversation: Option<String>,
+    sender: Option<String>,
+}
+
+impl<'a> Question<'a> {
+    fn new(kind: &'a str, request: &PermissionRequest<'a>, caller: &Caller) -> Self {
+        let known = |name: &Option<String>| name.as_deref().map(fold);
+        let reads = |tool: &Tool| tool.annotations().read_only_hint && tool.permission() == tool.name();
+        Self {
+            kind,
+            tool: request.tool,
+            is_reading_of_tool: kind == "read" && request.tool.is_some_and(reads),
+            is_raised: request.raised,
+            is_single_path: SINGLE_PATHS.contains(&kind),
+            agent: known(&caller.agent),
+            channel: known(&caller.channel),
+            conversation: known(&caller.conversation_id),
+            sender: known(&caller.sender_id),
+        }
+    }
+
+    /// For whom rules count.
+    fn levels(&self) -> Vec<Level<'_>> {
+        let channel = self.channel.as_deref();
+        let agent = self.agent.as_deref().map(Level::Agent);
+        let group = channel.zip(self.conversation.as_deref()).map(|(channel, id)| Level::Group(channel, id));
+        let sender = channel.zip(self.sender.as_deref()).map(|(channel, id)| Level::Sender(channel, id));
+        let all = [Some(Level::Everybody), agent, channel.map(Level::Channel), group, sender];
+        all.into_iter().flatten().collect()
+    }
 }
 
 impl From<Found<'_>> for DecidedRule {

@@ -42,7 +42,8 @@ impl PermissionRule {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PermissionEntry {
-    /// What it is about: a command, a path, an address, as a question shows it, with `*` for any text.
+    /// What it is about: a path, in the syntax of gitignore with braces and `~`; or a command, an address and the like, as a
+    /// question shows it, with `*` for any text.
     #[serde(rename = "match")]
     pub pattern: String,
     /// What to do.
@@ -50,8 +51,8 @@ pub struct PermissionEntry {
     pub decision: Decision,
 }
 
-/// What is said of each kind of permission: `read`, `edit`, `exec`, `external_directory`, `web_fetch`, `message`, or any
-/// that a tool names.
+/// What is said of each kind of permission or tool. A key is a kind (`read`, `edit`, `exec`, `external_directory`, `web_fetch`,
+/// `message`, or any that a tool states), a tool's name or another name of it, a server as `mcp:docs`, or any of them with `*`.
 pub type PermissionRules = BTreeMap<String, PermissionRule>;
 
 /// All that one source of configuration says of permissions. In parentheses the pointer in it.
@@ -64,6 +65,10 @@ pub struct PermissionSettings {
     pub agents: BTreeMap<String, PermissionRules>,
     /// By channel (`/channels/<name>/permission/<kind>`).
     pub channels: BTreeMap<String, PermissionRules>,
+    /// By channel, then by conversation (`/channels/<name>/groups/<id>/permission/<kind>`).
+    pub groups: BTreeMap<String, BTreeMap<String, PermissionRules>>,
+    /// By channel, then by sender (`/channels/<name>/senders/<id>/permission/<kind>`).
+    pub senders: BTreeMap<String, BTreeMap<String, PermissionRules>>,
     /// Where each entry was written.
     pub origins: ConfigOrigins,
 }

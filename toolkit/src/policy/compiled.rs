@@ -35,6 +35,10 @@ pub(super) struct Compiled {
     agents: Vec<(String, Rules)>,
     agents_by_provider: Vec<(String, ProviderKey, Rules)>,
     channels: Vec<(String, Rules)>,
+    /// By channel and conversation.
+    groups: Vec<(String, String, Rules)>,
+    /// By channel and sender.
+    senders: Vec<(String, String, Rules)>,
     sandbox: Rules,
     subagents: Rules,
     /// The names of the profiles that it defines.
@@ -59,7 +63,8 @@ impl Compiled {
         narrows: Option<String>,
         profiles: &BTreeMap<String, ProfileRules>,
     ) -> Self {
-        let is_silent = settings == PolicySettings::default();
+        let servers = settings.servers.clone();
+        let is_silent = settings == PolicySettings { servers, ..PolicySettings::default() };
         let mut compiler = Compiler::new(registered);
         compiler.lists.join(&settings.join_groups, registered);
         // What it defines itself goes before what it can see of others.
@@ -133,6 +138,20 @@ impl Compiled {
             (folded(name), rules(Layer::Channel, title, pointer, of))
         });
         let channels = channels.collect();
+        let mut within = |layer, key: &str, what: &str, all: &BTreeMap<String, BTreeMap<String, ToolRules>>| {
+            let mut compiled = Vec::new();
+            for (channel, all) in all {
+                for (id, of) in all {
+                    let pointer = format!("/channels/{}/{key}/{}/tools", escaped(channel), escaped(id));
+                    let (shown, of_channel) = (escape_line(id), escape_line(channel));
+                    let title = format!("the rules of {what} `{shown}` in channel `{of_channel}`");
+                    compiled.push((folded(channel), folded(id), rules(layer, title, pointer, of)));
+                }
+            }
+            compiled
+        };
+        let groups = within(Layer::Group, "groups", "conversation", &settings.groups);
+        let senders = within(Layer::Sender, "senders", "sender", &settings.senders);
         let sandbox =
             rules(Layer::Sandbox, "the rules of the sandbox".to_owned(), at("sandbox"), &settings.sandbox);
         let subagents = rules(
@@ -157,6 +176,8 @@ impl Compiled {
             agents,
             agents_by_provider,
             channels,
+            groups,
+            senders,
             sandbox,
             subagents,
             profiles: settings.profiles.into_keys().collect(),
@@ -197,6 +218,7 @@ impl Compiled {
         let agents = self.agents.iter().map(|(_, rules)| rules);
         let agents_by_provider = self.agents_by_provider.iter().map(|(.., rules)| rules);
         let channels = self.channels.iter().map(|(_, rules)| rules);
+        let within = self.groups.iter().chain(&self.senders).map(|(.., rules)| rules);
         let last = [&self.sandbox, &self.subagents];
         self.common
             .iter()
@@ -204,6 +226,7 @@ impl Compiled {
             .chain(agents)
             .chain(agents_by_provider)
             .chain(channels)
+            .chain(within)
             .chain(last)
     }
 
@@ -212,6 +235,7 @@ impl Compiled {
         let model = Model::of(caller);
         let known = |text: &Option<String>| text.as_deref().map(folded);
         let (agent, channel) = (known(&caller.agent), known(&caller.channel));
+        let (conversation, sender) = (known(&caller.conversation_id), known(&caller.sender_id));
         let is = |key: &str, known: &Option<String>| known.as_ref().is_some_and(|known| matches(key, known));
         let mut layers: Vec<&Rules> = self.common.iter().collect();
         layers.extend(self.by_provider.iter().filter(|(key, _)| key.names(&model)).map(|(_, rules)| rules));
@@ -220,6 +244,10 @@ impl Compiled {
             self.agents_by_provider.iter().filter(|(id, key, _)| is(id, &agent) && key.names(&model));
         layers.extend(of_agent.map(|(.., rules)| rules));
         layers.extend(self.channels.iter().filter(|(key, _)| is(key, &channel)).map(|(_, rules)| rules));
+        for (all, id) in [(&self.groups, &conversation), (&self.senders, &sender)] {
+            let of_caller = all.iter().filter(|(of, key, _)| is(of, &channel) && is(key, id));
+            layers.extend(of_caller.map(|(.., rules)| rules));
+        }
         layers.extend(caller.sandboxed.then_some(&self.sandbox));
         layers.extend((caller.depth > 0).then_some(&self.subagents));
         layers.sort_by_key(|rules| rules.layer);

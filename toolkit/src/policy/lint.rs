@@ -218,10 +218,16 @@ impl<'a, S: Subject> Lint<'a, S> {
             }
         }
         let (is_known, level) = match &entry {
-            Entry::Name(name) => (known.names.contains(name), Level::Warning),
+            Entry::Name(name) => {
+                let servers = known.policy.servers();
+                // The name of a server alone denies its tools.
+                let of_server = servers.has(name) || kind.denies() && servers.is_server(name);
+                (known.names.contains(name) || of_server, Level::Warning)
+            }
             Entry::Group(name) => (known.groups.contains(name), Level::Warning),
             Entry::NamePattern(pattern) => {
-                (known.names.iter().any(|name| matches(pattern, name)), Level::Info)
+                let is_of_server = known.policy.servers().may_match(pattern);
+                (is_of_server || known.names.iter().any(|name| matches(pattern, name)), Level::Info)
             }
             Entry::GroupPattern(pattern) => {
                 (known.groups.iter().any(|name| matches(pattern, name)), Level::Info)
@@ -313,7 +319,8 @@ impl<'a, S: Subject> Lint<'a, S> {
         for (name, pointer, is_plugin, denies) in named {
             let known = self.known;
             let (all, what) = if is_plugin { (&known.plugins, "plugin") } else { (&known.names, "tool") };
-            if all.contains(&normalised(&name)) {
+            let is_of_server = !is_plugin && known.policy.servers().has(&normalised(&name));
+            if is_of_server || all.contains(&normalised(&name)) {
                 continue;
             }
             let advice = self.advice(&name, all);

@@ -16,17 +16,21 @@ pub(super) enum Layer {
     Global,
     Agent,
     Channel,
+    Group,
+    Sender,
     Sandbox,
     Subagents,
 }
 
 impl Layer {
-    pub(super) const ALL: [Self; 7] = [
+    pub(super) const ALL: [Self; 9] = [
         Self::Profile,
         Self::Provider,
         Self::Global,
         Self::Agent,
         Self::Channel,
+        Self::Group,
+        Self::Sender,
         Self::Sandbox,
         Self::Subagents,
     ];

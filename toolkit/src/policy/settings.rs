@@ -59,6 +59,13 @@ pub struct PolicySettings {
     pub agents_by_provider: BTreeMap<String, BTreeMap<String, ToolRules>>,
     /// By channel (`/channels/<name>/tools`).
     pub channels: BTreeMap<String, ToolRules>,
+    /// By channel, then by conversation (`/channels/<name>/groups/<id>/tools`).
+    pub groups: BTreeMap<String, BTreeMap<String, ToolRules>>,
+    /// By channel, then by sender (`/channels/<name>/senders/<id>/tools`).
+    pub senders: BTreeMap<String, BTreeMap<String, ToolRules>>,
+    /// Servers of the Model Context Protocol that are configured (`/mcp/<name>`): lists may name them and their tools before they are
+    /// connected.
+    pub servers: BTreeSet<String>,
     /// For callers in a sandbox (`/tools/sandbox`).
     pub sandbox: ToolRules,
     /// For sub-agents (`/tools/subagents`).

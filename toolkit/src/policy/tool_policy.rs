@@ -10,6 +10,7 @@ use super::verdict::{LayerVerdict, PolicyVerdict};
 use super::words::absent;
 use super::{Policy, Refusal, lint};
 use crate::caller::Caller;
+use crate::config::ServerNames;
 use crate::diagnostic::Diagnostic;
 use crate::link::Links;
 use crate::tool::Tool;
@@ -17,7 +18,8 @@ use std::collections::BTreeMap;
 
 /// The policy that is configured: which tools exist for whom, layer by layer. Each layer can only narrow.
 ///
-/// The layers are, in this order: the profile, provider and model, the global lists, agent, channel, sandbox, sub-agents.
+/// The layers are, in this order: the profile, provider and model, the global lists, agent, channel, conversation, sender, sandbox,
+/// sub-agents.
 /// Before them come what is switched off, what only certain models or a certain channel get, and what is optional: that
 /// is there only where `tools.allow` or `tools.alsoAllow` names the tool, its plugin or `group:plugins`.
 ///
@@ -54,6 +56,8 @@ use std::collections::BTreeMap;
 pub struct ToolPolicy {
     registered: Registered,
     profiles: BTreeMap<String, ProfileRules>,
+    /// What servers are called that are configured.
+    servers: ServerNames,
     /// The first is the user's; all others only narrow it.
     sources: Vec<Compiled>,
 }
@@ -78,8 +82,9 @@ impl ToolPolicy {
 
     pub(super) fn with(settings: PolicySettings, registered: Registered) -> Self {
         let profiles = settings.profiles.clone();
+        let servers = ServerNames::new(settings.servers.iter().map(String::as_str));
         let first = Compiled::new(settings, &registered, None, &BTreeMap::new());
-        Self { registered, profiles, sources: vec![first] }
+        Self { registered, profiles, servers, sources: vec![first] }
     }
 
     /// The same, narrowed by another source that is trusted with nothing else: the file of a workspace, say. `name` says in
@@ -138,7 +143,7 @@ impl ToolPolicy {
                 let before = verdicts.len();
                 verdicts.extend(layers.iter().filter(of_layer).map(word));
                 if verdicts.len() == before {
-                    verdicts.push(absent(layer, caller));
+                    verdicts.extend(absent(layer, caller));
                 }
             }
         }
@@ -147,6 +152,10 @@ impl ToolPolicy {
 
     pub(super) fn sources(&self) -> &[Compiled] {
         &self.sources
+    }
+
+    pub(super) fn servers(&self) -> &ServerNames {
+        &self.servers
     }
 
     pub(super) fn registered(&self) -> &Registered {

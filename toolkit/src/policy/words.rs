@@ -76,7 +76,7 @@ impl View<'_> {
 }
 
 /// A layer that has no rules for the caller, in words.
-pub(super) fn absent(layer: Layer, caller: &Caller) -> LayerVerdict {
+pub(super) fn absent(layer: Layer, caller: &Caller) -> Option<LayerVerdict> {
     let named = |what: &str, name: &Option<String>| match name {
         Some(name) => format!("there are no rules for {what} `{}`", escape_line(name)),
         None => format!("it is not known which {what} calls"),
@@ -94,12 +94,14 @@ pub(super) fn absent(layer: Layer, caller: &Caller) -> LayerVerdict {
                 None => "the call comes in by no channel".to_owned(),
             },
         ),
+        // They are a part of the channel's.
+        Layer::Group | Layer::Sender => return None,
         Layer::Sandbox => ("the rules of the sandbox", "the caller is in none".to_owned()),
         Layer::Subagents => ("the rules of sub-agents", "the caller is none".to_owned()),
         Layer::Profile => ("the profile", "there is none".to_owned()),
         Layer::Global => ("the global lists", "there are none".to_owned()),
     };
-    LayerVerdict::new(layer, PolicyVerdict::Silent, reason)
+    Some(LayerVerdict::new(layer, PolicyVerdict::Silent, reason))
 }
 
 /// What words need to know.

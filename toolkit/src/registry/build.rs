@@ -4,6 +4,7 @@ use super::candidates::{Candidate, choose};
 use super::configured::{configure, discover, loop_guard_problems};
 use super::faults::{faults, missing_services};
 use super::origins::{Known, Origins};
+use super::permission_keys::{KnownKeys, void_auto_executes};
 use super::register::Registry;
 use super::{Builder, Inner, Toolkit, Tools};
 use crate::approvals::Approvals;
@@ -28,7 +29,7 @@ impl Builder {
     ///
     /// Everything that is wrong, at once: two tools of one name in one crate, a linked crate that brought no
     /// tool, a service that nobody provides, a name or a default that is not valid, limits of the loop guard of which a later one
-    /// comes first.
+    /// comes first, a configured key of `permission` that means nothing.
     pub fn build(mut self) -> Result<Toolkit, BuildError> {
         let (mut problems, mut diagnostics) = (Vec::new(), Vec::new());
         let links = Links::collect(&self.first_lists, &mut diagnostics);
@@ -83,6 +84,10 @@ impl Builder {
                 missing.is_empty()
             });
         }
+        let further = self.sources.iter().flat_map(|source| source.permission_keys());
+        let further = further.chain(std::mem::take(&mut self.permission_keys));
+        let keys = KnownKeys::new(&tools, further, &self.settings.configuration);
+        problems.extend(keys.problems(&self.settings.configuration));
         for tool in &tools {
             problems.extend(faults(tool));
             problems.extend(missing_services(tool, &self.services));
@@ -106,7 +111,9 @@ impl Builder {
             new.location.is_none() || diagnostics.iter().all(|said| said.location != new.location)
         });
         diagnostics.extend(of_policy);
-        diagnostics.extend(self.settings.permissions.diagnostics(snapshot.iter().map(Tool::permission)));
+        let permissions = &self.settings.permissions;
+        diagnostics.extend(permissions.diagnostics_among(|key| keys.has(key), &keys.names()));
+        diagnostics.extend(void_auto_executes(&self.settings.configuration));
         let Self { services, sources, mut settings, linked, .. } = self;
         settings.own_dirs.complete(data_dir.clone());
         settings.approvals = Approvals::new(data_dir.as_deref());

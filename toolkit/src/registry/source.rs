@@ -48,11 +48,21 @@ pub trait ToolSource: fmt::Debug + Send + Sync + 'static {
     /// later is in later toolboxes, so let a task of its own do what may take longer. To keep the toolkit there, take a
     /// [`WeakToolkit`]: the toolkit owns its sources.
     fn bring<'a>(&'a self, toolkit: &'a Toolkit) -> Bringing<'a>;
+
+    /// The names that rules of `permission` may have as their key for tools that it may bring, such as `mcp:docs` and
+    /// `docs__*`. A configured key that means nothing is an error; nothing needs to be started for it.
+    fn permission_keys(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 impl<T: ToolSource + ?Sized> ToolSource for Arc<T> {
     fn bring<'a>(&'a self, toolkit: &'a Toolkit) -> Bringing<'a> {
         (**self).bring(toolkit)
+    }
+
+    fn permission_keys(&self) -> Vec<String> {
+        (**self).permission_keys()
     }
 }
 

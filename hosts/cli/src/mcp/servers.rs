@@ -238,6 +238,7 @@ pub(super) fn list(load: &LoadOptions, format: Format, console: &mut Console<'_>
                 words.map(|word| escape_line(word).into_owned()).collect::<Vec<_>>().join(" ")
             }
             McpServerSettings::Url(server) => escape_line(&server.url).into_owned(),
+            McpServerSettings::Unavailable(server) => format!("unavailable: {}", escape_line(&server.reason)),
             _ => String::new(),
         };
         let _ = writeln!(text, "{}  {what}  ({})", escape_line(name), escape_line(&origin(name)));
@@ -247,6 +248,9 @@ pub(super) fn list(load: &LoadOptions, format: Format, console: &mut Console<'_>
 
 /// What is configured, without secrets.
 fn shown(settings: &McpServerSettings) -> Value {
+    if let McpServerSettings::Unavailable(server) = settings {
+        return json!({ "unavailable": server.reason });
+    }
     serde_json::to_value(settings).unwrap_or_default()
 }
 

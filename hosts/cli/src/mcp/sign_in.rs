@@ -56,6 +56,10 @@ fn server(name: &str, load: &LoadOptions) -> Result<McpUrl, Stop> {
         Some(McpServerSettings::Command(_)) => {
             return Err(Stop::failed(format!("`{shown}` is a command, which nobody signs in to")));
         }
+        Some(McpServerSettings::Unavailable(unavailable)) => {
+            let reason = escape_line(&unavailable.reason);
+            return Err(Stop::failed(format!("`{shown}` cannot be used: {reason}")));
+        }
         Some(_) => return Err(Stop::failed(format!("`{shown}` is switched off"))),
         None => {
             return Err(Stop::failed(format!(

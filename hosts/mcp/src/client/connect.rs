@@ -150,6 +150,7 @@ async fn attempt(server: &Arc<Server>, mode: ClientLifecycleMode) -> Result<Conn
             let transport = http::transport(url)?;
             Ok(kept(serve(server, transport, mode).await?, LastWords::default(), None, guard))
         }
+        McpServerSettings::Unavailable(unavailable) => Err(unavailable.reason.clone().into()),
         _ => Err("it is switched off".to_owned().into()),
     }
 }

@@ -3,45 +3,12 @@
 use data_encoding::BASE32_NOPAD;
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
-use toolkit::MAX_NAME_BYTES;
+use toolkit::{MAX_NAME_BYTES, MAX_OF_LONG_PREFIX, in_letters_of_names};
 
 /// What stands between server and tool.
 const BETWEEN: &str = "__";
-/// How much of a server's name stays where the whole is too long.
-const MOST_OF_SERVER: usize = 20;
 /// How long what tells shortened names apart is.
 const HASH: usize = 8;
-
-/// The first part of the names of a server's tools: no two underscores in it, and none at its end, so that it can be told from the rest.
-pub(super) fn prefix(server: &str) -> String {
-    let mut prefix = String::new();
-    for c in lower(server).chars() {
-        match c {
-            '_' if prefix.is_empty() || prefix.ends_with('_') => {}
-            c if prefix.is_empty() && c.is_ascii_digit() => prefix.extend(['s', c]),
-            c => prefix.push(c),
-        }
-    }
-    let prefix = prefix.trim_end_matches('_');
-    if prefix.is_empty() { "server".to_owned() } else { prefix.to_owned() }
-}
-
-/// The prefixes of these servers: where two would have the same, each is told apart by what it is really called.
-pub(super) fn prefixes<'a>(servers: impl IntoIterator<Item = &'a str>) -> BTreeMap<&'a str, String> {
-    let mut prefixes: BTreeMap<&str, String> =
-        servers.into_iter().map(|server| (server, prefix(server))).collect();
-    let mut count: BTreeMap<String, usize> = BTreeMap::new();
-    for prefix in prefixes.values() {
-        *count.entry(prefix.clone()).or_default() += 1;
-    }
-    for (server, prefix) in &mut prefixes {
-        if count[prefix] > 1 {
-            prefix.push('_');
-            prefix.push_str(&hash(&[server]));
-        }
-    }
-    prefixes
-}
 
 /// The names of a server's tools here, in their order. A name that is too long is shortened, and one that another tool of the server
 /// would have too is told apart, by what stands for its real name: that depends on no other tool.
@@ -57,21 +24,7 @@ pub(super) fn names(prefix: &str, tools: &[&str]) -> Vec<String> {
 }
 
 fn plain(prefix: &str, tool: &str) -> String {
-    format!("{prefix}{BETWEEN}{}", lower(tool))
-}
-
-/// In the letters of a name: `getSum` is `get_sum`, and all that is no letter or digit an underscore.
-fn lower(name: &str) -> String {
-    let mut lower = String::new();
-    let mut is_within = false;
-    for c in name.chars() {
-        if c.is_ascii_uppercase() && is_within {
-            lower.push('_');
-        }
-        lower.push(if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' });
-        is_within = c.is_ascii_lowercase() || c.is_ascii_digit();
-    }
-    lower
+    format!("{prefix}{BETWEEN}{}", in_letters_of_names(tool))
 }
 
 fn shortened(prefix: &str, tool: &str) -> String {
@@ -81,7 +34,7 @@ fn shortened(prefix: &str, tool: &str) -> String {
     if whole.len() <= most {
         return format!("{whole}_{hash}");
     }
-    let prefix = &prefix[..prefix.len().min(MOST_OF_SERVER)];
+    let prefix = &prefix[..prefix.len().min(MAX_OF_LONG_PREFIX)];
     let whole = plain(prefix.trim_end_matches('_'), tool);
     format!("{}_{hash}", &whole[..whole.len().min(most)])
 }
@@ -100,7 +53,11 @@ fn hash(parts: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use toolkit::is_valid_name;
+    use toolkit::{is_valid_name, server_prefixes};
+
+    fn prefix(server: &str) -> String {
+        server_prefixes([server]).remove(server).unwrap()
+    }
 
     #[test]
     fn a_server_has_a_prefix_that_can_be_told_from_the_rest() {
@@ -119,7 +76,7 @@ mod tests {
             assert_eq!(prefix(server), expected);
             assert!(is_valid_name(&prefix(server)));
         }
-        let prefixes = prefixes(["a-b", "a.b", "c"]);
+        let prefixes = server_prefixes(["a-b", "a.b", "c"]);
         assert_eq!(prefixes["c"], "c");
         assert_ne!(prefixes["a-b"], prefixes["a.b"]);
         assert!(prefixes["a.b"].starts_with("a_b_"), "{prefixes:?}");

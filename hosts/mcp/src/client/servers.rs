@@ -1,7 +1,6 @@
 //! All servers of a configuration: started when they are first needed, together.
 
 use super::connect::About;
-use super::names;
 #[cfg(feature = "oauth")]
 use super::oauth::SignIn;
 use super::sampling::Sampling;
@@ -215,7 +214,7 @@ impl McpServers {
     /// These, by name.
     pub fn new(servers: &BTreeMap<String, McpServerSettings>, options: ClientOptions) -> Self {
         let options = Arc::new(options);
-        let prefixes = names::prefixes(servers.keys().map(String::as_str));
+        let prefixes = toolkit::server_prefixes(servers.keys().map(String::as_str));
         let of = |(name, settings): (&String, &McpServerSettings)| {
             let prefix = prefixes.get(name.as_str()).cloned().unwrap_or_default();
             Server::new(name, prefix, settings.clone(), Arc::clone(&options))
@@ -347,6 +346,11 @@ impl McpServers {
 }
 
 impl ToolSource for McpServers {
+    fn permission_keys(&self) -> Vec<String> {
+        let servers = self.0.servers.iter();
+        servers.flat_map(|server| [format!("mcp:{}", server.name), format!("{}__*", server.prefix)]).collect()
+    }
+
     fn bring<'a>(&'a self, toolkit: &'a Toolkit) -> Bringing<'a> {
         Box::pin(async move {
             // What was late before is waited for no more.

@@ -10,6 +10,8 @@ fn stored(pattern: String) -> Stored {
         source: "fixture".to_owned(),
         agent: None,
         channel: None,
+        conversation: None,
+        sender: None,
         sandboxed: false,
     };
     let of = Grounds { asker, kind: "edit".to_owned(), access: None, directories: Vec::new() };

@@ -19,6 +19,8 @@ fn asker(agent: &str) -> Asker {
         source: "fixture".to_owned(),
         agent: Some(agent.to_owned()),
         channel: None,
+        conversation: None,
+        sender: None,
         sandboxed: false,
     }
 }

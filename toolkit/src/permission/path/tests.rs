@@ -42,7 +42,12 @@ fn place(given: &str, real: &str) -> Place {
 }
 
 fn decide(permissions: &Permissions, place: &Place, access: Access) -> PathDecision {
-    permissions.decide_path(&Caller::new(), &OwnDirs::default(), place, access, Look::Inside).decision
+    decide_for(&Caller::new(), permissions, place, access).decision
+}
+
+fn decide_for(caller: &Caller, permissions: &Permissions, place: &Place, access: Access) -> DecidedPath {
+    let tool = Tool::nameless().named("probe");
+    permissions.decide_path((caller, &tool), &OwnDirs::default(), place, access, Look::Inside)
 }
 
 fn strictness(decision: &PathDecision) -> Decision {
@@ -88,8 +93,7 @@ proptest! {
     ) {
         let permissions = Permissions::new(sources.into_iter().map(settings));
         let place = place(given, real);
-        let decided =
-            permissions.decide_path(&Caller::new(), &OwnDirs::default(), &place, access, Look::Inside);
+        let decided = decide_for(&Caller::new(), &permissions, &place, access);
         if let PathDecision::Ask { kind, .. } = &decided.decision {
             let again = permissions.decide(&Caller::new(), &PermissionRequest::new(kind, &decided.patterns));
             prop_assert_ne!(again.decision, Decision::Deny, "{:?}", decided);
@@ -118,8 +122,7 @@ fn only_what_everybody_is_allowed_by_name_stands_for_a_single_path() {
             (Permissions::default().narrowed_by(of_agent), Decision::Ask),
         ] {
             let caller = Caller::new().with_agent("kid");
-            let decided =
-                permissions.decide_path(&caller, &OwnDirs::default(), &place, access, Look::Inside).decision;
+            let decided = decide_for(&caller, &permissions, &place, access).decision;
             assert_eq!(strictness(&decided), expected, "{kind} {path}: {decided:?}");
         }
     }

@@ -1,12 +1,15 @@
 //! The rules of one source, by level and kind.
 
-use super::{Question, Written, fold, names};
+use super::{Question, Text, Written, fold, names};
 use crate::config::ConfigOrigins;
+use crate::permission::glob::PathMatch;
+use crate::permission::keys::{Means, meant};
 use crate::permission::matching::{is_any, matches};
 use crate::permission::settings::{
     Decision, PermissionEntry, PermissionRule, PermissionRules, PermissionSettings,
 };
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 /// The rules of one source.
 #[derive(Debug, Clone)]
@@ -15,6 +18,10 @@ pub(super) struct Source {
     /// By what names them, which may have `*` in it, as in policies.
     agents: BTreeMap<String, Kinds>,
     channels: BTreeMap<String, Kinds>,
+    /// By channel, then by conversation.
+    groups: BTreeMap<String, BTreeMap<String, Kinds>>,
+    /// By channel, then by sender.
+    senders: BTreeMap<String, BTreeMap<String, Kinds>>,
     origins: ConfigOrigins,
 }
 
@@ -24,13 +31,17 @@ pub(super) enum Level<'a> {
     Everybody,
     Agent(&'a str),
     Channel(&'a str),
+    /// A conversation of a channel.
+    Group(&'a str, &'a str),
+    /// A sender of a channel.
+    Sender(&'a str, &'a str),
 }
 
-/// The rules of one level. Several may have the same kind, written differently: then the strictest counts.
+/// The rules of one level. Several may have the same key, written differently: then the strictest counts.
 #[derive(Debug, Clone, Default)]
 struct Kinds {
     named: BTreeMap<String, Vec<KindRule>>,
-    /// Kinds with `*` in them.
+    /// Those whose key has `*` in it.
     wildcards: Vec<(String, KindRule)>,
 }
 
@@ -38,6 +49,8 @@ struct Kinds {
 struct KindRule {
     pointer: String,
     rule: PermissionRule,
+    /// The patterns of its entries as those of paths. Made when a path is first asked about.
+    paths: OnceLock<Vec<PathMatch>>,
 }
 
 /// A rule that says something of a text.
@@ -54,12 +67,23 @@ pub(super) struct Found<'a> {
 
 impl Source {
     pub(super) fn new(settings: PermissionSettings) -> Self {
-        let PermissionSettings { everybody, agents, channels, origins } = settings;
+        let PermissionSettings { everybody, agents, channels, groups, senders, origins } = settings;
         let by_name = |all: BTreeMap<String, PermissionRules>, place: &str| {
             let mut folded: BTreeMap<String, Kinds> = BTreeMap::new();
             for (name, rules) in all {
-                let pointer = format!("/{place}/{}/permission", step(&name));
+                let pointer = format!("{place}/{}/permission", step(&name));
                 folded.entry(fold(&name)).or_default().add(rules, &pointer);
+            }
+            folded
+        };
+        let within = |all: BTreeMap<String, BTreeMap<String, PermissionRules>>, place: &str| {
+            let mut folded: BTreeMap<String, BTreeMap<String, Kinds>> = BTreeMap::new();
+            for (channel, all) in all {
+                let pointer = format!("/channels/{}/{place}", step(&channel));
+                let known = folded.entry(fold(&channel)).or_default();
+                for (name, kinds) in by_name(all, &pointer) {
+                    known.entry(name).or_default().merge(kinds);
+                }
             }
             folded
         };
@@ -67,43 +91,67 @@ impl Source {
         kinds.add(everybody, "/permission");
         Self {
             everybody: kinds,
-            agents: by_name(agents, "agents"),
-            channels: by_name(channels, "channels"),
+            agents: by_name(agents, "/agents"),
+            channels: by_name(channels, "/channels"),
+            groups: within(groups, "groups"),
+            senders: within(senders, "senders"),
             origins,
         }
     }
 
-    /// What is for whom, of a name also what a pattern says of it.
-    fn kinds<'a>(&'a self, level: Level<'_>) -> impl Iterator<Item = &'a Kinds> {
-        let (everybody, (named, name)) = match level {
-            Level::Everybody => (Some(&self.everybody), (None, "")),
-            Level::Agent(name) => (None, (Some(&self.agents), name)),
-            Level::Channel(name) => (None, (Some(&self.channels), name)),
+    /// The rules of a level. Those of an agent, a channel, a conversation or a sender may have a pattern as their name.
+    fn kinds<'a>(&'a self, level: Level<'_>) -> Vec<&'a Kinds> {
+        let by_name = |all: &'a BTreeMap<String, Kinds>, name: &str| -> Vec<&'a Kinds> {
+            all.iter().filter(|(key, _)| names(key, name)).map(|(_, kinds)| kinds).collect()
         };
-        let named = named.into_iter().flatten().filter(move |(key, _)| names(key, name));
-        everybody.into_iter().chain(named.map(|(_, kinds)| kinds))
+        let within = |all: &'a BTreeMap<String, BTreeMap<String, Kinds>>, channel: &str, name: &str| {
+            let channels = all.iter().filter(|(key, _)| names(key, channel));
+            channels.flat_map(|(_, all)| by_name(all, name)).collect()
+        };
+        match level {
+            Level::Everybody => vec![&self.everybody],
+            Level::Agent(name) => by_name(&self.agents, name),
+            Level::Channel(name) => by_name(&self.channels, name),
+            Level::Group(channel, name) => within(&self.groups, channel, name),
+            Level::Sender(channel, name) => within(&self.senders, channel, name),
+        }
     }
 
-    /// What is said at a level.
-    pub(super) fn says(
+    /// What is said at a level: by a rule of the kind or the tool, else by one whose key has `*` in it.
+    pub(super) fn says(&self, level: Level<'_>, question: &Question<'_>, text: Text<'_>) -> Option<Found<'_>> {
+        let each = self.kinds(level).into_iter().filter_map(|kinds| {
+            kinds.says_by_key(question, text, &self.origins).or_else(|| {
+                let found = kinds.says_by_wildcard(question, text, &self.origins);
+                // It would allow what nobody has thought of.
+                found.filter(|found| found.decision > Decision::Allow)
+            })
+        });
+        each.reduce(stricter)
+    }
+
+    /// What a source that is not trusted says at a level: no exception in it counts.
+    pub(super) fn says_strictly(
         &self,
         level: Level<'_>,
         question: &Question<'_>,
-        text: Option<&str>,
+        text: Text<'_>,
     ) -> Option<Found<'_>> {
-        let rules = self.kinds(level).filter_map(|kinds| kinds.named.get(question.kind)).flatten();
-        let found = rules.filter_map(|rule| rule.says(question, text, &self.origins));
-        found.reduce(|one, other| if other.decision > one.decision { other } else { one })
+        let each = self.kinds(level).into_iter().flat_map(|kinds| {
+            let by_key = kinds.says_by_key(question, text, &self.origins);
+            [by_key, kinds.says_by_wildcard(question, text, &self.origins)]
+        });
+        each.flatten().reduce(stricter)
     }
 
-    /// The rule of a level that denies everything of a kind.
-    pub(super) fn denies(&self, level: Level<'_>, kind: &str) -> Option<Found<'_>> {
-        let of_kind = self.kinds(level).flat_map(|kinds| {
-            let named = kinds.named.get(kind).into_iter().flatten();
-            let wildcards = kinds.wildcards.iter().filter(|(pattern, _)| matches(pattern, kind));
-            named.chain(wildcards.map(|(_, rule)| rule))
-        });
-        let rule = { of_kind }.find(|rule| matches!(rule.rule, PermissionRule::Always(Decision::Deny)))?;
+    /// The rule of a level that denies everything of a kind or a tool. In a source that is not trusted, no exception counts.
+    pub(super) fn denies(&self, level: Level<'_>, question: &Question<'_>, is_trusted: bool) -> Option<Found<'_>> {
+        let is_denial = |rule: &&KindRule| matches!(rule.rule, PermissionRule::Always(Decision::Deny));
+        let rule = self.kinds(level).into_iter().find_map(|kinds| {
+            let mut by_key = kinds.by_key(question).map(|(rule, _)| rule).peekable();
+            let has_exception = is_trusted && by_key.peek().is_some();
+            let wildcards = kinds.by_wildcard(question).filter(|_| !has_exception);
+            by_key.chain(wildcards).find(is_denial)
+        })?;
         Some(Found { decision: Decision::Deny, is_exact: false, rule, index: None, origins: &self.origins })
     }
 
@@ -115,43 +163,118 @@ impl Source {
 
     pub(super) fn each_rule(&self, mut see: impl FnMut(Written<'_>)) {
         let everybody = std::iter::once((&self.everybody, true));
-        let narrower = self.agents.values().chain(self.channels.values()).map(|kinds| (kinds, false));
+        let within = self.groups.values().chain(self.senders.values()).flat_map(BTreeMap::values);
+        let narrower = self.agents.values().chain(self.channels.values()).chain(within);
+        let narrower = narrower.map(|kinds| (kinds, false));
         for (kinds, can_allow) in everybody.chain(narrower) {
             let named =
                 kinds.named.iter().flat_map(|(kind, rules)| rules.iter().map(move |rule| (kind, rule)));
             let wildcards = kinds.wildcards.iter().map(|(kind, rule)| (kind, rule));
-            for (kind, KindRule { pointer, rule }) in named.chain(wildcards) {
+            for (kind, KindRule { pointer, rule, .. }) in named.chain(wildcards) {
                 see(Written { kind, pointer, rule, origin: self.origins.find(pointer), can_allow });
             }
         }
     }
+}
 
-    /// What is said at a level by kinds with `*` in them.
-    pub(super) fn says_by_wildcard<'a>(
-        &'a self,
-        level: Level<'_>,
-        question: &Question<'_>,
-        text: Option<&str>,
-        narrow: &mut impl FnMut(Option<Found<'a>>),
-    ) {
-        let wildcards = self.kinds(level).flat_map(|kinds| &kinds.wildcards);
-        for (_, rule) in wildcards.filter(|(pattern, _)| matches(pattern, question.kind)) {
-            narrow(rule.says(question, text, &self.origins));
-        }
-    }
+/// What of a rule counts.
+#[derive(Debug, Clone, Copy)]
+enum Counts {
+    All,
+    /// All but what it allows: the tool may have chosen the name.
+    ButAllow,
+    /// The entries of its list that deny.
+    DeniedPaths,
+}
+
+/// The stricter of two; of two that are as strict the first.
+fn stricter<'a>(one: Found<'a>, other: Found<'a>) -> Found<'a> {
+    if other.decision > one.decision { other } else { one }
 }
 
 impl Kinds {
     fn add(&mut self, rules: PermissionRules, pointer: &str) {
-        for (kind, rule) in rules {
-            let rule = KindRule { pointer: format!("{pointer}/{}", step(&kind)), rule };
-            let kind = fold(&kind);
-            if kind.contains('*') {
-                self.wildcards.push((kind, rule));
+        for (key, rule) in rules {
+            let rule =
+                KindRule { pointer: format!("{pointer}/{}", step(&key)), rule, paths: OnceLock::new() };
+            let key = meant(&key);
+            if key.contains('*') {
+                self.wildcards.push((key, rule));
             } else {
-                self.named.entry(kind).or_default().push(rule);
+                self.named.entry(key).or_default().push(rule);
             }
         }
+    }
+
+    fn merge(&mut self, other: Self) {
+        for (key, rules) in other.named {
+            self.named.entry(key).or_default().extend(rules);
+        }
+        self.wildcards.extend(other.wildcards);
+    }
+
+    /// The rules whose key is the kind or names the tool, and what of them counts.
+    fn by_key<'a>(&'a self, question: &Question<'_>) -> impl Iterator<Item = (&'a KindRule, Counts)> {
+        let mut found: Vec<(&KindRule, Counts)> = Vec::new();
+        let mut add = |key: &str, counts: Counts| {
+            found.extend(self.named.get(key).into_iter().flatten().map(|rule| (rule, counts)));
+        };
+        add(question.kind, Counts::All);
+        if !self.named.is_empty()
+            && let Some(tool) = question.tool
+        {
+            let of_kind = question.kind == fold(tool.permission());
+            Means::each(tool, |means, key| match (of_kind, means) {
+                _ if key == question.kind => {}
+                (true, Means::Exactly) => add(key, Counts::All),
+                (true, Means::Loosely) => add(key, Counts::ButAllow),
+                // A tool that only reads is asked about by its name, and opens paths.
+                (false, _) if question.is_reading_of_tool => add(key, Counts::DeniedPaths),
+                (false, _) => {}
+            });
+        }
+        found.into_iter()
+    }
+
+    /// The rules whose key has `*` in it and matches the kind or a name of the tool.
+    fn by_wildcard<'a>(&'a self, question: &Question<'_>) -> impl Iterator<Item = &'a KindRule> {
+        let is_meant = |pattern: &str| {
+            let mut is_meant = matches(pattern, question.kind);
+            if let Some(tool) = question.tool {
+                Means::each(tool, |_, key| is_meant |= matches(pattern, key));
+            }
+            is_meant
+        };
+        let found: Vec<&KindRule> =
+            self.wildcards.iter().filter(|(pattern, _)| is_meant(pattern)).map(|(_, rule)| rule).collect();
+        found.into_iter()
+    }
+
+    fn says_by_key<'a>(
+        &'a self,
+        question: &Question<'_>,
+        text: Text<'_>,
+        origins: &'a ConfigOrigins,
+    ) -> Option<Found<'a>> {
+        let found = self.by_key(question).filter_map(|(rule, counts)| {
+            let found = rule.says(question, text, origins)?;
+            let does_count = match counts {
+                Counts::All => true,
+                Counts::ButAllow => found.decision > Decision::Allow,
+                Counts::DeniedPaths => found.decision == Decision::Deny && found.index.is_some(),
+            };
+            does_count.then_some(found)
+        });
+        found.reduce(stricter)
+    }
+
+    fn says_by_wildcard<'a>(
+        &'a self,
+        question: &Question<'_>,
+        text: Text<'_>,
+        origins: &'a ConfigOrigins,
+    ) -> Option<Found<'a>> {
+        self.by_wildcard(question).filter_map(|rule| rule.says(question, text, origins)).reduce(stricter)
     }
 }
 
@@ -159,7 +282,7 @@ impl KindRule {
     fn says<'a>(
         &'a self,
         question: &Question<'_>,
-        text: Option<&str>,
+        text: Text<'_>,
         origins: &'a ConfigOrigins,
     ) -> Option<Found<'a>> {
         let found = |decision, is_exact, index| Found { decision, is_exact, rule: self, index, origins };
@@ -171,35 +294,49 @@ impl KindRule {
             PermissionRule::Always(decision) => return Some(found(*decision, false, None)),
             PermissionRule::List(entries) => entries,
         };
-        let matches_text = |entry: &PermissionEntry| match text {
-            None => is_any(&entry.pattern),
-            Some(text) => {
-                let is_plain =
-                    || !entry.pattern.contains(char::is_control) && !text.contains(char::is_control);
-                matches(&entry.pattern, text) && (entry.decision != Decision::Allow || is_plain())
+        // A path is matched as one, any other text as it stands.
+        let path = text.path.map(|path| (path, self.paths(entries)));
+        let is_plain = |entry: &PermissionEntry, text: &str| {
+            !entry.pattern.contains(char::is_control) && !text.contains(char::is_control)
+        };
+        let matches_text = |index: usize, entry: &PermissionEntry| match (text.text, path) {
+            (None, _) => is_any(&entry.pattern),
+            (Some(text), Some((path, paths))) => match entry.decision {
+                Decision::Allow => paths[index].allows(path) && is_plain(entry, text),
+                Decision::Ask | Decision::Deny => paths[index].includes(path),
+            },
+            (Some(text), None) => {
+                matches(&entry.pattern, text) && (entry.decision != Decision::Allow || is_plain(entry, text))
             }
         };
-        let matches_also = |entry: &PermissionEntry| {
-            entry.decision != Decision::Allow
-                && question.also.iter().any(|other| matches(&entry.pattern, other))
+        let matches_in_any_way = |index: usize, entry: &PermissionEntry| {
+            matches_text(index, entry)
+                || entry.decision != Decision::Allow
+                    && path.is_some_and(|(path, paths)| paths[index].includes_in_any_way(path))
         };
-        let last = |counts: &dyn Fn(&PermissionEntry) -> bool| {
-            let (index, entry) = entries.iter().enumerate().rev().find(|(_, entry)| counts(entry))?;
-            let is_exact = !entry.pattern.contains('*');
+        let last = |counts: &dyn Fn(usize, &PermissionEntry) -> bool| {
+            let (index, entry) = entries.iter().enumerate().rev().find(|(index, entry)| counts(*index, entry))?;
+            let is_exact = match path {
+                Some((path, paths)) => paths[index].is_literal(path),
+                None => !entry.pattern.contains('*'),
+            };
             let lifts = !question.is_raised && (is_exact || !question.is_single_path);
             let decision = if lifts { entry.decision } else { entry.decision.max(Decision::Ask) };
             Some(found(decision, is_exact, Some(index)))
         };
         let by_text = last(&matches_text);
-        if question.also.is_empty() {
+        if path.is_none() {
             return by_text;
         }
         // Another way to write it never makes anything weaker: an entry that asks does not come after one that denies.
-        let in_any_way = last(&|entry| matches_text(entry) || matches_also(entry));
-        match (by_text, in_any_way) {
-            (Some(one), Some(other)) => Some(if other.decision > one.decision { other } else { one }),
+        match (by_text, last(&matches_in_any_way)) {
+            (Some(one), Some(other)) => Some(stricter(one, other)),
             (one, other) => one.or(other),
         }
+    }
+
+    fn paths(&self, entries: &[PermissionEntry]) -> &[PathMatch] {
+        self.paths.get_or_init(|| entries.iter().map(|entry| PathMatch::new(&entry.pattern)).collect())
     }
 }
 

@@ -17,7 +17,7 @@ pub(super) async fn ask(context: &ToolContext, arguments: &Arguments) -> Result<
     // What it asks by itself is judged by what it is about; its name alone says nothing of that. A server's word that its
     // tool asks is no more than a word.
     if tool.asks() && !tool.source().is_remote() {
-        if let Some(decided) = permissions.denies_kind(tool.permission(), context.caller()) {
+        if let Some(decided) = permissions.denies_tool(tool, context.caller()) {
             return Err(ToolError::denied(refusal(tool, &decided)));
         }
         return if permissions.must_ask(tool) { put(context, tool, arguments).await } else { Ok(()) };

@@ -1,0 +1,452 @@
+//! Patterns for paths: the syntax of gitignore, with braces and the home directory.
+
+mod component;
+
+use component::Component;
+use std::fmt;
+use std::path::Path;
+
+/// The longest pattern, in bytes. No path is longer.
+const MAX_BYTES: usize = 4_096;
+/// The most alternatives that braces can stand for: each one is matched on its own.
+const MAX_ALTERNATIVES: usize = 32;
+/// What makes a component more than the text of a name.
+const SPECIAL: [char; 4] = ['*', '?', '[', '\\'];
+
+/// A pattern for paths.
+///
+/// An entry that asks or denies has the meaning of the same line in a `.gitignore`. An entry that allows is narrower: it is
+/// anchored at the workspace root unless it begins with `*`, and includes what is below a directory only if it ends with `*` or
+/// `/`. Otherwise a name that once stood for one file would stand for every file of that name.
+#[derive(Debug, Clone)]
+pub(crate) struct PathPattern {
+    alternatives: Vec<Alternative>,
+    is_literal: bool,
+}
+
+/// One pattern without braces.
+#[derive(Debug, Clone)]
+struct Alternative {
+    base: Base,
+    parts: Vec<Part>,
+    /// Whether it begins with `*`.
+    starts_with_star: bool,
+    /// Whether it ends with `*` or `/`.
+    is_open: bool,
+}
+
+/// Where a pattern begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Base {
+    /// At any directory: it has no `/` but at its end.
+    Anywhere,
+    /// At the workspace root.
+    Workspace,
+    /// At a `/`: the workspace root, or that of the file system.
+    Root,
+    /// At the root of the file system: it began with `~`.
+    FileSystem,
+}
+
+#[derive(Debug, Clone)]
+enum Part {
+    /// `**`: any number of components, also none.
+    Any,
+    One(Component),
+}
+
+/// A path that rules are about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PathText {
+    /// Within the workspace, from its root.
+    relative: Option<String>,
+    absolute: String,
+}
+
+impl PathText {
+    pub(crate) fn new(relative: Option<String>, absolute: String) -> Self {
+        Self { relative, absolute }
+    }
+
+    /// The path that a question shows as `text`: absolute, or relative to `workspace`.
+    pub(crate) fn shown(text: &str, workspace: &Path) -> Self {
+        if text.starts_with('/') {
+            return Self { relative: None, absolute: text.to_owned() };
+        }
+        let workspace = std::path::absolute(workspace).unwrap_or_else(|_| workspace.to_owned());
+        let absolute = super::shown_path(&workspace);
+        Self { relative: Some(text.to_owned()), absolute: format!("{}/{text}", absolute.trim_end_matches('/')) }
+    }
+
+    /// Whether `pattern` is this path, character by character, in one of the ways to write it.
+    fn is_written_as(&self, pattern: &str) -> bool {
+        let below_home = || {
+            let home = super::shown_path(&etcetera::home_dir().ok()?);
+            Some(pattern.strip_prefix('~')? == self.absolute.strip_prefix(&*home)?)
+        };
+        let relative = self.relative.as_deref();
+        pattern == self.absolute
+            || relative.is_some_and(|relative| pattern.strip_prefix("./").unwrap_or(pattern) == relative)
+            || pattern.starts_with("~/") && below_home() == Some(true)
+    }
+}
+
+impl PathPattern {
+    /// Parses a pattern.
+    ///
+    /// # Errors
+    ///
+    /// Why it is none, and what to write.
+    pub(crate) fn parse(text: &str) -> Result<Self, PatternError> {
+        if text.is_empty() {
+            return Err(PatternError("it is empty; write `*` for every path"));
+        }
+        if text.len() > MAX_BYTES {
+            return Err(PatternError("it is longer than 4,096 bytes"));
+        }
+        if text.starts_with('!') {
+            return Err(PatternError(
+                "`!` has no meaning here; write an entry of its own for the exception, or `\\!` for a name that begins so",
+            ));
+        }
+        let (homes, rest) = split_home(text)?;
+        let mut alternatives = Vec::new();
+        for expanded in expand(rest)? {
+            if homes.is_empty() {
+                alternatives.push(Alternative::parse(&expanded, None)?);
+            }
+            for home in &homes {
+                alternatives.push(Alternative::parse(&expanded, Some(home))?);
+            }
+        }
+        let is_literal = alternatives.iter().all(|only| !only.is_open && only.parts.iter().all(Part::is_literal))
+            && alternatives.len() == homes.len().max(1);
+        Ok(Self { alternatives, is_literal })
+    }
+
+    /// Returns true if the pattern names one path and has no wildcard.
+    pub(crate) fn is_literal(&self) -> bool {
+        self.is_literal
+    }
+
+    /// Returns true if an entry that allows includes the path.
+    pub(crate) fn allows(&self, path: &PathText) -> bool {
+        self.alternatives.iter().any(|alternative| alternative.allows(path))
+    }
+
+    /// Returns true if an entry that asks or denies includes the path, written as a question shows it.
+    pub(crate) fn includes(&self, path: &PathText) -> bool {
+        self.alternatives.iter().any(|alternative| alternative.includes(path))
+    }
+
+    /// Returns true if an entry that asks or denies includes the path in any way to write it.
+    pub(crate) fn includes_in_any_way(&self, path: &PathText) -> bool {
+        self.alternatives.iter().any(|alternative| {
+            alternative.includes(path)
+                || alternative.base == Base::Root && alternative.is_at(&components(&path.absolute), true)
+        })
+    }
+}
+
+impl Alternative {
+    fn parse(text: &str, home: Option<&str>) -> Result<Self, PatternError> {
+        let is_from_root = text.starts_with('/') && home.is_none();
+        let is_from_workspace = text.starts_with("./") || text == ".";
+        let ends_with_slash = text.ends_with('/');
+        let mut parts: Vec<Part> = components(home.unwrap_or_default()).into_iter().map(Part::literal).collect();
+        let before = parts.len();
+        for part in text.split('/').filter(|part| !part.is_empty() && *part != ".") {
+            parts.push(match part {
+                "**" if matches!(parts.last(), Some(Part::Any)) => continue,
+                "**" => Part::Any,
+                ".." => {
+                    return Err(PatternError(
+                        "`..` has no meaning here; write the path from the workspace root, from `/`, or from `~/`",
+                    ));
+                }
+                part => Part::One(Component::parse(part)?),
+            });
+        }
+        let count = parts.len() - before;
+        if count == 0 && home.is_none() && !is_from_workspace {
+            return Err(PatternError("it names no path; write `*` for every path"));
+        }
+        let starts_with_star = text.starts_with('*') && home.is_none();
+        let mut is_open = ends_with_slash || text.ends_with('*') && !text.ends_with("\\*");
+        // What is inside a directory, and not the directory.
+        if let Some(Part::Any) = parts.last() {
+            parts.pop();
+            if !matches!(parts.last(), Some(Part::Any)) {
+                parts.push(Part::One(Component::any()));
+            }
+            is_open = true;
+        }
+        let base = match (home, is_from_root, is_from_workspace || count > 1) {
+            (Some(_), _, _) => Base::FileSystem,
+            (None, true, _) => Base::Root,
+            (None, false, true) => Base::Workspace,
+            (None, false, false) => Base::Anywhere,
+        };
+        Ok(Self { base, parts, starts_with_star, is_open })
+    }
+
+    fn allows(&self, path: &PathText) -> bool {
+        let is_at = |text: &str| {
+            let components = components(text);
+            // One that begins with `*` and has no `/` begins anywhere.
+            if self.starts_with_star && self.base == Base::Anywhere {
+                return self.is_at_any(&components, self.is_open);
+            }
+            self.is_at(&components, self.is_open)
+        };
+        match (self.base, path.relative.as_deref()) {
+            (Base::FileSystem, _) => is_at(&path.absolute),
+            (_, Some(relative)) => is_at(relative),
+            (Base::Root, None) => is_at(&path.absolute),
+            (Base::Anywhere, None) => self.starts_with_star && is_at(&path.absolute),
+            (Base::Workspace, None) => self.starts_at_any_depth() && is_at(&path.absolute),
+        }
+    }
+
+    fn includes(&self, path: &PathText) -> bool {
+        match (self.base, path.relative.as_deref()) {
+            (Base::FileSystem, _) | (Base::Root, None) => self.is_at(&components(&path.absolute), true),
+            (Base::Anywhere, Some(relative)) => self.is_at_any(&components(relative), true),
+            (Base::Anywhere, None) => self.is_at_any(&components(&path.absolute), true),
+            (Base::Workspace | Base::Root, Some(relative)) => self.is_at(&components(relative), true),
+            (Base::Workspace, None) => {
+                self.starts_at_any_depth() && self.is_at(&components(&path.absolute), true)
+            }
+        }
+    }
+
+    /// Returns true if it begins with `**/`: such a pattern is about paths outside the workspace too.
+    fn starts_at_any_depth(&self) -> bool {
+        matches!(self.parts.first(), Some(Part::Any))
+    }
+
+    /// Returns true if it matches from any component on; with `is_open` what is below a match counts too.
+    fn is_at_any(&self, path: &[&str], is_open: bool) -> bool {
+        let [Part::One(component)] = self.parts.as_slice() else { return self.is_at(path, is_open) };
+        match path {
+            [] => component.is_any(),
+            [.., last] if !is_open => component.matches(last),
+            _ => path.iter().any(|part| component.matches(part)),
+        }
+    }
+
+    /// Returns true if it matches from the first component on; with `is_open` what is below a match counts too.
+    fn is_at(&self, path: &[&str], is_open: bool) -> bool {
+        // The workspace itself is a part of everything in it.
+        if path.is_empty() && let [Part::One(component)] = self.parts.as_slice() {
+            return component.is_any();
+        }
+        let (mut at, mut place) = (0, 0);
+        // Where to go on when what follows the last `**` does not fit.
+        let mut retry: Option<(usize, usize)> = None;
+        loop {
+            let fits = match self.parts.get(at) {
+                None if is_open || place == path.len() => return true,
+                Some(Part::Any) => {
+                    at += 1;
+                    retry = Some((at, place));
+                    continue;
+                }
+                Some(Part::One(component)) => path.get(place).is_some_and(|part| component.matches(part)),
+                None => false,
+            };
+            if fits {
+                at += 1;
+                place += 1;
+                continue;
+            }
+            match &mut retry {
+                Some((after, from)) if *from < path.len() => {
+                    *from += 1;
+                    (at, place) = (*after, *from);
+                }
+                _ => return false,
+            }
+        }
+    }
+}
+
+impl Part {
+    fn literal(text: &str) -> Self {
+        Self::One(Component::literal(text))
+    }
+
+    fn is_literal(&self) -> bool {
+        matches!(self, Self::One(component) if component.is_literal())
+    }
+}
+
+/// The components of a path.
+fn components(path: &str) -> Vec<&str> {
+    path.split('/').filter(|part| !part.is_empty() && *part != ".").collect()
+}
+
+/// The home directory as it is named and as it really is, if the pattern begins there, and what follows.
+fn split_home(text: &str) -> Result<(Vec<String>, &str), PatternError> {
+    let after = |prefix: &str| text.strip_prefix(prefix).filter(|rest| rest.is_empty() || rest.starts_with('/'));
+    if let Some(rest) = ["~", "$HOME", "${HOME}"].into_iter().find_map(after) {
+        let home = etcetera::home_dir()
+            .map_err(|_| PatternError("it begins at the home directory, which is unknown; write the whole path"))?;
+        let mut homes = vec![super::shown_path(&home)];
+        homes.extend(home.canonicalize().ok().filter(|real| *real != home).map(|real| super::shown_path(&real)));
+        return Ok((homes, rest));
+    }
+    let first = text.split('/').next().unwrap_or(text);
+    let is_name = |name: &str| {
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'))
+    };
+    if first.len() < text.len() && first.strip_prefix('~').is_some_and(is_name) {
+        return Err(PatternError("the home directory of another user has no sign here; write the whole path"));
+    }
+    if first.starts_with("${") || first.len() < text.len() && first.strip_prefix('$').is_some_and(is_name) {
+        return Err(PatternError(
+            "only `$HOME` stands for a variable here; write the path, or `\\$` for a name that begins with `$`",
+        ));
+    }
+    Ok((Vec::new(), text))
+}
+
+/// The patterns that one with braces stands for.
+fn expand(text: &str) -> Result<Vec<String>, PatternError> {
+    let mut expanded = vec![String::new()];
+    expand_into(text, &mut expanded)?;
+    Ok(expanded)
+}
+
+/// Appends what `text` stands for to each of `expanded`.
+fn expand_into(text: &str, expanded: &mut Vec<String>) -> Result<(), PatternError> {
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let plain = match c {
+            '{' => {
+                let end = closing_brace(rest)?;
+                let mut all = Vec::new();
+                for choice in choices(&rest[1..end]) {
+                    let mut with_choice = expanded.clone();
+                    expand_into(choice, &mut with_choice)?;
+                    all.extend(with_choice);
+                    if all.len() > MAX_ALTERNATIVES {
+                        return Err(PatternError("its braces stand for more than 32 patterns; write several entries"));
+                    }
+                }
+                *expanded = all;
+                rest = &rest[end + 1..];
+                continue;
+            }
+            '}' => return Err(PatternError("it has a `}` without a `{`; write `\\}` for the character")),
+            '\\' | '[' => skip(rest)?,
+            c => c.len_utf8(),
+        };
+        expanded.iter_mut().for_each(|pattern| pattern.push_str(&rest[..plain]));
+        rest = &rest[plain..];
+    }
+    Ok(())
+}
+
+/// How many bytes an escape or a class at the beginning takes.
+fn skip(text: &str) -> Result<usize, PatternError> {
+    match text.strip_prefix('\\') {
+        Some(escaped) => match escaped.chars().next() {
+            Some(c) => Ok(1 + c.len_utf8()),
+            None => Err(component::TRAILING_BACKSLASH),
+        },
+        None => component::class_end(text),
+    }
+}
+
+/// The place of the brace that closes the one at the beginning.
+fn closing_brace(text: &str) -> Result<usize, PatternError> {
+    let mut depth = 0_usize;
+    let mut at = 0;
+    while let Some(c) = text[at..].chars().next() {
+        match c {
+            '{' => depth += 1,
+            '}' if depth == 1 => return Ok(at),
+            '}' => depth -= 1,
+            '\\' | '[' => {
+                at += skip(&text[at..])?;
+                continue;
+            }
+            _ => {}
+        }
+        at += c.len_utf8();
+    }
+    Err(PatternError("it has a `{` without a `}`; write `\\{` for the character"))
+}
+
+/// What stands between braces, at its commas. Its inner braces and classes are closed.
+fn choices(text: &str) -> Vec<&str> {
+    let (mut choices, mut from, mut depth, mut at) = (Vec::new(), 0, 0_usize, 0);
+    while let Some(c) = text[at..].chars().next() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => {
+                choices.push(&text[from..at]);
+                from = at + 1;
+            }
+            '\\' | '[' => {
+                at += skip(&text[at..]).unwrap_or(1);
+                continue;
+            }
+            _ => {}
+        }
+        at += c.len_utf8();
+    }
+    choices.push(&text[from..]);
+    choices
+}
+
+/// Why a text is no pattern, as a clause with what to write instead.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PatternError(&'static str);
+
+impl fmt::Display for PatternError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+/// An entry's pattern for paths, or the text of one that cannot be parsed.
+#[derive(Debug, Clone)]
+pub(super) struct PathMatch {
+    text: Box<str>,
+    pattern: Option<PathPattern>,
+}
+
+impl PathMatch {
+    pub(super) fn new(text: &str) -> Self {
+        Self { text: text.into(), pattern: PathPattern::parse(text).ok() }
+    }
+
+    /// Returns true if it names one path and has no wildcard.
+    pub(super) fn is_literal(&self, path: &PathText) -> bool {
+        self.pattern.as_ref().is_some_and(PathPattern::is_literal) || path.is_written_as(&self.text)
+    }
+
+    /// Returns true if an entry that allows includes the path. One that cannot be parsed allows nothing else than its text.
+    pub(super) fn allows(&self, path: &PathText) -> bool {
+        self.pattern.as_ref().is_some_and(|pattern| pattern.allows(path))
+            || path.relative.as_deref().unwrap_or(&path.absolute) == &*self.text
+    }
+
+    /// Returns true if an entry that asks or denies includes the path as a question shows it. One that cannot be parsed
+    /// includes every path.
+    pub(super) fn includes(&self, path: &PathText) -> bool {
+        self.pattern.as_ref().is_none_or(|pattern| pattern.includes(path))
+            || path.relative.as_deref().unwrap_or(&path.absolute) == &*self.text
+    }
+
+    /// The same, in any way to write the path.
+    pub(super) fn includes_in_any_way(&self, path: &PathText) -> bool {
+        self.pattern.as_ref().is_none_or(|pattern| pattern.includes_in_any_way(path)) || path.is_written_as(&self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests;

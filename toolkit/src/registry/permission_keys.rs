@@ -1,0 +1,161 @@
+//! Keys of configured permission rules that mean nothing here.
+//!
+//! A rule whose key is misspelled would deny nothing, so it is refused.
+
+use crate::config::{ConfigProblem, Configuration, ServerNames};
+use crate::diagnostic::{Diagnostic, Level};
+use crate::escape::escape_line;
+use crate::link::Linked;
+use crate::name::nearest;
+use crate::permission::{KINDS, PermissionRules, PermissionSettings};
+use crate::policy::{folded, known_names, matches};
+use crate::tool::Tool;
+use crate::tool_def::ToolDef;
+use std::collections::BTreeSet;
+
+/// The most problems that are told.
+const MOST_TOLD: usize = 20;
+
+/// Names that are keys of permission rules, beside those of tools that are there: kinds that a tool of this crate asks under and
+/// does not state, and tools that a factory makes.
+pub struct LinkedKeys(pub &'static [&'static str]);
+
+inventory::collect!(LinkedKeys);
+
+/// Says which further names are keys of `permission`: kinds that a tool asks under beside the one that it states, and tools that
+/// are made while the program runs. An unknown key is an error.
+///
+/// ```
+/// toolkit::permission_keys!["deploy", "release"];
+/// ```
+#[macro_export]
+macro_rules! permission_keys {
+    ($($key:literal),+ $(,)?) => {
+        $crate::__private::inventory::submit! { $crate::__private::LinkedKeys(&[$($key),+]) }
+    };
+}
+
+/// Everything that a key can mean.
+pub(super) struct KnownKeys {
+    names: BTreeSet<String>,
+    servers: ServerNames,
+}
+
+impl KnownKeys {
+    /// `further` are those that the host and its sources of tools name.
+    pub(super) fn new<'a>(
+        tools: impl IntoIterator<Item = &'a Tool>,
+        further: impl IntoIterator<Item = String>,
+        configuration: &Configuration,
+    ) -> Self {
+        let mut names: BTreeSet<String> = KINDS.iter().map(|kind| (*kind).to_owned()).collect();
+        for tool in tools {
+            names.extend([tool.name(), tool.permission()].into_iter().chain(tool.aliases()).map(folded));
+            names.extend(tool.source().remote_id().map(|id| folded(&id)));
+        }
+        // Also those that are switched off, and those of core crates that are not compiled in.
+        for Linked(def) in inventory::iter::<Linked>() {
+            let ToolDef { name, permission, aliases, .. } = def;
+            names.extend([*name].into_iter().chain(*permission).chain(aliases.iter().copied()).map(folded));
+        }
+        for LinkedKeys(keys) in inventory::iter::<LinkedKeys>() {
+            names.extend(keys.iter().map(|key| folded(key)));
+        }
+        names.extend(known_names());
+        names.extend(further.into_iter().map(|key| folded(&key)));
+        let servers = configuration.server_names();
+        names.extend(servers.ids().map(str::to_owned));
+        Self { names, servers }
+    }
+
+    /// Returns true if a key, in lower case, means something.
+    pub(super) fn has(&self, key: &str) -> bool {
+        if key.contains('*') {
+            return self.servers.may_match(key) || self.names.iter().any(|name| matches(key, name));
+        }
+        // A client and its tools come while the program runs.
+        let is_pattern_of = |name: &&String| name.contains('*') && matches(name, key);
+        self.names.contains(key)
+            || self.servers.has(key)
+            || key.starts_with("client:")
+            || self.names.iter().any(|name| is_pattern_of(&name))
+    }
+
+    pub(super) fn names(&self) -> BTreeSet<&str> {
+        self.names.iter().map(String::as_str).collect()
+    }
+
+    /// What is wrong with the keys of a configuration, each with its place.
+    pub(super) fn problems(&self, configuration: &Configuration) -> Vec<String> {
+        let (sources, restrictions) = configuration.permissions();
+        let all = sources.into_iter().chain(restrictions.into_iter().map(|(_, settings)| settings));
+        let mut problems = Vec::new();
+        for settings in all {
+            for (pointer, key) in keys(&settings) {
+                let folded = folded(&key);
+                if self.has(&folded) {
+                    continue;
+                }
+                if problems.len() == MOST_TOLD {
+                    return problems;
+                }
+                let near = nearest(&folded, self.names.iter().map(String::as_str));
+                let near: Vec<String> =
+                    near.into_iter().map(|near| format!("`{}`", escape_line(near))).collect();
+                let advice = if near.is_empty() {
+                    "; name a kind, a tool that is linked, or a server as `mcp:<name>`".to_owned()
+                } else {
+                    format!("; did you mean {}?", near.join(" or "))
+                };
+                let message = format!("no kind of permission, tool or server is called `{key}`{advice}");
+                let origin = settings.origins.find(&pointer).cloned();
+                problems.push(ConfigProblem::new(origin, pointer, message).to_string());
+            }
+        }
+        problems
+    }
+}
+
+/// The keys of all rules, each with its pointer.
+fn keys(settings: &PermissionSettings) -> Vec<(String, String)> {
+    let step = |name: &str| name.replace('~', "~0").replace('/', "~1");
+    let mut keys = Vec::new();
+    let mut add = |place: &str, rules: &PermissionRules| {
+        keys.extend(rules.keys().map(|key| (format!("{place}/permission/{}", step(key)), key.clone())));
+    };
+    add("", &settings.everybody);
+    for (place, all) in [("agents", &settings.agents), ("channels", &settings.channels)] {
+        for (name, rules) in all {
+            add(&format!("/{place}/{}", step(name)), rules);
+        }
+    }
+    for (place, all) in [("groups", &settings.groups), ("senders", &settings.senders)] {
+        for (channel, all) in all {
+            for (name, rules) in all {
+                add(&format!("/channels/{}/{place}/{}", step(channel), step(name)), rules);
+            }
+        }
+    }
+    keys
+}
+
+/// Tells of each `autoExecute: true` that changes nothing.
+pub(super) fn void_auto_executes(configuration: &Configuration) -> Vec<Diagnostic> {
+    let servers = configuration.server_names();
+    let said = configuration.auto_executes().into_iter().filter(|(_, runs)| *runs);
+    let void = said.filter_map(|(tool, _)| {
+        let shown = escape_line(&tool);
+        let why = if servers.has(&folded(&tool)) {
+            format!("what a server brings is asked about; `permission: {{ {shown}: \"allow\" }}` allows it")
+        } else {
+            let decides = configuration.decides_asking(&tool)?;
+            format!("`{decides}` decides whether it asks")
+        };
+        let pointer = format!("/tools/settings/{}/autoExecute", tool.replace('~', "~0").replace('/', "~1"));
+        let message = format!("`tools.settings.{shown}.autoExecute` has no effect: {why}");
+        let warning = Diagnostic::new(Level::Warning, "configuration", message);
+        let place = configuration.origins().find(&pointer).map(|origin| escape_line(&origin.to_string()).into_owned());
+        Some(place.into_iter().fold(warning, Diagnostic::with_location))
+    });
+    void.collect()
+}

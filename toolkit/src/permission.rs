@@ -11,13 +11,13 @@ mod rules;
 mod settings;
 
 pub use decided::{Decided, DecidedRule, PermissionRequest};
+pub(crate) use diagnostics::KINDS;
+pub(crate) use glob::PathPattern;
 pub use path::{
     DecidedPath, GuardedPaths, OwnPaths, PathDecision, protected_path, protected_paths, sensitive_path,
     sensitive_paths,
 };
-pub(crate) use diagnostics::KINDS;
-pub(crate) use glob::PathPattern;
 pub(crate) use path::{OwnDirs, is_suspect, shown as shown_path};
-pub use rules::Permissions;
 pub(crate) use rules::PATH_KINDS;
+pub use rules::Permissions;
 pub use settings::{Decision, PermissionEntry, PermissionRule, PermissionRules, PermissionSettings};

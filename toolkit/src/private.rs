@@ -12,8 +12,8 @@ pub use crate::output::{IntoToolOutput, ToolOutput};
 pub use crate::parameter::{Arg, Literal, ParameterDef, Rule, Shown, Take, arg, optional};
 pub use crate::plugin::{LinkedPlugin, PluginDef};
 pub use crate::policy::PolicyData;
-pub use crate::registry::LinkedKeys;
 pub use crate::prepare::{Ending, Preparation, Preparing};
+pub use crate::registry::LinkedKeys;
 pub use crate::service::{
     AnyService, FactoryDef, LinkedFactory, LinkedMaker, MakerDef, Making, MakingFuture, NeedOf, Products,
     ServiceOf, need_of, products, service_of,

@@ -18,8 +18,8 @@ mod tests;
 mod tools;
 
 pub use build::BuildError;
-pub use permission_keys::LinkedKeys;
 pub use change::{RegisterError, ToolChange, ToolWatch};
+pub use permission_keys::LinkedKeys;
 pub use source::{Bringing, ToolSource, WeakToolkit};
 pub use tools::Tools;
 

@@ -83,6 +83,8 @@ impl House {
                 ("anybody", "") | ("nobody", "to ask") => {}
                 ("agent", name) => caller.agent = Some(name.to_owned()),
                 ("channel", name) => caller.channel = Some(name.to_owned()),
+                ("conversation", id) => caller.conversation_id = Some(id.to_owned()),
+                ("sender", id) => caller.sender_id = Some(id.to_owned()),
                 ("provider", name) => caller.provider = Some(name.to_owned()),
                 ("model", name) => caller.model = Some(name.to_owned()),
                 ("sandboxed", "") => caller.sandboxed = true,

@@ -12,7 +12,7 @@ use toolkit::{Configuration, LoadOptions};
 fn every_key_is_there_with_its_type_default_and_limits() {
     let schema = Configuration::schema().unwrap();
     for (key, expected) in [
-        ("exec.ask", json!({"enum": ["off", "on-miss", "always"], "default": "on-miss"})),
+        ("exec.ask", json!({"default": "on-miss"})),
         ("exec.security", json!({"enum": ["auto", "ask", "deny"], "default": "ask"})),
         ("exec.timeoutSec", json!({"type": "integer", "minimum": 1, "maximum": 86_400, "default": 120})),
         ("exec.maxTimeoutSec", json!({"type": "integer", "minimum": 1, "maximum": 86_400, "default": 3_600})),
@@ -91,6 +91,97 @@ fn a_configuration_of_everything_decodes() {
     assert_eq!(policy.enabled, [("message".to_owned(), false)].into());
     assert_eq!(policy.models["apply_patch"].0, ["openai/*"]);
     assert_eq!(configuration.document()["tools"]["web"]["search"]["apiKey"], "[redacted]");
+}
+
+/// The configuration that the requirements document, key by key.
+const DOCUMENTED: &str = r#"{
+  enableToolCalls: true,
+  tools: {
+    profile: "coding",
+    allow: ["group:fs", "exec", "web_search", "web_fetch", "message"],
+    deny: ["group:sessions"],
+    web: {
+      search: { provider: "brave", cacheMinutes: 15, timeoutSeconds: 10 },
+      fetch: { allowedDomains: ["example.com"], blockedDomains: ["evil.example"], cacheMinutes: 15, timeoutSeconds: 30 },
+    },
+    exec: {
+      ask: true,
+      security: "auto",
+      timeoutSec: 120,
+      backgroundMs: 10000,
+      safeBins: ["jq"],
+      pathPrepend: ["/usr/local/bin"],
+      applyPatch: { allowModels: ["gpt-*"] },
+      enableSandbox: true,
+      defaultWorkingDirectory: "/tmp",
+      allowedDirectories: ["/tmp"],
+      confirmDangerousCommands: true,
+      dangerousCommandWhitelist: ["rm -rf target/tmp"],
+    },
+    message: { enabled: true },
+    settings: {
+      read: { enabled: true, autoExecute: true },
+      write: { enabled: true, autoExecute: false },
+    },
+  },
+  toolAgent: { autoConfirmDangerous: false, maxToolCalls: 50, timeoutMs: 300000, providerId: "acme", model: "small" },
+}"#;
+
+#[test]
+fn the_documented_configuration_is_accepted_and_builds_a_toolkit() {
+    use builtin_tools::config::ExecAsk;
+    for (ask, expected) in [
+        ("true", ExecAsk::OnMiss),
+        ("false", ExecAsk::Off),
+        ("\"on-miss\"", ExecAsk::OnMiss),
+        ("\"always\"", ExecAsk::Always),
+        ("\"off\"", ExecAsk::Off),
+    ] {
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join("toolkit.json5");
+        fs::write(&file, DOCUMENTED.replace("ask: true", &format!("ask: {ask}"))).unwrap();
+        let configuration = Configuration::load(LoadOptions::new().file(&file)).unwrap();
+        let exec: ExecSettings = configuration.section("tools.exec").unwrap();
+        assert_eq!(exec.asked(), expected, "{ask}");
+        assert_eq!(configuration.tool_agent().model.as_deref(), Some("small"));
+        let toolkit = toolkit::Toolkit::empty().configuration(configuration).build().unwrap();
+        // What is accepted and does nothing here is told.
+        let told: Vec<String> = toolkit.diagnostics().iter().map(ToString::to_string).collect();
+        for section in ["tools.web.search", "tools.web.fetch", "tools.message"] {
+            let line = format!("the section `{section}` counts for nothing yet");
+            assert!(told.iter().any(|told| told.contains(&line)), "{section}: {told:?}");
+        }
+    }
+    for wrong in ["1", "null", "\"sometimes\""] {
+        let error =
+            Configuration::load(LoadOptions::new().set(format!("tools.exec.ask={wrong}"))).unwrap_err();
+        assert!(error.to_string().contains("tools.exec.ask"), "{error}");
+    }
+}
+
+/// Whatever a project's file says that nobody trusts, a switch is no way around the order of the words.
+#[test]
+fn a_switch_of_a_project_is_as_strict_as_the_word_it_stands_for() {
+    for (user, project, expected) in [
+        ("\"on-miss\"", "false", builtin_tools::config::ExecAsk::Off),
+        ("true", "false", builtin_tools::config::ExecAsk::Off),
+        ("false", "true", builtin_tools::config::ExecAsk::Off),
+        ("\"always\"", "false", builtin_tools::config::ExecAsk::Always),
+    ] {
+        let place = tempfile::tempdir().unwrap();
+        let write = |file: &str, ask: &str| {
+            fs::create_dir_all(place.path().join(file).parent().unwrap()).unwrap();
+            fs::write(place.path().join(file), format!("{{ tools: {{ exec: {{ ask: {ask} }} }} }}")).unwrap();
+        };
+        write("user/toolkit.json5", user);
+        write("work/toolkit.json5", project);
+        let options = LoadOptions::new()
+            .user_file(place.path().join("user/toolkit.json5"))
+            .workspace(place.path().join("work"))
+            .data_dir(place.path().join("data"));
+        let exec: ExecSettings = Configuration::load(options).unwrap().section("tools.exec").unwrap();
+        assert_eq!(exec.asked(), expected, "{user} {project}");
+    }
 }
 
 #[test]

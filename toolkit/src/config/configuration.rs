@@ -410,11 +410,27 @@ impl Configuration {
     /// The same, with the tools and plugins that are configured and not there.
     pub(crate) fn diagnostics<'a>(
         &self,
-        mut tools: impl Iterator<Item = &'a str>,
+        tools: impl Iterator<Item = &'a str>,
         plugins: impl Iterator<Item = &'a str>,
     ) -> Vec<Diagnostic> {
         let mut diagnostics: Vec<Diagnostic> =
             self.notes().into_iter().map(|note| warning(note, None)).collect();
+        let tools: Vec<&str> = tools.collect();
+        let sections = self.0.schemas.as_ref().map_or(&[][..], |schemas| &schemas.sections);
+        for section in sections {
+            let pointer = section.pointer();
+            let absent = section.its_tool().filter(|tool| !tools.contains(tool));
+            if let Some(tool) = absent.filter(|_| !pointer.starts_with("/tools/settings/"))
+                && self.0.document.pointer(&pointer).is_some()
+            {
+                let origin = self.0.origins.find(&pointer).map(ToString::to_string);
+                let message = format!(
+                    "no tool `{tool}` is here, and the section `{}` counts for nothing yet",
+                    dotted(&pointer)
+                );
+                diagnostics.push(warning(message, origin));
+            }
+        }
         for (owner, problems) in self.0.unavailable.each() {
             let message = format!("{} is unavailable: {}", dotted(owner), reasons(problems));
             diagnostics.push(warning(escape_rest(&message).into_owned(), None));
@@ -449,8 +465,7 @@ impl Configuration {
                     .push(warning(format!("{more} more sections at {pointer} count for nothing yet"), None));
             }
         };
-        unknown("/tools/settings", "tool", &mut tools);
-        let sections = self.0.schemas.as_ref().map_or(&[][..], |schemas| &schemas.sections);
+        unknown("/tools/settings", "tool", &mut tools.iter().copied());
         let ids: Vec<String> = sections
             .iter()
             .filter_map(|section| Some(section.pointer().strip_prefix("/plugins/")?.to_owned()))

@@ -96,10 +96,7 @@ impl Sources {
     fn add(&mut self, document: Document, problems: &mut Vec<ConfigProblem>) {
         check_names(&document, problems);
         match permissions(&document) {
-            Ok(settings)
-                if settings.everybody.is_empty()
-                    && settings.agents.is_empty()
-                    && settings.channels.is_empty() => {}
+            Ok(settings) if settings.is_empty() => {}
             Ok(settings) => self.permissions.push(settings),
             Err(problem) => problems.push(problem),
         }

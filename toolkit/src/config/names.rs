@@ -35,11 +35,15 @@ pub(super) fn check_names(document: &Document, problems: &mut Vec<ConfigProblem>
                 return;
             }
             for (key, what) in [("groups", "a conversation"), ("senders", "a sender")] {
-                check.members(member.get(key), &format!("{pointer}/{key}"), |check, name, member, pointer| {
-                    check.name(name, what, pointer);
-                    check.rules(member.get("tools"), &format!("{pointer}/tools"));
-                    check.kinds(member.get("permission"), &format!("{pointer}/permission"));
-                });
+                check.members(
+                    member.get(key),
+                    &format!("{pointer}/{key}"),
+                    |check, name, member, pointer| {
+                        check.name(name, what, pointer);
+                        check.rules(member.get("tools"), &format!("{pointer}/tools"));
+                        check.kinds(member.get("permission"), &format!("{pointer}/permission"));
+                    },
+                );
             }
         });
     }

@@ -231,7 +231,8 @@ impl Resolver<'_> {
 
     /// The text with the values of variables.
     fn replaced(&mut self, text: &str) -> Result<String, Fault> {
-        let absent = |name: &str, why: &str| Fault::Absent(format!("the variable `{name}` of the environment {why}"));
+        let absent =
+            |name: &str, why: &str| Fault::Absent(format!("the variable `{name}` of the environment {why}"));
         let mut replaced = String::with_capacity(text.len());
         let mut rest = text;
         while let Some(at) = rest.find("${env:") {

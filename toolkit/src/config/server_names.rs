@@ -117,7 +117,9 @@ impl ServerNames {
     /// Returns true if a pattern with `*`, in lower case, may match such a name.
     pub(crate) fn may_match(&self, pattern: &str) -> bool {
         let lead = pattern.split('*').next().unwrap_or_default();
-        let may = |name: &String| name.starts_with(lead) || name.ends_with(BETWEEN) && lead.starts_with(name.as_str());
+        let may = |name: &String| {
+            name.starts_with(lead) || name.ends_with(BETWEEN) && lead.starts_with(name.as_str())
+        };
         self.ids.iter().chain(&self.prefixes).any(may)
     }
 }

@@ -133,8 +133,9 @@ fn resolve(
 
 /// The pointer of what cannot be used without the value at `pointer`: a server, a plugin, a tool, a section.
 fn owner(pointer: &str, schemas: &Schemas) -> Option<String> {
-    let is_within =
-        |section: &String| pointer.strip_prefix(&**section).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    let is_within = |section: &String| {
+        pointer.strip_prefix(&**section).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
     if let Some(section) = schemas.sections.iter().map(ConfigSection::pointer).find(is_within) {
         return Some(section);
     }

@@ -29,17 +29,16 @@ impl Workspace {
     pub fn decide(&self, path: impl AsRef<Path>, access: Access) -> Result<DecidedPath, ToolError> {
         let (mut from, mut look) = (path.as_ref().to_owned(), Look::Inside);
         for _ in 0..MOST_LOOKS {
-            let (decided, place) =
-                match self.ctx.scope().look(
-                    self.ctx.tool(),
-                    self.ctx.gated_session_id(),
-                    &from,
-                    access,
-                    look,
-                )? {
-                    Looked::OwnOutput(path) => return Ok(DecidedPath::allowed(path)),
-                    Looked::At(seen) => *seen,
-                };
+            let (decided, place) = match self.ctx.scope().look(
+                self.ctx.tool(),
+                self.ctx.gated_session_id(),
+                &from,
+                access,
+                look,
+            )? {
+                Looked::OwnOutput(path) => return Ok(DecidedPath::allowed(path)),
+                Looked::At(seen) => *seen,
+            };
             if decided.decision != PathDecision::Allow || place.is_inside() || look == Look::Everywhere {
                 return Ok(decided);
             }

@@ -177,8 +177,7 @@ impl OpenedTree {
         let scope = inner.workspace.ctx.scope();
         let permissions = &scope.toolkit.settings.permissions;
         let whose = (&*scope.caller, inner.workspace.ctx.tool());
-        let decided =
-            permissions.decide_path_among(whose, &inner.own, &place, Access::Read, Look::Inside);
+        let decided = permissions.decide_path_among(whose, &inner.own, &place, Access::Read, Look::Inside);
         // A real path goes down only.
         let is_real = !real.components().any(|part| part == Component::ParentDir);
         is_real && real.starts_with(&inner.real) && decided.decision == PathDecision::Allow

@@ -133,8 +133,14 @@ mod tests {
             (true, true, false, Some(true), Some(Deny), Deny),
         ] {
             let mut settings = PermissionSettings::default();
-            let facts =
-                ToolFacts { name: "deploy", kind: "release", read_only, auto_execute, is_trusted_source, tool: None };
+            let facts = ToolFacts {
+                name: "deploy",
+                kind: "release",
+                read_only,
+                auto_execute,
+                is_trusted_source,
+                tool: None,
+            };
             let entry = |decision| PermissionEntry { pattern: "deploy".to_owned(), decision };
             for as_list in [false, true] {
                 if let Some(rule) = rule {

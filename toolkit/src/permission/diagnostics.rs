@@ -107,7 +107,8 @@ fn allows_many(rule: &PermissionRule) -> bool {
     match rule {
         PermissionRule::Always(decision) => *decision == Decision::Allow,
         PermissionRule::List(entries) => {
-            let is_single = |pattern: &str| PathPattern::parse(pattern).is_ok_and(|parsed| parsed.is_literal());
+            let is_single =
+                |pattern: &str| PathPattern::parse(pattern).is_ok_and(|parsed| parsed.is_literal());
             entries.iter().any(|entry| entry.decision == Decision::Allow && !is_single(&entry.pattern))
         }
     }

@@ -75,7 +75,10 @@ impl PathText {
         }
         let workspace = std::path::absolute(workspace).unwrap_or_else(|_| workspace.to_owned());
         let absolute = super::shown_path(&workspace);
-        Self { relative: Some(text.to_owned()), absolute: format!("{}/{text}", absolute.trim_end_matches('/')) }
+        Self {
+            relative: Some(text.to_owned()),
+            absolute: format!("{}/{text}", absolute.trim_end_matches('/')),
+        }
     }
 
     /// Whether `pattern` is this path, character by character, in one of the ways to write it.
@@ -119,8 +122,9 @@ impl PathPattern {
                 alternatives.push(Alternative::parse(&expanded, Some(home))?);
             }
         }
-        let is_literal = alternatives.iter().all(|only| !only.is_open && only.parts.iter().all(Part::is_literal))
-            && alternatives.len() == homes.len().max(1);
+        let is_literal =
+            alternatives.iter().all(|only| !only.is_open && only.parts.iter().all(Part::is_literal))
+                && alternatives.len() == homes.len().max(1);
         Ok(Self { alternatives, is_literal })
     }
 
@@ -153,7 +157,8 @@ impl Alternative {
         let is_from_root = text.starts_with('/') && home.is_none();
         let is_from_workspace = text.starts_with("./") || text == ".";
         let ends_with_slash = text.ends_with('/');
-        let mut parts: Vec<Part> = components(home.unwrap_or_default()).into_iter().map(Part::literal).collect();
+        let mut parts: Vec<Part> =
+            components(home.unwrap_or_default()).into_iter().map(Part::literal).collect();
         let before = parts.len();
         for part in text.split('/').filter(|part| !part.is_empty() && *part != ".") {
             parts.push(match part {
@@ -204,7 +209,7 @@ impl Alternative {
             (_, Some(relative)) => is_at(relative),
             (Base::Root, None) => is_at(&path.absolute),
             (Base::Anywhere, None) => self.starts_with_star && is_at(&path.absolute),
-            (Base::Workspace, None) => self.starts_at_any_depth() && is_at(&path.absolute),
+            (Base::Workspace, None) => self.is_outside(&path.absolute, self.is_open),
         }
     }
 
@@ -214,15 +219,14 @@ impl Alternative {
             (Base::Anywhere, Some(relative)) => self.is_at_any(&components(relative), true),
             (Base::Anywhere, None) => self.is_at_any(&components(&path.absolute), true),
             (Base::Workspace | Base::Root, Some(relative)) => self.is_at(&components(relative), true),
-            (Base::Workspace, None) => {
-                self.starts_at_any_depth() && self.is_at(&components(&path.absolute), true)
-            }
+            (Base::Workspace, None) => self.is_outside(&path.absolute, true),
         }
     }
 
-    /// Returns true if it begins with `**/`: such a pattern is about paths outside the workspace too.
-    fn starts_at_any_depth(&self) -> bool {
-        matches!(self.parts.first(), Some(Part::Any))
+    /// Returns true if it matches a path outside the workspace, where a pattern that begins with `*` begins at any directory.
+    fn is_outside(&self, path: &str, is_open: bool) -> bool {
+        let path = components(path);
+        self.starts_with_star && (0..path.len()).any(|start| self.is_at(&path[start..], is_open))
     }
 
     /// Returns true if it matches from any component on; with `is_open` what is below a match counts too.
@@ -238,7 +242,9 @@ impl Alternative {
     /// Returns true if it matches from the first component on; with `is_open` what is below a match counts too.
     fn is_at(&self, path: &[&str], is_open: bool) -> bool {
         // The workspace itself is a part of everything in it.
-        if path.is_empty() && let [Part::One(component)] = self.parts.as_slice() {
+        if path.is_empty()
+            && let [Part::One(component)] = self.parts.as_slice()
+        {
             return component.is_any();
         }
         let (mut at, mut place) = (0, 0);
@@ -288,20 +294,27 @@ fn components(path: &str) -> Vec<&str> {
 
 /// The home directory as it is named and as it really is, if the pattern begins there, and what follows.
 fn split_home(text: &str) -> Result<(Vec<String>, &str), PatternError> {
-    let after = |prefix: &str| text.strip_prefix(prefix).filter(|rest| rest.is_empty() || rest.starts_with('/'));
+    let after =
+        |prefix: &str| text.strip_prefix(prefix).filter(|rest| rest.is_empty() || rest.starts_with('/'));
     if let Some(rest) = ["~", "$HOME", "${HOME}"].into_iter().find_map(after) {
-        let home = etcetera::home_dir()
-            .map_err(|_| PatternError("it begins at the home directory, which is unknown; write the whole path"))?;
+        let home = etcetera::home_dir().map_err(|_| {
+            PatternError("it begins at the home directory, which is unknown; write the whole path")
+        })?;
         let mut homes = vec![super::shown_path(&home)];
-        homes.extend(home.canonicalize().ok().filter(|real| *real != home).map(|real| super::shown_path(&real)));
+        homes.extend(
+            home.canonicalize().ok().filter(|real| *real != home).map(|real| super::shown_path(&real)),
+        );
         return Ok((homes, rest));
     }
     let first = text.split('/').next().unwrap_or(text);
     let is_name = |name: &str| {
-        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'))
+        !name.is_empty()
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'))
     };
     if first.len() < text.len() && first.strip_prefix('~').is_some_and(is_name) {
-        return Err(PatternError("the home directory of another user has no sign here; write the whole path"));
+        return Err(PatternError(
+            "the home directory of another user has no sign here; write the whole path",
+        ));
     }
     if first.starts_with("${") || first.len() < text.len() && first.strip_prefix('$').is_some_and(is_name) {
         return Err(PatternError(
@@ -331,7 +344,9 @@ fn expand_into(text: &str, expanded: &mut Vec<String>) -> Result<(), PatternErro
                     expand_into(choice, &mut with_choice)?;
                     all.extend(with_choice);
                     if all.len() > MAX_ALTERNATIVES {
-                        return Err(PatternError("its braces stand for more than 32 patterns; write several entries"));
+                        return Err(PatternError(
+                            "its braces stand for more than 32 patterns; write several entries",
+                        ));
                     }
                 }
                 *expanded = all;
@@ -444,7 +459,8 @@ impl PathMatch {
 
     /// The same, in any way to write the path.
     pub(super) fn includes_in_any_way(&self, path: &PathText) -> bool {
-        self.pattern.as_ref().is_none_or(|pattern| pattern.includes_in_any_way(path)) || path.is_written_as(&self.text)
+        self.pattern.as_ref().is_none_or(|pattern| pattern.includes_in_any_way(path))
+            || path.is_written_as(&self.text)
     }
 }
 

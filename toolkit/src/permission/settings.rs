@@ -72,3 +72,13 @@ pub struct PermissionSettings {
     /// Where each entry was written.
     pub origins: ConfigOrigins,
 }
+
+impl PermissionSettings {
+    /// Returns true if there is no rule.
+    pub(crate) fn is_empty(&self) -> bool {
+        let Self { everybody, agents, channels, groups, senders, origins: _ } = self;
+        everybody.is_empty()
+            && [agents, channels].iter().all(|all| all.is_empty())
+            && [groups, senders].iter().all(|all| all.is_empty())
+    }
+}

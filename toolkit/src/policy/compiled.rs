@@ -138,18 +138,19 @@ impl Compiled {
             (folded(name), rules(Layer::Channel, title, pointer, of))
         });
         let channels = channels.collect();
-        let mut within = |layer, key: &str, what: &str, all: &BTreeMap<String, BTreeMap<String, ToolRules>>| {
-            let mut compiled = Vec::new();
-            for (channel, all) in all {
-                for (id, of) in all {
-                    let pointer = format!("/channels/{}/{key}/{}/tools", escaped(channel), escaped(id));
-                    let (shown, of_channel) = (escape_line(id), escape_line(channel));
-                    let title = format!("the rules of {what} `{shown}` in channel `{of_channel}`");
-                    compiled.push((folded(channel), folded(id), rules(layer, title, pointer, of)));
+        let mut within =
+            |layer, key: &str, what: &str, all: &BTreeMap<String, BTreeMap<String, ToolRules>>| {
+                let mut compiled = Vec::new();
+                for (channel, all) in all {
+                    for (id, of) in all {
+                        let pointer = format!("/channels/{}/{key}/{}/tools", escaped(channel), escaped(id));
+                        let (shown, of_channel) = (escape_line(id), escape_line(channel));
+                        let title = format!("the rules of {what} `{shown}` in channel `{of_channel}`");
+                        compiled.push((folded(channel), folded(id), rules(layer, title, pointer, of)));
+                    }
                 }
-            }
-            compiled
-        };
+                compiled
+            };
         let groups = within(Layer::Group, "groups", "conversation", &settings.groups);
         let senders = within(Layer::Sender, "senders", "sender", &settings.senders);
         let sandbox =

@@ -154,7 +154,10 @@ pub(super) fn void_auto_executes(configuration: &Configuration) -> Vec<Diagnosti
         let pointer = format!("/tools/settings/{}/autoExecute", tool.replace('~', "~0").replace('/', "~1"));
         let message = format!("`tools.settings.{shown}.autoExecute` has no effect: {why}");
         let warning = Diagnostic::new(Level::Warning, "configuration", message);
-        let place = configuration.origins().find(&pointer).map(|origin| escape_line(&origin.to_string()).into_owned());
+        let place = configuration
+            .origins()
+            .find(&pointer)
+            .map(|origin| escape_line(&origin.to_string()).into_owned());
         Some(place.into_iter().fold(warning, Diagnostic::with_location))
     });
     void.collect()

@@ -14,6 +14,7 @@ mod schema;
 mod sections;
 mod sources;
 mod trust;
+mod unavailable;
 mod users_files;
 
 use std::fs;

@@ -19,6 +19,7 @@ mod loop_guard;
 mod meanwhile;
 mod outputs;
 mod paths;
+mod permission_keys;
 mod permission_properties;
 mod permissions;
 mod plain_file_systems;

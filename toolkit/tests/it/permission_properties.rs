@@ -14,7 +14,7 @@ fn cases() -> ProptestConfig {
     ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases) }
 }
 
-const KINDS: [&str; 4] = ["exec", "Exec ", "protected", "e*"];
+const KINDS: [&str; 5] = ["exec", "Exec ", "release", "e*", "*"];
 const PATTERNS: [&str; 7] = ["*", "a*", "ab", "*b", "a", "b\n*", "**a"];
 const TEXTS: [&str; 6] = ["a", "ab", "b", "ba", "b\na", ""];
 
@@ -80,7 +80,7 @@ fn request() -> impl Strategy<Value = Request> {
     let texts = prop::collection::vec(select(&TEXTS[..]).prop_map(str::to_owned), 0..3);
     let agent = select(vec![None, Some("ada"), Some(" ADA"), Some("bob")]);
     let channel = select(vec![None, Some("irc")]);
-    (agent, channel, select(vec!["exec", "protected"]), texts, any::<bool>())
+    (agent, channel, select(vec!["exec", "release"]), texts, any::<bool>())
         .prop_map(|(agent, channel, kind, texts, raised)| Request { agent, channel, kind, texts, raised })
 }
 
@@ -139,25 +139,27 @@ mod model {
         for settings in &sources.narrowing {
             decisions.extend(levels(settings).iter().filter_map(|rules| says(rules, request, text)));
         }
-        for settings in sources.trusted.iter().chain(&sources.narrowing) {
-            for rules in levels(settings) {
-                let starred = rules.iter().filter(|(kind, _)| kind.contains('*') && fits(kind, request.kind));
-                decisions.extend(starred.filter_map(|(_, rule)| by_rule(rule, request, text)));
-            }
+        // In what is not trusted there are no exceptions.
+        for settings in &sources.narrowing {
+            decisions.extend(levels(settings).iter().filter_map(|rules| by_star(rules, request, text)));
         }
         decisions.into_iter().max().expect("at least one")
     }
 
-    /// What the kinds of this very name say, the strictest of them.
+    /// What the kinds of this very name say, the strictest of them; else what a key with a star asks or denies.
     fn says(rules: &PermissionRules, request: &Request, text: Option<&str>) -> Option<Decision> {
         let named = rules.iter().filter(|(kind, _)| kind.trim().to_lowercase() == request.kind);
-        named.filter_map(|(_, rule)| by_rule(rule, request, text)).max()
+        let named = named.filter_map(|(_, rule)| by_rule(rule, request, text)).max();
+        named.or_else(|| by_star(rules, request, text).filter(|decision| *decision > Decision::Allow))
+    }
+
+    fn by_star(rules: &PermissionRules, request: &Request, text: Option<&str>) -> Option<Decision> {
+        let starred = rules.iter().filter(|(kind, _)| kind.contains('*') && fits(kind, request.kind));
+        starred.filter_map(|(_, rule)| by_rule(rule, request, text)).max()
     }
 
     fn by_rule(rule: &PermissionRule, request: &Request, text: Option<&str>) -> Option<Decision> {
-        let is_single = request.kind == "protected";
         match rule {
-            PermissionRule::Always(Decision::Allow) if is_single => Some(Decision::Ask),
             PermissionRule::Always(decision) => Some(*decision),
             PermissionRule::List(entries) => {
                 let mut last = None;
@@ -172,7 +174,6 @@ mod model {
                     if applies {
                         last = Some(match entry.decision {
                             Decision::Allow if request.raised => Decision::Ask,
-                            Decision::Allow if is_single && entry.pattern.contains('*') => Decision::Ask,
                             decision => decision,
                         });
                     }

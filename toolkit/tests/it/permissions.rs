@@ -236,9 +236,13 @@ fn between(sources: &Value, narrowing: &Value, caller: &Caller, expected: &str) 
 #[test]
 fn a_kind_is_one_whatever_way_it_is_written() {
     for (sources, expected) in [
-        // A kind with a wildcard is no kind; what it denies counts all the same.
+        // A key with a wildcard asks and denies what no full key decides, and never allows.
         (
             json!({ "permission": { "exec": "allow", "e*": "ask", "*": "allow", "f*": "deny" } }),
+            "allow by allow (/permission/exec)",
+        ),
+        (
+            json!({ "permission": { "edit": "allow", "e*": "ask", "*": "allow", "f*": "deny" } }),
             "ask by ask (/permission/e*)",
         ),
         (json!({ "permission": { "*": "allow" } }), "ask"),
@@ -294,6 +298,7 @@ fn rules_that_say_something_else_than_they_seem_to() {
             "deploy": "ask",
             "zzzzzzzz": "ask",
             "*": "deny",
+            "m*": "allow",
             "protected": [{ "match": ".git/*", "do": "allow" }],
             "sensitive": [{ "match": ".env", "do": "allow" }],
         },
@@ -311,10 +316,10 @@ fn rules_that_say_something_else_than_they_seem_to() {
         [
             "warning: nothing here asks under the kind of permission `edti` (at /permission/edti); did you mean `edit`?",
             "warning: `allow` at /permission/protected allows nothing unless it names a single path: write \
-             { match: \"path/of/file\", do: \"allow\" }, without `*`",
+             { match: \"path/of/file\", do: \"allow\" }, without wildcards",
             "warning: nothing here asks under the kind of permission `zzzzzzzz` (at /permission/zzzzzzzz)",
-            "error: the kind of permission `*` (at /permission/*) has a `*`, and kinds are named one by one: what it \
-             asks or denies holds for every kind it describes, what it allows does not count",
+            "error: `allow` at /permission/m* allows nothing: the key `m*` has a `*`, and stands for kinds and tools that \
+             nobody has thought of; name each one that is to be allowed",
             "warning: `allow` at /agents/kid/permission/edit allows nothing: of an agent or a channel only what is \
              stricter counts, and nothing at /permission/edit allows it for everybody",
             "warning: `allow` at /channels/irc/permission/message allows nothing: of an agent or a channel only what \

@@ -204,9 +204,11 @@ async fn of_two_entries_that_deny_the_one_that_is_written_as_the_path_is_shown_i
     let workspace = directory.path().canonicalize().unwrap();
     std::fs::write(workspace.join("f.txt"), "text").unwrap();
     let caller = Caller::new().with_workspace(&workspace);
+    let whole = workspace.join("f.txt").display().to_string();
+    let by_whole = format!("`{whole}`: deny");
     for (rules, told) in [
-        (json!([{ "match": "f.*", "do": "deny" }, { "match": "./f.txt", "do": "deny" }]), "`f.*`: deny"),
-        (json!([{ "match": "f.*", "do": "ask" }, { "match": "./f.txt", "do": "deny" }]), "`./f.txt`: deny"),
+        (json!([{ "match": "f.*", "do": "deny" }, { "match": whole, "do": "deny" }]), "`f.*`: deny"),
+        (json!([{ "match": "f.*", "do": "ask" }, { "match": whole, "do": "deny" }]), &*by_whole),
     ] {
         let toolkit = Toolkit::empty()
             .tool(tool_ref!(peek).named("read"))

@@ -22,6 +22,7 @@ mod new;
 mod outputs;
 mod permission;
 mod readme;
+mod rules;
 mod search;
 mod signals;
 mod trust;

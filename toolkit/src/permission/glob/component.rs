@@ -78,7 +78,10 @@ impl Component {
         if !plain.is_empty() || tokens.is_empty() {
             tokens.push(Token::Text(plain.into()));
         }
-        debug_assert!(tokens.len() == 1 || text.contains(SPECIAL), "only a special character splits a component");
+        debug_assert!(
+            tokens.len() == 1 || text.contains(SPECIAL),
+            "only a special character splits a component"
+        );
         Ok(Self(tokens))
     }
 
@@ -177,7 +180,9 @@ fn class(text: &str) -> Result<(Token, usize), PatternError> {
             None => from,
         };
         if from > to {
-            return Err(PatternError("a range in its `[…]` ends before it begins; write the lesser character first"));
+            return Err(PatternError(
+                "a range in its `[…]` ends before it begins; write the lesser character first",
+            ));
         }
         items.push(Item::Range(from, to));
     }

@@ -172,7 +172,10 @@ fn paths_outside_the_workspace_are_included_by_what_names_them() {
         ("/etc/*", outside("/srv/etc/hosts"), false, false),
         ("*", outside("/etc/hosts"), true, true),
         ("**/hosts", outside("/etc/hosts"), true, true),
-        ("*/hosts", outside("/etc/hosts"), false, false),
+        ("*/hosts", outside("/etc/hosts"), true, true),
+        ("*/hosts", outside("/srv/a/etc/hosts"), true, true),
+        ("*/srv/*", outside("/a/srv/b/c"), true, true),
+        ("*/srv/*.rs", outside("/a/srv/b/c.rs"), false, false),
         ("etc/hosts", outside("/etc/hosts"), false, false),
         ("hosts", outside("/etc/hosts"), true, false),
         ("~/notes/*", of_home("notes/a/b"), true, true),
@@ -189,9 +192,15 @@ fn paths_outside_the_workspace_are_included_by_what_names_them() {
     }
     // Within the workspace the whole path counts for what asks or denies.
     let path = inside("src/a");
-    for (pattern, in_any_way) in [("/work/space/src/*", true), ("/work/", true), ("work/", false), ("/other", false)] {
+    for (pattern, in_any_way) in
+        [("/work/space/src/*", true), ("/work/", true), ("work/", false), ("/other", false)]
+    {
         let found = PathPattern::parse(pattern).unwrap();
-        assert_eq!((found.includes_in_any_way(&path), found.allows(&path)), (in_any_way, false), "{pattern:?}");
+        assert_eq!(
+            (found.includes_in_any_way(&path), found.allows(&path)),
+            (in_any_way, false),
+            "{pattern:?}"
+        );
     }
 }
 

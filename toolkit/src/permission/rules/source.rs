@@ -118,7 +118,12 @@ impl Source {
     }
 
     /// What is said at a level: by a rule of the kind or the tool, else by one whose key has `*` in it.
-    pub(super) fn says(&self, level: Level<'_>, question: &Question<'_>, text: Text<'_>) -> Option<Found<'_>> {
+    pub(super) fn says(
+        &self,
+        level: Level<'_>,
+        question: &Question<'_>,
+        text: Text<'_>,
+    ) -> Option<Found<'_>> {
         let each = self.kinds(level).into_iter().filter_map(|kinds| {
             kinds.says_by_key(question, text, &self.origins).or_else(|| {
                 let found = kinds.says_by_wildcard(question, text, &self.origins);
@@ -144,7 +149,12 @@ impl Source {
     }
 
     /// The rule of a level that denies everything of a kind or a tool. In a source that is not trusted, no exception counts.
-    pub(super) fn denies(&self, level: Level<'_>, question: &Question<'_>, is_trusted: bool) -> Option<Found<'_>> {
+    pub(super) fn denies(
+        &self,
+        level: Level<'_>,
+        question: &Question<'_>,
+        is_trusted: bool,
+    ) -> Option<Found<'_>> {
         let is_denial = |rule: &&KindRule| matches!(rule.rule, PermissionRule::Always(Decision::Deny));
         let rule = self.kinds(level).into_iter().find_map(|kinds| {
             let mut by_key = kinds.by_key(question).map(|(rule, _)| rule).peekable();
@@ -315,7 +325,8 @@ impl KindRule {
                     && path.is_some_and(|(path, paths)| paths[index].includes_in_any_way(path))
         };
         let last = |counts: &dyn Fn(usize, &PermissionEntry) -> bool| {
-            let (index, entry) = entries.iter().enumerate().rev().find(|(index, entry)| counts(*index, entry))?;
+            let (index, entry) =
+                entries.iter().enumerate().rev().find(|(index, entry)| counts(*index, entry))?;
             let is_exact = match path {
                 Some((path, paths)) => paths[index].is_literal(path),
                 None => !entry.pattern.contains('*'),

@@ -147,12 +147,10 @@ fn once_trusted_all_of_it_counts() {
     let store = TrustStore::new(place.path("data"));
     store.trust(&configuration.workspace_files()[0].file).unwrap();
     // The secrets that it names are needed now.
-    let error = place.fails();
-    assert!(
-        error
-            .contains("mcp.evil.env.KEY: the variable `AWS_SECRET_ACCESS_KEY` of the environment is not set"),
-        "{error}"
-    );
+    let servers = place.load().mcp();
+    let toolkit::McpServerSettings::Unavailable(evil) = &servers["evil"] else { panic!("{servers:?}") };
+    let reason = "mcp.evil.env.KEY: the variable `AWS_SECRET_ACCESS_KEY` of the environment is not set";
+    assert!(evil.reason.contains(reason), "{}", evil.reason);
     let configuration =
         Configuration::load(place.options().environment([("AWS_SECRET_ACCESS_KEY", "hunter2hunter2")]))
             .unwrap();

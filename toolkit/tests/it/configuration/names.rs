@@ -52,7 +52,7 @@ fn one_that_nobody_can_read_stops_the_host_with_its_place() {
         ("{ tools: { profiles: { 'a\\u200b': {} } } }", unseen.to_owned()),
         (
             "{ permission: { '\\u200bedit': 'deny' } }",
-            format!("the name of a kind of permission, got `\\u{{200b}}edit`, {unseen}"),
+            format!("the name of a kind of permission or a tool, got `\\u{{200b}}edit`, {unseen}"),
         ),
         ("{ agents: { kid: { permission: { 'ed\\u200bit': 'deny' } } } }", unseen.to_owned()),
     ] {

@@ -130,6 +130,9 @@ fn has_unreadable_name(document: &Value) -> bool {
         || ["sandbox", "subagents"].iter().any(|key| of_rules(&tools[*key]))
         || members(&tools["profiles"]).any(of_rules)
         || of_callers.map(|member| &member["tools"]).any(of_rules)
+        || members(&document["channels"])
+            .flat_map(|channel| members(&channel["groups"]).chain(members(&channel["senders"])))
+            .any(|member| of_rules(&member["tools"]))
         || members(&document["plugins"]).any(joins)
 }
 
@@ -245,7 +248,15 @@ fn every_key_of_the_core_is_there() {
             "/properties/agents/additionalProperties/properties/tools",
             &["byProvider", "profile", "allow", "alsoAllow", "deny"],
         ),
-        ("/properties/channels/additionalProperties", &["tools", "permission"]),
+        ("/properties/channels/additionalProperties", &["tools", "permission", "groups", "senders"]),
+        (
+            "/properties/channels/additionalProperties/properties/groups/additionalProperties",
+            &["tools", "permission"],
+        ),
+        (
+            "/properties/channels/additionalProperties/properties/senders/additionalProperties",
+            &["tools", "permission"],
+        ),
         ("/properties/plugins", &["prefer"]),
         ("/properties/plugins/additionalProperties", &["enabled", "joinGroups"]),
         (

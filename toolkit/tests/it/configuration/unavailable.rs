@@ -1,0 +1,83 @@
+//! What names a variable or a file that is not there is unavailable itself, and nothing else is.
+
+use super::Place;
+use super::sections::{AcmeSettings, GreetSettings, SearchSettings};
+use serde_json::{Value, json};
+use toolkit::{Configuration, McpServerSettings, Toolkit};
+
+/// A configuration with one owner that needs what is not there, and others that do not.
+fn load(user: &str) -> Configuration {
+    let place = Place::new();
+    place.write("user/toolkit.json5", user).write("user/empty.txt", "\n");
+    Configuration::load(place.options().environment([("EMPTY", ""), ("KEPT", "kept-elsewhere")])).unwrap()
+}
+
+#[test]
+fn a_server_without_its_secret_is_unavailable_and_says_why() {
+    for (value, reason) in [
+        ("'Bearer ${env:NO}'", "the variable `NO` of the environment is not set"),
+        ("'${env:EMPTY}'", "the variable `EMPTY` of the environment is empty"),
+        ("{ file: 'none.txt' }", "there is no file"),
+        ("{ file: 'empty.txt' }", "is empty"),
+        ("{ file: '.' }", "it is not a regular file"),
+    ] {
+        let configuration = load(&format!(
+            "{{ mcp: {{\n far: {{ url: 'https://x.example', headers: {{ Key: {value} }} }},\n \
+             near: {{ command: 'x', env: {{ K: '${{env:KEPT}}' }} }} }}, permission: {{ 'mcp:far': 'deny' }} }}"
+        ));
+        let servers = configuration.mcp();
+        let McpServerSettings::Unavailable(far) = &servers["far"] else { panic!("{servers:?}") };
+        assert!(far.reason.contains(reason) && far.reason.contains("toolkit.json5:2:"), "{}", far.reason);
+        let McpServerSettings::Command(near) = &servers["near"] else { panic!("{servers:?}") };
+        assert_eq!(near.env["K"].expose(), "kept-elsewhere");
+        let toolkit = Toolkit::empty().configuration(configuration).build().unwrap();
+        let told: Vec<String> = toolkit.diagnostics().iter().map(ToString::to_string).collect();
+        assert_eq!(
+            told.iter()
+                .filter(|told| told.contains("mcp.far is unavailable: ") && told.contains(reason))
+                .count(),
+            1,
+            "{told:?}"
+        );
+    }
+}
+
+#[test]
+fn a_section_without_its_secret_is_unavailable_and_no_other() {
+    let configuration = load(
+        "{ plugins: { acme: { key: '${env:NO}' }, other: { level: 3 } }, tools: { web: { search: { apiKey: { file: 'none.txt' } } }, \
+         settings: { greet: { word: 'Hi' }, talk2: { x: '${env:NO}' } }, deny: ['exec'] }, toolAgent: { model: '${env:NO}', maxToolCalls: 7 } }",
+    );
+    for (section, error) in [
+        ("plugins.acme", configuration.section::<AcmeSettings>("plugins.acme").err()),
+        ("tools.web.search", configuration.section::<SearchSettings>("tools.web.search").err()),
+        ("tools.settings.talk2", configuration.section::<Value>("tools.settings.talk2").err()),
+    ] {
+        let error = error.unwrap_or_else(|| panic!("{section} is there")).to_string();
+        assert!(error.contains("toolkit.json5:1:") && error.contains(section), "{error}");
+    }
+    assert_eq!(configuration.section::<Value>("plugins.other").unwrap(), json!({ "level": 3 }));
+    assert_eq!(configuration.section::<GreetSettings>("tools.settings.greet").unwrap().word, "Hi");
+    assert_eq!(configuration.policy().0.tools.deny, ["exec"]);
+    // Without the value the default counts.
+    let agent = configuration.tool_agent();
+    assert_eq!((agent.model, agent.max_tool_calls), (None, 7));
+    let toolkit = Toolkit::empty().configuration(configuration).build().unwrap();
+    let told: Vec<String> = toolkit.diagnostics().iter().map(ToString::to_string).collect();
+    for owner in ["plugins.acme", "tools.web.search", "tools.settings.talk2", "toolAgent"] {
+        let line = format!("{owner} is unavailable: ");
+        assert_eq!(told.iter().filter(|told| told.contains(&line)).count(), 1, "{owner}: {told:?}");
+    }
+}
+
+#[test]
+fn a_reference_that_cannot_be_read_stops_the_host() {
+    for value in ["'${env:NO'", "'${env:}'"] {
+        let place = Place::new();
+        place.write(
+            "user/toolkit.json5",
+            &format!("{{ mcp: {{ far: {{ url: 'https://x', headers: {{ K: {value} }} }} }} }}"),
+        );
+        assert!(place.fails().contains("mcp.far.headers.K: `${env:"), "{value}");
+    }
+}

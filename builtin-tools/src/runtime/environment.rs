@@ -153,12 +153,13 @@ pub(super) fn environment(
     Ok(Environment { variables, asked })
 }
 
-/// A directory that may begin with `~`.
+/// Returns a directory that may begin with `~` or `$HOME`, as patterns for paths may.
 pub(super) fn from_home(directory: &str, home: Option<&Path>) -> String {
-    match (directory.strip_prefix('~'), home) {
-        (Some(below), Some(home)) if below.is_empty() || below.starts_with('/') => {
-            format!("{}{below}", home.display())
-        }
+    let below = ["~", "$HOME", "${HOME}"].into_iter().find_map(|prefix| {
+        directory.strip_prefix(prefix).filter(|below| below.is_empty() || below.starts_with('/'))
+    });
+    match (below, home) {
+        (Some(below), Some(home)) => format!("{}{below}", home.display()),
         _ => directory.to_owned(),
     }
 }

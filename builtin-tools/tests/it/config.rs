@@ -159,6 +159,21 @@ fn the_documented_configuration_is_accepted_and_builds_a_toolkit() {
     }
 }
 
+#[cfg(all(feature = "fs", unix))]
+#[test]
+fn an_allowed_directory_with_a_wildcard_is_told_and_one_below_home_is_known() {
+    for (directory, is_told) in
+        [("/srv/no such/*", true), ("~", false), ("$HOME", false), ("${HOME}/", false)]
+    {
+        let program = json!({"tools": {"exec": {"allowedDirectories": [directory]}}});
+        let configuration = Configuration::load(LoadOptions::new().program(program)).unwrap();
+        let toolkit = toolkit::Toolkit::empty().configuration(configuration).build().unwrap();
+        let told = toolkit.diagnostics().iter().map(ToString::to_string);
+        let told: Vec<String> = told.filter(|told| told.contains("counts for nothing: it is")).collect();
+        assert_eq!(!told.is_empty(), is_told, "{directory}: {told:?}");
+    }
+}
+
 /// Whatever a project's file says that nobody trusts, a switch is no way around the order of the words.
 #[test]
 fn a_switch_of_a_project_is_as_strict_as_the_word_it_stands_for() {

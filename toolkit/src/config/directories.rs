@@ -14,17 +14,23 @@ impl Configuration {
 
     /// Those that count for nothing, in words, and where each was written.
     pub(super) fn misplaced_directories(&self) -> Vec<(String, Option<String>)> {
-        let misplaced = self.directories().filter(|(_, text)| directory(text).is_none());
-        misplaced
-            .map(|(pointer, text)| {
-                let shown = escape_line(text);
-                let message = format!(
+        let misplaced = self.directories().filter_map(|(pointer, text)| {
+            let shown = escape_line(text);
+            let message = match directory(text) {
+                None => format!(
                     "the directory `{shown}` counts for nothing: it is neither absolute nor begins with `~/`, and from \
                      where it counts would depend on who asks"
-                );
-                (message, self.origins().find(&pointer).map(ToString::to_string))
-            })
-            .collect()
+                ),
+                // A directory may have such a name.
+                Some(path) if text.contains(['*', '?', '[', '{']) && !path.exists() => format!(
+                    "the directory `{shown}` counts for nothing: it is not there, and wildcards stand for themselves; name \
+                     each directory"
+                ),
+                Some(_) => return None,
+            };
+            Some((message, self.origins().find(&pointer).map(ToString::to_string)))
+        });
+        misplaced.collect()
     }
 
     /// What is configured, each with its pointer.
@@ -47,8 +53,8 @@ impl Configuration {
 
 fn directory(text: &str) -> Option<PathBuf> {
     let path = Path::new(text);
-    match path.strip_prefix("~") {
-        Ok(below) => Some(etcetera::home_dir().ok()?.join(below)),
-        Err(_) => path.is_absolute().then(|| path.to_owned()),
+    match ["~", "$HOME", "${HOME}"].into_iter().find_map(|home| path.strip_prefix(home).ok()) {
+        Some(below) => Some(etcetera::home_dir().ok()?.join(below)),
+        None => path.is_absolute().then(|| path.to_owned()),
     }
 }

@@ -128,8 +128,8 @@ impl Configuration {
     ///
     /// # Errors
     ///
-    /// Everything that is wrong, at once: what cannot be read or parsed, wrong keys and values, secrets that are not
-    /// there. A file that is not trusted has to be right too: what it forbids must not be lost.
+    /// Everything that is wrong, at once: what cannot be read or parsed, wrong keys and values. A secret that is not there is no
+    /// error: what names it is unavailable, and [`section`](Self::section) and [`mcp`](Self::mcp) say so. A file that is not trusted has to be right too: what it forbids must not be lost.
     #[expect(
         clippy::needless_pass_by_value,
         reason = "the options hold the environment, and nobody needs them twice"
@@ -279,7 +279,7 @@ impl Configuration {
     /// # Errors
     ///
     /// It does not fit the type, which is certain to be found when it is loaded only if the section is
-    /// [known](crate::ConfigSection).
+    /// [known](crate::ConfigSection); or it names a variable or a file that is not there.
     pub fn section<T: ToolArg>(&self, path: &str) -> Result<T, ConfigError> {
         self.at(&join(path.split('.')))
     }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// A tool gets `tools.settings.<tool>`, beside `enabled` and `autoExecute`. A [service](macro@crate::service) and a
 /// [tool factory](macro@crate::tool_factory) get `plugins.<id>` of their plugin, beside `enabled` and `joinGroups`. One that
 /// is absent is read from `{}`, so give each field a default or make it an `Option`. What is wrong in it stops the host when
-/// it loads the configuration.
+/// it loads the configuration; a variable or a file that it names and that is not there makes it unavailable.
 ///
 /// ```standalone_crate
 /// use toolkit::prelude::*;

@@ -74,7 +74,7 @@ fn names_that_are_shown_do_nothing_to_a_terminal() {
         r#"{{
   mcp: {{ "{odd}": {{ command: "./{odd}" }} }},
   tools: {{ deny: ["greet"], exec: {{ safeBins: ["{odd}"] }} }},
-  permission: {{ read: [{{ match: "{odd}", do: "deny" }}] }},
+  permission: {{ exec: [{{ match: "{odd}", do: "deny" }}] }},
   plugins: {{ "x": {{ "{odd}": 1 }} }},
 }}"#
     );

@@ -205,9 +205,8 @@ impl Alternative {
             self.is_at(&components, self.is_open)
         };
         match (self.base, path.relative.as_deref()) {
-            (Base::FileSystem, _) => is_at(&path.absolute),
+            (Base::FileSystem, _) | (Base::Root, None) => is_at(&path.absolute),
             (_, Some(relative)) => is_at(relative),
-            (Base::Root, None) => is_at(&path.absolute),
             (Base::Anywhere, None) => self.starts_with_star && is_at(&path.absolute),
             (Base::Workspace, None) => self.is_outside(&path.absolute, self.is_open),
         }
@@ -357,7 +356,9 @@ fn expand_into(text: &str, expanded: &mut Vec<String>) -> Result<(), PatternErro
             '\\' | '[' => skip(rest)?,
             c => c.len_utf8(),
         };
-        expanded.iter_mut().for_each(|pattern| pattern.push_str(&rest[..plain]));
+        for pattern in &mut *expanded {
+            pattern.push_str(&rest[..plain]);
+        }
         rest = &rest[plain..];
     }
     Ok(())

@@ -123,36 +123,15 @@ impl Compiled {
             )
         });
         let agents = agents.collect();
-        let mut agents_by_provider = Vec::new();
-        for (id, by_provider) in &settings.agents_by_provider {
-            for (key, of) in by_provider {
-                let pointer = format!("/agents/{}/tools/byProvider/{}", escaped(id), escaped(key));
-                let title = format!("the rules of agent `{}` for {}", escape_line(id), model(key));
-                let rules = rules(Layer::Agent, title, pointer, of);
-                agents_by_provider.push((folded(id), ProviderKey::new(key), rules));
-            }
-        }
+        let agents_by_provider = agents_by_provider(&mut rules, &settings.agents_by_provider);
         let channels = settings.channels.iter().map(|(name, of)| {
             let pointer = format!("/channels/{}/tools", escaped(name));
             let title = format!("the rules of channel `{}`", escape_line(name));
             (folded(name), rules(Layer::Channel, title, pointer, of))
         });
         let channels = channels.collect();
-        let mut within =
-            |layer, key: &str, what: &str, all: &BTreeMap<String, BTreeMap<String, ToolRules>>| {
-                let mut compiled = Vec::new();
-                for (channel, all) in all {
-                    for (id, of) in all {
-                        let pointer = format!("/channels/{}/{key}/{}/tools", escaped(channel), escaped(id));
-                        let (shown, of_channel) = (escape_line(id), escape_line(channel));
-                        let title = format!("the rules of {what} `{shown}` in channel `{of_channel}`");
-                        compiled.push((folded(channel), folded(id), rules(layer, title, pointer, of)));
-                    }
-                }
-                compiled
-            };
-        let groups = within(Layer::Group, "groups", "conversation", &settings.groups);
-        let senders = within(Layer::Sender, "senders", "sender", &settings.senders);
+        let groups = some_callers(&mut rules, Layer::Group, ("groups", "conversation"), &settings.groups);
+        let senders = some_callers(&mut rules, Layer::Sender, ("senders", "sender"), &settings.senders);
         let sandbox =
             rules(Layer::Sandbox, "the rules of the sandbox".to_owned(), at("sandbox"), &settings.sandbox);
         let subagents = rules(
@@ -236,7 +215,7 @@ impl Compiled {
         let model = Model::of(caller);
         let known = |text: &Option<String>| text.as_deref().map(folded);
         let (agent, channel) = (known(&caller.agent), known(&caller.channel));
-        let (conversation, sender) = (known(&caller.conversation_id), known(&caller.sender_id));
+        let (conversation, person) = (known(&caller.conversation_id), known(&caller.sender_id));
         let is = |key: &str, known: &Option<String>| known.as_ref().is_some_and(|known| matches(key, known));
         let mut layers: Vec<&Rules> = self.common.iter().collect();
         layers.extend(self.by_provider.iter().filter(|(key, _)| key.names(&model)).map(|(_, rules)| rules));
@@ -245,7 +224,7 @@ impl Compiled {
             self.agents_by_provider.iter().filter(|(id, key, _)| is(id, &agent) && key.names(&model));
         layers.extend(of_agent.map(|(.., rules)| rules));
         layers.extend(self.channels.iter().filter(|(key, _)| is(key, &channel)).map(|(_, rules)| rules));
-        for (all, id) in [(&self.groups, &conversation), (&self.senders, &sender)] {
+        for (all, id) in [(&self.groups, &conversation), (&self.senders, &person)] {
             let of_caller = all.iter().filter(|(of, key, _)| is(of, &channel) && is(key, id));
             layers.extend(of_caller.map(|(.., rules)| rules));
         }
@@ -260,6 +239,41 @@ impl Compiled {
         let closed = self.gates.iter().filter(|gate| !gate.models.iter().any(|key| key.names(&model)));
         View { compiled: self, layers, closed: closed.collect(), patterns, channel }
     }
+}
+
+/// Compiles the rules of agents for a provider or model.
+fn agents_by_provider(
+    rules: &mut impl FnMut(Layer, String, String, &ToolRules) -> Rules,
+    all: &BTreeMap<String, BTreeMap<String, ToolRules>>,
+) -> Vec<(String, ProviderKey, Rules)> {
+    let mut compiled = Vec::new();
+    for (id, by_provider) in all {
+        for (key, of) in by_provider {
+            let pointer = format!("/agents/{}/tools/byProvider/{}", escaped(id), escaped(key));
+            let title = format!("the rules of agent `{}` for {}", escape_line(id), model(key));
+            compiled.push((folded(id), ProviderKey::new(key), rules(Layer::Agent, title, pointer, of)));
+        }
+    }
+    compiled
+}
+
+/// Compiles the rules of some callers of channels, which stand under a key of the channel.
+fn some_callers(
+    rules: &mut impl FnMut(Layer, String, String, &ToolRules) -> Rules,
+    layer: Layer,
+    (key, what): (&str, &str),
+    all: &BTreeMap<String, BTreeMap<String, ToolRules>>,
+) -> Vec<(String, String, Rules)> {
+    let mut compiled = Vec::new();
+    for (channel, all) in all {
+        for (id, of) in all {
+            let pointer = format!("/channels/{}/{key}/{}/tools", escaped(channel), escaped(id));
+            let (shown, of_channel) = (escape_line(id), escape_line(channel));
+            let title = format!("the rules of {what} `{shown}` in channel `{of_channel}`");
+            compiled.push((folded(channel), folded(id), rules(layer, title, pointer, of)));
+        }
+    }
+    compiled
 }
 
 /// `provider `openai`` or `model `openai/gpt-5``.

@@ -84,9 +84,7 @@ impl Builder {
                 missing.is_empty()
             });
         }
-        let further = self.sources.iter().flat_map(|source| source.permission_keys());
-        let further = further.chain(std::mem::take(&mut self.permission_keys));
-        let keys = KnownKeys::new(&tools, further, &self.settings.configuration);
+        let keys = self.known_keys(&tools);
         problems.extend(keys.problems(&self.settings.configuration));
         for tool in &tools {
             problems.extend(faults(tool));
@@ -105,12 +103,7 @@ impl Builder {
         let registry = Registry::new(Tools::build(tools, &origins, &mut diagnostics));
         let snapshot = registry.snapshot();
         let search_tool = discovery.as_ref().and_then(|discovery| snapshot.get(&discovery.name)).cloned();
-        let mut of_policy = policy::diagnostics(&*policy, &snapshot);
-        // What the configuration says of a place already is not said again.
-        of_policy.retain(|new| {
-            new.location.is_none() || diagnostics.iter().all(|said| said.location != new.location)
-        });
-        diagnostics.extend(of_policy);
+        add_new(&mut diagnostics, policy::diagnostics(&*policy, &snapshot));
         let permissions = &self.settings.permissions;
         diagnostics.extend(permissions.diagnostics_among(|key| keys.has(key), &keys.names()));
         diagnostics.extend(void_auto_executes(&self.settings.configuration));
@@ -141,6 +134,21 @@ impl Builder {
             ..Inner::default()
         })))
     }
+}
+
+impl Builder {
+    /// Every key that rules of `permission` can have.
+    fn known_keys(&mut self, tools: &[Tool]) -> KnownKeys {
+        let further = self.sources.iter().flat_map(|source| source.permission_keys());
+        let further: Vec<String> = further.chain(std::mem::take(&mut self.permission_keys)).collect();
+        KnownKeys::new(tools, further, &self.settings.configuration)
+    }
+}
+
+/// Adds what is said of no place that something is said of already.
+fn add_new(diagnostics: &mut Vec<Diagnostic>, mut new: Vec<Diagnostic>) {
+    new.retain(|new| new.location.is_none() || diagnostics.iter().all(|said| said.location != new.location));
+    diagnostics.extend(new);
 }
 
 fn incomplete(tool: &Tool, missing: &str) -> Diagnostic {

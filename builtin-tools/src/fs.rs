@@ -17,6 +17,7 @@ mod nearest;
 mod place;
 mod progress;
 mod read;
+mod returns;
 mod skill;
 mod splice;
 #[cfg(test)]

@@ -4,6 +4,7 @@ mod begin;
 mod command;
 mod files;
 mod hunks;
+mod indent;
 mod lines;
 mod make;
 mod outcome;
@@ -23,7 +24,7 @@ use super::diff::{Diff, diff_within};
 use super::hard_links;
 use super::interrupted;
 use super::progress::Meter;
-use files::{Files, names, propose};
+use files::{Directory, Files, names, propose};
 use outcome::{Fate, Known, Outcome, work_out};
 use question::{Look, Question, question};
 use serde_json::{Value, json};
@@ -98,10 +99,14 @@ pub async fn apply_patch(
 async fn patch_files(ctx: &ToolContext, input: Arc<str>) -> Result<ToolOutput, ToolError> {
     let named = ctx.blocking({
         let input = Arc::clone(&input);
-        move |_| read(&input).map(|patch| names(&patch))
+        move |_| read(&input).map(|patch| (names(&patch), patch.directory.map(|path| Directory(path.into()))))
     });
     let workspace = ctx.workspace();
-    let Files { proposals, places, notes, taken } = propose(ctx, &workspace, named.await?).await?;
+    let (named, directory) = named.await?;
+    if let Some(directory) = &directory {
+        directory.check(&workspace).await?;
+    }
+    let Files { proposals, places, notes, taken } = propose(ctx, &workspace, named).await?;
     let places = Arc::new(places);
     let question = if proposals.iter().any(Proposal::is_asked) {
         question(ctx, &workspace, &proposals, &input, &places).await?
@@ -117,6 +122,9 @@ async fn patch_files(ctx: &ToolContext, input: Arc<str>) -> Result<ToolOutput, T
         None => ask.with_text("the patch", &*input),
     });
     let targets = targets.await?;
+    if let Some(directory) = &directory {
+        directory.check_targets(&targets, &places)?;
+    }
     taken.check(ctx, &targets).await?;
     let lock = Target::lock_all(&targets).await;
     let meter = Meter::new(ctx);

@@ -1,11 +1,13 @@
 //! `edit`: parts of a text file replaced.
 
+mod frame;
 mod indent;
 mod locate;
 mod plan;
 mod rewrite;
 mod words;
 
+pub(crate) use frame::{Block, Step, align, is_blank, opens_block, step_above};
 pub(crate) use indent::Reindent;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use locate::Miss;

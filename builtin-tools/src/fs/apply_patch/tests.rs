@@ -1,3 +1,5 @@
+mod forms;
+mod indentation;
 mod properties;
 
 use super::*;

@@ -24,8 +24,10 @@ mod splice;
 mod telling;
 mod text;
 mod threads;
+mod unread;
 mod walk;
 mod write;
+mod written;
 
 pub use apply_patch::apply_patch;
 pub use edit::{Edit, edit};

@@ -24,6 +24,7 @@ use super::diff::{Diff, diff_within};
 use super::hard_links;
 use super::interrupted;
 use super::progress::Meter;
+use super::written;
 use files::{Directory, Files, names, propose};
 use outcome::{Fate, Known, Outcome, work_out};
 use question::{Look, Question, question};
@@ -32,7 +33,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 use toolkit::prelude::*;
-use toolkit::{Progress, Proposal, Target};
+use toolkit::{Progress, Proposal, Target, Written};
 
 /// How many bytes the diffs of all files have at most.
 const MOST_DIFF_BYTES: usize = 1 << 20;
@@ -83,7 +84,8 @@ const MOST_NOTES: usize = 20;
 /// # Errors
 ///
 /// When the patch cannot be read, saying which line; when a hunk is nowhere or in several places, saying what is there;
-/// when a file is there or is not, other than the patch says, also where one would be added or moved over another; when
+/// when a file is there or is not, other than the patch says, also where one would be added or moved over another; when a file
+/// would be deleted that the session has not read, and whose lines the patch does not give; when
 /// something else changed a file since the session last read it, or since the person was asked; when any of the files may
 /// not be written.
 #[tool(name = "apply_patch", group = ["fs", "coding"], title = "Apply a patch", permission = "edit", destructive, asks)]
@@ -142,11 +144,11 @@ async fn patch_files(ctx: &ToolContext, input: Arc<str>) -> Result<ToolOutput, T
         let (mut meter, total) = (meter, outcome.files.len());
         let _until_made = workspace
             .begin_together(outcome.contents(&seen.known).map(|(at, old, new)| (&targets[at], old, new)));
-        let other_names = make::make(&targets, &seen.known, &seen.versions, &outcome, |done, path| {
+        let written = make::make(&targets, &seen.known, &seen.versions, &outcome, |done, path| {
             #[expect(clippy::cast_precision_loss, reason = "there are hundreds of files at most")]
             meter.tell(|| Progress::new(done as f64).with_total(total as f64).with_message(path));
         })?;
-        Ok(output(&outcome, &changes, &seen.known, &targets, &other_names))
+        Ok(output(&outcome, &changes, &seen.known, &targets, &written))
     });
     let output = made.await?;
     Ok(notes.into_iter().fold(output, |output, note| output.with_content(format!("({note})"))))
@@ -197,7 +199,7 @@ fn output(
     changes: &[Diff],
     known: &[Known],
     targets: &[Target],
-    other_names: &BTreeMap<usize, u64>,
+    written: &BTreeMap<usize, Written>,
 ) -> ToolOutput {
     let count = outcome.files.len();
     let mut text = format!("patched {count} {}:", if count == 1 { "file" } else { "files" });
@@ -228,7 +230,7 @@ fn output(
             file["diff"] = Value::from(change.text.clone());
             file["diffTruncated"] = Value::from(change.is_cut);
         }
-        if let Some(&names) = other_names.get(at) {
+        if let Some(names @ 1..) = written.get(at).map(|written| written.other_names) {
             file["otherNames"] = Value::from(names);
         }
         if let Some(executable) = outcome.becomes_executable(known, *at, fate) {
@@ -239,9 +241,11 @@ fn output(
         files.push(file);
         output.files_modified.push(targets[*at].path().to_owned());
     }
-    let links = other_names.iter().filter_map(|(at, names)| hard_links::note(targets[*at].shown(), *names));
-    for note in
-        modes.into_iter().chain(links.take(MOST_NOTES)).chain(outcome.notes.iter().take(MOST_NOTES).cloned())
+    let of_files = written.iter().flat_map(|(at, written)| written::notes(targets[*at].shown(), written));
+    for note in modes
+        .into_iter()
+        .chain(of_files.take(MOST_NOTES))
+        .chain(outcome.notes.iter().take(MOST_NOTES).cloned())
     {
         let _ = write!(text, "\n({note})");
     }

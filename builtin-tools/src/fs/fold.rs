@@ -290,7 +290,9 @@ mod tests {
             }
         }
         // What only looks alike stays: an ellipsis, a zero-width space, a letter.
-        for text in ["x…y", "x\u{200B}y", "xаy", "x\u{2028}y", "x\u{2022}y", "xéy", "x\u{FF00}y", "x\u{FF5F}y"] {
+        for text in
+            ["x…y", "x\u{200B}y", "xаy", "x\u{2028}y", "x\u{2022}y", "xéy", "x\u{FF00}y", "x\u{FF5F}y"]
+        {
             assert_eq!(folded(text, Unicode), text);
         }
     }

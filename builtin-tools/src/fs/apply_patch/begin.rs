@@ -261,7 +261,8 @@ pub(super) fn anchor(line: &str) -> Option<&str> {
     let text = line.trim_start_matches('@').trim();
     let text = text.strip_suffix("@@").unwrap_or(text).trim_end();
     let is_filler = |character: char| matches!(character, '.' | '…' | ' ');
-    let is_number = |character: char| character.is_ascii_digit() || matches!(character, '-' | '+' | ',' | ' ');
+    let is_number =
+        |character: char| character.is_ascii_digit() || matches!(character, '-' | '+' | ',' | ' ');
     let names_nothing = text.chars().all(is_filler) || text.starts_with('-') && text.chars().all(is_number);
     (!names_nothing).then_some(text)
 }

@@ -29,7 +29,8 @@ pub(super) fn indented(lines: &Lines<'_>, hunk: &Hunk<'_>, placed: &Placed) -> O
         return Some(Vec::new());
     }
     let steps = steps(hunk);
-    let new: Vec<&str> = hunk.lines.iter().filter(|line| line.sign != Sign::Gone).map(|line| line.text).collect();
+    let new: Vec<&str> =
+        hunk.lines.iter().filter(|line| line.sign != Sign::Gone).map(|line| line.text).collect();
     let olds: Vec<&str> = old.iter().map(String::as_str).collect();
     let new = match Reindent::between(&old.join("\n"), &there.join(&b'\n')) {
         Some(rule) => {
@@ -64,17 +65,18 @@ fn steps(hunk: &Hunk<'_>) -> Vec<Step> {
     let mut steps = Vec::with_capacity(hunk.lines.len());
     let (mut old, mut new) = (0, 0);
     let (mut gone, mut come): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
-    let end_run = |steps: &mut Vec<Step>, gone: &mut Vec<&str>, come: &mut Vec<&str>, old: usize, new: usize| {
-        steps.extend(align(gone, come).into_iter().map(|step| match step {
-            Step::Gone(at) => Step::Gone(old + at),
-            Step::Come(at) => Step::Come(new + at),
-            Step::Both { old: at, new: to } | Step::Context { old: at, new: to } => {
-                Step::Both { old: old + at, new: new + to }
-            }
-        }));
-        gone.clear();
-        come.clear();
-    };
+    let end_run =
+        |steps: &mut Vec<Step>, gone: &mut Vec<&str>, come: &mut Vec<&str>, old: usize, new: usize| {
+            steps.extend(align(gone, come).into_iter().map(|step| match step {
+                Step::Gone(at) => Step::Gone(old + at),
+                Step::Come(at) => Step::Come(new + at),
+                Step::Both { old: at, new: to } | Step::Context { old: at, new: to } => {
+                    Step::Both { old: old + at, new: new + to }
+                }
+            }));
+            gone.clear();
+            come.clear();
+        };
     for line in &hunk.lines {
         match line.sign {
             Sign::Gone => gone.push(line.text),
@@ -156,11 +158,11 @@ impl Flattened<'_> {
         let Some(&first) = come.first() else { return Some(Vec::new()) };
         if come.iter().any(|new| came(*new) != asked) {
             // Lines that kept their indentation begin where the line is that they replace or follow.
-            let mut neighbours = gone.first().copied().map_or_else(
-                || [before, after].into_iter().flatten().collect::<Vec<_>>(),
-                |gone| vec![gone],
-            )
-            .into_iter();
+            let mut neighbours = gone
+                .first()
+                .copied()
+                .map_or_else(|| [before, after].into_iter().flatten().collect::<Vec<_>>(), |gone| vec![gone])
+                .into_iter();
             let least = came(first);
             let is_clear = neighbours.any(|old| there(old) == least && there(old) != asked)
                 && come.iter().all(|new| came(*new).starts_with(&least));

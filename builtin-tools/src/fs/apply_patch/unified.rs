@@ -9,8 +9,7 @@ const MOST_MISSING: usize = 3;
 /// What is wrong with a hunk without lines.
 const NO_LINES: &str = "the hunk has no lines; each begins with a space, `-` or `+`";
 /// What is wrong with a line within a hunk that has no sign.
-const NO_SIGN: &str =
-    "each line of a hunk begins with a space, `-` or `+`, and a hunk with `@@`; put a space before a line that stays";
+const NO_SIGN: &str = "each line of a hunk begins with a space, `-` or `+`, and a hunk with `@@`; put a space before a line that stays";
 
 /// Whether there is one in these lines.
 pub(super) fn is_unified(lines: &[&str]) -> bool {

@@ -148,7 +148,19 @@ impl<'a> Block<'a> {
             .filter(|at| !is_blank(old[*at]))
             .filter(|at| known.insert((indent_of(old[*at].as_bytes()), indent_of(there[*at]))))
             .collect();
-        Self { old, there, new, steps, step_above, gone, come, is_given_anew, old_parents, new_parents, depths }
+        Self {
+            old,
+            there,
+            new,
+            steps,
+            step_above,
+            gone,
+            come,
+            is_given_anew,
+            old_parents,
+            new_parents,
+            depths,
+        }
     }
 
     /// The new lines with the indentation that they get in the file, and whose indentation they had.
@@ -206,7 +218,9 @@ impl<'a> Block<'a> {
                     run.come.push(new);
                     continue;
                 }
-                Step::Context { old, .. } | Step::Both { old, .. } => (!is_blank(self.old[old])).then_some(old),
+                Step::Context { old, .. } | Step::Both { old, .. } => {
+                    (!is_blank(self.old[old])).then_some(old)
+                }
             };
             // A blank line does not part a group from the lines around it.
             if after.is_some() {
@@ -229,16 +243,17 @@ impl<'a> Block<'a> {
             return Vote::Neutral;
         }
         // It was put below a new line, which tells instead.
-        if self.new_parents[new].is_some_and(|parent| self.come[parent]) {
+        if is_below_any(&self.new_parents, &self.come, new) {
             return Vote::Unclear;
         }
-        // Without the line above it, it may have been moved there.
-        match self.old_parents[old].filter(|parent| self.gone[*parent]) {
-            Some(parent) => Vote::of(
+        // Without the line above it, it may have been moved there, and what is below it with it.
+        match self.old_parents[old] {
+            Some(parent) if self.gone[parent] => Vote::of(
                 came == asked || came == self.asked(parent),
                 came == there || came == self.there(parent),
             ),
-            None => Vote::of(came == asked, came == there),
+            _ if is_below_any(&self.old_parents, &self.gone, old) => Vote::Unclear,
+            _ => Vote::of(came == asked, came == there),
         }
     }
 
@@ -253,7 +268,8 @@ impl<'a> Block<'a> {
         let come: Vec<usize> = run.come.iter().copied().filter(|new| !is_blank(self.new[*new])).collect();
         let mut known = HashSet::new();
         let gone = run.gone.iter().copied().filter(|old| !is_blank(self.old[*old]));
-        let gone: Vec<usize> = gone.filter(|old| known.insert((self.asked(*old), self.there(*old)))).collect();
+        let gone: Vec<usize> =
+            gone.filter(|old| known.insert((self.asked(*old), self.there(*old)))).collect();
         let &first = come.first()?;
         let vote = if let Some(&replaced) = gone.first() {
             match self.compare(first, &[replaced]) {
@@ -295,7 +311,8 @@ impl<'a> Block<'a> {
             return vote;
         }
         // A function after the block may be as deep as the block's first line is, or be a part of what is in it.
-        let begins_anew = after.is_none() && opens_block(self.new[first]) && first > 0 && is_blank(self.new[first - 1]);
+        let begins_anew =
+            after.is_none() && opens_block(self.new[first]) && first > 0 && is_blank(self.new[first - 1]);
         match before {
             _ if is_known && begins_anew => Vote::Doubtful,
             // It is below the line before by the one, and nowhere by the other.
@@ -339,7 +356,8 @@ impl<'a> Block<'a> {
         // The same rule without the first line, of which the indentation may be lost.
         if asked.is_empty()
             && let Some(other) = self.rule_without(first_old)
-            && let Some(new) = unknown.iter().find(|new| other.turn(self.came(**new)) != rule.turn(self.came(**new)))
+            && let Some(new) =
+                unknown.iter().find(|new| other.turn(self.came(**new)) != rule.turn(self.came(**new)))
         {
             return Err(Unclear(*new));
         }
@@ -398,6 +416,11 @@ fn parents(lines: &[&str]) -> Vec<Option<usize>> {
         above.push(line);
     }
     parents
+}
+
+/// Whether a line is below one of those that are marked.
+fn is_below_any(parents: &[Option<usize>], marked: &[bool], line: usize) -> bool {
+    std::iter::successors(parents[line], |above| parents[*above]).any(|above| marked[above])
 }
 
 /// Lines between two that stay.

@@ -1,7 +1,7 @@
 //! What one call of `edit` changes in a file: all of its replacements against the original, or none.
 
-use super::locate::{Located, Miss, locate};
 use super::frame::{Frame, Unclear};
+use super::locate::{Located, Miss, locate};
 use super::rewrite::{Rewritten, rewrite};
 use crate::fs::fold::Looseness;
 use crate::fs::returns::Returns;
@@ -125,10 +125,8 @@ pub(crate) fn plan(file: &[u8], replacements: &[Replacement<'_>]) -> Result<Plan
             return Err(wrong(Problem::TooLarge));
         }
         let mut part = part(file, &found);
-        let Rewritten { splices: rewritten, is_minimal, frame } =
-            rewrite(file, &replacement, &found).map_err(|Unclear(new)| {
-                wrong(Problem::NotIndented { line: part.line, new_line: new + 1 })
-            })?;
+        let Rewritten { splices: rewritten, is_minimal, frame } = rewrite(file, &replacement, &found)
+            .map_err(|Unclear(new)| wrong(Problem::NotIndented { line: part.line, new_line: new + 1 }))?;
         (part.is_minimal, part.frame) = (is_minimal, frame);
         splices.extend(rewritten.into_iter().map(|(place, splice)| match seen {
             Some(returns) => (place, returns.restore(splice)),

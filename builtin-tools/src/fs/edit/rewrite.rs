@@ -198,9 +198,10 @@ fn words(text: &str) -> Vec<&str> {
     let mut words = Vec::new();
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
-        let length = match first.is_whitespace() {
-            true => first.len_utf8(),
-            false => rest.find(char::is_whitespace).unwrap_or(rest.len()),
+        let length = if first.is_whitespace() {
+            first.len_utf8()
+        } else {
+            rest.find(char::is_whitespace).unwrap_or(rest.len())
         };
         let (word, after) = rest.split_at(length);
         words.push(word);
@@ -241,9 +242,10 @@ impl Place {
             return Self::folded(old, file, range, found.looseness);
         }
         let seen = |text: &[u8]| fold::fold(text, Looseness::Unicode);
-        match seen(old.as_bytes()) == seen(&file[range.clone()]) {
-            true => Self::folded(old, file, range, Looseness::Unicode),
-            false => Self::lines(old, file, range),
+        if seen(old.as_bytes()) == seen(&file[range.clone()]) {
+            Self::folded(old, file, range, Looseness::Unicode)
+        } else {
+            Self::lines(old, file, range)
         }
     }
 

@@ -1,9 +1,9 @@
 //! Why nothing changed, in words for the model.
 
+use super::frame::Frame;
 use super::locate::Miss;
 use super::plan::{Part, PlanError, Problem, Replacement};
 use crate::fs::fold::{self, Looseness};
-use super::frame::Frame;
 use crate::fs::nearest::{nearest, numbered};
 use crate::fs::splice::LineNumbers;
 use std::fmt::Write as _;
@@ -165,7 +165,9 @@ pub(super) fn report(parts: &[Part]) -> String {
             text.push_str(", and only what is new was changed");
         }
         match part.frame {
-            Some(Frame::Asked) => text.push_str("; the new lines were indented by the same rule as the old ones"),
+            Some(Frame::Asked) => {
+                text.push_str("; the new lines were indented by the same rule as the old ones")
+            }
             Some(Frame::File) => text.push_str("; the new lines have the indentation of the file already"),
             None => {}
         }

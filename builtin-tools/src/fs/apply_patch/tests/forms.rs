@@ -15,7 +15,11 @@ fn headers_that_name_nothing() {
 #[test]
 fn unified_hunks_without_numbers() {
     for (file, patch, expected) in [
-        ("def f():\n    x\ndef g():\n    x\n", "@@ def g():\n-    x\n+    y\n", Ok("def f():\n    x\ndef g():\n    y\n")),
+        (
+            "def f():\n    x\ndef g():\n    x\n",
+            "@@ def g():\n-    x\n+    y\n",
+            Ok("def f():\n    x\ndef g():\n    y\n"),
+        ),
         ("a\nb\nc\nd\n", "@@ -1,2 +1,2 @@\n a\n-b\n+x\n@@ ... @@\n c\n-d\n+y\n", Ok("a\nx\nc\ny\n")),
         ("a\nb\n", "@@\n-a\n+x\n\n", Ok("x\nb\n")),
         ("a\nb", "@@\n-b\n\\ No newline at end of file\n+b\n", Ok("a\nb\n")),
@@ -39,7 +43,11 @@ fn unified_hunks_without_numbers() {
         ("a\n", "@@\n", Err("line 4: the hunk has no lines; each begins with a space, `-` or `+`")),
     ] {
         let patch = format!("--- a/f\n+++ b/f\n{patch}");
-        assert_eq!(patched(file, &patch).as_deref().map_err(String::as_str), expected, "{patch}\nin {file:?}");
+        assert_eq!(
+            patched(file, &patch).as_deref().map_err(String::as_str),
+            expected,
+            "{patch}\nin {file:?}"
+        );
     }
 }
 

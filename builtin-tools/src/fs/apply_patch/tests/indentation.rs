@@ -34,7 +34,9 @@ fn new_lines_get_the_indentation_of_the_file() {
             "context too deep, the added line as the context",
             CLASS,
             "@@\n         def f(self):\n+            x = 1\n             return 1",
-            Some("class A:\n    def f(self):\n        x = 1\n        return 1\n\n    def g(self):\n        pass\n"),
+            Some(
+                "class A:\n    def f(self):\n        x = 1\n        return 1\n\n    def g(self):\n        pass\n",
+            ),
         ),
         (
             "context too shallow, the added line right",
@@ -57,12 +59,7 @@ fn new_lines_get_the_indentation_of_the_file() {
             "@@\n-def f(self):\n-    return 1\n+    def f(self):\n+    return 2",
             None,
         ),
-        (
-            "neither depth",
-            CLASS,
-            "@@\n-            return 1\n+      return 2",
-            None,
-        ),
+        ("neither depth", CLASS, "@@\n-            return 1\n+      return 2", None),
         (
             "flattened by a level, a line between two others of its depth",
             "class A:\n    def f(self):\n        a\n        b\n",
@@ -103,7 +100,9 @@ fn lines_without_any_indentation_get_that_of_the_lines_in_their_place() {
             "a line after one that opens a block",
             CLASS,
             "@@\n class A:\n def f(self):\n+x = 1\n return 1",
-            Some("class A:\n    def f(self):\n        x = 1\n        return 1\n\n    def g(self):\n        pass\n"),
+            Some(
+                "class A:\n    def f(self):\n        x = 1\n        return 1\n\n    def g(self):\n        pass\n",
+            ),
         ),
         (
             "several lines go",
@@ -118,18 +117,8 @@ fn lines_without_any_indentation_get_that_of_the_lines_in_their_place() {
             Some("class A:\n    def f(self):\n        return 2\n\n    def g(self):\n        pass\n"),
         ),
         ("lines go", "if a:\n    b\n    c\nd\n", "@@\n if a:\n-b\n c\n d", Some("if a:\n    c\nd\n")),
-        (
-            "a block comes",
-            CLASS,
-            "@@\n class A:\n def f(self):\n-return 1\n+if x:\n+return 2",
-            None,
-        ),
-        (
-            "between two depths",
-            CLASS,
-            "@@\n def f(self):\n return 1\n+x = 1\n \n def g(self):",
-            None,
-        ),
+        ("a block comes", CLASS, "@@\n class A:\n def f(self):\n-return 1\n+if x:\n+return 2", None),
+        ("between two depths", CLASS, "@@\n def f(self):\n return 1\n+x = 1\n \n def g(self):", None),
         (
             "other lines in place of several depths",
             "if a:\n    b\n        c\nd\n",

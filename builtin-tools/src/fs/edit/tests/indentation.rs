@@ -170,13 +170,28 @@ fn new_lines_with_the_indentation_of_the_old_ones_are_shifted_alike() {
             "a()\nc()\n",
             Some("def f():\n    a()\n    c()\n"),
         ),
-        ("all lines go", "def f():\n    a()\n    b()\n    c()\n", "a()\nb()\n", "", Some("def f():\n    c()\n")),
+        (
+            "all lines go",
+            "def f():\n    a()\n    b()\n    c()\n",
+            "a()\nb()\n",
+            "",
+            Some("def f():\n    c()\n"),
+        ),
+        (
+            "a block is put around lines of two depths",
+            "def f():\n    if a:\n        b()\n",
+            "if a:\n    b()\n",
+            "if x:\n    if a:\n        b()\n",
+            Some("def f():\n    if x:\n        if a:\n            b()\n"),
+        ),
         (
             "a line is added at the end",
             CLASS,
             "def f(self):\n    return 1\n",
             "def f(self):\n    return 1\n    x\n",
-            Some("class A:\n    def f(self):\n        return 1\n        x\n\n    def g(self):\n        pass\n"),
+            Some(
+                "class A:\n    def f(self):\n        return 1\n        x\n\n    def g(self):\n        pass\n",
+            ),
         ),
         (
             "a body is added",
@@ -269,12 +284,13 @@ fn what_is_not_clear_is_refused() {
             REFUSED,
         ),
         (
-            "neither depth",
-            CLASS,
-            "            return 1\n",
-            "      return 2\n",
+            "a block is taken away from around lines of two depths",
+            "def f():\n    if x:\n        if a:\n            b()\n",
+            "        if x:\n            if a:\n                b()\n",
+            "        if a:\n            b()\n",
             REFUSED,
         ),
+        ("neither depth", CLASS, "            return 1\n", "      return 2\n", REFUSED),
         (
             "less than the block",
             CLASS,
@@ -351,7 +367,12 @@ fn what_is_the_same_in_old_and_new_stays_as_the_file_has_it() {
     }
     // Of so many words it is not looked which are the same.
     let many = |word: &str| format!("‘a’ {}{word}", "w ".repeat(3_000));
-    let (old, new) = (format!("x {}", many("1").replace(['‘', '’'], "'")), format!("y {}", many("2").replace(['‘', '’'], "'")));
-    let plan = plan(format!("x {}", many("1")).as_bytes(), &[Replacement { old: &old, new: &new, all: false }]).unwrap();
+    let (old, new) = (
+        format!("x {}", many("1").replace(['‘', '’'], "'")),
+        format!("y {}", many("2").replace(['‘', '’'], "'")),
+    );
+    let plan =
+        plan(format!("x {}", many("1")).as_bytes(), &[Replacement { old: &old, new: &new, all: false }])
+            .unwrap();
     assert!(words::report(&plan.parts).ends_with("spaces do not count"), "{}", words::report(&plan.parts));
 }

@@ -17,14 +17,17 @@ mod nearest;
 mod place;
 mod progress;
 mod read;
+mod returns;
 mod skill;
 mod splice;
 #[cfg(test)]
 mod telling;
 mod text;
 mod threads;
+mod unread;
 mod walk;
 mod write;
+mod written;
 
 pub use apply_patch::apply_patch;
 pub use edit::{Edit, edit};

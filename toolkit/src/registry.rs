@@ -263,7 +263,8 @@ impl Builder {
     }
 
     /// Says that this host ends with its call, as a command line does. A tool can leave nothing running then that a later call
-    /// would look after, and says so: see [`ToolContext::is_for_one_call`](crate::ToolContext::is_for_one_call).
+    /// would look after, and says so: see [`ToolContext::is_for_one_call`](crate::ToolContext::is_for_one_call). No tool insists on
+    /// what only a call before could have done, such as reading a file before it is replaced.
     #[must_use]
     pub fn for_one_call(mut self) -> Self {
         self.settings.is_for_one_call = true;

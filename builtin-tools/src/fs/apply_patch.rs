@@ -4,6 +4,7 @@ mod begin;
 mod command;
 mod files;
 mod hunks;
+mod indent;
 mod lines;
 mod make;
 mod outcome;
@@ -23,7 +24,8 @@ use super::diff::{Diff, diff_within};
 use super::hard_links;
 use super::interrupted;
 use super::progress::Meter;
-use files::{Files, names, propose};
+use super::written;
+use files::{Directory, Files, names, propose};
 use outcome::{Fate, Known, Outcome, work_out};
 use question::{Look, Question, question};
 use serde_json::{Value, json};
@@ -31,7 +33,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 use toolkit::prelude::*;
-use toolkit::{Progress, Proposal, Target};
+use toolkit::{Progress, Proposal, Target, Written};
 
 /// How many bytes the diffs of all files have at most.
 const MOST_DIFF_BYTES: usize = 1 << 20;
@@ -82,7 +84,8 @@ const MOST_NOTES: usize = 20;
 /// # Errors
 ///
 /// When the patch cannot be read, saying which line; when a hunk is nowhere or in several places, saying what is there;
-/// when a file is there or is not, other than the patch says, also where one would be added or moved over another; when
+/// when a file is there or is not, other than the patch says, also where one would be added or moved over another; when a file
+/// would be deleted that the session has not read, and whose lines the patch does not give; when
 /// something else changed a file since the session last read it, or since the person was asked; when any of the files may
 /// not be written.
 #[tool(name = "apply_patch", group = ["fs", "coding"], title = "Apply a patch", permission = "edit", destructive, asks)]
@@ -98,10 +101,14 @@ pub async fn apply_patch(
 async fn patch_files(ctx: &ToolContext, input: Arc<str>) -> Result<ToolOutput, ToolError> {
     let named = ctx.blocking({
         let input = Arc::clone(&input);
-        move |_| read(&input).map(|patch| names(&patch))
+        move |_| read(&input).map(|patch| (names(&patch), patch.directory.map(|path| Directory(path.into()))))
     });
     let workspace = ctx.workspace();
-    let Files { proposals, places, notes, taken } = propose(ctx, &workspace, named.await?).await?;
+    let (named, directory) = named.await?;
+    if let Some(directory) = &directory {
+        directory.check(&workspace).await?;
+    }
+    let Files { proposals, places, notes, taken } = propose(ctx, &workspace, named).await?;
     let places = Arc::new(places);
     let question = if proposals.iter().any(Proposal::is_asked) {
         question(ctx, &workspace, &proposals, &input, &places).await?
@@ -117,6 +124,9 @@ async fn patch_files(ctx: &ToolContext, input: Arc<str>) -> Result<ToolOutput, T
         None => ask.with_text("the patch", &*input),
     });
     let targets = targets.await?;
+    if let Some(directory) = &directory {
+        directory.check_targets(&targets, &places)?;
+    }
     taken.check(ctx, &targets).await?;
     let lock = Target::lock_all(&targets).await;
     let meter = Meter::new(ctx);
@@ -134,11 +144,11 @@ async fn patch_files(ctx: &ToolContext, input: Arc<str>) -> Result<ToolOutput, T
         let (mut meter, total) = (meter, outcome.files.len());
         let _until_made = workspace
             .begin_together(outcome.contents(&seen.known).map(|(at, old, new)| (&targets[at], old, new)));
-        let other_names = make::make(&targets, &seen.known, &seen.versions, &outcome, |done, path| {
+        let written = make::make(&targets, &seen.known, &seen.versions, &outcome, |done, path| {
             #[expect(clippy::cast_precision_loss, reason = "there are hundreds of files at most")]
             meter.tell(|| Progress::new(done as f64).with_total(total as f64).with_message(path));
         })?;
-        Ok(output(&outcome, &changes, &seen.known, &targets, &other_names))
+        Ok(output(&outcome, &changes, &seen.known, &targets, &written))
     });
     let output = made.await?;
     Ok(notes.into_iter().fold(output, |output, note| output.with_content(format!("({note})"))))
@@ -189,7 +199,7 @@ fn output(
     changes: &[Diff],
     known: &[Known],
     targets: &[Target],
-    other_names: &BTreeMap<usize, u64>,
+    written: &BTreeMap<usize, Written>,
 ) -> ToolOutput {
     let count = outcome.files.len();
     let mut text = format!("patched {count} {}:", if count == 1 { "file" } else { "files" });
@@ -220,7 +230,7 @@ fn output(
             file["diff"] = Value::from(change.text.clone());
             file["diffTruncated"] = Value::from(change.is_cut);
         }
-        if let Some(&names) = other_names.get(at) {
+        if let Some(names @ 1..) = written.get(at).map(|written| written.other_names) {
             file["otherNames"] = Value::from(names);
         }
         if let Some(executable) = outcome.becomes_executable(known, *at, fate) {
@@ -231,9 +241,11 @@ fn output(
         files.push(file);
         output.files_modified.push(targets[*at].path().to_owned());
     }
-    let links = other_names.iter().filter_map(|(at, names)| hard_links::note(targets[*at].shown(), *names));
-    for note in
-        modes.into_iter().chain(links.take(MOST_NOTES)).chain(outcome.notes.iter().take(MOST_NOTES).cloned())
+    let of_files = written.iter().flat_map(|(at, written)| written::notes(targets[*at].shown(), written));
+    for note in modes
+        .into_iter()
+        .chain(of_files.take(MOST_NOTES))
+        .chain(outcome.notes.iter().take(MOST_NOTES).cloned())
     {
         let _ = write!(text, "\n({note})");
     }

@@ -1,11 +1,13 @@
 //! `edit`: parts of a text file replaced.
 
+mod frame;
 mod indent;
 mod locate;
 mod plan;
 mod rewrite;
 mod words;
 
+pub(crate) use frame::{Block, Step, align, is_blank, opens_block, step_above};
 pub(crate) use indent::Reindent;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use locate::Miss;
@@ -19,6 +21,7 @@ use super::hard_links;
 use super::interrupted;
 use super::leave::may_tell;
 use super::splice::{Splice, parts, splice};
+use super::written;
 use plan::Part;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -58,7 +61,8 @@ pub struct Edit {
 ///
 /// The exact text counts first. Where it is nowhere, it is looked for in looser forms, one after the other: with other line
 /// endings, other white space at the ends of lines, typographic quotes, dashes or spaces for plain ones, and last with all
-/// of its lines indented in another way by one rule; new lines are then indented alike. A looser form has to be in one
+/// of its lines indented in another way by one rule; new lines are then indented alike, unless they have the indentation of the
+/// file already, and where it is not clear which of the two it is, nothing changes. A looser form has to be in one
 /// place, with no more than twice the bytes and 128 more for each line, and the answer says which it was. Then only what
 /// differs between `old_string` and `new_string` is replaced.
 ///
@@ -299,6 +303,7 @@ struct Made {
     repaired: Option<Repaired>,
     /// Known once it is written.
     other_names: u64,
+    notes: Vec<String>,
 }
 
 /// Works the change out anew, on the file as it is once nobody else in this process changes it.
@@ -337,7 +342,7 @@ fn make(
     }
     let (path, repaired) = (target.path().to_owned(), target.repaired().cloned());
     let FileContent { bytes: before, version, .. } = content;
-    Ok(Made { draft, before, version, is_hidden, shown, path, repaired, other_names: 0 })
+    Ok(Made { draft, before, version, is_hidden, shown, path, repaired, other_names: 0, notes: Vec::new() })
 }
 
 impl Made {
@@ -346,8 +351,9 @@ impl Made {
         let after =
             encoded.as_ref().map_or_else(|| parts(&self.before, splices), |encoded| vec![&encoded[..]]);
         let expected = Expected::Version(self.version.clone());
-        let (written, _) = target.write_parts(&after, &expected, WriteOptions::default())?;
-        Ok(Self { other_names: written.other_names, ..self })
+        let (written, _) = target.write_parts(&after, &expected, WriteOptions::default().with_edit())?;
+        let notes = written::notes(&self.shown, &written);
+        Ok(Self { other_names: written.other_names, notes, ..self })
     }
 
     fn into_output(self) -> ToolOutput {
@@ -370,7 +376,7 @@ impl Made {
                  endings of a file)",
             );
         }
-        if let Some(note) = hard_links::note(shown, self.other_names) {
+        for note in &self.notes {
             let _ = write!(text, "\n({note})");
         }
         let replacements: Vec<Value> = parts

@@ -15,7 +15,7 @@ pub(crate) enum Looseness {
     Endings,
     /// Spaces and tabs at the end of a line do not count.
     Trailing,
-    /// Typographic quotes, dashes and spaces are the plain ones.
+    /// Typographic quotes, dashes and spaces, and full-width characters, are the plain ones.
     Unicode,
     /// Spaces and tabs at the beginning of a line do not count; whether they follow one rule is for the caller to see.
     Indentation,
@@ -225,6 +225,9 @@ fn plain(bytes: &[u8]) -> Option<(usize, u8)> {
         }
         [0xE2, 0x88, 0x92, ..] => 0x2212,
         [0xE3, 0x80, 0x80, ..] => 0x3000,
+        // The full-width forms of the characters of ASCII.
+        [0xEF, 0xBC, third @ 0x81..=0xBF, ..] => return Some((3, third - 0x80 + b' ')),
+        [0xEF, 0xBD, third @ 0x80..=0x9E, ..] => return Some((3, third - 0x80 + b'`')),
         _ => return None,
     };
     let byte = match code {
@@ -274,6 +277,12 @@ mod tests {
             ("\"", "“”„‟″"),
             ("-", "‐‑‒–—―−"),
             (" ", "\u{A0}\u{2000}\u{2009}\u{202F}\u{205F}\u{3000}"),
+            ("!", "！"),
+            ("@", "＠"),
+            ("_", "＿"),
+            ("`", "｀"),
+            ("a", "ａ"),
+            ("~", "～"),
         ] {
             for character in typographic.chars() {
                 let text = format!("x{character}y");
@@ -281,7 +290,9 @@ mod tests {
             }
         }
         // What only looks alike stays: an ellipsis, a zero-width space, a letter.
-        for text in ["x…y", "x\u{200B}y", "xаy", "x\u{2028}y", "x\u{2022}y", "xéy"] {
+        for text in
+            ["x…y", "x\u{200B}y", "xаy", "x\u{2028}y", "x\u{2022}y", "xéy", "x\u{FF00}y", "x\u{FF5F}y"]
+        {
             assert_eq!(folded(text, Unicode), text);
         }
     }

@@ -4,6 +4,7 @@ use super::apply_patch::{Action, apply, parse};
 use super::edit::{Problem, Replacement, plan};
 use super::fold::{self, Looseness};
 use super::read::{MAX_BYTES, MAX_LINE_CHARACTERS, read_page};
+use super::returns::Returns;
 use super::splice::splice;
 use super::text::{self, Form, Kind};
 
@@ -131,15 +132,17 @@ pub fn check_edit(file: &[u8], old: &str, new: &str, all: bool) {
     }
     // What stands in the first place is what was asked for.
     let there = &file[part.first.clone()];
+    let with_line_feeds =
+        |text: &[u8]| Returns::of(text).map_or_else(|| text.to_vec(), |returns| returns.with_line_feeds);
     let seen = |text: &[u8], looseness| match looseness {
         // Of a part of a line it is not known what its beginning and its end would be.
         Looseness::Trailing | Looseness::Unicode => {
-            fold::fold(&fold::fold(text, looseness), Looseness::Indentation)
+            fold::fold(&fold::fold(&with_line_feeds(text), looseness), Looseness::Indentation)
         }
-        looseness => fold::fold(text, looseness),
+        looseness => fold::fold(&with_line_feeds(text), looseness),
     };
     // A last line may have no ending where one was asked for.
-    let is_open = old.ends_with('\n') && !there.ends_with(b"\n");
+    let is_open = old.ends_with('\n') && !matches!(there.last(), Some(b'\n' | b'\r'));
     assert!(
         !is_open || file[part.first.end..].trim_ascii().is_empty(),
         "a line ending was overlooked within the file"
@@ -150,6 +153,14 @@ pub fn check_edit(file: &[u8], old: &str, new: &str, all: bool) {
     let most = 2 * old.len() + 128 * old.split_inclusive('\n').count();
     assert!(there.len() <= most, "more was changed than was asked for");
     let after = splice(file, &plan.splices);
+    if part.looseness > Looseness::Endings {
+        // What comes is the new text, but for what was overlooked.
+        let end = part.first.end + after.len() - file.len();
+        let (came, wanted) = (&after[part.first.start..end], new.strip_suffix('\n').filter(|_| is_open));
+        let came = seen(came, Looseness::Indentation);
+        let wanted = seen(wanted.unwrap_or(new).as_bytes(), Looseness::Indentation);
+        assert_eq!(came, wanted, "another text came");
+    }
     let (start, end) =
         (plan.splices[0].range.start, file.len() - plan.splices[plan.splices.len() - 1].range.end);
     assert!(after.starts_with(&file[..start]) && after.ends_with(&file[file.len() - end..]));
@@ -179,11 +190,12 @@ pub fn check_patch(file: &[u8], patch: &str) {
             at = splice.range.end;
             // Whole lines go and come, but for the end of the file.
             let is_start = splice.range.start == 0
-                || file[splice.range.start - 1] == b'\n'
+                || matches!(file[splice.range.start - 1], b'\n' | b'\r')
                 || splice.range.start == file.len()
                 || splice.range.start == fold::mark(file);
             assert!(is_start, "a part of a line was changed");
-            assert!(splice.range.end == file.len() || splice.text.is_empty() || splice.text.ends_with(b"\n"));
+            let is_end = splice.text.last().is_none_or(|last| matches!(last, b'\n' | b'\r'));
+            assert!(splice.range.end == file.len() || is_end);
         }
         let after = splice(file, &patched.splices);
         if std::str::from_utf8(file).is_ok() {

@@ -2,6 +2,7 @@
 //! `apply_patch`.
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
 use toolkit::prelude::*;
 use toolkit::{CancellationToken, Interrupted, Left};
 
@@ -42,6 +43,9 @@ pub(super) async fn tell(
 }
 
 fn note(interrupted: &Interrupted) -> String {
+    if !interrupted.copies.is_empty() {
+        return copies(&interrupted.copies);
+    }
     let mut text = "an earlier patch was interrupted when its process ended; before this call its files were so, read them \
                     before going on:"
         .to_owned();
@@ -65,6 +69,17 @@ fn note(interrupted: &Interrupted) -> String {
     }
     if let more @ 1.. = files.len().saturating_sub(MOST_NAMED) {
         let _ = write!(text, "\nand {more} more; of all {old} were as before it, {new} as it makes them");
+    }
+    text
+}
+
+/// What is said of files that were being written in place.
+fn copies(copies: &[(String, PathBuf)]) -> String {
+    let mut text = "writing a file in place was interrupted when its process ended; it may have a part of the new content only, and \
+                    a copy of what it had before is outside the workspace, for the person to put back:"
+        .to_owned();
+    for (path, copy) in copies {
+        let _ = write!(text, "\n{path}: {}", toolkit::escape_line(&copy.to_string_lossy()));
     }
     text
 }

@@ -20,6 +20,8 @@ const MOST_COMPARED: usize = 400;
 const LEAST_SHARED: usize = 50;
 /// How many lines are shown that differ.
 const MOST_SHOWN: usize = 4;
+/// How many lines are shown with their numbers.
+const MOST_NUMBERED: usize = 12;
 /// How many characters of a line are shown.
 const MOST_CHARACTERS: usize = 160;
 
@@ -28,6 +30,13 @@ pub(super) fn nearest(file: &[u8], asked: &str) -> Option<String> {
     let asked: Vec<&str> = asked.lines().take(MOST_ASKED).collect();
     let first = by_equal_lines(file, &asked).or_else(|| by_likeness(file, &asked))?;
     Some(describe(file, first, &asked))
+}
+
+/// Some lines of a file from one on, counted from 1, each with its number as `read` shows it.
+pub(super) fn numbered(file: &[u8], first: usize, count: usize) -> String {
+    let lines = lines(file).zip(1..).skip(first.saturating_sub(1)).take(count.clamp(1, MOST_NUMBERED));
+    let lines: Vec<String> = lines.map(|(line, number)| format!("{number:>6}→{}", shown(line, 0))).collect();
+    lines.join("\n")
 }
 
 /// The line, counted from 0, where most of the lines of `asked` are in their places, if those are a good part of it.

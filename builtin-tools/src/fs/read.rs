@@ -18,11 +18,19 @@ use source::{BUFFER_BYTES, Source};
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _};
+use std::ops::Range;
 use toolkit::prelude::*;
-use toolkit::{Content, Opened, OpenedFile, Progress, Repaired, ToolErrorKind};
+use toolkit::{Content, FileVersion, Opened, OpenedFile, Progress, Repaired, ToolErrorKind};
 
 /// The largest file of which the encoding is looked for in all of it.
 const MOST_DECIDED_BYTES: u64 = 64 << 20;
+/// The largest file that is known again by its content, of which all is read for that: some hundredths of a second. A larger
+/// one is known by its size, its times and which file it is.
+const MOST_KNOWN_BYTES: u64 = 64 << 20;
+
+/// The lines that are shown, counted from 1, and how many there are where that is known; `None` where all of a file is shown that
+/// has no lines.
+type Shown = Option<(Range<u64>, Option<u64>)>;
 
 /// Reads a text file and returns its lines, numbered from 1, as `     1→text`. Also shows pictures (PNG, JPEG, GIF,
 /// WebP) and lists directories.
@@ -66,10 +74,20 @@ async fn read_path(
         match opened {
             Opened::Directory(directory) => listing::list(&directory, offset, Some(limit), cancel),
             Opened::File(file) => {
-                let (path, version) = (file.path().to_owned(), file.version());
-                let output = read_file(file, offset, limit, meter, check)?;
+                let (path, metadata) = (file.path().to_owned(), file.metadata().clone());
+                let again = file.file().try_clone();
+                let (output, lines) = read_file(file, offset, limit, meter, check)?;
                 // What was refused was not seen.
-                workspace.saw(&path, version);
+                let version = match again {
+                    Ok(file) => {
+                        FileVersion::of_file(&file, &metadata, MOST_KNOWN_BYTES, || !cancel.is_cancelled())
+                    }
+                    Err(error) => return Err(cannot_read(&workspace.shown(&path), &error)),
+                };
+                match lines {
+                    Some((lines, total)) => workspace.saw_lines(&path, version, lines, total),
+                    None => workspace.saw(&path, version),
+                }
                 Ok(output)
             }
             _ => Err(ToolError::failed("this is neither a file nor a directory")),
@@ -96,7 +114,7 @@ fn read_file(
     limit: u64,
     mut meter: Meter,
     check: impl Fn() -> io::Result<()>,
-) -> Result<ToolOutput, ToolError> {
+) -> Result<(ToolOutput, Shown), ToolError> {
     let shown = opened.shown().to_owned();
     let size = opened.metadata().len();
     let mut file = BufReader::with_capacity(BUFFER_BYTES, opened.into_file());
@@ -112,7 +130,7 @@ fn read_file(
             let found = if kind == Kind::Binary { infer::get(sample) } else { format(sample) };
             if let Some(format) = found.and_then(picture::format) {
                 let picture = picture::read(&shown, file.into_inner(), format, &check)?;
-                return Ok(picture_output(&shown, format, picture));
+                return Ok((picture_output(&shown, format, picture), None));
             }
             match (kind, found) {
                 (Kind::Text(form), None) => form,
@@ -142,9 +160,11 @@ fn read_file(
         let mut source = Source::new(BufReader::with_capacity(BUFFER_BYTES, file), form);
         let read =
             page(&mut source, offset, limit, &mut check).map_err(|error| cannot_read(&shown, &error))?;
-        return read.into_output(&shown, offset, form, source.has_errors());
+        let lines = read.lines(offset);
+        return Ok((read.into_output(&shown, offset, form, source.has_errors())?, Some(lines)));
     }
-    read.into_output(&shown, offset, form, source.has_errors())
+    let lines = read.lines(offset);
+    Ok((read.into_output(&shown, offset, form, source.has_errors())?, Some(lines)))
 }
 
 /// What a file is written in by all of its content, left at its beginning; `None` where that is UTF-8 or too much to look at.
@@ -229,6 +249,11 @@ fn picture_output(shown: &str, format: image::ImageFormat, picture: Picture) -> 
 }
 
 impl Page {
+    /// The lines that are shown from `offset` on. One that is cut counts, since no call shows more of it.
+    fn lines(&self, offset: u64) -> (Range<u64>, Option<u64>) {
+        (offset..offset + self.count, self.total)
+    }
+
     fn into_output(
         self,
         shown: &str,

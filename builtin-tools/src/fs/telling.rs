@@ -80,6 +80,7 @@ async fn what_takes_long_is_told_and_nothing_else() {
 #[tokio::test]
 async fn a_patch_tells_each_file() {
     let toolbox = TestToolbox::new(toolkit::tool_ref!(super::apply_patch))
+        .build(toolkit::Builder::for_one_call)
         .approve(ScriptedApprover::always(Answer::allow()))
         .file("gone", "x\n")
         .file("old", "x\n");

@@ -6,11 +6,13 @@ use super::diff::{Diff, diff};
 use super::hard_links;
 use super::interrupted;
 use super::leave::may_tell;
+use super::unread::check_read;
+use super::written;
 use keep::Kept;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use toolkit::prelude::*;
-use toolkit::{Before, Expected, FileContent, Proposal, Seen, Target, Workspace};
+use toolkit::{Before, Expected, FileContent, Proposal, Seen, Target, Workspace, Written};
 
 /// The largest file that is replaced, in bytes.
 const MAX_BYTES: u64 = 256 << 20;
@@ -18,11 +20,12 @@ const MAX_BYTES: u64 = 256 << 20;
 /// Writes a whole file: makes it, with the directories above it, or replaces what is in it.
 ///
 /// A file that is replaced keeps its byte order mark, its encoding and its line endings, unless `content` brings its own.
-/// To change a part of a file, edit it instead.
+/// To change a part of a file, edit it instead. A file that exists has to be read first, all of it.
 ///
 /// # Errors
 ///
-/// When it is a directory, writing it is not allowed, or something else changed the file since it was read.
+/// When it is a directory, writing it is not allowed, the session has not read all of the file that is there, or something else
+/// changed the file since it was read.
 #[tool(
     name = "write",
     group = ["fs", "coding"],
@@ -47,10 +50,8 @@ async fn write_file(ctx: &ToolContext, file_path: &Path, content: &str) -> Resul
     let workspace = ctx.workspace();
     let proposal = workspace.propose(file_path).await?;
     let before = proposal.before(MAX_BYTES).await?;
-    if let Before::File(old) = &before
-        && workspace.seen(proposal.path(), &old.version) == Seen::Changed
-    {
-        return Err(changed_since_read(&proposal.shown()));
+    if let Before::File(old) = &before {
+        check_known(&workspace, proposal.path(), &proposal.shown(), old)?;
     }
     let (old, expected, other_names) = match before {
         Before::Absent => (Some(None), Some(Expected::Absent), 0),
@@ -123,10 +124,8 @@ fn write_to(
     // Leave to write is none to read: what was there is not told then.
     let is_hidden = now.is_some() && !may_tell(workspace, target.path());
     // Where it could not be looked at before the question, it is now.
-    if let (None, Some(now)) = (&expected, &now)
-        && workspace.seen(target.path(), &now.version) == Seen::Changed
-    {
-        return Err(changed_since_read(target.shown()));
+    if let (None, Some(now)) = (&expected, &now) {
+        check_known(workspace, target.path(), target.shown(), now)?;
     }
     // What was not known before the question, or what the session itself did since.
     let is_own = |now: &Option<FileContent>| {
@@ -140,7 +139,20 @@ fn write_to(
         }
     };
     let written = target.write(&draft.kept.bytes, &expected)?;
-    Ok(output(target, &draft, written.other_names, is_hidden))
+    Ok(output(target, &draft, &written, is_hidden))
+}
+
+/// Refuses a file that was changed since the session has seen it, or of which the session does not know everything.
+fn check_known(
+    workspace: &Workspace,
+    path: &Path,
+    shown: &str,
+    content: &FileContent,
+) -> Result<(), ToolError> {
+    if workspace.seen(path, &content.version) == Seen::Changed {
+        return Err(changed_since_read(shown));
+    }
+    check_read(workspace, path, shown, content)
 }
 
 fn is_as(expected: &Expected, now: Option<&FileContent>) -> bool {
@@ -151,7 +163,7 @@ fn is_as(expected: &Expected, now: Option<&FileContent>) -> bool {
     }
 }
 
-fn output(target: &Target, draft: &Draft, other_names: u64, is_hidden: bool) -> ToolOutput {
+fn output(target: &Target, draft: &Draft, written: &Written, is_hidden: bool) -> ToolOutput {
     let Draft { kept, diff, is_new } = draft;
     let shown = target.shown();
     let bytes = kept.bytes.len();
@@ -166,7 +178,7 @@ fn output(target: &Target, draft: &Draft, other_names: u64, is_hidden: bool) -> 
     if !is_new && !is_hidden {
         let _ = write!(text, " ({} added, {} removed)", diff.added, diff.removed);
     }
-    for note in kept.notes.iter().cloned().chain(hard_links::note(shown, other_names)) {
+    for note in kept.notes.iter().cloned().chain(written::notes(shown, written)) {
         let _ = write!(text, "\n({note})");
     }
     let mut details = json!({
@@ -178,8 +190,8 @@ fn output(target: &Target, draft: &Draft, other_names: u64, is_hidden: bool) -> 
         "byteOrderMark": kept.form.has_mark,
         "lineEndings": kept.endings,
     });
-    if other_names > 0 {
-        details["otherNames"] = Value::from(other_names);
+    if written.other_names > 0 {
+        details["otherNames"] = Value::from(written.other_names);
     }
     let mut output = ToolOutput::text(text).with_title(shown).with_file_modified(target.path());
     if !is_hidden {

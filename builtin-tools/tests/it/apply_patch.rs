@@ -15,6 +15,7 @@ use toolkit::{
 fn toolbox() -> TestToolbox {
     TestToolbox::new(toolkit::tool_ref!(builtin_tools::fs::apply_patch))
         .tool(toolkit::tool_ref!(builtin_tools::fs::read))
+        .build(toolkit::Builder::for_one_call)
         .approve(ScriptedApprover::always(Answer::allow()))
 }
 
@@ -305,6 +306,35 @@ async fn a_directory_that_a_command_names_is_where_paths_belong() {
     let call = toolbox.call(json!({ "input": input })).await;
     assert_eq!(call.text(), "patched 1 file:\nM sub/a");
     assert_eq!((call.file("a"), call.file("sub/a")), ("x\n".to_owned(), "y\n".to_owned()));
+}
+
+#[tokio::test]
+async fn a_command_before_a_patch_makes_no_directory() {
+    let toolbox = toolbox().file("sub/a", "x\n").file("file", "");
+    let body = "*** Begin Patch\n*** Add File: deep/new\n+x\n*** End Patch\nP\n";
+    for (directory, made) in
+        [("nope", None), ("sub/nope", None), ("file", None), ("sub", Some("sub/deep/new"))]
+    {
+        let call =
+            toolbox.call(json!({ "input": format!("cd {directory} && apply_patch <<'P'\n{body}") })).await;
+        match made {
+            Some(path) => assert_eq!(call.file(path), "x\n"),
+            None => {
+                call.expect_error(ToolErrorKind::NotFound);
+                assert!(call.asks.is_empty());
+            }
+        }
+    }
+    assert_eq!(toolbox.workspace().files(), ["file", "sub/a", "sub/deep/new"]);
+    // Outside the workspace it is known once it was allowed.
+    let outside = tempfile::tempdir().unwrap();
+    let nope = outside.path().join("nope");
+    let unified =
+        format!("cd {} && git apply <<'P'\n--- /dev/null\n+++ b/new\n@@ -0,0 +1 @@\n+x\nP\n", nope.display());
+    let call = toolbox.call(json!({ "input": unified })).await;
+    let error = call.expect_error(ToolErrorKind::NotFound);
+    assert!(error.message().contains("does not exist; nothing was changed"), "{error}");
+    assert!(!nope.exists());
 }
 
 #[tokio::test]

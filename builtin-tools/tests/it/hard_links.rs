@@ -11,8 +11,10 @@ use toolkit::{Answer, ScriptedApprover};
 /// What a tool does to a file `a` that has so many other names, outside of the workspace.
 async fn with_links(tool: toolkit::Tool, arguments: Value, links: usize) -> (String, String, Value, String) {
     let others = tempfile::tempdir().unwrap();
-    let toolbox =
-        TestToolbox::new(tool).approve(ScriptedApprover::always(Answer::allow())).file("a", "old\n");
+    let toolbox = TestToolbox::new(tool)
+        .build(toolkit::Builder::for_one_call)
+        .approve(ScriptedApprover::always(Answer::allow()))
+        .file("a", "old\n");
     for number in 0..links {
         let link = others.path().join(number.to_string());
         fs::hard_link(toolbox.workspace().path().join("a"), link).unwrap();
@@ -69,6 +71,7 @@ async fn a_tool_says_which_names_keep_the_old_content() {
 async fn what_only_moves_or_goes_stays_linked() {
     let others = tempfile::tempdir().unwrap();
     let toolbox = TestToolbox::new(toolkit::tool_ref!(builtin_tools::fs::apply_patch))
+        .build(toolkit::Builder::for_one_call)
         .approve(ScriptedApprover::always(Answer::allow()))
         .file("a", "old\n")
         .file("b", "old\n");

@@ -68,6 +68,8 @@ async fn patched(
         .tool(toolkit::tool_ref!(builtin_tools::fs::write))
         .approver(Arc::clone(&thinking))
         .default_workspace(&root)
+        // What was read before is not what these tests are about.
+        .for_one_call()
         .build()
         .unwrap();
     let toolbox = Arc::new(toolkit.toolbox(&Caller::new()).await);

@@ -47,6 +47,7 @@ async fn call(base: &Path, tool: &str, arguments: Value) -> ToolResult {
         .approver(ScriptedApprover::always(Answer::allow()))
         .default_workspace(base.join("inside"))
         .data_dir(base.join("data"))
+        .for_one_call()
         .build()
         .unwrap();
     let toolbox = toolkit.toolbox(&Caller::new()).await;

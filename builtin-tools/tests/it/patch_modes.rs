@@ -17,6 +17,7 @@ static ALONE: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 /// A toolbox with files of these names, contents and modes.
 fn toolbox(files: &[(&str, &str, u32)]) -> TestToolbox {
     let mut toolbox = TestToolbox::new(toolkit::tool_ref!(builtin_tools::fs::apply_patch))
+        .build(toolkit::Builder::for_one_call)
         .approve(ScriptedApprover::always(Answer::allow()));
     for (name, content, _) in files {
         toolbox = toolbox.file(name, content);

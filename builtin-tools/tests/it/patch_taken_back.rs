@@ -23,6 +23,7 @@ async fn apply(base: &Path, patch: &str) -> ToolResult {
         .approver(ScriptedApprover::always(Answer::allow()))
         .default_workspace(base.join("inside"))
         .data_dir(base.join("data"))
+        .for_one_call()
         .build()
         .unwrap();
     let toolbox = toolkit.toolbox(&Caller::new()).await;

@@ -24,6 +24,7 @@ use crate::new;
 use crate::options::CallRequest;
 use crate::options::{self, Options, Request};
 use crate::permission;
+use crate::signals;
 use crate::trust;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 #[cfg(feature = "mcp")]
@@ -116,6 +117,7 @@ impl Cli {
 
     /// Runs the command. The first of `args` is the program's name.
     pub fn run(self, args: impl IntoIterator<Item = OsString>) -> ExitCode {
+        signals::survive_file_size_limit();
         // Not locked: tools may print too.
         let (mut out, mut err) = (io::stdout(), io::stderr());
         let mut console = Console::new(&mut out, &mut err).with_terminals();

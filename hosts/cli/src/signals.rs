@@ -73,6 +73,22 @@ async fn listen(signals: &mut Signals, state: &State, stop: &CancellationToken) 
     }
 }
 
+/// Has a write beyond the limit on the size of files fail instead of ending the process.
+///
+/// A handler stands for the signal rather than ignoring it, as programs that the process starts would inherit that.
+#[cfg(unix)]
+pub(crate) fn survive_file_size_limit() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let Ok(runtime) = Builder::new_current_thread().enable_all().build() else { return };
+    let _entered = runtime.enter();
+    // The handler stays when what listens is gone. Without it, the process ends as any other does.
+    let _ = signal(SignalKind::from_raw(libc::SIGXFSZ));
+}
+
+/// There is no such signal here.
+#[cfg(not(unix))]
+pub(crate) fn survive_file_size_limit() {}
+
 #[cfg(unix)]
 struct Signals {
     interrupt: tokio::signal::unix::Signal,

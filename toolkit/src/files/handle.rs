@@ -4,14 +4,14 @@
 mod unix;
 #[cfg(unix)]
 pub(super) use unix::{
-    Dir, identity, is_executable, is_raced, names, owner_and_mode, set_executable, try_lock, user,
+    Dir, changed, identity, is_executable, is_raced, names, owner_and_mode, set_executable, try_lock, user,
 };
 
 #[cfg(not(unix))]
 mod path;
 #[cfg(not(unix))]
 pub(super) use path::{
-    Dir, identity, is_executable, is_raced, names, owner_and_mode, set_executable, try_lock, user,
+    Dir, changed, identity, is_executable, is_raced, names, owner_and_mode, set_executable, try_lock, user,
 };
 
 use std::ffi::OsString;

@@ -33,6 +33,10 @@ impl Missing {
         self.names.is_empty()
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.names.len()
+    }
+
     /// The innermost, if it is there by now.
     pub(super) fn open(&self, dir: &Dir) -> io::Result<Option<Dir>> {
         match open(dir, &self.names) {
@@ -100,6 +104,11 @@ impl Target {
     /// The directory that it is in, made where it is not there, with those above it.
     pub(super) fn made_parent(&self) -> io::Result<Dir> {
         self.missing.make(&self.dir)
+    }
+
+    /// How many of the directories above the file did not exist when the target was bound: writing the file makes them.
+    pub fn missing_directories(&self) -> usize {
+        self.missing.len()
     }
 
     /// Removes the directories that were made for this file, as far as nothing is in them: for a change that is taken back.

@@ -8,6 +8,7 @@ use super::target::Target;
 pub struct WriteOptions<'a> {
     pub(super) like: Option<&'a Target>,
     pub(super) executable: Option<bool>,
+    pub(super) is_edit: bool,
 }
 
 impl<'a> WriteOptions<'a> {
@@ -15,6 +16,13 @@ impl<'a> WriteOptions<'a> {
     /// be there.
     pub fn with_like(mut self, like: &'a Target) -> Self {
         self.like = Some(like);
+        self
+    }
+
+    /// Says that the content was made from what the file has: a session that does not know all of the file does not know all of it
+    /// by writing it.
+    pub fn with_edit(mut self) -> Self {
+        self.is_edit = true;
         self
     }
 

@@ -6,7 +6,7 @@ use super::options::WriteOptions;
 use super::taken::Taken;
 use super::target::{Expected, Target, no_file};
 use super::version::{ContentHash, FileVersion};
-use super::{fault, held, stale};
+use super::{fault, held, in_place, stale};
 use crate::error::ToolError;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -30,6 +30,21 @@ pub struct Written {
     pub version: FileVersion,
     /// How many other names the file had that was there: hard links, which keep its content.
     pub other_names: u64,
+    /// Whether the file that was there was written, as no other could get its place: whoever reads meanwhile can see a part of
+    /// the new content.
+    pub in_place: bool,
+    /// The owner and group that it has, where those of the file that was there could not be kept.
+    pub owner: Option<OwnerChange>,
+}
+
+/// Owner and group of a file, by their numbers, before and after it was replaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OwnerChange {
+    /// Before.
+    pub before: (u32, u32),
+    /// After.
+    pub after: (u32, u32),
 }
 
 /// A file whose mode and attributes a new one gets: the directory that it is in, what it is, and its name.
@@ -53,6 +68,11 @@ impl Target {
     /// the process may; set-user-id goes where the owner cannot be kept. A file with several names keeps its old content
     /// under the others: only a file of its own can get a place at once. [`Written::other_names`] says how many these are.
     /// The session has seen what is written here.
+    ///
+    /// A file that no other can take the place of, since it is mounted by itself or its directory may not be written to, is
+    /// written where it is, after a copy of it is safe: see [`Written::in_place`].
+    ///
+    /// A limit on the size of files is an error only in a process that does not let `SIGXFSZ` end it, as the command does not.
     ///
     /// # Errors
     ///
@@ -88,11 +108,20 @@ impl Target {
         expected: &Expected,
         options: WriteOptions<'_>,
     ) -> Result<(Written, Option<Taken>), ToolError> {
-        let WriteOptions { like, executable } = options;
+        let WriteOptions { like, executable, is_edit } = options;
         let like = like.map(|like| like.found().map(|(dir, stat)| (dir, stat, &*like.name))).transpose()?;
         let like = like.as_ref().map(|(dir, stat, name)| (dir, stat, *name));
         // What was made on the way to a failure is of use to nobody.
-        self.write_once(content, expected, like, executable).inspect_err(|_| self.remove_made_directories())
+        let (written, taken) = self
+            .write_once(content, expected, like, executable)
+            .inspect_err(|_| self.remove_made_directories())?;
+        let version = written.version.clone();
+        if is_edit && written.replaced {
+            self.workspace.edited(&self.real, version);
+        } else {
+            self.workspace.saw(&self.real, version);
+        }
+        Ok((written, taken))
     }
 
     /// The directory in which it is, and what it is.
@@ -117,25 +146,41 @@ impl Target {
         stale::remove_old(&dir);
         for _ in 0..TRIES {
             let existing = self.check(&dir, expected)?;
-            let like = like.or_else(|| existing.as_ref().map(|stat| (&dir, stat, &*self.name)));
-            let mut new = Temporary::create(&dir, like.is_none()).map_err(|error| refused(&error))?;
-            let filled = new.fill(content, like, executable);
-            let put = filled.and_then(|version| Ok((self.put(&mut new, existing.as_ref())?, version)));
-            let version = match put {
-                Ok((Put::Done, version)) => version,
-                Ok((Put::Changed, _)) if matches!(expected, Expected::Any) => continue,
-                Ok((Put::Changed, _)) => return Err(self.changed()),
-                Err(error) => return Err(refused(&error)),
-            };
-            fault::point("sync the directory");
-            dir.sync().map_err(|error| refused(&error))?;
-            self.workspace.saw(&self.real, version.clone());
-            let written = Written {
+            let of = like.or_else(|| existing.as_ref().map(|stat| (&dir, stat, &*self.name)));
+            let written = |version: FileVersion, in_place: bool, owner: Option<OwnerChange>| Written {
                 path: self.real.clone(),
                 replaced: existing.is_some(),
                 version,
-                other_names: existing.as_ref().map_or(0, |existing| existing.names.saturating_sub(1)),
+                // What is written in place is written under all names.
+                other_names: match &existing {
+                    Some(existing) if !in_place => existing.names.saturating_sub(1),
+                    _ => 0,
+                },
+                in_place,
+                owner,
             };
+            let in_place = |error: io::Error| match existing.as_ref().filter(|_| in_place::may_help(&error)) {
+                Some(existing) => {
+                    let version = self.write_in_place(&dir, content, existing, expected, executable)?;
+                    Ok((written(version, true, None), None))
+                }
+                None => Err(refused(&error)),
+            };
+            let mut new = match Temporary::create(&dir, of.is_none()) {
+                Ok(new) => new,
+                Err(error) => return in_place(error),
+            };
+            let filled = new.fill(content, of, executable).map_err(|error| refused(&error))?;
+            let (version, owner) = filled;
+            match self.put(&mut new, existing.as_ref()) {
+                Ok(Put::Done) => {}
+                Ok(Put::Changed) if matches!(expected, Expected::Any) => continue,
+                Ok(Put::Changed) => return Err(self.changed()),
+                Err(error) => return in_place(error),
+            }
+            fault::point("sync the directory");
+            dir.sync().map_err(|error| refused(&error))?;
+            let written = written(version, false, owner);
             let taken = match existing {
                 Some(existing) if new.is_there => {
                     let dir = new.dir.try_clone().map_err(|error| refused(&error))?;
@@ -333,7 +378,7 @@ impl<'a> Temporary<'a> {
         content: &[&[u8]],
         like: Option<Like<'_>>,
         executable: Option<bool>,
-    ) -> io::Result<FileVersion> {
+    ) -> io::Result<(FileVersion, Option<OwnerChange>)> {
         let Some(file) = &mut self.file else { return Err(ErrorKind::InvalidInput.into()) };
         fault::point("write");
         let mut hash = ContentHash::new();
@@ -344,8 +389,10 @@ impl<'a> Temporary<'a> {
         }
         out.flush()?;
         drop(out);
+        let mut owner = None;
         if let Some((dir, stat, name)) = like {
-            handle::owner_and_mode(file, stat)?;
+            let other = handle::owner_and_mode(file, stat)?;
+            owner = stat.owner.zip(other).map(|(before, after)| OwnerChange { before, after });
             dir.give_attributes(name, file);
         }
         if let Some(executable) = executable {
@@ -353,7 +400,7 @@ impl<'a> Temporary<'a> {
         }
         fault::point("sync");
         file.sync_all()?;
-        Ok(FileVersion::of_hashed(hash, &file.metadata()?))
+        Ok((FileVersion::of_hashed(hash, &file.metadata()?), owner))
     }
 }
 

@@ -63,7 +63,7 @@ impl Taken {
         }
         self.dir.sync().map_err(|error| refused(&error))?;
         match &self.version {
-            Some(version) => self.workspace.saw(&target.real, version.clone()),
+            Some(version) => self.workspace.edited(&target.real, version.clone()),
             None => self.workspace.forget(&target.real),
         }
         Ok(())

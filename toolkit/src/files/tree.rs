@@ -8,7 +8,7 @@ use crate::error::ToolError;
 use crate::permission::{OwnDirs, PathDecision, is_suspect};
 use crate::workspace::{Look, Place};
 use std::fmt;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -189,12 +189,21 @@ impl OpenedTree {
     ///
     /// When it is not opened, and why. Whether something is there that needs to be asked for is not told. A link is absent.
     pub fn try_open(&mut self, real: &Path) -> Result<File, Refused> {
+        self.try_open_with_metadata(real).map(|(file, _)| file)
+    }
+
+    /// The same, with what the system says of the file, which was asked for to open it.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_open`](Self::try_open).
+    pub fn try_open_with_metadata(&mut self, real: &Path) -> Result<(File, Metadata), Refused> {
         if !self.may_read(real) {
             return Err(Refused::NeedsLeave);
         }
         let (dir, within) = self.way(real).map_err(Refused::Unreadable)?;
         match dir.open_file(within) {
-            Ok(Any::File(file, _)) => Ok(file),
+            Ok(Any::File(file, metadata)) => Ok((file, metadata)),
             Ok(Any::Directory(_)) => Err(Refused::Kind(FileKind::Directory)),
             Ok(Any::Special) => Err(Refused::Kind(FileKind::Special)),
             Err(error) if super::handle::is_raced(&error) => Err(Refused::Absent),

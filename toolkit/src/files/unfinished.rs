@@ -45,6 +45,9 @@ pub struct Unfinished {
 pub struct Interrupted {
     /// The files as texts show them, and what they have.
     pub files: Vec<(String, Left)>,
+    /// The files that were being written in place and are neither as before nor as they were to be, each with the copy of
+    /// what it had.
+    pub copies: Vec<(String, PathBuf)>,
     /// Its record.
     path: PathBuf,
     /// Locked for as long as this lives.
@@ -87,11 +90,14 @@ struct Change {
     path: PathBuf,
     before: Option<Content>,
     after: Option<Content>,
+    /// Where the old content is, if the file is written in place.
+    #[serde(default)]
+    copy: Option<PathBuf>,
 }
 
 /// A content by its size and hash.
 #[derive(Serialize, Deserialize, Clone, Copy, PartialEq, Eq)]
-struct Content {
+pub(super) struct Content {
     size: u64,
     hash: u64,
 }
@@ -100,7 +106,11 @@ impl Content {
     fn of(bytes: &[u8]) -> Self {
         let mut hash = ContentHash::new();
         hash.update(bytes);
-        Self { size: bytes.len() as u64, hash: hash.finish() }
+        Self::of_hash(hash)
+    }
+
+    pub(super) fn of_hash(hash: ContentHash) -> Self {
+        Self { size: hash.size(), hash: hash.finish() }
     }
 }
 
@@ -115,11 +125,27 @@ impl Workspace {
             path: target.real.clone(),
             before: before.map(Content::of),
             after: after.map(Content::of),
+            copy: None,
         };
         let files: Vec<Change> = changes.into_iter().map(change).collect();
         if files.len() < 2 {
             return None;
         }
+        self.begin(files)
+    }
+
+    /// Notes that a file is about to be written in place, with its content before and after, and where a copy of the former is.
+    pub(super) fn begin_in_place(
+        &self,
+        target: &Target,
+        (before, after): (Content, Content),
+        copy: &Path,
+    ) -> Option<Unfinished> {
+        let (path, copy) = (target.real.clone(), Some(copy.to_owned()));
+        self.begin(vec![Change { path, before: Some(before), after: Some(after), copy }])
+    }
+
+    fn begin(&self, files: Vec<Change>) -> Option<Unfinished> {
         let root = self.root().ok()?;
         let directory = self.records(&root)?;
         let record = serde_json::to_vec(&Record { workspace: root, files }).ok()?;
@@ -168,11 +194,19 @@ impl Workspace {
             return None;
         }
         let mut files = Vec::with_capacity(record.files.len());
+        let mut copies = Vec::new();
         for change in &record.files {
-            files.push((self.shown(&change.path), self.left(change, goes_on)?));
+            let (shown, left) = (self.shown(&change.path), self.left(change, goes_on)?);
+            match &change.copy {
+                Some(copy) if left == Left::Unknown => copies.push((shown.clone(), copy.clone())),
+                // The file has all of one content, and the copy is of no use.
+                Some(copy) => drop(fs::remove_file(copy)),
+                None => {}
+            }
+            files.push((shown, left));
         }
-        let is_mixed = files.iter().any(|(_, left)| *left != files[0].1);
-        let interrupted = Interrupted { files, path: path.to_owned(), _file: file };
+        let is_mixed = files.iter().any(|(_, left)| *left != files[0].1) || !copies.is_empty();
+        let interrupted = Interrupted { files, copies, path: path.to_owned(), _file: file };
         if is_mixed {
             return Some(interrupted);
         }

@@ -2,15 +2,18 @@
 
 use super::handle::{self, Stat};
 use foldhash::quality::{FixedState, FoldHasher};
-use std::fs::Metadata;
+use std::fs::{File, Metadata};
 use std::hash::{BuildHasher as _, Hasher as _};
+use std::io::{self, ErrorKind, Read as _, Seek as _};
 use std::time::SystemTime;
 
-/// Which version of a file something is: by its content where that was seen whole, else by what the system says of it.
+/// Which version of a file something is: by its content where that is known, else by what the system says of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileVersion {
     size: u64,
     modified: Option<SystemTime>,
+    /// When anything of it was changed last, which no program can set.
+    changed: Option<SystemTime>,
     identity: Option<(u64, u64)>,
     /// Of the content.
     hash: Option<u64>,
@@ -22,6 +25,7 @@ impl FileVersion {
         Self {
             size: metadata.len(),
             modified: metadata.modified().ok(),
+            changed: handle::changed(metadata),
             identity: handle::identity(metadata),
             hash: None,
         }
@@ -40,13 +44,43 @@ impl FileVersion {
         Self { size, hash: Some(content.finish()), ..Self::without_content(metadata) }
     }
 
-    /// Whether both are of one content: by the content where that is known of both, else as far as size, time and
+    /// Of a file that is open for reading, and was `before` when it was opened: by its content if it has at most `most` bytes
+    /// and did not change since, for which it is read from the beginning. Blocks until that is done or it does not go on.
+    pub fn of_file(file: &File, before: &Metadata, most: u64, goes_on: impl Fn() -> bool) -> Self {
+        let without = Self::without_content(before);
+        let hash = || -> io::Result<Option<ContentHash>> {
+            let (mut file, mut hash, mut block) = (file, ContentHash::new(), vec![0; ContentHash::BLOCK]);
+            file.rewind()?;
+            while goes_on() && hash.size <= most {
+                match file.read(&mut block) {
+                    Ok(0) => {
+                        // What changed meanwhile was not seen as it is now.
+                        let is_as_before = Self::without_content(&file.metadata()?) == without;
+                        return Ok(Some(hash).filter(|_| is_as_before));
+                    }
+                    Ok(count) => hash.update(&block[..count]),
+                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            Ok(None)
+        };
+        if before.len() > most {
+            return without;
+        }
+        hash().ok().flatten().map_or(without, |hash| Self::of_hashed(hash, before))
+    }
+
+    /// Whether both are of one content: by the content where that is known of both, else as far as size, times and
     /// identity tell.
     pub fn is_same(&self, other: &Self) -> bool {
         match (self.hash, other.hash) {
             (Some(hash), Some(others)) => self.size == other.size && hash == others,
             _ => {
-                self.size == other.size && self.modified == other.modified && self.identity == other.identity
+                self.size == other.size
+                    && self.modified == other.modified
+                    && self.changed == other.changed
+                    && self.identity == other.identity
             }
         }
     }
@@ -66,6 +100,7 @@ impl FileVersion {
     pub(super) fn looks_like(&self, stat: &Stat) -> bool {
         self.size == stat.size
             && (self.modified == stat.modified || self.modified.is_none())
+            && (self.changed == stat.changed || self.changed.is_none())
             && (self.identity == stat.identity || self.identity.is_none())
     }
 }
@@ -73,6 +108,7 @@ impl FileVersion {
 /// A content as 64 bits, which comes in parts, whatever its parts are. Nobody gains by two contents that have the same: who can
 /// write the file can write it again. A part is hashed while the processor still has it from
 /// being read or before it is written.
+#[derive(Clone)]
 pub(super) struct ContentHash {
     hasher: FoldHasher<'static>,
     /// The beginning of the next block.
@@ -174,6 +210,7 @@ mod tests {
         for (what, other, by_content, by_the_rest) in [
             ("nothing differs", whole.clone(), true, true),
             ("its time", FileVersion { modified: later, ..whole.clone() }, true, false),
+            ("the time of its last change", FileVersion { changed: later, ..whole.clone() }, true, false),
             ("its identity", FileVersion { identity: Some((0, 0)), ..whole.clone() }, true, false),
             ("its size", FileVersion { size: 5, ..whole.clone() }, false, false),
             ("its content", FileVersion { hash: Some(0), ..whole.clone() }, false, true),
@@ -194,11 +231,37 @@ mod tests {
             ("nothing differs", plain.clone(), true),
             ("its size", FileVersion { size: 5, ..plain.clone() }, false),
             ("its time", FileVersion { modified: later, ..plain.clone() }, false),
+            ("the time of its last change", FileVersion { changed: later, ..plain.clone() }, false),
             ("its identity", FileVersion { identity: Some((0, 0)), ..plain.clone() }, false),
             ("no time is known", FileVersion { modified: None, ..plain.clone() }, true),
             ("no identity is known", FileVersion { identity: None, ..plain }, true),
         ] {
             assert_eq!(version.looks_like(&stat), looks_like, "{what}");
+        }
+    }
+
+    #[test]
+    fn a_file_is_known_by_its_content_up_to_a_size() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("f");
+        fs::write(&path, "text").unwrap();
+        let file = File::open(&path).unwrap();
+        let before = file.metadata().unwrap();
+        let whole = FileVersion::of(b"text", &before);
+        for (most, goes_on, hash) in [(4, true, whole.hash), (3, true, None), (4, false, None)] {
+            assert_eq!(FileVersion::of_file(&file, &before, most, || goes_on).hash, hash, "{most} {goes_on}");
+        }
+        // A change that has the size and the time of before.
+        fs::write(&path, "tixt").unwrap();
+        let times = fs::FileTimes::new().set_modified(before.modified().unwrap());
+        File::options().write(true).open(&path).unwrap().set_times(times).unwrap();
+        let after = FileVersion::of_file(&file, &before, 4, || true);
+        let now = file.metadata().unwrap();
+        if now.modified().unwrap() == before.modified().unwrap()
+            && handle::changed(&now) != handle::changed(&before)
+        {
+            assert_eq!(after.hash, None);
+            assert!(!after.is_same(&FileVersion::of(b"tixt", &now)));
         }
     }
 }

@@ -50,8 +50,12 @@ impl<'a> Header<'a> {
     }
 }
 
-/// Reads the changes from `lines`, of which the one at `begin` is the first of the patch.
-pub(super) fn parse<'a>(lines: &[&'a str], begin: usize) -> Result<Vec<Change<'a>>, PatchError> {
+/// Reads the changes from `lines`, of which the one at `begin` is the first of the patch, and the directory that a command
+/// before the patch names.
+pub(super) fn parse<'a>(
+    lines: &[&'a str],
+    begin: usize,
+) -> Result<(Vec<Change<'a>>, Option<&'a str>), PatchError> {
     let end = lines[begin..].iter().rposition(|line| line.trim() == END).ok_or_else(|| {
         let problem = "the patch does not end with `*** End Patch`: it may be cut off; send all of it";
         PatchError::new(lines.len(), problem)
@@ -88,7 +92,7 @@ pub(super) fn parse<'a>(lines: &[&'a str], begin: usize) -> Result<Vec<Change<'a
             change.move_into(directory);
         }
     }
-    Ok(changes)
+    Ok((changes, directory))
 }
 
 /// Whether a line may stand after it: the end of a here-document, of a quotation, of a code block.
@@ -252,11 +256,15 @@ impl<'a> Reader<'_, 'a> {
     }
 }
 
-/// What a line with `@@` names, if anything.
-fn anchor(line: &str) -> Option<&str> {
+/// What a line with `@@` names, if anything: neither an ellipsis nor line numbers that are not complete name a line.
+pub(super) fn anchor(line: &str) -> Option<&str> {
     let text = line.trim_start_matches('@').trim();
     let text = text.strip_suffix("@@").unwrap_or(text).trim_end();
-    Some(text).filter(|text| !text.is_empty())
+    let is_filler = |character: char| matches!(character, '.' | '…' | ' ');
+    let is_number =
+        |character: char| character.is_ascii_digit() || matches!(character, '-' | '+' | ',' | ' ');
+    let names_nothing = text.chars().all(is_filler) || text.starts_with('-') && text.chars().all(is_number);
+    (!names_nothing).then_some(text)
 }
 
 /// Whether a line says that the one before has no ending.

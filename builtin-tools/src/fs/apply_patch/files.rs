@@ -3,9 +3,9 @@
 use super::patch::{Action, Patch};
 use crate::fs::edit::check_readable;
 use std::collections::{HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use toolkit::prelude::*;
-use toolkit::{Access, Proposal, Repaired, Target, ToolErrorKind, Workspace};
+use toolkit::{Access, Before, Proposal, Repaired, Target, ToolErrorKind, Workspace};
 
 /// A name in a patch.
 pub(super) struct Name {
@@ -82,6 +82,44 @@ pub(super) struct Taken {
     carried: Vec<usize>,
     /// Real paths that may be read by now.
     readable: HashSet<PathBuf>,
+}
+
+/// The directory that a patch is applied in by a command before it: `cd directory && apply_patch`.
+#[derive(Debug, Clone)]
+pub(super) struct Directory(pub(super) PathBuf);
+
+impl Directory {
+    /// Refuses a directory that is known not to exist before a person is asked.
+    pub(super) async fn check(&self, workspace: &Workspace) -> Result<(), ToolError> {
+        // What must not be written, or is a directory, is an error here; the files say so better.
+        let Ok(proposal) = workspace.propose(&self.0).await else { return Ok(()) };
+        match proposal.before(0).await {
+            Ok(Before::Absent) => Err(self.absent()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses a patch that would make the directory: `cd` does not.
+    pub(super) fn check_targets(&self, targets: &[Target], places: &Places) -> Result<(), ToolError> {
+        for (path, place) in places {
+            let Ok(within) = Path::new(path).strip_prefix(&self.0) else { continue };
+            // What leads out of the directory again does not tell of it.
+            let is_below = within.components().all(|part| matches!(part, Component::Normal(_)));
+            let own = within.components().count().saturating_sub(1);
+            if is_below && targets[*place].missing_directories() > own {
+                return Err(self.absent());
+            }
+        }
+        Ok(())
+    }
+
+    fn absent(&self) -> ToolError {
+        let name = toolkit::escape_line(&self.0.to_string_lossy()).into_owned();
+        ToolError::not_found(format!(
+            "the directory of `cd {name}` does not exist; nothing was changed. Correct it, or write paths relative to the \
+             workspace"
+        ))
+    }
 }
 
 /// Looks at where the files are to be written.

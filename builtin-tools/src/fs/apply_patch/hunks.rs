@@ -4,12 +4,13 @@
 //! their carriage returns; else they end as those that they replace or stand next to. Where a hunk has no old lines, `Said`
 //! tells which it is. The last line has an ending afterwards if it had one before, unless the patch says otherwise.
 
+use super::indent::indented;
 use super::lines::{Level, Lines};
 use super::patch::{Hunk, HunkLine, Sign, without_return};
 use super::place::{Misplaced, Placed, Placer, changed_until};
 use crate::fs::diff::count_lines;
-use crate::fs::edit::Reindent;
-use crate::fs::fold::{self, Looseness};
+use crate::fs::fold;
+use crate::fs::returns::Returns;
 use crate::fs::splice::Splice;
 use std::borrow::Cow;
 
@@ -37,7 +38,23 @@ pub(crate) struct NotApplied {
 const MOST_LINES: usize = 16_000_000;
 
 /// What the hunks make of a file of less than 4 GiB.
+///
+/// Lines that end with a carriage return alone are lines too, unless a line of the patch has such a return.
 pub(crate) fn apply(file: &[u8], hunks: &[Hunk<'_>]) -> Result<Patched, NotApplied> {
+    let knows_returns = hunks.iter().flat_map(|hunk| &hunk.lines).any(|line| line.text.contains('\r'));
+    let Some(returns) = Returns::of(file).filter(|_| !knows_returns) else { return apply_lines(file, hunks) };
+    if !returns.is_all {
+        match apply_lines(file, hunks) {
+            Err(NotApplied { why: Misplaced::Absent, .. }) => {}
+            done => return done,
+        }
+    }
+    let mut patched = apply_lines(&returns.with_line_feeds, hunks)?;
+    patched.splices = patched.splices.into_iter().map(|splice| returns.restore(splice)).collect();
+    Ok(patched)
+}
+
+fn apply_lines(file: &[u8], hunks: &[Hunk<'_>]) -> Result<Patched, NotApplied> {
     // Who does not know of the byte order mark leaves it.
     let knows_mark = hunks.iter().flat_map(|hunk| &hunk.lines).any(|line| line.text.starts_with('\u{FEFF}'));
     if count_lines(file) > MOST_LINES {
@@ -58,7 +75,10 @@ pub(crate) fn apply(file: &[u8], hunks: &[Hunk<'_>]) -> Result<Patched, NotAppli
         moved.extend(hunk.at.filter(|stated| *stated != line).map(|stated| (index + 1, line, stated)));
         left.extend(search.left_block(hunk, &placed).map(|block| (index + 1, placed.at + 1, block)));
         // Empty lines that stay make no difference any more, and may be none of the file's.
-        let hunk = if hunk.padding > 0 { Cow::Owned(hunk.without_padding()) } else { Cow::Borrowed(hunk) };
+        let hunk = match hunk.padding.max(placed.missing) {
+            0 => Cow::Borrowed(hunk),
+            last => Cow::Owned(hunk.without_last(last)),
+        };
         from = from.max(changed_until(&hunk, placed.at));
         found.push((hunk, placed));
     }
@@ -84,42 +104,6 @@ pub(crate) fn apply(file: &[u8], hunks: &[Hunk<'_>]) -> Result<Patched, NotAppli
     }
     splices.retain(|splice| file[splice.range.clone()] != splice.text);
     Ok(Patched { splices, loose, moved, left })
-}
-
-/// The lines of a hunk whose old ones are in the file with another indentation, indented alike; none where they are indented as
-/// in the file, and `None` where no one rule says how.
-fn indented(lines: &Lines<'_>, hunk: &Hunk<'_>, placed: &Placed) -> Option<Vec<String>> {
-    if placed.level < Level::Trimmed {
-        return Some(Vec::new());
-    }
-    // What stands for a space is one here, as it was for the comparison.
-    let seen = |line: &[u8]| match placed.level {
-        Level::Unicode => fold::fold(line, Looseness::Unicode),
-        _ => line.to_vec(),
-    };
-    let old: Vec<Vec<u8>> = hunk.old().map(|text| seen(text.as_bytes())).collect();
-    let there: Vec<Vec<u8>> = (0..old.len()).map(|line| seen(lines.text(placed.at + line))).collect();
-    let depth = |line: &[u8]| line[..fold::indentation(line)].to_vec();
-    let is_blank = |line: &[u8]| line.trim_ascii().is_empty();
-    if old.iter().zip(&there).all(|(old, there)| is_blank(old) || depth(old) == depth(there)) {
-        return Some(Vec::new());
-    }
-    let rule = Reindent::between(&String::from_utf8_lossy(&old.join(&b'\n')), &there.join(&b'\n'));
-    let turned = |line: &str| {
-        let mut turned = Vec::new();
-        rule.as_ref().filter(|rule| rule.indent(line, &mut turned))?;
-        String::from_utf8(turned).ok()
-    };
-    let texts = hunk.lines.iter().map(|line| match line.sign {
-        _ if is_blank(line.text.as_bytes()) => Some(line.text.to_owned()),
-        Sign::Come => turned(line.text).or_else(|| {
-            // It may be indented as the file is already.
-            let own = depth(line.text.as_bytes());
-            there.iter().any(|line| depth(line) == own).then(|| line.text.to_owned())
-        }),
-        Sign::Keep | Sign::Gone => Some(turned(line.text).unwrap_or_else(|| line.text.to_owned())),
-    });
-    texts.collect()
 }
 
 /// The hunk with other texts in its lines.

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::hash::BuildHasher as _;
 use std::ops::Range;
 use std::sync::Arc;
+use unicode_normalization::UnicodeNormalization as _;
 
 /// How loosely the lines of a patch are compared with those of the file. Each also overlooks what those before it do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,12 +22,15 @@ pub(crate) enum Level {
     Trimmed,
     /// Typographic quotes, dashes and spaces are the plain ones.
     Unicode,
+    /// Characters that Unicode says are forms of others are those: full-width letters, ligatures, letters with accents that
+    /// are composed in another way (NFKC).
+    Compatible,
 }
 
 impl Level {
     /// The strictest first.
-    pub(super) const ALL: [Self; 5] =
-        [Self::Exact, Self::Endings, Self::Trailing, Self::Trimmed, Self::Unicode];
+    pub(super) const ALL: [Self; 6] =
+        [Self::Exact, Self::Endings, Self::Trailing, Self::Trimmed, Self::Unicode, Self::Compatible];
 
     /// What it overlooks.
     pub(crate) fn words(self) -> &'static str {
@@ -36,6 +40,7 @@ impl Level {
             Self::Trailing => "white space at the ends of lines",
             Self::Trimmed => "white space at both ends of lines",
             Self::Unicode => "typographic quotes, dashes or spaces",
+            Self::Compatible => "full-width, composed and other forms of the same characters",
         }
     }
 
@@ -54,6 +59,16 @@ impl Level {
                 let line = fold::fold(without_return(), Looseness::Unicode);
                 let blank = line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
                 Cow::Owned(line[blank..].to_vec())
+            }
+            Self::Compatible => {
+                let line = Self::Unicode.see(line);
+                match std::str::from_utf8(&line) {
+                    Ok(text) if !text.is_ascii() => {
+                        let text: String = text.nfkc().collect();
+                        Cow::Owned(text.trim_matches([' ', '\t']).to_owned().into_bytes())
+                    }
+                    _ => line,
+                }
             }
         }
     }

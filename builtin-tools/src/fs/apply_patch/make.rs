@@ -17,8 +17,8 @@ enum Done {
 }
 
 /// Writes each file, one after the other; `tell` gets how many are done, before each. What was replaced or removed is there
-/// until all is done, so that to bring it back needs no more room on the disk and loses nothing of it. Says which files have
-/// other names that keep what they had, and how many. Blocks.
+/// until all is done, so that to bring it back needs no more room on the disk and loses nothing of it. Returns what was
+/// written, by the places of the files. Blocks.
 ///
 /// # Errors
 ///
@@ -29,9 +29,9 @@ pub(super) fn make(
     versions: &[Option<FileVersion>],
     outcome: &Outcome,
     mut tell: impl FnMut(usize, &str),
-) -> Result<BTreeMap<usize, u64>, ToolError> {
+) -> Result<BTreeMap<usize, Written>, ToolError> {
     let modes = &outcome.modes;
-    let mut files = Files { targets, known, versions, modes, done: Vec::new(), other_names: BTreeMap::new() };
+    let mut files = Files { targets, known, versions, modes, done: Vec::new(), written: BTreeMap::new() };
     let mut order: Vec<&(usize, Fate)> = outcome.files.iter().collect();
     // In the order of the patch, but what gets the mode of another does so before anything becomes of that one, and a file is
     // moved before another comes in its place. What is only to be found in the old files goes last.
@@ -47,7 +47,7 @@ pub(super) fn make(
         tell(count, targets[*at].shown());
         files.make(*at, fate).map_err(|error| files.undo(error))?;
     }
-    Ok(files.other_names)
+    Ok(files.written)
 }
 
 struct Files<'a> {
@@ -56,8 +56,8 @@ struct Files<'a> {
     versions: &'a [Option<FileVersion>],
     modes: &'a BTreeMap<usize, Mode>,
     done: Vec<Done>,
-    /// Of files that had other names, how many.
-    other_names: BTreeMap<usize, u64>,
+    /// What there is to say of each file that was written.
+    written: BTreeMap<usize, Written>,
 }
 
 impl Files<'_> {
@@ -102,19 +102,16 @@ impl Files<'_> {
     }
 
     fn write(&mut self, at: usize, content: &[u8], expected: &Expected, mode: Mode) -> Result<(), ToolError> {
-        let mut options = WriteOptions::default();
+        let mut options = WriteOptions::default().with_edit();
         if let Some(like) = mode.like {
             options = options.with_like(&self.targets[like]);
         }
         if let Some(executable) = mode.executable {
             options = options.with_executable(executable);
         }
-        let (Written { version, other_names, .. }, taken) =
-            self.targets[at].write_keeping(content, expected, options)?;
-        self.done.push(Done::Written { at, version, taken });
-        if other_names > 0 {
-            self.other_names.insert(at, other_names);
-        }
+        let (written, taken) = self.targets[at].write_keeping(content, expected, options)?;
+        self.done.push(Done::Written { at, version: written.version.clone(), taken });
+        self.written.insert(at, written);
         Ok(())
     }
 
@@ -136,9 +133,10 @@ impl Files<'_> {
                     let outcome = match (taken, before.content.as_ref().filter(|_| is_own)) {
                         (Some(taken), _) => taken.give_back(&self.targets[at], &now),
                         (None, Some(content)) => {
+                            let options = WriteOptions::default().with_edit();
                             let options = match before.executable.filter(|_| self.modes.contains_key(&at)) {
-                                Some(executable) => WriteOptions::default().with_executable(executable),
-                                None => WriteOptions::default(),
+                                Some(executable) => options.with_executable(executable),
+                                None => options,
                             };
                             self.targets[at].write_keeping(content, &now, options).map(|_| ())
                         }

@@ -24,6 +24,8 @@ pub(super) struct Known {
     pub(super) executable: Option<bool>,
     /// Whether errors may quote it.
     pub(super) is_readable: bool,
+    /// Whether the session knows all of it.
+    pub(super) is_read: bool,
 }
 
 /// What becomes of the files, each as its place in the list of those that are known.
@@ -234,6 +236,13 @@ fn step(
             let Some(content) = states[at].content.take() else {
                 return wrong(format!("{shown} does not exist, so it cannot be deleted"));
             };
+            // A diff that has all lines knows them; and what the patch made itself is known.
+            let origin = states[at].mode_of.filter(|_| hunks.is_empty()).map(|of| &known[of]);
+            if origin.is_some_and(|origin| !origin.is_read) {
+                return wrong(format!(
+                    "{shown} was not read in this session, or only a part of it, so it must not be deleted; read all of it first"
+                ));
+            }
             if !hunks.is_empty() {
                 let (after, _) = patched(content, hunks, shown, *is_readable)?;
                 if !after.bytes.is_empty() {

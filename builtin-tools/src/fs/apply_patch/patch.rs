@@ -5,6 +5,8 @@
 pub(crate) struct Patch<'a> {
     /// In the order in which they are made.
     pub(crate) changes: Vec<Change<'a>>,
+    /// The directory that the patch is applied in, where a command before it names one. The paths have it by now.
+    pub(super) directory: Option<&'a str>,
 }
 
 /// The change of a file.
@@ -54,6 +56,8 @@ pub(crate) struct Hunk<'a> {
     pub(crate) lines: Vec<HunkLine<'a>>,
     /// How many empty lines at the end may belong to the patch rather than to the file.
     pub(crate) padding: usize,
+    /// How many blank lines that stay, each with its sign, stand before those.
+    pub(super) last_blanks: usize,
     /// Whether it is said to be at the end of the file.
     pub(crate) at_end: bool,
     /// Whether the last of the old lines is said to have no line ending.
@@ -90,9 +94,14 @@ impl<'a> Hunk<'a> {
 
     /// Without the empty lines at its end that may belong to the patch.
     pub(crate) fn without_padding(&self) -> Self {
+        self.without_last(self.padding)
+    }
+
+    /// Without so many lines at its end, which are those that may belong to the patch and further ones.
+    pub(super) fn without_last(&self, lines: usize) -> Self {
         let mut hunk = self.clone();
-        hunk.lines.truncate(self.lines.len() - self.padding);
-        hunk.padding = 0;
+        hunk.lines.truncate(self.lines.len() - lines);
+        (hunk.padding, hunk.last_blanks) = (0, 0);
         hunk
     }
 
@@ -105,7 +114,13 @@ impl<'a> Hunk<'a> {
             Some(b'+') => (Sign::Come, &line[1..]),
             _ => return None,
         };
-        self.padding = if line.is_empty() { self.padding + 1 } else { 0 };
+        if line.is_empty() {
+            self.padding += 1;
+        } else {
+            let is_blank = sign == Sign::Keep && text.trim().is_empty();
+            self.last_blanks = if is_blank { self.last_blanks + 1 } else { 0 };
+            self.padding = 0;
+        }
         self.lines.push(HunkLine { sign, text });
         Some(sign)
     }
@@ -156,7 +171,7 @@ pub(crate) fn parse(input: &str) -> Result<Patch<'_>, PatchError> {
     let input = input.strip_prefix('\u{feff}').unwrap_or(input);
     let lines: Vec<&str> = input.strip_suffix('\n').unwrap_or(input).split('\n').collect();
     let begin = lines.iter().position(|line| line.trim() == super::begin::BEGIN);
-    let changes = match begin {
+    let (changes, directory) = match begin {
         Some(begin) => super::begin::parse(&lines, begin)?,
         None if super::unified::is_unified(&lines) => {
             let first = super::unified::first(&lines).unwrap_or(0);
@@ -168,7 +183,7 @@ pub(crate) fn parse(input: &str) -> Result<Patch<'_>, PatchError> {
                     change.move_into(directory);
                 }
             }
-            changes
+            (changes, directory)
         }
         None => {
             return Err(PatchError::new(
@@ -191,7 +206,7 @@ pub(crate) fn parse(input: &str) -> Result<Patch<'_>, PatchError> {
             "the patch has more than 500 files or 100,000 hunks; make several of it",
         ));
     }
-    Ok(Patch { changes })
+    Ok(Patch { changes, directory })
 }
 
 /// A line without the carriage return at its end.

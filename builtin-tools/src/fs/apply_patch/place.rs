@@ -22,6 +22,8 @@ pub(super) struct Placed {
     /// The first of its lines in the file, counted from 0.
     pub(super) at: usize,
     pub(super) level: Level,
+    /// How many blank lines at the end of the hunk the file does not have: it ends before them.
+    pub(super) missing: usize,
 }
 
 /// Why a hunk has no place.
@@ -85,19 +87,40 @@ impl<'f, 'h> Placer<'f, 'h> {
         if old == hunk.padding {
             return self.place_new_lines(&hunk.without_padding(), from);
         }
-        let found = match self.place_lines(hunk, from)? {
-            None if hunk.padding > 0 => self.place_lines(&hunk.without_padding(), from)?,
-            found => found,
-        };
+        let mut found = self.place_lines(hunk, from)?;
+        if found.is_none() && hunk.padding > 0 {
+            found = self.place_lines(&hunk.without_padding(), from)?;
+        }
+        if found.is_none() {
+            found = self.place_at_end(hunk, from)?;
+        }
         match found {
-            Some(placed) => self.check_anchors(hunk, placed.at + old).map(|()| placed),
+            Some(placed) => self.check_anchors(hunk, placed.at + old - placed.missing).map(|()| placed),
             None => Err(Misplaced::Absent),
         }
     }
 
+    /// The place of a hunk at the end of the file without blank lines at its end, which the file does not have: where the last
+    /// line has an ending, some take what comes after it for a line.
+    fn place_at_end(&mut self, hunk: &Hunk<'_>, from: usize) -> Result<Option<Placed>, Misplaced> {
+        let old = hunk.old().count();
+        for missing in hunk.padding + 1..=hunk.padding + hunk.last_blanks {
+            let shorter = hunk.without_last(missing);
+            let placed = match old - missing {
+                0 if !hunk.anchors.is_empty() || hunk.at.is_some() => None,
+                0 => Some(self.place_new_lines(&shorter, from)?),
+                _ => self.place_lines(&shorter, from)?,
+            };
+            if let Some(placed) = placed.filter(|placed| placed.at + old - missing == self.lines.count()) {
+                return Ok(Some(Placed { missing, ..placed }));
+            }
+        }
+        Ok(None)
+    }
+
     /// Lines that come where none go or stay around them.
     fn place_new_lines(&mut self, hunk: &Hunk<'_>, from: usize) -> Result<Placed, Misplaced> {
-        let at = |at| Placed { at, level: Level::Endings };
+        let at = |at| Placed { at, level: Level::Endings, missing: 0 };
         let count = self.lines.count();
         if let Some(line) = hunk.at.filter(|line| *line <= count) {
             return self.check_anchors(hunk, line).map(|()| at(line));
@@ -122,7 +145,7 @@ impl<'f, 'h> Placer<'f, 'h> {
             for level in Level::ALL {
                 let block = Block::of(&old, self.index(level));
                 if block.is_at(self.lines, at, &mut self.budget) {
-                    return Ok(Some(Placed { at, level }));
+                    return Ok(Some(Placed { at, level, missing: 0 }));
                 }
             }
         }
@@ -132,7 +155,7 @@ impl<'f, 'h> Placer<'f, 'h> {
                 break;
             }
             let block = Block::of(&old, self.index(level));
-            let found_at = |at| Ok(Some(Placed { at, level }));
+            let found_at = |at| Ok(Some(Placed { at, level, missing: 0 }));
             let is_at = |placer: &mut Self, at: usize| block.is_at(placer.lines, at, &mut placer.budget);
             if let Some(at) = hunk.at.and_then(|line| line.checked_sub(1))
                 && at >= from
@@ -179,7 +202,7 @@ impl<'f, 'h> Placer<'f, 'h> {
     fn earliest(&mut self, hunk: &Hunk<'_>) -> Result<Option<usize>, Misplaced> {
         let mut last = None;
         for (anchor, text) in hunk.anchors.iter().enumerate() {
-            let seen = |text: &'_ str| Level::Unicode.see(text.as_bytes()).into_owned();
+            let seen = |text: &'_ str| Level::Compatible.see(text.as_bytes()).into_owned();
             let is_new =
                 || hunk.lines.iter().any(|line| line.sign == Sign::Come && seen(line.text) == seen(text));
             match self.lines_of(text, last.map_or(0, |last| last + 1), 1).first() {
@@ -251,7 +274,7 @@ impl<'f, 'h> Placer<'f, 'h> {
     /// The first few lines from one on that have this text, or else those that begin with it and then not with more of a word.
     fn lines_of(&mut self, anchor: &str, from: usize, most: usize) -> Vec<usize> {
         let count = self.lines.count();
-        for level in [Level::Trimmed, Level::Unicode] {
+        for level in [Level::Trimmed, Level::Unicode, Level::Compatible] {
             let index = self.index(level);
             let block = Block::of(&[anchor], index);
             let lines = block.places(self.lines, from..count, most, &mut self.budget);

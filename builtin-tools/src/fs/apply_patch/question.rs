@@ -6,6 +6,7 @@ use super::{changes, read};
 use crate::fs::diff::Diff;
 use crate::fs::edit::{MOST_BYTES, check_seen};
 use crate::fs::leave::may_tell;
+use crate::fs::unread::is_read;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -53,8 +54,9 @@ pub(super) async fn question(
         look.versions.push(content.as_ref().map(|content| content.version.clone()));
         other_names.push(content.as_ref().map_or(0, |content| content.other_names));
         let executable = content.as_ref().and_then(|content| content.executable);
+        let is_read = content.as_ref().is_none_or(|content| is_read(workspace, proposal.path(), content));
         let content = content.map(|content| content.bytes);
-        look.known.push(Known { shown, content, executable, is_readable: true });
+        look.known.push(Known { shown, content, executable, is_readable: true, is_read });
     }
     let paths: Vec<PathBuf> = proposals.iter().map(|proposal| proposal.path().to_owned()).collect();
     let (input, places) = (Arc::clone(input), Arc::clone(places));
@@ -159,8 +161,10 @@ impl Look {
             // Leave to write is none to read.
             let is_readable = content.is_none() || may_tell(workspace, target.path());
             let executable = content.as_ref().and_then(|content| content.executable);
+            let is_read = content.as_ref().is_none_or(|content| is_read(workspace, target.path(), content));
             let content = content.map(|content| content.bytes);
-            look.known.push(Known { shown: target.shown().to_owned(), content, executable, is_readable });
+            let shown = target.shown().to_owned();
+            look.known.push(Known { shown, content, executable, is_readable, is_read });
         }
         Ok(look)
     }

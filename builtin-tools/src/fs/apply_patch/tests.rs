@@ -1,3 +1,5 @@
+mod forms;
+mod indentation;
 mod properties;
 
 use super::*;
@@ -241,8 +243,13 @@ fn so_large_may_a_file_get() {
     ] {
         let mut content = vec![b'a'; bytes - "x\n".len()];
         *content.last_mut().unwrap() = b'\n';
-        let known =
-            Known { shown: "f".to_owned(), content: Some(content), executable: None, is_readable: true };
+        let known = Known {
+            shown: "f".to_owned(),
+            content: Some(content),
+            executable: None,
+            is_readable: true,
+            is_read: true,
+        };
         let made = work_out(&patch, &[known], |_| Some(0)).map(|outcome| outcome.files.len());
         assert_eq!(made.map_err(|error| error.to_string()), expected);
     }

@@ -1,10 +1,15 @@
 //! Unified diffs, as `diff -u` and git write them.
 
-use super::begin::{is_open_mark, unquoted};
+use super::begin::{anchor, is_open_mark, unquoted};
 use super::patch::{Action, Change, Hunk, PatchError, Sign, without_return};
 
 /// So many lines at the end of a patch may be missing, if as many old ones as new ones are: lines that stay.
 const MOST_MISSING: usize = 3;
+
+/// What is wrong with a hunk without lines.
+const NO_LINES: &str = "the hunk has no lines; each begins with a space, `-` or `+`";
+/// What is wrong with a line within a hunk that has no sign.
+const NO_SIGN: &str = "each line of a hunk begins with a space, `-` or `+`, and a hunk with `@@`; put a space before a line that stays";
 
 /// Whether there is one in these lines.
 pub(super) fn is_unified(lines: &[&str]) -> bool {
@@ -103,8 +108,11 @@ impl<'a> Reader<'a> {
         }
         let names = self.names()?;
         let mut hunks = Vec::new();
-        while let Some(header) = self.lines.get(self.at).and_then(|line| HunkHeader::of(line)) {
-            hunks.push(self.hunk(header)?);
+        while let Some(line) = self.lines.get(self.at).filter(|line| line.starts_with("@@")) {
+            hunks.push(match HunkHeader::of(line) {
+                Some(header) => self.hunk(header)?,
+                None => self.hunk_without_numbers()?,
+            });
         }
         let line = names.line;
         names.into_change(hunks).map(Some).map_err(|problem| PatchError::new(line, problem))
@@ -185,6 +193,41 @@ impl<'a> Reader<'a> {
         Ok(Some(name).filter(|name| name != "/dev/null"))
     }
 
+    /// Whether the line here cannot belong to a hunk.
+    fn begins_hunk_or_file(&self) -> bool {
+        let line = self.lines[self.at];
+        line.starts_with("@@") || line.starts_with("diff ") || names_at(&self.lines, self.at)
+    }
+
+    /// Whether lines of the hunk come after the one here, which has no sign: they would be passed over.
+    fn goes_on_later(&self) -> bool {
+        let is_end = |at: &usize| {
+            let line = self.lines[*at];
+            line.starts_with("@@") || line.starts_with("diff ") || names_at(&self.lines, *at) || line == "-- "
+        };
+        let mut rest = (self.at..self.lines.len()).take_while(|at| !is_end(at));
+        rest.any(|at| self.lines[at].starts_with(['+', '-']))
+    }
+
+    /// A hunk whose line with `@@` has no line numbers, as a model writes it: it ends where the next one begins.
+    fn hunk_without_numbers(&mut self) -> Result<Hunk<'a>, PatchError> {
+        let mut hunk = Hunk { line: self.before + self.at + 1, ..Hunk::default() };
+        hunk.anchors.extend(anchor(self.lines[self.at]));
+        self.at += 1;
+        while let Some(&line) = self.lines.get(self.at).filter(|_| !self.begins_hunk_or_file()) {
+            if is_open_mark(line) {
+                hunk.leave_open();
+            } else if hunk.push(line).is_none() {
+                return Err(self.wrong(NO_SIGN));
+            }
+            self.at += 1;
+        }
+        if hunk.lines.is_empty() {
+            return Err(self.wrong(NO_LINES));
+        }
+        Ok(hunk)
+    }
+
     fn hunk(&mut self, header: HunkHeader) -> Result<Hunk<'a>, PatchError> {
         let mut hunk =
             Hunk { line: self.before + self.at + 1, at: Some(header.old_start), ..Hunk::default() };
@@ -202,7 +245,12 @@ impl<'a> Reader<'a> {
             if old == 0 && is_other || old == new && old <= MOST_MISSING && is_padding() {
                 break;
             }
-            let Some(sign) = hunk.push(line) else { break };
+            let Some(sign) = hunk.push(line) else {
+                if (old, new) != (0, 0) && self.goes_on_later() {
+                    return Err(self.wrong(NO_SIGN));
+                }
+                break;
+            };
             old = old.saturating_sub(usize::from(sign != Sign::Come));
             new = new.saturating_sub(usize::from(sign != Sign::Gone));
             self.at += 1;
@@ -215,10 +263,12 @@ impl<'a> Reader<'a> {
             )));
         }
         if hunk.lines.is_empty() {
-            return Err(self.wrong("the hunk has no lines; each begins with a space, `-` or `+`"));
+            return Err(self.wrong(NO_LINES));
         }
         // Where something was said to be counted, an empty line is one of the file's.
-        hunk.padding = 0;
+        if hunk.padding > 0 {
+            (hunk.padding, hunk.last_blanks) = (0, 0);
+        }
         Ok(hunk)
     }
 }

@@ -66,7 +66,36 @@ impl Reindent {
         true
     }
 
-    fn turn(&self, indent: &[u8]) -> Option<Vec<u8>> {
+    /// The one character that the old lines are indented with and the file is not, if there is one.
+    pub(super) fn foreign(&self) -> Option<u8> {
+        match self {
+            Self::Begin { .. } => None,
+            Self::ToTabs { .. } => Some(b' '),
+            Self::ToSpaces { .. } => Some(b'\t'),
+        }
+    }
+
+    /// Returns true if the rule holds for other depths too, though all old lines are at one: `pair`. The depths of the new
+    /// lines differ from it by multiples of `step`, and the file is indented by `above` more than above, where that is known.
+    ///
+    /// Of one depth it is not known how much of it is one level: two tabs for four spaces may be a tab for two spaces, or
+    /// a tab for four and one level that was left out.
+    pub(super) fn is_clear_of_one_depth(&self, pair: Pair<'_>, step: usize, above: Option<usize>) -> bool {
+        let (asked, there) = (pair.0.len(), pair.1.len());
+        match self {
+            Self::ToTabs { spaces, .. } => step == *spaces,
+            Self::ToSpaces { spaces, .. } => above.is_none_or(|above| above == *spaces),
+            Self::Begin { .. } => {
+                // The old lines may have levels of another width.
+                let is_multiple = asked > 0 && there > 0 && (asked % there == 0 || there % asked == 0);
+                let is_scaled = |above: usize| step != above && step * there == above * asked;
+                !is_multiple || !above.is_some_and(is_scaled)
+            }
+        }
+    }
+
+    /// The indentation of a new line.
+    pub(super) fn turn(&self, indent: &[u8]) -> Option<Vec<u8>> {
         let only = |byte: u8| indent.iter().all(|&one| one == byte);
         match self {
             Self::Begin { from, to, is_mixed } => match indent.strip_prefix(&from[..]) {

@@ -1,8 +1,10 @@
 //! What one call of `edit` changes in a file: all of its replacements against the original, or none.
 
+use super::frame::{Frame, Unclear};
 use super::locate::{Located, Miss, locate};
-use super::rewrite::{NotIndented, rewrite};
+use super::rewrite::{Rewritten, rewrite};
 use crate::fs::fold::Looseness;
+use crate::fs::returns::Returns;
 use crate::fs::splice::{LineNumbers, Splice};
 use std::ops::Range;
 
@@ -12,7 +14,7 @@ pub(super) const MOST_PLACES: usize = 1_000_000;
 pub(crate) const MOST_BYTES: usize = 256 << 20;
 
 /// A text and what comes in its place.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Replacement<'a> {
     /// The text that goes.
     pub(crate) old: &'a str,
@@ -42,6 +44,10 @@ pub(crate) struct Part {
     pub(crate) first: Range<usize>,
     /// The line of the original on which the first place begins, counted from 1.
     pub(crate) line: usize,
+    /// Whether everything that is the same in the old and the new text stays as the file has it.
+    pub(crate) is_minimal: bool,
+    /// Whose indentation the new text had, where the old text has another than the file.
+    pub(crate) frame: Option<Frame>,
 }
 
 /// Why nothing changes.
@@ -62,7 +68,7 @@ pub(crate) enum Problem {
     Identical,
     /// The text that goes is not in one place.
     Miss(Miss),
-    /// The text was found with another indentation, and a line of what comes cannot be indented alike.
+    /// The text was found with another indentation, and it is not clear how a line of what comes is to be indented.
     NotIndented {
         /// The line on which the text begins.
         line: usize,
@@ -92,6 +98,7 @@ pub(crate) fn plan(file: &[u8], replacements: &[Replacement<'_>]) -> Result<Plan
     let mut splices = Vec::new();
     let mut parts = Vec::new();
     let mut size = file.len();
+    let returns = Returns::of(file);
     for (index, replacement) in replacements.iter().enumerate() {
         let wrong = |problem| PlanError { index, problem };
         if replacement.old.is_empty() {
@@ -100,18 +107,16 @@ pub(crate) fn plan(file: &[u8], replacements: &[Replacement<'_>]) -> Result<Plan
         if replacement.old == replacement.new {
             return Err(wrong(Problem::Identical));
         }
-        let open;
-        let (found, replacement) = match locate(file, replacement.old, replacement.all) {
-            Ok(found) => (found, replacement),
-            Err(miss) => {
-                open = open_ended(file, replacement);
-                let found = open.as_ref().and_then(|open| at_end(file, open));
-                let Some((found, open)) = found.zip(open.as_ref()) else {
-                    return Err(wrong(Problem::Miss(miss)));
-                };
-                (found, open)
-            }
-        };
+        let alone = returns.as_ref().filter(|_| !knows_returns(replacement));
+        let has_lines = replacement.old.contains('\n') || replacement.new.contains('\n');
+        let mut seen = alone.filter(|returns| returns.is_all && has_lines);
+        let mut found = find(with_line_feeds(file, seen), replacement);
+        if found == Err(Miss::Absent) && seen.is_none() && alone.is_some() {
+            seen = alone;
+            found = find(with_line_feeds(file, seen), replacement);
+        }
+        let file = with_line_feeds(file, seen);
+        let (found, replacement) = found.map_err(|miss| wrong(Problem::Miss(miss)))?;
         // A line feed can become a whole line ending, and new lines are indented by no more than the file is.
         let indentation = found.reindent.as_ref().map_or(0, |_| replacement.new.lines().count() * 128);
         let more = found.ranges.len().saturating_mul(replacement.new.len() * 2 + indentation);
@@ -119,10 +124,14 @@ pub(crate) fn plan(file: &[u8], replacements: &[Replacement<'_>]) -> Result<Plan
         if size > MOST_BYTES || found.ranges.len() + places.len() > MOST_PLACES {
             return Err(wrong(Problem::TooLarge));
         }
-        let part = part(file, &found);
-        let rewritten = rewrite(file, replacement, &found)
-            .map_err(|NotIndented(new_line)| wrong(Problem::NotIndented { line: part.line, new_line }))?;
-        splices.extend(rewritten);
+        let mut part = part(file, &found);
+        let Rewritten { splices: rewritten, is_minimal, frame } = rewrite(file, &replacement, &found)
+            .map_err(|Unclear(new)| wrong(Problem::NotIndented { line: part.line, new_line: new + 1 }))?;
+        (part.is_minimal, part.frame) = (is_minimal, frame);
+        splices.extend(rewritten.into_iter().map(|(place, splice)| match seen {
+            Some(returns) => (place, returns.restore(splice)),
+            None => (place, splice),
+        }));
         parts.push(part);
         places.extend(found.ranges.into_iter().map(|range| (range, index)));
     }
@@ -139,6 +148,24 @@ pub(crate) fn plan(file: &[u8], replacements: &[Replacement<'_>]) -> Result<Plan
         return Err(PlanError { index: 0, problem: Problem::NothingChanges });
     }
     Ok(Plan { splices, parts })
+}
+
+/// Whether a replacement says itself where carriage returns are.
+fn knows_returns(replacement: &Replacement<'_>) -> bool {
+    replacement.old.contains('\r') || replacement.new.contains('\r')
+}
+
+/// The file as it is searched.
+fn with_line_feeds<'a>(file: &'a [u8], returns: Option<&'a Returns<'_>>) -> &'a [u8] {
+    returns.map_or(file, |returns| &returns.with_line_feeds)
+}
+
+/// Where the old text is, with the replacement without its last line ending where the last line of the file has none.
+fn find<'a>(file: &[u8], replacement: &Replacement<'a>) -> Result<(Located, Replacement<'a>), Miss> {
+    locate(file, replacement.old, replacement.all).map(|found| (found, *replacement)).or_else(|miss| {
+        let open = open_ended(file, replacement);
+        open.and_then(|open| Some((at_end(file, &open)?, open))).ok_or(miss)
+    })
 }
 
 /// A replacement of lines without the line ending that its last line has and the last line of the file has not.
@@ -161,5 +188,6 @@ fn at_end(file: &[u8], replacement: &Replacement<'_>) -> Option<Located> {
 fn part(file: &[u8], found: &Located) -> Part {
     let first = found.ranges[0].clone();
     let line = LineNumbers::new(file).of(first.start);
-    Part { looseness: found.looseness, count: found.ranges.len(), first, line }
+    let (looseness, count) = (found.looseness, found.ranges.len());
+    Part { looseness, count, first, line, is_minimal: true, frame: None }
 }

@@ -7,6 +7,7 @@
 //! ending is replaced, they end as the line that they are put into, or as the last one before it.
 
 use super::Replacement;
+use super::frame::{Block, Frame, Unclear, align, is_blank, step_above};
 use super::indent::Reindent;
 use super::locate::Located;
 use crate::fs::fold::{self, Looseness};
@@ -17,60 +18,110 @@ use std::ops::{Range, RangeInclusive};
 /// The most lines, old and new, that are compared one by one; of more, what is the same at both ends stays.
 const MOST_LINES: usize = 4_000;
 
-/// A line of the new text to which the rule for the indentation cannot be applied, counted from 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct NotIndented(pub(super) usize);
+/// The most words that are compared one by one where lines changed; of more, what is the same at both ends stays.
+const MOST_WORDS: usize = 4_000;
 
-/// What is replaced where the old text was found, in order, each with the beginning of the place that it belongs to.
+/// What is replaced where the old text was found.
+pub(super) struct Rewritten {
+    /// In order, each with the beginning of the place that it belongs to.
+    pub(super) splices: Vec<(usize, Splice)>,
+    /// Whether everything that is the same in the old and the new text stays as the file has it.
+    pub(super) is_minimal: bool,
+    /// Whose indentation the new text had, where the old text has another than the file.
+    pub(super) frame: Option<Frame>,
+}
+
+/// What is replaced where the old text was found.
+///
+/// # Errors
+///
+/// When it is not clear how a line of the new text is to be indented.
 pub(super) fn rewrite(
     file: &[u8],
     replacement: &Replacement<'_>,
     found: &Located,
-) -> Result<Vec<(usize, Splice)>, NotIndented> {
+) -> Result<Rewritten, Unclear> {
     let (old, new) = (fold::with_plain_endings(replacement.old), fold::with_plain_endings(replacement.new));
+    let exact = |splices| Rewritten { splices, is_minimal: true, frame: None };
     // Who changes nothing but line endings means them.
     if old == new {
         let whole = |range: &Range<usize>| (range.start, Splice::new(range.clone(), replacement.new));
-        return Ok(found.ranges.iter().map(whole).collect());
+        return Ok(exact(found.ranges.iter().map(whole).collect()));
     }
-    let is_plain =
-        old == replacement.old && found.ranges.iter().all(|range| &file[range.clone()] == old.as_bytes());
-    let changes = match &found.reindent {
-        _ if is_plain => vec![Change { gone: 0..old.len(), come: 0..new.len() }],
-        None => changed_lines(&old, &new).iter().map(|change| change.trimmed(&old, &new)).collect(),
-        Some(_) => changed_lines(&old, &new),
-    };
     let mut endings = Endings::new(file, replacement.new);
+    if old == replacement.old && found.ranges.iter().all(|range| &file[range.clone()] == old.as_bytes()) {
+        let mut splice = |range: &Range<usize>| {
+            let text = endings.turn(new.as_bytes().to_vec(), range);
+            (range.start, Splice::new(range.clone(), text))
+        };
+        return Ok(exact(found.ranges.iter().map(&mut splice).collect()));
+    }
+    let (mut old, mut new, mut frame) = (old, new, None);
+    if let (Some(rule), [range]) = (&found.reindent, &found.ranges[..]) {
+        let indented = reindented(&old, &new, file, range, rule)?;
+        (old, new, frame) = (indented.0.into(), indented.1.into(), Some(indented.2));
+    }
+    // What differs in line endings alone is not looked at word by word: which of them come is decided for whole lines.
+    let by_words = found.looseness > Looseness::Endings;
+    let Changes { changes, is_minimal } = Changes::between(&old, &new, by_words);
     let mut splices = Vec::new();
     for range in &found.ranges {
-        let place = match &found.reindent {
-            _ if is_plain => Place::Plain(range.clone()),
-            None => Place::folded(&old, file, range, found.looseness),
-            Some(_) => Place::lines(&old, file, range),
-        };
+        let place = Place::new(&old, file, range, found);
         for Change { gone, come } in &changes {
             let gone = place.behind(gone);
-            let text = match &found.reindent {
-                None => new.as_bytes()[come.clone()].to_vec(),
-                Some(rule) => reindented(rule, &new, come)?,
-            };
-            let text = endings.turn(text, &gone);
+            let text = endings.turn(new.as_bytes()[come.clone()].to_vec(), &gone);
             splices.push((range.start, Splice::new(gone, text)));
         }
     }
-    Ok(splices)
+    Ok(Rewritten { splices, is_minimal, frame })
 }
 
-/// New lines, indented alike.
-fn reindented(rule: &Reindent, new: &str, lines: &Range<usize>) -> Result<Vec<u8>, NotIndented> {
-    let mut text = Vec::new();
-    let before = new[..lines.start].matches('\n').count();
-    for (index, line) in new[lines.clone()].split_inclusive('\n').enumerate() {
-        if !rule.indent(line, &mut text) {
-            return Err(NotIndented(before + index + 1));
+/// The old text with the indentation of the file, the new one with the indentation that it gets there, and whose it had.
+fn reindented(
+    old: &str,
+    new: &str,
+    file: &[u8],
+    range: &Range<usize>,
+    rule: &Reindent,
+) -> Result<(String, String, Frame), Unclear> {
+    let (olds, news): (Vec<&str>, Vec<&str>) = (old.split('\n').collect(), new.split('\n').collect());
+    let mut there: Vec<&[u8]> = file[range.clone()].split(|&byte| byte == b'\n').collect();
+    there.resize(olds.len(), b"");
+    let first = there.iter().copied().find(|line| !line.trim_ascii().is_empty()).unwrap_or_default();
+    let above = file[..range.start].strip_suffix(b"\n").unwrap_or_default().rsplit(|&byte| byte == b'\n');
+    let (steps, step) = (align(&olds, &news), step_above(first, above));
+    let block = Block::new(olds, there, news, steps, step);
+    let (lines, frame) = block.indent(rule)?;
+    let as_there = |(old, there): (&&str, &&[u8])| {
+        let indent = String::from_utf8_lossy(&there[..fold::indentation(there)]).into_owned();
+        if is_blank(old) { (*old).to_owned() } else { indent + &old[fold::indentation(old.as_bytes())..] }
+    };
+    let olds: Vec<String> = block.old.iter().zip(&block.there).map(as_there).collect();
+    Ok((olds.join("\n"), lines.join("\n"), frame))
+}
+
+/// What a new text changes of an old one.
+struct Changes {
+    changes: Vec<Change>,
+    is_minimal: bool,
+}
+
+impl Changes {
+    fn between(old: &str, new: &str, by_words: bool) -> Self {
+        let (lines, mut is_minimal) = changed_lines(old, new);
+        let mut changes = Vec::with_capacity(lines.len());
+        for change in lines {
+            match change.by_words(old, new).filter(|_| by_words) {
+                Some(words) => changes.extend(words.iter().map(|change| change.trimmed(old, new))),
+                None => {
+                    is_minimal &= !by_words;
+                    changes.push(change.trimmed(old, new));
+                }
+            }
         }
+        changes.retain(|change| !change.gone.is_empty() || !change.come.is_empty());
+        Self { changes, is_minimal }
     }
-    Ok(text)
 }
 
 /// A part of the old text and what the new one has in its place.
@@ -81,6 +132,30 @@ struct Change {
 }
 
 impl Change {
+    /// The words of it that differ; `None` if there are too many to compare.
+    fn by_words(&self, old: &str, new: &str) -> Option<Vec<Self>> {
+        let (gone, come) = (words(&old[self.gone.clone()]), words(&new[self.come.clone()]));
+        if gone.len() + come.len() > MOST_WORDS {
+            return None;
+        }
+        let starts = |words: &[&str], mut at: usize| -> Vec<usize> {
+            let mut starts = vec![at];
+            for word in words {
+                at += word.len();
+                starts.push(at);
+            }
+            starts
+        };
+        let (from, to) = (starts(&gone, self.gone.start), starts(&come, self.come.start));
+        let operations = capture_diff_slices(Algorithm::Myers, &gone, &come);
+        let differ = operations.into_iter().filter(|operation| operation.tag() != DiffTag::Equal);
+        let change = |operation: similar::DiffOp| {
+            let (gone, come) = (operation.old_range(), operation.new_range());
+            Self { gone: from[gone.start]..from[gone.end], come: to[come.start]..to[come.end] }
+        };
+        Some(differ.map(change).collect())
+    }
+
     /// Without what is the same at both ends.
     fn trimmed(&self, old: &str, new: &str) -> Self {
         let (gone, come) = (&old[self.gone.clone()], &new[self.come.clone()]);
@@ -99,8 +174,8 @@ impl Change {
     }
 }
 
-/// The lines that differ, in order.
-fn changed_lines(old: &str, new: &str) -> Vec<Change> {
+/// The lines that differ, in order, and whether lines between them that are equal are left out.
+fn changed_lines(old: &str, new: &str) -> (Vec<Change>, bool) {
     let (old_lines, new_lines) = (Lines::of(old), Lines::of(new));
     let (olds, news) = (&old_lines.texts[..], &new_lines.texts[..]);
     let change = |gone: Range<usize>, come: Range<usize>| Change {
@@ -111,11 +186,28 @@ fn changed_lines(old: &str, new: &str) -> Vec<Change> {
         let start = olds.iter().zip(news).take_while(|(one, other)| one == other).count();
         let rest = olds[start..].iter().rev().zip(news[start..].iter().rev());
         let end = rest.take_while(|(one, other)| one == other).count();
-        return vec![change(start..olds.len() - end, start..news.len() - end)];
+        return (vec![change(start..olds.len() - end, start..news.len() - end)], false);
     }
     let operations = capture_diff_slices(Algorithm::Myers, olds, news);
     let differ = operations.into_iter().filter(|operation| operation.tag() != DiffTag::Equal);
-    differ.map(|operation| change(operation.old_range(), operation.new_range())).collect()
+    (differ.map(|operation| change(operation.old_range(), operation.new_range())).collect(), true)
+}
+
+/// Words and the white space between them: each run of other characters, and each white space character.
+fn words(text: &str) -> Vec<&str> {
+    let mut words = Vec::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let length = if first.is_whitespace() {
+            first.len_utf8()
+        } else {
+            rest.find(char::is_whitespace).unwrap_or(rest.len())
+        };
+        let (word, after) = rest.split_at(length);
+        words.push(word);
+        rest = after;
+    }
+    words
 }
 
 /// Lines with their endings, and where each begins; last where the text ends.
@@ -137,8 +229,6 @@ impl<'a> Lines<'a> {
 
 /// Where parts of the old text are in the file.
 enum Place {
-    /// The old text is there as it is, and all of it goes.
-    Plain(Range<usize>),
     /// It is there in a looser form: the place of each of its bytes in the old text, and in the file.
     Folded { start: usize, asked: Vec<usize>, there: Vec<Range<usize>> },
     /// Its lines are there in a looser form: where each begins in the old text, and in the file; last where they end.
@@ -146,6 +236,19 @@ enum Place {
 }
 
 impl Place {
+    /// Of the old text, which has the indentation of the file by now.
+    fn new(old: &str, file: &[u8], range: &Range<usize>, found: &Located) -> Self {
+        if found.reindent.is_none() {
+            return Self::folded(old, file, range, found.looseness);
+        }
+        let seen = |text: &[u8]| fold::fold(text, Looseness::Unicode);
+        if seen(old.as_bytes()) == seen(&file[range.clone()]) {
+            Self::folded(old, file, range, Looseness::Unicode)
+        } else {
+            Self::lines(old, file, range)
+        }
+    }
+
     fn folded(old: &str, file: &[u8], range: &Range<usize>, looseness: Looseness) -> Self {
         // The old text has plain endings by now.
         let looseness = looseness.max(Looseness::Endings);
@@ -172,7 +275,6 @@ impl Place {
     /// The bytes of the file behind a part of the old text; where the part is empty, the place between.
     fn behind(&self, part: &Range<usize>) -> Range<usize> {
         match self {
-            Self::Plain(range) => range.clone(),
             Self::Folded { start, asked, there } => {
                 let index = |at: usize| asked.partition_point(|&asked| asked < at);
                 let (from, to) = (index(part.start), index(part.end));

@@ -1,5 +1,6 @@
 #![allow(clippy::format_collect, clippy::format_push_string, reason = "texts of a test are short")]
 
+mod indentation;
 mod limits;
 
 use super::*;

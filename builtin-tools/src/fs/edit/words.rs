@@ -1,9 +1,10 @@
 //! Why nothing changed, in words for the model.
 
+use super::frame::Frame;
 use super::locate::Miss;
 use super::plan::{Part, PlanError, Problem, Replacement};
 use crate::fs::fold::{self, Looseness};
-use crate::fs::nearest::nearest;
+use crate::fs::nearest::{nearest, numbered};
 use crate::fs::splice::LineNumbers;
 use std::fmt::Write as _;
 
@@ -45,10 +46,16 @@ pub(super) fn explain(
         Problem::Miss(Miss::Several { looseness, count, lines }) => {
             several(path, *looseness, *count, lines, replacement.all, &old)
         }
-        Problem::NotIndented { line, new_line } => format!(
-            "{old} is in {path} on line {line}, but indented in another way, and line {new_line} of {new} cannot be \
-             indented alike; copy the indentation of the file, tabs or spaces, into both"
-        ),
+        Problem::NotIndented { line, new_line } => {
+            let mut text = format!(
+                "{old} is in {path} on line {line} with another indentation, and it is not clear how line {new_line} of \
+                 {new} is to be indented; nothing was changed. Copy the indentation of the file, tabs or spaces, into both"
+            );
+            if let Some(content) = content {
+                let _ = write!(text, "\n{}", numbered(content, *line, replacement.old.lines().count()));
+            }
+            text
+        }
         Problem::Overlaps { other, line } => {
             let other = Named::of(*other, replacements.len()).old;
             format!("{other} and {old} share text on line {line} of {path}; make one edit of the two")
@@ -150,11 +157,20 @@ pub(super) fn report(parts: &[Part]) -> String {
         let Named { old, .. } = Named::of(index, parts.len());
         let _ = write!(
             text,
-            "\n{old} is not in the file as it was given; found on line {} where {} do not count, and only what is new \
-             was changed",
+            "\n{old} is not in the file as it was given; found on line {} where {} do not count",
             part.line,
             part.looseness.words()
         );
+        if part.is_minimal {
+            text.push_str(", and only what is new was changed");
+        }
+        match part.frame {
+            Some(Frame::Asked) => {
+                text.push_str("; the new lines were indented by the same rule as the old ones")
+            }
+            Some(Frame::File) => text.push_str("; the new lines have the indentation of the file already"),
+            None => {}
+        }
     }
     let more = loose.count().saturating_sub(MOST_NAMED);
     if more > 0 {

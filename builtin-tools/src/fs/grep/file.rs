@@ -13,6 +13,8 @@ use std::io::{self, Read};
 
 /// How much text of one file is held while others are searched.
 const MOST_BYTES_HELD: usize = 64 * 1024;
+/// How much of a file is read before it is searched: all of most files, for which nothing else then has to be done.
+const MOST_BYTES_AT_THE_START: usize = 64 * 1024;
 /// The most lines that are shown of one match that goes over several.
 const MOST_LINES_OF_A_MATCH: usize = 50;
 
@@ -83,17 +85,25 @@ pub(super) struct Search<'a> {
     query: &'a Query,
     searcher: Searcher,
     decoded: Vec<u8>,
+    /// The beginning of a file, which is all of most.
+    start: Vec<u8>,
 }
 
 impl<'a> Search<'a> {
     pub(super) fn new(query: &'a Query) -> Self {
-        Self { query, searcher: query.searcher(), decoded: vec![0; 8 * 1024] }
+        Self {
+            query,
+            searcher: query.searcher(),
+            decoded: vec![0; 8 * 1024],
+            start: vec![0; MOST_BYTES_AT_THE_START],
+        }
     }
 
-    /// Searches a file from its beginning.
+    /// Searches a file from its beginning, which has `size` bytes where that is known.
     pub(super) fn file(
         &mut self,
-        file: File,
+        mut file: File,
+        size: Option<u64>,
         wanted: Wanted,
         is_over: &dyn Fn() -> bool,
     ) -> Result<Found, Failure> {
@@ -104,15 +114,27 @@ impl<'a> Search<'a> {
             return Err(Failure::TooLarge);
         }
         let failed = |_: io::Error| if is_over() { Failure::Stopped } else { Failure::Unreadable };
+        let breaks = RefCell::new(Vec::new());
+        let mut collecting = Collecting::new(query, wanted, &breaks);
+        let mut length = 0;
+        if !is_whole {
+            let is_complete;
+            (length, is_complete) = fill(&mut self.start, &mut file, size, is_over).map_err(failed)?;
+            let start = &self.start[..length];
+            // What is not plain text is looked at as a stream: only that tells what is binary, and what is written in UTF-16.
+            if is_complete && is_plain(start) {
+                self.searcher.search_slice(&query.matcher, start, &mut collecting).map_err(failed)?;
+                return Ok(collecting.end());
+            }
+        }
+        let file = self.start[..length].chain(Watched { file, is_over });
         let decoder = DecodeReaderBytesBuilder::new()
             .utf8_passthru(true)
             .strip_bom(true)
             .bom_override(true)
             .bom_sniffing(true)
-            .build_with_buffer(Watched { file, is_over }, &mut self.decoded)
+            .build_with_buffer(file, &mut self.decoded)
             .map_err(failed)?;
-        let breaks = RefCell::new(Vec::new());
-        let mut collecting = Collecting::new(query, wanted, &breaks);
         let searched = if is_whole {
             self.searcher.search_reader(&query.matcher, decoder, &mut collecting)
         } else {
@@ -124,6 +146,38 @@ impl<'a> Search<'a> {
         found.has_pieces = !breaks.borrow().is_empty();
         Ok(found)
     }
+}
+
+/// Reads the beginning of a file; says how many bytes it has, and whether that is all of the file.
+fn fill(
+    start: &mut [u8],
+    file: &mut File,
+    size: Option<u64>,
+    is_over: &dyn Fn() -> bool,
+) -> io::Result<(usize, bool)> {
+    let mut length = 0;
+    while length < start.len() {
+        if is_over() {
+            return Err(io::Error::other("the call is over"));
+        }
+        match file.read(&mut start[length..]) {
+            Ok(0) => return Ok((length, true)),
+            Ok(count) => length += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        }
+        // The system need not be asked again what it said when the file was opened.
+        if size == Some(length as u64) && length < start.len() {
+            return Ok((length, true));
+        }
+    }
+    Ok((length, false))
+}
+
+/// Whether a content has neither a byte order mark nor a NUL byte.
+fn is_plain(content: &[u8]) -> bool {
+    let marks: [&[u8]; 3] = [b"\xEF\xBB\xBF", b"\xFF\xFE", b"\xFE\xFF"];
+    !marks.iter().any(|mark| content.starts_with(mark)) && memchr::memchr(0, content).is_none()
 }
 
 /// Collects what a search comes upon.

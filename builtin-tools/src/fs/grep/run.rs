@@ -17,7 +17,7 @@ use std::time::Duration;
 use toolkit::CancellationToken;
 
 /// How many files are searched by one thread before their results are passed on.
-const FILES_A_BATCH: usize = 16;
+const FILES_A_BATCH: usize = 32;
 /// How many batches are under way: what is found in them is held until all before them are done.
 const MOST_BATCHES: usize = 16;
 /// How long a thread waits before it looks whether anybody still wants it to.
@@ -189,8 +189,8 @@ impl Run<'_> {
                 let (query, cancel, doors) = (self.query, self.cancel, &mut self.doors);
                 let file = path.clone();
                 page.add(path, found, move |wanted| {
-                    let opened = doors.open(&file).ok()?;
-                    Search::new(query).file(opened, wanted, &|| cancel.is_cancelled()).ok()
+                    let (opened, size) = doors.open(&file).ok()?;
+                    Search::new(query).file(opened, size, wanted, &|| cancel.is_cancelled()).ok()
                 })
             }
             Came::Unreadable(path) => {
@@ -291,13 +291,13 @@ fn came(
     wanted: Wanted,
     is_over: &dyn Fn() -> bool,
 ) -> Option<Came> {
-    let file = match doors.open(&path) {
+    let (file, size) = match doors.open(&path) {
         Ok(file) => file,
         Err(Refused::NotAllowed) => return Some(Came::Refused),
         Err(Refused::Unreadable) => return Some(Came::Unreadable(path)),
         Err(Refused::Gone) => return None,
     };
-    match search.file(file, wanted, is_over) {
+    match search.file(file, size, wanted, is_over) {
         Ok(found) => (found.count > 0 || found.has_pieces).then_some(Came::Found(path, found)),
         Err(Failure::Unreadable) => Some(Came::Unreadable(path)),
         Err(Failure::TooLarge) => Some(Came::TooLarge(path)),

@@ -52,19 +52,20 @@ impl Doors {
         path.starts_with(self.workspace()) || path.starts_with(self.tree.path())
     }
 
-    /// Opens a regular file of the tree, or the one that the tree is.
-    pub(in crate::fs) fn open(&mut self, path: &Path) -> Result<File, Refused> {
+    /// Opens a regular file of the tree, or the one that the tree is; with its size where that is known.
+    pub(in crate::fs) fn open(&mut self, path: &Path) -> Result<(File, Option<u64>), Refused> {
         let refused = |_: io::Error| Refused::Unreadable;
         if let Some(mut file) = self.tree.file().map_err(refused)? {
             // Its handles share their place in it.
             file.rewind().map_err(refused)?;
-            return Ok(file);
+            return Ok((file, None));
         }
-        self.tree.try_open(path).map_err(|error| match error {
+        let opened = self.tree.try_open_with_metadata(path).map_err(|error| match error {
             NotOpened::NeedsLeave => Refused::NotAllowed,
             NotOpened::Absent | NotOpened::Kind(_) => Refused::Gone,
             _ => Refused::Unreadable,
-        })
+        });
+        opened.map(|(file, metadata)| (file, Some(metadata.len())))
     }
 
     /// Opens a file that says what is ignored, in the tree or above it within the workspace. It may be a link within the

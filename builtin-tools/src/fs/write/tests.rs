@@ -6,7 +6,9 @@ use toolkit::testing::{TestCall, TestToolbox};
 use toolkit::{Answer, AskDetail, Question, ScriptedApprover, ToolErrorKind};
 
 fn toolbox(answers: impl IntoIterator<Item = Answer>) -> TestToolbox {
-    TestToolbox::new(toolkit::tool_ref!(write)).approve(ScriptedApprover::new(answers))
+    let toolbox = TestToolbox::new(toolkit::tool_ref!(write)).approve(ScriptedApprover::new(answers));
+    // What was read before is not what these tests are about.
+    toolbox.build(toolkit::Builder::for_one_call)
 }
 
 async fn call(toolbox: &TestToolbox, path: &str, content: &str) -> TestCall {

@@ -137,3 +137,35 @@ fn without_a_terminal_what_is_outside_is_denied_naming_the_setting() {
         assert!(!error.contains("does not exist"), "{error}");
     }
 }
+
+#[test]
+fn a_person_replaces_a_file_without_reading_it_first() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("f"), "one\n").unwrap();
+    let args = ["--set", "permission.edit=allow", "call", "write", "--file-path", "f", "--content", "two\n"];
+    let text = ok(directory.path(), &args);
+    assert!(text.starts_with("replaced f"), "{text}");
+    assert_eq!(fs::read_to_string(directory.path().join("f")).unwrap(), "two\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_limit_on_the_size_of_files_is_an_error() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("f"), "one\n").unwrap();
+    let content = "x".repeat(100 << 10);
+    // Blocks of 512 bytes or 1 KiB, as the shell has it.
+    let output = Command::new("sh")
+        .args(["-c", "ulimit -f 64 && exec \"$@\"", "sh", env!("CARGO_BIN_EXE_toolkit")])
+        .args(["--set", "permission.edit=allow", "call", "write", "--file-path", "f", "--content", &content])
+        .current_dir(directory.path())
+        .output()
+        .expect("it starts");
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(error.contains("cannot write f: File too large"), "{error}");
+    assert_eq!(fs::read_to_string(directory.path().join("f")).unwrap(), "one\n");
+    let names: Vec<_> =
+        fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, ["f"]);
+}

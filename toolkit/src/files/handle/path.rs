@@ -46,6 +46,11 @@ impl Dir {
         OpenOptions::new().read(true).write(true).create_new(true).open(self.0.join(name))
     }
 
+    /// Opens a file of this name for reading and writing, as it is.
+    pub(crate) fn open_to_write(&self, name: &OsStr) -> io::Result<File> {
+        OpenOptions::new().read(true).write(true).open(self.checked(Path::new(name))?)
+    }
+
     pub(crate) fn make_dir(&self, name: &OsStr) -> io::Result<()> {
         fs::create_dir(self.0.join(name))
     }
@@ -182,8 +187,8 @@ pub(crate) fn names(_metadata: &Metadata) -> u64 {
 
 /// There is no owner or mode here; a read-only file is not written to.
 #[expect(clippy::unnecessary_wraps, reason = "as where it can fail")]
-pub(crate) fn owner_and_mode(_file: &File, _of: &Stat) -> io::Result<()> {
-    Ok(())
+pub(crate) fn owner_and_mode(_file: &File, _of: &Stat) -> io::Result<Option<(u32, u32)>> {
+    Ok(None)
 }
 
 /// There is no bit for it here.

@@ -86,6 +86,13 @@ impl Dir {
         Ok(File::from(rustix::fs::openat(&self.0, name, flags, Mode::from_raw_mode(mode))?))
     }
 
+    /// Opens a regular file of this name for reading and writing, as it is; a link is not followed.
+    pub(crate) fn open_to_write(&self, name: &OsStr) -> io::Result<File> {
+        let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        let file = File::from(self.open(Path::new(name), flags, Mode::empty())?);
+        if file.metadata()?.is_file() { Ok(file) } else { Err(Errno::LOOP.into()) }
+    }
+
     pub(crate) fn make_dir(&self, name: &OsStr) -> io::Result<()> {
         Ok(rustix::fs::mkdirat(&self.0, name, Mode::from_raw_mode(0o777))?)
     }
@@ -348,27 +355,36 @@ pub(crate) fn identity(metadata: &Metadata) -> Option<(u64, u64)> {
     Some((metadata.dev(), metadata.ino()))
 }
 
+/// When anything of a file was changed last, be it its content, its mode or its names.
+pub(crate) fn changed(metadata: &Metadata) -> Option<SystemTime> {
+    time(metadata.ctime(), u32::try_from(metadata.ctime_nsec()).ok()?)
+}
+
 /// How many names a file has.
 pub(crate) fn names(metadata: &Metadata) -> u64 {
     metadata.nlink()
 }
 
-/// Gives `file` owner, group and mode of the one that it replaces, as far as the process may.
-pub(crate) fn owner_and_mode(file: &File, of: &Stat) -> io::Result<()> {
-    let mut mode = of.mode;
+/// Gives `file` owner, group and mode of the one that it replaces, as far as the process may; the owner and group that it
+/// has where those cannot be kept.
+pub(crate) fn owner_and_mode(file: &File, of: &Stat) -> io::Result<Option<(u32, u32)>> {
+    let (mut mode, mut other) = (of.mode, None);
     if let Some((owner, group)) = of.owner {
         let is_kept = |file: &Metadata| (file.uid(), file.gid()) == (owner, group);
         if !is_kept(&file.metadata()?) {
             let _ = rustix::fs::fchown(file, Some(Uid::from_raw(owner)), Some(Gid::from_raw(group)));
             // Under another owner it would lend out the rights of whoever runs this.
-            if !is_kept(&file.metadata()?) {
+            let now = file.metadata()?;
+            if !is_kept(&now) {
                 mode &= 0o1777;
+                other = Some((now.uid(), now.gid()));
             }
         }
     }
     #[allow(clippy::useless_conversion, clippy::cast_possible_truncation)]
     #[allow(clippy::unnecessary_cast, reason = "the width of a mode differs between systems")]
-    Ok(rustix::fs::fchmod(file, Mode::from_raw_mode(mode as rustix::fs::RawMode))?)
+    rustix::fs::fchmod(file, Mode::from_raw_mode(mode as rustix::fs::RawMode))?;
+    Ok(other)
 }
 
 /// Whether its owner may execute a file.

@@ -55,7 +55,7 @@ fn so_many_places_may_change() {
 
 #[test]
 fn so_many_lines_are_compared_one_by_one() {
-    // A line that is not changed keeps the white space at its end.
+    // The white space at the ends of lines stays, whether the line changes or not.
     let file = |change: &dyn Fn(usize) -> String| (0..2_000).map(change).collect::<String>();
     let there = file(&|number| format!("  {number} \n"));
     let asked = file(&|number| format!("{number}\n"));
@@ -63,14 +63,14 @@ fn so_many_lines_are_compared_one_by_one() {
     for (come, expected) in [
         (
             "x\n",
-            file(&|number| if is_changed(number) { "  x\n".to_owned() } else { format!("  {number} \n") }),
+            file(&|number| if is_changed(number) { "  x \n".to_owned() } else { format!("  {number} \n") }),
         ),
         // Of more lines, only those before the first that differs and behind the last one stay.
         (
             "x\ny\n",
             file(&|number| match number {
                 1 => "  x\n".to_owned(),
-                1_998 => "  x\n  y\n".to_owned(),
+                1_998 => "  x\n  y \n".to_owned(),
                 0 | 1_999 => format!("  {number} \n"),
                 _ => format!("  {number}\n"),
             }),

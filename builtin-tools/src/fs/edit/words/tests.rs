@@ -95,7 +95,7 @@ fn of_looser_places_ten_are_told() {
              and only what is new was changed"
         )
     };
-    let part = |looseness| Part { looseness, count: 1, first: 0..1, line: 1 };
+    let part = |looseness| Part { looseness, count: 1, first: 0..1, line: 1, is_minimal: true, frame: None };
     let ten: String = (1..=10).map(line).collect();
     for (count, more) in
         [(10, ""), (11, "\n1 more were found in a looser form"), (12, "\n2 more were found in a looser form")]

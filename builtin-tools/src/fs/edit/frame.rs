@@ -1,0 +1,457 @@
+//! The indentation of new lines whose old lines are in the file with another indentation than they were given with.
+//!
+//! Whoever gets the indentation of the old lines wrong may get that of the new lines wrong by the same rule, or may give the
+//! new lines as the file has them. Shifting the latter would move code to another block without an error, and so would
+//! keeping the former. Lines that are in both texts, and new lines in place of old ones, tell which of the two it is. Where
+//! they contradict each other or say nothing, nothing is guessed.
+
+use super::indent::Reindent;
+use crate::fs::fold::indentation;
+use similar::{Algorithm, DiffOp, capture_diff_slices};
+use std::collections::HashSet;
+use std::ops::Range;
+
+/// The most lines, old and new, that are aligned one by one; of more, only those that are equal at both ends are.
+const MOST_ALIGNED: usize = 4_000;
+/// How many lines above a block are searched for one that is indented less.
+const MOST_ABOVE: usize = 500;
+
+/// Whose indentation the new lines have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Frame {
+    /// That of the old lines as they were given: the same rule turns it into the file's.
+    Asked,
+    /// That of the file already.
+    File,
+}
+
+/// The new line, counted from 0, whose indentation is not clear.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Unclear(pub(crate) usize);
+
+/// What becomes of a line, by its place among the old or the new ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// It stays, and was given once for both: its indentation says nothing of the new lines.
+    Context { old: usize, new: usize },
+    /// It is among the old and among the new lines, whatever its indentation.
+    Both { old: usize, new: usize },
+    /// It is removed.
+    Gone(usize),
+    /// It is added.
+    Come(usize),
+}
+
+/// Old lines where they were found, and the lines that come in their place. None has its ending.
+pub(crate) struct Block<'a> {
+    /// The old lines as they were given.
+    pub(crate) old: Vec<&'a str>,
+    /// The same lines as they are in the file.
+    pub(crate) there: Vec<&'a [u8]>,
+    /// The new lines as they were given.
+    pub(crate) new: Vec<&'a str>,
+    /// What becomes of each, in order.
+    steps: Vec<Step>,
+    /// How much deeper the block is than the nearest line above it that is indented less, in bytes.
+    step_above: Option<usize>,
+    /// Whether each of the old lines is removed, and each of the new ones added.
+    gone: Vec<bool>,
+    come: Vec<bool>,
+    /// Whether each of the new lines was given apart from an old one.
+    is_given_anew: Vec<bool>,
+    /// The line that each is below: the nearest before it that is indented less.
+    old_parents: Vec<Option<usize>>,
+    new_parents: Vec<Option<usize>>,
+    /// The old lines with text, one for each pair of an indentation as it was given and as it is in the file.
+    depths: Vec<usize>,
+}
+
+/// What becomes of each line of two texts, whatever their indentation.
+pub(crate) fn align(old: &[&str], new: &[&str]) -> Vec<Step> {
+    let text = |lines: &[&str]| -> Vec<String> { lines.iter().map(|line| line.trim().to_owned()).collect() };
+    let (olds, news) = (text(old), text(new));
+    let both = |old: Range<usize>, new: Range<usize>| old.zip(new).map(|(old, new)| Step::Both { old, new });
+    let changed = |old: Range<usize>, new: Range<usize>| old.map(Step::Gone).chain(new.map(Step::Come));
+    if olds.len() + news.len() > MOST_ALIGNED {
+        let start = olds.iter().zip(&news).take_while(|(one, other)| one == other).count();
+        let rest = olds[start..].iter().rev().zip(news[start..].iter().rev());
+        let end = rest.take_while(|(one, other)| one == other).count();
+        let (old_end, new_end) = (olds.len() - end, news.len() - end);
+        return both(0..start, 0..start)
+            .chain(changed(start..old_end, start..new_end))
+            .chain(both(old_end..olds.len(), new_end..news.len()))
+            .collect();
+    }
+    let mut steps = Vec::with_capacity(olds.len() + news.len());
+    for operation in capture_diff_slices(Algorithm::Myers, &olds, &news) {
+        let (old, new) = (operation.old_range(), operation.new_range());
+        match operation {
+            DiffOp::Equal { .. } => steps.extend(both(old, new)),
+            _ => steps.extend(changed(old, new)),
+        }
+    }
+    steps
+}
+
+/// How much deeper a line is indented than the nearest one above that is indented less; `above` begins with the nearest.
+pub(crate) fn step_above<'l>(first: &[u8], above: impl Iterator<Item = &'l [u8]>) -> Option<usize> {
+    let depth = indentation(first);
+    let mut above = above.take(MOST_ABOVE).filter(|line| !line.trim_ascii().is_empty());
+    above.find_map(|line| depth.checked_sub(indentation(line)).filter(|step| *step > 0))
+}
+
+/// What a line tells of the frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Vote {
+    For(Frame),
+    /// It fits both frames, or none.
+    Unclear,
+    /// It fits both frames, and would make another block of what comes if it was [`Frame::Asked`].
+    Doubtful,
+    /// It has the same indentation in both.
+    Neutral,
+}
+
+impl Vote {
+    /// For the only frame that fits.
+    fn of(asked: bool, file: bool) -> Self {
+        match (asked, file) {
+            (true, false) => Self::For(Frame::Asked),
+            (false, true) => Self::For(Frame::File),
+            _ => Self::Unclear,
+        }
+    }
+}
+
+impl<'a> Block<'a> {
+    /// Of as many lines of the file as old ones; `steps` says what becomes of all lines.
+    pub(crate) fn new(
+        old: Vec<&'a str>,
+        there: Vec<&'a [u8]>,
+        new: Vec<&'a str>,
+        steps: Vec<Step>,
+        step_above: Option<usize>,
+    ) -> Self {
+        let (mut gone, mut come) = (vec![false; old.len()], vec![false; new.len()]);
+        let mut is_given_anew = vec![true; new.len()];
+        for step in &steps {
+            match step {
+                Step::Gone(old) => gone[*old] = true,
+                Step::Come(new) => come[*new] = true,
+                Step::Context { new, .. } => is_given_anew[*new] = false,
+                Step::Both { .. } => {}
+            }
+        }
+        let (old_parents, new_parents) = (parents(&old), parents(&new));
+        let mut known = HashSet::new();
+        let depths = (0..old.len())
+            .filter(|at| !is_blank(old[*at]))
+            .filter(|at| known.insert((indent_of(old[*at].as_bytes()), indent_of(there[*at]))))
+            .collect();
+        Self {
+            old,
+            there,
+            new,
+            steps,
+            step_above,
+            gone,
+            come,
+            is_given_anew,
+            old_parents,
+            new_parents,
+            depths,
+        }
+    }
+
+    /// The new lines with the indentation that they get in the file, and whose indentation they had.
+    pub(crate) fn indent(&self, rule: &Reindent) -> Result<(Vec<String>, Frame), Unclear> {
+        let frame = self.frame(rule)?;
+        match frame {
+            Frame::Asked => self.check_asked(rule)?,
+            Frame::File => self.check_file(rule)?,
+        }
+        let line = |(index, line): (usize, &&str)| {
+            if frame == Frame::File || !self.is_given_anew[index] {
+                return Ok((*line).to_owned());
+            }
+            let mut text = Vec::new();
+            let is_indented = rule.indent(line, &mut text);
+            String::from_utf8(text).ok().filter(|_| is_indented).ok_or(Unclear(index))
+        };
+        let lines = self.new.iter().enumerate().map(line).collect::<Result<_, _>>()?;
+        Ok((lines, frame))
+    }
+
+    fn frame(&self, rule: &Reindent) -> Result<Frame, Unclear> {
+        let (mut asked, mut file, mut unclear, mut doubtful) = (None, None, None, None);
+        for (new, vote) in self.votes(rule) {
+            let first = match vote {
+                Vote::For(Frame::Asked) => &mut asked,
+                Vote::For(Frame::File) => &mut file,
+                Vote::Unclear => &mut unclear,
+                Vote::Doubtful => &mut doubtful,
+                Vote::Neutral => continue,
+            };
+            first.get_or_insert(new);
+        }
+        match (asked, file.or(doubtful), unclear) {
+            (Some(asked), Some(file), _) => Err(Unclear(asked.max(file))),
+            (None, Some(new), _) if file.is_none() => Err(Unclear(new)),
+            (None, None, Some(new)) => Err(Unclear(new)),
+            (None, Some(_), _) => Ok(Frame::File),
+            (_, None, _) => Ok(Frame::Asked),
+        }
+    }
+
+    /// What each line or group of lines tells, with the new line that it is about.
+    fn votes(&self, rule: &Reindent) -> Vec<(usize, Vote)> {
+        let mut votes = Vec::new();
+        let mut run = Run::default();
+        let mut before = None;
+        for step in &self.steps {
+            let after = match *step {
+                Step::Gone(old) => {
+                    run.gone.push(old);
+                    continue;
+                }
+                Step::Come(new) => {
+                    run.come.push(new);
+                    continue;
+                }
+                Step::Context { old, .. } | Step::Both { old, .. } => {
+                    (!is_blank(self.old[old])).then_some(old)
+                }
+            };
+            // A blank line does not part a group from the lines around it.
+            if after.is_some() {
+                votes.extend(self.vote_of_run(&run, before, after, rule));
+                run = Run::default();
+                before = after;
+            }
+            if let (Some(old), Step::Both { new, .. }) = (after, *step) {
+                votes.push((new, self.vote_of_line(old, new)));
+            }
+        }
+        votes.extend(self.vote_of_run(&run, before, None, rule));
+        votes
+    }
+
+    /// What a line tells that is in both texts.
+    fn vote_of_line(&self, old: usize, new: usize) -> Vote {
+        let (asked, there, came) = (self.asked(old), self.there(old), self.came(new));
+        if came == asked && came == there {
+            return Vote::Neutral;
+        }
+        // It was put below a new line, which tells instead.
+        if is_below_any(&self.new_parents, &self.come, new) {
+            return Vote::Unclear;
+        }
+        // Without the line above it, it may have been moved there, and what is below it with it.
+        match self.old_parents[old] {
+            Some(parent) if self.gone[parent] => Vote::of(
+                came == asked || came == self.asked(parent),
+                came == there || came == self.there(parent),
+            ),
+            _ if is_below_any(&self.old_parents, &self.gone, old) => Vote::Unclear,
+            _ => Vote::of(came == asked, came == there),
+        }
+    }
+
+    /// What new lines tell that are in place of old ones, or between lines that stay.
+    fn vote_of_run(
+        &self,
+        run: &Run,
+        before: Option<usize>,
+        after: Option<usize>,
+        rule: &Reindent,
+    ) -> Option<(usize, Vote)> {
+        let come: Vec<usize> = run.come.iter().copied().filter(|new| !is_blank(self.new[*new])).collect();
+        let mut known = HashSet::new();
+        let gone = run.gone.iter().copied().filter(|old| !is_blank(self.old[*old]));
+        let gone: Vec<usize> =
+            gone.filter(|old| known.insert((self.asked(*old), self.there(*old)))).collect();
+        let &first = come.first()?;
+        let vote = if let Some(&replaced) = gone.first() {
+            match self.compare(first, &[replaced]) {
+                Vote::Neutral => {
+                    let others = come.iter().map(|new| self.compare(*new, &gone));
+                    others.into_iter().find(|vote| matches!(vote, Vote::For(_))).unwrap_or(Vote::Neutral)
+                }
+                Vote::Unclear => self.compare(first, &gone),
+                vote => vote,
+            }
+        } else {
+            self.vote_of_insertion(first, before, after)
+        };
+        let vote = match vote {
+            Vote::Unclear | Vote::Neutral => rule_vote(rule, self.came(first)).unwrap_or(vote),
+            vote => vote,
+        };
+        Some((first, vote))
+    }
+
+    fn vote_of_insertion(&self, first: usize, before: Option<usize>, after: Option<usize>) -> Vote {
+        let came = self.came(first);
+        let deeper = |than: &[u8]| came.len() > than.len() && came.starts_with(than);
+        if let Some(before) = before.filter(|before| opens_block(self.old[*before])) {
+            let vote = Vote::of(deeper(self.asked(before)), deeper(self.there(before)));
+            if vote != Vote::Unclear {
+                return vote;
+            }
+        }
+        // Between two lines of the block it is most probably as deep as one of them.
+        if let (Some(before), Some(after)) = (before, after)
+            && let vote @ Vote::For(_) = self.compare(first, &[before, after])
+        {
+            return vote;
+        }
+        let vote = self.compare(first, &self.depths);
+        let is_known = self.depths.iter().any(|old| self.asked(*old) == came || self.there(*old) == came);
+        if vote != Vote::Unclear {
+            return vote;
+        }
+        // A function after the block may be as deep as the block's first line is, or be a part of what is in it.
+        let begins_anew =
+            after.is_none() && opens_block(self.new[first]) && first > 0 && is_blank(self.new[first - 1]);
+        match before {
+            _ if is_known && begins_anew => Vote::Doubtful,
+            // It is below the line before by the one, and nowhere by the other.
+            Some(before) if !is_known => Vote::of(deeper(self.asked(before)), deeper(self.there(before))),
+            _ => Vote::Unclear,
+        }
+    }
+
+    /// For the frame in which a new line has the indentation of one of some old lines.
+    fn compare(&self, new: usize, lines: &[usize]) -> Vote {
+        let came = self.came(new);
+        let is_asked = lines.iter().any(|old| self.asked(*old) == came);
+        let is_there = lines.iter().any(|old| self.there(*old) == came);
+        if is_asked && is_there && lines.iter().all(|old| self.asked(*old) == self.there(*old)) {
+            return Vote::Neutral;
+        }
+        Vote::of(is_asked, is_there)
+    }
+
+    /// Refuses what the rule does not say for certain.
+    fn check_asked(&self, rule: &Reindent) -> Result<(), Unclear> {
+        let Some(&first_old) = self.depths.first() else { return Ok(()) };
+        let news: Vec<usize> = self.news().collect();
+        // The first line may have lost its indentation alone.
+        if let Some(&first) = news.first()
+            && self.old[first_old].trim() == self.new[first].trim()
+            && self.came(first).len() < self.asked(first_old).len()
+        {
+            return Err(Unclear(first));
+        }
+        let is_known = |new: &usize| self.depths.iter().any(|old| self.asked(*old) == self.came(*new));
+        let unknown: Vec<usize> = news.into_iter().filter(|new| !is_known(new)).collect();
+        let Some(&unknown_first) = unknown.first() else { return Ok(()) };
+        let (asked, there) = (self.asked(first_old), self.there(first_old));
+        if self.depths.iter().all(|old| self.asked(*old) == asked) {
+            let steps = unknown.iter().map(|new| self.came(*new).len().abs_diff(asked.len()));
+            let step = steps.fold(0, greatest_common_divisor);
+            let is_clear = rule.is_clear_of_one_depth((asked, there), step, self.step_above);
+            return if is_clear { Ok(()) } else { Err(Unclear(unknown_first)) };
+        }
+        // The same rule without the first line, of which the indentation may be lost.
+        if asked.is_empty()
+            && let Some(other) = self.rule_without(first_old)
+            && let Some(new) =
+                unknown.iter().find(|new| other.turn(self.came(**new)) != rule.turn(self.came(**new)))
+        {
+            return Err(Unclear(*new));
+        }
+        Ok(())
+    }
+
+    /// Refuses lines that would be indented less than all of the block, or with other characters than it.
+    fn check_file(&self, rule: &Reindent) -> Result<(), Unclear> {
+        let there = self.depths.iter().map(|old| self.there(*old));
+        let Some(least) = there.min_by_key(|indent| indent.len()) else { return Ok(()) };
+        let foreign = rule.foreign();
+        let is_clear = |new: &usize| {
+            let came = self.came(*new);
+            came.starts_with(least) && !foreign.is_some_and(|byte| came.contains(&byte))
+        };
+        self.news().find(|new| !is_clear(new)).map_or(Ok(()), |new| Err(Unclear(new)))
+    }
+
+    /// The new lines with text that were given apart from an old one.
+    fn news(&self) -> impl Iterator<Item = usize> {
+        (0..self.new.len()).filter(|new| self.is_given_anew[*new] && !is_blank(self.new[*new]))
+    }
+
+    fn rule_without(&self, line: usize) -> Option<Reindent> {
+        let old = self.old[line + 1..].join("\n");
+        Reindent::between(&old, &self.there[line + 1..].join(&b'\n'))
+    }
+
+    fn asked(&self, old: usize) -> &[u8] {
+        indent_of(self.old[old].as_bytes())
+    }
+
+    fn there(&self, old: usize) -> &[u8] {
+        indent_of(self.there[old])
+    }
+
+    fn came(&self, new: usize) -> &[u8] {
+        indent_of(self.new[new].as_bytes())
+    }
+}
+
+/// The line that each line is below: the nearest before it that is indented less.
+fn parents(lines: &[&str]) -> Vec<Option<usize>> {
+    let depth = |line: usize| indentation(lines[line].as_bytes());
+    let mut above: Vec<usize> = Vec::new();
+    let mut parents = Vec::with_capacity(lines.len());
+    for line in 0..lines.len() {
+        if is_blank(lines[line]) {
+            parents.push(None);
+            continue;
+        }
+        while above.last().is_some_and(|last| depth(*last) >= depth(line)) {
+            above.pop();
+        }
+        parents.push(above.last().copied());
+        above.push(line);
+    }
+    parents
+}
+
+/// Whether a line is below one of those that are marked.
+fn is_below_any(parents: &[Option<usize>], marked: &[bool], line: usize) -> bool {
+    std::iter::successors(parents[line], |above| parents[*above]).any(|above| marked[above])
+}
+
+/// Lines between two that stay.
+#[derive(Default)]
+struct Run {
+    gone: Vec<usize>,
+    come: Vec<usize>,
+}
+
+/// What the characters of an indentation tell where old lines and file have different ones.
+fn rule_vote(rule: &Reindent, came: &[u8]) -> Option<Vote> {
+    let foreign = rule.foreign().filter(|_| !came.is_empty())?;
+    let is_of_asked = came.iter().all(|byte| *byte == foreign);
+    Some(Vote::of(is_of_asked, !came.contains(&foreign)))
+}
+
+/// Whether what comes after a line is expected to be indented more.
+pub(crate) fn opens_block(line: &str) -> bool {
+    let line = line.trim_end();
+    let word = line.rsplit(|character: char| !character.is_alphanumeric()).next();
+    line.ends_with([':', '{', '(', '[']) || matches!(word, Some("do" | "then" | "else" | "begin" | "try"))
+}
+
+pub(crate) fn is_blank(line: &str) -> bool {
+    line.trim().is_empty()
+}
+
+fn indent_of(line: &[u8]) -> &[u8] {
+    &line[..indentation(line)]
+}
+
+fn greatest_common_divisor(one: usize, other: usize) -> usize {
+    if other == 0 { one } else { greatest_common_divisor(other, one % other) }
+}

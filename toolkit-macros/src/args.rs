@@ -1,11 +1,15 @@
 //! `#[toolkit::args]`: derives what an argument type needs through `toolkit`'s own re-exports, and turns `#[arg(..)]`
 //! on fields into the attributes of serde and schemars.
 
+pub(crate) mod nested;
+
 use crate::check::{self, Check, Errors};
 use crate::half_typed;
 use crate::keys::{self, Form, Key};
 use crate::rules::{Default_, Kind, Literal, Rules, TypeForm};
-use crate::type_form::{item_kind, kind, mentions_ident, option, reference, respan};
+use crate::type_form::{
+    WIDE_INTEGER, item_kind, kind, mentions_ident, option, reference, respan, wide_integer,
+};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use std::collections::HashSet;
@@ -44,10 +48,11 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
     let mut helpers = Helpers {
         toolkit: options.toolkit.clone(),
         generics: input.generics.type_params().map(|parameter| parameter.ident.to_string()).collect(),
-        defaults: TokenStream::new(),
+        functions: TokenStream::new(),
         checks: TokenStream::new(),
     };
-    let mut has_flatten = false;
+    let reads_fields = nested::reads_fields(&input);
+    let (mut has_flatten, mut has_nested) = (false, false);
     let type_name = input.ident.clone();
     // Serde may give the fields other names.
     let is_renamed = input.attrs.iter().any(|attribute| mentions(attribute, "rename"));
@@ -62,10 +67,14 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
                 "an argument type owns its content; use a `String` or a `Vec`",
             );
         }
+        if let Some(span) = wide_integer(&field.ty.to_token_stream()) {
+            errors.push_span(Check::WideInteger, span, WIDE_INTEGER);
+        }
         has_flatten |= field.attrs.iter().any(|attribute| mentions(attribute, "flatten"));
         let is_renamed = is_renamed || field.attrs.iter().any(|attribute| mentions(attribute, "rename"));
         let own = field.ident.clone().filter(|_| !is_renamed);
         let rules = rewrite(field, place, &type_name, &mut helpers, &mut errors);
+        has_nested |= reads_fields && nested::rewrite(field, place, &type_name, &mut helpers);
         match (rules.rename, own) {
             (Some(rename), _) => names.add(group, &rename, rename.value(), &mut errors),
             (None, Some(ident)) => names.add(group, &ident, ident.unraw().to_string(), &mut errors),
@@ -84,40 +93,53 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
             .attrs
             .iter()
             .any(|attribute| mentions(attribute, "deny_unknown_fields") || mentions(attribute, "untagged"));
-    let derives = derives(&input.attrs, &options.toolkit, closed);
+    has_nested &= errors.is_empty();
+    let derives = derives(&input.attrs, &options.toolkit, closed, has_nested);
     // Said in the schema too: the arguments of a tool are closed where a type says nothing.
     let is_named = matches!(&input.data, Data::Struct(data) if matches!(data.fields, syn::Fields::Named(_)));
     let open = (options.allow_unknown_fields && is_named)
         .then(|| quote!(#[schemars(extend("additionalProperties" = true))]));
-    let Helpers { toolkit, defaults, checks, .. } = helpers;
     let rest = if errors.is_empty() {
-        let (impl_generics, type_generics, where_clause) = input.generics.split_for_impl();
-        let defaults = (!defaults.is_empty()).then(|| {
-            quote! {
-                #[doc(hidden)]
-                #[allow(unused_qualifications, clippy::all, clippy::pedantic)]
-                impl #impl_generics #type_name #type_generics #where_clause { #defaults }
-            }
-        });
-        let checks = (!checks.is_empty()).then(|| {
-            quote! {
-                #[allow(unused, unused_qualifications, clippy::all, clippy::pedantic)]
-                const _: () = { use #toolkit::__private as __toolkit; #checks };
-            }
-        });
-        quote!(#defaults #checks)
+        additions(&input, &helpers)
     } else {
         for (_, field) in fields_of(&mut input.data) {
-            // The functions that make defaults are not emitted, and a name that stands twice is said to do so by
+            // The functions of the expansion are not emitted, and a name that stands twice is said to do so by
             // serde as well.
-            field.attrs.retain(|attribute| {
-                !mentions(attribute, "__toolkit_default") && !mentions(attribute, "rename")
-            });
+            field
+                .attrs
+                .retain(|attribute| !mentions(attribute, "__toolkit_") && !mentions(attribute, "rename"));
         }
         TokenStream::new()
     };
     let errors = errors.into_tokens();
     quote! { #errors #derives #open #input #rest }
+}
+
+/// What stands beside the type: the functions that its derives call, checks, and what marks it.
+fn additions(input: &DeriveInput, helpers: &Helpers) -> TokenStream {
+    let Helpers { toolkit, functions, checks, .. } = helpers;
+    let type_name = &input.ident;
+    let (impl_generics, type_generics, where_clause) = input.generics.split_for_impl();
+    let functions = (!functions.is_empty()).then(|| {
+        quote! {
+            #[doc(hidden)]
+            #[allow(unused_qualifications, clippy::all, clippy::pedantic)]
+            impl #impl_generics #type_name #type_generics #where_clause { #functions }
+        }
+    });
+    let checks = (!checks.is_empty()).then(|| {
+        quote! {
+            #[allow(unused, unused_qualifications, clippy::all, clippy::pedantic)]
+            const _: () = { use #toolkit::__private as __toolkit; #checks };
+        }
+    });
+    quote! {
+        #functions
+        #checks
+        #[doc(hidden)]
+        #[allow(unused_qualifications)]
+        impl #impl_generics #toolkit::__private::ArgsType for #type_name #type_generics #where_clause {}
+    }
 }
 
 struct Options {
@@ -129,8 +151,8 @@ struct Helpers {
     toolkit: TokenStream,
     /// The type parameters, of which a check outside the type knows nothing.
     generics: Vec<String>,
-    /// Functions that make defaults.
-    defaults: TokenStream,
+    /// Functions that make defaults, and that read fields.
+    functions: TokenStream,
     /// Checks that only the compiler can make.
     checks: TokenStream,
 }
@@ -215,9 +237,13 @@ fn mentions(attribute: &Attribute, word: &str) -> bool {
     matches!(&attribute.meta, Meta::List(list) if list.tokens.to_string().contains(word))
 }
 
-/// The derives that the type does not have yet.
-fn derives(attributes: &[Attribute], toolkit: &TokenStream, closed: bool) -> TokenStream {
-    let present: Vec<String> = attributes
+/// The traits that an argument type needs, and whose they are.
+const DERIVES: [(&str, &str); 3] =
+    [("Deserialize", "serde"), ("Serialize", "serde"), ("JsonSchema", "schemars")];
+
+/// What the type derives itself.
+fn derived(attributes: &[Attribute]) -> Vec<String> {
+    attributes
         .iter()
         .filter(|attribute| attribute.path().is_ident("derive"))
         .filter_map(|attribute| {
@@ -225,22 +251,31 @@ fn derives(attributes: &[Attribute], toolkit: &TokenStream, closed: bool) -> Tok
         })
         .flatten()
         .filter_map(|path| path.segments.last().map(|segment| segment.ident.to_string()))
-        .collect();
-    let wanted = [("Deserialize", "serde"), ("Serialize", "serde"), ("JsonSchema", "schemars")];
-    let derives = wanted.iter().filter(|(name, _)| !present.iter().any(|present| present == name)).map(
-        |(name, library)| {
+        .collect()
+}
+
+/// The derives that the type does not have yet.
+fn derives(attributes: &[Attribute], toolkit: &TokenStream, closed: bool, has_nested: bool) -> TokenStream {
+    let present = derived(attributes);
+    let derives = DERIVES
+        .iter()
+        .filter(|(name, library)| {
+            !(has_nested && *library == "serde" || present.iter().any(|present| present == name))
+        })
+        .map(|(name, library)| {
             let (name, library) = (format_ident!("{name}"), format_ident!("{library}"));
             quote!(#toolkit::__private::#library::#name)
-        },
-    );
+        });
     let path = |library: &str| format!("{}::__private::{library}", toolkit.to_string().replace(' ', ""));
     let (serde, schemars) = (path("serde"), path("schemars"));
     let closed = closed.then(|| quote!(#[serde(deny_unknown_fields)]));
+    let read_fields = has_nested.then(|| quote!(#[#toolkit::__private::read_fields([#toolkit])]));
     quote! {
         #[derive(#(#derives),*)]
         #[serde(crate = #serde)]
         #[schemars(crate = #schemars)]
         #closed
+        #read_fields
     }
 }
 
@@ -312,7 +347,7 @@ fn rewrite(
                 Default_::Value(value, span) => (default_value(value, kind, &ty, &helpers.toolkit), *span),
             };
             let function = format_ident!("__toolkit_default_{place}");
-            helpers.defaults.extend(quote_spanned!(span=> fn #function() -> #ty { #value }));
+            helpers.functions.extend(quote_spanned!(span=> fn #function() -> #ty { #value }));
             let path = format!("{type_name}::{function}");
             attributes.extend(quote!(#[serde(default = #path)]));
         }

@@ -64,6 +64,7 @@ checks! {
     MutableReference,
     Reference,
     Lifetime,
+    WideInteger,
     TwoContexts,
     TwoConfigs,
     ContextByValue,

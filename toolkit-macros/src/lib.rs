@@ -28,6 +28,13 @@ pub fn args(attribute: TokenStream, item: TokenStream) -> TokenStream {
     args::expand(attribute.into(), &item.into()).into()
 }
 
+/// What `#[toolkit::args]` puts on a type with fields of the author's own types.
+#[doc(hidden)]
+#[proc_macro_attribute]
+pub fn read_fields(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    args::nested::read_fields(&attribute.into(), item.into()).into()
+}
+
 /// What `toolkit::link!` forwards to.
 #[doc(hidden)]
 #[proc_macro]

@@ -132,11 +132,14 @@ fn service_of(function: &Function, errors: &mut Errors) -> Option<Provider> {
     let share = quote!((__TOOLKIT_SERVICE.share)(#shared));
     let span = output.span();
     let convert = if value.is_some() {
-        let failed = quote_spanned!(span=> __toolkit::IntoToolError::into_tool_error(error));
+        let failed = quote_spanned!(span=> __toolkit::Returned::<#output>::ERRORS.error(error));
         quote! {
-            |value: #output| match value {
-                __toolkit::Ok(value) => __toolkit::Ok(#share),
-                __toolkit::Err(error) => __toolkit::Err(#failed),
+            |value: #output| {
+                use __toolkit::ReturnedElse as _;
+                match value {
+                    __toolkit::Ok(value) => __toolkit::Ok(#share),
+                    __toolkit::Err(error) => __toolkit::Err(#failed),
+                }
             }
         }
     } else {

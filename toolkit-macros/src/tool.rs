@@ -9,10 +9,13 @@ mod parameter;
 pub(crate) mod signature;
 pub(crate) mod stub;
 
-use crate::check::Errors;
+use crate::check::{Check, Errors};
+use crate::type_form::{WIDE_INTEGER, wide_integer};
+use item::Function;
 use proc_macro2::TokenStream;
-use quote::quote;
-use signature::Wording;
+use quote::{ToTokens, quote};
+use signature::{Flaws, Wording};
+use syn::ReturnType;
 
 /// How tools are spoken of.
 const TOOL: Wording = Wording {
@@ -32,7 +35,8 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
     };
     item::second_tool(&mut function, &mut errors);
     let options = attribute::parse(attribute, &function, &mut errors);
-    let flaws = signature::check(&function, &TOOL, &mut errors);
+    let mut flaws = signature::check(&function, &TOOL, &mut errors);
+    check_returned_integers(&function, &mut flaws, &mut errors);
     let parameters = parameter::take(&mut function, &flaws, &mut errors);
     parameter::check_names(&parameters, &mut errors);
     // What is broken without an error here is one that rustc finds in the function itself.
@@ -45,4 +49,13 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
     let function_or_stub = stub::function(&function, &flaws);
     let assertions = expand::assertions(&function, toolkit, &parameters, &flaws);
     quote!(#errors #function_or_stub #assertions)
+}
+
+/// What a tool returns becomes JSON, as its arguments do.
+fn check_returned_integers(function: &Function, flaws: &mut Flaws, errors: &mut Errors) {
+    let ReturnType::Type(_, output) = &function.signature.output else { return };
+    if let (Some(span), false) = (wide_integer(&output.to_token_stream()), flaws.bad_return) {
+        flaws.bad_return = true;
+        errors.push_span(Check::WideInteger, span, WIDE_INTEGER);
+    }
 }

@@ -153,6 +153,15 @@ pub(crate) fn mentions_impl(tokens: &TokenStream) -> Option<Span> {
     mentions_ident(tokens, "impl")
 }
 
+/// The place of an integer that no JSON number holds.
+pub(crate) fn wide_integer(tokens: &TokenStream) -> Option<Span> {
+    ["u128", "i128", "NonZeroU128", "NonZeroI128"].iter().find_map(|name| mentions_ident(tokens, name))
+}
+
+/// The message for one.
+pub(crate) const WIDE_INTEGER: &str =
+    "a 128-bit integer does not fit into a JSON number; use an `i64`, a `u64` or a `String`";
+
 fn find(tokens: &TokenStream, matches: &mut impl FnMut(&TokenTree, bool) -> bool) -> Option<Span> {
     let mut after_quote = false;
     for token in tokens.clone() {

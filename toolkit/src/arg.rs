@@ -1,7 +1,13 @@
 //! What can be an argument: the one bound that `#[tool]` puts on a parameter's type, and the bounds behind
 //! `range`, `length` and `pattern`.
 
+mod field;
+
+pub use field::{FieldOf, FieldType, OtherType};
+
+use crate::schema::duration;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -23,8 +29,9 @@ pub(crate) fn schema_of<T: JsonSchema + ?Sized>(generator: &mut SchemaGenerator)
 /// for a list `Vec<T>` or `&[T]`.
 ///
 /// For these types, what the schema allows also decodes: `bool`, `char`, `String`, `PathBuf`, all integers up to
-/// 64 bits (their schema carries their bounds; `5.0` is 5), `f64`, `Option`, `Vec`, arrays, sets, tuples and
-/// string-keyed maps of such types, and structs and enums of such fields with `#[toolkit::args]`.
+/// 64 bits (`5.0` is 5), `f64`, `Duration`, `Option`, `Vec`, arrays, sets, tuples and string-keyed maps of such types, and
+/// structs and enums of such fields with `#[toolkit::args]`. The table of types is at
+/// [`tool`](macro@crate::tool#types-of-arguments).
 ///
 /// A struct takes no fields but its own. A map, alone or flattened into a struct, takes every name: that is what the
 /// type says, also where it stands for all the arguments of a tool.
@@ -32,9 +39,10 @@ pub(crate) fn schema_of<T: JsonSchema + ?Sized>(generator: &mut SchemaGenerator)
     message = "`{Self}` cannot be a tool's argument",
     label = "not an argument type",
     note = "an argument is read from JSON: on a type of your own, put `#[toolkit::args]`, also on the types within it",
+    note = "a type of `chrono`, `uuid` or `url` needs the cargo feature of that name of `toolkit`",
     note = "to get a service instead of an argument, take `State<T>`"
 )]
-pub trait ToolArg: Sized + Send {
+pub trait ToolArg: Sized {
     /// The schema of the type.
     fn schema(generator: &mut SchemaGenerator) -> Schema;
 
@@ -47,15 +55,31 @@ pub trait ToolArg: Sized + Send {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: DeserializeOwned + JsonSchema + Send> ToolArg for T {
+impl<T: DeserializeOwned + JsonSchema> ToolArg for T {
     fn schema(generator: &mut SchemaGenerator) -> Schema {
         schema_of::<T>(generator)
     }
 
     fn decode(value: Value) -> serde_json::Result<Self> {
-        T::deserialize(value)
+        T::deserialize(duration::parts_for(Self::schema, value))
     }
 }
+
+/// A type that the field of a type with `#[toolkit::args]` can have: both are read and written by the same traits.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a field of a type with `#[toolkit::args]`",
+    label = "put `#[toolkit::args]` on this type",
+    note = "a field is read from JSON: on a type of your own, put `#[toolkit::args]`, also on the types within it",
+    note = "a type of `chrono`, `uuid` or `url` needs the cargo feature of that name of `toolkit`",
+    note = "to leave the field out of the arguments, put `#[serde(skip)]` on it"
+)]
+pub trait ArgField {}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeserializeOwned + Serialize + JsonSchema> ArgField for T {}
+
+/// Marks a type with `#[toolkit::args]`, so that a tool can return it as it is.
+pub trait ArgsType {}
 
 /// A number that `#[arg(range(..))]` can bound.
 ///

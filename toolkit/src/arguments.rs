@@ -15,6 +15,7 @@ pub(crate) use json::{deserialize as deserialize_unique, parse_unique};
 pub use problem::{InvalidArguments, Problem};
 pub(crate) use repair::Repairing;
 pub use repair::{Repair, RepairKind};
+pub(crate) use shape::durations_to_parts;
 pub(crate) use shown::{KEPT_SECRET, is_secret};
 
 use crate::call::CallArguments;

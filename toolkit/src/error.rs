@@ -349,12 +349,17 @@ impl<E: StdError + Send + Sync + 'static> From<E> for ToolError {
     }
 }
 
-/// An error that a tool function may return: every type with [`std::error::Error`], and [`ToolError`].
+/// An error that converts into a [`ToolError`]: every type with [`std::error::Error`], and [`ToolError`] itself.
+///
+/// A function with `#[tool]` or `#[toolkit::service]` may also return an error that is none itself and converts into
+/// `Box<dyn Error + Send + Sync>`: a string, such a box, an `anyhow::Error`. This trait cannot cover these types, since the
+/// standard library may implement `Error` for them one day.
 #[diagnostic::on_unimplemented(
     message = "a tool cannot return the error `{Self}`",
     label = "this error does not convert into a `ToolError`",
-    note = "implement `std::error::Error` for it, or `From<{Self}> for ToolError`",
-    note = "a string or an `anyhow::Error` converts with `.map_err(ToolError::wrap)`"
+    note = "on an error of your own, implement `std::error::Error`, for instance with `thiserror`, or `From<{Self}> for ToolError`",
+    note = "a boxed error needs `+ Send + Sync`: `Box<dyn std::error::Error + Send + Sync>`",
+    note = "where a string or an `anyhow::Error` is refused, convert it with `.map_err(ToolError::wrap)`"
 )]
 pub trait IntoToolError {
     /// Converts it.

@@ -112,6 +112,28 @@
 /// `String`, `PathBuf` or `Vec<T>` that lives as long as the call. `Option<T>` makes it optional: it is shown as `T`, not
 /// required, and `null` means absent; so do `Option<&str>`, `Option<&Path>` and `Option<&[T]>`.
 ///
+/// # Types of arguments
+///
+/// | type | JSON | |
+/// |---|---|---|
+/// | `bool` | boolean | |
+/// | `u8`, `i8`, `u16`, `i16` | integer | the schema shows the bounds of the type |
+/// | `u32`, `i32`, `u64`, `i64`, `usize`, `isize` | integer | of the bounds, the schema shows the 0 of unsigned types; the others say nothing to a model, but are enforced |
+/// | `f64`, `f32` | number | |
+/// | `char`, `String`, `&str`, `PathBuf`, `&Path` | string | |
+/// | `std::time::Duration` | string | numbers with units (`ns`, `us`, `ms`, `s`, `m`, `h`, `d`), as `30s`, `1h30m` or `1.5h`; or ISO 8601 without years and months, as `PT30S` or `P1DT12H`. The schema says so |
+/// | `Vec<T>`, `&[T]`, arrays, sets | array | |
+/// | tuples | array | one schema for each place |
+/// | maps with keys of type `String` | object | any names |
+/// | structs and enums with [`#[toolkit::args]`](macro@args) | object; an enum without fields is one of its names | |
+/// | `DateTime<Utc>`, `NaiveDate`, `NaiveTime`, `NaiveDateTime` of `chrono` | string | with the feature `chrono` of `toolkit`; in RFC 3339 |
+/// | `Uuid` of `uuid` | string | with the feature `uuid` |
+/// | `Url` of `url` | string | with the feature `url` |
+/// | `serde_json::Value` | anything | |
+/// | `i128`, `u128` | – | refused at compile time: no JSON number holds all of them |
+///
+/// Any other type with serde's `Deserialize` and schemars' `JsonSchema` is an argument too.
+///
 /// Arguments that the tool does not have are refused. Within a struct, `#[toolkit::args]` does the same.
 ///
 /// # On an argument
@@ -150,9 +172,13 @@
 ///
 /// # What it returns
 ///
-/// Anything that [becomes an output](crate::IntoToolOutput): `()`, strings, [`Json<T>`](crate::Json) for structured data,
-/// [`Image`](crate::Image), [`ToolOutput`](crate::ToolOutput), and a `Result` of these with any error that converts into a
-/// [`ToolError`](crate::ToolError), as every [`std::error::Error`] does.
+/// Anything that [becomes an output](crate::IntoToolOutput), where a table lists all types: `()`, strings, numbers, `bool`,
+/// structs and enums with [`#[toolkit::args]`](macro@args), `Vec`, `Option` and maps of these, [`Json<T>`](crate::Json) for
+/// other structured data, [`Image`](crate::Image), [`ToolOutput`](crate::ToolOutput), and a `Result` of these.
+///
+/// The error of a `Result` is a [`ToolError`](crate::ToolError), a type that converts into one, as every
+/// [`std::error::Error`] does, or one that converts into `Box<dyn Error + Send + Sync>`: a `String`, a `&'static str`, such a
+/// box, an `anyhow::Error`.
 ///
 /// # Beside other calls
 ///
@@ -187,7 +213,7 @@
 /// `WHAT_THE_MACRO_CANNOT_SEE`
 pub use toolkit_macros::tool;
 
-/// Makes a struct or enum of your own an argument type, and a type that [`Json`](crate::Json) can return.
+/// Makes a struct or enum of your own an argument type, and a type that a tool can return.
 ///
 /// It derives `Deserialize` and `Serialize` of serde and `JsonSchema` of schemars, those that the type does not derive itself,
 /// through `toolkit`'s own re-exports: a crate with tools needs no other dependency. The attributes of
@@ -347,6 +373,9 @@ macro_rules! skills {
 ///
 /// assert_eq!(toolkit::tool_ref!(greet).name(), "hello");
 /// ```
+///
+/// What is no function does not compile. Whether a function has `#[tool]` is known when the program runs: its type says nothing
+/// of its attributes.
 ///
 /// # Panics
 ///

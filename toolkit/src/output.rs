@@ -1,13 +1,14 @@
 //! What a tool answers: [`ToolOutput`], and the types that turn into one.
 
-use crate::arg::SchemaFn;
+mod value;
+
+use crate::arg::{SchemaFn, schema_of};
 use crate::call::Lossy;
 use crate::content::Content;
 use crate::error::{IntoToolError, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use std::borrow::Cow;
 use std::path::PathBuf;
 
 /// The answer of a tool that succeeded.
@@ -105,14 +106,28 @@ impl ToolOutput {
     }
 }
 
-/// What a tool function may return.
+/// A type that a tool function may return.
 ///
-/// `()`, `String`, `&'static str`, `Cow<'static, str>`, [`Json`], [`Image`], [`Content`], `Vec<Content>`,
-/// [`ToolOutput`], and a `Result` of any of them with an error that converts into a [`ToolError`].
+/// `#[toolkit::args]` makes a struct or enum one. On any other type of your own, implement this trait to say what the model gets.
+///
+/// | type | content for the model | [`details`](ToolOutput::details) |
+/// |---|---|---|
+/// | `()` | `Done.` | none |
+/// | `String`, `&'static str`, `Cow<'static, str>`, `char` | the text | none |
+/// | `bool`, numbers of up to 64 bits | the value, as `true` or `5` | the value |
+/// | a struct or enum with `#[toolkit::args]`, [`Json<T>`] | indented JSON | the JSON |
+/// | `Vec<T>`, and maps from `String` to `T`, where `T` has `Serialize` and `JsonSchema` | indented JSON | the JSON |
+/// | `serde_json::Value` | indented JSON | the JSON |
+/// | `Option<T>` of a type in this table | that of `T`; `null` for `None` | that of `T`; `null` for `None` |
+/// | [`Content`], `Vec<Content>`, [`Image`] | the blocks | none |
+/// | [`ToolOutput`] | its own | its own |
+/// | `Result<T, E>` of a type in this table, with an [error](IntoToolError) | that of `T` | that of `T` |
+// No implementation is recommended, so that the error for a type without one says the way out instead of listing types.
 #[diagnostic::on_unimplemented(
     message = "a tool cannot return `{Self}`",
     label = "not something a tool can return",
-    note = "a tool returns `()`, a string, `Json<T>` for structured data, `Image`, `Content`, `ToolOutput`, or a `Result` of these"
+    note = "on a type of your own, put `#[toolkit::args]`, also on the types within it; return any other type with `Serialize` and `JsonSchema` as `Json(value)`",
+    note = "a tool returns `()`, a string, a number, `bool`, `Json<T>`, `Vec<T>`, `Option<T>`, `Image`, `Content`, `ToolOutput`, or a `Result` of these with an error that converts into a `ToolError`"
 )]
 pub trait IntoToolOutput: Sized {
     /// The schema of the structured data, where there is one.
@@ -127,54 +142,6 @@ pub trait IntoToolOutput: Sized {
 }
 
 #[diagnostic::do_not_recommend]
-impl IntoToolOutput for ToolOutput {
-    fn into_tool_output(self) -> Result<ToolOutput, ToolError> {
-        Ok(self)
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl IntoToolOutput for () {
-    fn into_tool_output(self) -> Result<ToolOutput, ToolError> {
-        Ok(ToolOutput::default())
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl IntoToolOutput for String {
-    fn into_tool_output(self) -> Result<ToolOutput, ToolError> {
-        Ok(ToolOutput::text(self))
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl IntoToolOutput for &'static str {
-    fn into_tool_output(self) -> Result<ToolOutput, ToolError> {
-        Ok(ToolOutput::text(self))
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl IntoToolOutput for Cow<'static, str> {
-    fn into_tool_output(self) -> Result<ToolOutput, ToolError> {
-        Ok(ToolOutput::text(self))
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl IntoToolOutput for Content {
-    fn into_tool_output(self) -> Result<ToolOutput, ToolError> {
-        Ok(ToolOutput { content: vec![self], ..ToolOutput::default() })
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl IntoToolOutput for Vec<Content> {
-    fn into_tool_output(self) -> Result<ToolOutput, ToolError> {
-        Ok(ToolOutput { content: self, ..ToolOutput::default() })
-    }
-}
-
 impl<T: IntoToolOutput, E: IntoToolError> IntoToolOutput for Result<T, E> {
     const OUTPUT_SCHEMA: Option<SchemaFn> = T::OUTPUT_SCHEMA;
 
@@ -207,15 +174,17 @@ pub struct Json<T>(pub T);
 #[diagnostic::on_unimplemented(
     message = "`Json<{Self}>` cannot be written as JSON",
     label = "`{Self}` has no `Serialize` and `JsonSchema`",
-    note = "on a type of your own, put `#[toolkit::args]`, also on the types within it"
+    note = "on a type of your own, put `#[toolkit::args]`, also on the types within it",
+    note = "a type of `chrono`, `uuid` or `url` needs the cargo feature of that name of `toolkit`"
 )]
 pub trait JsonOutput: Serialize + JsonSchema {}
 
 #[diagnostic::do_not_recommend]
 impl<T: Serialize + JsonSchema> JsonOutput for T {}
 
+#[diagnostic::do_not_recommend]
 impl<T: JsonOutput> IntoToolOutput for Json<T> {
-    const OUTPUT_SCHEMA: Option<SchemaFn> = Some(crate::arg::schema_of::<T>);
+    const OUTPUT_SCHEMA: Option<SchemaFn> = Some(schema_of::<T>);
 
     fn into_tool_output(self) -> Result<ToolOutput, ToolError> {
         ToolOutput::json(&self.0)

@@ -1,6 +1,8 @@
 //! What the macros' expansions use. Not part of the public interface: any release may change it.
 
-pub use crate::arg::{LengthArg, PatternArg, RangeArg, SchemaFn, ToolArg};
+pub use crate::arg::{
+    ArgField, ArgsType, FieldOf, FieldType, LengthArg, OtherType, PatternArg, RangeArg, SchemaFn, ToolArg,
+};
 pub use crate::arguments::Arguments;
 pub use crate::caller::Caller;
 pub use crate::config::{ConfigOf, ConfigSection, PluginConfigOf, config_of, plugin_config_of};
@@ -33,12 +35,13 @@ pub use std::path::{Path, PathBuf};
 pub use std::string::String;
 pub use std::sync::Arc;
 pub use std::vec::Vec;
-pub use toolkit_macros::{link as link_list, plugin as plugin_fields};
+pub use toolkit_macros::{link as link_list, plugin as plugin_fields, read_fields};
 
 use crate::name::MAX_NAME_BYTES;
 use serde::Serialize;
 use serde_json::Value;
 use std::any::{TypeId, type_name};
+use std::error::Error as StdError;
 pub use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -54,6 +57,93 @@ pub struct Output<R> {
 /// Checks a function's return type.
 pub const fn output<R: IntoToolOutput>() -> Output<R> {
     Output { convert: R::into_tool_output, schema: R::OUTPUT_SCHEMA }
+}
+
+/// Selects how the error of a return type converts: see [`Wrapped`] and [`Converted`].
+pub struct Returned<R>(PhantomData<R>);
+
+impl<T, E: Into<Box<dyn StdError + Send + Sync>>> Returned<Result<T, E>> {
+    /// Chosen where it applies, since it is the type's own.
+    pub const ERRORS: Wrapped = Wrapped;
+}
+
+/// Chosen for all other return types.
+pub trait ReturnedElse {
+    /// As the traits have it.
+    const ERRORS: Converted = Converted;
+}
+
+impl<R> ReturnedElse for Returned<R> {}
+
+/// The error becomes a boxed one: no trait can say that of a string or an `anyhow::Error`, which may implement
+/// `std::error::Error` one day.
+#[derive(Clone, Copy)]
+pub struct Wrapped;
+
+/// The error converts by [`IntoToolError`].
+#[derive(Clone, Copy)]
+pub struct Converted;
+
+/// A `Result` whose error becomes a boxed one.
+pub trait Fallible {
+    /// As [`IntoToolOutput::OUTPUT_SCHEMA`].
+    const SCHEMA: Option<SchemaFn>;
+
+    /// As [`IntoToolOutput::into_tool_output`].
+    ///
+    /// # Errors
+    ///
+    /// The function's own error, or that its value could not be serialised.
+    fn convert(self) -> Result<ToolOutput, ToolError>;
+}
+
+impl<T: IntoToolOutput, E: Into<Box<dyn StdError + Send + Sync>>> Fallible for Result<T, E> {
+    const SCHEMA: Option<SchemaFn> = T::OUTPUT_SCHEMA;
+
+    fn convert(self) -> Result<ToolOutput, ToolError> {
+        self.map_err(ToolError::wrap)?.into_tool_output()
+    }
+}
+
+impl Wrapped {
+    /// Checks a function's return type.
+    pub const fn output<R: Fallible>(self) -> Output<R> {
+        Output { convert: R::convert, schema: R::SCHEMA }
+    }
+
+    /// Checks a return type that is a `Result`, value and error apart.
+    pub const fn fallible<T: IntoToolOutput, E: Into<Box<dyn StdError + Send + Sync>>>(
+        self,
+    ) -> Output<Result<T, E>> {
+        Output { convert: Fallible::convert, schema: T::OUTPUT_SCHEMA }
+    }
+
+    /// Converts an error.
+    pub fn error<E: Into<Box<dyn StdError + Send + Sync>>>(self, error: E) -> ToolError {
+        ToolError::wrap(error)
+    }
+}
+
+impl Converted {
+    /// Checks a function's return type.
+    pub const fn output<R: IntoToolOutput>(self) -> Output<R> {
+        output::<R>()
+    }
+
+    /// Checks a return type that is a `Result`, value and error apart.
+    pub const fn fallible<T: IntoToolOutput, E: IntoToolError>(self) -> Output<Result<T, E>> {
+        fallible::<T, E>()
+    }
+
+    /// Converts an error.
+    pub fn error<E: IntoToolError>(self, error: E) -> ToolError {
+        error.into_tool_error()
+    }
+}
+
+/// Checks a return type that is a `Result`, value and error apart: what is wrong with one is reported there.
+pub const fn fallible<T: IntoToolOutput, E: IntoToolError>() -> Output<Result<T, E>> {
+    Output { convert: <Result<T, E>>::into_tool_output, schema: T::OUTPUT_SCHEMA }
 }
 
 /// A service with its type; made where the type of a `State<T>` is checked.
@@ -156,6 +246,9 @@ pub fn to_value(value: &impl Serialize) -> Option<Value> {
     serde_json::to_value(value).ok()
 }
 
+/// Checks the type of a field.
+pub const fn field<T: ArgField>() {}
+
 /// Checks the type of a `range`.
 pub const fn ranged<T: RangeArg>() {}
 
@@ -256,8 +349,32 @@ pub fn decoded<T: ToolArg>(literal: Literal) -> T {
         .unwrap_or_else(|error| panic!("the default {} does not fit its type: {error}", literal.to_value()))
 }
 
+/// A function, which may have `#[tool]`.
+#[diagnostic::on_unimplemented(
+    message = "`tool_ref!` needs a function with `#[tool]`, and `{Self}` is no function",
+    label = "not a function",
+    note = "name the function without calling it: `tool_ref!(read)`, or `tool_ref!(files::read)`"
+)]
+pub trait ToolFunction<Arguments>: 'static {}
+
+macro_rules! tool_functions {
+    () => { tool_functions!(@impl); };
+    ($first:ident $($rest:ident)*) => {
+        tool_functions!(@impl $first $($rest)*);
+        tool_functions!($($rest)*);
+    };
+    (@impl $($argument:ident)*) => {
+        #[diagnostic::do_not_recommend]
+        impl<F: Fn($($argument),*) -> R + 'static, R, $($argument),*> ToolFunction<($($argument,)*)> for F {}
+    };
+}
+
+// The longest list of arguments that a function of a tool can have here; `#[args]` takes any number as one.
+tool_functions!(A B C D E G H I J K L M N O P Q S T U V W X Y Z A1 B1 C1 D1 E1 G1 H1 I1);
+
 /// Finds the tool of a function.
-pub fn tool_of<F: 'static>(_: &F) -> Tool {
+#[track_caller]
+pub fn tool_of<F: ToolFunction<A>, A>(_: &F) -> Tool {
     let id = TypeId::of::<F>();
     match inventory::iter::<Linked>().find(|Linked(def)| def.function == Some(id)) {
         Some(Linked(def)) => Tool::new(def),

@@ -3,6 +3,7 @@
 
 mod check;
 pub(crate) mod describe;
+pub(crate) mod duration;
 mod foreign;
 mod plain;
 mod root;
@@ -30,14 +31,20 @@ pub(crate) const ALIASES: &str = "x-toolkit-aliases";
 /// Annotation of a property: its value is a secret. Taken out of the schema that is shown.
 pub(crate) const SECRET: &str = "x-toolkit-secret";
 
+/// Annotation of a number: the bounds that its type has and that say nothing to a model, such as those of 64 bits. They are
+/// enforced, and not shown.
+const LIMITS: &str = "x-toolkit-limits";
+
 /// How deep schemas and values are followed. JSON text nests at most 128 deep; each level takes a few steps.
 pub(crate) const DEEPEST: usize = 256;
 
 /// A schema with everything that is derived from it, made once a tool, at its first use.
 pub(crate) struct Compiled {
     pub(crate) name: String,
-    /// As models see it.
+    /// As it is enforced: what models see, with the limits of number types.
     pub(crate) schema: Value,
+    /// As models see it, where that is not the same.
+    shown: Option<Value>,
     /// With the annotations.
     pub(crate) annotated: Value,
     pub(crate) has_aliases: bool,
@@ -76,6 +83,12 @@ impl Compiled {
         };
         let mut schema = annotated.clone();
         let found = strip(&mut schema, "");
+        let shown = found.limits.then(|| schema.clone());
+        if found.limits {
+            schema = annotated.clone();
+            enforce_limits(&mut schema, "");
+            strip(&mut schema, "");
+        }
         if let Some(definition) = check::circle(&schema) {
             return Err(fault(format!("the type `{definition}` leads back to itself and nothing ends it")));
         }
@@ -92,10 +105,11 @@ impl Compiled {
         if let (Writer::Types, Some(shown)) = (writer, check::shown_fault(&schema)) {
             return Err(fault(shown));
         }
-        let Found { aliases: has_aliases, secrets: has_secrets } = found;
+        let Found { aliases: has_aliases, secrets: has_secrets, .. } = found;
         Ok(Self {
             name: name.to_owned(),
             schema,
+            shown,
             annotated,
             has_aliases,
             has_secrets,
@@ -103,6 +117,11 @@ impl Compiled {
             validator,
             bound: Box::default(),
         })
+    }
+
+    /// The schema as models see it.
+    pub(crate) fn shown(&self) -> &Value {
+        self.shown.as_ref().unwrap_or(&self.schema)
     }
 }
 
@@ -118,11 +137,16 @@ pub(crate) fn shown(annotated: &Value) -> Value {
 struct Found {
     aliases: bool,
     secrets: bool,
+    limits: bool,
 }
 
 impl Found {
     fn and(self, other: Self) -> Self {
-        Self { aliases: self.aliases || other.aliases, secrets: self.secrets || other.secrets }
+        Self {
+            aliases: self.aliases || other.aliases,
+            secrets: self.secrets || other.secrets,
+            limits: self.limits || other.limits,
+        }
     }
 }
 
@@ -135,6 +159,7 @@ fn strip(schema: &mut Value, under: &str) -> Found {
             if under != "properties" {
                 found.secrets = members.shift_remove(SECRET).is_some();
                 found.aliases = members.shift_remove(ALIASES).is_some();
+                found.limits = members.shift_remove(LIMITS).is_some();
             }
             for (key, member) in members {
                 // The name of a property is no keyword.
@@ -147,6 +172,30 @@ fn strip(schema: &mut Value, under: &str) -> Found {
             items.iter_mut().fold(Found::default(), |found, item| found.and(strip(item, "")))
         }
         _ => Found::default(),
+    }
+}
+
+/// Writes the limits of number types as the bounds that they are.
+fn enforce_limits(schema: &mut Value, under: &str) {
+    match schema {
+        _ if holds_values(under) => {}
+        Value::Object(members) => {
+            if under != "properties"
+                && let Some(Value::Object(limits)) = members.shift_remove(LIMITS)
+            {
+                for (key, limit) in limits {
+                    if matches!(key.as_str(), "minimum" | "maximum") && limit.is_number() {
+                        members.entry(key).or_insert(limit);
+                    }
+                }
+            }
+            for (key, member) in members {
+                let key = if under == "properties" { "" } else { key.as_str() };
+                enforce_limits(member, key);
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| enforce_limits(item, "")),
+        _ => {}
     }
 }
 

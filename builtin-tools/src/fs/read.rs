@@ -51,7 +51,7 @@ pub async fn read(
     #[arg(default = 1, range(1..))]
     offset: u64,
     /// How many lines to return, at most 2,000.
-    #[arg(range(1..))]
+    #[arg(range(1..=MAX_LINES))]
     limit: Option<u64>,
 ) -> Result<ToolOutput, ToolError> {
     // Called directly, nobody has checked these.

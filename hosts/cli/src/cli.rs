@@ -35,7 +35,7 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 use tokio::runtime::{Builder as RuntimeBuilder, Runtime};
-use toolkit::{Builder, Diagnostic, Level, TerminalApprover, Toolbox, Toolkit};
+use toolkit::{BuildError, Builder, Diagnostic, Level, TerminalApprover, Toolbox, Toolkit};
 #[cfg(feature = "mcp")]
 use toolkit_mcp::{ClientOptions, McpServers};
 
@@ -77,6 +77,8 @@ pub fn run(toolkit: Builder, args: impl IntoIterator<Item = OsString>) -> ExitCo
 #[derive(Debug)]
 pub struct Cli {
     toolkit: Builder,
+    /// Whether the host has given a toolkit of its own.
+    is_own: bool,
     version: String,
     about: String,
 }
@@ -92,6 +94,7 @@ impl Cli {
     pub fn new() -> Self {
         Self {
             toolkit: Toolkit::builder(),
+            is_own: false,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             about: "Lists, describes and calls the tools that AI agents use".to_owned(),
         }
@@ -100,7 +103,7 @@ impl Cli {
     /// Replaces the toolkit, for hosts that provide services or name their tools.
     #[must_use]
     pub fn toolkit(self, toolkit: Builder) -> Self {
-        Self { toolkit, ..self }
+        Self { toolkit, is_own: true, ..self }
     }
 
     /// Says which version `--version` shows; that of this crate if nothing is said.
@@ -140,6 +143,8 @@ impl Cli {
     }
 
     fn try_run(self, args: Vec<OsString>, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let is_own = self.is_own;
+        let cannot_build = move |error: BuildError| cannot_build(&error, is_own);
         let program = options::program_name(&args);
         let command = options::command(&program).version(self.version).about(self.about);
         let options = Options::parse(command.clone(), args);
@@ -157,7 +162,7 @@ impl Cli {
             let load = options.load.clone();
             match &options.request {
                 Request::Config(request) => {
-                    return config::run(*request, toolkit, load, options.format, console);
+                    return config::run(*request, toolkit, load, options.format, &cannot_build, console);
                 }
                 Request::Trust(request) => {
                     return trust::run(
@@ -170,7 +175,7 @@ impl Cli {
                 }
                 Request::New(request) => {
                     // What is configured does not matter: nothing of it is a name that core keeps.
-                    let toolkit = toolkit.build().map_err(|error| Stop::cannot_start(error.to_string()))?;
+                    let toolkit = toolkit.build().map_err(cannot_build)?;
                     return new::run(
                         request,
                         &toolkit,
@@ -209,7 +214,7 @@ impl Cli {
         }
         let toolkit = toolkit.build();
         let options = options.map_err(|stop| suggest_call(stop, toolkit.as_ref().ok(), &program))?;
-        let toolkit = toolkit.map_err(|error| Stop::cannot_start(error.to_string()))?;
+        let toolkit = toolkit.map_err(cannot_build)?;
         let runtime = RuntimeBuilder::new_current_thread()
             .enable_all()
             .build()
@@ -242,6 +247,18 @@ impl Cli {
         runtime.shutdown_background();
         exit
     }
+}
+
+/// Why the toolkit cannot be built. A program around [`main`] has no place to provide a service, so it learns where there is one.
+fn cannot_build(error: &BuildError, is_own: bool) -> Stop {
+    let mut message = error.to_string();
+    if error.lacks_services() && !is_own {
+        message.push_str(
+            "\nhelp: `toolkit_cli::main()` provides no services: call `toolkit_cli::run(Toolkit::builder().service(value), \
+             std::env::args_os())` in its place, or write a `#[toolkit::service]` function that returns the service",
+        );
+    }
+    Stop::cannot_start(message)
 }
 
 /// The servers whose tools a request needs.

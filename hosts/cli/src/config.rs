@@ -11,7 +11,8 @@ use std::fs::{DirBuilder, OpenOptions};
 use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 use toolkit::{
-    Builder, ConfigOrigins, ConfigRestriction, Configuration, LoadOptions, PermissionSettings, escape_line,
+    BuildError, Builder, ConfigOrigins, ConfigRestriction, Configuration, LoadOptions, PermissionSettings,
+    escape_line,
 };
 
 /// What `init` writes.
@@ -82,15 +83,16 @@ pub(crate) fn run(
     toolkit: Builder,
     options: LoadOptions,
     format: Format,
+    cannot_build: &dyn Fn(BuildError) -> Stop,
     console: &mut Console<'_>,
 ) -> Result<Exit, Stop> {
     match request {
-        ConfigRequest::Check => check(toolkit, options, format, console),
+        ConfigRequest::Check => check(toolkit, options, format, cannot_build, console),
         ConfigRequest::Show => {
             let configuration = load(options)?;
             // What stops every other command stops this one too.
             let built = toolkit.configuration(configuration.clone()).build();
-            built.map_err(|error| Stop::cannot_start(error.to_string()))?;
+            built.map_err(cannot_build)?;
             show(&configuration, format, console)
         }
         ConfigRequest::Schema => {
@@ -105,11 +107,12 @@ fn check(
     toolkit: Builder,
     options: LoadOptions,
     format: Format,
+    cannot_build: &dyn Fn(BuildError) -> Stop,
     console: &mut Console<'_>,
 ) -> Result<Exit, Stop> {
     let configuration = load(options)?;
     let toolkit = toolkit.configuration(configuration.clone()).build();
-    let toolkit = toolkit.map_err(|error| Stop::cannot_start(error.to_string()))?;
+    let toolkit = toolkit.map_err(cannot_build)?;
     let files = configuration.workspace_files();
     if format == Format::Json {
         let files = files.iter().map(|file| json!({"path": file.file.path, "trusted": file.is_trusted}));

@@ -154,3 +154,20 @@ fn two_versions_do_not_build() {
     assert_ne!(two.code, Some(0), "{}", two.stderr);
     assert!(two.stderr.contains("links to") && two.stderr.contains("agent-toolkit v0.0.9"), "{}", two.stderr);
 }
+
+/// A program around `main` learns where it can provide a service; one around `run` provides it.
+#[test]
+fn service_that_nobody_provides() {
+    let refused = run_program("needs_service", &["list"]);
+    assert_eq!(refused.code, Some(6), "{}", refused.stderr);
+    for expected in [
+        "the tool `count` (",
+        "takes `State<needs_service::Database>`, which nobody provides: call `.service(value)`",
+        "write a `#[toolkit::service]` function that returns it",
+        "help: `toolkit_cli::main()` provides no services: call `toolkit_cli::run(Toolkit::builder().service(value), \
+         std::env::args_os())` in its place, or write a `#[toolkit::service]` function that returns the service",
+    ] {
+        assert!(refused.stderr.contains(expected), "{expected}: {}", refused.stderr);
+    }
+    assert_eq!(run_program("needs_service", &["--provided", "call", "count"]).success(), "0\n");
+}

@@ -7,12 +7,12 @@ use super::signature::Flaws;
 use crate::check::{Check, is_disabled};
 use crate::documentation::{self, is_doc};
 use crate::keys::Text;
-use crate::rules::{Default_, Literal};
-use crate::type_form::{Borrow, respan};
+use crate::rules::{Default_, Kind, Literal};
+use crate::type_form::{Borrow, kind, last_segment, respan};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Attribute, Expr, ReturnType};
+use syn::{Attribute, Expr, GenericArgument, PathArguments, ReturnType, Type};
 
 /// The function and its registration.
 pub(super) fn tool(function: &Function, options: &Options, parameters: &[Parameter]) -> TokenStream {
@@ -35,6 +35,7 @@ pub(super) fn tool(function: &Function, options: &Options, parameters: &[Paramet
         .map(|config| quote!(__toolkit::inventory::submit! { #config.section.for_tool(#name) }));
     let run = run(function, parameters);
     let location = location(span);
+    let output = checked_output(function);
     quote! {
         #(#doc_attributes)*
         #docs
@@ -55,7 +56,7 @@ pub(super) fn tool(function: &Function, options: &Options, parameters: &[Paramet
                 #fields
                 input: #input,
                 services: &[#(&#services.def),*],
-                output_schema: __TOOLKIT_OUTPUT.schema,
+                output_schema: #output.schema,
                 run: __TOOLKIT_RUN,
                 function: __toolkit::Some(__toolkit::function_id(&#ident)),
                 location: #location,
@@ -105,21 +106,94 @@ pub(super) fn assertions(
     }
 }
 
-/// One static a parameter and a constant for the return type. Each type is named once, so that a type that does not
+/// One static a parameter and a constant or a function for the return type. Each type is named once, so that a type that does not
 /// fit is one error, at the type.
 fn witnesses(function: &Function, parameters: &[Parameter], without: &[&str]) -> TokenStream {
     let mut witnesses: TokenStream =
         parameters.iter().enumerate().map(|(place, parameter)| witness(place, parameter)).collect();
     if !without.contains(&"output") {
-        let ty = match &function.signature.output {
-            ReturnType::Default => quote!(()),
-            ReturnType::Type(_, ty) => ty.to_token_stream(),
-        };
-        witnesses.extend(quote! {
-            const __TOOLKIT_OUTPUT: __toolkit::Output<#ty> = __toolkit::output::<#ty>();
-        });
+        witnesses.extend(output_witness(function));
     }
     witnesses
+}
+
+/// The check of a return type.
+///
+/// The compiler proposes a type parameter for a type that is not there, within another type of a function. So where the outer type
+/// is there for certain, the check is a function in the place of the tool's: then both errors are the same, and told once.
+fn output_witness(function: &Function) -> TokenStream {
+    let (ty, checked) = match &function.signature.output {
+        ReturnType::Default => (quote!(()), quote!(__toolkit::output::<()>())),
+        ReturnType::Type(_, ty) => (ty.to_token_stream(), output_check(ty)),
+    };
+    if is_checked_in_function(&function.signature.output) {
+        let name = Ident::new("__toolkit_output", function.signature.ident.span());
+        return quote!(const fn #name() -> __toolkit::Output<#ty> { #checked });
+    }
+    quote!(const __TOOLKIT_OUTPUT: __toolkit::Output<#ty> = { #checked };)
+}
+
+/// What [`output_witness`] made.
+fn checked_output(function: &Function) -> TokenStream {
+    if is_checked_in_function(&function.signature.output) {
+        quote!(__toolkit_output())
+    } else {
+        quote!(__TOOLKIT_OUTPUT)
+    }
+}
+
+fn is_checked_in_function(output: &ReturnType) -> bool {
+    let ReturnType::Type(_, ty) = output else { return false };
+    last_segment(ty)
+        .is_some_and(|segment| ["Result", "Vec", "Option"].iter().any(|name| segment.ident == name))
+}
+
+/// Only where an error may stand that no trait can cover does the expansion choose how it converts, which costs a little more to
+/// compile.
+fn output_check(ty: &Type) -> TokenStream {
+    let span = ty.span();
+    let choose = |check: TokenStream| {
+        quote_spanned! {span=>
+            use __toolkit::ReturnedElse as _;
+            __toolkit::Returned::<#ty>::ERRORS.#check()
+        }
+    };
+    let Some((value, error)) = value_and_error(ty) else {
+        return if may_be_result(ty) {
+            choose(quote_spanned!(span=> output::<#ty>))
+        } else {
+            quote!(__toolkit::output::<#ty>())
+        };
+    };
+    if last_segment(error).is_some_and(|segment| segment.ident == "ToolError") {
+        return quote!(__toolkit::fallible::<#value, #error>());
+    }
+    choose(quote_spanned!(error.span()=> fallible::<#value, #error>))
+}
+
+/// The parts of a `Result` of the standard library, as far as the path tells.
+fn value_and_error(ty: &Type) -> Option<(&Type, &Type)> {
+    let Type::Path(path) = ty else { return None };
+    let names: Vec<String> = path.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    if !matches!(names.as_slice(), ["Result"] | ["std" | "core", "result", "Result"]) {
+        return None;
+    }
+    let PathArguments::AngleBracketed(arguments) = &path.path.segments.last()?.arguments else { return None };
+    let mut arguments = arguments.args.iter();
+    match (arguments.next()?, arguments.next()?, arguments.next()) {
+        (GenericArgument::Type(value), GenericArgument::Type(error), None) => Some((value, error)),
+        _ => None,
+    }
+}
+
+/// Whether a type may be a `Result` by another name, as far as its name tells.
+fn may_be_result(ty: &Type) -> bool {
+    const OTHERS: [&str; 8] =
+        ["Option", "Json", "Image", "Content", "ToolOutput", "HashMap", "BTreeMap", "Value"];
+    last_segment(ty).is_some_and(|segment| {
+        kind(ty) == Kind::Unknown && !OTHERS.iter().any(|other| segment.ident == other)
+    })
 }
 
 fn witness(place: usize, parameter: &Parameter) -> TokenStream {
@@ -306,6 +380,7 @@ fn run(function: &Function, parameters: &[Parameter]) -> TokenStream {
         takes.extend(quote!(let #values = __toolkit::Take::take(&#statics, #arguments)?;));
     }
     let call = quote_spanned!(ident.span()=> #ident(#(#passed),*));
+    let output = checked_output(function);
     // Functions with a name: a closure would be two, itself and what makes a function pointer of it.
     if function.signature.asyncness.is_none() {
         return quote! {
@@ -314,7 +389,7 @@ fn run(function: &Function, parameters: &[Parameter]) -> TokenStream {
                 #arguments: &mut __toolkit::Arguments,
             ) -> __toolkit::Result<__toolkit::ToolOutput, __toolkit::ToolError> {
                 #takes
-                (__TOOLKIT_OUTPUT.convert)(#call)
+                (#output.convert)(#call)
             }
             const __TOOLKIT_RUN: __toolkit::Run = __toolkit::Run::Blocking(__toolkit_run);
         };
@@ -328,7 +403,7 @@ fn run(function: &Function, parameters: &[Parameter]) -> TokenStream {
             #arguments: &mut __toolkit::Arguments,
         ) -> __toolkit::Result<__toolkit::BoxFuture<'a>, __toolkit::ToolError> {
             #takes
-            __toolkit::Ok(__toolkit::call(#boxed, __TOOLKIT_OUTPUT.convert))
+            __toolkit::Ok(__toolkit::call(#boxed, #output.convert))
         }
         const __TOOLKIT_RUN: __toolkit::Run = __toolkit::Run::Async(__toolkit_run);
     }

@@ -7,8 +7,8 @@ use crate::documentation;
 use crate::keys::nearest;
 use crate::rules::{Default_, Rules, TypeForm};
 use crate::type_form::{
-    Held, held, last_segment, mentions_ident, mentions_impl, named_lifetimes, only_argument, option,
-    reference,
+    Held, WIDE_INTEGER, held, last_segment, mentions_ident, mentions_impl, named_lifetimes, only_argument,
+    option, reference, wide_integer,
 };
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
@@ -146,6 +146,10 @@ fn parameter(typed: &PatType, attributes: Attributes, flaws: &Flaws, errors: &mu
             );
         }
         return special;
+    }
+    if let Some(span) = wide_integer(&ty.to_token_stream()) {
+        errors.push_span(Check::WideInteger, span, WIDE_INTEGER);
+        return Parameter::Broken;
     }
     // No function takes such a thing by value, which rustc says.
     let legal_type = check_type(ty, flaws, errors) && !is_unsized(ty);

@@ -6,7 +6,7 @@ use super::problem::Problem;
 use super::repair::{Repair, RepairKind};
 use super::variant::meant_option;
 use crate::schema::describe::cut;
-use crate::schema::{ALIASES, DEEPEST, resolve};
+use crate::schema::{ALIASES, DEEPEST, duration, resolve};
 use serde_json::{Map, Number, Value};
 
 /// What is told of a `null` that was dropped.
@@ -125,6 +125,18 @@ fn integer(number: &Number) -> Option<Number> {
     let digits = format!("{float:.0}");
     let digits = if digits == "-0" { "0" } else { &digits };
     digits.parse::<u64>().map(Number::from).or_else(|_| digits.parse::<i64>().map(Number::from)).ok()
+}
+
+/// Writes texts as what serde reads for a duration, where the schema has them for one.
+pub(crate) fn durations_to_parts(value: &mut Value, schema: &Value) {
+    visit(value, schema, schema, Pointer::ROOT, &mut |value, members, _| {
+        if let Value::String(text) = value
+            && members.get("pattern").is_some_and(|pattern| pattern == duration::PATTERN)
+            && let Some(parts) = duration::parts(text)
+        {
+            *value = parts;
+        }
+    });
 }
 
 type Change<'a> = dyn FnMut(&mut Value, &Map<String, Value>, Pointer<'_>) + 'a;

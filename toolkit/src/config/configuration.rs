@@ -161,7 +161,7 @@ impl Configuration {
     /// A section of a crate does not fit: two at one place, say.
     pub fn schema() -> Result<Value, ConfigError> {
         let fault = |reason: String| ConfigError { problems: vec![ConfigProblem::new(None, "", reason)] };
-        let mut schema = schemas(&[]).map_err(fault)?.whole.schema.clone();
+        let mut schema = schemas(&[]).map_err(fault)?.whole.shown().clone();
         if let Some(members) = schema.as_object_mut() {
             members.shift_insert(0, "$schema".into(), "https://json-schema.org/draft/2020-12/schema".into());
         }

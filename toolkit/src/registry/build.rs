@@ -14,7 +14,7 @@ use crate::link::{self, Linked, Links};
 use crate::output_store::{OutputStore, default_data_dir};
 use crate::plugin::LinkedPlugin;
 use crate::policy::{self, PolicySettings, ToolPolicy};
-use crate::service::{self, Incomplete};
+use crate::service::{self, FactoryDef, Incomplete};
 use crate::skills;
 use crate::tool::Tool;
 use crate::tool_def::ToolDef;
@@ -33,6 +33,7 @@ impl Builder {
     pub fn build(mut self) -> Result<Toolkit, BuildError> {
         let (mut problems, mut diagnostics) = (Vec::new(), Vec::new());
         let links = Links::collect(&self.first_lists, &mut diagnostics);
+        let adds_tools = !self.tools.is_empty() || !self.sources.is_empty();
         configure(&mut self, &links);
         problems.extend(loop_guard_problems(&self.settings.configuration, self.settings.hooks.loop_guard));
         let discovery = discover(&mut self, &mut problems);
@@ -45,6 +46,8 @@ impl Builder {
         };
         if self.linked {
             problems.extend(link::silent_crates());
+            let has_tools = adds_tools || !linked.is_empty() || !service::linked_factories().is_empty();
+            diagnostics.extend((!has_tools).then(nothing_linked));
         }
         let known = Known {
             links,
@@ -86,14 +89,17 @@ impl Builder {
         }
         let keys = self.known_keys(&tools);
         problems.extend(keys.problems(&self.settings.configuration));
+        let mut missing = Vec::new();
         for tool in &tools {
             problems.extend(faults(tool));
-            problems.extend(missing_services(tool, &self.services));
+            missing.extend(missing_services(tool, &self.services));
         }
+        let lacks_services = !missing.is_empty();
+        problems.extend(missing);
         if !problems.is_empty() {
             problems.sort_unstable();
             problems.dedup();
-            return Err(BuildError { problems });
+            return Err(BuildError { problems, lacks_services });
         }
         let tools: Vec<Tool> = tools.into_iter().map(|tool| tool.with_services(&self.services)).collect();
         let plugins = origins.plugins().iter().map(|plugin| &*plugin.id);
@@ -111,12 +117,7 @@ impl Builder {
         settings.own_dirs.complete(data_dir.clone());
         settings.approvals = Approvals::new(data_dir.as_deref());
         settings.outputs = OutputStore::new(data_dir).with_settings(settings.configuration.output_store());
-        let mut factories = if linked { service::linked_factories() } else { Vec::new() };
-        // Of one name, the first one's tool is there: in the order of their crates, as everywhere.
-        factories.sort_by_key(|def| {
-            let core = origins.is_core_crate(def.location.crate_name());
-            (!core, origins.rank(&def.location), def.location.module, def.location.line)
-        });
+        let factories = if linked { ordered_factories(&origins) } else { Vec::new() };
         let skills = if linked { skills::linked(&origins) } else { Vec::new() };
         let makes_services = services.has_lazy();
         Ok(Toolkit(Arc::new(Inner {
@@ -151,6 +152,25 @@ fn add_new(diagnostics: &mut Vec<Diagnostic>, mut new: Vec<Diagnostic>) {
     diagnostics.extend(new);
 }
 
+/// Of one name, the first one's tool is there: in the order of their crates, as everywhere.
+fn ordered_factories(origins: &Origins) -> Vec<&'static FactoryDef> {
+    let mut factories = service::linked_factories();
+    factories.sort_by_key(|def| {
+        let core = origins.is_core_crate(def.location.crate_name());
+        (!core, origins.rank(&def.location), def.location.module, def.location.line)
+    });
+    factories
+}
+
+/// A host that forgot `link!` starts, and has nothing.
+fn nothing_linked() -> Diagnostic {
+    let message = "no tools are linked into this program: the linker leaves out a dependency that no code mentions; name the \
+                   crates that bring tools in `toolkit::link!(my_tools)`, or add tools with `.tool(..)`";
+    // A host that looks at no diagnostics has a log, perhaps.
+    tracing::warn!("{message}");
+    Diagnostic::new(Level::Warning, "toolkit", message)
+}
+
 fn incomplete(tool: &Tool, missing: &str) -> Diagnostic {
     let crate_name = tool.crate_name();
     let source = if crate_name.is_empty() { tool.source().to_string() } else { crate_name.to_owned() };
@@ -166,6 +186,14 @@ fn incomplete(tool: &Tool, missing: &str) -> Diagnostic {
 pub struct BuildError {
     /// The reasons, sorted.
     pub problems: Vec<String>,
+    lacks_services: bool,
+}
+
+impl BuildError {
+    /// Whether a tool takes a `State<T>` which nobody provides: a host can then say how it gets its services.
+    pub fn lacks_services(&self) -> bool {
+        self.lacks_services
+    }
 }
 
 /// As its text, so that a `main` that returns it prints it readably.

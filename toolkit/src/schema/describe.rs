@@ -1,6 +1,6 @@
 //! A schema in words, for error texts.
 
-use super::{Compiled, resolve};
+use super::{Compiled, duration, resolve};
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -74,20 +74,24 @@ impl Words<'_> {
             Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect(),
             _ => Vec::new(),
         };
+        let is_duration = schema.get("pattern").is_some_and(|pattern| pattern == duration::PATTERN);
         let options = schema.get("anyOf").or_else(|| schema.get("oneOf")).and_then(Value::as_array);
         let mut text = match options {
             Some(options) if kinds.is_empty() && depth < DEEPEST_WORD => {
                 alternatives(options.iter().map(|option| self.describe(option, depth + 1)))
             }
             _ if kinds.is_empty() => "a value".to_owned(),
-            _ => alternatives(kinds.iter().map(|kind| with_article(kind))),
+            _ => alternatives(kinds.iter().map(|kind| match *kind {
+                "string" if is_duration => duration::WORDS.to_owned(),
+                kind => with_article(kind),
+            })),
         };
         self.add_range(&mut text, schema);
         self.add_lengths(&mut text, schema);
         if let Some(step) = schema.get("multipleOf") {
             let _ = write!(text, " that is a multiple of {step}");
         }
-        if let Some(pattern) = schema.get("pattern").and_then(Value::as_str) {
+        if let Some(pattern) = schema.get("pattern").and_then(Value::as_str).filter(|_| !is_duration) {
             let _ = write!(text, " that matches the pattern {pattern}");
         }
         if let Some(format) = schema.get("format").and_then(Value::as_str) {

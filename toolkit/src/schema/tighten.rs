@@ -1,6 +1,7 @@
 //! What schemars writes, made to say all that a type demands in words that every provider knows.
 
 use super::root::unit_names;
+use super::{LIMITS, duration};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
@@ -30,9 +31,18 @@ fn walk(schema: &mut Value, under: &str, side: Side) {
             members.values_mut().for_each(|member| walk(member, "", side));
         }
         Value::Object(members) => {
-            bound_number(members);
-            if side == Side::Input {
-                drop_optional_nulls(members);
+            bound_number(members, side);
+            match side {
+                Side::Input => {
+                    duration::write_as_text(members);
+                    drop_optional_nulls(members);
+                }
+                Side::Output => {
+                    // Absence says it.
+                    if members.get("default").is_some_and(Value::is_null) {
+                        members.shift_remove("default");
+                    }
+                }
             }
             for (key, member) in members.iter_mut() {
                 walk(member, key, side);
@@ -47,29 +57,43 @@ fn walk(schema: &mut Value, under: &str, side: Side) {
     }
 }
 
-fn bound_number(schema: &mut Map<String, Value>) {
+/// Gives a number the bounds of its type. Those of up to 16 bits, and the 0 of unsigned integers, tell a model something;
+/// those of wider types are enforced only, and in outputs say nothing at all.
+fn bound_number(schema: &mut Map<String, Value>, side: Side) {
     let Some(format) = schema.get("format").and_then(Value::as_str) else { return };
-    let bounds: Option<(Value, Value)> = match format {
-        "int8" => Some((i8::MIN.into(), i8::MAX.into())),
-        "int16" => Some((i16::MIN.into(), i16::MAX.into())),
-        "int32" => Some((i32::MIN.into(), i32::MAX.into())),
-        "int64" | "int" => Some((i64::MIN.into(), i64::MAX.into())),
-        "uint8" => Some((0.into(), u8::MAX.into())),
-        "uint16" => Some((0.into(), u16::MAX.into())),
-        "uint32" => Some((0.into(), u32::MAX.into())),
-        "uint64" | "uint" => Some((0.into(), u64::MAX.into())),
-        "float" => Some((f32::MIN.into(), f32::MAX.into())),
-        "double" | "int128" | "uint128" => None,
+    let (is_telling, bounds): (bool, Option<(Value, Value)>) = match format {
+        "int8" => (true, Some((i8::MIN.into(), i8::MAX.into()))),
+        "int16" => (true, Some((i16::MIN.into(), i16::MAX.into()))),
+        "uint8" => (true, Some((0.into(), u8::MAX.into()))),
+        "uint16" => (true, Some((0.into(), u16::MAX.into()))),
+        "int32" => (false, Some((i32::MIN.into(), i32::MAX.into()))),
+        "int64" | "int" => (false, Some((i64::MIN.into(), i64::MAX.into()))),
+        "uint32" => (false, Some((0.into(), u32::MAX.into()))),
+        // A JSON number holds no more here.
+        "uint64" | "uint" | "uint128" => (false, Some((0.into(), u64::MAX.into()))),
+        "int128" => (false, Some((i64::MIN.into(), u64::MAX.into()))),
+        "float" => (false, Some((f32::MIN.into(), f32::MAX.into()))),
+        "double" => (false, None),
         _ => return,
     };
-    // The bounds say it all; as a format, these names are nobody's standard.
+    // As a format, these names are nobody's standard.
     schema.shift_remove("format");
     let Some((least, greatest)) = bounds else { return };
-    if !schema.contains_key("exclusiveMinimum") {
-        schema.entry("minimum").or_insert(least);
+    let mut limits = Map::new();
+    for (key, exclusive, bound) in
+        [("minimum", "exclusiveMinimum", least), ("maximum", "exclusiveMaximum", greatest)]
+    {
+        if schema.contains_key(key) || schema.contains_key(exclusive) {
+            continue;
+        }
+        if is_telling || bound == 0 {
+            schema.insert(key.to_owned(), bound);
+        } else {
+            limits.insert(key.to_owned(), bound);
+        }
     }
-    if !schema.contains_key("exclusiveMaximum") {
-        schema.entry("maximum").or_insert(greatest);
+    if side == Side::Input && !limits.is_empty() {
+        schema.insert(LIMITS.to_owned(), limits.into());
     }
 }
 
@@ -224,17 +248,38 @@ mod tests {
     }
 
     #[test]
-    fn numbers_have_the_bounds_of_their_type() {
-        for (format, kept) in [
-            ("uint8", json!({"minimum": 0, "maximum": 255})),
-            ("double", json!({})),
-            ("int128", json!({})),
-            ("float", json!({"minimum": f32::MIN, "maximum": f32::MAX})),
-            ("date-time", json!({"format": "date-time"})),
+    fn numbers_show_the_bounds_of_their_type_that_tell_something() {
+        for (format, shown, enforced) in [
+            ("uint8", json!({"minimum": 0, "maximum": 255}), json!(null)),
+            ("int8", json!({"minimum": -128, "maximum": 127}), json!(null)),
+            ("uint16", json!({"minimum": 0, "maximum": 65535}), json!(null)),
+            ("int16", json!({"minimum": -32768, "maximum": 32767}), json!(null)),
+            ("uint32", json!({"minimum": 0}), json!({"maximum": u32::MAX})),
+            ("int32", json!({}), json!({"minimum": i32::MIN, "maximum": i32::MAX})),
+            ("uint64", json!({"minimum": 0}), json!({"maximum": u64::MAX})),
+            ("uint", json!({"minimum": 0}), json!({"maximum": u64::MAX})),
+            ("int64", json!({}), json!({"minimum": i64::MIN, "maximum": i64::MAX})),
+            ("int", json!({}), json!({"minimum": i64::MIN, "maximum": i64::MAX})),
+            ("uint128", json!({"minimum": 0}), json!({"maximum": u64::MAX})),
+            ("int128", json!({}), json!({"minimum": i64::MIN, "maximum": u64::MAX})),
+            ("float", json!({}), json!({"minimum": f32::MIN, "maximum": f32::MAX})),
+            ("double", json!({}), json!(null)),
+            ("date-time", json!({"format": "date-time"}), json!(null)),
         ] {
-            let mut schema = json!({ "format": format });
-            tighten(&mut schema, Side::Output);
-            assert_eq!(schema, kept, "{format}");
+            let mut output = json!({ "format": format });
+            tighten(&mut output, Side::Output);
+            assert_eq!(output, shown, "{format}");
+            let mut input = json!({ "format": format });
+            tighten(&mut input, Side::Input);
+            let limits = input.as_object_mut().unwrap().shift_remove(LIMITS);
+            assert_eq!((input, limits.unwrap_or_default()), (shown, enforced), "{format}");
         }
+    }
+
+    #[test]
+    fn the_author_goes_before_the_type() {
+        let mut schema = json!({"format": "uint64", "minimum": 1, "exclusiveMaximum": 5});
+        tighten(&mut schema, Side::Input);
+        assert_eq!(schema, json!({"minimum": 1, "exclusiveMaximum": 5}));
     }
 }

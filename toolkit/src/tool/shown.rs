@@ -1,4 +1,5 @@
-//! A tool as models see it: its definition and its schemas, which are those that are enforced.
+//! A tool as models see it: its definition and its schemas. They are those that are enforced, but for the limits of wide
+//! number types, which are not shown.
 
 use super::{Origin, Tool};
 use crate::definition::Definition;
@@ -15,7 +16,7 @@ impl Tool {
     ///
     /// When the types of its parameters state a schema that is not valid, or what is bound does not fit it.
     pub fn input_schema(&self) -> Result<&Value, ToolError> {
-        Ok(&self.compiled()?.schema)
+        Ok(self.compiled()?.shown())
     }
 
     /// The JSON Schema of its structured output.

@@ -39,5 +39,6 @@ mod testing;
 mod testing_compatibility;
 mod trees;
 mod turns;
+mod types;
 mod views;
 mod workspace_files;

@@ -1,6 +1,7 @@
 //! What holds of every argument type that the docs of `ToolArg` list:
 //!
-//! * What its schema allows decodes, is not repaired, and encodes back to the same JSON: `5.0` is 5, a set has no order,
+//! * What its schema allows decodes, unless it is beyond the limits of a number of 32 or 64 bits, which are enforced but not
+//!   shown; it is not repaired, and encodes back to the same JSON: `5.0` is 5, a set has no order,
 //!   an absent field of an `Option` may come back as `null`, and a number for `f64` is the nearest float.
 //! * What is repaired is allowed by the schema, and is not repaired again.
 
@@ -92,7 +93,7 @@ impl<'a> Types<'a> {
         if let Some(error) = result.error() {
             count(&seen.refused);
             return match error.kind() {
-                ToolErrorKind::InvalidArguments if !is_valid => Ok(()),
+                ToolErrorKind::InvalidArguments if !is_valid || is_beyond_limits(error, &arguments) => Ok(()),
                 _ => fail("refused though the schema allows it"),
             };
         }
@@ -129,6 +130,26 @@ impl<'a> Types<'a> {
         let schema = &self.schema["properties"]["value"];
         if same(&back, &again, schema, &self.schema) { Ok(()) } else { fail("repaired to another value") }
     }
+}
+
+/// Whether all that is wrong is numbers beyond the limits of their types.
+fn is_beyond_limits(error: &ToolError, arguments: &Value) -> bool {
+    const LIMITS: [&str; 7] = [
+        "2147483647",
+        "-2147483648",
+        "4294967295",
+        "9223372036854775807",
+        "-9223372036854775808",
+        "18446744073709551615",
+        "3.4028234663852886e+38",
+    ];
+    error.problems().unwrap().problems.iter().all(|problem| {
+        let number = arguments.pointer(&problem.pointer).and_then(Value::as_f64);
+        let exceeds = |least: f64| number.is_some_and(|number| number.abs() > least);
+        let names_limit = LIMITS.iter().any(|limit| problem.expected.contains(limit));
+        // Among the variants of an enum, no bounds are told.
+        exceeds(f64::from(i32::MAX)) && names_limit || exceeds(9.2e18) && problem.expected.contains(" or ")
+    })
 }
 
 /// Whether two values are one, in what the docs of this file say.

@@ -1,9 +1,10 @@
 // errors: 1
 struct Store;
+struct Failure;
 
 #[toolkit::service]
-async fn store() -> Result<Store, String> {
-    Err("none".to_owned())
+async fn store() -> Result<Store, Failure> {
+    Err(Failure)
 }
 
 fn main() {}

@@ -5,9 +5,9 @@ struct Session;
 
 /// Reads a file.
 #[tool]
-fn read(path: &String, session: Session) -> Option<String> {
-    drop(session);
-    Some(path.clone())
+fn read(path: &String, session: Session) -> Option<Session> {
+    drop(path);
+    Some(session)
 }
 
 fn main() {

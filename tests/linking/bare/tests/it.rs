@@ -10,4 +10,5 @@ fn in_the_profile_of_this_test() {
     assert_eq!(says(env!("CARGO_BIN_EXE_bare_linked")), toolkit_linking_bare::LINKED);
     let unlinked = says(env!("CARGO_BIN_EXE_bare_unlinked"));
     assert!(unlinked.contains(toolkit_linking_bare::UNLINKED), "{unlinked}");
+    assert!(unlinked.starts_with(toolkit_linking_bare::NOTHING_LINKED), "{unlinked}");
 }

@@ -1,18 +1,19 @@
-// errors: 5
+// errors: 1
 use toolkit::prelude::*;
 
 struct Session;
 
 #[toolkit::args]
 struct Arguments {
-    session: Session,
+    path: String,
+    session: Option<Session>,
 }
 
 /// Reads a file.
 #[tool]
 fn read(#[args] arguments: Arguments) -> String {
     drop(arguments.session);
-    String::new()
+    arguments.path
 }
 
 fn main() {}

@@ -3,7 +3,7 @@ use toolkit::prelude::*;
 
 /// Reads a file.
 #[tool]
-fn read(path: String) -> Result<String, String> {
+fn read(path: String) -> Result<String, Box<dyn std::error::Error>> {
     Ok(path)
 }
 

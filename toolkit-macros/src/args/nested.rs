@@ -1,0 +1,248 @@
+//! Fields whose type may lack `#[toolkit::args]`.
+//!
+//! The derives mention the type of a field in many places, and the compiler reports each place in which it lacks a trait. So a
+//! field whose type is one of the author's own is read, written and described by functions that compile with any type, and its
+//! type is checked once.
+//!
+//! Serde learns of these functions after schemars is done: told of how a field is written, schemars would write its default in
+//! that way too, with code that needs serde as a dependency of the author's.
+
+use super::{DERIVES, Helpers, derived, fields_of};
+use crate::type_form::{last_segment, mentions_ident, option};
+use proc_macro2::{Ident, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
+use syn::{
+    Attribute, Data, DeriveInput, Field, GenericArgument, LitStr, Meta, PathArguments, Token, Type,
+    parse_quote,
+};
+
+/// Types that have a type within, and are arguments if that is one.
+const CONTAINERS: &[&str] = &[
+    "Option",
+    "Vec",
+    "VecDeque",
+    "LinkedList",
+    "Box",
+    "Rc",
+    "Arc",
+    "Cow",
+    "HashMap",
+    "BTreeMap",
+    "HashSet",
+    "BTreeSet",
+    "BinaryHeap",
+    "Reverse",
+    "Saturating",
+    "Wrapping",
+];
+
+/// Types without `#[toolkit::args]` that are arguments. A type that is not listed only costs a little more to compile.
+const KNOWN: &[&str] = &[
+    "bool",
+    "char",
+    "str",
+    "u8",
+    "u16",
+    "u32",
+    "u64",
+    "usize",
+    "i8",
+    "i16",
+    "i32",
+    "i64",
+    "isize",
+    "f32",
+    "f64",
+    "NonZeroU8",
+    "NonZeroU16",
+    "NonZeroU32",
+    "NonZeroU64",
+    "NonZeroUsize",
+    "NonZeroI8",
+    "NonZeroI16",
+    "NonZeroI32",
+    "NonZeroI64",
+    "NonZeroIsize",
+    "String",
+    "PathBuf",
+    "Duration",
+    "Value",
+    "IpAddr",
+    "Ipv4Addr",
+    "Ipv6Addr",
+    "NaiveDate",
+    "NaiveTime",
+    "NaiveDateTime",
+    "Uuid",
+    "Url",
+];
+
+/// Attributes of serde and schemars that change who reads a field, or a type as a whole.
+const READ_ELSEWHERE: &[&str] = &[
+    "with",
+    "deserialize_with",
+    "serialize_with",
+    "schema_with",
+    "skip",
+    "skip_deserializing",
+    "skip_serializing",
+    "skip_serializing_if",
+    "flatten",
+    "bound",
+    "borrow",
+    "getter",
+    "remote",
+    "from",
+    "try_from",
+    "into",
+    "transparent",
+    "tag",
+    "untagged",
+];
+
+/// Whether the derives of a type are all the expansion's, and read its fields one by one, as far as its attributes tell.
+pub(super) fn reads_fields(input: &DeriveInput) -> bool {
+    if derived(&input.attrs).iter().any(|name| DERIVES.iter().any(|(derive, _)| name == derive)) {
+        return false;
+    }
+    let variants = match &input.data {
+        Data::Enum(data) => data.variants.iter().flat_map(|variant| &variant.attrs).collect(),
+        _ => Vec::new(),
+    };
+    // A function of a generic type cannot be named without its parameters.
+    input.generics.params.is_empty() && !input.attrs.iter().chain(variants).any(is_read_elsewhere)
+}
+
+/// Lets functions of the expansion read the field, if its type is one of the author's own.
+/// Says whether it is.
+pub(super) fn rewrite(field: &mut Field, place: usize, type_name: &Ident, helpers: &mut Helpers) -> bool {
+    let mut own = Vec::new();
+    add_own_types(&field.ty, type_name, &mut own);
+    if own.is_empty() || field.attrs.iter().any(is_read_elsewhere) {
+        return false;
+    }
+    for ty in own {
+        let span = ty.span();
+        helpers.checks.extend(quote_spanned!(span=> const _: () = __toolkit::field::<#ty>();));
+    }
+    let toolkit = &helpers.toolkit;
+    let private = quote!(#toolkit::__private);
+    let ty = &field.ty;
+    let [read, write, schema] =
+        ["read", "write", "schema"].map(|what| format_ident!("__toolkit_{what}_{place}"));
+    helpers.functions.extend(quote! {
+        fn #read<'de, D: #private::serde::Deserializer<'de>>(from: D) -> #private::Result<#ty, D::Error> {
+            use #private::{FieldType as _, OtherType as _};
+            (&#private::FieldOf::<#ty>::NEW).read(from)
+        }
+        fn #write<S: #private::serde::Serializer>(value: &#ty, to: S) -> #private::Result<S::Ok, S::Error> {
+            use #private::{FieldType as _, OtherType as _};
+            (&#private::FieldOf::<#ty>::NEW).write(value, to)
+        }
+        fn #schema(generator: &mut #private::schemars::SchemaGenerator) -> #private::schemars::Schema {
+            use #private::{FieldType as _, OtherType as _};
+            (&#private::FieldOf::<#ty>::NEW).schema(generator)
+        }
+    });
+    let [read, write, schema] = [read, write, schema].map(|function| format!("{type_name}::{function}"));
+    // Serde takes an `Option` for optional only where it reads it itself.
+    let has_default = field.attrs.iter().any(|attribute| has_word(attribute, &["default"]));
+    let default = (option(ty).is_some() && !has_default).then(|| quote!(#[serde(default)]));
+    let attributes = quote! {
+        #[toolkit_read(#read, #write)]
+        #[schemars(schema_with = #schema)]
+        #default
+    };
+    let attributes = syn::parse::Parser::parse2(Attribute::parse_outer, attributes);
+    field.attrs.extend(attributes.expect("the attributes are written above"));
+    true
+}
+
+/// `#[read_fields([::toolkit])]`: the derives of serde, for a type whose fields say in `#[toolkit_read(..)]` which functions read and
+/// write them.
+pub(crate) fn read_fields(toolkit: &TokenStream, item: TokenStream) -> TokenStream {
+    let Ok(mut input) = syn::parse2::<DeriveInput>(item.clone()) else { return item };
+    // Schemars has read its attributes, and nobody knows them any more.
+    let is_read = |attribute: &Attribute| attribute.path().is_ident("schemars");
+    input.attrs.retain(|attribute| !is_read(attribute));
+    if let Data::Enum(data) = &mut input.data {
+        data.variants.iter_mut().for_each(|variant| variant.attrs.retain(|attribute| !is_read(attribute)));
+    }
+    for (_, field) in fields_of(&mut input.data) {
+        field.attrs.retain(|attribute| !is_read(attribute));
+        for attribute in &mut field.attrs {
+            if let (true, Ok(functions)) = (
+                attribute.path().is_ident("toolkit_read"),
+                attribute.parse_args_with(Punctuated::<LitStr, Token![,]>::parse_terminated),
+            ) {
+                let mut functions = functions.iter();
+                let (read, write) = (functions.next(), functions.next());
+                *attribute = parse_quote!(#[serde(deserialize_with = #read, serialize_with = #write)]);
+            }
+        }
+    }
+    let toolkit: TokenStream = toolkit
+        .clone()
+        .into_iter()
+        .flat_map(|token| match token {
+            TokenTree::Group(group) => group.stream(),
+            other => other.into(),
+        })
+        .collect();
+    quote! {
+        #[derive(#toolkit::__private::serde::Deserialize, #toolkit::__private::serde::Serialize)]
+        #input
+    }
+}
+
+/// The types within a type that may lack `#[toolkit::args]`: those with a name that is none of the usual ones.
+fn add_own_types<'a>(ty: &'a Type, type_name: &Ident, own: &mut Vec<&'a Type>) {
+    match ty {
+        Type::Array(array) => add_own_types(&array.elem, type_name, own),
+        Type::Group(group) => add_own_types(&group.elem, type_name, own),
+        Type::Paren(paren) => add_own_types(&paren.elem, type_name, own),
+        Type::Tuple(tuple) => tuple.elems.iter().for_each(|ty| add_own_types(ty, type_name, own)),
+        Type::Path(_) => {
+            let Some(segment) = last_segment(ty) else { return };
+            let is_one_of = |names: &[&str]| names.iter().any(|name| segment.ident == name);
+            match &segment.arguments {
+                PathArguments::AngleBracketed(arguments) if is_one_of(CONTAINERS) => {
+                    let types = arguments.args.iter().filter_map(|argument| match argument {
+                        GenericArgument::Type(ty) => Some(ty),
+                        _ => None,
+                    });
+                    // The third one of a map is how it hashes.
+                    types.take(2).for_each(|ty| add_own_types(ty, type_name, own));
+                }
+                // A type that holds itself has the attribute: it stands on it.
+                _ if is_one_of(KNOWN) || mentions_self(ty, type_name) => {}
+                _ => own.push(ty),
+            }
+        }
+        _ => {}
+    }
+}
+
+fn mentions_self(ty: &Type, type_name: &Ident) -> bool {
+    let tokens = ty.to_token_stream();
+    mentions_ident(&tokens, "Self").is_some() || mentions_ident(&tokens, &type_name.to_string()).is_some()
+}
+
+fn is_read_elsewhere(attribute: &Attribute) -> bool {
+    has_word(attribute, READ_ELSEWHERE)
+}
+
+/// Whether an attribute of serde or schemars has one of these keys.
+fn has_word(attribute: &Attribute, words: &[&str]) -> bool {
+    let is_theirs = attribute.path().is_ident("serde") || attribute.path().is_ident("schemars");
+    match &attribute.meta {
+        Meta::List(list) if is_theirs => list
+            .tokens
+            .clone()
+            .into_iter()
+            .any(|token: TokenTree| matches!(&token, TokenTree::Ident(ident) if words.iter().any(|word| ident == word))),
+        _ => false,
+    }
+}

@@ -1,0 +1,78 @@
+//! How `#[toolkit::args]` reads, writes and describes a field whose type may lack a trait: with any type it compiles, so that
+//! the one error for such a type is that of [`ArgField`](super::ArgField).
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::{DeserializeOwned, Error as _};
+use serde::ser::Error as _;
+use serde::{Deserializer, Serialize, Serializer};
+use std::marker::PhantomData;
+
+/// The type of a field: see [`FieldType`] and [`OtherType`].
+pub struct FieldOf<T>(PhantomData<T>);
+
+impl<T> FieldOf<T> {
+    /// Its only value.
+    pub const NEW: Self = Self(PhantomData);
+}
+
+/// Chosen when the type has the traits.
+pub trait FieldType<T> {
+    /// Reads a value.
+    ///
+    /// # Errors
+    ///
+    /// When it is no `T`.
+    fn read<'de, D: Deserializer<'de>>(&self, from: D) -> Result<T, D::Error>;
+
+    /// Writes a value.
+    ///
+    /// # Errors
+    ///
+    /// What the serialiser refuses.
+    fn write<S: Serializer>(&self, value: &T, to: S) -> Result<S::Ok, S::Error>;
+
+    /// The schema of the type.
+    fn schema(&self, generator: &mut SchemaGenerator) -> Schema;
+}
+
+impl<T: DeserializeOwned + Serialize + JsonSchema> FieldType<T> for FieldOf<T> {
+    fn read<'de, D: Deserializer<'de>>(&self, from: D) -> Result<T, D::Error> {
+        T::deserialize(from)
+    }
+
+    fn write<S: Serializer>(&self, value: &T, to: S) -> Result<S::Ok, S::Error> {
+        value.serialize(to)
+    }
+
+    fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
+        super::schema_of::<T>(generator)
+    }
+}
+
+/// Chosen when it lacks one, which is an error elsewhere: these functions are never called.
+pub trait OtherType<T> {
+    /// Fails.
+    ///
+    /// # Errors
+    ///
+    /// Always.
+    fn read<'de, D: Deserializer<'de>>(&self, _: D) -> Result<T, D::Error> {
+        Err(D::Error::custom("the type is not read from JSON"))
+    }
+
+    /// Fails.
+    ///
+    /// # Errors
+    ///
+    /// Always.
+    fn write<S: Serializer>(&self, _: &T, _: S) -> Result<S::Ok, S::Error> {
+        Err(S::Error::custom("the type is not written as JSON"))
+    }
+
+    /// A schema that allows everything.
+    fn schema(&self, _: &mut SchemaGenerator) -> Schema {
+        Schema::default()
+    }
+}
+
+impl<T> OtherType<T> for &FieldOf<T> {}

@@ -1,0 +1,20 @@
+// errors: 1
+use toolkit::prelude::*;
+
+struct Session;
+
+#[toolkit::args]
+enum Target {
+    Path { path: String },
+    Session { session: Session },
+    Id(u32),
+}
+
+/// Reads a file.
+#[tool]
+fn read(target: Target) -> String {
+    drop(target);
+    String::new()
+}
+
+fn main() {}

@@ -1,0 +1,19 @@
+// errors: 1
+use toolkit::prelude::*;
+
+struct Session;
+
+#[toolkit::args]
+struct Arguments {
+    path: String,
+    session: Option<Box<(u8, [Session; 2])>>,
+}
+
+/// Reads a file.
+#[tool]
+fn read(#[args] arguments: Arguments) -> String {
+    drop(arguments.session);
+    arguments.path
+}
+
+fn main() {}

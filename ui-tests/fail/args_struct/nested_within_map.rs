@@ -1,0 +1,20 @@
+// errors: 1
+use toolkit::prelude::*;
+use std::collections::HashMap;
+
+struct Session;
+
+#[toolkit::args]
+struct Arguments {
+    path: String,
+    session: HashMap<String, Vec<Session>>,
+}
+
+/// Reads a file.
+#[tool]
+fn read(#[args] arguments: Arguments) -> String {
+    drop(arguments.session);
+    arguments.path
+}
+
+fn main() {}

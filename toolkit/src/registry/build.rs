@@ -6,7 +6,6 @@ use super::faults::{faults, missing_services};
 use super::origins::{Known, Origins};
 use super::register::Registry;
 use super::{Builder, Inner, Toolkit, Tools};
-use crate::approvals::Approvals;
 use crate::data_dir::DataDir;
 use crate::diagnostic::{Diagnostic, Level};
 use crate::link::{self, Linked, Links};
@@ -109,7 +108,7 @@ impl Builder {
         diagnostics.extend(self.settings.permissions.diagnostics(snapshot.iter().map(Tool::permission)));
         let Self { services, sources, mut settings, linked, .. } = self;
         settings.own_dirs.complete(data_dir.clone());
-        settings.approvals = Approvals::new(data_dir.as_deref());
+        settings.find_approvals(data_dir.as_deref());
         settings.outputs = OutputStore::new(data_dir);
         let mut factories = if linked { service::linked_factories() } else { Vec::new() };
         // Of one name, the first one's tool is there: in the order of their crates, as everywhere.

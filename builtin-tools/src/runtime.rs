@@ -18,6 +18,7 @@ mod process;
 mod question;
 mod run;
 mod safe_bins;
+mod stream;
 mod strength;
 mod tmp;
 mod told;

@@ -23,6 +23,7 @@ use super::diff::{Diff, diff_within};
 use super::hard_links;
 use super::interrupted;
 use super::progress::Meter;
+use crate::titles;
 use files::{Files, names, propose};
 use outcome::{Fate, Known, Outcome, work_out};
 use question::{Look, Question, question};
@@ -92,6 +93,7 @@ pub async fn apply_patch(
     #[arg(alias = "patch", length(1..))]
     input: String,
 ) -> Result<ToolOutput, ToolError> {
+    titles::begin(ctx, "Apply a patch", "");
     interrupted::tell(ctx, patch_files(ctx, input.into())).await
 }
 

@@ -6,6 +6,7 @@ use super::diff::{Diff, diff};
 use super::hard_links;
 use super::interrupted;
 use super::leave::may_tell;
+use crate::titles;
 use keep::Kept;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -40,6 +41,7 @@ pub async fn write(
     /// What the file is to hold, whole.
     content: &str,
 ) -> Result<ToolOutput, ToolError> {
+    titles::begin(ctx, "Write", &file_path.to_string_lossy());
     interrupted::tell(ctx, write_file(ctx, file_path, content)).await
 }
 

@@ -9,6 +9,8 @@ mod contained;
 mod ending;
 mod house;
 mod output;
+mod streaming;
+mod titles;
 mod without_namespaces;
 
 toolkit::link!(core: builtin_tools);

@@ -47,5 +47,7 @@ pub mod runtime;
 
 mod policy;
 mod steps;
+#[cfg(any(feature = "fs", feature = "runtime"))]
+mod titles;
 
 pub use steps::step_types;

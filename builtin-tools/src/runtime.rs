@@ -21,6 +21,7 @@ mod question;
 mod run;
 mod safe_bins;
 mod searched;
+mod stream;
 mod strength;
 mod tmp;
 mod told;

@@ -3,6 +3,7 @@
 mod file;
 mod memory;
 mod session;
+mod session_file;
 mod store;
 #[cfg(test)]
 mod tests;
@@ -15,7 +16,7 @@ use crate::ask::{Access, Ask, AskDetail};
 use serde::{Deserialize, Serialize, Serializer};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Something that a person allowed always, in one workspace.
+/// Something that a person allowed always, or for a session, in one workspace.
 ///
 /// It answers a later question only if all of this is the same again: not a character of the pattern is a wildcard, and a
 /// question with several patterns needs an approval for each.
@@ -58,6 +59,12 @@ pub struct Approval {
     /// When it was allowed; in JSON milliseconds since 1970.
     #[serde(serialize_with = "milliseconds")]
     pub approved_at: SystemTime,
+    /// The session that it holds for; `None` where it holds for every session, until it is revoked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// When it ends, where it holds for a session; in JSON milliseconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "optional_milliseconds")]
+    pub expires_at: Option<SystemTime>,
 }
 
 /// Who asks. An answer holds again for the same alone: what a pattern means is the tool's own, and whoever allowed it saw
@@ -109,11 +116,43 @@ impl Grounds {
         Self { asker: asker.clone(), kind: ask.kind.clone(), access, directories }
     }
 
+    /// The approval that these are the grounds of, to show.
+    fn shown(self, id: String, workspace: String, pattern: String, approved_at: SystemTime) -> Approval {
+        let Self { asker, kind, access, directories } = self;
+        let Asker { tool, source, agent, channel, conversation, sender, sandboxed } = asker;
+        Approval {
+            id,
+            workspace,
+            kind,
+            pattern,
+            tool,
+            source,
+            agent,
+            channel,
+            conversation,
+            sender,
+            sandboxed,
+            access,
+            directories,
+            approved_at,
+            session: None,
+            expires_at: None,
+        }
+    }
+
     fn bytes(&self) -> usize {
         let Asker { tool, source, agent, channel, conversation, sender, .. } = &self.asker;
         let of_caller = [agent, channel, conversation, sender].into_iter().flatten();
         let texts = [tool, source, &self.kind].into_iter().chain(of_caller);
         texts.chain(&self.directories).map(String::len).sum()
+    }
+}
+
+#[expect(clippy::ref_option, reason = "serde's form")]
+fn optional_milliseconds<S: Serializer>(time: &Option<SystemTime>, serializer: S) -> Result<S::Ok, S::Error> {
+    match time {
+        Some(time) => milliseconds(time, serializer),
+        None => serializer.serialize_none(),
     }
 }
 

@@ -101,6 +101,17 @@ pub(crate) fn prepare(
     arguments: CallArguments,
     repairing: Repairing,
 ) -> Result<(Arguments, Vec<Repair>), InvalidArguments> {
+    prepare_with(compiled, arguments, repairing, |_, _| Vec::new())
+}
+
+/// As [`prepare`]; where the arguments do not fit, `further` looks for what is wrong with them beyond the schema, given what is
+/// known to be wrong.
+pub(crate) fn prepare_with(
+    compiled: &Compiled,
+    arguments: CallArguments,
+    repairing: Repairing,
+    further: impl FnOnce(&Value, &[Problem]) -> Vec<Problem>,
+) -> Result<(Arguments, Vec<Repair>), InvalidArguments> {
     let mut repairs = Vec::new();
     let mut arguments = match arguments {
         CallArguments::Text(text) => text::read(&text, repairing, &mut repairs)?,
@@ -146,6 +157,9 @@ pub(crate) fn prepare(
             })
             .collect::<Vec<_>>(),
     );
+    if !problems.is_empty() {
+        problems.extend(further(&arguments, &problems));
+    }
     match arguments {
         Value::Object(members) if problems.is_empty() => return Ok((Arguments(members), repairs)),
         // The schema's root is always an object, unless a tool states another one by hand.

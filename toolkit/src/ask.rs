@@ -7,6 +7,7 @@ mod answer;
 mod asks;
 mod choice;
 mod elicit;
+mod prompt;
 mod question;
 mod text;
 mod together;
@@ -16,6 +17,7 @@ pub use answer::{AllowScope, Answer, DeniedBy};
 pub use asks::{AnswerError, AskLimits, Asks};
 pub(crate) use choice::Choice;
 pub use elicit::Elicitation;
+pub(crate) use prompt::{PromptLine, Tone};
 pub(crate) use question::Put;
 pub use question::{Origin, PendingAsk, Question};
 

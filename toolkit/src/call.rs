@@ -1,6 +1,7 @@
 //! A call and its one result.
 
 use crate::arguments;
+use crate::attachment::Attachment;
 use crate::content::Content;
 use crate::error::ToolError;
 use crate::output::ToolOutput;
@@ -200,7 +201,7 @@ impl Serialize for ToolResult {
                     result.serialize_field("filesModified", &Lossy(&output.files_modified))?;
                 }
                 if !output.attachments.is_empty() {
-                    result.serialize_field("attachments", &Lossy(&output.attachments))?;
+                    result.serialize_field("attachments", &output.attached_files())?;
                 }
             }
         }
@@ -229,7 +230,7 @@ impl<'de> Deserialize<'de> for ToolResult {
             #[serde(default)]
             files_modified: Vec<PathBuf>,
             #[serde(default)]
-            attachments: Vec<PathBuf>,
+            attachments: Vec<Attachment>,
         }
         let Wire {
             id,
@@ -246,7 +247,10 @@ impl<'de> Deserialize<'de> for ToolResult {
         let outcome = match (is_error, error) {
             (true, Some(error)) => Err(error),
             (true, None) => return Err(D::Error::missing_field("error")),
-            (false, _) => Ok(ToolOutput { content, details, title, metadata, files_modified, attachments }),
+            (false, _) => {
+                let attachments = attachments.into_iter().map(|attachment| attachment.path).collect();
+                Ok(ToolOutput { content, details, title, metadata, files_modified, attachments })
+            }
         };
         Ok(Self { id, name, outcome })
     }

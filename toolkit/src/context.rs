@@ -13,6 +13,7 @@ use crate::content::Content;
 use crate::error::ToolError;
 use crate::events::{Event, Hub, Progress};
 use crate::live::{Live, Told};
+use crate::message::Message;
 use crate::output::ToolOutput;
 use crate::redact::Redactor;
 use crate::sink::OutputSink;
@@ -46,6 +47,8 @@ pub struct ToolContext {
     approver: Option<Arc<dyn Approver>>,
     /// What the host gave it.
     attached: Option<Arc<dyn Any + Send + Sync>>,
+    /// The messages of the session so far, where the host gave them.
+    messages: Option<Arc<[Message]>>,
     /// Made when the function first needs it.
     live: OnceLock<Arc<Live>>,
 }
@@ -89,6 +92,7 @@ impl Clone for ToolContext {
             redactor: self.redactor.clone(),
             approver: self.approver.clone(),
             attached: self.attached.clone(),
+            messages: self.messages.clone(),
             live: OnceLock::from(Arc::clone(self.live())),
         }
     }
@@ -122,6 +126,7 @@ impl ToolContext {
             redactor: None,
             approver: None,
             attached: None,
+            messages: None,
             live: OnceLock::new(),
         }
     }
@@ -136,16 +141,29 @@ impl ToolContext {
         redactor: Option<Redactor>,
     ) -> Self {
         let live = OnceLock::new();
-        let (approver, attached) = (None, None);
-        Self { call_id, called_as, tool, scope, call_token, parent, redactor, approver, attached, live }
+        let (approver, attached, messages) = (None, None, None);
+        Self {
+            call_id,
+            called_as,
+            tool,
+            scope,
+            call_token,
+            parent,
+            redactor,
+            approver,
+            attached,
+            messages,
+            live,
+        }
     }
 
     pub(crate) fn with(
         mut self,
         approver: Option<Arc<dyn Approver>>,
         attached: Option<Arc<dyn Any + Send + Sync>>,
+        messages: Option<Arc<[Message]>>,
     ) -> Self {
-        (self.approver, self.attached) = (approver, attached);
+        (self.approver, self.attached, self.messages) = (approver, attached, messages);
         self
     }
 
@@ -262,6 +280,12 @@ impl ToolContext {
         self.caller().message_id.as_deref()
     }
 
+    /// The messages of the session so far, in order, as the host gave them to this call with
+    /// [`CallOptions::messages`](crate::CallOptions::messages); none where it gave none.
+    pub fn messages(&self) -> &[Message] {
+        self.messages.as_deref().unwrap_or_default()
+    }
+
     /// The agent that calls.
     pub fn agent(&self) -> Option<&str> {
         self.caller().agent.as_deref()
@@ -350,6 +374,11 @@ impl ToolContext {
     /// [`Builder::for_one_call`](crate::Builder::for_one_call).
     pub fn is_for_one_call(&self) -> bool {
         self.scope.toolkit.settings.is_for_one_call
+    }
+
+    /// Returns true if anybody watches events now: what costs more than telling it need not be done otherwise.
+    pub fn is_watched(&self) -> bool {
+        self.scope.toolkit.events.is_watched()
     }
 
     /// Tells those who watch how far the call got.

@@ -9,9 +9,10 @@ pub use stream::Events;
 pub(crate) use stream::Hub;
 pub use teller::Teller;
 
-use crate::ask::PendingAsk;
+use crate::ask::{AllowScope, Answer, DeniedBy, PendingAsk};
 use crate::call::ToolResult;
 use crate::content::Content;
+use crate::history::AskAnswer;
 use crate::redact::Redactor;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -33,6 +34,9 @@ pub struct CallEvent {
     /// The agent, if the host named one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
+    /// The message that the call belongs to, if the host named one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message_id: Option<String>,
     /// What happened.
     #[serde(flatten)]
     pub event: Event,
@@ -76,6 +80,22 @@ pub enum Event {
     Asked {
         /// The question.
         ask: PendingAsk,
+    },
+    /// A question of the call is answered, and the function is about to go on. Calls that wait for one question together each
+    /// have this event. A question that is withdrawn, because its call is cancelled or over, is not answered.
+    Answered {
+        /// The id of the question, as [`Event::Asked`] gave it.
+        ask_id: String,
+        /// The answer. A value that was given is not part of the event.
+        answer: AskAnswer,
+        /// How long the permission lasts, where it was given.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        scope: Option<AllowScope>,
+        /// Who answered.
+        by: AnsweredBy,
+        /// The person's message to the model, or the reason for a denial.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        message: Option<String>,
     },
     /// It found tools that a model was not shown, and gets the [definitions](crate::Toolbox::definitions) of from now on in this
     /// session.
@@ -122,10 +142,26 @@ impl Event {
         }
     }
 
+    /// The event for an answer to the question `ask_id`.
+    pub(crate) fn answered(ask_id: &str, answer: &Answer) -> Self {
+        let (kind, scope, message) = match answer {
+            Answer::Allow { scope } => (AskAnswer::Allowed, Some(*scope), None),
+            Answer::Deny { message, .. } => (AskAnswer::Denied, None, message.clone()),
+            Answer::Value { .. } => (AskAnswer::Given, None, None),
+            Answer::Declined => (AskAnswer::Declined, None, None),
+            Answer::Cancelled => (AskAnswer::Cancelled, None, None),
+        };
+        let by = AnsweredBy::of(answer);
+        Self::Answered { ask_id: ask_id.to_owned(), answer: kind, scope, by, message }
+    }
+
     /// Takes secrets out of what tools say.
     fn redact(&mut self, redactor: &Redactor) {
         match self {
-            Self::Progress(Progress { message: Some(text), .. }) => redactor.redact_string(text, usize::MAX),
+            Self::Progress(Progress { message: Some(text), .. })
+            | Self::Answered { message: Some(text), .. } => {
+                redactor.redact_string(text, usize::MAX);
+            }
             Self::Metadata { title, metadata } => {
                 if let Some(title) = title {
                     redactor.redact_string(title, usize::MAX);
@@ -144,6 +180,7 @@ impl Event {
             | Self::Found { .. }
             | Self::Progress(_)
             | Self::Asked { .. }
+            | Self::Answered { .. }
             | Self::Interrupted => {}
         }
     }
@@ -151,6 +188,35 @@ impl Event {
     /// Whether a reader that is late may miss it.
     fn is_intermediate(&self) -> bool {
         matches!(self, Self::Progress(_) | Self::Metadata { .. } | Self::Log(_) | Self::Partial { .. })
+    }
+}
+
+/// Who answered a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum AnsweredBy {
+    /// A person, or the host's approver on a person's behalf.
+    Person,
+    /// Nobody: there is nobody to ask.
+    NobodyThere,
+    /// Nobody: the question waited too long.
+    TimeOut,
+    /// Nobody: too many questions wait already.
+    Limit,
+    /// Nobody: the approver failed.
+    Fault,
+}
+
+impl AnsweredBy {
+    fn of(answer: &Answer) -> Self {
+        match answer {
+            Answer::Deny { by: DeniedBy::NobodyThere, .. } => Self::NobodyThere,
+            Answer::Deny { by: DeniedBy::TimeOut, .. } => Self::TimeOut,
+            Answer::Deny { by: DeniedBy::Limit, .. } => Self::Limit,
+            Answer::Deny { by: DeniedBy::Fault, .. } => Self::Fault,
+            _ => Self::Person,
+        }
     }
 }
 

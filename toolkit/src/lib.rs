@@ -34,6 +34,7 @@ mod approver;
 mod arg;
 mod arguments;
 mod ask;
+mod attachment;
 mod call;
 mod caller;
 mod config;
@@ -61,6 +62,7 @@ pub mod lint;
 mod live;
 mod loop_guard;
 mod macros;
+mod message;
 mod name;
 mod output;
 mod output_store;
@@ -105,6 +107,7 @@ pub use ask::{
     Access, AllowScope, Answer, AnswerError, Ask, AskDetail, AskLimits, Asks, DeniedBy, Elicitation, Origin,
     PendingAsk, Question,
 };
+pub use attachment::Attachment;
 pub use call::{CallArguments, ToolCall, ToolResult};
 pub use caller::Caller;
 pub use config::{
@@ -130,7 +133,7 @@ pub use error::{IntoToolError, Retry, ToolError, ToolErrorKind};
 pub use escape::{
     MAX_BLOCK_CHARS, MAX_BLOCK_LINES, MAX_LINE_CHARS, escape_block, escape_line, escape_terminal,
 };
-pub use events::{AllowedBy, CallEvent, Event, Events, LogLevel, LogMessage, Progress, Teller};
+pub use events::{AllowedBy, AnsweredBy, CallEvent, Event, Events, LogLevel, LogMessage, Progress, Teller};
 pub use files::{
     Before, DirectoryEntry, Expected, Extent, FileContent, FileKind, FileLock, FileVersion, Interrupted,
     Left, Opened, OpenedDirectory, OpenedFile, OpenedTree, OwnerChange, Proposal, Refused, Repaired, Seen,
@@ -146,6 +149,7 @@ pub use inspector::{CallbackInspector, Inspecting, Inspection, Inspector, Verdic
 pub use kept_output::{KeptOutput, OutputCount, ShownOutput};
 pub use loop_guard::LoopGuard;
 pub use macros::{args, service, tool, tool_factory};
+pub use message::{Message, MessageRole};
 pub use name::{MAX_NAME_BYTES, is_valid_name, nearest};
 pub use output::{Image, IntoToolOutput, Json, JsonOutput, ToolOutput};
 pub use output_store::{OutputStoreSettings, Swept};

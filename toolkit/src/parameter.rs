@@ -28,8 +28,8 @@ pub struct ParameterDef {
     pub aliases: &'static [&'static str],
     /// Whether its value stays out of history, logs and events.
     pub secret: bool,
-    /// Whether JSON decodes to the type: for defaults that are written as JSON.
-    pub(crate) check: fn(Literal) -> Result<(), String>,
+    /// Returns why a value does not decode to the type, if it does not.
+    pub(crate) check: fn(Value) -> serde_json::Result<()>,
 }
 
 /// A rule on a parameter's value beyond its type.
@@ -104,7 +104,7 @@ impl ParameterDef {
             examples: &[],
             aliases: &[],
             secret: false,
-            check: check_literal::<T>,
+            check: check::<T>,
         }
     }
 
@@ -112,7 +112,9 @@ impl ParameterDef {
     pub(crate) fn default_fault(&self) -> Option<String> {
         match self.default {
             Some(Shown::Literal(literal)) => {
-                (self.check)(literal).err().or_else(|| schema::rules_fault(self.rules, &literal.to_value()))
+                let value = literal.to_value();
+                let fault = (self.check)(value.clone()).err().map(|error| error.to_string());
+                fault.or_else(|| schema::rules_fault(self.rules, &value))
             }
             // A default that is computed is computed only where a rule may refuse it.
             Some(Shown::Computed(compute)) if !self.rules.is_empty() => {
@@ -122,8 +124,21 @@ impl ParameterDef {
         }
     }
 
+    /// What is wrong with a value that the schema allows, if the type refuses it.
+    pub(crate) fn undecodable(&self, value: &Value) -> Option<Problem> {
+        if self.optional && value.is_null() {
+            return None;
+        }
+        let error = (self.check)(value.clone()).err()?;
+        Some(self.problem(self.name, &error))
+    }
+
     /// The schema allows the value, and the type still refuses it. `name` is empty for all arguments.
     fn refuse(&self, name: &str, error: &serde_json::Error) -> ToolError {
+        ToolError::invalid_arguments(InvalidArguments::of(vec![self.problem(name, error)]))
+    }
+
+    fn problem(&self, name: &str, error: &serde_json::Error) -> Problem {
         let pointer = if name.is_empty() {
             String::new()
         } else {
@@ -133,10 +148,10 @@ impl ParameterDef {
         let actual = if self.secret || schema::holds_secret(self.schema) {
             KEPT_SECRET.to_owned()
         } else {
-            format!("one that it refuses: {error}")
+            Problem::undecoded(error)
         };
-        let problem = Problem::new(pointer, "a value that its type accepts", actual);
-        ToolError::invalid_arguments(InvalidArguments::of(vec![problem]))
+        // The expected format is added where the schema is at hand.
+        Problem::new(pointer, Problem::DECODES, actual)
     }
 }
 
@@ -198,9 +213,8 @@ fn none<T>() -> Option<T> {
     None
 }
 
-/// Whether a default that is written as JSON decodes.
-fn check_literal<T: ToolArg>(literal: Literal) -> Result<(), String> {
-    T::decode(literal.to_value()).map(drop).map_err(|error| error.to_string())
+fn check<T: ToolArg>(value: Value) -> serde_json::Result<()> {
+    T::decode(value).map(drop)
 }
 
 impl<T> Arg<T> {
@@ -296,16 +310,46 @@ impl<T> Take for &'static Arg<T> {
     }
 }
 
+/// The value, or `None` after adding what is wrong with it to `refused`.
+fn noted<T>(taken: Result<T, ToolError>, refused: &mut Option<ToolError>) -> Option<T> {
+    let error = match taken {
+        Ok(value) => return Some(value),
+        Err(error) => error,
+    };
+    *refused = Some(match (refused.take(), error.problems()) {
+        (None, _) => error,
+        (Some(first), None) => first,
+        (Some(first), Some(more)) => {
+            let problems = first.problems().into_iter().chain([more]).flat_map(|all| all.problems.clone());
+            ToolError::invalid_arguments(InvalidArguments::of(problems.collect()))
+        }
+    });
+    None
+}
+
 macro_rules! take_tuples {
     ($($name:ident)*) => {
         impl<$($name: Take),*> Take for ($($name,)*) {
             type Values = ($($name::Values,)*);
 
             #[inline(never)]
-            #[allow(non_snake_case, clippy::unused_unit, unused_variables, reason = "one macro for all lengths")]
+            #[allow(
+                non_snake_case,
+                clippy::unused_unit,
+                irrefutable_let_patterns,
+                unused_mut,
+                unused_variables,
+                reason = "one macro for all lengths"
+            )]
             fn take(&self, arguments: &mut Arguments) -> Result<Self::Values, ToolError> {
                 let ($($name,)*) = self;
-                Ok(($($name.take(arguments)?,)*))
+                // All are taken before any is refused, so that every argument that does not decode is reported.
+                let mut refused = None;
+                $(let $name = noted($name.take(arguments), &mut refused);)*
+                let ($(Some($name),)*) = ($($name,)*) else {
+                    return Err(refused.unwrap_or_else(|| ToolError::failed("an argument is missing")));
+                };
+                Ok(($($name,)*))
             }
         }
     };

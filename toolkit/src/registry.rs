@@ -136,9 +136,12 @@ impl Toolkit {
         self.0.events.subscribe(None)
     }
 
-    /// Forgets what tools keep for a session; false where there is no such session. Calls under way are not touched.
+    /// Ends a session: forgets what tools keep for it, and what was allowed for it; false where there is no such session. Calls under
+    /// way are not touched. Blocks for a moment where approvals for sessions are
+    /// [kept](crate::Builder::keep_session_approvals).
     #[expect(clippy::must_use_candidate, reason = "most hosts do not care whether there was one")]
     pub fn end_session(&self, session_id: &str) -> bool {
+        self.0.settings.approvals.end_session(session_id);
         self.0.sessions.end(session_id)
     }
 
@@ -147,7 +150,7 @@ impl Toolkit {
         &self.0.settings.asks
     }
 
-    /// What people allowed always, which answers questions before anybody is asked.
+    /// What people allowed always, or for a session whose approvals are kept, which answers questions before anybody is asked.
     pub fn approvals(&self) -> &Approvals {
         &self.0.settings.approvals
     }
@@ -268,6 +271,17 @@ impl Builder {
     #[must_use]
     pub fn for_one_call(mut self) -> Self {
         self.settings.is_for_one_call = true;
+        self
+    }
+
+    /// Keeps what a person allows for a session beyond the end of the process, in the data directory, for so long after each answer:
+    /// for a host whose process ends before its sessions do, as a command line does. By default it ends with the process.
+    ///
+    /// Only for sessions that the host [names](crate::Caller::session_id), and for each workspace by itself.
+    /// [`Toolkit::end_session`] ends it earlier, [`Approvals::revoke`] takes one back.
+    #[must_use]
+    pub fn keep_session_approvals(mut self, lifetime: Duration) -> Self {
+        self.settings.session_approvals_lifetime = Some(lifetime);
         self
     }
 

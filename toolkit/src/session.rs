@@ -50,6 +50,11 @@ impl Session {
         Self::new(format!("unnamed-{:x}-{}-{number}", since.as_micros(), std::process::id()), false)
     }
 
+    /// Whether a host named it.
+    pub(crate) fn is_named(&self) -> bool {
+        self.named
+    }
+
     /// The id, also of a session that no host named.
     pub(crate) fn id(&self) -> &str {
         &self.id

@@ -13,7 +13,7 @@ use crate::permission::{OwnDirs, Permissions};
 use crate::policy::Policy;
 use crate::redact::Redactor;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -42,6 +42,8 @@ pub(crate) struct Settings {
     pub(crate) hint: Option<CutHint>,
     pub(crate) asks: Asks,
     pub(crate) approvals: Approvals,
+    /// How long approvals for named sessions are kept beyond the process; not at all where `None`.
+    pub(crate) session_approvals_lifetime: Option<Duration>,
     pub(crate) approver: Option<Arc<dyn Approver>>,
     pub(crate) history: Option<Arc<dyn History>>,
     pub(crate) redactor: Redactor,
@@ -64,6 +66,11 @@ impl fmt::Debug for Settings {
 }
 
 impl Settings {
+    /// Keeps approvals in the data directory.
+    pub(crate) fn find_approvals(&mut self, data_dir: Option<&Path>) {
+        self.approvals = Approvals::new(data_dir).keeping_sessions(self.session_approvals_lifetime);
+    }
+
     /// The approver, for a question that several calls wait for together.
     pub(crate) fn shared_approver(&self) -> Arc<dyn Approver> {
         self.approver.clone().unwrap_or_else(|| Arc::new(NoApprover))
@@ -87,6 +94,7 @@ impl Default for Settings {
             hint: None,
             asks: Asks::default(),
             approvals: Approvals::default(),
+            session_approvals_lifetime: None,
             approver: None,
             history: None,
             redactor: Redactor::default(),

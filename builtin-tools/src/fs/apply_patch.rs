@@ -25,6 +25,7 @@ use super::hard_links;
 use super::interrupted;
 use super::progress::Meter;
 use super::written;
+use crate::titles;
 use files::{Directory, Files, names, propose};
 use outcome::{Fate, Known, Outcome, work_out};
 use question::{Look, Question, question};
@@ -95,6 +96,7 @@ pub async fn apply_patch(
     #[arg(alias = "patch", length(1..))]
     input: String,
 ) -> Result<ToolOutput, ToolError> {
+    titles::begin(ctx, "Apply a patch", "");
     interrupted::tell(ctx, patch_files(ctx, input.into())).await
 }
 

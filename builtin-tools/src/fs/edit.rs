@@ -22,6 +22,7 @@ use super::interrupted;
 use super::leave::may_tell;
 use super::splice::{Splice, parts, splice};
 use super::written;
+use crate::titles;
 use plan::Part;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -91,6 +92,7 @@ pub async fn edit(
     #[arg(length(1..=1000))]
     edits: Option<Vec<Edit>>,
 ) -> Result<ToolOutput, ToolError> {
+    titles::begin(ctx, "Edit", &file_path.to_string_lossy());
     let edits = wanted(old_string, new_string, replace_all, edits)?;
     interrupted::tell(ctx, edit_file(ctx, file_path, edits)).await
 }

@@ -8,6 +8,7 @@ mod tests;
 use super::grep::Skipped;
 use super::place::{Place, elsewhere, notes};
 use super::walk::{Filter, Tree};
+use crate::titles;
 use newest::{Newest, Stamped};
 use run::Run;
 use serde_json::json;
@@ -52,6 +53,7 @@ pub async fn glob(
     #[arg(default, range(..=100_000))]
     offset: usize,
 ) -> Result<ToolOutput, ToolError> {
+    titles::begin(ctx, "Find", pattern);
     // Called directly, nobody has checked these.
     let limit = if limit == 0 { FILES } else { limit.min(MOST_FILES) };
     let offset = offset.min(MOST_PASSED);

@@ -14,6 +14,7 @@ pub(super) use run::Skipped;
 
 use super::place::Place;
 use super::walk::{Filter, Tree};
+use crate::titles;
 use file::Wanted;
 use page::Page;
 use query::{Depth, Query, Reading};
@@ -97,6 +98,7 @@ pub async fn grep(
     #[arg(default, range(..=1_000_000))]
     offset: u64,
 ) -> Result<ToolOutput, ToolError> {
+    titles::begin(ctx, "Search for", pattern);
     // Called directly, nobody has checked these.
     let lines = |own: Option<usize>| own.or(context).unwrap_or(0).min(MOST_CONTEXT);
     let limit = if limit == 0 { RESULTS } else { limit.min(MOST_RESULTS) };

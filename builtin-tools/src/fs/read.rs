@@ -9,6 +9,7 @@ mod source;
 use super::interrupted;
 use super::progress::Meter;
 use super::text::{self, Form, Kind};
+use crate::titles;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use page::{MAX_BYTES, MAX_LINE_CHARACTERS};
 use page::{MAX_LINES, Page, page};
@@ -54,6 +55,7 @@ pub async fn read(
     #[arg(range(1..=MAX_LINES))]
     limit: Option<u64>,
 ) -> Result<ToolOutput, ToolError> {
+    titles::begin(ctx, "Read", &file_path.to_string_lossy());
     // Called directly, nobody has checked these.
     let (offset, limit) = (offset.max(1), limit.unwrap_or(MAX_LINES).clamp(1, MAX_LINES));
     interrupted::tell(ctx, read_path(ctx, file_path, offset, limit)).await
@@ -234,6 +236,7 @@ fn picture_output(shown: &str, format: image::ImageFormat, picture: Picture) -> 
     }
     ToolOutput::text(text)
         .with_details(json!({
+            "path": shown,
             "filePath": shown,
             "width": width,
             "height": height,

@@ -6,6 +6,7 @@ mod library;
 mod tests;
 
 use super::leave::may_tell;
+use crate::titles;
 use library::{Library, Skill};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -65,6 +66,7 @@ pub async fn skill(
     #[arg(length(1..=64))]
     skill: &str,
 ) -> Result<ToolOutput, ToolError> {
+    titles::begin(ctx, "Load the skill", skill);
     let wanted = skill.trim().to_owned();
     let calling = ctx.clone();
     let mut library = ctx.blocking(move |_| Ok(Library::load(&calling.skill_sources()))).await?;

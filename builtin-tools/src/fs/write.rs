@@ -8,6 +8,7 @@ use super::interrupted;
 use super::leave::may_tell;
 use super::unread::check_read;
 use super::written;
+use crate::titles;
 use keep::Kept;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -43,6 +44,7 @@ pub async fn write(
     /// What the file is to hold, whole.
     content: &str,
 ) -> Result<ToolOutput, ToolError> {
+    titles::begin(ctx, "Write", &file_path.to_string_lossy());
     interrupted::tell(ctx, write_file(ctx, file_path, content)).await
 }
 

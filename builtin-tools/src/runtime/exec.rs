@@ -2,6 +2,7 @@
 
 use super::containing::More;
 use super::run::{Call, Input, run};
+use crate::titles;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use toolkit::prelude::*;
@@ -77,6 +78,7 @@ pub async fn exec(
     /// More than the usual sandbox, if the command needs it. The person is asked.
     escalate: Option<ExecEscalation>,
 ) -> Result<ToolOutput, ToolError> {
+    ctx.set_title(titles::short(command));
     let env = env.unwrap_or_default();
     // A carriage return at the end of a line would be a part of its last word.
     let command = command.replace("\r\n", "\n");

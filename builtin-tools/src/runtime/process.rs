@@ -8,6 +8,7 @@ use super::clean::clean;
 use super::job::{Ended, Running, Told, Why, base_facts, duration, facts, how};
 use super::jobs::Jobs;
 use super::told;
+use crate::titles;
 use news::poll;
 use pages::{MOST_BYTES, Page, PageCut};
 use serde_json::{Value, json};
@@ -42,6 +43,21 @@ pub enum ProcessAction {
     Stop,
     /// Forgets one that has ended.
     Remove,
+}
+
+impl ProcessAction {
+    /// What a call does to a job, before its name.
+    fn words(self) -> &'static str {
+        match self {
+            Self::List => "List jobs",
+            Self::Output => "Output of",
+            Self::Poll => "Wait for",
+            Self::Write => "Write to",
+            Self::Keys => "Press keys in",
+            Self::Stop => "Stop",
+            Self::Remove => "Remove",
+        }
+    }
 }
 
 /// Looks after the commands that `exec` left running in the background.
@@ -82,6 +98,7 @@ pub async fn process(
     #[arg(range(..=60_000))]
     wait_ms: Option<u64>,
 ) -> Result<ToolOutput, ToolError> {
+    titles::begin(ctx, action.words(), task_id.unwrap_or_default());
     let jobs = ctx.session_state::<Jobs>();
     if action == ProcessAction::List {
         return list(&jobs).await;

@@ -6,6 +6,7 @@ use super::jobs::{Jobs, Place};
 use super::judged::{Command, Judged, Outcome};
 use super::prepare::{Beside, prepare};
 use super::question::{Around, question};
+use super::stream::{Stream, TICK};
 use super::tmp::Tmp;
 use super::told::{self, WaysOut};
 use crate::config::{ExecAsk, ExecSandbox, ExecSettings};
@@ -14,9 +15,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tokio::time::{sleep, sleep_until, timeout};
 use toolkit::prelude::*;
-use toolkit::{Progress, ToolErrorKind, Workspace};
+use toolkit::{ToolErrorKind, Workspace};
 use toolkit_sandbox::{Drained, Limits, Output, Process, Size, Stdin};
 
 /// How long is waited for output that is under way when a command's own process has ended.
@@ -25,8 +26,6 @@ const DRAIN: Duration = Duration::from_millis(250);
 const LEFTOVERS: Duration = Duration::from_millis(30);
 /// So soon a failure of a command in the background is told at once.
 const AT_ONCE: Duration = Duration::from_millis(100);
-/// How often progress is told.
-const PROGRESS: Duration = Duration::from_millis(500);
 /// How often a command is judged anew because the world has changed while somebody was asked.
 const MOST_JUDGEMENTS: usize = 3;
 /// The terminal of a command that wants one.
@@ -269,7 +268,7 @@ async fn follow(
         call.yields_after.or(settings.background_ms.map(Duration::from_millis))
     };
     let mut yields_at = yields_after.map(|after| running.started + after);
-    let mut shown = Shown::new(running);
+    let mut stream = Stream::new(running);
     let ended = loop {
         tokio::select! {
             biased;
@@ -285,10 +284,11 @@ async fn follow(
                     Err(_) => yields_at = None,
                 }
             }
-            () = sleep(PROGRESS) => shown.tell(ctx, running),
+            () = sleep(TICK) => stream.tell(ctx, running).await,
         }
     };
     let held = held(running).await;
+    stream.finish(ctx, running).await;
     let processes = leftovers(running).await;
     let output = running.show(ctx).await?;
     let mut notes = Vec::new();
@@ -332,29 +332,4 @@ async fn leftovers(running: &Running) -> Vec<Process> {
         return Vec::new();
     }
     running.job.processes().await
-}
-
-/// What was told of a command while it ran.
-struct Shown {
-    bytes: u64,
-    since: Instant,
-}
-
-impl Shown {
-    fn new(running: &Running) -> Self {
-        Self { bytes: 0, since: running.started }
-    }
-
-    fn tell(&mut self, ctx: &ToolContext, running: &Arc<Running>) {
-        let bytes = running.job.progress().written;
-        if bytes == self.bytes {
-            return;
-        }
-        self.bytes = bytes;
-        let (ctx, running, seconds) = (ctx.clone(), Arc::clone(running), self.since.elapsed().as_secs_f64());
-        tokio::task::spawn_blocking(move || {
-            let last = told::last_line(running.output.path()).unwrap_or_default();
-            ctx.progress(Progress::new(seconds).with_message(last));
-        });
-    }
 }

@@ -5,6 +5,7 @@ use super::containing::More;
 use super::job::{Ended, Running, Told, Why, base_facts, duration, facts, how};
 use super::judged::Judged;
 use crate::config::{ExecAsk, ExecSandbox, ExecSecurity, ExecSettings};
+use crate::titles;
 use serde_json::{Map, Value, json};
 use shell_verdict::Decision;
 use std::fmt::Write as _;
@@ -18,8 +19,6 @@ use toolkit_sandbox::{Conflict, Limit, Mode, Part, Process, Quarantined, SpawnEr
 
 /// How many processes are named.
 const MOST_NAMED: usize = 10;
-/// How many characters of a command a title has.
-const TITLE: usize = 100;
 /// How much of the end of an output is looked at, in bytes.
 const TAIL: usize = 4096;
 
@@ -114,12 +113,7 @@ fn why(judged: &Judged, decision: Decision) -> String {
 
 /// A headline.
 pub(super) fn title(command: &str) -> String {
-    let line = command.trim().lines().next().unwrap_or_default();
-    let mut title: String = line.chars().take(TITLE).collect();
-    if title.len() < command.trim().len() {
-        title.push('…');
-    }
-    escape_line(&title).into_owned()
+    titles::short(command)
 }
 
 /// What lives on.

@@ -14,6 +14,8 @@ mod limits;
 mod output;
 mod quarantine;
 mod safe_bins;
+mod streaming;
+mod titles;
 mod without_namespaces;
 
 toolkit::link!(core: builtin_tools);

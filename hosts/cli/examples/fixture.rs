@@ -131,6 +131,80 @@ async fn whoami(ctx: &ToolContext) -> Result<String, ToolError> {
     Ok(serde_json::to_string(ctx.caller())?)
 }
 
+/// What to look at.
+#[toolkit::args]
+#[derive(Debug)]
+#[serde(rename_all = "snake_case")]
+enum Target {
+    /// Everything.
+    All,
+    /// One place.
+    Place {
+        /// Its name.
+        name: String,
+        /// How near, in metres.
+        within: Option<u32>,
+    },
+}
+
+/// Looks at something.
+#[tool(group = "mirror", read_only)]
+async fn look(
+    /// What to look at.
+    target: Target,
+    /// The name of a label, and how often it may stand there at most before it is left out of what is shown.
+    label: (String, u8),
+    /// From where.
+    from: Option<Vec<Point>>,
+    /// The address of who looks.
+    address: Option<std::net::IpAddr>,
+) -> String {
+    format!("{target:?} {label:?} {from:?} {address:?}")
+}
+
+/// Tells how far it gets, and parts of its answer, also while it asks.
+#[tool(asks)]
+async fn work(ctx: &ToolContext, ask: Option<bool>) -> Result<&'static str, ToolError> {
+    ctx.progress(toolkit::Progress::new(1).with_total(2).with_message("half \u{1b}[2Jdone"));
+    ctx.partial("one\n");
+    if ask == Some(true) {
+        // It goes on to tell while the question stands there.
+        let telling = async { ctx.partial("while asked\n") };
+        let asking = ctx.ask(toolkit::Ask::new("work", "Go on"));
+        let (answer, ()) = futures_join(asking, telling).await;
+        answer?;
+    }
+    ctx.partial("two\n");
+    Ok("one\ntwo\nthree")
+}
+
+/// Waits for both; each is polled whenever either is woken.
+async fn futures_join<A, B>(one: impl Future<Output = A>, other: impl Future<Output = B>) -> (A, B) {
+    use std::task::Poll;
+    let (mut one, mut other) = (std::pin::pin!(one), std::pin::pin!(other));
+    let (mut first, mut second) = (None, None);
+    std::future::poll_fn(|task| {
+        if first.is_none()
+            && let Poll::Ready(value) = one.as_mut().poll(task)
+        {
+            first = Some(value);
+        }
+        if second.is_none()
+            && let Poll::Ready(value) = other.as_mut().poll(task)
+        {
+            second = Some(value);
+        }
+        match (first.take(), second.take()) {
+            (Some(one), Some(other)) => Poll::Ready((one, other)),
+            (one, other) => {
+                (first, second) = (one, other);
+                Poll::Pending
+            }
+        }
+    })
+    .await
+}
+
 /// Answers with exactly this text.
 #[tool(read_only)]
 async fn say(text: String) -> String {

@@ -5,6 +5,7 @@ use crate::console::Console;
 use crate::definitions::print_json;
 use crate::exit::{Exit, Stop, for_people};
 use crate::flags::Flags;
+use crate::live::{Live, Shown};
 use crate::options::{CallRequest, Format};
 use crate::render::{self, Saved};
 use crate::save;
@@ -33,7 +34,15 @@ pub(crate) fn run(
 
     let cancel = CancellationToken::new();
     let watch = Watch::start(cancel.clone())?;
-    let result = runtime.block_on(toolbox.call_with(call, cancel));
+    let mut live = Live::start(toolbox, format, console);
+    let calling = toolbox.call_with(call, cancel);
+    let result = runtime.block_on(async {
+        match &mut live {
+            Some(live) => live.follow(calling, console).await,
+            None => calling.await,
+        }
+    });
+    let shown = live.map(|live| live.finish(console)).unwrap_or_default();
     let signal = watch.call_ended();
 
     let exit = match (result.error(), signal) {
@@ -41,9 +50,9 @@ pub(crate) fn run(
         (Some(error), None) => error.kind().into(),
         (None, _) => Exit::Success,
     };
-    let saving = print(&result, format, save.as_deref(), console);
+    let saving = print(&result, format, save.as_deref(), &shown, console);
     if let Some(error) = result.error() {
-        console.error(&for_people(error));
+        console.error(shown.rest(&for_people(error)));
     }
     saving.map(|()| exit)
 }
@@ -52,6 +61,7 @@ fn print(
     result: &ToolResult,
     format: Format,
     save: Option<&Path>,
+    shown: &Shown,
     console: &mut Console<'_>,
 ) -> Result<(), Stop> {
     let saving = match (result.output(), save) {
@@ -63,7 +73,10 @@ fn print(
         Format::Json => print_json(&serde_json::to_value(result)?, console)?,
         Format::Text => {
             if let Some(output) = result.output() {
-                console.print_said(&render::text(output, saving.as_ref().ok().copied().flatten()))?;
+                let text = render::text(output, saving.as_ref().ok().copied().flatten());
+                // On one terminal nothing stands twice; what goes elsewhere is whole.
+                let rest = if console.out_is_terminal { shown.rest(&text) } else { &text };
+                console.print_said(rest)?;
             }
         }
     }

@@ -34,6 +34,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 use tokio::runtime::{Builder as RuntimeBuilder, Runtime};
 use toolkit::{BuildError, Builder, Diagnostic, Level, TerminalApprover, Toolbox, Toolkit};
 #[cfg(feature = "mcp")]
@@ -207,7 +208,8 @@ impl Cli {
                     }
                     toolkit = toolkit.configuration(configuration);
                     if matches!(request, Request::Call(_)) {
-                        toolkit = toolkit.for_one_call();
+                        // The next command is the same session, and another process.
+                        toolkit = toolkit.for_one_call().keep_session_approvals(SESSION_APPROVAL);
                     }
                 }
             }
@@ -274,6 +276,9 @@ fn only(request: &Request) -> mcp::Only<'_> {
         _ => mcp::Only::None,
     }
 }
+
+/// How long what a person allowed for a session lasts. A command does not know when its session ends.
+const SESSION_APPROVAL: Duration = Duration::from_hours(8);
 
 /// The most warnings that are told without being asked for.
 const MOST_TOLD: usize = 20;

@@ -15,8 +15,8 @@ pub(crate) struct Console<'a> {
     err: &'a mut dyn Write,
     pub(crate) out_paint: Paint,
     err_paint: Paint,
-    out_is_terminal: bool,
-    err_is_terminal: bool,
+    pub(crate) out_is_terminal: bool,
+    pub(crate) err_is_terminal: bool,
 }
 
 impl<'a> Console<'a> {
@@ -72,6 +72,22 @@ impl<'a> Console<'a> {
     /// Writes a line to standard error, where nothing can be done about a failure.
     pub(crate) fn note(&mut self, text: &str) {
         let _ = writeln!(self.err, "{text}");
+    }
+
+    /// Writes our own text to standard error while a call runs.
+    pub(crate) fn live(&mut self, text: &str) {
+        let _ = self.err.write_all(text.as_bytes()).and_then(|()| self.err.flush());
+    }
+
+    /// Writes what a tool said to standard error while it runs. Only to a terminal, so it is escaped.
+    pub(crate) fn live_said(&mut self, text: &str) {
+        self.live(&escape_terminal(text));
+    }
+
+    /// Writes a line that is escaped already to standard error while a call runs.
+    pub(crate) fn live_note(&mut self, line: &str) {
+        let line = self.err_paint.dim(line);
+        self.live(&format!("{line}\n"));
     }
 
     pub(crate) fn error(&mut self, message: &str) {

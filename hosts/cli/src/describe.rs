@@ -5,7 +5,9 @@ use crate::definitions::print_json;
 use crate::exit::Stop;
 use crate::options::Format;
 use crate::parameter_type::{Parameter, parameters};
-use crate::words::{indented, rules, type_word};
+use crate::shape;
+use crate::words::{rules, type_word};
+use crate::wrap::{columns, wrap};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use toolkit::{Location, Tool, escape_terminal};
@@ -13,20 +15,24 @@ use toolkit::{Location, Tool, escape_terminal};
 /// Prints the page of a tool, or its JSON.
 pub(crate) fn run(tool: &Tool, format: Format, console: &mut Console<'_>) -> Result<(), Stop> {
     match format {
-        Format::Text => console.print(&page(tool, console.out_paint)),
+        Format::Text => console.print(&page(tool, console.out_paint, columns(console.out_is_terminal))),
         Format::Json => print_json(&whole(tool)?, console),
     }
 }
 
-fn page(tool: &Tool, paint: Paint) -> String {
+fn page(tool: &Tool, paint: Paint, columns: Option<usize>) -> String {
     let mut page = paint.bold(tool.name());
     if tool.title() != tool.name() {
         let _ = write!(page, ": {}", tool.title());
     }
-    let _ = write!(page, "\n\n{}\n\n", escape_terminal(tool.description().trim_end()));
+    let description = escape_terminal(tool.description().trim_end()).into_owned();
+    let _ = write!(page, "\n\n{}\n", wrap(&description, "", "", columns));
     for (label, value) in facts(tool) {
         if !value.is_empty() {
-            let _ = writeln!(page, "{} {value}", paint.dim(&format!("{:<11}", format!("{label}:"))));
+            let label = format!("{:<11}", format!("{label}:"));
+            let text = wrap(&format!("{label} {value}"), "", &" ".repeat(12), columns);
+            // Painted last: escape codes have no width.
+            page.push_str(&text.replacen(&label, &paint.dim(&label), 1));
         }
     }
     if let Err(error) = tool.input_schema() {
@@ -40,7 +46,7 @@ fn page(tool: &Tool, paint: Paint) -> String {
         paint.bold(if parameters.is_empty() { "It takes no arguments." } else { "Arguments" })
     );
     for parameter in &parameters {
-        page.push_str(&paragraph(parameter, paint));
+        page.push_str(&paragraph(parameter, paint, columns));
     }
     page
 }
@@ -96,12 +102,16 @@ pub(crate) fn hints(tool: &Tool) -> Vec<&'static str> {
     .collect()
 }
 
-fn paragraph(parameter: &Parameter<'_>, paint: Paint) -> String {
+fn paragraph(parameter: &Parameter<'_>, paint: Paint, columns: Option<usize>) -> String {
     let mut notes = vec![type_word(&parameter.ty)];
     notes.push(if parameter.required { "required" } else { "optional" }.to_owned());
     notes.extend(rules(&parameter.ty));
-    let mut text = format!("  {}  {}\n", paint.bold(parameter.name), paint.dim(&notes.join(", ")));
-    text.push_str(&indented(parameter.description, "      "));
+    // Names and descriptions may come from a server.
+    let name = escape_terminal(parameter.name);
+    let line = wrap(&format!("{name}  {}", escape_terminal(&notes.join(", "))), "  ", "      ", columns);
+    let mut text = line.replacen(&*name, &paint.bold(&name), 1);
+    text.push_str(&wrap(&escape_terminal(parameter.description), "      ", "      ", columns));
+    text.push_str(&escape_terminal(&shape::lines(&parameter.ty, "      ", columns)));
     text
 }
 

@@ -2,7 +2,9 @@
 
 use crate::exit::Stop;
 use crate::kinds::Kinds;
+use crate::options::MOST_COLUMNS;
 use crate::parameter_type::{Parameter, parameters};
+use crate::shape;
 use crate::value;
 use crate::words::{first_sentence, is_boolean, plain, rules, value_name};
 use clap::builder::PossibleValuesParser;
@@ -12,7 +14,7 @@ use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::{iter, mem};
-use toolkit::{Tool, nearest};
+use toolkit::{Tool, escape_terminal, nearest};
 
 /// The options of `call` that a person may put after the tool's name by mistake.
 const BEFORE_THE_NAME: [&str; 9] =
@@ -93,10 +95,11 @@ impl<'a> Flags<'a> {
             .bin_name(format!("{program} call {name}"))
             .override_usage(self.usage(program))
             .about(match purpose {
-                Purpose::Parsing => self.tool.description().to_owned(),
+                Purpose::Parsing => escape_terminal(self.tool.description()).into_owned(),
                 Purpose::Completion => first_sentence(self.tool.description()),
             })
             .after_help(self.after_help(program))
+            .max_term_width(MOST_COLUMNS)
             .disable_help_flag(true)
             .disable_help_subcommand(true)
             .args(self.flags_for(purpose).map(|flag| flag.arg(purpose)));
@@ -223,7 +226,13 @@ impl Flag<'_> {
         notes.extend(rules(&self.parameter.ty));
         let notes = if notes.is_empty() { String::new() } else { format!("[{}]", notes.join(", ")) };
         let parts = [self.parameter.description, &notes];
-        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+        let mut help = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
+        // Wrapped with the rest of the help.
+        let within = shape::lines(&self.parameter.ty, "  ", None);
+        if !within.is_empty() {
+            let _ = write!(help, "\n{}", within.trim_end());
+        }
+        escape_terminal(&help).into_owned()
     }
 
     fn value(&self, matches: &mut ArgMatches) -> Option<String> {

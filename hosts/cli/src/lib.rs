@@ -67,10 +67,15 @@
 //! # Questions and long outputs
 //!
 //! A tool that asks a person asks on the terminal, `/dev/tty`, whatever standard input and output are; without a
-//! terminal the answer is no. Answered with `a`, exactly this is not asked again in this workspace: `toolkit permission
-//! list` shows what was allowed so, and `toolkit permission revoke` takes it back. An output that is too long is cut, and kept whole in a file that the output names; such
+//! terminal the answer is no. All calls in one workspace are one session, unless `--session` names another. Answered with `s`,
+//! exactly this is not asked again in that session and workspace, also by later commands, for 8 hours after the answer. Answered
+//! with `a`, it is not asked again in that workspace. `toolkit permission list` shows both, and `toolkit permission revoke` takes
+//! them back.
+//!
+//! While a tool runs, its progress and its output appear on standard error where that is a terminal; with `-o json` they do not.
+//! An output that is too long is cut, and kept whole in a file that the output names; such
 //! files go after 7 days. A command that `exec` runs ends with the call, and so does what it leaves running. They are in the user's data directory, `~/.local/share/toolkit` on Linux, or where
-//! `TOOLKIT_DATA_DIR` says. All calls in one workspace are one session, unless `--session` names another.
+//! `TOOLKIT_DATA_DIR` says.
 //!
 //! # Features
 //!
@@ -94,6 +99,7 @@ mod flags;
 mod kinds;
 mod lint;
 mod list;
+mod live;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod new;
@@ -102,10 +108,12 @@ mod parameter_type;
 mod permission;
 mod render;
 mod save;
+mod shape;
 mod signals;
 mod trust;
 mod value;
 mod words;
+mod wrap;
 
 toolkit::link!(
     #[cfg(any(feature = "fs", feature = "runtime"))]

@@ -15,6 +15,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use clap_complete::Shell;
 use std::env::consts::EXE_SUFFIX;
 use std::ffi::OsString;
+use std::fmt::Write as _;
 use std::path::{self, Path, PathBuf};
 use toolkit::{Caller, LoadOptions};
 
@@ -85,9 +86,54 @@ pub(crate) fn program_name(args: &[OsString]) -> String {
 
 /// The command that parses a command line.
 pub(crate) fn command(program: &str) -> Command {
-    let inherited = shared_options().into_iter().map(|option| option.global(true));
-    skeleton(program).args(inherited).mut_subcommand("call", |call| call.arg(tool_and_flags()))
+    let inherited = shared_options().into_iter().map(|option| {
+        // Shown once, with the help of the command as a whole.
+        let is_of_caller = option.get_help_heading() == Some(CALLER);
+        option.global(true).hide(is_of_caller)
+    });
+    let command = skeleton(program).mut_subcommand("call", |call| call.arg(tool_and_flags()));
+    let command = command.mut_subcommands(|subcommand| with_pointer_to_caller(subcommand, program));
+    command
+        .args(inherited)
+        .after_help(format!("{}\n\n{}", caller_help(), Exit::help()))
+        .max_term_width(MOST_COLUMNS)
 }
+
+/// Says where the options of the caller are, which each subcommand takes.
+fn with_pointer_to_caller(command: Command, program: &str) -> Command {
+    let pointer =
+        format!("Caller options, such as --workspace and --session: `{program} --help` lists them.");
+    let text = match command.get_after_help() {
+        Some(text) => format!("{pointer}\n\n{text}"),
+        None => pointer,
+    };
+    command.after_help(text).mut_subcommands(|subcommand| with_pointer_to_caller(subcommand, program))
+}
+
+/// The options of the caller, for the help of the command as a whole.
+fn caller_help() -> String {
+    let options: Vec<(String, String)> = shared_options()
+        .iter()
+        .filter(|option| option.get_help_heading() == Some(CALLER))
+        .map(|option| {
+            let value = option.get_action().takes_values().then(|| option.get_value_names()).flatten();
+            let value = value.and_then(|names| names.first()).map(|name| format!(" <{name}>"));
+            let flag = format!("--{}{}", option.get_long().unwrap_or_default(), value.unwrap_or_default());
+            (flag, option.get_help().map(ToString::to_string).unwrap_or_default())
+        })
+        .collect();
+    let width = options.iter().map(|(flag, _)| flag.len()).max().unwrap_or_default();
+    let mut text = String::from("Caller options, for each subcommand:");
+    for (flag, help) in options {
+        let _ = write!(text, "\n      {flag:width$}  {help}");
+    }
+    text
+}
+
+/// What stands above the options that say who calls.
+const CALLER: &str = "Caller";
+/// The most columns of a help text.
+pub(crate) const MOST_COLUMNS: usize = 100;
 
 /// The command without the options that stand everywhere and without what follows `call`.
 pub(crate) fn skeleton(program: &str) -> Command {
@@ -157,7 +203,7 @@ pub(crate) fn skeleton(program: &str) -> Command {
 /// The options that stand before or after every subcommand.
 pub(crate) fn shared_options() -> Vec<Arg> {
     let of_caller = |name: &'static str, help: &'static str| {
-        Arg::new(name).long(name).value_name(name.to_uppercase()).help(help).help_heading("Caller")
+        Arg::new(name).long(name).value_name(name.to_uppercase()).help(help).help_heading(CALLER)
     };
     vec![
         Arg::new("output")
@@ -197,7 +243,7 @@ pub(crate) fn shared_options() -> Vec<Arg> {
         of_caller("depth", "How many agents stand above the one that calls [default: 0]")
             .value_name("NUMBER")
             .value_parser(value_parser!(u32)),
-        of_caller("session", "The session that the call belongs to [default: one a workspace]"),
+        of_caller("session", "The session that the call belongs to [default: one for each workspace]"),
     ]
 }
 

@@ -151,6 +151,35 @@ impl<'a> ParameterType<'a> {
         Self { root: self.root, any_of }
     }
 
+    /// The types that a value has one of, references followed: itself where there is no choice.
+    pub(crate) fn alternatives(&self) -> Vec<Self> {
+        let mut found = Vec::new();
+        for schema in &self.any_of {
+            add_alternatives(schema, self.root, MAX_DEPTH, &mut found);
+        }
+        found.into_iter().map(|schema| Self { root: self.root, any_of: vec![schema] }).collect()
+    }
+
+    /// The schema, where it is one.
+    pub(crate) fn schema(&self) -> Option<&'a Value> {
+        match self.any_of.as_slice() {
+            [only] => Some(only),
+            _ => None,
+        }
+    }
+
+    /// The types of the items of a tuple; none where it is no tuple.
+    pub(crate) fn tuple(&self) -> Vec<Self> {
+        let items = self.keyword("prefixItems").and_then(Value::as_array).into_iter().flatten();
+        items.map(|schema| Self { root: self.root, any_of: vec![schema] }).collect()
+    }
+
+    /// The type of the values of a map, where it is one whose values have a type.
+    pub(crate) fn values(&self) -> Option<Self> {
+        let values = self.keyword("additionalProperties").filter(|values| values.is_object())?;
+        Some(Self { root: self.root, any_of: vec![values] })
+    }
+
     /// The values that it lists, if it lists all of them.
     pub(crate) fn choices(&self) -> Option<Vec<&'a Value>> {
         let mut choices = Vec::new();
@@ -212,6 +241,27 @@ fn kinds_of(schema: &Value, root: &Value, depth: u32) -> Kinds {
         }
     }
     kinds
+}
+
+/// Adds what a value has one of. A schema that says something itself is one, whatever it refers to beside that.
+fn add_alternatives<'a>(schema: &'a Value, root: &'a Value, depth: u32, found: &mut Vec<&'a Value>) {
+    let says = ["properties", "prefixItems", "items", "additionalProperties", "const", "enum"];
+    if let (Some(members), Some(depth)) = (schema.as_object(), depth.checked_sub(1))
+        && !says.iter().any(|key| members.contains_key(*key))
+    {
+        let parts: Vec<&Value> = match target(members, root) {
+            Some(target) => vec![target],
+            None if members.contains_key("oneOf") => items(members, "oneOf").collect(),
+            None if members.contains_key("anyOf") => items(members, "anyOf").collect(),
+            None => items(members, "allOf").take(1).collect(),
+        };
+        if !parts.is_empty() {
+            return parts.into_iter().for_each(|part| add_alternatives(part, root, depth, found));
+        }
+    }
+    if !found.iter().any(|known| std::ptr::eq(*known, schema)) {
+        found.push(schema);
+    }
 }
 
 fn choices_of<'a>(schema: &'a Value, root: &'a Value, depth: u32) -> Option<Vec<&'a Value>> {

@@ -1,4 +1,4 @@
-//! `permission`: what a person allowed always, and taking it back.
+//! `permission`: what a person allowed always or for a session, and taking it back.
 
 use crate::console::Console;
 use crate::definitions::print_json;
@@ -21,13 +21,15 @@ pub(crate) enum PermissionRequest {
 /// The subcommand.
 pub(crate) fn command() -> Command {
     Command::new("permission")
-        .about("Lists what was always allowed when tools asked, and takes it back")
+        .about("Lists what was allowed for longer than once when tools asked, and takes it back")
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .subcommand(Command::new("list").about("Lists what was always allowed, in all workspaces"))
+        .subcommand(
+            Command::new("list").about("Lists what was allowed always or for a session, in all workspaces"),
+        )
         .subcommand(
             Command::new("revoke")
-                .about("Takes back what was always allowed: it will be asked again")
+                .about("Takes back what was allowed: it will be asked again")
                 .arg(Arg::new("id").value_name("ID").help("The id that `permission list` shows"))
                 .arg(
                     Arg::new("all")
@@ -60,10 +62,9 @@ pub(crate) fn run(
 ) -> Result<(), Stop> {
     let approvals = toolkit.approvals();
     let stopped = |error: ApprovalError| match error {
-        ApprovalError::Unknown { id } => Stop::usage(format!(
-            "nothing that is always allowed has the id `{}`; `permission list` shows all",
-            escape_line(&id)
-        )),
+        ApprovalError::Unknown { id } => {
+            Stop::usage(format!("no approval has the id `{}`; `permission list` shows all", escape_line(&id)))
+        }
         error => Stop::failed(escape_line(&error.to_string()).into_owned()),
     };
     match (request, format) {
@@ -80,9 +81,9 @@ pub(crate) fn run(
             let count = approvals.revoke_all().map_err(stopped)?;
             match format {
                 Format::Json => print_json(&json!({ "workspaces": count }), console),
-                Format::Text => {
-                    console.print(&format!("What was allowed in {count} workspaces will be asked again.\n"))
-                }
+                Format::Text => console.print(&format!(
+                    "Revoked everything ({count} files of workspaces and sessions); it will be asked again.\n"
+                )),
             }
         }
     }
@@ -97,7 +98,7 @@ fn list(toolkit: &Toolkit, format: Format, console: &mut Console<'_>) -> Result<
         return print_json(&serde_json::to_value(&list.approvals)?, console);
     }
     if list.approvals.is_empty() {
-        console.note("Nothing is always allowed but by the configuration.");
+        console.note("Nothing is allowed beyond what the configuration allows.");
     }
     let mut shown = String::new();
     let mut workspace = None;
@@ -139,6 +140,12 @@ fn text(approval: &Approval) -> String {
         Some(Access::Read) => line.push_str(", to read"),
         Some(_) => line.push_str(", to write"),
         None => {}
+    }
+    if let Some(session) = &approval.session {
+        let _ = write!(line, ", in session {}", escape_line(session));
+    }
+    if let Some(end) = approval.expires_at {
+        let _ = write!(line, ", until {}", date(end));
     }
     if approval.sandboxed {
         line.push_str(", in a sandbox");

@@ -28,7 +28,19 @@ pub(crate) fn type_word(ty: &ParameterType<'_>) -> String {
     let names = KINDS.into_iter().filter(|(kind, _)| kinds.has(*kind));
     let names = names.filter(|(kind, _)| !(has_fraction && *kind == Kinds::INTEGER));
     let names = names.map(|(kind, name)| match kind {
+        Kinds::ARRAY if !ty.tuple().is_empty() => {
+            let items: Vec<String> = ty.tuple().iter().map(type_word).collect();
+            format!("[{}]", items.join(", "))
+        }
         Kinds::ARRAY if ty.item(0).kinds() != Kinds::ANY => format!("list of {}", type_word(&ty.item(0))),
+        Kinds::OBJECT if ty.keyword("properties").is_none() => match ty.values() {
+            Some(values) => format!("map of {}", type_word(&values)),
+            None => name.to_owned(),
+        },
+        Kinds::STRING => match ty.keyword("format").and_then(Value::as_str) {
+            Some(format) => format!("{name} ({format})"),
+            None => name.to_owned(),
+        },
         _ => name.to_owned(),
     });
     names.collect::<Vec<_>>().join("|")
@@ -45,12 +57,16 @@ pub(crate) fn value_name(ty: &ParameterType<'_>) -> String {
     let kinds = ty.kinds();
     if kinds.without(Kinds::NULL) == Kinds::ARRAY {
         let item = ty.item(0);
+        if !ty.tuple().is_empty() {
+            return "JSON".to_owned();
+        }
         return if item.kinds().has(Kinds::ARRAY) { "JSON".to_owned() } else { value_name(&item) };
     }
     if kinds == Kinds::ANY || kinds.has(Kinds::OBJECT) {
         "JSON".to_owned()
     } else {
-        type_word(ty).to_uppercase()
+        let word = type_word(ty);
+        word.split(" (").next().unwrap_or_default().to_uppercase()
     }
 }
 
@@ -174,6 +190,19 @@ mod tests {
             ),
             (json!({"type": ["integer", "string"]}), "integer|string", "INTEGER|STRING", ""),
             (json!({"type": "object"}), "object", "JSON", ""),
+            (json!({"type": "string", "format": "uri"}), "string (uri)", "STRING", ""),
+            (
+                json!({"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}]}),
+                "[string, integer]",
+                "JSON",
+                "",
+            ),
+            (
+                json!({"type": "object", "additionalProperties": {"type": "integer"}}),
+                "map of integer",
+                "JSON",
+                "",
+            ),
             (json!({}), "any JSON", "JSON", ""),
         ] {
             let ty = typed(&schema);

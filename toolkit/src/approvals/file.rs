@@ -2,6 +2,7 @@
 
 use super::Grounds;
 use data_encoding::BASE32_DNSSEC;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read as _, Write as _};
@@ -10,7 +11,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 /// What this version writes and reads.
-const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 1;
 /// The most bytes of a file.
 const MOST_BYTES: u64 = 1 << 20;
 /// The most approvals in a file.
@@ -50,49 +51,64 @@ impl Approved {
 
     /// Reads a file; `None` where there is none.
     pub(super) fn read(path: &Path) -> Result<Option<Self>, String> {
-        let unread = |what: String| Err(format!("{} is not read: {what}", path.display()));
-        let file = match open_own(path) {
-            Ok(Some(file)) => file,
-            Ok(None) => return Ok(None),
-            Err(problem) => return unread(problem),
-        };
-        let mut bytes = Vec::new();
-        if let Err(error) = file.take(MOST_BYTES + 1).read_to_end(&mut bytes) {
-            return unread(error.to_string());
-        }
-        if bytes.len() as u64 > MOST_BYTES {
-            return unread(format!("it has more than {MOST_BYTES} bytes"));
-        }
-        match serde_json::from_slice::<Self>(&bytes) {
-            Err(error) => unread(format!("it is damaged ({error})")),
-            Ok(approved) if approved.version != VERSION => {
-                unread(format!("it is of version {}, and this program knows {VERSION}", approved.version))
-            }
-            Ok(approved) => Ok(Some(approved)),
-        }
+        let Some(approved) = read_json::<Self>(path)? else { return Ok(None) };
+        check_version(path, approved.version)?;
+        Ok(Some(approved))
     }
 
     /// Puts this in place of a file, or removes it if nothing is left. To be done under the [`Lock`].
     pub(super) fn write(&self, path: &Path) -> Result<(), String> {
-        let cannot = |error: &dyn std::fmt::Display| format!("{} cannot be written: {error}", path.display());
         if self.approvals.is_empty() {
             return remove(path);
         }
-        let text = serde_json::to_vec_pretty(self).map_err(|error| cannot(&error))?;
-        if text.len() as u64 > MOST_BYTES || self.approvals.len() > MOST {
-            return Err(format!(
-                "{} would hold more than {MOST} approvals or {MOST_BYTES} bytes; revoke some",
-                path.display()
-            ));
+        if self.approvals.len() > MOST {
+            return Err(too_large(path));
         }
-        // In the same directory, so that it can take the other's place at once; whoever crashes leaves the old one whole.
-        let unfinished = path.with_extension(format!("{}{UNFINISHED}", random_name()?));
-        let written = write_new(&unfinished, &text).and_then(|()| fs::rename(&unfinished, path));
-        written.map_err(|error| {
-            let _ = fs::remove_file(&unfinished);
-            cannot(&error)
-        })
+        write_json(path, self)
     }
+}
+
+/// Reads a file that nobody else can have written; `None` where there is none.
+pub(super) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, String> {
+    let unread = |what: String| format!("{} is not read: {what}", path.display());
+    let Some(file) = open_own(path).map_err(unread)? else { return Ok(None) };
+    let mut bytes = Vec::new();
+    file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| unread(error.to_string()))?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(unread(format!("it has more than {MOST_BYTES} bytes")));
+    }
+    serde_json::from_slice(&bytes).map(Some).map_err(|error| unread(format!("it is damaged ({error})")))
+}
+
+/// Refuses a file of another version.
+pub(super) fn check_version(path: &Path, version: u32) -> Result<(), String> {
+    if version == VERSION {
+        return Ok(());
+    }
+    Err(format!(
+        "{} is not read: it is of version {version}, and this program knows {VERSION}",
+        path.display()
+    ))
+}
+
+/// Puts a value in place of a file. To be done under the [`Lock`].
+pub(super) fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<(), String> {
+    let cannot = |error: &dyn std::fmt::Display| format!("{} cannot be written: {error}", path.display());
+    let text = serde_json::to_vec_pretty(value).map_err(|error| cannot(&error))?;
+    if text.len() as u64 > MOST_BYTES {
+        return Err(too_large(path));
+    }
+    // In the same directory, so that it can take the other's place at once; whoever crashes leaves the old one whole.
+    let unfinished = path.with_extension(format!("{}{UNFINISHED}", random_name()?));
+    let written = write_new(&unfinished, &text).and_then(|()| fs::rename(&unfinished, path));
+    written.map_err(|error| {
+        let _ = fs::remove_file(&unfinished);
+        cannot(&error)
+    })
+}
+
+fn too_large(path: &Path) -> String {
+    format!("{} would hold more than {MOST} approvals or {MOST_BYTES} bytes; revoke some", path.display())
 }
 
 /// Removes a file, if it is there.

@@ -1,12 +1,14 @@
 //! What one asker was allowed before, and the remembering of what it is allowed now.
 
 use super::session;
+use super::session_file::SessionPlace;
 use super::store::{Approvals, Place};
 use super::{Asker, Grounds};
 use crate::ask::{AllowScope, Ask};
 use crate::session::Session;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::runtime::Handle;
 
 /// What is remembered of answers to one asker, in one session and workspace. Cheap to clone.
@@ -53,7 +55,9 @@ impl Memory {
         }
         let grounds = Grounds::of(&self.asker, ask);
         let in_session = self.session.state_if_made::<session::Allowed>();
-        if in_session.is_some_and(|allowed| allowed.covers(&grounds, ask)) {
+        if in_session.is_some_and(|allowed| allowed.covers(&grounds, ask))
+            || self.was_kept_for_session(&grounds, ask)
+        {
             return Ok(Some(Allowed::Session));
         }
         if ask.longest() < AllowScope::Always {
@@ -83,6 +87,40 @@ impl Memory {
             }
         }
         self.session.state::<session::Allowed>().add(&grounds, ask);
+        if let Some(place) = self.session_place() {
+            let (store, ask) = (self.store.clone(), ask.clone());
+            let kept = off_thread(move || store.add_to_session(&place, &grounds, &ask)).await;
+            if let Err(reason) = kept {
+                tracing::warn!("what was allowed for the session ends with the process: {reason}");
+            }
+        }
+    }
+
+    /// How long what is allowed for the session lasts at most, where that is kept when the process ends.
+    pub(crate) fn session_lifetime(&self) -> Option<Duration> {
+        self.session_place().and_then(|_| self.store.session_lifetime())
+    }
+
+    /// Where what is allowed for the session is kept; `None` where it ends with the process.
+    fn session_place(&self) -> Option<SessionPlace> {
+        if !self.session.is_named() {
+            return None;
+        }
+        self.store.session_place(self.place.as_ref().ok()?, self.session.id())
+    }
+
+    /// Whether an earlier process kept it for the session. What cannot be read allows nothing.
+    fn was_kept_for_session(&self, grounds: &Grounds, ask: &Ask) -> bool {
+        let (Some(place), Some(lifetime)) = (self.session_place(), self.store.session_lifetime()) else {
+            return false;
+        };
+        match self.store.read_session(&place) {
+            Ok(session) => session.covers(grounds, ask, lifetime),
+            Err(reason) => {
+                tracing::warn!("what was allowed for the session does not count: {reason}");
+                false
+            }
+        }
     }
 
     async fn keep_always(&self, grounds: &Grounds, ask: &Ask) -> Result<(), String> {

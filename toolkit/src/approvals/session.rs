@@ -23,15 +23,15 @@ struct Table {
 
 /// One thing that may be done again.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Deed {
-    grounds: Grounds,
+pub(super) struct Deed {
+    pub(super) grounds: Grounds,
     /// What raised a question is no part of its pattern.
-    raised: bool,
-    what: What,
+    pub(super) raised: bool,
+    pub(super) what: What,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum What {
+pub(super) enum What {
     Pattern(String),
     /// A question without a pattern: the very same again, but for what the model says of it.
     Whole {
@@ -68,7 +68,7 @@ impl Allowed {
 }
 
 /// What is allowed with a question; never nothing.
-fn deeds<'a>(grounds: &'a Grounds, ask: &'a Ask) -> impl Iterator<Item = Deed> + 'a {
+pub(super) fn deeds<'a>(grounds: &'a Grounds, ask: &'a Ask) -> impl Iterator<Item = Deed> + 'a {
     let deed = |what| Deed { grounds: grounds.clone(), raised: ask.raised, what };
     let whole = ask
         .patterns

@@ -1,7 +1,9 @@
 //! What was always allowed: one file a workspace, in the user's data directory.
 
 use super::file::{Approved, Lock, MOST, Stored, UNFINISHED, check_directory, random_name, remove};
-use super::{Approval, Asker, Grounds};
+use super::session_file::{self, MOST_SESSIONS, SessionFile, SessionPlace};
+use super::{Approval, Grounds};
+use crate::ask::Ask;
 use crate::output_store::{directory_name, make_directory};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,11 +24,17 @@ const MOST_WORKSPACES: usize = 10_000;
 /// that others can write to, that is somebody else's or damaged counts as if nothing had been allowed. It is read at each
 /// question, so that what is revoked counts at once, in every process.
 ///
+/// What is allowed for a session ends with the process, unless the host keeps it
+/// ([`Builder::keep_session_approvals`](crate::Builder::keep_session_approvals)): then it is in the directory `approvals/sessions`, one
+/// file for each session and workspace, and ends after the time that the host says, or when the host ends the session.
+///
 /// A rule of the configuration that denies comes before it: what was allowed answers a question, no more.
 #[derive(Debug, Clone, Default)]
 pub struct Approvals {
     /// `None` where there is no data directory: nothing is remembered then.
     root: Option<Arc<Path>>,
+    /// How long an approval for a session lasts, where such approvals are kept.
+    session_lifetime: Option<Duration>,
 }
 
 /// All that is remembered.
@@ -68,7 +76,17 @@ pub(crate) struct Place {
 impl Approvals {
     /// Makes nothing yet: directories come with the first approval.
     pub(crate) fn new(data_dir: Option<&Path>) -> Self {
-        Self { root: data_dir.map(|directory| directory.join(DIRECTORY).into()) }
+        Self { root: data_dir.map(|directory| directory.join(DIRECTORY).into()), session_lifetime: None }
+    }
+
+    /// Keeps approvals for named sessions in files, each for so long.
+    pub(crate) fn keeping_sessions(self, lifetime: Option<Duration>) -> Self {
+        Self { session_lifetime: lifetime, ..self }
+    }
+
+    /// How long an approval for a named session lasts, where such approvals are kept.
+    pub(super) fn session_lifetime(&self) -> Option<Duration> {
+        self.session_lifetime
     }
 
     /// All that is remembered, of all workspaces. Blocks.
@@ -85,6 +103,15 @@ impl Approvals {
             match Approved::read(&file) {
                 Ok(None) => {}
                 Ok(Some(approved)) => list.approvals.extend(shown(approved)),
+                Err(problem) => list.problems.push(problem),
+            }
+        }
+        // Without a lifetime of its own, a host shows what others keep: their files say when each approval ends.
+        let lifetime = self.session_lifetime.unwrap_or(Duration::MAX);
+        for file in self.session_files().unwrap_or_default() {
+            match SessionFile::read(&file) {
+                Ok(None) => {}
+                Ok(Some(session)) => list.approvals.extend(session.shown(lifetime)),
                 Err(problem) => list.problems.push(problem),
             }
         }
@@ -115,10 +142,22 @@ impl Approvals {
                 Err(problem) => unread = Some(problem),
             }
         }
+        for file in self.session_files().map_err(unusable)? {
+            match SessionFile::read(&file) {
+                Ok(Some(mut session)) if session.approvals.iter().any(|stored| stored.id == id) => {
+                    let all = session.clone().shown(Duration::MAX);
+                    revoked = all.into_iter().find(|approval| approval.id == id);
+                    session.approvals.retain(|stored| stored.id != id);
+                    session.write(&file).map_err(unusable)?;
+                }
+                Ok(_) => {}
+                Err(problem) => unread = Some(problem),
+            }
+        }
         revoked.ok_or_else(|| unread.map_or_else(unknown, unusable))
     }
 
-    /// Takes all back, of all workspaces, also what cannot be read; says how many files there were. Blocks, some seconds
+    /// Takes all back, of all workspaces and sessions, also what cannot be read; says how many files there were. Blocks, some seconds
     /// if another process is changing something.
     ///
     /// # Errors
@@ -126,7 +165,8 @@ impl Approvals {
     /// When something cannot be removed.
     pub fn revoke_all(&self) -> Result<usize, ApprovalError> {
         let Some(_lock) = self.lock()? else { return Ok(0) };
-        let files = self.files().map_err(unusable)?;
+        let mut files = self.files().map_err(unusable)?;
+        files.extend(self.session_files().map_err(unusable)?);
         for file in &files {
             remove(file).map_err(unusable)?;
         }
@@ -199,6 +239,81 @@ impl Approvals {
         approved.write(&place.file)
     }
 
+    /// Where the approvals of a session are kept.
+    pub(super) fn session_place(&self, place: &Place, session: &str) -> Option<SessionPlace> {
+        self.session_lifetime?;
+        Some(SessionPlace::new(self.root.as_deref()?, place, session))
+    }
+
+    /// What was allowed in a session. Blocks.
+    pub(super) fn read_session(&self, place: &SessionPlace) -> Result<SessionFile, String> {
+        let Some(root) = &self.root else { return Ok(SessionFile::new(place)) };
+        if !check_directory(root)? || !check_directory(&root.join(session_file::DIRECTORY))? {
+            return Ok(SessionFile::new(place));
+        }
+        SessionFile::of(place)
+    }
+
+    /// Remembers what a question asked, for a session. Blocks, some seconds if another process is changing something.
+    pub(super) fn add_to_session(
+        &self,
+        place: &SessionPlace,
+        grounds: &Grounds,
+        ask: &Ask,
+    ) -> Result<(), String> {
+        let (Some(root), Some(lifetime)) = (&self.root, self.session_lifetime) else {
+            return Err("approvals for sessions are not kept".to_owned());
+        };
+        let directory = root.join(session_file::DIRECTORY);
+        make_directory(root)?;
+        check_directory(root)?;
+        make_directory(&directory)?;
+        check_directory(&directory)?;
+        let _lock = Lock::take(root)?;
+        self.sweep_sessions(lifetime);
+        let mut session = self.read_session(place)?;
+        if session.approvals.is_empty() && self.session_files()?.len() >= MOST_SESSIONS {
+            return Err(format!(
+                "{} holds files of {MOST_SESSIONS} sessions; revoke some",
+                directory.display()
+            ));
+        }
+        session.add(grounds, ask, lifetime)?;
+        session.write(&place.file)
+    }
+
+    /// Forgets what was allowed in a session, in all workspaces. Blocks; what cannot be removed ends at its time.
+    pub(crate) fn end_session(&self, session_id: &str) {
+        if self.session_lifetime.is_none() {
+            return;
+        }
+        let Ok(Some(_lock)) = self.lock() else { return };
+        for file in self.session_files().unwrap_or_default() {
+            let is_same = matches!(SessionFile::read(&file), Ok(Some(found)) if found.session == session_id);
+            if is_same && let Err(problem) = remove(&file) {
+                tracing::warn!("an approval of the session that ended is left: {problem}");
+            }
+        }
+    }
+
+    /// Removes files of sessions of which every approval has ended. To be done under the lock.
+    fn sweep_sessions(&self, lifetime: Duration) {
+        for file in self.session_files().unwrap_or_default() {
+            if let Ok(Some(mut session)) = SessionFile::read(&file) {
+                session.drop_expired(lifetime);
+                if session.approvals.is_empty() {
+                    let _ = remove(&file);
+                }
+            }
+        }
+    }
+
+    /// The files of all sessions, by name.
+    fn session_files(&self) -> Result<Vec<PathBuf>, String> {
+        let Some(root) = &self.root else { return Ok(Vec::new()) };
+        with_extension(&root.join(session_file::DIRECTORY), EXTENSION)
+    }
+
     /// Nobody else changes anything until it is dropped; `None` where there is nothing.
     fn lock(&self) -> Result<Option<Lock>, ApprovalError> {
         let Some(root) = &self.root else { return Ok(None) };
@@ -210,34 +325,34 @@ impl Approvals {
 
     /// The files of all workspaces, by name.
     fn files(&self) -> Result<Vec<PathBuf>, String> {
-        self.with_extension(EXTENSION)
+        self.root.as_deref().map_or_else(|| Ok(Vec::new()), |root| with_extension(root, EXTENSION))
     }
 
     /// Removes what a process left that crashed while it wrote. To be done under the lock.
     fn sweep(&self) {
-        let unfinished = self.with_extension(UNFINISHED.trim_start_matches('.'));
-        for file in unfinished.unwrap_or_default() {
+        let Some(root) = &self.root else { return };
+        for file in with_extension(root, UNFINISHED.trim_start_matches('.')).unwrap_or_default() {
             // It would only be in the way of nobody for longer.
             let _ = remove(&file);
         }
     }
+}
 
-    fn with_extension(&self, extension: &str) -> Result<Vec<PathBuf>, String> {
-        let Some(root) = &self.root else { return Ok(Vec::new()) };
-        if !check_directory(root)? {
-            return Ok(Vec::new());
-        }
-        let cannot = |error: std::io::Error| format!("{} cannot be read: {error}", root.display());
-        let mut files = Vec::new();
-        for entry in fs::read_dir(root).map_err(cannot)? {
-            let path = entry.map_err(cannot)?.path();
-            if path.extension().is_some_and(|other| other == extension) {
-                files.push(path);
-            }
-        }
-        files.sort_unstable();
-        Ok(files)
+/// The files of a directory whose names end so, by name.
+fn with_extension(directory: &Path, extension: &str) -> Result<Vec<PathBuf>, String> {
+    if !check_directory(directory)? {
+        return Ok(Vec::new());
     }
+    let cannot = |error: std::io::Error| format!("{} cannot be read: {error}", directory.display());
+    let mut files = Vec::new();
+    for entry in fs::read_dir(directory).map_err(cannot)? {
+        let path = entry.map_err(cannot)?.path();
+        if path.extension().is_some_and(|other| other == extension) {
+            files.push(path);
+        }
+    }
+    files.sort_unstable();
+    Ok(files)
 }
 
 fn unusable(problem: String) -> ApprovalError {
@@ -258,26 +373,8 @@ fn shown(approved: Approved) -> Vec<Approval> {
     let Approved { workspace, approvals, .. } = approved;
     let show = |stored: Stored| {
         let Stored { id, pattern, of, approved_at } = stored;
-        let Grounds { asker, kind, access, directories } = of;
-        let Asker { tool, source, agent, channel, conversation, sender, sandboxed } = asker;
         let approved_at = UNIX_EPOCH.checked_add(Duration::from_millis(approved_at)).unwrap_or(UNIX_EPOCH);
-        let workspace = workspace.clone();
-        Approval {
-            id,
-            workspace,
-            kind,
-            pattern,
-            tool,
-            source,
-            agent,
-            channel,
-            conversation,
-            sender,
-            sandboxed,
-            access,
-            directories,
-            approved_at,
-        }
+        of.shown(id, workspace.clone(), pattern, approved_at)
     };
     approvals.into_iter().map(show).collect()
 }

@@ -1,12 +1,14 @@
 //! Asking on the terminal.
 
 mod device;
+mod paint;
 mod reply;
 
 use super::{Answering, Approver};
 use crate::ask::{Answer, DeniedBy, Elicitation, PendingAsk, Question};
-use device::Device;
-use reply::{Field, Reply, choices, read_permission};
+use device::{Device, Typed};
+use paint::Paint;
+use reply::{EXPECTED, Field, Reply, choices, read_permission};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::io;
@@ -21,8 +23,11 @@ use tokio::sync::Mutex;
 ///
 /// What will be done is shown in full, up to the limits of [`escape_block`](crate::escape_block) for each part; where
 /// something is left out it says so. Allowing it takes exactly `y`, or where the question offers it `s` for the session or
-/// `a` for always, in which case it shows what will be remembered. `n` denies; any other words deny too, and the model
-/// reads them.
+/// `a` for always; the question shows what these remember. `n` denies, and `?` explains the answers and asks again. Any other
+/// text denies too, and the model reads it.
+///
+/// Changes of files are coloured where the terminal has colours: not where `NO_COLOR` is set, or `TERM` is `dumb` or not set.
+/// After the process was stopped and continued (Ctrl-Z and `fg`), the question is shown again.
 ///
 /// One question is shown at a time in a process, the others queue. What was typed before a question appeared does not
 /// answer it. No thread waits: the terminal is looked at every 30 ms while a question stands there. It needs a tokio
@@ -30,6 +35,7 @@ use tokio::sync::Mutex;
 #[derive(Debug, Clone)]
 pub struct TerminalApprover {
     device: PathBuf,
+    paint: Paint,
 }
 
 /// The terminal belongs to the process, so its lock does: held from showing a question to the end of its answer. It
@@ -44,7 +50,19 @@ impl TerminalApprover {
 
     /// Asks on another terminal, by its device.
     pub fn on(device: impl Into<PathBuf>) -> Self {
-        Self { device: device.into() }
+        Self { device: device.into(), paint: Paint::of_environment() }
+    }
+
+    /// Shows questions with colours or without, whatever the environment says.
+    #[must_use]
+    pub fn colours(self, has_colours: bool) -> Self {
+        Self { paint: if has_colours { Paint::Colours } else { Paint::Plain }, ..self }
+    }
+
+    /// Returns true while a question of this process stands on a terminal. Whoever writes to the terminal meanwhile disturbs the
+    /// person who answers.
+    pub fn is_asking() -> bool {
+        TERMINAL.try_lock().is_err()
     }
 
     async fn answer(&self, pending: &PendingAsk) -> Answer {
@@ -66,7 +84,8 @@ impl TerminalApprover {
         };
         // Taken back at the end, which a withdrawn question does not reach.
         let was_stale = !stale.insert(self.device.clone());
-        let answer = Talk { device, was_stale }.answer(pending).await;
+        let mut talk = Talk { device, paint: self.paint, was_stale, shown: String::new() };
+        let answer = talk.answer(pending).await;
         stale.remove(&self.device);
         answer.unwrap_or_else(|error| {
             Answer::denied_by(DeniedBy::NobodyThere, format!("the terminal went away: {error}"))
@@ -88,7 +107,10 @@ impl Approver for TerminalApprover {
 
 struct Talk {
     device: Device,
+    paint: Paint,
     was_stale: bool,
+    /// The question as it stands on the terminal.
+    shown: String,
 }
 
 impl Talk {
@@ -97,7 +119,8 @@ impl Talk {
         if self.device.discard_typed()? {
             self.was_stale = false;
         }
-        self.device.write(&format!("\n{}", pending.to_text())).await?;
+        self.shown = self.paint.lines(&pending.to_prompt());
+        self.device.write(&format!("\n{}", self.shown)).await?;
         match pending.question() {
             Question::Approve(_) => self.permission(pending).await,
             Question::Elicit(elicitation) => self.values(elicitation).await,
@@ -109,11 +132,10 @@ impl Talk {
             let Some(line) = self.line(&choices(pending)).await? else { return Ok(Answer::Cancelled) };
             match read_permission(&line, pending.scopes()) {
                 Reply::Answer(answer) => return Ok(answer),
-                Reply::Empty => {}
+                Reply::Empty => self.device.write(EXPECTED).await?,
+                Reply::Help => self.device.write(&self.paint.lines(&pending.to_help())).await?,
                 Reply::NotOffered => {
-                    self.device
-                        .write("It cannot be allowed for that long, only for as long as said here.\n")
-                        .await?;
+                    self.device.write("It cannot be allowed for that long here.\n").await?;
                 }
             }
         }
@@ -146,7 +168,15 @@ impl Talk {
     async fn line(&mut self, prompt: &str) -> io::Result<Option<String>> {
         loop {
             self.device.write(prompt).await?;
-            let line = self.device.read_line().await?;
+            let line = match self.device.read_line().await? {
+                Typed::Line(line) => Some(line),
+                Typed::End => None,
+                // Something else may have been on the screen meanwhile.
+                Typed::Resumed => {
+                    self.device.write(&format!("\n{}", self.shown)).await?;
+                    continue;
+                }
+            };
             if !std::mem::take(&mut self.was_stale) {
                 return Ok(line);
             }

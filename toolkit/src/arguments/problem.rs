@@ -70,6 +70,14 @@ impl Problem {
         }
     }
 
+    /// What is expected where a type refuses a value that its schema allows, until the schema's words are at hand.
+    pub(crate) const DECODES: &str = "a value that its type accepts";
+
+    /// What came where a type refuses a value that its schema allows.
+    pub(crate) fn undecoded(error: &serde_json::Error) -> String {
+        format!("a value that does not decode: {error}")
+    }
+
     /// Where an argument is.
     pub(crate) fn pointer_to(argument: &str) -> String {
         format!("/{}", escape(argument))

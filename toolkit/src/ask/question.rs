@@ -4,7 +4,7 @@ use super::{AllowScope, Answer, Ask, Elicitation};
 use crate::escape::escape_line;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 /// What a person is asked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -51,6 +51,9 @@ pub struct Origin {
     /// The agent that called.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
+    /// The message that the call belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message_id: Option<String>,
     /// The real path of the workspace, where what is always allowed can be remembered for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workspace: Option<String>,
@@ -76,6 +79,13 @@ impl Origin {
         self
     }
 
+    /// Names the message that the call belongs to.
+    #[must_use]
+    pub fn with_message(mut self, message_id: impl Into<String>) -> Self {
+        self.message_id = Some(message_id.into());
+        self
+    }
+
     /// Says in which workspace, where what is always allowed can be remembered for it.
     #[must_use]
     pub fn with_workspace(mut self, workspace: impl Into<String>) -> Self {
@@ -91,12 +101,13 @@ pub(crate) struct Put {
     pub(crate) question: Question,
     at_most: AllowScope,
     note: Option<String>,
+    session_lifetime: Option<Duration>,
 }
 
 impl Put {
     /// Nothing of the answer is remembered.
     pub(crate) fn once(origin: Origin, question: Question) -> Self {
-        Self { origin, question, at_most: AllowScope::Once, note: None }
+        Self { origin, question, at_most: AllowScope::Once, note: None, session_lifetime: None }
     }
 
     /// The answer is remembered for as long as the question lets it; in a workspace if the origin names one.
@@ -106,7 +117,13 @@ impl Put {
             (Question::Approve(ask), None) => ask.longest().min(AllowScope::Session),
             (Question::Approve(ask), Some(_)) => ask.longest(),
         };
-        Self { origin, question, at_most, note }
+        Self { origin, question, at_most, note, session_lifetime: None }
+    }
+
+    /// Says how long an answer for the session lasts at most.
+    #[must_use]
+    pub(crate) fn with_session_lifetime(self, session_lifetime: Option<Duration>) -> Self {
+        Self { session_lifetime, ..self }
     }
 }
 
@@ -133,6 +150,9 @@ struct Pending {
     /// What keeps answers from being remembered, or those of before from counting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     note: Option<String>,
+    /// How many seconds an answer for the session lasts at most; `None` where it ends with the process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    session_seconds: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     problem: Option<String>,
 }
@@ -145,8 +165,20 @@ impl PendingAsk {
     }
 
     pub(super) fn new(id: String, (asked_at, expires_at): (SystemTime, SystemTime), put: Put) -> Self {
-        let Put { origin, question, at_most, note } = put;
-        Self(Arc::new(Pending { id, origin, asked_at, expires_at, question, at_most, note, problem: None }))
+        let Put { origin, question, at_most, note, session_lifetime } = put;
+        let session_seconds = session_lifetime.map(|lifetime| lifetime.as_secs());
+        let problem = None;
+        Self(Arc::new(Pending {
+            id,
+            origin,
+            asked_at,
+            expires_at,
+            question,
+            at_most,
+            note,
+            session_seconds,
+            problem,
+        }))
     }
 
     /// The same question again, with what was wrong with the answer.
@@ -187,6 +219,12 @@ impl PendingAsk {
     /// What keeps answers from being remembered here, or what was remembered from counting.
     pub fn note(&self) -> Option<&str> {
         self.0.note.as_deref()
+    }
+
+    /// How long an answer for the session lasts at most, where the host keeps such answers beyond the end of its process. Without it,
+    /// the answer ends with the session or the process.
+    pub fn session_lifetime(&self) -> Option<Duration> {
+        self.0.session_seconds.map(Duration::from_secs)
     }
 
     /// The answer, allowing no more than the question offers.

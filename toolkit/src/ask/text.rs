@@ -8,9 +8,9 @@ use std::fmt::Write as _;
 /// here, with a mark; 80 columns are what every terminal has.
 const COLUMNS: usize = 72;
 /// Before each line that quotes.
-const QUOTED: &str = "  │ ";
+pub(super) const QUOTED: &str = "  │ ";
 /// Before what belongs to the line above.
-const CONTINUED: &str = "  ┊ ";
+pub(super) const CONTINUED: &str = "  ┊ ";
 
 impl PendingAsk {
     /// The question as text, to show to a person: escaped, of bounded length in each of its parts, and so laid out that
@@ -75,7 +75,11 @@ struct Text {
 impl Text {
     fn permission(&mut self, pending: &PendingAsk, ask: &Ask) {
         self.heading("A tool asks for permission:");
-        self.field("action: ", &ask.title);
+        let is_title = |detail: &AskDetail| matches!(detail, AskDetail::Command { command, .. } if *command == ask.title);
+        // A command that is the title too is shown once.
+        if !ask.details.iter().any(is_title) {
+            self.field("action: ", &ask.title);
+        }
         self.field("kind: ", &ask.kind);
         self.origin(pending);
         for detail in &ask.details {
@@ -173,7 +177,7 @@ impl Text {
 }
 
 /// The bytes of a line that fit. How wide a character is depends on the terminal, but none is wider than this.
-fn fitting(line: &str) -> usize {
+pub(super) fn fitting(line: &str) -> usize {
     let mut columns = 0;
     for (at, character) in line.char_indices() {
         columns += match character {

@@ -14,7 +14,7 @@ use crate::permission::{Decided, DecidedRule, Decision, PermissionRequest, Permi
 use futures_util::future::{Either, select};
 use serde_json::Value;
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 impl ToolContext {
     /// Asks whether something may be done, and waits for the answer, for hours if need be.
@@ -140,12 +140,16 @@ impl ToolContext {
         let note = recalled.err();
         let workspace = memory.workspace().filter(|_| note.is_none()).map(str::to_owned);
         let title = ask.title.clone();
-        let put = Put::remembered(Origin { workspace, ..self.origin() }, Question::Approve(ask), note);
+        let put = Put::remembered(Origin { workspace, ..self.origin() }, Question::Approve(ask), note)
+            .with_session_lifetime(memory.session_lifetime());
         let away = self.live().leave(Reason::Asking);
         let answer = match settings.asks.ask_together(self.approver(), put, &memory) {
             Ok(joined) => {
                 self.send(|| Event::Asked { ask: joined.ask().clone() });
-                self.unless_cancelled(joined).await?
+                let ask_id = joined.ask().id().to_owned();
+                let answer = self.unless_cancelled(joined).await?;
+                self.send(|| Event::answered(&ask_id, &answer));
+                answer
             }
             Err(refusal) => refusal,
         };
@@ -222,10 +226,16 @@ impl ToolContext {
         });
         let put = Put::once(self.origin(), question);
         let approver = self.approver();
+        let asked = OnceLock::new();
         let answer = settings.asks.ask_telling(&*approver, put, |ask| {
             self.send(|| Event::Asked { ask: ask.clone() });
+            let _ = asked.set(ask.id().to_owned());
         });
         let answer = self.unless_cancelled(answer).await?;
+        // A question that was refused before it was put has no event.
+        if let Some(ask_id) = asked.get() {
+            self.send(|| Event::answered(ask_id, &answer));
+        }
         if let Some(number) = number {
             self.live().asks.answered(number, &answer);
         }
@@ -244,6 +254,7 @@ impl ToolContext {
             tool: self.tool_name().to_owned(),
             session_id: self.session_id().map(str::to_owned),
             agent: self.agent().map(str::to_owned),
+            message_id: self.message_id().map(str::to_owned),
             workspace: None,
         }
     }

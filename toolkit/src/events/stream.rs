@@ -178,6 +178,7 @@ impl Hub {
                 tool: context.tool_name().to_owned(),
                 session_id: context.session_id().map(str::to_owned),
                 agent: context.agent().map(str::to_owned),
+                message_id: context.message_id().map(str::to_owned),
                 event,
             }
         };
@@ -239,7 +240,14 @@ mod tests {
     use std::time::Duration;
 
     fn event(number: usize, event: Event) -> CallEvent {
-        CallEvent { call_id: number.to_string(), tool: String::new(), session_id: None, agent: None, event }
+        CallEvent {
+            call_id: number.to_string(),
+            tool: String::new(),
+            session_id: None,
+            agent: None,
+            message_id: None,
+            event,
+        }
     }
 
     fn finished(number: usize) -> CallEvent {

@@ -16,6 +16,7 @@ pub struct Teller {
     tool: String,
     session_id: Option<String>,
     agent: Option<String>,
+    message_id: Option<String>,
     redactor: Redactor,
 }
 
@@ -29,6 +30,7 @@ impl ToolContext {
             tool: self.tool_name().to_owned(),
             session_id: self.session_id().map(str::to_owned),
             agent: self.agent().map(str::to_owned),
+            message_id: self.message_id().map(str::to_owned),
             redactor: self.redactor().clone(),
         }
     }
@@ -46,6 +48,7 @@ impl Teller {
                 tool: self.tool.clone(),
                 session_id: self.session_id.clone(),
                 agent: self.agent.clone(),
+                message_id: self.message_id.clone(),
                 event,
             }
         });

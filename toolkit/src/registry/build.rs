@@ -7,7 +7,6 @@ use super::origins::{Known, Origins};
 use super::permission_keys::{KnownKeys, void_auto_executes};
 use super::register::Registry;
 use super::{Builder, Inner, Toolkit, Tools};
-use crate::approvals::Approvals;
 use crate::data_dir::DataDir;
 use crate::diagnostic::{Diagnostic, Level};
 use crate::link::{self, Linked, Links};
@@ -115,7 +114,7 @@ impl Builder {
         diagnostics.extend(void_auto_executes(&self.settings.configuration));
         let Self { services, sources, mut settings, linked, .. } = self;
         settings.own_dirs.complete(data_dir.clone());
-        settings.approvals = Approvals::new(data_dir.as_deref());
+        settings.find_approvals(data_dir.as_deref());
         settings.outputs = OutputStore::new(data_dir).with_settings(settings.configuration.output_store());
         let factories = if linked { ordered_factories(&origins) } else { Vec::new() };
         let skills = if linked { skills::linked(&origins) } else { Vec::new() };

@@ -87,9 +87,8 @@ impl DynamicArgs {
                     .tool
                     .compiled()
                     .is_ok_and(|compiled| arguments::is_secret(compiled, &Problem::pointer_to(key)));
-            let actual =
-                if is_secret { KEPT_SECRET.to_owned() } else { format!("one that it refuses: {error}") };
-            self.refused(key, "a value that its type accepts", actual)
+            let actual = if is_secret { KEPT_SECRET.to_owned() } else { Problem::undecoded(&error) };
+            self.refused(key, Problem::DECODES, actual)
         })
     }
 

@@ -4,7 +4,7 @@ use super::repeats::note_refused;
 use super::report::Report;
 use super::run::Start;
 use super::{CallOptions, Scope, Toolbox};
-use crate::arguments::{self, Arguments, InvalidArguments, Repair};
+use crate::arguments::{self, Arguments, InvalidArguments, Problem, Repair};
 use crate::call::{CallArguments, ToolCall, ToolResult};
 use crate::context::{Called, ToolContext};
 use crate::error::ToolError;
@@ -14,6 +14,8 @@ use crate::redact::Redactor;
 use crate::schema::Compiled;
 use crate::settings::Settings;
 use crate::tool::Tool;
+use crate::tool_def::ToolDef;
+use serde_json::Value;
 use std::sync::Arc;
 
 /// A call that has begun: its arguments fit, or it has its outcome already.
@@ -57,7 +59,7 @@ impl Toolbox {
         }
         let report = Report::begin(&self.0, &call, found.as_ref().ok().map(|(_, tool)| *tool));
         let ToolCall { id, name, arguments } = call;
-        let CallOptions { cancel, timeout, approver, attached, above, within_read_only } = options;
+        let CallOptions { cancel, timeout, approver, attached, messages, above, within_read_only } = options;
         let (tool, (prepared, redactor)) = match found {
             Ok((place, tool)) => (Called::Listed(place), prepare(tool, arguments, &toolkit.settings)),
             Err(error) => (Called::Own(Tool::nameless().named(name.clone())), (Err(error), None)),
@@ -68,7 +70,7 @@ impl Toolbox {
         };
         let mut begun = Begun {
             context: ToolContext::new(id, name, tool, Arc::clone(&self.0), cancel, above, redactor)
-                .with(approver, attached),
+                .with(approver, attached, messages),
             start: Start { arguments, repairs, timeout, within_read_only, report, outcome: None, key: None },
         };
         if let Some(error) = refused {
@@ -117,7 +119,8 @@ fn prepare(tool: &Tool, arguments: CallArguments, settings: &Settings) -> (Prepa
     };
     let prepared = guard(tool.name(), || {
         let redactor = own_redactor(compiled, &arguments, &settings.redactor);
-        let prepared = arguments::prepare(compiled, arguments, settings.repairing);
+        let undecodable = |value: &Value, known: &[Problem]| undecodable(tool, value, known);
+        let prepared = arguments::prepare_with(compiled, arguments, settings.repairing, undecodable);
         (prepared.map_err(|problems| refuse(tool, problems)), redactor)
     });
     prepared.unwrap_or_else(|panicked| (Err(panicked), None))
@@ -125,8 +128,40 @@ fn prepare(tool: &Tool, arguments: CallArguments, settings: &Settings) -> (Prepa
 
 type Prepared = Result<(Arguments, Vec<Repair>), ToolError>;
 
+/// The arguments that fit the schema, but that their types refuse: reported beside those that do not fit it.
+fn undecodable(tool: &Tool, arguments: &Value, known: &[Problem]) -> Vec<Problem> {
+    let parameters = tool.def().map(ToolDef::parameters).unwrap_or_default();
+    let undecodable = parameters.iter().filter_map(|parameter| {
+        let value = arguments.get(parameter.name)?;
+        let pointer = Problem::pointer_to(parameter.name);
+        let is_known = known.iter().any(|problem| {
+            problem
+                .pointer
+                .strip_prefix(&pointer)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        });
+        if is_known { None } else { parameter.undecodable(value) }
+    });
+    undecodable.collect()
+}
+
+/// Says what the schema expects where a type refused a value.
+fn add_expected(compiled: &Compiled, problems: &mut InvalidArguments) {
+    for problem in &mut problems.problems {
+        let schema = compiled.schema.pointer(&format!("/properties{}", problem.pointer));
+        if let Some(schema) =
+            schema.filter(|_| problem.expected == Problem::DECODES && !problem.pointer.is_empty())
+        {
+            problem.expected = compiled.describe_type(schema);
+        }
+    }
+}
+
 /// What is wrong with the arguments, as the tool words it.
 fn refuse(tool: &Tool, mut problems: InvalidArguments) -> ToolError {
+    if let Ok(compiled) = tool.compiled() {
+        add_expected(compiled, &mut problems);
+    }
     if problems.tool.is_empty() {
         tool.name().clone_into(&mut problems.tool);
         problems.signature = tool.compiled().map(Compiled::signature).unwrap_or_default();

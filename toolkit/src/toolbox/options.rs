@@ -2,6 +2,7 @@
 
 use crate::approver::Approver;
 use crate::context::Above;
+use crate::message::Message;
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
@@ -23,6 +24,7 @@ pub struct CallOptions {
     pub(crate) timeout: Option<Duration>,
     pub(crate) approver: Option<Arc<dyn Approver>>,
     pub(crate) attached: Option<Arc<dyn Any + Send + Sync>>,
+    pub(crate) messages: Option<Arc<[Message]>>,
     pub(crate) above: Option<Above>,
     pub(crate) within_read_only: bool,
 }
@@ -102,6 +104,32 @@ impl CallOptions {
     #[must_use]
     pub fn attach<T: Send + Sync + 'static>(mut self, value: Arc<T>) -> Self {
         self.attached = Some(value);
+        self
+    }
+
+    /// Gives the call, and the calls that it makes, the messages of its session so far:
+    /// [`ToolContext::messages`](crate::ToolContext::messages). A host that calls several tools for one message shares the list.
+    ///
+    /// ```
+    /// use toolkit::prelude::*;
+    /// use toolkit::{CallOptions, Message, MessageRole};
+    ///
+    /// /// Repeats what the person said last.
+    /// #[tool(read_only)]
+    /// async fn repeat(ctx: &ToolContext) -> String {
+    ///     let mut messages = ctx.messages().iter().rev();
+    ///     messages.find(|message| message.role == MessageRole::User).map_or_else(String::new, Message::to_text)
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), toolkit::BuildError> {
+    /// let toolbox = Toolkit::empty().tool(toolkit::tool_ref!(repeat)).build()?.toolbox(&Caller::new()).await;
+    /// let options = CallOptions::new().messages([Message::new(MessageRole::User, "hello").with_id("m1")]);
+    /// assert_eq!(toolbox.call_with(ToolCall::new("1", "repeat", "{}"), options).await.text(), "hello");
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn messages(mut self, messages: impl Into<Arc<[Message]>>) -> Self {
+        self.messages = Some(messages.into());
         self
     }
 }

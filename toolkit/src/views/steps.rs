@@ -8,7 +8,7 @@ use crate::history;
 use crate::tool::Tool;
 use crate::toolbox::Toolbox;
 use serde_json::{Map, Value};
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// How many steps are followed at once. Of more, the oldest is forgotten: it is shown as it was.
@@ -87,9 +87,26 @@ impl StepTypes {
 #[derive(Debug, Clone, Default)]
 pub struct Steps {
     types: StepTypes,
-    open: HashMap<String, Step>,
+    open: HashMap<String, Open>,
     /// In the order in which they began.
     order: VecDeque<String>,
+}
+
+/// A step that is not over.
+#[derive(Debug, Clone)]
+struct Open {
+    step: Step,
+    /// The ids of the questions of its call that wait for an answer.
+    asked: BTreeSet<String>,
+}
+
+impl Open {
+    /// Marks the step as running, unless another question of its call still waits.
+    fn go_on(&mut self) {
+        if self.asked.is_empty() {
+            self.step.status = StepStatus::Running;
+        }
+    }
 }
 
 impl Steps {
@@ -109,7 +126,7 @@ impl Steps {
         if let Some(tool) = tool {
             tool.title().clone_into(&mut step.title);
         }
-        if self.open.insert(step.id.clone(), step.clone()).is_none() {
+        if self.open.insert(step.id.clone(), Open { step: step.clone(), asked: BTreeSet::new() }).is_none() {
             self.order.push_back(step.id.clone());
         }
         while self.order.len() > MAX_OPEN_STEPS {
@@ -123,10 +140,22 @@ impl Steps {
     /// Takes what happened to a call; the step as it is then, where that changed something of it. One that is over is followed no
     /// more.
     pub fn event(&mut self, event: &CallEvent) -> Option<Step> {
-        let step = self.open.get_mut(&event.call_id)?;
+        let open = self.open.get_mut(&event.call_id)?;
         match &event.event {
-            Event::Started | Event::Allowed { .. } => step.status = StepStatus::Running,
+            Event::Started | Event::Allowed { .. } | Event::Progress(Progress { message: Some(_), .. }) => {
+                open.go_on();
+            }
+            Event::Answered { ask_id, .. } => {
+                open.asked.remove(ask_id);
+                open.go_on();
+            }
+            _ => {}
+        }
+        let Open { step, asked } = open;
+        match &event.event {
+            Event::Started | Event::Allowed { .. } | Event::Answered { .. } => {}
             Event::Asked { ask } => {
+                asked.insert(ask.id().to_owned());
                 step.status = StepStatus::AwaitingConfirmation;
                 match ask.question() {
                     Question::Approve(ask) => step.description.clone_from(&ask.title),
@@ -137,7 +166,6 @@ impl Steps {
                 }
             }
             Event::Progress(Progress { message: Some(message), .. }) => {
-                step.status = StepStatus::Running;
                 step.description.clone_from(message);
             }
             Event::Metadata { title: Some(title), .. } => step.title.clone_from(title),

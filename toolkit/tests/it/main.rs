@@ -30,6 +30,7 @@ mod repair_properties;
 mod result_hooks;
 mod running;
 mod secrets;
+mod session_approvals;
 mod shapes;
 mod spans;
 mod strictness;

@@ -285,7 +285,7 @@ async fn values_are_explained() {
         ),
         (
             r#"{"address":"here"}"#,
-            "- /address: expected a value that its type accepts, got one that it refuses: invalid IP address syntax",
+            "- /address: expected a string in the format `ip`, got a value that does not decode: invalid IP address syntax",
         ),
         (
             r#"{"numbered":{"x":true}}"#,
@@ -305,9 +305,46 @@ async fn values_are_explained() {
     }
     let text = refusal(tool_ref!(shapes), r#"{"numbered":{"256":true}}"#).await;
     assert!(
-        text.starts_with("- /numbered: expected a value that its type accepts, got one that it refuses"),
+        text.starts_with("- /numbered: expected an object")
+            && text.contains(", got a value that does not decode: "),
         "{text}"
     );
+}
+
+#[tokio::test]
+async fn what_does_not_decode_is_reported_beside_the_rest() {
+    for (arguments, expected) in [
+        (
+            r#"{"address":"here","four":[1],"small":"x"}"#,
+            &[
+                "- /four: expected an array of exactly 4 items",
+                "- /small: expected an integer",
+                "- /address: expected a string in the format `ip`, got a value that does not decode: invalid IP address syntax",
+            ][..],
+        ),
+        // The schema takes both.
+        (
+            r#"{"address":"here","numbered":{"256":true}}"#,
+            &["- /address: expected a string in the format `ip`", "- /numbered: expected an object"],
+        ),
+        // A secret is not repeated, whatever stands beside it.
+        (
+            r#"{"address":"here","unknown":1}"#,
+            &["- /unknown: expected ", "- /address: expected a string in the format `ip`"],
+        ),
+    ] {
+        let text = refusal(tool_ref!(shapes), arguments).await;
+        for problem in expected {
+            assert!(text.contains(problem), "{problem} in {text}");
+        }
+        assert_eq!(text.matches("- /").count(), expected.len(), "{text}");
+    }
+    let text = refusal(tool_ref!(login), r#"{"token":"x","from":"hunter2"}"#).await;
+    assert!(
+        text.contains("- /from: expected a string in the format `ip`, got a value that is kept secret"),
+        "{text}"
+    );
+    assert!(!text.contains("hunter2"), "{text}");
 }
 
 #[tokio::test]
@@ -386,7 +423,7 @@ async fn a_secret_is_never_repeated() {
         (
             tool_ref!(login),
             r#"{"from":"hunter2"}"#,
-            "- /from: expected a value that its type accepts, got a value that is kept secret",
+            "- /from: expected a string in the format `ip`, got a value that is kept secret",
         ),
         (
             tool_ref!(login),

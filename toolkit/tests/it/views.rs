@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use toolkit::prelude::*;
 use toolkit::{
-    Answer, Definition, MAX_OPEN_STEPS, ScriptedApprover, Source, StepStatus, StepType, StepTypes, Steps,
-    Tool, ToolCall, ToolDefinition, tool_ref,
+    Answer, CallOptions, CallbackApprover, Definition, MAX_OPEN_STEPS, Message, MessageRole,
+    ScriptedApprover, Source, StepStatus, StepType, StepTypes, Steps, Tool, ToolCall, ToolDefinition,
+    tool_ref,
 };
 
 /// Sends something.
@@ -167,8 +168,16 @@ async fn a_call_is_followed_to_its_end() {
         seen.iter().any(|step| *step == ("Send".to_owned(), BashConfirm, AwaitingConfirmation)),
         "{seen:?}"
     );
-    assert!(seen.iter().any(|(_, _, status)| *status == Running), "{seen:?}");
+    // The core asks before the call, then the tool asks: after each answer the step runs.
+    let statuses: Vec<StepStatus> = seen.iter().map(|(_, _, status)| *status).collect();
+    assert_eq!(
+        statuses,
+        [Pending, Running, AwaitingConfirmation, Running, AwaitingConfirmation, Running, Completed]
+    );
     assert_eq!(last(seen), ("Sent".to_owned(), BashConfirm, Completed));
+    let denied = steps_of(vec![call("ada")], types.clone(), vec![Answer::deny()]).await;
+    let statuses: Vec<StepStatus> = denied.iter().map(|(_, _, status)| *status).collect();
+    assert_eq!(statuses, [Pending, Running, AwaitingConfirmation, Running, Failed]);
 
     let seen = steps_of(vec![call("nobody")], types.clone(), allow()).await;
     assert_eq!(last(seen).2, Failed);
@@ -182,6 +191,139 @@ async fn a_call_is_followed_to_its_end() {
     );
     let grouped = ToolCall::new("1", "look", json!({}));
     assert_eq!(last(steps_of(vec![grouped], types, allow()).await).1, Read);
+}
+
+/// Asks two questions at once.
+#[tool(asks)]
+async fn asks_twice(ctx: &ToolContext) -> Result<(), ToolError> {
+    let ask = |title: &str| ctx.ask(toolkit::Ask::new("send", title));
+    let (one, other) = tokio::join!(ask("one"), ask("other"));
+    one.and(other)
+}
+
+#[tokio::test]
+async fn a_step_waits_until_its_last_question_is_answered() {
+    use StepStatus::{AwaitingConfirmation, Running};
+    let elsewhere = CallbackApprover::new(|_| None);
+    let toolkit = Toolkit::empty().tool(tool_ref!(asks_twice)).approver(elsewhere).build().unwrap();
+    let toolbox = toolkit.toolbox(&Caller::new().with_session("s")).await;
+    let (mut events, mut steps) = (toolbox.events(), Steps::new(StepTypes::new()));
+    let call = ToolCall::new("1", "asks_twice", json!({}));
+    steps.call(&toolbox, &call, 0);
+    let answering = async {
+        while toolkit.asks().list(None).len() < 2 {
+            tokio::task::yield_now().await;
+        }
+        let mut last = || {
+            let mut last = None;
+            while let Some(event) = events.try_next() {
+                last = steps.event(&event).map(|step| step.status).or(last);
+            }
+            last
+        };
+        assert_eq!(last(), Some(AwaitingConfirmation));
+        for (answer, expected) in [(Answer::allow(), AwaitingConfirmation), (Answer::deny(), Running)] {
+            let waiting = toolkit.asks().list(None);
+            toolkit.asks().answer(waiting[0].id(), answer).unwrap();
+            while toolkit.asks().list(None).len() == waiting.len() {
+                tokio::task::yield_now().await;
+            }
+            let status = last();
+            assert!(
+                status == Some(expected) || expected == Running && status == Some(StepStatus::Failed),
+                "{status:?}"
+            );
+        }
+    };
+    let (result, ()) = tokio::join!(toolbox.call(call), answering);
+    assert!(result.is_error());
+}
+
+#[tokio::test]
+async fn an_answer_is_an_event_before_the_function_goes_on() {
+    for (answer, expected) in [
+        (
+            Some(Answer::allow()),
+            json!({"event": "answered", "answer": "allowed", "scope": "once", "by": "person"}),
+        ),
+        (
+            Some(Answer::allow_for_session()),
+            json!({"event": "answered", "answer": "allowed", "scope": "session", "by": "person"}),
+        ),
+        (
+            Some(Answer::deny_saying("not today")),
+            json!({"event": "answered", "answer": "denied", "by": "person", "message": "not today"}),
+        ),
+        (Some(Answer::Cancelled), json!({"event": "answered", "answer": "cancelled", "by": "person"})),
+        (None, json!({"event": "answered", "answer": "denied", "by": "nobody_there"})),
+    ] {
+        let builder = Toolkit::empty().tool(tool_ref!(look_up));
+        let builder = match answer {
+            Some(answer) => builder.approver(ScriptedApprover::new([answer])),
+            None => builder,
+        };
+        let toolkit = builder.build().unwrap();
+        let toolbox = toolkit.toolbox(&Caller::new().with_session("s").with_message("m1")).await;
+        let mut events = toolbox.events();
+        toolbox.call(ToolCall::new("1", "look_up", json!({}))).await;
+        let mut told = Vec::new();
+        while let Some(event) = events.try_next() {
+            let event = serde_json::to_value(&event).unwrap();
+            assert_eq!((&event["callId"], &event["messageId"]), (&json!("1"), &json!("m1")), "{event}");
+            told.push(event);
+        }
+        let at = |name: &str| told.iter().position(|event| event["event"] == name);
+        let (asked, answered) = (at("asked").unwrap(), at("answered").unwrap());
+        assert!(asked < answered && answered < at("finished").unwrap());
+        // What the function says after the question comes after the answer.
+        assert!(at("metadata").is_none_or(|at| at > answered), "{told:?}");
+        assert_eq!(at("metadata").is_some(), expected["answer"] == "allowed");
+        let ask = &told[asked]["ask"];
+        assert_eq!((&ask["id"], &ask["messageId"]), (&told[answered]["askId"], &json!("m1")));
+        for (key, value) in expected.as_object().unwrap() {
+            assert_eq!(&told[answered][key], value, "{key} of {}", told[answered]);
+        }
+    }
+}
+
+/// Asks, and says so when it goes on.
+#[tool(asks)]
+async fn look_up(ctx: &ToolContext) -> Result<(), ToolError> {
+    ctx.ask(toolkit::Ask::new("send", "look it up")).await?;
+    ctx.set_title("Looked up");
+    Ok(())
+}
+
+/// Says what a session was about, by way of another tool.
+#[tool(read_only)]
+async fn sums_up(ctx: &ToolContext) -> Result<String, ToolError> {
+    Ok(ctx.call("counts", json!({})).await?.to_text())
+}
+
+/// Counts the messages.
+#[tool(read_only)]
+async fn counts(ctx: &ToolContext) -> String {
+    let of = |role| ctx.messages().iter().filter(|message| message.role == role).count();
+    format!("{} of a person, {} in all", of(MessageRole::User), ctx.messages().len())
+}
+
+#[tokio::test]
+async fn the_messages_so_far_are_the_calls_own() {
+    let toolkit = Toolkit::empty().tool(tool_ref!(sums_up)).tool(tool_ref!(counts)).build().unwrap();
+    let toolbox = toolkit.toolbox(&Caller::new().with_session("s")).await;
+    let call = |name: &str| ToolCall::new("1", name, json!({}));
+    let messages: Arc<[Message]> = [
+        Message::new(MessageRole::User, "sum up").with_id("m1"),
+        Message::new(MessageRole::Assistant, "at once").with_id("m2").with_call(call("sums_up")),
+    ]
+    .into();
+    let with = |messages: &Arc<[Message]>| CallOptions::new().messages(Arc::clone(messages));
+    assert_eq!(toolbox.call_with(call("counts"), with(&messages)).await.text(), "1 of a person, 2 in all");
+    assert_eq!(toolbox.call_with(call("sums_up"), with(&messages)).await.text(), "1 of a person, 2 in all");
+    assert_eq!(toolbox.call(call("counts")).await.text(), "0 of a person, 0 in all");
+    let json = serde_json::to_value(&messages[1]).unwrap();
+    assert_eq!(json["calls"][0]["name"], "sums_up");
+    assert_eq!(serde_json::from_value::<Message>(json).unwrap(), messages[1]);
 }
 
 #[tokio::test]

@@ -79,6 +79,11 @@ pub(super) fn run(
 ) -> Result<Exit, Stop> {
     let cancel = CancellationToken::new();
     let watch = Watch::start(cancel.clone())?;
+    // A server may run for weeks: what is kept of outputs is removed every hour.
+    let _housekeeping = {
+        let _entered = runtime.enter();
+        toolkit.keep_house()
+    };
     let server = ServerOptions::new().named("toolkit", env!("CARGO_PKG_VERSION"));
     match request.http {
         None => runtime.block_on(async {

@@ -106,8 +106,8 @@ mod tests {
             let manifest = fs::read_to_string(Path::new(BUILT_FROM).join(folder).join("Cargo.toml"))
                 .expect("the package is in this repository");
             assert!(manifest.starts_with(&format!("[package]\nname = \"{name}\"\n")), "{folder}: {manifest}");
-            let renames = manifest.contains(&format!("[lib]\n"))
-                && manifest.contains(&format!("\nname = \"{library}\"\n"));
+            let renames =
+                manifest.contains("[lib]\n") && manifest.contains(&format!("\nname = \"{library}\"\n"));
             assert_eq!(renames, name != library, "{folder}");
         }
     }

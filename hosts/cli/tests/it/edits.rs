@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use terminal::Terminal;
 
 /// What the terminal asks at the end of each question.
-const PROMPT: &str = "y = yes";
+const PROMPT: &str = "y once, ";
 
 /// A user in a workspace.
 struct User(TempDir);
@@ -38,6 +38,7 @@ impl User {
         let terminal = Terminal::running(&line, |mut command| {
             command.current_dir(self.path("work"));
             command.env("TOOLKIT_CONFIG_DIR", self.path("user")).env("TOOLKIT_DATA_DIR", self.path("data"));
+            command.env("NO_COLOR", "1");
             command
         });
         let (seen, code) = terminal.until(PROMPT).type_in(typed).end();
@@ -57,7 +58,7 @@ fn an_edit_is_shown_and_made_after_a_yes_alone() {
     ] {
         let user = User::new();
         let (before, after, ended) = user.call(edit, typed);
-        assert!(before.contains("action: write a.txt (permission.edit)\n"), "{before}");
+        assert!(before.contains("  write a.txt (permission.edit)\n"), "{before}");
         for line in ["│ @@ -1,3 +1,3 @@", "│  one", "│ -two", "│ +2", "│  three"] {
             assert!(before.contains(&format!("{line}\n")), "{line} in {before}");
         }

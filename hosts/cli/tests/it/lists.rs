@@ -2,7 +2,7 @@
 
 use crate::fixture;
 
-use fixture::fixture;
+use fixture::{command, finish, fixture};
 use serde_json::{Value, json};
 
 #[test]
@@ -115,7 +115,7 @@ fn json_pages() {
 fn help() {
     for args in [&["--help"][..], &["-h"], &["help"], &["call", "--help"], &["help", "call"]] {
         let help = fixture(args).ok();
-        for part in ["Exit codes:", "3    there is no such tool", "--workspace <DIR>", "--output <FORMAT>"] {
+        for part in ["Exit codes:", "3    there is no such tool", "--workspace", "--output <FORMAT>"] {
             assert!(help.contains(part), "{args:?}: {part} in {help}");
         }
     }
@@ -125,6 +125,87 @@ fn help() {
         assert!(help.contains(part), "{part} in {help}");
     }
     assert_eq!(fixture(["--version"]).ok(), format!("fixture {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn the_options_of_the_caller_are_listed_once() {
+    const CALLER: [&str; 9] = [
+        "--workspace <DIR>",
+        "--agent <AGENT>",
+        "--channel <CHANNEL>",
+        "--conversation <ID>",
+        "--model <MODEL>",
+        "--provider <PROVIDER>",
+        "--sandboxed ",
+        "--depth <NUMBER>",
+        "--session <SESSION>",
+    ];
+    for args in [&["--help"][..], &["-h"], &["help"]] {
+        let help = fixture(args).ok();
+        for option in CALLER {
+            assert_eq!(help.matches(option).count(), 1, "{option} in {help}");
+        }
+    }
+    for args in
+        [&["list", "--help"][..], &["call", "--help"], &["permission", "revoke", "-h"], &["help", "describe"]]
+    {
+        let help = fixture(args).ok();
+        assert!(!CALLER.iter().any(|option| help.contains(option)), "{help}");
+        assert!(
+            help.contains("Caller options, such as --workspace and --session: `fixture --help` lists them."),
+            "{help}"
+        );
+    }
+    // They are taken everywhere all the same.
+    let whoami = fixture(["call", "--agent", "ada", "whoami"]).ok();
+    assert!(whoami.contains("\"agent\":\"ada\""), "{whoami}");
+}
+
+#[test]
+fn what_stands_within_a_value_is_described() {
+    let page = fixture(["describe", "look"]).ok();
+    let arguments = page.split_once("Arguments\n").expect("arguments").1;
+    assert_eq!(
+        arguments,
+        "  target  string|object, required\n      What to look at.\n      - all\n          Everything.\n      - { place: object }\n          \
+         One place.\n          name  string, required\n              Its name.\n          within  integer, optional, at least 0\n              \
+         How near, in metres.\n  label  [string, integer], required, exactly 2 items\n      The name of a label, and how often it may \
+         stand there at most before it is left out of what is shown.\n      item 1  string\n      item 2  integer, 0 to 255\n  from  \
+         list of object, optional\n      From where.\n      each item:\n        x  number, required\n            Across.\n        y  \
+         number, required\n            Up.\n  address  string (ip), optional\n      The address of who looks.\n"
+    );
+    let help = fixture(["call", "look", "--help"]).ok();
+    for part in [
+        "- { place: object }",
+        "within  integer, optional, at least 0",
+        "item 2  integer, 0 to 255",
+        "--label <JSON>",
+    ] {
+        assert!(help.contains(part), "{part} in {help}");
+    }
+    let page = fixture(["describe", "repeat"]).ok();
+    for part in [
+        "  sizes  map of integer, optional\n",
+        "  tree  object, optional\n      value  integer, required\n      children  list of object",
+    ] {
+        assert!(page.contains(part), "{part} in {page}");
+    }
+}
+
+#[test]
+fn lines_are_wrapped_at_words() {
+    for args in [&["describe", "look"][..], &["call", "look", "--help"], &["--help"], &["call", "--help"]] {
+        let page = finish(command(args).env("COLUMNS", "60")).ok();
+        let is_long = |line: &str| line.chars().count() > 60 && line.trim_start().contains(' ');
+        let usage = |line: &str| line.starts_with("Usage: ");
+        let long: Vec<&str> = page.lines().filter(|line| is_long(line) && !usage(line)).collect();
+        assert_eq!(long, [""; 0], "{args:?}");
+    }
+    let words = |columns: &str| {
+        let page = finish(command(["describe", "look"]).env("COLUMNS", columns)).ok();
+        page.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(words("40"), words("100"));
 }
 
 #[test]

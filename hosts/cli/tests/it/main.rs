@@ -11,6 +11,7 @@ mod fixture;
 mod flags;
 mod hostile;
 mod lists;
+mod live;
 mod mcp;
 mod mcp_hostile;
 mod mcp_other_clients;

@@ -72,14 +72,18 @@ impl House {
 fn what_was_allowed_is_listed_and_revoked() {
     let house = House::new();
     let run = house.run("one", &["permission", "list"]);
-    assert_eq!(run.err, "Nothing is always allowed but by the configuration.\n");
+    assert_eq!(run.err, "Nothing is allowed beyond what the configuration allows.\n");
     assert_eq!(run.ok(), "");
     let denied = house.run("one", &["call", "deploy"]).fails(5);
     assert!(denied.contains("or allow it with the setting `permission.deploy`"), "{denied}");
 
     let seen = house.deploy("one", "a\n");
     let workspace = house.base.path().join("one").canonicalize().expect("a workspace");
-    for part in ["  pattern: the\\u{9}site\r\n", &format!("\r\n  {}\r\n", workspace.display()), "online"] {
+    for part in [
+        "  s and a remember: the\\u{9}site\r\n",
+        &format!("session workspace {}", workspace.display()),
+        "online",
+    ] {
         assert!(seen.contains(part), "{part:?} in {seen}");
     }
     // Without a terminal, in this workspace, and from then on.
@@ -123,13 +127,38 @@ fn what_was_allowed_is_listed_and_revoked() {
     assert!(list.err.starts_with("warning: ") && list.err.contains("is not read: it is damaged"), "{list:?}");
     assert_eq!(list.ok().lines().count(), 2);
     let all = house.run("one", &["permission", "revoke", "--all"]).ok();
-    assert_eq!(all, "What was allowed in 2 workspaces will be asked again.\n");
+    assert_eq!(all, "Revoked everything (2 files of workspaces and sessions); it will be asked again.\n");
     assert_eq!(
         house.run("one", &["permission", "revoke", "--all", "-o", "json"]).json(),
         json!({ "workspaces": 0 })
     );
     assert_eq!(house.run("one", &["permission", "list", "-o", "json"]).json(), json!([]));
     house.run("two", &["call", "deploy"]).fails(5);
+}
+
+#[test]
+fn what_is_allowed_for_the_session_holds_in_the_next_command_of_it() {
+    let house = House::new();
+    let call =
+        |workspace: &str, more: &[&str]| house.run(workspace, &[&["call"], more, &["deploy"]].concat());
+    house.deploy("one", "s\n");
+    assert_eq!(call("one", &[]).ok(), "online\n");
+    // Another workspace is another session, and so is one of another name.
+    call("two", &[]).fails(5);
+    call("one", &["--session", "other"]).fails(5);
+    call("one", &["--agent", "ada"]).fails(5);
+    let workspace = house.base.path().join("one").canonicalize().expect("a workspace");
+    let list = house.run("two", &["permission", "list"]).ok();
+    let session =
+        format!("deploy: the\\u{{9}}site  (by deploy, in session workspace {}, until ", workspace.display());
+    assert!(list.contains(&session), "{list}");
+    let json = house.run("one", &["permission", "list", "-o", "json"]).json();
+    let lasts =
+        json[0]["expiresAt"].as_u64().zip(json[0]["approvedAt"].as_u64()).map(|(end, start)| end - start);
+    assert_eq!(lasts, Some(8 * 3_600_000));
+    let id = json[0]["id"].as_str().expect("an id");
+    house.run("two", &["permission", "revoke", id]).ok();
+    call("one", &[]).fails(5);
 }
 
 #[test]

@@ -3,13 +3,27 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, IsTerminal, Read, Write};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::time::sleep;
 
 /// How long to wait before looking again: too short for a person to notice.
 const PAUSE: Duration = Duration::from_millis(30);
 /// The most bytes of a line that is typed.
 const LONGEST_LINE: usize = 64 << 10;
+
+/// A pause that took longer than this was no pause of ours: the process was stopped, or the machine slept.
+pub(super) const GAP: Duration = Duration::from_millis(500);
+
+/// What came of waiting for a line.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Typed {
+    /// A line without its end.
+    Line(String),
+    /// The end of input: Ctrl-D, or a terminal that hung up.
+    End,
+    /// Nothing yet, but the process was probably stopped and continued.
+    Resumed,
+}
 
 pub(super) struct Device {
     file: File,
@@ -43,21 +57,27 @@ impl Device {
         Ok(())
     }
 
-    /// A line without its end; `None` at the end of input (Ctrl-D, or a terminal that hung up).
-    pub(super) async fn read_line(&mut self) -> io::Result<Option<String>> {
+    /// Waits for a line.
+    pub(super) async fn read_line(&mut self) -> io::Result<Typed> {
         loop {
             if let Some(end) = self.read.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
                 let line: Vec<u8> = self.read.drain(..=end).take(end).collect();
-                return Ok(Some(text(&line)));
+                return Ok(Typed::Line(text(&line)));
             }
             if self.read.len() > LONGEST_LINE {
                 return Err(io::Error::other("an endless line was typed"));
             }
             match self.read_some()? {
-                Some(0) if self.read.is_empty() => return Ok(None),
-                Some(0) => return Ok(Some(text(&std::mem::take(&mut self.read)))),
+                Some(0) if self.read.is_empty() => return Ok(Typed::End),
+                Some(0) => return Ok(Typed::Line(text(&std::mem::take(&mut self.read)))),
                 Some(_) => {}
-                None => sleep(PAUSE).await,
+                None => {
+                    let since = Instant::now();
+                    sleep(PAUSE).await;
+                    if since.elapsed() > GAP {
+                        return Ok(Typed::Resumed);
+                    }
+                }
             }
         }
     }

@@ -10,6 +10,8 @@ pub(super) enum Reply {
     Answer(Answer),
     /// Nothing.
     Empty,
+    /// What the answers mean is asked.
+    Help,
     /// It would allow it for longer than the question offers: neither an answer nor a word to the model.
     NotOffered,
 }
@@ -19,6 +21,7 @@ pub(super) fn read_permission(line: &str, scopes: &[AllowScope]) -> Reply {
     let line = line.trim();
     let scope = match line.to_ascii_lowercase().as_str() {
         "" => return Reply::Empty,
+        "?" => return Reply::Help,
         "y" | "yes" => AllowScope::Once,
         "s" | "session" => AllowScope::Session,
         "a" | "always" => AllowScope::Always,
@@ -33,24 +36,20 @@ pub(super) fn read_permission(line: &str, scopes: &[AllowScope]) -> Reply {
     }
 }
 
-/// What can be typed. It ends in the line that the person goes on.
+/// What is said to a line without text.
+pub(super) const EXPECTED: &str = "Type one of the letters below and press Enter; ? explains them.\n";
+
+/// The answers that can be typed, in the line that the person goes on.
 pub(super) fn choices(pending: &PendingAsk) -> String {
-    let scopes = pending.scopes();
-    let mut text = String::new();
-    if scopes.len() > 1 {
-        text.push_str(&pending.remembered_text());
-        text.push_str("Allow it?\ny = yes, once\n");
-        for scope in scopes {
-            match scope {
-                AllowScope::Once => {}
-                AllowScope::Session => text.push_str("s = yes, and this again until the session ends\n"),
-                AllowScope::Always => text.push_str("a = yes, and this again always, in this workspace\n"),
-            }
+    let mut text = String::from("y once, ");
+    for scope in pending.scopes() {
+        match scope {
+            AllowScope::Once => {}
+            AllowScope::Session => text.push_str("s session, "),
+            AllowScope::Always => text.push_str("a always, "),
         }
-        text.push_str("n = no; anything else = no, and said to the model: ");
-    } else {
-        text.push_str("Allow it? y = yes, once; n = no; anything else = no, and said to the model: ");
     }
+    text.push_str("n no, ? help; other text: no, said to the model: ");
     text
 }
 
@@ -180,6 +179,9 @@ mod tests {
             ("n", 3, Reply::Answer(Answer::deny())),
             ("No", 1, Reply::Answer(Answer::deny())),
             ("", 3, Reply::Empty),
+            ("?", 1, Reply::Help),
+            (" ? ", 3, Reply::Help),
+            ("??", 3, said("??")),
             ("  ", 1, Reply::Empty),
             ("yy", 3, said("yy")),
             ("aa", 3, said("aa")),
@@ -198,16 +200,15 @@ mod tests {
         let shown = |origin: Origin, ask: Ask| choices(&PendingAsk::detached(origin, Question::Approve(ask)));
         let here = || Origin::new("1", "edit").with_workspace("/srv");
         let ask = || Ask::new("edit", "t").with_pattern("src/lib.rs");
-        for (text, has_s, has_a) in [
-            (shown(here(), ask()), true, true),
-            (shown(Origin::new("1", "edit"), ask()), true, false),
-            (shown(here(), ask().raised()), true, false),
-            (shown(here(), ask().once_only()), false, false),
+        let end = "n no, ? help; other text: no, said to the model: ";
+        for (text, offered) in [
+            (shown(here(), ask()), "s session, a always, "),
+            (shown(Origin::new("1", "edit"), ask()), "s session, "),
+            (shown(here(), ask().raised()), "s session, "),
+            (shown(here(), ask().once_only()), ""),
         ] {
-            assert_eq!((text.contains("\ns = "), text.contains("\na = ")), (has_s, has_a), "{text}");
-            assert_eq!(text.contains("  pattern: src/lib.rs\n"), has_s, "{text}");
-            assert_eq!(text.contains("  /srv\n"), has_a, "{text}");
-            assert!(text.contains("y = yes, once") && text.ends_with("said to the model: "), "{text}");
+            assert_eq!(text, format!("y once, {offered}{end}"));
+            assert!(text.len() < 80, "{text}");
         }
     }
 

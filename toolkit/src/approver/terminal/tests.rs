@@ -54,8 +54,13 @@ fn question(title: &str) -> PendingAsk {
     PendingAsk::detached(Origin::new("1", "exec"), Question::Approve(Ask::new("exec", title)))
 }
 
+/// Whatever the terminal of the tests can.
+fn on(person: &Person) -> TerminalApprover {
+    TerminalApprover::on(&person.device).colours(false)
+}
+
 fn asked(person: &Person, title: &str) -> tokio::task::JoinHandle<Option<Answer>> {
-    let (approver, ask) = (TerminalApprover::on(&person.device), question(title));
+    let (approver, ask) = (on(person), question(title));
     tokio::spawn(async move { approver.ask(&ask).await })
 }
 
@@ -71,7 +76,7 @@ async fn a_person_answers() {
         let mut person = Person::new();
         let answer = asked(&person, "push \u{1b}[2J to main");
         let seen = person.sees("said to the model: ").await;
-        assert!(seen.contains("action: push \\u{1b}[2J to main\r\n"), "{seen}");
+        assert!(seen.contains("  push \\u{1b}[2J to main\r\n"), "{seen}");
         person.types(typed);
         assert_eq!(answer.await.unwrap(), Some(expected), "{typed:?}");
     }
@@ -79,8 +84,7 @@ async fn a_person_answers() {
 
 #[tokio::test]
 async fn a_person_allows_it_for_longer_where_that_is_offered() {
-    let always = "a = yes, and this again always, in this workspace\r\n";
-    let session = "s = yes, and this again until the session ends\r\n";
+    let (session, always) = ("s session, ", "a always, ");
     let ask = || Ask::new("exec", "push").with_pattern("git push");
     let here = || Origin::new("1", "exec").with_workspace("/srv/project");
     for (origin, ask, typed, offered, expected) in [
@@ -92,16 +96,19 @@ async fn a_person_allows_it_for_longer_where_that_is_offered() {
         (here(), ask().once_only(), "y\n", &[], Answer::allow()),
     ] {
         let mut person = Person::new();
-        let approver = TerminalApprover::on(&person.device);
+        let approver = on(&person);
         let pending = PendingAsk::detached(origin, Question::Approve(ask));
         let answer = tokio::spawn(async move { approver.ask(&pending).await });
         let seen = person.sees("said to the model: ").await;
         for line in [session, always] {
             assert_eq!(seen.contains(line), offered.contains(&line), "{seen}");
         }
-        let is_remembered = seen.contains("exactly as it is:\r\n  kind: exec\r\n  pattern: git push\r\n");
-        assert_eq!(is_remembered, !offered.is_empty(), "{seen}");
-        assert_eq!(seen.contains("\r\n  /srv/project\r\n"), offered.contains(&always), "{seen}");
+        let remembered = match offered.len() {
+            0 => "  pattern: git push\r\n",
+            1 => "  s remembers: git push\r\n",
+            _ => "  s and a remember: git push\r\n",
+        };
+        assert!(seen.contains(remembered), "{seen}");
         // What is not offered is neither an answer nor a word to the model.
         if !offered.contains(&always) {
             person.types("a\n");
@@ -120,7 +127,7 @@ async fn a_long_change_is_shown_whole_or_says_that_it_is_not() {
         let mut person = Person::new();
         let ask = Ask::new("edit", "t").with_diff("f", "+line\n".repeat(lines));
         let pending = PendingAsk::detached(Origin::new("1", "edit"), Question::Approve(ask));
-        let approver = TerminalApprover::on(&person.device);
+        let approver = on(&person);
         let answer = tokio::spawn(async move { approver.ask(&pending).await });
         let seen = person.sees("said to the model: ").await;
         let shown = seen.matches("  │ +line\r\n").count();
@@ -139,7 +146,7 @@ async fn values_are_filled_in() {
     });
     let elicitation = Elicitation::new("which host?", schema).unwrap();
     let mut person = Person::new();
-    let (asks, approver) = (Asks::default(), TerminalApprover::on(&person.device));
+    let (asks, approver) = (Asks::default(), on(&person));
     let task = {
         let elicitation = elicitation.clone();
         tokio::spawn(async move { asks.elicit(&approver, Origin::default(), elicitation).await })
@@ -157,7 +164,7 @@ async fn values_are_filled_in() {
     person.types("10\n");
     assert_eq!(task.await.unwrap(), Ok(Some(serde_json::json!({"host": "example.org", "port": 10}))));
 
-    let (asks, approver) = (Asks::default(), TerminalApprover::on(&person.device));
+    let (asks, approver) = (Asks::default(), on(&person));
     let task = tokio::spawn(async move { asks.elicit(&approver, Origin::default(), elicitation).await });
     person.sees("host (text): ").await;
     person.types("\u{4}");
@@ -180,14 +187,14 @@ async fn questions_queue_and_a_withdrawn_one_takes_no_answer_with_it() {
     let mut person = Person::new();
     let first = asked(&person, "first");
     let seen = person.sees("said to the model: ").await;
-    assert!(seen.contains("action: first"), "{seen}");
+    assert!(seen.contains("  first\r\n"), "{seen}");
     let second = asked(&person, "second");
     // A line is begun for the first question, which is then withdrawn.
     person.types("y");
     person.sees("y").await;
     first.abort();
     let seen = person.sees("said to the model: ").await;
-    assert!(seen.contains("action: second") && !seen.contains("first"), "{seen}");
+    assert!(seen.contains("  second\r\n") && !seen.contains("first"), "{seen}");
     person.types("\n");
     person.sees("Once more:\r\n").await;
     person.types("no\n");
@@ -217,4 +224,75 @@ async fn a_terminal_that_hangs_up_denies() {
     drop(person);
     let answer = answer.await.unwrap().unwrap();
     assert!(answer.into_permission("x").is_err());
+}
+
+/// A question about a command, as an ordinary one is.
+fn about(command: &str) -> PendingAsk {
+    let ask = Ask::new("exec", command)
+        .with_command(command, "/srv/project")
+        .with_text("why", format!("{command}: it is not known to only read"))
+        .with_text("runs in", "a sandbox: it writes in the workspace alone, without network")
+        .with_claim("Runs the tests")
+        .with_pattern("cargo test *");
+    let origin =
+        Origin::new("1", "exec").with_session("workspace /srv/project").with_workspace("/srv/project");
+    PendingAsk::detached(origin, Question::Approve(ask))
+}
+
+#[tokio::test]
+async fn an_ordinary_question_has_eight_lines_and_help_and_enter_ask_again() {
+    let mut person = Person::new();
+    let (approver, ask) = (on(&person), about("cargo test"));
+    let answer = tokio::spawn(async move { approver.ask(&ask).await });
+    let seen = person.sees("said to the model: ").await;
+    assert!(seen.lines().count() <= 8, "{seen}");
+    assert!(seen.contains("session workspace /srv/project\r\n"), "{seen}");
+    person.types("\n");
+    let seen = person.sees("said to the model: ").await;
+    assert!(seen.contains("Type one of the letters below and press Enter; ? explains them.\r\n"), "{seen}");
+    person.types("?\n");
+    let seen = person.sees("said to the model: ").await;
+    for line in
+        ["y allows this once.", "until the session ends.", "until it is revoked.", "  pattern: cargo test *"]
+    {
+        assert!(seen.contains(&format!("{line}\r\n")), "{line} in {seen}");
+    }
+    person.types("s\n");
+    assert_eq!(answer.await.unwrap(), Some(Answer::allow_for_session()));
+}
+
+#[tokio::test]
+async fn a_process_that_was_stopped_shows_the_question_again() {
+    let mut person = Person::new();
+    let answer = asked(&person, "push");
+    person.sees("said to the model: ").await;
+    // Nothing of the process runs meanwhile, as while it is stopped.
+    std::thread::sleep(device::GAP + std::time::Duration::from_millis(100));
+    let seen = person.sees("said to the model: ").await;
+    assert!(seen.contains("Permission needed: exec") && seen.contains("  push\r\n"), "{seen}");
+    person.types("y\n");
+    assert_eq!(answer.await.unwrap(), Some(Answer::allow()));
+}
+
+#[tokio::test]
+async fn a_diff_is_coloured_and_nothing_else_commands_the_terminal() {
+    let diff = "@@ -1 +1 @@\n-\u{1b}[2Jold\n+new\n";
+    for has_colours in [true, false] {
+        let mut person = Person::new();
+        let ask = Ask::new("edit", "write \u{1b}]0;title\u{7}").with_diff("f", diff);
+        let pending = PendingAsk::detached(Origin::new("1", "edit"), Question::Approve(ask));
+        let approver = TerminalApprover::on(&person.device).colours(has_colours);
+        let answer = tokio::spawn(async move { approver.ask(&pending).await });
+        let seen = person.sees("said to the model: ").await;
+        assert_eq!(seen.contains("  │ \u{1b}[31m-\\u{1b}[2Jold\u{1b}[0m\r\n"), has_colours, "{seen:?}");
+        assert_eq!(seen.contains("  │ \u{1b}[32m+new\u{1b}[0m\r\n"), has_colours, "{seen:?}");
+        // Of what begins with an escape character there are our own four colours.
+        for (at, _) in seen.match_indices('\u{1b}') {
+            let is_own =
+                ["[0m", "[1m", "[31m", "[32m", "[36m"].iter().any(|own| seen[at + 1..].starts_with(own));
+            assert!(has_colours && is_own, "{seen:?}");
+        }
+        person.types("n\n");
+        assert_eq!(answer.await.unwrap(), Some(Answer::deny()));
+    }
 }

@@ -1,0 +1,83 @@
+//! Text wrapped at words, as wide as the terminal is.
+
+use std::env;
+use terminal_size::{Width, terminal_size_of};
+
+/// The fewest columns for which text is wrapped; a terminal that says it has less probably does not know.
+const LEAST: usize = 30;
+/// The most columns of a line of text. Longer lines are hard to read.
+const MOST: usize = 100;
+
+/// How many columns lines on standard output should have: those that `COLUMNS` says, else those of the terminal, 100 at most. Without
+/// either, lines are not wrapped.
+pub(crate) fn columns(out_is_terminal: bool) -> Option<usize> {
+    let given = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let columns: Option<usize> = given.or_else(|| {
+        let size = out_is_terminal.then(|| terminal_size_of(std::io::stdout())).flatten();
+        size.map(|(Width(columns), _)| columns.into())
+    });
+    columns.filter(|columns| *columns >= LEAST).map(|columns| columns.min(MOST))
+}
+
+/// The lines of a text behind `first`, and behind `further` where a line was wrapped. Empty lines stay empty; what is indented in the
+/// text stays so.
+pub(crate) fn wrap(text: &str, first: &str, further: &str, columns: Option<usize>) -> String {
+    let mut wrapped = String::new();
+    for (number, line) in text.lines().enumerate() {
+        let indent = if number == 0 { first } else { further };
+        let body = line.trim_start_matches(' ');
+        let own = " ".repeat(line.len() - body.len());
+        if body.trim_end().is_empty() {
+            wrapped.push('\n');
+            continue;
+        }
+        let mut written = format!("{indent}{own}");
+        let mut gap = None;
+        for word in body.split(' ') {
+            // Of several spaces, all stay.
+            if word.is_empty() {
+                gap = gap.map(|gap| gap + 1);
+                continue;
+            }
+            if let Some(gap) = gap {
+                if columns.is_none_or(|columns| width(&written) + gap + width(word) <= columns) {
+                    written.push_str(&" ".repeat(gap));
+                } else {
+                    wrapped.push_str(&written);
+                    wrapped.push('\n');
+                    written = format!("{further}{own}");
+                }
+            }
+            written.push_str(word);
+            gap = Some(1);
+        }
+        wrapped.push_str(&written);
+        wrapped.push('\n');
+    }
+    wrapped
+}
+
+/// How many columns a text takes: a character beyond ASCII may take two.
+fn width(text: &str) -> usize {
+    text.chars().map(|c| if (c as u32) < 0x1100 { 1 } else { 2 }).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_end_at_words() {
+        for (text, columns, expected) in [
+            ("one two three", Some(12), "- one two\n  three\n"),
+            ("one two three", None, "- one two three\n"),
+            ("one\n\n  two three four", Some(12), "- one\n\n    two\n    three\n    four\n"),
+            ("averylongwordindeed x", Some(12), "- averylongwordindeed\n  x\n"),
+            ("", Some(12), ""),
+        ] {
+            assert_eq!(wrap(text, "- ", "  ", columns), expected, "{text:?}");
+        }
+        assert_eq!(wrap("name  notes", "  ", "", Some(40)), "  name  notes\n");
+        assert_eq!(wrap("日本 日本 日本", "", "", Some(10)), "日本 日本\n日本\n");
+    }
+}

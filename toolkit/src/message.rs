@@ -1,0 +1,84 @@
+//! The messages of a session so far, which a host gives to a call.
+
+use crate::call::ToolCall;
+use crate::content::Content;
+use serde::{Deserialize, Serialize};
+
+/// A message of a session, as [`ToolContext::messages`](crate::ToolContext::messages) returns it.
+///
+/// The host decides which messages a call gets, and how much of each: see [`CallOptions::messages`](crate::CallOptions::messages).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Message {
+    /// The id that the host gives the message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// Who wrote it.
+    pub role: MessageRole,
+    /// Its content blocks.
+    #[serde(default)]
+    pub content: Vec<Content>,
+    /// The tool calls that a model made in it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<ToolCall>,
+    /// The id of the call whose result the message is, where its role is [`MessageRole::Tool`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call_id: Option<String>,
+}
+
+/// Who wrote a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum MessageRole {
+    /// The host: the instructions of the session.
+    System,
+    /// A person.
+    User,
+    /// The model.
+    Assistant,
+    /// A tool: the result of a call.
+    Tool,
+}
+
+impl Message {
+    /// A message of one content block.
+    pub fn new(role: MessageRole, content: impl Into<Content>) -> Self {
+        Self { id: None, role, content: vec![content.into()], calls: Vec::new(), call_id: None }
+    }
+
+    /// Names the message.
+    #[must_use]
+    pub fn with_id(mut self, id: impl Into<String>) -> Self {
+        self.id = Some(id.into());
+        self
+    }
+
+    /// Adds a content block.
+    #[must_use]
+    pub fn with_content(mut self, block: impl Into<Content>) -> Self {
+        self.content.push(block.into());
+        self
+    }
+
+    /// Adds a tool call that the model made.
+    #[must_use]
+    pub fn with_call(mut self, call: ToolCall) -> Self {
+        self.calls.push(call);
+        self
+    }
+
+    /// Names the call whose result the message is.
+    #[must_use]
+    pub fn with_call_id(mut self, call_id: impl Into<String>) -> Self {
+        self.call_id = Some(call_id.into());
+        self
+    }
+
+    /// All text blocks, joined by a newline.
+    pub fn to_text(&self) -> String {
+        let texts: Vec<&str> = self.content.iter().filter_map(Content::as_text).collect();
+        texts.join("\n")
+    }
+}

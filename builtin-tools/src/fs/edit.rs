@@ -17,6 +17,7 @@ pub(crate) use plan::{MOST_BYTES, Replacement, plan};
 
 use super::content::Content;
 use super::diff::{Diff, diff, diff_spliced};
+use super::fold::Looseness;
 use super::hard_links;
 use super::interrupted;
 use super::leave::may_tell;
@@ -239,7 +240,7 @@ struct Draft {
     diff: Diff,
     parts: Vec<Part>,
     splices: Vec<Splice>,
-    /// What goes, one after the other.
+    /// What goes, one after the other, with the lines whose indentation was overlooked.
     gone: Vec<Vec<u8>>,
     /// The whole file as it will be, where it is not the text that is put into it but an encoding of it.
     encoded: Option<Vec<u8>>,
@@ -264,7 +265,10 @@ impl Draft {
             let brought = returns(edit.new_string.as_bytes());
             brought != 0 && brought > returns(&made(&content.bytes, &part.first, &plan.splices))
         });
-        let gone = plan.splices.iter().map(|splice| content.bytes[splice.range.clone()].to_vec()).collect();
+        // Where the indentation was overlooked, that of the lines is part of what is allowed.
+        let indented = plan.parts.iter().filter(|part| part.looseness == Looseness::Indentation);
+        let gone = plan.splices.iter().map(|splice| &splice.range).chain(indented.map(|part| &part.first));
+        let gone = gone.map(|range| content.bytes[range.clone()].to_vec()).collect();
         let encode = || content.encode(splice(&content.bytes, &plan.splices), path);
         let encoded = content.is_encoded().then(encode).transpose()?;
         Ok(Self { diff, parts: plan.parts, splices: plan.splices, gone, encoded, drops_returns })

@@ -9,6 +9,8 @@ mod guards;
 mod home;
 mod index;
 mod limits;
+mod listed;
+mod packages;
 mod parts;
 mod properties;
 mod seeds;

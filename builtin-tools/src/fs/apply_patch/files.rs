@@ -94,7 +94,7 @@ impl Directory {
         // What must not be written, or is a directory, is an error here; the files say so better.
         let Ok(proposal) = workspace.propose(&self.0).await else { return Ok(()) };
         match proposal.before(0).await {
-            Ok(Before::Absent) => Err(self.absent()),
+            Ok(Before::Absent | Before::File(_)) => Err(self.absent()),
             _ => Ok(()),
         }
     }

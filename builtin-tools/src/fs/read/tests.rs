@@ -335,6 +335,11 @@ async fn pictures_are_told_by_content_and_made_small_enough() {
         fixture.file(name, &data);
         let output = fixture.read(name, 1, None).await.unwrap();
         assert_eq!(output.content[0].as_text(), Some(text));
+        let details = output.details.as_ref().unwrap();
+        assert_eq!(
+            (&details["path"], &details["width"], &details["height"]),
+            (&json!(name), &json!(width), &json!(height))
+        );
         let shown = output.content[1].as_bytes().unwrap();
         assert!(shown.len() <= picture::MAX_BYTES, "{name}");
         assert_eq!(*shown == data, is_same, "{name}");

@@ -155,6 +155,20 @@ fn a_command_that_the_client_cancels_is_gone() {
 }
 
 #[test]
+fn old_outputs_are_removed_while_it_serves() {
+    let user = user();
+    let session = user.path().join("data/tool-output/s");
+    fs::create_dir_all(&session).unwrap();
+    let old = session.join(format!("{:016}.txt", 1));
+    fs::write(&old, "old").unwrap();
+    let week = std::time::SystemTime::now() - Duration::from_hours(8 * 24);
+    fs::File::options().write(true).open(&old).unwrap().set_modified(week).unwrap();
+    // No tool is called, which would remove it too.
+    let _client = Client::start(&user, &json!({}));
+    wait_until("the removal of an old output", || !old.exists());
+}
+
+#[test]
 fn it_ends_with_its_client() {
     let user = user();
     let mut child = serve(&user, &[]).spawn().unwrap();

@@ -4,6 +4,7 @@
 mod find;
 
 use crate::git;
+use crate::guards;
 use crate::situation::{Search, SearchedFiles, Situation};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -36,7 +37,14 @@ pub(crate) enum Split {
 
 /// All that a program may print, by its words; `None` where that is not known, or too much.
 pub(crate) fn of_words(words: &[&str], cwd: &Path, situation: &Situation<'_>) -> Option<Listed> {
-    match words {
+    // Its guards as arguments change nothing of what it prints.
+    let guarded: Vec<&str> =
+        std::iter::once("git").chain(guards::GIT.arguments.split_ascii_whitespace()).collect();
+    let unguarded: Vec<&str> = match words.strip_prefix(&guarded[..]) {
+        Some(rest) => std::iter::once("git").chain(rest.iter().copied()).collect(),
+        None => words.to_vec(),
+    };
+    match &unguarded[..] {
         ["find", rest @ ..] => find::listed(rest, cwd),
         ["rg", rest @ ..] => searched(rest, cwd, situation),
         ["git", "ls-files", rest @ ..] => tracked(rest, cwd),

@@ -116,6 +116,10 @@ fn shell(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) {
         crate::forbidden::look(&part.text.clone(), part);
         return part.has(Class::Code, format!("{base} runs a text that is not known before it runs"));
     };
+    if is_login {
+        // The file of the system that comes first asks who it is.
+        part.starts.push("id".to_owned());
+    }
     begins_anew(judge, |judge| {
         // The files that a login runs may set the variables that guards are.
         let loses_env = judge.loses_env;

@@ -187,7 +187,7 @@ fn a_tool_knows_where_it_is_written() {
     let location = tool_ref!(query).location().unwrap();
     assert_eq!(
         (location.crate_name(), location.package, location.version),
-        ("registry", "toolkit", env!("CARGO_PKG_VERSION"))
+        ("registry", "agent-toolkit", env!("CARGO_PKG_VERSION"))
     );
     assert!(location.file.ends_with("toolkit/tests/registry.rs"), "{}", location.file);
     assert_eq!(u64::from(location.line), 1 + lines_before("async fn query"));

@@ -67,6 +67,8 @@ impl House {
 
     fn toolkit(&self, approver: Option<ScriptedApprover>) -> Toolkit {
         let builder = Toolkit::builder()
+            // As the command, whose calls have read nothing before.
+            .for_one_call()
             .configuration(self.example.clone())
             .data_dir(self.root.path().join("data"))
             .leave_out_incomplete();

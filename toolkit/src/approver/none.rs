@@ -14,7 +14,7 @@ impl Approver for NoApprover {
              development)"
                 .to_owned();
         if let Some(setting) = ask.question().setting() {
-            reason.push_str(", or allows it with ");
+            reason.push_str(", or allow it with ");
             reason.push_str(&setting);
         }
         Box::pin(std::future::ready(Some(Answer::denied_by(DeniedBy::NobodyThere, reason))))

@@ -246,15 +246,16 @@ async fn the_question_shows_everything_but_secrets() {
     assert!(empty.details.is_empty());
     assert_eq!(asked[0].origin().agent.as_deref(), Some("ada"));
     let kinds: Vec<&str> = std::iter::from_fn(|| events.try_next())
-        .take(3)
+        .take(4)
         .map(|event| match event.event {
             Event::Started => "started",
             Event::Asked { .. } => "asked",
+            Event::Answered { .. } => "answered",
             Event::Finished { .. } => "finished",
             _ => "other",
         })
         .collect();
-    assert_eq!(kinds, ["started", "asked", "finished"]);
+    assert_eq!(kinds, ["started", "asked", "answered", "finished"]);
 }
 
 /// While a person thinks, others of the session go on and the clock stands.

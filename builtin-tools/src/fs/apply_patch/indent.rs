@@ -123,8 +123,8 @@ impl Flattened<'_> {
                     continue;
                 }
                 Some(Step::Both { old, new }) if !is_blank(self.old[*old]) => {
-                    let came = depth(self.new[*new].as_bytes());
-                    if came != asked && came != depth(&self.there[*old]) {
+                    let own = depth(self.new[*new].as_bytes());
+                    if own != asked && own != depth(&self.there[*old]) {
                         return None;
                     }
                     texts[*new] = self.with_depth(*new, depth(&self.there[*old]));
@@ -154,19 +154,19 @@ impl Flattened<'_> {
         after: Option<usize>,
     ) -> Option<Vec<Vec<u8>>> {
         let there = |old: usize| depth(&self.there[old]).to_vec();
-        let came = |new: usize| depth(self.new[new].as_bytes()).to_vec();
+        let own = |new: usize| depth(self.new[new].as_bytes()).to_vec();
         let Some(&first) = come.first() else { return Some(Vec::new()) };
-        if come.iter().any(|new| came(*new) != asked) {
+        if come.iter().any(|new| own(*new) != asked) {
             // Lines that kept their indentation begin where the line is that they replace or follow.
             let mut neighbours = gone
                 .first()
                 .copied()
                 .map_or_else(|| [before, after].into_iter().flatten().collect::<Vec<_>>(), |gone| vec![gone])
                 .into_iter();
-            let least = came(first);
+            let least = own(first);
             let is_clear = neighbours.any(|old| there(old) == least && there(old) != asked)
-                && come.iter().all(|new| came(*new).starts_with(&least));
-            return is_clear.then(|| come.iter().map(|new| came(*new)).collect());
+                && come.iter().all(|new| own(*new).starts_with(&least));
+            return is_clear.then(|| come.iter().map(|new| own(*new)).collect());
         }
         let is_alike = gone.iter().all(|old| there(*old) == there(gone[0]));
         let opens = |line: &str| opens_block(line);

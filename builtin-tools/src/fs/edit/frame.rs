@@ -401,21 +401,20 @@ impl<'a> Block<'a> {
 
 /// The line that each line is below: the nearest before it that is indented less.
 fn parents(lines: &[&str]) -> Vec<Option<usize>> {
-    let depth = |line: usize| indentation(lines[line].as_bytes());
-    let mut above: Vec<usize> = Vec::new();
-    let mut parents = Vec::with_capacity(lines.len());
-    for line in 0..lines.len() {
-        if is_blank(lines[line]) {
-            parents.push(None);
-            continue;
+    let mut above: Vec<(usize, usize)> = Vec::new();
+    let parent = |(at, line): (usize, &&str)| {
+        if is_blank(line) {
+            return None;
         }
-        while above.last().is_some_and(|last| depth(*last) >= depth(line)) {
+        let depth = indentation(line.as_bytes());
+        while above.last().is_some_and(|(_, last)| *last >= depth) {
             above.pop();
         }
-        parents.push(above.last().copied());
-        above.push(line);
-    }
-    parents
+        let parent = above.last().map(|(line, _)| *line);
+        above.push((at, depth));
+        parent
+    };
+    lines.iter().enumerate().map(parent).collect()
 }
 
 /// Whether a line is below one of those that are marked.

@@ -134,14 +134,14 @@ struct Change {
 impl Change {
     /// The words of it that differ; `None` if there are too many to compare.
     fn by_words(&self, old: &str, new: &str) -> Option<Vec<Self>> {
-        let (gone, come) = (words(&old[self.gone.clone()]), words(&new[self.come.clone()]));
+        let (gone, come) = (words(old, &self.gone), words(new, &self.come));
         if gone.len() + come.len() > MOST_WORDS {
             return None;
         }
-        let starts = |words: &[&str], mut at: usize| -> Vec<usize> {
+        let starts = |words: &[Word<'_>], mut at: usize| -> Vec<usize> {
             let mut starts = vec![at];
             for word in words {
-                at += word.len();
+                at += word.text.len();
                 starts.push(at);
             }
             starts
@@ -159,14 +159,16 @@ impl Change {
     /// Without what is the same at both ends.
     fn trimmed(&self, old: &str, new: &str) -> Self {
         let (gone, come) = (&old[self.gone.clone()], &new[self.come.clone()]);
-        let start: usize = gone
-            .chars()
-            .zip(come.chars())
-            .take_while(|(one, other)| one == other)
-            .map(|(one, _)| one.len_utf8())
-            .sum();
-        let rest = gone[start..].chars().rev().zip(come[start..].chars().rev());
-        let end: usize = rest.take_while(|(one, other)| one == other).map(|(one, _)| one.len_utf8()).sum();
+        let is_same = |(at, one): (usize, char), (to, other): (usize, char)| {
+            one == other && is_end(old, self.gone.start + at) == is_end(new, self.come.start + to)
+        };
+        let pairs = gone.char_indices().zip(come.char_indices());
+        let start: usize =
+            pairs.take_while(|(one, other)| is_same(*one, *other)).map(|(one, _)| one.1.len_utf8()).sum();
+        let pairs = gone.char_indices().rev().zip(come.char_indices().rev());
+        let rest =
+            pairs.take_while(|(one, other)| one.0 >= start && other.0 >= start && is_same(*one, *other));
+        let end: usize = rest.map(|(one, _)| one.1.len_utf8()).sum();
         Self {
             gone: self.gone.start + start..self.gone.end - end,
             come: self.come.start + start..self.come.end - end,
@@ -193,21 +195,37 @@ fn changed_lines(old: &str, new: &str) -> (Vec<Change>, bool) {
     (differ.map(|operation| change(operation.old_range(), operation.new_range())).collect(), true)
 }
 
-/// Words and the white space between them: each run of other characters, and each white space character.
-fn words(text: &str) -> Vec<&str> {
+/// A run of other characters than white space, or a character of that.
+#[derive(PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Word<'a> {
+    text: &'a str,
+    /// Whether only white space follows on the line: such white space may not be in the file, and is not the same as that
+    /// between words.
+    is_end: bool,
+}
+
+/// The words of a part of a text.
+fn words<'a>(text: &'a str, part: &Range<usize>) -> Vec<Word<'a>> {
     let mut words = Vec::new();
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
+    let mut at = part.start;
+    while let Some(first) = text[at..part.end].chars().next() {
+        let rest = &text[at..part.end];
         let length = if first.is_whitespace() {
             first.len_utf8()
         } else {
             rest.find(char::is_whitespace).unwrap_or(rest.len())
         };
-        let (word, after) = rest.split_at(length);
-        words.push(word);
-        rest = after;
+        words.push(Word { text: &rest[..length], is_end: is_end(text, at) });
+        at += length;
     }
     words
+}
+
+/// Returns true if only white space follows on the line, as far as it is looked at. The bound keeps a line of white space alone
+/// from taking quadratic time.
+fn is_end(text: &str, at: usize) -> bool {
+    const LOOKED_AT: usize = 256;
+    text[at..].chars().take(LOOKED_AT).take_while(|character| *character != '\n').all(char::is_whitespace)
 }
 
 /// Lines with their endings, and where each begins; last where the text ends.

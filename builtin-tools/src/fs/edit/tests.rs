@@ -64,6 +64,9 @@ fn texts_are_found_and_the_rest_stays() {
         ("a\nb\n", "a  \nb  ", "a  \nx", "a\nx\n", "Trailing 1 1"),
         ("a \r\nb\r\n", "a\nb", "x\nb", "x \r\nb\r\n", "Trailing 1 1"),
         ("f(\n  \n)\n", "f(\n\n)", "f(\n1\n)", "f(\n1  \n)\n", "Trailing 1 1"),
+        // White space that the file does not have at the end of a line is new between words.
+        ("\"\n", "\"\t", "\n\"\ta\n", "\n\"\ta\n\n", "Trailing 1 1"),
+        ("a\nb\n", "a \nb", "a x\nb", "a x\nb\n", "Trailing 1 1"),
         // Typographic characters.
         ("say “hi” – now", "say \"hi\" - now", "say \"hi\" - later", "say “hi” – later", "Unicode 1 1"),
         ("a\u{A0}b \u{3000}\n“c”\n", "a b\n\"c\"", "a b\n\"d\"", "a\u{A0}b \u{3000}\n“d”\n", "Unicode 1 1"),

@@ -166,7 +166,7 @@ pub(super) fn report(parts: &[Part]) -> String {
         }
         match part.frame {
             Some(Frame::Asked) => {
-                text.push_str("; the new lines were indented by the same rule as the old ones")
+                text.push_str("; the new lines were indented by the same rule as the old ones");
             }
             Some(Frame::File) => text.push_str("; the new lines have the indentation of the file already"),
             None => {}

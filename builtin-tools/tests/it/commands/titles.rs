@@ -16,7 +16,6 @@ fn calls() -> BTreeMap<&'static str, (Value, &'static str)> {
         ("apply_patch", (json!({ "input": patch }), "Apply a patch")),
         ("glob", (json!({ "pattern": "*.txt\u{1b}" }), "Find *.txt\\u{1b}")),
         ("grep", (json!({ "pattern": "one" }), "Search for one")),
-        ("skill", (json!({ "skill": "cook" }), "Load the skill cook")),
         ("exec", (json!({ "command": "echo one\necho two" }), "echo one…")),
         ("process", (json!({ "action": "stop", "task_id": "job_1" }), "Stop job_1")),
     ])

@@ -186,7 +186,7 @@ fn what_stands_within_a_value_is_described() {
     let page = fixture(["describe", "repeat"]).ok();
     for part in [
         "  sizes  map of integer, optional\n",
-        "  tree  object, optional\n      value  integer, required\n      children  list of object",
+        "  tree  object, optional\n      A tree: its schema refers to itself.\n      value  integer, required\n      children  list of object",
     ] {
         assert!(page.contains(part), "{part} in {page}");
     }

@@ -67,7 +67,7 @@ fn the_output_of_a_command_comes_while_it_runs() {
     let directory = tempfile::tempdir().unwrap();
     let work = directory.path().join("work");
     fs::create_dir(&work).unwrap();
-    let command = "echo one; until [ -e go ]; do sleep 0.02; done; echo two; exit 3";
+    let command = "touch begun; echo one; until [ -e go ]; do sleep 0.02; done; echo two; exit 3";
     let line = format!("'{}' call exec --command '{command}'", env!("CARGO_BIN_EXE_toolkit"));
     let terminal = Terminal::running(&line, |mut command: Command| {
         command.current_dir(&work).env("NO_COLOR", "1");

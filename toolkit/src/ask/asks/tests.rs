@@ -71,7 +71,7 @@ async fn an_approver_answers() {
         (Box::new(ScriptedApprover::new([])), Err("the script of answers ended before question 1")),
         (
             Box::new(NoApprover),
-            Err("`Toolkit::builder().approver(..)`, or allows it with the setting `permission.edit`"),
+            Err("(`toolkit::AllowAll` during development), or allow it with the setting `permission.edit`"),
         ),
         (
             Box::new(CallbackApprover::new(|_| Answer::value(1))),

@@ -74,7 +74,7 @@ mod wrappers;
 pub use class::Class;
 pub use environment::has_assumed_shape;
 pub use lookup::Programs;
-pub use situation::{Access, Decision, Search, Searched, SearchedFiles, Shell, Situation};
+pub use situation::{Access, DecideSearch, Decision, Search, Searched, SearchedFiles, Shell, Situation};
 pub use verdict::{Ground, Part, Reason, Verdict};
 
 use std::path::{Path, PathBuf};

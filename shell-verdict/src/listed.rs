@@ -130,7 +130,7 @@ fn pipe(text: &str) -> Option<Vec<Vec<String>>> {
                 }
             }
             c if c.is_ascii_alphanumeric() || "/._-,:=%@+^".contains(c) => {
-                word.get_or_insert_default().push(c)
+                word.get_or_insert_default().push(c);
             }
             _ => return None,
         }
@@ -237,8 +237,8 @@ fn below(cwd: &Path, paths: &[&str], has_nul: bool) -> Option<Listed> {
         return None;
     }
     let real = cwd.canonicalize().ok().filter(|real| real == cwd)?;
-    let is_plain = |path: &&str| !path.contains(['?', '[', '\\']);
-    let names_all = paths.is_empty() || !paths.iter().all(|path| is_plain(&path));
+    let is_plain = |path: &str| !path.contains(['?', '[', '\\']);
+    let names_all = paths.is_empty() || !paths.iter().all(|path| is_plain(path));
     let mut names = Vec::new();
     for file in git::tracked(&real)? {
         let name = file.strip_prefix(&real).ok()?.to_str()?;

@@ -116,8 +116,11 @@ pub struct Situation<'a> {
     pub decide: &'a dyn Fn(&Path, Access) -> Decision,
     /// What is decided of a search below a directory, as strict as the strictest of the files that it opens. Without it a search
     /// counts as [`Access::ReadTree`].
-    pub search: Option<&'a dyn Fn(&Path, &Search) -> Searched>,
+    pub search: Option<&'a DecideSearch<'a>>,
 }
+
+/// Decides a search below a directory.
+pub type DecideSearch<'a> = dyn Fn(&Path, &Search) -> Searched + 'a;
 
 impl Situation<'_> {
     pub(crate) fn home(&self) -> Option<PathBuf> {

@@ -308,10 +308,9 @@ impl<'a> Judge<'a> {
                     self.apart(|judge| judge.command(command, source, into));
                     recursive += usize::from(self.recursions > recursions);
                     self.input = output;
-                    self.listed_input = several.get(index + 1).and_then(|next| match input::is_xargs(next) {
-                        true => printed.clone(),
-                        false => None,
-                    });
+                    self.listed_input = several
+                        .get(index + 1)
+                        .and_then(|next| if input::is_xargs(next) { printed.clone() } else { None });
                     listed = printed;
                 }
                 if recursive > 1 {

@@ -20,7 +20,7 @@ pub(super) fn files(directory: &Path, search: &Search) -> Box<dyn Iterator<Item 
             None => Box::new(std::iter::once(None)),
         },
         SearchedFiles::Named { include, exclude, exclude_dir } => {
-            named(directory, include.clone(), exclude.clone(), exclude_dir.clone())
+            named(directory, include, exclude.clone(), exclude_dir.clone())
         }
         _ => Box::new(std::iter::once(None)),
     }
@@ -46,7 +46,7 @@ fn not_ignored(directory: &Path, hidden: bool, globs: Override) -> Box<dyn Itera
     walk.hidden(!hidden).overrides(globs).add_custom_ignore_filename(".rgignore");
     Box::new(walk.build().take(MOST_ENTRIES + 1).enumerate().filter_map(|(count, entry)| match entry {
         _ if count == MOST_ENTRIES => Some(None),
-        Ok(entry) => file_of(entry),
+        Ok(entry) => file_of(entry).map(Some),
         // What cannot be listed the search cannot open either.
         Err(_) => None,
     }))
@@ -55,7 +55,7 @@ fn not_ignored(directory: &Path, hidden: bool, globs: Override) -> Box<dyn Itera
 /// All files whose names fit.
 fn named(
     directory: &Path,
-    include: Vec<String>,
+    include: &[String],
     exclude: Vec<String>,
     exclude_dir: Vec<String>,
 ) -> Box<dyn Iterator<Item = Option<PathBuf>>> {
@@ -71,14 +71,14 @@ fn named(
         move |path: &Path| (include.is_empty() || name_fits(path, &include)) && !name_fits(path, &exclude);
     Box::new(walk.build().take(MOST_ENTRIES + 1).enumerate().filter_map(move |(count, entry)| match entry {
         _ if count == MOST_ENTRIES => Some(None),
-        Ok(entry) => file_of(entry).filter(|file| file.as_deref().is_none_or(&fits)),
+        Ok(entry) => file_of(entry).filter(|file| fits(file)).map(Some),
         Err(_) => None,
     }))
 }
 
-fn file_of(entry: DirEntry) -> Option<Option<PathBuf>> {
+fn file_of(entry: DirEntry) -> Option<PathBuf> {
     let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
-    is_file.then(|| Some(entry.into_path()))
+    is_file.then(|| entry.into_path())
 }
 
 /// The globs of `rg -g`, as it reads them. `None` where one is none.

@@ -36,9 +36,9 @@ fn again(command: &[&str], test: &str) {
         .env(AGAIN, "1")
         .output()
         .expect("this test needs setpriv and unshare");
-    let text = String::from_utf8_lossy(&output.stdout);
+    let printed = String::from_utf8_lossy(&output.stdout);
     let error = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && text.contains("1 passed"), "{text}{error}");
+    assert!(output.status.success() && printed.contains("1 passed"), "{printed}{error}");
 }
 
 fn is_here() -> bool {
@@ -59,12 +59,12 @@ async fn write_all(toolbox: &TestToolbox, path: &str) {
     let file = toolbox.workspace().path().join(path);
     let identity = |path: &Path| (fs::metadata(path).unwrap().dev(), fs::metadata(path).unwrap().ino());
     let before = identity(&file);
-    let patch =
+    let change =
         format!("*** Begin Patch\n*** Update File: {path}\n@@\n-three\n+four and more\n*** End Patch\n");
     for (tool, arguments, expected) in [
         ("write", json!({ "file_path": path, "content": "two\n" }), "two\n"),
         ("edit", json!({ "file_path": path, "old_string": "two", "new_string": "three" }), "three\n"),
-        ("apply_patch", json!({ "input": patch }), "four and more\n"),
+        ("apply_patch", json!({ "input": change }), "four and more\n"),
         ("write", json!({ "file_path": path, "content": "5" }), "5"),
     ] {
         let call = toolbox.call_tool(tool, arguments).await;

@@ -132,12 +132,12 @@ fn change_unseen(path: &PathBuf, content: &str) {
 #[tokio::test]
 async fn a_change_that_keeps_size_and_time_is_seen() {
     let toolbox = toolbox().file("f", LINES).file("g", LINES);
-    let path = |name: &str| toolbox.workspace().path().join(name);
+    let place = |name: &str| toolbox.workspace().path().join(name);
     for (name, arguments) in
         [("f", json!({ "file_path": "f" })), ("g", json!({ "file_path": "g", "offset": 2, "limit": 3 }))]
     {
         read(&toolbox, arguments).await;
-        change_unseen(&path(name), &LINES.replace("10", "xx"));
+        change_unseen(&place(name), &LINES.replace("10", "xx"));
         let patch = format!("*** Begin Patch\n*** Update File: {name}\n@@\n-2\n+two\n*** End Patch\n");
         for (tool, arguments) in [
             ("write", json!({ "file_path": name, "content": "x\n" })),
@@ -147,7 +147,7 @@ async fn a_change_that_keeps_size_and_time_is_seen() {
             let call = toolbox.call_tool(tool, arguments).await;
             assert!(call.text().starts_with(&format!("{name} was changed by")), "{tool}: {}", call.text());
         }
-        assert_eq!(fs::read_to_string(path(name)).unwrap(), LINES.replace("10", "xx"));
+        assert_eq!(fs::read_to_string(place(name)).unwrap(), LINES.replace("10", "xx"));
     }
 }
 

@@ -13,7 +13,7 @@ pub(super) fn test(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &mut
     if name == "[" && words.last().and_then(Value::text) == Some("]") {
         words.pop();
     }
-    if words.iter().any(|word| word.may_split()) {
+    if words.iter().any(Value::may_split) {
         // It may come to operators, of which one evaluates.
         return part
             .has(Class::Code, "test gets words that may be operators, and are not known before it runs");

@@ -22,13 +22,21 @@ impl Searching {
     /// Takes note of an option of `rg`.
     pub(super) fn rg(&mut self, name: &str, value: &Value) {
         match (name, value.text()) {
-            ("-." | "--hidden", _) => self.hidden = true,
-            // A file of one of these types is searched although it is hidden.
-            ("-t" | "--type", _) => self.hidden = true,
+            // A file of a type that is named is searched although it is hidden.
+            ("-." | "--hidden" | "-t" | "--type", _) => self.hidden = true,
             ("-g" | "--glob", Some(glob)) if !glob.contains('\n') => self.globs.push(glob.to_owned()),
             ("--iglob", Some(glob)) if glob.starts_with('!') => {}
-            ("-g" | "--glob" | "--iglob" | "--glob-case-insensitive" | "--ignore-file", _)
-            | ("-u" | "--unrestricted" | "--ignore-file-case-insensitive", _) => self.opens_more = true,
+            (
+                "-g"
+                | "--glob"
+                | "--iglob"
+                | "--glob-case-insensitive"
+                | "--ignore-file"
+                | "-u"
+                | "--unrestricted"
+                | "--ignore-file-case-insensitive",
+                _,
+            ) => self.opens_more = true,
             ("--no-ignore-messages", _) => {}
             (name, _) if name.starts_with("--no-ignore") => self.opens_more = true,
             _ => {}

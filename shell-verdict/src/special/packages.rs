@@ -181,10 +181,10 @@ fn cargo(judge: &mut Judge<'_>, words: &[&str], part: &mut Part) -> bool {
     if !operands.is_some_and(|operands| operands.iter().all(|word| command == "tree" && is_name(word))) {
         return false;
     }
-    let is_asked = |option: &&str| {
-        matches!(*option, "--locked" | "--frozen") || command == "metadata" && *option == "--no-deps"
+    let is_asked = |option: &str| {
+        matches!(option, "--locked" | "--frozen") || command == "metadata" && option == "--no-deps"
     };
-    if !rest.iter().any(|option| is_asked(&option)) {
+    if !rest.iter().any(|option| is_asked(option)) {
         part.is(Class::Write, format!("cargo {command} may write Cargo.lock: with --locked it does not"));
         return true;
     }
@@ -246,9 +246,11 @@ fn is_harmless_configuration(file: &Path) -> bool {
 
 fn rustup(judge: &mut Judge<'_>, words: &[&str], part: &mut Part) -> bool {
     let is_asked = match words {
-        ["show"] | ["show", "active-toolchain" | "home" | "profile"] => true,
-        ["toolchain", "list"] | ["toolchain", "list", "-v" | "--verbose"] => true,
-        ["component" | "target", "list", "--installed"] => true,
+        ["show"]
+        | ["show", "active-toolchain" | "home" | "profile"]
+        | ["toolchain", "list"]
+        | ["toolchain", "list", "-v" | "--verbose"]
+        | ["component" | "target", "list", "--installed"] => true,
         ["which", program] => is_name(program),
         _ => false,
     };
@@ -284,10 +286,7 @@ fn npm(judge: &mut Judge<'_>, words: &[&str], part: &mut Part) -> bool {
         ],
         valued: &["--depth", "--omit", "--include"],
     };
-    let rest = match words {
-        ["ls" | "list" | "ll" | "la", rest @ ..] => rest,
-        _ => return false,
-    };
+    let ["ls" | "list" | "ll" | "la", rest @ ..] = words else { return false };
     let is_asked = operands(rest, &LIST).is_some_and(|operands| operands.iter().all(|word| is_package(word)))
         && !has_variable(judge, &["NPM_", "npm_", "NODE_"])
         && !has_file(judge, &[".npmrc"]);
@@ -366,7 +365,7 @@ fn go(judge: &mut Judge<'_>, words: &[&str], part: &mut Part) -> bool {
             };
             // A template can name no file, but what follows may be meant for another option.
             operands(rest, &LIST)
-                .is_some_and(|operands| operands.iter().all(|word| is_pattern(&word) && !word.contains('@')))
+                .is_some_and(|operands| operands.iter().all(|word| is_pattern(word) && !word.contains('@')))
         }
         _ => false,
     };
@@ -402,7 +401,7 @@ fn man(judge: &mut Judge<'_>, base: &str, words: &[&str], part: &mut Part) -> bo
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-:+[".contains(&byte);
         !word.starts_with(['.', '-']) && word.bytes().all(is_plain)
     };
-    let is_asked = operands(words, &OPTIONS).is_some_and(|pages| pages.iter().all(|page| is_page(page)))
+    let is_asked = operands(words, &OPTIONS).is_some_and(|pages| pages.iter().all(is_page))
         && !has_variable(judge, &["MAN", "GROFF", "PAGER"]);
     if is_asked {
         if base == "man" {

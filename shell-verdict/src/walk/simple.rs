@@ -86,7 +86,7 @@ impl Judge<'_> {
             let program = words[0].value.text().filter(|name| !self.state.functions.contains_key(*name));
             let program = program.map(str::to_owned);
             self.with_environment(assigned, program.as_deref(), &mut part, |judge, part| {
-                command::judge(judge, words, part)
+                command::judge(judge, words, part);
             });
             self.name_end = None;
             if let Some(before) = before {

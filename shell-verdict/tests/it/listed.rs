@@ -1,5 +1,6 @@
 //! What one command prints and another gets as words: each of the names is decided, and what may become something else is asked about.
 
+#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 #![cfg(unix)]
 
 use crate::common;

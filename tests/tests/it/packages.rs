@@ -1,5 +1,7 @@
 //! What would be published of each crate: the crate, and nothing else.
 
+#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
+
 use serde_json::Value;
 use std::fs;
 use toolkit_tests::{cargo, repository, run};

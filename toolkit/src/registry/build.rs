@@ -88,13 +88,10 @@ impl Builder {
         }
         let keys = self.known_keys(&tools);
         problems.extend(keys.problems(&self.settings.configuration));
-        let mut missing = Vec::new();
-        for tool in &tools {
-            problems.extend(faults(tool));
-            missing.extend(missing_services(tool, &self.services));
-        }
-        let lacks_services = !missing.is_empty();
-        problems.extend(missing);
+        problems.extend(tools.iter().flat_map(faults));
+        let before = problems.len();
+        problems.extend(tools.iter().flat_map(|tool| missing_services(tool, &self.services)));
+        let lacks_services = problems.len() > before;
         if !problems.is_empty() {
             problems.sort_unstable();
             problems.dedup();

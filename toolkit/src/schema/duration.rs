@@ -217,7 +217,7 @@ mod tests {
         for (duration, expected) in [
             (Duration::from_secs(30), "30s"),
             (Duration::from_secs(90), "90s"),
-            (Duration::from_secs(7200), "2h"),
+            (Duration::from_hours(2), "2h"),
             (Duration::from_millis(1500), "1500ms"),
             (Duration::from_nanos(1), "1ns"),
             (Duration::ZERO, "0s"),

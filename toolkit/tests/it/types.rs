@@ -1,5 +1,7 @@
 //! Types of arguments and of what tools return: their schema, what is wrong with a value, and what the function gets.
 
+#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
+
 mod errors;
 mod numbers;
 mod outputs;

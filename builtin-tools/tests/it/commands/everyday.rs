@@ -32,8 +32,8 @@ fn is_apart(test: &str) -> bool {
         ])
         .output()
         .unwrap();
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let (out, error) = (text(&output.stdout), text(&output.stderr));
+    let shown = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (out, error) = (shown(&output.stdout), shown(&output.stderr));
     assert!(output.status.success() && out.contains("1 passed"), "{out}\n{error}");
     false
 }

@@ -39,7 +39,10 @@ impl Principal {
 /// [`serve_http`](crate::serve_http) puts a clone into the extensions of each request. A host with a listener of its own does the
 /// same, or each request without a principal is a session of its own. The sessions end when the last clone is dropped.
 #[derive(Clone, Default)]
-pub struct Connection(Arc<Mutex<Vec<(Weak<Stateless>, ToolServer)>>>);
+pub struct Connection(Arc<Mutex<SessionsOfConnection>>);
+
+/// The sessions of one connection, by the service.
+type SessionsOfConnection = Vec<(Weak<Stateless>, ToolServer)>;
 
 impl Connection {
     /// A new connection.

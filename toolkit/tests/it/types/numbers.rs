@@ -14,7 +14,7 @@ struct Sizes {
 
 /// Takes numbers of every width.
 #[tool(read_only)]
-#[expect(clippy::too_many_arguments, reason = "one of each")]
+#[expect(clippy::many_single_char_names, clippy::too_many_arguments, reason = "one of each")]
 fn numbers(
     a: Option<u8>,
     b: Option<i16>,

@@ -1,5 +1,7 @@
 //! What tools return without a wrapper.
 
+#![expect(clippy::unnecessary_wraps, reason = "the types that tools return are what is tested")]
+
 use super::{result, text};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};

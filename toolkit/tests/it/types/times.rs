@@ -1,5 +1,7 @@
 //! `Duration`, and types of `chrono`, `uuid` and `url`.
 
+#![expect(clippy::needless_pass_by_value, reason = "a tool gets its arguments by value")]
+
 use super::{problems, schema, text};
 use serde_json::json;
 use std::collections::HashMap;

@@ -225,6 +225,7 @@ fn new_lines_with_the_indentation_of_the_old_ones_are_shifted_alike() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "it is one table")]
 fn what_is_not_clear_is_refused() {
     check_table(&[
         (

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Package {
     /// The name that the manifest of a new crate gives the dependency, and its code the library.
-    library: &'static str,
+    dependency: &'static str,
     /// The name of the package.
     name: &'static str,
     /// The folder in the repository.
@@ -15,11 +15,12 @@ pub(super) struct Package {
 }
 
 /// The runtime. The registry's `toolkit` belongs to another project, so the package has another name than the library.
-pub(super) const RUNTIME: Package = Package { library: "toolkit", name: "agent-toolkit", folder: "toolkit" };
+pub(super) const RUNTIME: Package =
+    Package { dependency: "toolkit", name: "agent-toolkit", folder: "toolkit" };
 
 /// The command as a library.
 pub(super) const COMMAND: Package =
-    Package { library: "toolkit-cli", name: "toolkit-cli", folder: "hosts/cli" };
+    Package { dependency: "toolkit-cli", name: "toolkit-cli", folder: "hosts/cli" };
 
 /// The checkout that this command was built from.
 const BUILT_FROM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
@@ -75,7 +76,7 @@ impl Origin {
     /// Returns a dependency as a line of a manifest.
     pub(super) fn dependency(&self, package: Package, more: &str) -> String {
         let mut keys = Vec::new();
-        if package.name != package.library {
+        if package.name != package.dependency {
             keys.push(format!("package = {}", toml_string(package.name)));
         }
         match self {
@@ -90,7 +91,7 @@ impl Origin {
         if !more.is_empty() {
             keys.push(more.to_owned());
         }
-        format!("{} = {{ {} }}", package.library, keys.join(", "))
+        format!("{} = {{ {} }}", package.dependency, keys.join(", "))
     }
 }
 
@@ -102,13 +103,13 @@ mod tests {
     /// Every package is what its manifest says: a scaffold that names another one would fetch somebody else's code.
     #[test]
     fn packages_are_those_of_this_repository() {
-        for Package { library, name, folder } in [RUNTIME, COMMAND] {
+        for Package { dependency, name, folder } in [RUNTIME, COMMAND] {
             let manifest = fs::read_to_string(Path::new(BUILT_FROM).join(folder).join("Cargo.toml"))
                 .expect("the package is in this repository");
             assert!(manifest.starts_with(&format!("[package]\nname = \"{name}\"\n")), "{folder}: {manifest}");
             let renames =
-                manifest.contains("[lib]\n") && manifest.contains(&format!("\nname = \"{library}\"\n"));
-            assert_eq!(renames, name != library, "{folder}");
+                manifest.contains("[lib]\n") && manifest.contains(&format!("\nname = \"{dependency}\"\n"));
+            assert_eq!(renames, name != dependency, "{folder}");
         }
     }
 

@@ -5,7 +5,7 @@ use std::process::Command;
 /// A path of the table, within the workspace; one that ends with `/` is a directory.
 fn inside(path: &str) -> PathText {
     let path = path.trim_end_matches('/');
-    PathText::new(Some(path.to_owned()), format!("/work/space/{path}"))
+    PathText::new(Some(path.to_owned()), format!("/srv/space/{path}"))
 }
 
 fn outside(path: &str) -> PathText {
@@ -193,7 +193,7 @@ fn paths_outside_the_workspace_are_included_by_what_names_them() {
     // Within the workspace the whole path counts for what asks or denies.
     let path = inside("src/a");
     for (pattern, in_any_way) in
-        [("/work/space/src/*", true), ("/work/", true), ("work/", false), ("/other", false)]
+        [("/srv/space/src/*", true), ("/srv/", true), ("work/", false), ("/other", false)]
     {
         let found = PathPattern::parse(pattern).unwrap();
         assert_eq!(

@@ -1,12 +1,12 @@
 //! Serving clients over HTTP.
 //!
 //! ```text
-//! Listening                  accepts, as many connections as it may have
-//!   └─ Cors                  answers browsers that ask for a page of another origin
-//!        └─ Bearer                refuses who does not have the token
-//!        └─ HttpService      a tower service: the body whole, in time and within its limit
-//!             └─ rmcp        Host, Origin, the protocol's headers, its sessions
-//!                  └─ ToolServer   one for each session of the protocol; without one, for each principal or connection
+//! Listening                       accepts, as many connections as it may have
+//!   └─ Cors                       answers browsers that ask for a page of another origin
+//!        └─ Bearer                refuses requests without a known token
+//!             └─ HttpService      a tower service: the body whole, in time and within its limit
+//!                  └─ rmcp        Host, Origin, the protocol's headers, its sessions
+//!                       └─ ToolServer   one for each session of the protocol; without one, for each principal or connection
 //! ```
 
 mod bearer;

@@ -5,6 +5,7 @@ use serde_json::json;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
+use tokio::time::timeout;
 use toolkit::{Answer, Event, ToolErrorKind};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -43,9 +44,17 @@ async fn a_command_goes_to_the_background_and_is_looked_after() {
     let line =
         house.call("process", json!({ "action": "output", "task_id": id, "offset": 2, "limit": 1 })).await;
     assert!(line.text().starts_with("two\n[lines 2 to 2 of 2;"), "{}", line.text());
-    let ended = std::iter::from_fn(|| events.try_next()).any(|event| {
-        matches!(&event.event, Event::Ended { task_id, title, .. } if *task_id == id && title.contains("exit code 0"))
-    });
+    // The event follows the end that was polled, in a task of its own.
+    let ended = timeout(Duration::from_secs(10), async {
+        while let Some(event) = events.next().await {
+            if matches!(&event.event, Event::Ended { task_id, title, .. } if *task_id == id && title.contains("exit code 0")) {
+                return true;
+            }
+        }
+        false
+    })
+    .await
+    .unwrap_or(false);
     assert!(ended, "nobody was told of its end");
     assert!(!house.process("remove", &id).await.is_error());
     let unknown = house.process("output", &id).await;

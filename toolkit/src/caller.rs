@@ -43,6 +43,9 @@ pub struct Caller {
     /// Directories, by their real paths, that alone are within the boundary, of the workspace and what counts as within it; all of that
     /// where `None`. What rules say is about the workspace all the same. See [`Toolkit::narrowed`](crate::Toolkit::narrowed).
     pub within: Option<Vec<PathBuf>>,
+    /// Why no person can be asked for this caller, and what its user can do about it, as a clause: "the client cannot show questions;
+    /// use one that can". Tools that could only be refused are then left out of its toolbox. `None` where an approver answers.
+    pub unattended: Option<String>,
     /// Whatever else a host wants its tools to know.
     pub extra: Map<String, Value>,
 }
@@ -85,6 +88,27 @@ impl Caller {
         with_model: model: String;
         /// Bounds file access to a directory.
         with_workspace: workspace: PathBuf;
+        /// Says why no person can be asked, so that tools that could only be refused are left out.
+        ///
+        /// A tool is left out if each call of it needs an approval that no rule, no setting and no remembered answer gives. A call of it
+        /// is answered with the reason and with what would allow it.
+        ///
+        /// ```
+        /// use toolkit::prelude::*;
+        ///
+        /// /// Empties the bin.
+        /// #[tool]
+        /// async fn empty_bin() {}
+        ///
+        /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), toolkit::BuildError> {
+        /// let toolkit = Toolkit::empty().tool(toolkit::tool_ref!(empty_bin)).build()?;
+        /// let toolbox = toolkit.toolbox(&Caller::new().with_unattended("no approver runs at night")).await;
+        /// assert_eq!(toolbox.tools().len(), 0);
+        /// let refused = toolbox.call(ToolCall::new("1", "empty_bin", "{}")).await;
+        /// assert!(refused.text().contains("no approver runs at night"));
+        /// # Ok(()) }
+        /// ```
+        with_unattended: unattended: String;
     }
 
     /// Adds something that tools can read with [`ToolContext::extra`](crate::ToolContext::extra).

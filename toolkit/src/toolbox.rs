@@ -13,6 +13,7 @@ mod repeats;
 mod report;
 mod run;
 mod span;
+mod unattended;
 
 pub(crate) use at_once::all_within;
 pub use options::CallOptions;

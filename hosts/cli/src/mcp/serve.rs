@@ -21,6 +21,7 @@ pub(crate) struct ServeRequest {
     origins: Vec<String>,
     /// Counts as `tools.profile`.
     pub(super) profile: Option<String>,
+    client_approves: bool,
 }
 
 pub(super) fn command() -> Command {
@@ -29,7 +30,8 @@ pub(super) fn command() -> Command {
         .long_about(
             "Serves the tools to the client at the other end of standard input and output, or, with --http, to \
              any number of clients that have the token.\n\nWhat tools ask goes to the client, which shows it to its \
-             user. Clients that cannot show questions get tools that only read, and what the configuration allows.",
+             user. A client that cannot show questions is not shown tools of which every call would be asked about; \
+             the configuration or --client-approves allows them.",
         )
         .arg(
             Arg::new("http")
@@ -60,6 +62,15 @@ pub(super) fn command() -> Command {
                 .value_name("PROFILE")
                 .help("The profile of tools, as --set tools.profile=PROFILE"),
         )
+        .arg(
+            Arg::new("client-approves")
+                .long("client-approves")
+                .action(clap::ArgAction::SetTrue)
+                .help(
+                    "Relies on the client's own approval of tool calls: what would be asked counts as allowed. What is denied stays \
+                     denied, and sensitive and protected paths are still asked about",
+                ),
+        )
 }
 
 pub(super) fn request(matches: &mut ArgMatches) -> ServeRequest {
@@ -84,7 +95,9 @@ pub(super) fn run(
         let _entered = runtime.enter();
         toolkit.keep_house()
     };
-    let server = ServerOptions::new().named("toolkit", env!("CARGO_PKG_VERSION"));
+    let server = ServerOptions::new()
+        .named("toolkit", env!("CARGO_PKG_VERSION"))
+        .client_approves(request.client_approves);
     match request.http {
         None => runtime.block_on(async {
             tokio::select! {

@@ -39,7 +39,11 @@ struct Client {
 
 impl Client {
     fn start(user: &TempDir, capabilities: &Value) -> Self {
-        let mut child = serve(user, &[]).spawn().unwrap();
+        Self::start_with(user, &[], capabilities)
+    }
+
+    fn start_with(user: &TempDir, options: &[&str], capabilities: &Value) -> Self {
+        let mut child = serve(user, options).spawn().unwrap();
         let (input, output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
         let mut client = Self { child, input, output };
         let info = json!({"name": "test", "version": "1"});
@@ -104,17 +108,76 @@ fn tools_are_listed_and_called() {
         .iter()
         .map(|tool| tool["name"].as_str().unwrap())
         .collect();
-    assert!(["edit", "exec", "grep", "read", "write"].iter().all(|name| names.contains(name)), "{names:?}");
+    // A client without forms cannot allow anything, so it is not shown what it could only be refused.
+    assert!(["exec", "grep", "process", "read"].iter().all(|name| names.contains(name)), "{names:?}");
+    assert!(["apply_patch", "edit", "write"].iter().all(|name| !names.contains(name)), "{names:?}");
     client.call(2, "read", &json!({"file_path": "notes.txt"}));
     assert!(client.next()["result"]["content"][0]["text"].as_str().unwrap().contains("two"));
     client.call(3, "exec", &json!({"command": "echo said; cat notes.txt"}));
     let ran = client.next();
     assert!(ran["result"]["content"][0]["text"].as_str().unwrap().starts_with("said\none\n"), "{ran}");
-    // A client without forms cannot allow anything.
     client.call(4, "write", &json!({"file_path": "new.txt", "content": "x"}));
     let denied = client.next();
     assert_eq!(denied["result"]["isError"], json!(true), "{denied}");
     assert!(!user.path().join("work/new.txt").exists());
+    let said = denied["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(said.contains("`permission.edit = \"allow\"`") && said.contains("--client-approves"), "{said}");
+}
+
+#[test]
+fn what_an_unattended_caller_is_not_shown_is_explained() {
+    let user = user();
+    let run = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_toolkit"));
+        command.args(args).current_dir(user.path().join("work")).stdin(Stdio::null());
+        command.env("TOOLKIT_CONFIG_DIR", user.path().join("user"));
+        let ran = command.env("TOOLKIT_DATA_DIR", user.path().join("data")).output().unwrap();
+        (ran.status.code(), String::from_utf8_lossy(&[ran.stdout, ran.stderr].concat()).into_owned())
+    };
+    for args in [
+        &["explain", "tool", "write", "--unattended"][..],
+        &["describe", "write", "--unattended"],
+        &["call", "--unattended", "write", "--file-path", "x"],
+    ] {
+        let (code, said) = run(args);
+        assert_eq!(code, Some(5), "{args:?}: {said}");
+        assert!(
+            said.contains("each call needs an approval") && said.contains("permission.edit = \"allow\""),
+            "{said}"
+        );
+    }
+    let listed = run(&["list", "--unattended"]).1;
+    assert!(listed.contains("exec ") && !listed.contains("write "), "{listed}");
+    assert!(run(&["list"]).1.contains("write "));
+}
+
+#[test]
+fn the_clients_own_approval_allows_what_it_was_shown() {
+    let user = user();
+    fs::write(user.path().join("work/.env"), "KEY=1\n").unwrap();
+    let rules = "{ permission: { exec: [{ match: 'touch *', do: 'deny' }] } }";
+    fs::write(user.path().join("user/toolkit.json5"), rules).unwrap();
+    let mut client = Client::start_with(&user, &["--client-approves"], &json!({}));
+    for (id, tool, arguments, is_error) in [
+        (1, "write", json!({"file_path": "new.txt", "content": "x"}), false),
+        (2, "exec", json!({"command": "mkdir made"}), false),
+        // What a rule denies, and what is about secrets or runs commands later, is not for the client to allow.
+        (3, "exec", json!({"command": "touch denied"}), true),
+        (4, "exec", json!({"command": "cp .env copy"}), true),
+        (5, "read", json!({"file_path": ".env"}), true),
+        (6, "write", json!({"file_path": ".git/hooks/pre-commit", "content": "x"}), true),
+    ] {
+        client.call(id, tool, &arguments);
+        let answered = client.next();
+        assert_eq!(
+            answered["result"]["isError"].as_bool().unwrap_or_default(),
+            is_error,
+            "{arguments}: {answered}"
+        );
+    }
+    let work = user.path().join("work");
+    assert!(work.join("new.txt").exists() && work.join("made").exists());
+    assert!(["denied", "copy", ".git"].iter().all(|name| !work.join(name).exists()));
 }
 
 #[test]

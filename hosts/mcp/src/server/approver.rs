@@ -1,10 +1,40 @@
 //! Asking the client while the call runs, by a request of its own: the protocol up to 2025-11-25.
 
-use super::answered;
+use super::{Shared, answered};
 use rmcp::RoleServer;
-use rmcp::model::ClientCapabilities;
-use rmcp::service::Peer;
-use toolkit::{Answer, Answering, Approver, DeniedBy, PendingAsk};
+use rmcp::model::{
+    CancelledNotificationParam, ClientCapabilities, ClientResult, ElicitRequest, ElicitRequestParams,
+    ElicitResult, RequestId, ServerRequest,
+};
+use rmcp::service::{Peer, PeerRequestOptions, ServiceError};
+use tokio::runtime::Handle;
+use toolkit::{Answer, Answering, Approver, DeniedBy, PendingAsk, Question};
+
+impl Shared {
+    /// The approver of a call: the client's own approval of the call where the server relies on that, else `approver`.
+    pub(super) fn approver<A: Approver>(&self, approver: A) -> Relying<A> {
+        Relying { client_approves: self.options.client_approves, approver }
+    }
+}
+
+/// Relies on the client's own approval of a call for what is asked in it, if the server does.
+pub(super) struct Relying<A> {
+    client_approves: bool,
+    /// Answers everything else.
+    approver: A,
+}
+
+impl<A: Approver> Approver for Relying<A> {
+    fn ask<'a>(&'a self, ask: &'a PendingAsk) -> Answering<'a> {
+        match ask.question() {
+            // The client's user saw the call's arguments, and not which of their paths hold secrets or run commands.
+            Question::Approve(question) if self.client_approves && !question.is_guarded() => {
+                Box::pin(std::future::ready(Some(Answer::allow())))
+            }
+            _ => self.approver.ask(ask),
+        }
+    }
+}
 
 /// Asks the client of one call.
 pub(super) struct Eliciting {

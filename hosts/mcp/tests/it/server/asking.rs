@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use toolkit::prelude::*;
-use toolkit::{Ask, Builder, tool_ref};
+use toolkit::{Answer, Ask, Builder, Configuration, LoadOptions, tool_ref};
 use toolkit_mcp::ServerOptions;
 
 type Log = Mutex<Vec<String>>;
@@ -54,11 +54,34 @@ async fn asks_twice(ctx: &ToolContext) -> Result<String, ToolError> {
     Ok(format!("{} {}", one.is_ok(), other.is_ok()))
 }
 
+/// Empties the bin.
+#[tool]
+async fn empty_bin() -> &'static str {
+    "emptied"
+}
+
+/// Reads a secret.
+#[tool(read_only, asks)]
+async fn peek(ctx: &ToolContext) -> Result<&'static str, ToolError> {
+    ctx.ask(Ask::new("sensitive", "Read .env").with_pattern(".env")).await?;
+    Ok("secret")
+}
+
+/// Runs a command that reads a secret.
+#[tool(asks)]
+async fn print_secret(ctx: &ToolContext) -> Result<&'static str, ToolError> {
+    ctx.ask(Ask::new("print_secret", "cat .env").with_pattern("cat .env").guarded()).await?;
+    Ok("secret")
+}
+
 fn builder(log: &Arc<Log>) -> Builder {
     Toolkit::empty()
         .tool(tool_ref!(deploy).with_shared_state(Arc::clone(log)))
         .tool(tool_ref!(wants))
         .tool(tool_ref!(asks_twice))
+        .tool(tool_ref!(empty_bin))
+        .tool(tool_ref!(peek))
+        .tool(tool_ref!(print_secret))
 }
 
 async fn asking(
@@ -144,6 +167,18 @@ async fn a_client_that_cannot_be_asked_is_nobody() {
         assert_eq!(denied.is_error, Some(true));
         assert!(text(&denied).contains("elicitation"), "{}", text(&denied));
         assert!(text(&denied).contains("allow it with the setting `permission.deploy`"), "{}", text(&denied));
+        assert!(text(&denied).contains("--client-approves"), "{}", text(&denied));
+        let secret = text(&connected.call("print_secret", nothing()).await);
+        assert!(secret.contains("elicitation") && !secret.contains("--client-approves"), "{secret}");
+        // What could only be denied is not shown, and a call of it says what would allow it.
+        assert!(!names(&connected).await.contains(&"empty_bin".to_owned()));
+        let denied = connected.call("empty_bin", nothing()).await;
+        assert_eq!(denied.is_error, Some(true));
+        for way_out in ["`permission.empty_bin = \"allow\"`", "use a client that does", "--client-approves"] {
+            assert!(text(&denied).contains(way_out), "{}", text(&denied));
+        }
+        let connected = connect(version, Person::default(), builder(&Arc::default())).await;
+        assert!(names(&connected).await.contains(&"empty_bin".to_owned()));
     }
 }
 

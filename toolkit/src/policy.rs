@@ -139,7 +139,7 @@ pub(crate) fn explain(policy: Option<&dyn Policy>, caller: &Caller, tool: &Tool)
     });
     // What it explains is not what counts.
     let exists = policy.is_none_or(|policy| check(policy, caller, tool).is_ok());
-    Explanation { tool: tool.name().to_owned(), exists, present: true, layers }
+    Explanation { tool: tool.name().to_owned(), exists, present: true, absence: None, layers }
 }
 
 /// What is probably not as meant.

@@ -6,6 +6,7 @@ mod answered;
 mod approver;
 mod call;
 mod definition;
+pub(crate) mod faults;
 mod outputs;
 mod principal;
 mod prompts;
@@ -24,10 +25,10 @@ pub(crate) use principal::Stateless;
 pub use principal::{Connection, Principal};
 use rmcp::model::SubscriptionFilter;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, ErrorData, GetPromptRequestParams, GetPromptResponse,
-    Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourcesResult,
-    ListToolsResult, PaginatedRequestParams, PromptsCapability, ReadResourceRequestParams,
-    ReadResourceResponse, ServerCapabilities, ServerConfig, SetLevelRequestParams,
+    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorData, GetPromptRequestParams,
+    GetPromptResponse, Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, PromptsCapability,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, SetLevelRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
@@ -126,7 +127,7 @@ impl ServerOptions {
 /// The tools of a toolkit, for one client. Cheap to clone; clones serve the same client.
 ///
 /// It is a handler for rmcp by itself. To add tools to a handler of your own, forward `list_tools`, `call_tool`, `get_tool`,
-/// `on_initialized`, `on_roots_list_changed`, `set_level`, `accepted_subscription_filter` and `listen`, and, for outputs that were too long,
+/// `on_initialized`, `on_roots_list_changed`, `set_level`, `accepted_subscription_filter`, `listen` and `on_custom_request`, and, for outputs that were too long,
 /// `list_resources` and `read_resource`:
 ///
 /// ```
@@ -383,6 +384,14 @@ impl ServerHandler for ToolServer {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let server = self.of(&context)?;
         server.0.outputs.read(&server.0, &request.uri).await
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        Err(faults::refusal(&request))
     }
 
     async fn on_roots_list_changed(&self, _context: NotificationContext<RoleServer>) {

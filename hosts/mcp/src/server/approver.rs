@@ -48,13 +48,50 @@ impl Approver for Eliciting {
                 Ok(params) => params,
                 Err(denial) => return Some(denial),
             };
-            Some(match self.peer.create_elicitation(params).await {
+            Some(match self.elicit(params).await {
                 Ok(result) => answered::answer(ask, result),
                 Err(error) => {
                     Answer::denied_by(DeniedBy::Fault, format!("the client could not be asked: {error}"))
                 }
             })
         })
+    }
+}
+
+impl Eliciting {
+    /// Sends the question. Dropped before the answer has come, it tells the client that none is needed any more.
+    async fn elicit(&self, params: ElicitRequestParams) -> Result<ElicitResult, ServiceError> {
+        let request = ServerRequest::ElicitRequest(ElicitRequest::new(params));
+        let sent = self.peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await?;
+        let mut asked = Asked { peer: &self.peer, id: Some(sent.id) };
+        let answer = sent.rx.await;
+        asked.id = None;
+        match answer {
+            Ok(Ok(ClientResult::ElicitResult(result))) => Ok(result),
+            Ok(Ok(_)) => Err(ServiceError::UnexpectedResponse),
+            Ok(Err(error)) => Err(error),
+            Err(_) => Err(ServiceError::TransportClosed),
+        }
+    }
+}
+
+/// A question that the client shows.
+struct Asked<'a> {
+    peer: &'a Peer<RoleServer>,
+    /// Its request, as long as the answer is needed.
+    id: Option<RequestId>,
+}
+
+/// The call was cancelled or is over, or the answer came from elsewhere: the client can take the question off the screen.
+impl Drop for Asked<'_> {
+    fn drop(&mut self) {
+        let (Some(id), Ok(runtime)) = (self.id.take(), Handle::try_current()) else { return };
+        let peer = self.peer.clone();
+        // It ends as soon as the message is on its way, or the connection is gone.
+        runtime.spawn(async move {
+            let reason = "the answer is no longer needed".to_owned();
+            let _ = peer.notify_cancelled(CancelledNotificationParam::new(Some(id), Some(reason))).await;
+        });
     }
 }
 
@@ -68,6 +105,9 @@ impl Approver for Mute {
         if let Some(setting) = ask.question().setting() {
             denial.push_str("; its user can take another client, or allow it with ");
             denial.push_str(&setting);
+        }
+        if matches!(ask.question(), Question::Approve(question) if !question.is_guarded()) {
+            denial.push_str("; or the server can rely on the client's own approval (`toolkit mcp serve --client-approves`)");
         }
         Box::pin(std::future::ready(Some(Answer::denied_by(DeniedBy::NobodyThere, denial))))
     }

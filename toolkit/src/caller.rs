@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Who calls: an agent in a session, with a workspace.
 ///
@@ -46,8 +47,41 @@ pub struct Caller {
     /// Why no person can be asked for this caller, and what its user can do about it, as a clause: "the client cannot show questions;
     /// use one that can". Tools that could only be refused are then left out of its toolbox. `None` where an approver answers.
     pub unattended: Option<String>,
+    /// What other sessions have read counts for this one too, in what it has not read itself: for a host that cannot tell which session a
+    /// call continues.
+    pub shared_reads: Option<SharedReads>,
     /// Whatever else a host wants its tools to know.
     pub extra: Map<String, Value>,
+}
+
+/// Sessions that share what they have read of files.
+///
+/// A session that has neither read nor written a file knows of it what the others of the group know, for so long after that was noted. What it
+/// has read or written itself counts first, so that a change by another session of the group is still noticed.
+///
+/// ```
+/// use std::time::Duration;
+/// use toolkit::{Caller, SharedReads};
+///
+/// let mut caller = Caller::new();
+/// caller.shared_reads = Some(SharedReads::new("connections of one token", Duration::from_secs(1800)));
+/// # drop(caller);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct SharedReads {
+    /// The id of a session in which it is noted what was read. [`Toolkit::end_session`](crate::Toolkit::end_session) forgets it.
+    pub group: String,
+    /// How long what was read counts for the other sessions.
+    pub within: Duration,
+}
+
+impl SharedReads {
+    /// A group by the id of its session, and how long what one session has read counts for the others.
+    pub fn new(group: impl Into<String>, within: Duration) -> Self {
+        Self { group: group.into(), within }
+    }
 }
 
 macro_rules! setters {

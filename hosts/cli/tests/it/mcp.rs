@@ -282,6 +282,85 @@ fn over_http_a_token_is_needed_which_is_made_once() {
     }
 }
 
+/// HTTP libraries close connections that are idle, and in the version without sessions nothing else says whose a request is.
+#[test]
+fn what_was_read_by_one_connection_may_be_written_by_the_next() {
+    let user = user();
+    for name in ["unread.txt", "of_session.txt"] {
+        fs::write(user.path().join("work").join(name), "one\n").unwrap();
+    }
+    fs::write(user.path().join("user/toolkit.json5"), "{ permission: { edit: 'allow' } }").unwrap();
+    let mut child = serve(&user, &["--http", "127.0.0.1:0"]).spawn().unwrap();
+    let mut told = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let serving = told.next().unwrap();
+    let address =
+        serving.strip_prefix("serving at http://").and_then(|rest| rest.strip_suffix("/mcp")).unwrap();
+    told.next().unwrap();
+    let token = fs::read_to_string(user.path().join("data/mcp-token")).unwrap();
+    let call = |name: &str, arguments: Value| {
+        let meta = json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": {"name": "x", "version": "1"},
+            "io.modelcontextprotocol/clientCapabilities": {},
+        });
+        let params = json!({"name": name, "arguments": arguments, "_meta": meta});
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+        let head =
+            format!("MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: {name}\r\n");
+        post(address, token.trim(), &head, &body).1["result"].clone()
+    };
+    let write = |name: &str| call("write", json!({"file_path": name, "content": "new\n"}));
+    assert_eq!(call("read", json!({"file_path": "notes.txt"}))["isError"], json!(false));
+    let written = write("notes.txt");
+    assert_eq!(written["isError"], json!(false), "{written}");
+    assert_eq!(fs::read_to_string(user.path().join("work/notes.txt")).unwrap(), "new\n");
+    // What nobody has read, or what has changed since, is not replaced.
+    let refused = write("unread.txt");
+    assert_eq!(refused["isError"], json!(true), "{refused}");
+    fs::write(user.path().join("work/notes.txt"), "by another hand\n").unwrap();
+    let refused = write("notes.txt");
+    assert_eq!(refused["isError"], json!(true), "{refused}");
+    // A session of the protocol is known, so what it reads is its own.
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}});
+    let begin = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
+    let session = post(address, token.trim(), "", &begin).0.expect("a session");
+    let head = format!("Mcp-Session-Id: {session}\r\nMCP-Protocol-Version: 2025-11-25\r\n");
+    let params = json!({"name": "read", "arguments": {"file_path": "of_session.txt"}});
+    let body = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params});
+    assert_eq!(post(address, token.trim(), &head, &body).1["result"]["isError"], json!(false));
+    let refused = write("of_session.txt");
+    assert_eq!(refused["isError"], json!(true), "{refused}");
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+/// Sends a message by a connection of its own. The id of the session, and the message that comes back.
+fn post(address: &str, token: &str, head: &str, body: &Value) -> (Option<String>, Value) {
+    let body = body.to_string();
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(
+        stream,
+        "POST /mcp HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nAccept: application/json, text/event-stream\r\n\
+         Content-Type: application/json\r\nAuthorization: Bearer {token}\r\n{head}Content-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .unwrap();
+    let (mut session, mut message) = (None, None);
+    for line in BufReader::new(stream).lines().map_while(Result::ok) {
+        if let Some((name, value)) = line.split_once(": ")
+            && name.eq_ignore_ascii_case("mcp-session-id")
+        {
+            session = Some(value.trim().to_owned());
+        }
+        let text = line.strip_prefix("data: ").unwrap_or(&line);
+        if text.starts_with('{') {
+            message = Some(serde_json::from_str(text).unwrap());
+            break;
+        }
+    }
+    (session, message.expect("an answer"))
+}
+
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
 }

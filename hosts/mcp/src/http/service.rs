@@ -117,7 +117,9 @@ pub type HttpBody = BoxBody<Bytes, Infallible>;
 
 impl HttpService {
     /// Serves what `caller` may use. Each session of the protocol is a session of the toolkit. Requests of the protocol without sessions
-    /// share one by their [`Principal`](crate::Principal), else by their [`Connection`](crate::Connection), else none.
+    /// share one by their [`Principal`](crate::Principal), else by their [`Connection`](crate::Connection), else none. Sessions without a
+    /// principal share what they have read of files, for [`idle`](HttpOptions::idle): a client that read a file by a connection that was
+    /// closed since may write it by the next.
     pub fn new(toolkit: Toolkit, caller: Caller, options: HttpOptions) -> Self {
         Self::with_handler(toolkit, caller, options, |tools| tools)
     }
@@ -131,7 +133,8 @@ impl<H: ServerHandler> HttpService<H> {
         options: HttpOptions,
         handler: impl Fn(ToolServer) -> H + Send + Sync + 'static,
     ) -> Self {
-        let stateless = Stateless::new(ToolServer::with_options(toolkit, caller, options.server.clone()));
+        let base = ToolServer::with_options(toolkit, caller, options.server.clone());
+        let stateless = Stateless::new(base, options.idle);
         let make = {
             let (stateless, most) = (Arc::clone(&stateless), options.most_sessions);
             move || {

@@ -8,6 +8,7 @@ use crate::signals::Watch;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use std::net::SocketAddr;
 use std::path::Path;
+use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use toolkit::{Caller, CancellationToken, Toolkit};
@@ -22,6 +23,7 @@ pub(crate) struct ServeRequest {
     /// Counts as `tools.profile`.
     pub(super) profile: Option<String>,
     client_approves: bool,
+    session_idle: Option<Duration>,
 }
 
 pub(super) fn command() -> Command {
@@ -57,6 +59,14 @@ pub(super) fn command() -> Command {
                 .help("The origin of pages that may call it, as https://example.org:443"),
         )
         .arg(
+            Arg::new("session-idle")
+                .long("session-idle")
+                .value_name("SECONDS")
+                .value_parser(value_parser!(u64).range(1..))
+                .requires("http")
+                .help("Ends a session of a client from which nothing came for so long, with its background jobs [default: 1800]"),
+        )
+        .arg(
             Arg::new("profile")
                 .long("profile")
                 .value_name("PROFILE")
@@ -76,7 +86,10 @@ pub(super) fn command() -> Command {
 pub(super) fn request(matches: &mut ArgMatches) -> ServeRequest {
     let mut all = |id: &str| matches.remove_many::<String>(id).into_iter().flatten().collect();
     let (hosts, origins) = (all("host"), all("origin"));
-    ServeRequest { http: matches.remove_one("http"), hosts, origins, profile: text(matches, "profile") }
+    let client_approves = matches.get_flag("client-approves");
+    let (http, profile) = (matches.remove_one("http"), text(matches, "profile"));
+    let session_idle = matches.remove_one("session-idle").map(Duration::from_secs);
+    ServeRequest { http, hosts, origins, profile, client_approves, session_idle }
 }
 
 /// Serves until the client goes, or until this is interrupted.
@@ -114,6 +127,7 @@ pub(super) fn run(
             }
             options.server = server;
             options.shutdown = cancel.clone();
+            options.idle = request.session_idle.unwrap_or(options.idle);
             let token = token::of(data_dir)?;
             let origins = options.allowed_origins.clone();
             let service = Bearer::new(HttpService::new(toolkit, caller, options), &token.text)

@@ -21,6 +21,7 @@ mod words;
 pub(crate) use absent::explain_absent;
 pub(crate) use both::Both;
 pub use data::PolicyData;
+pub(crate) use data::planned;
 pub(crate) use entry::{Entry, PLUGINS, folded, matches, normalised};
 pub use settings::{PolicySettings, ProfileRules, ToolRules};
 pub use tool_policy::ToolPolicy;

@@ -37,7 +37,10 @@
 //!
 //! Where this crate is core, as above, no plugin, server or client can have a tool of one of these names, nor an alias; and no
 //! plugin can have one as its id. That holds for tools that are switched off too: `apply_patch`, `bash`, `edit`,
-//! `exec`, `glob`, `grep`, `process`, `read`, `shell`, `skill`, `write`. No server or client can have a tool of any other name in the groups above either.
+//! `exec`, `glob`, `grep`, `process`, `read`, `shell`, `skill`, `write`, and for tools to come: `agents_list`, `browser`,
+//! `canvas`, `cron`, `delegate`, `gateway`, `image`, `message`, `nodes`, `session_status`, `sessions_history`, `sessions_list`,
+//! `sessions_send`, `sessions_spawn`, `tts`, `web_fetch`, `web_search`. A program that links a plugin with a tool or an id of the name of a tool to come does not
+//! start, and says so: what a configuration says of the name must mean the same once the tool is there.
 
 pub mod config;
 #[cfg(feature = "fs")]

@@ -13,6 +13,8 @@ pub(crate) use memory::{Allowed, Memory};
 pub use store::{ApprovalError, ApprovalList, Approvals};
 
 use crate::ask::{Access, Ask, AskDetail};
+use crate::caller::Caller;
+use crate::tool::Tool;
 use serde::{Deserialize, Serialize, Serializer};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -83,6 +85,21 @@ pub(crate) struct Asker {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) sender: Option<String>,
     pub(crate) sandboxed: bool,
+}
+
+impl Asker {
+    /// A tool that asks for a caller.
+    pub(crate) fn of(caller: &Caller, tool: &Tool) -> Self {
+        Self {
+            tool: tool.name().to_owned(),
+            source: tool.source().to_string(),
+            agent: caller.agent.clone(),
+            channel: caller.channel.clone(),
+            conversation: caller.conversation_id.clone(),
+            sender: caller.sender_id.clone(),
+            sandboxed: caller.sandboxed,
+        }
+    }
 }
 
 /// What must be the same beside the pattern, for an answer to hold again.

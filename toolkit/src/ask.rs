@@ -71,6 +71,10 @@ pub struct Ask {
     /// allowed for longer than the session.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub raised: bool,
+    /// Whether it is about a sensitive or a protected path beside what its kind is about, such as a command that reads one. See
+    /// [`is_guarded`](Self::is_guarded).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub guarded: bool,
     /// What of the configuration would let it through where nobody can be asked; see [`with_hint`](Self::with_hint).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
@@ -134,6 +138,7 @@ impl Ask {
             claim: None,
             at_most: AllowScope::Always,
             raised: false,
+            guarded: false,
             hint: None,
         }
     }
@@ -156,6 +161,28 @@ impl Ask {
     pub fn raised(mut self) -> Self {
         self.raised = true;
         self
+    }
+
+    /// Says that it is about a sensitive or a protected path, though its kind is another one.
+    #[must_use]
+    pub fn guarded(mut self) -> Self {
+        self.guarded = true;
+        self
+    }
+
+    /// Returns true if it is about a path that may hold a secret, that runs commands or that lifts bounds: its kind is `sensitive` or
+    /// `protected`, or it [says so](Self::guarded). A host that allows what it was not asked about in full, such as all calls of a client,
+    /// leaves these questions to a person.
+    ///
+    /// ```
+    /// use toolkit::Ask;
+    ///
+    /// assert!(Ask::new("sensitive", "read .env").is_guarded());
+    /// assert!(Ask::new("exec", "cat .env").guarded().is_guarded());
+    /// assert!(!Ask::new("edit", "write notes.txt").is_guarded());
+    /// ```
+    pub fn is_guarded(&self) -> bool {
+        self.guarded || Permissions::is_guarded(&self.kind)
     }
 
     /// Adds what the action is matched by.

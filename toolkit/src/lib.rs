@@ -109,7 +109,7 @@ pub use ask::{
 };
 pub use attachment::Attachment;
 pub use call::{CallArguments, ToolCall, ToolResult};
-pub use caller::Caller;
+pub use caller::{Caller, SharedReads};
 pub use config::{
     Config, ConfigError, ConfigGate, ConfigOrigin, ConfigOrigins, ConfigProblem, ConfigRestriction,
     ConfigSection, ConfigSource, Configuration, Configured, IgnoredKey, LoadOptions, LoopGuardSettings,

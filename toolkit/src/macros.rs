@@ -307,6 +307,17 @@ macro_rules! policy_data {
         $crate::policy_data! { groups: $groups, profiles: $profiles, aliases: $aliases, names: [] }
     };
     (groups: $groups:expr, profiles: $profiles:expr, aliases: $aliases:expr, names: $names:expr $(,)?) => {
+        $crate::policy_data! {
+            groups: $groups, profiles: $profiles, aliases: $aliases, names: $names, planned: []
+        }
+    };
+    (
+        groups: $groups:expr,
+        profiles: $profiles:expr,
+        aliases: $aliases:expr,
+        names: $names:expr,
+        planned: $planned:expr $(,)?
+    ) => {
         $crate::__private::inventory::submit! {
             $crate::__private::PolicyData {
                 module: ::core::module_path!(),
@@ -314,6 +325,7 @@ macro_rules! policy_data {
                 profiles: &$profiles,
                 aliases: &$aliases,
                 names: &$names,
+                planned: &$planned,
             }
         }
     };

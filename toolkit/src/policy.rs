@@ -21,6 +21,7 @@ mod words;
 pub(crate) use absent::explain_absent;
 pub(crate) use both::Both;
 pub use data::PolicyData;
+pub(crate) use data::planned;
 pub(crate) use entry::{Entry, PLUGINS, folded, matches, normalised};
 pub use settings::{PolicySettings, ProfileRules, ToolRules};
 pub use tool_policy::ToolPolicy;
@@ -139,7 +140,7 @@ pub(crate) fn explain(policy: Option<&dyn Policy>, caller: &Caller, tool: &Tool)
     });
     // What it explains is not what counts.
     let exists = policy.is_none_or(|policy| check(policy, caller, tool).is_ok());
-    Explanation { tool: tool.name().to_owned(), exists, present: true, layers }
+    Explanation { tool: tool.name().to_owned(), exists, present: true, absence: None, layers }
 }
 
 /// What is probably not as meant.

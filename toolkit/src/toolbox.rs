@@ -13,6 +13,7 @@ mod repeats;
 mod report;
 mod run;
 mod span;
+mod unattended;
 
 pub(crate) use at_once::all_within;
 pub use options::CallOptions;
@@ -292,9 +293,10 @@ impl Toolbox {
         let near: Vec<String> = nearest(name, names).into_iter().map(|near| format!("`{near}`")).collect();
         let advice =
             if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) };
+        let why = self.0.toolkit.absence(name).map(|why| format!(": {why}")).unwrap_or_default();
         ToolError::new(
             ToolErrorKind::UnknownTool,
-            format!("there is no tool `{}`{advice}", escape_line(&cut(name))),
+            format!("there is no tool `{}`{why}{advice}", escape_line(&cut(name))),
         )
     }
 }

@@ -31,6 +31,7 @@ mod elsewhere {
             groups: &[("paint", &["look"]), ("theirs", &["draw"])],
             profiles: &[("artist", Some(&[])), ("thief", None)],
             aliases: &[("view", "look")],
+            planned: &[],
             names: &[],
         }
     }

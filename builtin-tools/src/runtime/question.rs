@@ -66,6 +66,9 @@ pub(super) fn question(command: &Command, judged: &Judged, around: &Around<'_>) 
     if around.is_always {
         ask = ask.once_only();
     }
+    if judged.paths.iter().any(|path| is_guarded(&path.kind)) {
+        ask = ask.guarded();
+    }
     let prefixes = prefixes(judged, &asked, around);
     ask = ask.with_hint(hint(judged, &asked, around, prefixes.as_ref()));
     match prefixes {
@@ -75,6 +78,11 @@ pub(super) fn question(command: &Command, judged: &Judged, around: &Around<'_>) 
             .fold(ask.raised(), Ask::with_pattern)
             .at_most(AllowScope::Session),
     }
+}
+
+/// Whether paths asked about under this kind hold secrets, run commands or lift bounds.
+fn is_guarded(kind: &str) -> bool {
+    Ask::new(kind, "").is_guarded()
 }
 
 /// What of the configuration would let it run where nobody can be asked; empty where nothing does.

@@ -41,8 +41,17 @@ fn no_server_has_a_tool_that_lists_would_mean_a_core_tool_by() {
         toolkit.register(tool("files__exec", &source)).expect("its name is free");
         toolkit.unregister("files__exec").expect("it is there");
     }
-    // The host's own code may have what is not linked.
-    toolkit.register(tool("web_search", &Source::Runtime)).expect("nothing of that name is linked");
+    // A name that is planned is nobody's, under any source: what is configured of it must mean the same later.
+    for (name, source) in
+        [("canvas", Source::Runtime), ("sessions_list", Source::Runtime), ("cron", Source::mcp("files"))]
+    {
+        let error = toolkit.register(tool(name, &source)).expect_err("it is planned");
+        assert!(matches!(error, RegisterError::Planned { .. }), "{error}");
+        assert!(
+            error.to_string().contains("is reserved for a builtin tool to come; give it another one"),
+            "{error}"
+        );
+    }
 }
 
 #[test]

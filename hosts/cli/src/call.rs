@@ -30,7 +30,7 @@ pub(crate) fn run(
         None => Vec::new(),
     };
     let given = args.as_deref().map(arguments::read).transpose()?;
-    let call = ToolCall::new("1", name, arguments::merge(given, &flags)?);
+    let call = ToolCall::new("1", name.clone(), arguments::merge(given, &flags)?);
 
     let cancel = CancellationToken::new();
     let watch = Watch::start(cancel.clone())?;
@@ -52,7 +52,7 @@ pub(crate) fn run(
     };
     let saving = print(&result, format, save.as_deref(), &shown, console);
     if let Some(error) = result.error() {
-        console.error(shown.rest(&for_people(error)));
+        console.error(shown.rest(&for_people(error, toolbox, &name)));
     }
     saving.map(|()| exit)
 }

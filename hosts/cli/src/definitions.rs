@@ -1,7 +1,7 @@
 //! `schema`, and finding the tool that a command line names.
 
 use crate::console::Console;
-use crate::exit::Stop;
+use crate::exit::{Stop, for_people};
 use serde_json::Value;
 use toolkit::{Tool, Toolbox};
 
@@ -36,5 +36,8 @@ pub(crate) fn print_in_order(value: &impl serde::Serialize, console: &mut Consol
 
 /// The tool of this name or alias; where there is none, what the toolbox says to that.
 pub(crate) fn find<'a>(toolbox: &'a Toolbox, name: &str) -> Result<&'a Tool, Stop> {
-    toolbox.find(name).map_err(|error| Stop::from(&error))
+    toolbox.find(name).map_err(|error| Stop::Error {
+        exit: error.kind().into(),
+        message: for_people(&error, toolbox, name),
+    })
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io;
 use std::process::ExitCode;
-use toolkit::{ToolError, ToolErrorKind};
+use toolkit::{ToolError, ToolErrorKind, Toolbox};
 
 /// What the exit code tells a script. The crate's documentation lists the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,15 +115,17 @@ impl From<clap::Error> for Stop {
 
 impl From<&ToolError> for Stop {
     fn from(error: &ToolError) -> Self {
-        Self::Error { exit: error.kind().into(), message: for_people(error) }
+        Self::Error { exit: error.kind().into(), message: error.message().to_owned() }
     }
 }
 
-/// What a toolbox says, with what only the developer of the program can do about it.
-pub(crate) fn for_people(error: &ToolError) -> String {
+/// What a toolbox says of a tool, with what only the developer of the program can do about it: where nothing knows the name, a crate
+/// may not be linked.
+pub(crate) fn for_people(error: &ToolError, toolbox: &Toolbox, name: &str) -> String {
     let message = error.message();
+    let is_explained = || toolbox.explain(name).is_some_and(|explanation| explanation.absence.is_some());
     match error.kind() {
-        ToolErrorKind::UnknownTool => format!(
+        ToolErrorKind::UnknownTool if !is_explained() => format!(
             "{message}\nIf a crate should have brought it, the program must name that crate in `toolkit::link!`."
         ),
         _ => message.to_owned(),

@@ -93,6 +93,7 @@ fn tool(toolbox: &Toolbox, name: &str, format: Format, console: &mut Console<'_>
     }
     Ok(match (explanation.exists, explanation.denied_by()) {
         (true, _) => Exit::Success,
+        (false, _) if explanation.absence.is_some() => Exit::UnknownTool,
         (false, None) if !explanation.present => Exit::UnknownTool,
         (false, _) => Exit::Denied,
     })
@@ -106,7 +107,15 @@ fn page(explanation: &Explanation, console: &Console<'_>) -> String {
                 Some(layer) => format!("that name is denied by {}", escape_line(&layer.layer)),
                 None => "nothing in the policy denies that name".to_owned(),
             };
-            format!("{name} is not linked into this program; for this caller {judged}.\n\n")
+            match &explanation.absence {
+                Some(why) if explanation.layers.is_empty() => {
+                    format!("{name} is not there: {}.\n", escape_line(why))
+                }
+                Some(why) => {
+                    format!("{name} is not there: {}; for this caller {judged}.\n\n", escape_line(why))
+                }
+                None => format!("{name} is not linked into this program; for this caller {judged}.\n\n"),
+            }
         }
         (true, _) => format!("{name} is there for this caller.\n\n"),
         (false, Some(layer)) => {

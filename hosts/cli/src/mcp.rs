@@ -137,8 +137,8 @@ pub(crate) fn servers_of(
     }
     let mut settings = configuration.mcp();
     match only {
-        Only::All => McpServers::new(&settings, options),
-        Only::Tool(name) => McpServers::new(&settings, options).only_for(name),
+        Only::All => McpServers::of(configuration, options),
+        Only::Tool(name) => McpServers::of(configuration, options).only_for(name),
         Only::Server(name) => {
             settings.retain(|other, _| other == name);
             McpServers::new(&settings, options)

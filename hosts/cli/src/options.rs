@@ -240,6 +240,11 @@ pub(crate) fn shared_options() -> Vec<Arg> {
         of_caller("model", "The model that makes the call"),
         of_caller("provider", "The provider of that model"),
         of_caller("sandboxed", "Says that the caller is in a sandbox").action(ArgAction::SetTrue),
+        of_caller(
+            "unattended",
+            "Says that nobody can be asked, as by an MCP client that cannot show questions",
+        )
+        .action(ArgAction::SetTrue),
         of_caller("depth", "How many agents stand above the one that calls [default: 0]")
             .value_name("NUMBER")
             .value_parser(value_parser!(u32)),
@@ -313,6 +318,9 @@ fn caller(matches: &mut ArgMatches) -> Result<Caller, Stop> {
     caller.model = text(matches, "model");
     caller.provider = text(matches, "provider");
     caller.sandboxed = matches.get_flag("sandboxed");
+    caller.unattended = matches
+        .get_flag("unattended")
+        .then(|| "the caller is unattended (--unattended), so it has no approver".to_owned());
     caller.depth = matches.remove_one("depth").unwrap_or_default();
     // One session a workspace: what was cut from one call's output can be read on in the next.
     caller.session_id = text(matches, "session").or_else(|| {

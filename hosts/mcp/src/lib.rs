@@ -23,7 +23,8 @@
 //!
 //! A tool that asks a person asks the client, by elicitation. Up to version 2025-11-25 of the protocol that is a
 //! request of its own, from 2026-07-28 on the call answers with what it needs and is called once more with the answer; a client
-//! that cannot be asked is a host without anybody to ask.
+//! that cannot be asked is a host without anybody to ask, and is not shown tools of which every call could only be refused.
+//! [`ServerOptions::client_approves`] relies on the client's own approval of calls instead.
 //!
 //! A tool that wants more of its client than a person's answers, such as its model, takes the `rmcp::service::Peer<RoleServer>` with
 //! [`ToolContext::attached`](toolkit::ToolContext::attached).

@@ -6,11 +6,13 @@ mod answered;
 mod approver;
 mod call;
 mod definition;
+pub(crate) mod faults;
 mod outputs;
 mod principal;
 mod prompts;
 mod result;
 mod roots;
+mod shown;
 mod suspended;
 mod telling;
 mod watched;
@@ -23,19 +25,20 @@ pub(crate) use principal::Stateless;
 pub use principal::{Connection, Principal};
 use rmcp::model::SubscriptionFilter;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, ErrorData, GetPromptRequestParams, GetPromptResponse,
-    Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourcesResult,
-    ListToolsResult, PaginatedRequestParams, PromptsCapability, ReadResourceRequestParams,
-    ReadResourceResponse, ServerCapabilities, ServerConfig, SetLevelRequestParams,
+    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorData, GetPromptRequestParams,
+    GetPromptResponse, Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, PromptsCapability,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, SetLevelRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 use roots::Roots;
 use serde_json::Map;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use shown::Shown;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use suspended::Suspended;
-use toolkit::{Caller, LogLevel, ToolWatch, Toolbox, Toolkit};
+use toolkit::{Caller, LogLevel, Toolkit};
 use watched::Owned;
 
 /// What a server says of itself, and its limits.
@@ -55,6 +58,9 @@ pub struct ServerOptions {
     pub answer_within: Duration,
     /// How many calls may wait so at once; beyond, what they ask is denied. 100 by default.
     pub most_waiting: usize,
+    /// Whether the server relies on the client's own approval of tool calls; not by default. See
+    /// [`client_approves`](Self::client_approves).
+    pub client_approves: bool,
 }
 
 impl Default for ServerOptions {
@@ -66,6 +72,7 @@ impl Default for ServerOptions {
             page: 100,
             answer_within: Duration::from_mins(10),
             most_waiting: 100,
+            client_approves: false,
         }
     }
 }
@@ -105,12 +112,22 @@ impl ServerOptions {
     pub fn most_waiting(self, most_waiting: usize) -> Self {
         Self { most_waiting, ..self }
     }
+
+    /// Relies on the client's own approval of tool calls: for clients whose user sees each call with its arguments and allows it there.
+    ///
+    /// What would be asked counts as allowed, once. What rules or a tool deny stays denied, and a question about a sensitive or a protected
+    /// path ([`Ask::is_guarded`](toolkit::Ask::is_guarded)) still goes to the client's user, or is denied where the client shows no questions.
+    /// So does a question for a value.
+    #[must_use]
+    pub fn client_approves(self, client_approves: bool) -> Self {
+        Self { client_approves, ..self }
+    }
 }
 
 /// The tools of a toolkit, for one client. Cheap to clone; clones serve the same client.
 ///
 /// It is a handler for rmcp by itself. To add tools to a handler of your own, forward `list_tools`, `call_tool`, `get_tool`,
-/// `on_initialized`, `on_roots_list_changed`, `set_level`, `accepted_subscription_filter` and `listen`, and, for outputs that were too long,
+/// `on_initialized`, `on_roots_list_changed`, `set_level`, `accepted_subscription_filter`, `listen` and `on_custom_request`, and, for outputs that were too long,
 /// `list_resources` and `read_resource`:
 ///
 /// ```
@@ -158,8 +175,8 @@ struct Shared {
     options: ServerOptions,
     /// What the client works on.
     roots: Roots,
-    /// What the client was last shown, and what has changed since then.
-    toolbox: Mutex<Option<(Toolbox, ToolWatch)>>,
+    /// The tools that the client was last shown.
+    shown: Mutex<Shown>,
     /// Calls that wait for the client to come back with an answer.
     suspended: Arc<Suspended>,
     outputs: Arc<Outputs>,
@@ -224,14 +241,14 @@ impl ToolServer {
         outputs: Arc<Outputs>,
         owns_session: bool,
     ) -> Self {
-        let (toolbox, watching) = (Mutex::default(), Mutex::default());
+        let (shown, watching) = (Mutex::default(), Mutex::default());
         let log_level = Mutex::new(LogLevel::Info);
         Self(Arc::new(Shared {
             toolkit,
             caller,
             options,
             roots: Roots::default(),
-            toolbox,
+            shown,
             suspended,
             outputs,
             owns_session,
@@ -246,46 +263,8 @@ impl ToolServer {
         &self.0.toolkit
     }
 
-    /// What the client sees, made anew.
-    async fn renew(&self) -> Toolbox {
-        loop {
-            let changes = self.0.toolkit.watch_tools();
-            let caller = self.0.roots.bound(&self.0.toolkit, &self.0.caller).await;
-            let toolbox = self.0.toolkit.toolbox(&caller).await;
-            let mut shown = self.lock();
-            // Not where the client said meanwhile that it works on something else.
-            if !self.0.roots.is_stale() {
-                *shown = Some((toolbox.clone(), changes));
-                return toolbox;
-            }
-        }
-    }
-
-    /// What the client was last shown.
-    async fn toolbox(&self) -> Toolbox {
-        let shown = self.shown();
-        match shown {
-            Some(toolbox) => toolbox,
-            None => self.renew().await,
-        }
-    }
-
     fn log_level(&self) -> LogLevel {
         *self.0.log_level.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn shown(&self) -> Option<Toolbox> {
-        self.lock().as_ref().map(|(toolbox, _)| toolbox.clone())
-    }
-
-    /// Tells of changes since the client was last shown something.
-    fn changes(&self) -> ToolWatch {
-        let shown = self.lock().as_ref().map(|(_, changes)| changes.clone());
-        shown.unwrap_or_else(|| self.0.toolkit.watch_tools())
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Option<(Toolbox, ToolWatch)>> {
-        self.0.toolbox.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -351,13 +330,14 @@ impl ServerHandler for ToolServer {
         let server = self.of(&context)?;
         let cursor = request.and_then(|request| request.cursor);
         // A further page is one of the same list.
-        let toolbox = if cursor.is_some() { server.toolbox().await } else { server.renew().await };
+        let toolbox =
+            if cursor.is_some() { server.toolbox(&context).await } else { server.renew(&context).await };
         definition::page(&toolbox, cursor.as_deref(), server.0.options.page)
     }
 
     fn get_tool(&self, name: &str) -> Option<rmcp::model::Tool> {
         // It is asked for the schema alone, by which headers are checked, and before it is known whose request it is.
-        let definition = match self.shown() {
+        let definition = match self.last_shown() {
             Some(toolbox) => toolbox.definition(name).ok(),
             None => self.0.toolkit.tool(name).and_then(|tool| tool.definition().ok()),
         };
@@ -377,7 +357,7 @@ impl ServerHandler for ToolServer {
         _request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        Ok(prompts::list(&self.of(&context)?.renew().await))
+        Ok(prompts::list(&self.of(&context)?.renew(&context).await))
     }
 
     async fn get_prompt(
@@ -406,10 +386,18 @@ impl ServerHandler for ToolServer {
         server.0.outputs.read(&server.0, &request.uri).await
     }
 
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        Err(faults::refusal(&request))
+    }
+
     async fn on_roots_list_changed(&self, _context: NotificationContext<RoleServer>) {
         self.0.roots.changed();
         // The next call is one of a toolbox that knows.
-        *self.lock() = None;
+        *self.lock() = Shown::default();
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {

@@ -1,8 +1,12 @@
 //! Serving the client that started this process, by its standard streams.
 
+use crate::server::faults::{INITIALIZE, invalid_initialize};
 use crate::server::{ServerOptions, ToolServer};
-use rmcp::ServiceExt as _;
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcRequest, ServerJsonRpcMessage};
 use rmcp::service::ServerInitializeError;
+use rmcp::transport::Transport;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use rmcp::{RoleServer, ServiceExt as _};
 use std::io;
 use toolkit::{Caller, Toolkit};
 
@@ -45,14 +49,65 @@ pub async fn serve_stdio_with(
     options: ServerOptions,
 ) -> Result<(), ServeError> {
     let server = ToolServer::with_options(toolkit, caller, options);
-    let streams = streams::take().map_err(ServeError::Streams)?;
-    let running = match server.serve(streams).await {
+    let (input, output) = streams::take().map_err(ServeError::Streams)?;
+    let transport = Opening { transport: AsyncRwTransport::new_server(input, output), begun: false };
+    let running = match server.serve(transport).await {
         Ok(running) => running,
         // Nobody said anything.
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
         Err(error) => return Err(ServeError::Beginning(Box::new(error))),
     };
     running.waiting().await.map(|_| ()).map_err(ServeError::Stopped)
+}
+
+/// A transport that answers an `initialize` whose parameters cannot be read: rmcp would take it for a request of an unknown method.
+struct Opening<T> {
+    transport: T,
+    /// Something else came, which rmcp answers.
+    begun: bool,
+}
+
+impl<T: Transport<RoleServer>> Transport<RoleServer> for Opening<T> {
+    type Error = T::Error;
+
+    fn send(
+        &mut self,
+        message: ServerJsonRpcMessage,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        self.transport.send(message)
+    }
+
+    async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
+        loop {
+            let message = self.transport.receive().await?;
+            if self.begun {
+                return Some(message);
+            }
+            let Some(refusal) = refused(&message) else {
+                self.begun = true;
+                return Some(message);
+            };
+            self.transport.send(refusal).await.ok()?;
+        }
+    }
+
+    fn close(&mut self) -> impl Future<Output = Result<(), Self::Error>> + Send {
+        self.transport.close()
+    }
+}
+
+/// The answer to an `initialize` whose parameters cannot be read.
+fn refused(message: &ClientJsonRpcMessage) -> Option<ServerJsonRpcMessage> {
+    let ClientJsonRpcMessage::Request(JsonRpcRequest {
+        id,
+        request: ClientRequest::CustomRequest(request),
+        ..
+    }) = message
+    else {
+        return None;
+    };
+    let error = (request.method == INITIALIZE).then(|| invalid_initialize(request.params.as_ref()))??;
+    Some(ServerJsonRpcMessage::error(error, Some(id.clone())))
 }
 
 #[cfg(unix)]

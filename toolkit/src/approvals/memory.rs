@@ -72,6 +72,25 @@ impl Memory {
         Ok(ids.collect::<Option<Vec<String>>>().map(Allowed::Always))
     }
 
+    /// Whom an answer was remembered for, in this session or always in this workspace. What cannot be read counts for nobody.
+    ///
+    /// Reads small files, and blocks for that.
+    pub(crate) fn askers(session: &Arc<Session>, store: &Approvals, workspace: &Path) -> Vec<Asker> {
+        let mut askers: Vec<Asker> =
+            session.state_if_made::<session::Allowed>().map(|allowed| allowed.askers()).unwrap_or_default();
+        let Ok(place) = store.place(workspace) else { return askers };
+        let approved = store.read(&place).unwrap_or_default();
+        askers.extend(approved.into_iter().map(|stored| stored.of.asker));
+        if session.is_named()
+            && let (Some(place), Some(lifetime)) =
+                (store.session_place(&place, session.id()), store.session_lifetime())
+            && let Ok(file) = store.read_session(&place)
+        {
+            askers.extend(file.askers(lifetime));
+        }
+        askers
+    }
+
     /// Remembers that it was allowed. What cannot be remembered always is at least remembered for the session.
     pub(crate) async fn keep(&self, ask: &Ask, scope: AllowScope) {
         if scope == AllowScope::Once {

@@ -1,6 +1,6 @@
 //! What was allowed for the rest of a session: kept with it, and gone with it.
 
-use super::Grounds;
+use super::{Asker, Grounds};
 use crate::ask::{Ask, AskDetail};
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -45,6 +45,11 @@ impl Allowed {
     pub(super) fn covers(&self, grounds: &Grounds, ask: &Ask) -> bool {
         let table = self.lock();
         deeds(grounds, ask).all(|deed| table.all.contains(&deed))
+    }
+
+    /// Whom something was allowed for.
+    pub(super) fn askers(&self) -> Vec<Asker> {
+        self.lock().all.iter().map(|deed| deed.grounds.asker.clone()).collect()
     }
 
     /// Remembers it.
@@ -92,7 +97,6 @@ impl Deed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::approvals::Asker;
 
     fn grounds() -> Grounds {
         let asker = Asker {

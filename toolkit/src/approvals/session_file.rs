@@ -4,7 +4,7 @@
 use super::file::{self, MOST, VERSION, random_name};
 use super::session::{Deed, What, deeds};
 use super::store::Place;
-use super::{Approval, Grounds};
+use super::{Approval, Asker, Grounds};
 use crate::ask::Ask;
 use crate::output_store::directory_name;
 use data_encoding::HEXLOWER;
@@ -108,6 +108,13 @@ impl SessionFile {
             Some(file) if (&file.workspace, &file.session) == (&place.workspace, &place.session) => Ok(file),
             Some(_) => Err(format!("{} is not read: it is for another session", place.file.display())),
         }
+    }
+
+    /// Whom something was allowed for, and still is.
+    pub(super) fn askers(self, lifetime: Duration) -> impl Iterator<Item = Asker> {
+        let now = now();
+        let valid = self.approvals.into_iter().filter(move |stored| stored.is_valid(now, lifetime));
+        valid.map(|stored| stored.of.asker)
     }
 
     /// Returns true if everything that the question asks was allowed and still is.

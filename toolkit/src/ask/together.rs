@@ -85,9 +85,10 @@ impl Asks {
 /// Whether a person would be asked the same. What the model says of it is no part of what is done, nor is what would let it through.
 fn asks_the_same(one: &Question, other: &Question) -> bool {
     let (Question::Approve(one), Question::Approve(other)) = (one, other) else { return false };
-    let Ask { kind, title, patterns, details, claim: _, at_most, raised, hint: _ } = one;
-    (kind, title, patterns, details, at_most, raised)
-        == (&other.kind, &other.title, &other.patterns, &other.details, &other.at_most, &other.raised)
+    let Ask { kind, title, patterns, details, claim: _, at_most, raised, guarded, hint: _ } = one;
+    let of_one = (kind, title, patterns, details, at_most, raised, guarded);
+    let Ask { kind, title, patterns, details, claim: _, at_most, raised, guarded, hint: _ } = other;
+    of_one == (kind, title, patterns, details, at_most, raised, guarded)
 }
 
 impl Joined {

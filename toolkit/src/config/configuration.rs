@@ -284,6 +284,13 @@ impl Configuration {
         settings.filter(|(_, server)| server.enabled()).collect()
     }
 
+    /// The names of the servers of the Model Context Protocol that are switched off (`enabled: false`).
+    pub fn mcp_switched_off(&self) -> Vec<String> {
+        let servers = self.0.resolved.get("mcp").and_then(Value::as_object).into_iter().flatten();
+        let is_off = |server: &Value| server.get("enabled").and_then(Value::as_bool) == Some(false);
+        servers.filter(|(_, server)| is_off(server)).map(|(name, _)| name.clone()).collect()
+    }
+
     /// What the servers are called that are configured, those that are switched off included.
     pub(crate) fn server_names(&self) -> ServerNames {
         let servers = self.0.document.get("mcp").and_then(Value::as_object);

@@ -175,17 +175,8 @@ impl ToolContext {
     /// What is remembered of answers to this tool, for this caller.
     fn memory(&self) -> Memory {
         let (scope, caller, tool) = (self.scope(), self.caller(), self.tool());
-        let asker = Asker {
-            tool: tool.name().to_owned(),
-            source: tool.source().to_string(),
-            agent: caller.agent.clone(),
-            channel: caller.channel.clone(),
-            conversation: caller.conversation_id.clone(),
-            sender: caller.sender_id.clone(),
-            sandboxed: caller.sandboxed,
-        };
         let approvals = scope.toolkit.settings.approvals.clone();
-        Memory::new(asker, Arc::clone(&scope.session), approvals, caller.workspace_dir())
+        Memory::new(Asker::of(caller, tool), Arc::clone(&scope.session), approvals, caller.workspace_dir())
     }
 
     /// Asks a person for a value, and waits for it as [`ToolContext::ask`] does. `None` when the person declines.

@@ -2,10 +2,12 @@
 
 use super::Workspace;
 use super::version::FileVersion;
+use crate::caller::SharedReads;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// How many files of a session are remembered; beyond, the one that was used longest ago is forgotten.
 const MOST_FILES: usize = 1_000;
@@ -55,6 +57,8 @@ struct Known {
     by_content: Option<FileVersion>,
     lines: Lines,
     used: u64,
+    /// When it was noted.
+    at: Instant,
 }
 
 /// The lines of a file that a session knows.
@@ -102,49 +106,80 @@ impl Lines {
 impl Workspace {
     /// Remembers that this session knows all of a version of the file at a real path: it read or wrote it.
     pub fn saw(&self, path: &Path, version: FileVersion) {
-        self.ctx.session_state::<SeenFiles>().set(path, version, |_| Lines::All);
+        self.note(|files| files.set(path, version.clone(), |_| Lines::All));
     }
 
     /// Remembers that this session has read some lines of a version of the file at a real path, counted from 1; `total` is how
     /// many there are, where that is known. Once it has read all lines of one version, it knows all of it.
     pub fn saw_lines(&self, path: &Path, version: FileVersion, lines: Range<u64>, total: Option<u64>) {
-        self.ctx
-            .session_state::<SeenFiles>()
-            .set(path, version, |same| same.unwrap_or(Lines::NONE).with(lines, total));
+        self.note(|files| {
+            let lines = lines.clone();
+            files.set(path, version.clone(), |same| same.unwrap_or(Lines::NONE).with(lines, total));
+        });
     }
 
     /// Remembers that this session made a version of the file at a real path from what the file had before: what it did not
     /// know of it then it does not know now.
     pub(super) fn edited(&self, path: &Path, version: FileVersion) {
-        self.ctx.session_state::<SeenFiles>().edit(path, version);
+        self.note(|files| files.edit(path, version.clone()));
     }
 
     /// How much this session knows of the file at a real path, which is `now`. Where the host
-    /// ends with its [only call](crate::Builder::for_one_call), nothing can have been read before, and all of it counts as known.
+    /// ends with its [only call](crate::Builder::for_one_call), nothing can have been read before, and all of it counts as known. So does
+    /// what a session of the [same group](crate::SharedReads) knows, of a file that this session has neither read nor written.
     pub fn extent(&self, path: &Path, now: &FileVersion) -> Extent {
         if self.ctx.is_for_one_call() {
             return Extent::Whole;
         }
-        self.ctx.session_state::<SeenFiles>().extent(path, now)
+        let own = self.ctx.session_state::<SeenFiles>();
+        match (own.compare(path, now, None), self.shared()) {
+            (Seen::Never, Some((shared, within))) => shared.extent(path, now, Some(within)),
+            _ => own.extent(path, now, None),
+        }
     }
 
-    /// Whether the file at a real path is as this session has seen it last.
+    /// Whether the file at a real path is as this session has seen it last, or a session of the [same group](crate::SharedReads) if this
+    /// session has neither read nor written it.
     pub fn seen(&self, path: &Path, now: &FileVersion) -> Seen {
-        self.ctx.session_state::<SeenFiles>().compare(path, now)
+        let own = self.ctx.session_state::<SeenFiles>().compare(path, now, None);
+        match (own, self.shared()) {
+            (Seen::Never, Some((shared, within))) => shared.compare(path, now, Some(within)),
+            _ => own,
+        }
     }
 
     /// What the session knows of the file at one real path it knows from now on of the one at another: it was moved.
     pub(super) fn moved(&self, from: &Path, to: &Path) {
-        self.ctx.session_state::<SeenFiles>().rename(from, to);
+        self.note(|files| files.rename(from, to));
     }
 
     /// Forgets what was at a real path: it is gone.
     pub fn forget(&self, path: &Path) {
-        self.ctx.session_state::<SeenFiles>().remove(path);
+        self.note(|files| files.remove(path));
+    }
+
+    /// Notes something for this session, and for those that share what they have read.
+    fn note(&self, note: impl Fn(&SeenFiles)) {
+        note(&self.ctx.session_state::<SeenFiles>());
+        if let Some((shared, _)) = self.shared() {
+            note(&shared);
+        }
+    }
+
+    /// What is known to the sessions that share what they have read, and for how long it counts.
+    fn shared(&self) -> Option<(Arc<SeenFiles>, Duration)> {
+        let SharedReads { group, within } = self.ctx.caller().shared_reads.as_ref()?;
+        let session = self.ctx.scope().toolkit.sessions.open(group);
+        Some((session.state::<SeenFiles>(), *within))
     }
 }
 
 impl Known {
+    /// Returns true if it was noted within this time.
+    fn is_within(&self, within: Option<Duration>) -> bool {
+        within.is_none_or(|within| self.at.elapsed() <= within)
+    }
+
     /// Whether it is the version that is known.
     fn is_same(&self, now: &FileVersion) -> bool {
         std::iter::once(&self.version).chain(&self.by_content).any(|version| version.is_same(now))
@@ -163,7 +198,7 @@ impl SeenFiles {
         let by_content = before
             .and_then(|known| known.by_content.or(Some(known.version)))
             .filter(|known| version.is_less_than(known));
-        table.files.insert(path.to_owned(), Known { version, by_content, lines, used });
+        table.files.insert(path.to_owned(), Known { version, by_content, lines, used, at: Instant::now() });
         if table.files.len() > MOST_FILES {
             let oldest = table.files.iter().min_by_key(|(_, known)| known.used).map(|(path, _)| path.clone());
             oldest.and_then(|oldest| table.files.remove(&oldest));
@@ -178,18 +213,21 @@ impl SeenFiles {
         self.set(path, version, |_| if was_whole { Lines::All } else { Lines::NONE });
     }
 
-    fn extent(&self, path: &Path, now: &FileVersion) -> Extent {
+    /// What was noted longer ago than `within` does not count.
+    fn extent(&self, path: &Path, now: &FileVersion, within: Option<Duration>) -> Extent {
         let table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match table.files.get(path).filter(|known| known.is_same(now)) {
+        let known = table.files.get(path).filter(|known| known.is_within(within));
+        match known.filter(|known| known.is_same(now)) {
             None => Extent::Nothing,
             Some(Known { lines: Lines::All, .. }) => Extent::Whole,
             Some(_) => Extent::Part,
         }
     }
 
-    fn compare(&self, path: &Path, now: &FileVersion) -> Seen {
+    fn compare(&self, path: &Path, now: &FileVersion, within: Option<Duration>) -> Seen {
         let table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(known) = table.files.get(path) else { return Seen::Never };
+        let known = table.files.get(path).filter(|known| known.is_within(within));
+        let Some(known) = known else { return Seen::Never };
         if known.is_same(now) { Seen::Same } else { Seen::Changed }
     }
 

@@ -10,7 +10,7 @@ use crate::caller::Caller;
 use crate::config::ConfigOrigin;
 use crate::policy::{folded as fold, matches as names};
 use crate::tool::Tool;
-use source::{Found, Level, Source};
+use source::{Found, Level, Prospect, Source};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -223,6 +223,53 @@ impl Permissions {
         Some(Decided { decision: Decision::Deny, rule: Some(found.into()), said: true })
     }
 
+    /// Whether the rules allow anything that a tool does under its own kind, which is asked about unless a rule or its `autoExecute`
+    /// says otherwise.
+    ///
+    /// # Errors
+    ///
+    /// What is decided of all of it.
+    pub(crate) fn may_allow(&self, tool: &Tool, caller: &Caller) -> Result<(), Decided> {
+        let Inner { sources, narrowing, .. } = &*self.0;
+        let kind = meant(tool.permission());
+        let request = PermissionRequest::new(&kind, &[]).for_tool(tool);
+        let question = Question::new(&kind, &request, caller);
+        let mut may = self.runs_unasked(tool);
+        let mut bar: Option<Found<'_>> = None;
+        for level in question.levels() {
+            let mut of_level: Option<Found<'_>> = None;
+            for source in sources {
+                match source.prospect(level, &question) {
+                    Prospect::Open => {}
+                    // No source lifts what an earlier one denies.
+                    Prospect::Bars(found) if found.decision == Decision::Deny => return Err(decided(found)),
+                    Prospect::Bars(found) => {
+                        may &= level != Level::Everybody;
+                        of_level = Some(found);
+                    }
+                    Prospect::MayAllow => {
+                        may |= level == Level::Everybody;
+                        of_level = None;
+                    }
+                }
+            }
+            bar = bar.or(of_level);
+            for source in narrowing {
+                if let Prospect::Bars(found) = source.strict_prospect(level, &question) {
+                    if found.decision == Decision::Deny {
+                        return Err(decided(found));
+                    }
+                    bar = bar.or(Some(found));
+                }
+            }
+        }
+        match bar {
+            Some(found) => Err(decided(found)),
+            None if may => Ok(()),
+            None => Err(Decided::default_of(Decision::Ask)),
+        }
+    }
+
     /// Each rule, in order. Those of sources that are not trusted never allow, which is meant.
     pub(super) fn each_rule(&self, mut see: impl FnMut(Written<'_>)) {
         let Inner { sources, narrowing, .. } = &*self.0;
@@ -329,6 +376,10 @@ impl<'a> Question<'a> {
         let all = [Some(Level::Everybody), agent, channel.map(Level::Channel), group, sender];
         all.into_iter().flatten().collect()
     }
+}
+
+fn decided(found: Found<'_>) -> Decided {
+    Decided { decision: found.decision, rule: Some(found.into()), said: true }
 }
 
 impl From<Found<'_>> for DecidedRule {

@@ -21,6 +21,8 @@ pub struct PolicyData {
     pub aliases: &'static [(&'static str, &'static str)],
     /// Further names that are no mistake in a list, though no tool of such a name need be there.
     pub names: &'static [&'static str],
+    /// Names of tools to come, which no plugin, server or client can have meanwhile.
+    pub planned: &'static [&'static str],
 }
 
 inventory::collect!(PolicyData);
@@ -56,6 +58,18 @@ impl Default for Registered {
     }
 }
 
+/// The names of tools to come that the core crates register, in the order of the linker.
+pub(crate) fn planned(links: &Links) -> impl Iterator<Item = &'static str> {
+    let of_core = |data: &&PolicyData| links.is_core(data.crate_name());
+    inventory::iter::<PolicyData>().filter(of_core).flat_map(|data| data.planned).copied()
+}
+
+impl PolicyData {
+    fn crate_name(&self) -> &'static str {
+        self.module.split("::").next().unwrap_or(self.module)
+    }
+}
+
 impl Registered {
     /// What the core crates of this process register, by the `link!` lists as they stand.
     pub(crate) fn linked() -> &'static Self {
@@ -73,8 +87,7 @@ impl Registered {
                 core_groups.extend(def.groups.iter().map(|group| normalised(group)));
             }
         }
-        let of_core =
-            |data: &&PolicyData| links.is_core(data.module.split("::").next().unwrap_or(data.module));
+        let of_core = |data: &&PolicyData| links.is_core(data.crate_name());
         inventory::iter::<PolicyData>().filter(of_core).for_each(|data| registered.add(data));
         registered.reserve(core_groups);
         registered

@@ -62,6 +62,9 @@ pub struct Explanation {
     pub exists: bool,
     /// Whether there is a tool of this name at all, be it switched off. Otherwise the layers judge the name alone.
     pub present: bool,
+    /// Why there is no tool of this name, where what would bring it says so: its server cannot be reached, say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub absence: Option<String>,
     /// What each layer says, in the order in which they are asked.
     pub layers: Vec<LayerVerdict>,
 }

@@ -50,6 +50,7 @@ impl Builder {
             diagnostics.extend((!has_tools).then(nothing_linked));
         }
         let known = Known {
+            planned: policy::planned(&links).collect(),
             links,
             linked: &linked,
             added: &self.tools,

@@ -119,6 +119,7 @@ pub(super) fn choose(
     for same in candidates.chunk_by(|one, other| one.name() == other.name()) {
         problems.extend(same.chunk_by(|one, other| one.scope() == other.scope()).filter_map(duplicates));
     }
+    problems.extend(candidates.iter().filter_map(|candidate| planned(candidate, origins)));
     let mut left = Vec::new();
     candidates.retain(|candidate| match taken_by_core(candidate, origins) {
         None => true,
@@ -179,6 +180,22 @@ fn taken_by_core(candidate: &Candidate, origins: &Origins) -> Option<Diagnostic>
     let message =
         format!("the tool `{}` {} is left out: the core tool `{core}` {what}", def.name, candidate.owner());
     Some(candidate.diagnostic(Level::Warning, origins, message))
+}
+
+/// A name of a core tool to come, unless the host added the tool by hand: a configuration that names it must mean the same later.
+fn planned(candidate: &Candidate, origins: &Origins) -> Option<String> {
+    let Candidate::Linked(def) = candidate else { return None };
+    if origins.is_core_crate(def.location.crate_name()) {
+        return None;
+    }
+    let name = std::iter::once(&def.name).chain(def.aliases).find(|name| origins.is_planned(name))?;
+    let what = if *name == def.name { "the name" } else { "an alias" };
+    Some(format!(
+        "`{name}`, {what} of the tool `{}` {} at {}, is reserved for a builtin tool to come; give the tool another one",
+        def.name,
+        candidate.owner(),
+        def.location
+    ))
 }
 
 /// Tools of one name where there must be one, named with all their places.

@@ -40,6 +40,16 @@ pub enum RegisterError {
         /// The core tool, which may be switched off.
         core: String,
     },
+    /// A name or alias of it is kept for a core tool to come.
+    #[error(
+        "the tool `{tool}` cannot be registered: `{name}` is reserved for a builtin tool to come; give it another one"
+    )]
+    Planned {
+        /// The tool.
+        tool: String,
+        /// Its name or alias.
+        name: String,
+    },
     /// A name or alias of it is another tool's.
     #[error(
         "the tool `{tool}` cannot be registered: `{name}` already names the tool `{by}` of {owner}; give it another one"
@@ -114,6 +124,7 @@ impl RegisterError {
         match self {
             Self::Invalid { tool, .. }
             | Self::Reserved { tool, .. }
+            | Self::Planned { tool, .. }
             | Self::Taken { tool, .. }
             | Self::Withheld { tool, .. }
             | Self::Blocked { tool, .. }

@@ -2,6 +2,7 @@
 
 use super::{Inner, Toolkit};
 use crate::caller::Caller;
+use crate::escape::escape_line;
 use crate::policy::{self, Explanation};
 
 impl Toolkit {
@@ -27,7 +28,25 @@ impl Inner {
         match policy::switched_off(name).filter(|tool| origins.is_withheld(tool.name())) {
             // Placed, as it would be if it were on: lists may name its plugin.
             Some(tool) => Some(policy::explain(policy, caller, &origins.place(tool))),
-            None => policy::explain_absent(policy, caller, name, origins.links()),
+            None => self.explain_absent(caller, name),
         }
+    }
+
+    /// What is known of a name that no tool here has.
+    fn explain_absent(&self, caller: &Caller, name: &str) -> Option<Explanation> {
+        let policy = self.settings.policy.as_deref();
+        let explanation = policy::explain_absent(policy, caller, name, self.origins.links());
+        let absence = self.absence(name);
+        if absence.is_none() {
+            return explanation;
+        }
+        let unknown = || Explanation {
+            tool: escape_line(name).into_owned(),
+            exists: false,
+            present: false,
+            absence: None,
+            layers: Vec::new(),
+        };
+        Some(Explanation { absence, ..explanation.unwrap_or_else(unknown) })
     }
 }

@@ -5,6 +5,13 @@ use crate::caller::Caller;
 use std::path::{Path, PathBuf};
 
 impl Toolkit {
+    /// The workspace of a caller: what it names, else what the [builder](crate::Builder::default_workspace) does, else the process's
+    /// working directory.
+    pub fn workspace_of(&self, caller: &Caller) -> PathBuf {
+        let workspace = caller.workspace.as_deref().or(self.0.settings.workspace.as_deref());
+        workspace.unwrap_or(Path::new(".")).to_owned()
+    }
+
     /// The caller with file access bounded by `roots` too: only what they have in common with the caller's boundary so far, the workspace
     /// and the directories that count as within it, is within. That may be nothing. Relative paths and rules belong to the
     /// workspace as before.
@@ -28,10 +35,8 @@ impl Toolkit {
         let bounds: Vec<PathBuf> = match &caller.within {
             Some(within) => within.clone(),
             None => {
-                let workspace = caller.workspace.as_deref().or(settings.workspace.as_deref());
-                let workspace = workspace.unwrap_or(Path::new("."));
-                let all =
-                    std::iter::once(workspace).chain(settings.further_dirs.iter().map(PathBuf::as_path));
+                let workspace = self.workspace_of(caller);
+                let all = std::iter::once(&workspace).chain(&settings.further_dirs);
                 all.filter_map(|path| path.canonicalize().ok()).collect()
             }
         };

@@ -22,6 +22,8 @@ pub(crate) struct Origins {
     has_blocked: bool,
     /// Names and aliases of core tools, also of those that are switched off, to the tool.
     reserved: BTreeMap<Box<str>, Box<str>>,
+    /// Names of core tools to come, which are nobody's yet.
+    planned: BTreeSet<Box<str>>,
     /// Names of tools that are switched off.
     withheld: BTreeSet<Box<str>>,
     /// Ids of plugins, those that go first before others.
@@ -39,6 +41,8 @@ pub(super) struct Known<'a> {
     pub(super) plugins: Vec<&'static PluginDef>,
     /// Ids of plugins, those that go first before others.
     pub(super) prefer: &'a [String],
+    /// Names of core tools to come.
+    pub(super) planned: Vec<&'static str>,
 }
 
 /// Whose a tool is.
@@ -56,7 +60,7 @@ impl Origins {
         problems: &mut Vec<String>,
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Self {
-        let Known { links, linked, added, plugins, prefer } = known;
+        let Known { links, linked, added, plugins, prefer, planned } = known;
         let mut origins = Self { links, ..Self::default() };
         let locations = linked.iter().map(|def| &def.location);
         let locations = locations.chain(added.iter().filter_map(Tool::def).map(|def| &def.location));
@@ -73,6 +77,8 @@ impl Origins {
         }
         crates.remove("");
         origins.reserve(linked, added);
+        let is_there = |name: &&str| origins.reserved.contains_key(*name);
+        origins.planned = planned.into_iter().filter(|name| !is_there(name)).map(Into::into).collect();
         origins.add_plugins(&crates, plugins, problems);
         origins.prefer(prefer, diagnostics);
         origins
@@ -125,6 +131,7 @@ impl Origins {
                 ));
             }
         }
+        let is_planned = |id: &str| self.planned.contains(&*id.to_lowercase().replace(['-', '.'], "_"));
         let names: BTreeSet<&'static str> = crates.keys().chain(stated.keys()).copied().collect();
         let mut by_id: BTreeMap<Arc<str>, Vec<&'static str>> = BTreeMap::new();
         for crate_name in names.into_iter().filter(|name| !self.links.is_core(name)) {
@@ -132,6 +139,13 @@ impl Origins {
             let Some(mut plugin) = stated.or_else(|| Some(Plugin::of_crate(crates.get(crate_name)?))) else {
                 continue;
             };
+            if is_planned(&plugin.id) {
+                problems.push(format!(
+                    "the plugin id `{}` of the crate `{crate_name}` is reserved for a builtin tool to come; give the plugin another one \
+                     with `toolkit::plugin!`",
+                    plugin.id
+                ));
+            }
             plugin.blocked = self.core_tool_of_id(&plugin.id).is_some();
             self.has_blocked |= plugin.blocked;
             by_id.entry(Arc::clone(&plugin.id)).or_default().push(crate_name);
@@ -268,6 +282,11 @@ impl Origins {
         self.reserved.get(name).map(|tool| &**tool)
     }
 
+    /// Whether the name is kept for a core tool to come.
+    pub(crate) fn is_planned(&self, name: &str) -> bool {
+        self.planned.contains(name)
+    }
+
     /// The core tool that a plugin of this id would be mistaken for.
     pub(crate) fn core_tool_of_id(&self, id: &str) -> Option<&str> {
         self.core_tool_of(&id.to_lowercase().replace(['-', '.'], "_")).or_else(|| self.core_tool_of(id))
@@ -279,6 +298,7 @@ impl Origins {
     }
 
     pub(super) fn reserved_names(&self) -> impl Iterator<Item = &str> {
-        self.reserved.keys().map(|name| &**name)
+        let all = self.reserved.keys().chain(&self.planned).map(|name| &**name);
+        all.collect::<BTreeSet<_>>().into_iter()
     }
 }

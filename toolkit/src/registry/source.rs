@@ -1,6 +1,8 @@
 //! Tools that come from elsewhere once they are needed.
 
 use super::{Inner, Toolkit};
+use crate::escape::escape_line;
+use crate::guard::guard;
 use crate::toolbox;
 use std::fmt;
 use std::pin::Pin;
@@ -54,6 +56,15 @@ pub trait ToolSource: fmt::Debug + Send + Sync + 'static {
     fn permission_keys(&self) -> Vec<String> {
         Vec::new()
     }
+
+    /// Why no tool of this name is there, where it would be one of this source's: its server cannot be reached, say, or its definition
+    /// cannot be used. As a clause: "the MCP server `docs` cannot be reached: …". `None` where the name is none of this source's.
+    ///
+    /// It is asked when a call names a tool that is not there, and must not block.
+    fn absence(&self, name: &str) -> Option<String> {
+        let _ = name;
+        None
+    }
 }
 
 impl<T: ToolSource + ?Sized> ToolSource for Arc<T> {
@@ -63,6 +74,10 @@ impl<T: ToolSource + ?Sized> ToolSource for Arc<T> {
 
     fn permission_keys(&self) -> Vec<String> {
         (**self).permission_keys()
+    }
+
+    fn absence(&self, name: &str) -> Option<String> {
+        (**self).absence(name)
     }
 }
 
@@ -90,6 +105,14 @@ impl Toolkit {
             let bringing = sources.iter().map(|source| async { source.bring(self).await });
             toolbox::all_within(bringing, settings.prepare_timeout).await;
         }
+    }
+}
+
+impl Inner {
+    /// Why no tool of this name is there, if a source knows. One that panics knows nothing.
+    pub(crate) fn absence(&self, name: &str) -> Option<String> {
+        let why = |source: &Box<dyn ToolSource>| guard(name, || source.absence(name)).ok().flatten();
+        self.sources.iter().find_map(why).map(|why| escape_line(&why).into_owned())
     }
 }
 

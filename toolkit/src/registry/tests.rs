@@ -35,6 +35,8 @@ struct Case {
     added: Vec<Tool>,
     plugins: Vec<PluginDef>,
     prefer: &'static [&'static str],
+    /// Names of core tools to come.
+    planned: &'static [&'static str],
 }
 
 struct Chosen {
@@ -60,6 +62,7 @@ impl Case {
                 added: &self.added,
                 plugins: self.plugins.iter().map(|def| &*Box::leak(Box::new(*def))).collect(),
                 prefer: &prefer,
+                planned: self.planned.to_vec(),
             };
             let mut origins = Origins::collect(known, &mut problems, &mut diagnostics);
             let added = self.added.iter().cloned().enumerate();
@@ -262,6 +265,43 @@ fn a_tool_knows_whose_it_is() {
             ("two", Source::channel("telegram"), Some("tg"), false, Some("telegram")),
         ]
     );
+}
+
+#[test]
+fn a_name_of_a_core_tool_to_come_is_nobodys() {
+    let case = |linked: Vec<ToolDef>, planned| Case {
+        links: &[("core", true)],
+        linked: [vec![def("core", "read", &[])], linked].concat(),
+        planned,
+        ..Case::default()
+    };
+    let planned: &[&str] = &["browser", "web_search"];
+    for (linked, expected) in [
+        (
+            vec![def("acme", "browser", &[])],
+            "`browser`, the name of the tool `browser` of the crate `acme` at lib.rs:1",
+        ),
+        (
+            vec![def("acme", "find", &["web_search"])],
+            "`web_search`, an alias of the tool `find` of the crate `acme`",
+        ),
+        (vec![def("web_search", "find", &[])], "the plugin id `web_search` of the crate `web_search`"),
+    ] {
+        let chosen = case(linked.clone(), planned).choose();
+        let [problem] = &chosen.problems[..] else { panic!("{:?}", chosen.problems) };
+        assert!(problem.starts_with(expected), "{problem}");
+        assert!(problem.contains("is reserved for a builtin tool to come; give"), "{problem}");
+        assert!(case(linked, &[]).choose().problems.is_empty());
+    }
+    // Once the core tool is there, it has the name, and the others are told as for any core tool.
+    let chosen = case(vec![def("core", "browser", &[]), def("acme", "browser", &[])], planned).choose();
+    assert!(chosen.problems.is_empty(), "{:?}", chosen.problems);
+    assert_eq!(chosen.crates(), [("browser", "core"), ("read", "core")]);
+    assert!(chosen.origins.reserved_names().eq(["browser", "read", "web_search"]));
+    // The host may add by hand what it wants.
+    let own = Tool::builder("web_search").build(|_, _| async {}).expect("a tool");
+    let chosen = Case { links: &[("core", true)], added: vec![own], planned, ..Case::default() }.choose();
+    assert!(chosen.problems.is_empty(), "{:?}", chosen.problems);
 }
 
 #[test]

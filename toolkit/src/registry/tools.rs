@@ -271,6 +271,9 @@ impl Edit {
                     core: core.to_owned(),
                 });
             }
+            if !is_core && origins.is_planned(name) {
+                return Err(RegisterError::Planned { tool: tool.name().to_owned(), name: name.to_owned() });
+            }
             if let Some(place) = self.place(name) {
                 return Err(RegisterError::taken(tool, name, &self.0.tools[place]));
             }

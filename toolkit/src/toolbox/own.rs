@@ -70,7 +70,7 @@ impl Own {
         }
     }
 
-    fn leave(&mut self, level: Level, tool: &Tool, why: String) {
+    pub(super) fn leave(&mut self, level: Level, tool: &Tool, why: String) {
         self.diagnostics.push(of_tool(tool, level, format!("the tool `{}` is left out: {why}", tool.name())));
         self.left.insert(tool.name().into(), why);
     }
@@ -99,6 +99,7 @@ impl Toolbox {
             scope.tools = tools;
             scope.own = Some(Box::new(own));
         }
+        self.leave_out_what_cannot_run();
         self.disclose();
         self
     }

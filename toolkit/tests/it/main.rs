@@ -41,5 +41,6 @@ mod testing_compatibility;
 mod trees;
 mod turns;
 mod types;
+mod unattended;
 mod views;
 mod workspace_files;

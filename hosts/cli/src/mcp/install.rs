@@ -19,6 +19,7 @@ pub(crate) struct InstallRequest {
     name: String,
     file: Option<PathBuf>,
     profile: Option<String>,
+    client_approves: bool,
     yes: bool,
 }
 
@@ -43,6 +44,12 @@ pub(super) fn command() -> Command {
                 .help("The client's file, where it is elsewhere than usual"),
         )
         .arg(Arg::new("profile").long("profile").value_name("PROFILE").help("The profile of tools that it gets"))
+        .arg(
+            Arg::new("client-approves")
+                .long("client-approves")
+                .action(ArgAction::SetTrue)
+                .help("Starts `mcp serve --client-approves`: it relies on the client's own approval of tool calls"),
+        )
         .arg(Arg::new("yes").long("yes").short('y').action(ArgAction::SetTrue).help("Writes it without asking"))
 }
 
@@ -52,6 +59,7 @@ pub(super) fn request(matches: &mut ArgMatches) -> InstallRequest {
         name: text(matches, "name").unwrap_or_default(),
         file: matches.remove_one("file"),
         profile: text(matches, "profile"),
+        client_approves: matches.get_flag("client-approves"),
         yes: matches.get_flag("yes"),
     }
 }
@@ -82,6 +90,9 @@ pub(super) fn run(
     args.push(workspace.display().to_string());
     if let Some(profile) = &request.profile {
         args.extend(["--profile".to_owned(), profile.clone()]);
+    }
+    if request.client_approves {
+        args.push("--client-approves".to_owned());
     }
     let entry = client.entry(&program, &args);
     let after = edit::changed(&before, Dialect::WithComments, &[client.key()], &request.name, Some(&entry))

@@ -8,6 +8,7 @@ use crate::signals::Watch;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use std::net::SocketAddr;
 use std::path::Path;
+use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use toolkit::{Caller, CancellationToken, Toolkit};
@@ -21,6 +22,8 @@ pub(crate) struct ServeRequest {
     origins: Vec<String>,
     /// Counts as `tools.profile`.
     pub(super) profile: Option<String>,
+    client_approves: bool,
+    session_idle: Option<Duration>,
 }
 
 pub(super) fn command() -> Command {
@@ -29,7 +32,8 @@ pub(super) fn command() -> Command {
         .long_about(
             "Serves the tools to the client at the other end of standard input and output, or, with --http, to \
              any number of clients that have the token.\n\nWhat tools ask goes to the client, which shows it to its \
-             user. Clients that cannot show questions get tools that only read, and what the configuration allows.",
+             user. A client that cannot show questions is not shown tools of which every call would be asked about; \
+             the configuration or --client-approves allows them.",
         )
         .arg(
             Arg::new("http")
@@ -55,17 +59,37 @@ pub(super) fn command() -> Command {
                 .help("The origin of pages that may call it, as https://example.org:443"),
         )
         .arg(
+            Arg::new("session-idle")
+                .long("session-idle")
+                .value_name("SECONDS")
+                .value_parser(value_parser!(u64).range(1..))
+                .requires("http")
+                .help("Ends a session of a client from which nothing came for so long, with its background jobs [default: 1800]"),
+        )
+        .arg(
             Arg::new("profile")
                 .long("profile")
                 .value_name("PROFILE")
                 .help("The profile of tools, as --set tools.profile=PROFILE"),
+        )
+        .arg(
+            Arg::new("client-approves")
+                .long("client-approves")
+                .action(clap::ArgAction::SetTrue)
+                .help(
+                    "Relies on the client's own approval of tool calls: what would be asked counts as allowed. What is denied stays \
+                     denied, and sensitive and protected paths are still asked about",
+                ),
         )
 }
 
 pub(super) fn request(matches: &mut ArgMatches) -> ServeRequest {
     let mut all = |id: &str| matches.remove_many::<String>(id).into_iter().flatten().collect();
     let (hosts, origins) = (all("host"), all("origin"));
-    ServeRequest { http: matches.remove_one("http"), hosts, origins, profile: text(matches, "profile") }
+    let client_approves = matches.get_flag("client-approves");
+    let (http, profile) = (matches.remove_one("http"), text(matches, "profile"));
+    let session_idle = matches.remove_one("session-idle").map(Duration::from_secs);
+    ServeRequest { http, hosts, origins, profile, client_approves, session_idle }
 }
 
 /// Serves until the client goes, or until this is interrupted.
@@ -84,7 +108,9 @@ pub(super) fn run(
         let _entered = runtime.enter();
         toolkit.keep_house()
     };
-    let server = ServerOptions::new().named("toolkit", env!("CARGO_PKG_VERSION"));
+    let server = ServerOptions::new()
+        .named("toolkit", env!("CARGO_PKG_VERSION"))
+        .client_approves(request.client_approves);
     match request.http {
         None => runtime.block_on(async {
             tokio::select! {
@@ -101,6 +127,7 @@ pub(super) fn run(
             }
             options.server = server;
             options.shutdown = cancel.clone();
+            options.idle = request.session_idle.unwrap_or(options.idle);
             let token = token::of(data_dir)?;
             let origins = options.allowed_origins.clone();
             let service = Bearer::new(HttpService::new(toolkit, caller, options), &token.text)

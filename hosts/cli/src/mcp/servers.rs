@@ -261,7 +261,7 @@ pub(super) fn test(
     format: Format,
     console: &mut Console<'_>,
 ) -> Result<Exit, Stop> {
-    if servers.is_empty() {
+    if servers.status().is_empty() {
         return Err(Stop::failed("there is no such server; `mcp list` lists those that are configured"));
     }
     runtime.block_on(servers.start(toolkit));

@@ -33,7 +33,8 @@ pub(super) fn command() -> Command {
         .long_about(
             "Makes, lists and removes tokens of single clients over HTTP.\n\nClients that share the token of `mcp serve --http` get a session \
              for each session or connection of the protocol. A client with a token of its own has one session over all its connections: \
-             its background jobs, and what was allowed for the session, stay reachable, for it alone.",
+             its background jobs, and what was allowed for the session, stay reachable, for it alone. What the clients of connections that name \
+             nobody have read of files counts for each of them, so that `write` works where a connection was closed between.",
         )
         .subcommand_required(true)
         .arg_required_else_help(true)

@@ -39,7 +39,11 @@ struct Client {
 
 impl Client {
     fn start(user: &TempDir, capabilities: &Value) -> Self {
-        let mut child = serve(user, &[]).spawn().unwrap();
+        Self::start_with(user, &[], capabilities)
+    }
+
+    fn start_with(user: &TempDir, options: &[&str], capabilities: &Value) -> Self {
+        let mut child = serve(user, options).spawn().unwrap();
         let (input, output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
         let mut client = Self { child, input, output };
         let info = json!({"name": "test", "version": "1"});
@@ -104,17 +108,76 @@ fn tools_are_listed_and_called() {
         .iter()
         .map(|tool| tool["name"].as_str().unwrap())
         .collect();
-    assert!(["edit", "exec", "grep", "read", "write"].iter().all(|name| names.contains(name)), "{names:?}");
+    // A client without forms cannot allow anything, so it is not shown what it could only be refused.
+    assert!(["exec", "grep", "process", "read"].iter().all(|name| names.contains(name)), "{names:?}");
+    assert!(["apply_patch", "edit", "write"].iter().all(|name| !names.contains(name)), "{names:?}");
     client.call(2, "read", &json!({"file_path": "notes.txt"}));
     assert!(client.next()["result"]["content"][0]["text"].as_str().unwrap().contains("two"));
     client.call(3, "exec", &json!({"command": "echo said; cat notes.txt"}));
     let ran = client.next();
     assert!(ran["result"]["content"][0]["text"].as_str().unwrap().starts_with("said\none\n"), "{ran}");
-    // A client without forms cannot allow anything.
     client.call(4, "write", &json!({"file_path": "new.txt", "content": "x"}));
     let denied = client.next();
     assert_eq!(denied["result"]["isError"], json!(true), "{denied}");
     assert!(!user.path().join("work/new.txt").exists());
+    let said = denied["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(said.contains("`permission.edit = \"allow\"`") && said.contains("--client-approves"), "{said}");
+}
+
+#[test]
+fn what_an_unattended_caller_is_not_shown_is_explained() {
+    let user = user();
+    let run = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_toolkit"));
+        command.args(args).current_dir(user.path().join("work")).stdin(Stdio::null());
+        command.env("TOOLKIT_CONFIG_DIR", user.path().join("user"));
+        let ran = command.env("TOOLKIT_DATA_DIR", user.path().join("data")).output().unwrap();
+        (ran.status.code(), String::from_utf8_lossy(&[ran.stdout, ran.stderr].concat()).into_owned())
+    };
+    for args in [
+        &["explain", "tool", "write", "--unattended"][..],
+        &["describe", "write", "--unattended"],
+        &["call", "--unattended", "write", "--file-path", "x"],
+    ] {
+        let (code, said) = run(args);
+        assert_eq!(code, Some(5), "{args:?}: {said}");
+        assert!(
+            said.contains("each call needs an approval") && said.contains("permission.edit = \"allow\""),
+            "{said}"
+        );
+    }
+    let listed = run(&["list", "--unattended"]).1;
+    assert!(listed.contains("exec ") && !listed.contains("write "), "{listed}");
+    assert!(run(&["list"]).1.contains("write "));
+}
+
+#[test]
+fn the_clients_own_approval_allows_what_it_was_shown() {
+    let user = user();
+    fs::write(user.path().join("work/.env"), "KEY=1\n").unwrap();
+    let rules = "{ permission: { exec: [{ match: 'touch *', do: 'deny' }] } }";
+    fs::write(user.path().join("user/toolkit.json5"), rules).unwrap();
+    let mut client = Client::start_with(&user, &["--client-approves"], &json!({}));
+    for (id, tool, arguments, is_error) in [
+        (1, "write", json!({"file_path": "new.txt", "content": "x"}), false),
+        (2, "exec", json!({"command": "mkdir made"}), false),
+        // What a rule denies, and what is about secrets or runs commands later, is not for the client to allow.
+        (3, "exec", json!({"command": "touch denied"}), true),
+        (4, "exec", json!({"command": "cp .env copy"}), true),
+        (5, "read", json!({"file_path": ".env"}), true),
+        (6, "write", json!({"file_path": ".git/hooks/pre-commit", "content": "x"}), true),
+    ] {
+        client.call(id, tool, &arguments);
+        let answered = client.next();
+        assert_eq!(
+            answered["result"]["isError"].as_bool().unwrap_or_default(),
+            is_error,
+            "{arguments}: {answered}"
+        );
+    }
+    let work = user.path().join("work");
+    assert!(work.join("new.txt").exists() && work.join("made").exists());
+    assert!(["denied", "copy", ".git"].iter().all(|name| !work.join(name).exists()));
 }
 
 #[test]
@@ -217,6 +280,85 @@ fn over_http_a_token_is_needed_which_is_made_once() {
         let killed = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
         assert!(killed.success() && child.wait().unwrap().success());
     }
+}
+
+/// HTTP libraries close connections that are idle, and in the version without sessions nothing else says whose a request is.
+#[test]
+fn what_was_read_by_one_connection_may_be_written_by_the_next() {
+    let user = user();
+    for name in ["unread.txt", "of_session.txt"] {
+        fs::write(user.path().join("work").join(name), "one\n").unwrap();
+    }
+    fs::write(user.path().join("user/toolkit.json5"), "{ permission: { edit: 'allow' } }").unwrap();
+    let mut child = serve(&user, &["--http", "127.0.0.1:0"]).spawn().unwrap();
+    let mut told = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let serving = told.next().unwrap();
+    let address =
+        serving.strip_prefix("serving at http://").and_then(|rest| rest.strip_suffix("/mcp")).unwrap();
+    told.next().unwrap();
+    let token = fs::read_to_string(user.path().join("data/mcp-token")).unwrap();
+    let call = |name: &str, arguments: Value| {
+        let meta = json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": {"name": "x", "version": "1"},
+            "io.modelcontextprotocol/clientCapabilities": {},
+        });
+        let params = json!({"name": name, "arguments": arguments, "_meta": meta});
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+        let head =
+            format!("MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: {name}\r\n");
+        post(address, token.trim(), &head, &body).1["result"].clone()
+    };
+    let write = |name: &str| call("write", json!({"file_path": name, "content": "new\n"}));
+    assert_eq!(call("read", json!({"file_path": "notes.txt"}))["isError"], json!(false));
+    let written = write("notes.txt");
+    assert_eq!(written["isError"], json!(false), "{written}");
+    assert_eq!(fs::read_to_string(user.path().join("work/notes.txt")).unwrap(), "new\n");
+    // What nobody has read, or what has changed since, is not replaced.
+    let refused = write("unread.txt");
+    assert_eq!(refused["isError"], json!(true), "{refused}");
+    fs::write(user.path().join("work/notes.txt"), "by another hand\n").unwrap();
+    let refused = write("notes.txt");
+    assert_eq!(refused["isError"], json!(true), "{refused}");
+    // A session of the protocol is known, so what it reads is its own.
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}});
+    let begin = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
+    let session = post(address, token.trim(), "", &begin).0.expect("a session");
+    let head = format!("Mcp-Session-Id: {session}\r\nMCP-Protocol-Version: 2025-11-25\r\n");
+    let params = json!({"name": "read", "arguments": {"file_path": "of_session.txt"}});
+    let body = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params});
+    assert_eq!(post(address, token.trim(), &head, &body).1["result"]["isError"], json!(false));
+    let refused = write("of_session.txt");
+    assert_eq!(refused["isError"], json!(true), "{refused}");
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+/// Sends a message by a connection of its own. The id of the session, and the message that comes back.
+fn post(address: &str, token: &str, head: &str, body: &Value) -> (Option<String>, Value) {
+    let body = body.to_string();
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(
+        stream,
+        "POST /mcp HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nAccept: application/json, text/event-stream\r\n\
+         Content-Type: application/json\r\nAuthorization: Bearer {token}\r\n{head}Content-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .unwrap();
+    let (mut session, mut message) = (None, None);
+    for line in BufReader::new(stream).lines().map_while(Result::ok) {
+        if let Some((name, value)) = line.split_once(": ")
+            && name.eq_ignore_ascii_case("mcp-session-id")
+        {
+            session = Some(value.trim().to_owned());
+        }
+        let text = line.strip_prefix("data: ").unwrap_or(&line);
+        if text.starts_with('{') {
+            message = Some(serde_json::from_str(text).unwrap());
+            break;
+        }
+    }
+    (session, message.expect("an answer"))
 }
 
 fn mode(path: &Path) -> u32 {

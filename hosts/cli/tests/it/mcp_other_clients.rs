@@ -3,10 +3,13 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
+use serde_json::{Value, json};
 use std::fs;
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 use tempfile::TempDir;
 use toolkit_tests::{repository, run};
 
@@ -58,8 +61,12 @@ impl Person {
 
     /// Serves over HTTP: the address and the token.
     fn serve(&self) -> (Served, Vec<String>) {
+        self.serve_with(&[])
+    }
+
+    fn serve_with(&self, options: &[&str]) -> (Served, Vec<String>) {
         let mut command = Command::new(&self.toolkit);
-        command.args(["mcp", "serve", "--http", "127.0.0.1:0"]).stderr(Stdio::piped());
+        command.args(["mcp", "serve", "--http", "127.0.0.1:0"]).args(options).stderr(Stdio::piped());
         let mut child = self.settled(&mut command).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let first = lines.next().unwrap().unwrap();
@@ -105,6 +112,87 @@ fn python(library: &str) {
             person.run(&tools().join("python/bin/python"), &[&script, library, mode], &target);
         }
     }
+}
+
+/// Both clients of the version with sessions share the token of the server; those of the version without have one each, which is
+/// what a session is known by there.
+#[test]
+#[ignore = "needs the Python client of MCP: cargo xtask test"]
+fn two_clients_at_one_server_have_nothing_of_each_other() {
+    let person = Person::new();
+    let rules = "{ permission: { exec: [{ match: 'sleep *', do: 'allow' }] } }";
+    fs::write(person.path("user/toolkit.json5"), rules).unwrap();
+    let (_served, address) = person.serve_with(&["--session-idle", "4"]);
+    let [url, shared] = &address[..] else { panic!("{address:?}") };
+    let own = ["ada", "bob"].map(|name| {
+        let mut command = Command::new(&person.toolkit);
+        run(person.settled(command.args(["mcp", "token", "add", name]))).stdout.trim().to_owned()
+    });
+    let script = client("two_clients.py");
+    let mark = |number: u32| format!("{number}{}", std::process::id());
+    // Both versions at once: their clients have nothing of each other either.
+    std::thread::scope(|scope| {
+        for (mode, [ada, bob], mark) in
+            [("legacy", [shared, shared], mark(77)), ("auto", [&own[0], &own[1]], mark(88))]
+        {
+            let (person, script) = (&person, &script);
+            scope.spawn(move || {
+                let mut command = Command::new(tools().join("python/bin/python"));
+                command.arg(script).args([mode, url, ada, bob, &mark]);
+                let ran = run(person.settled(&mut command));
+                assert!(ran.code == Some(0) && ran.stdout.ends_with("done\n"), "{mode}: {ran:#?}");
+            });
+        }
+    });
+    // The sessions of clients with a token of their own stay for their next connection, and end with the server.
+    assert!(is_running(&format!("{}1", mark(88))) && is_running(&format!("{}2", mark(88))));
+    // A connection of the version without sessions that names nobody has what is its own until it is closed.
+    let job = mark(99);
+    let connection =
+        by_connection(url, shared, &json!({"command": format!("sleep {job}"), "run_in_background": true}));
+    until("the job's start", || is_running(&job));
+    drop(connection);
+    until("the job's end", || !is_running(&job));
+}
+
+/// Calls `exec` by a connection, without a session of the protocol.
+fn by_connection(url: &str, token: &str, arguments: &Value) -> TcpStream {
+    let host = url.strip_prefix("http://").and_then(|rest| rest.strip_suffix("/mcp")).unwrap();
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "x", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let params = json!({"name": "exec", "arguments": arguments, "_meta": meta});
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).to_string();
+    let mut stream = TcpStream::connect(host).unwrap();
+    write!(
+        stream,
+        "POST /mcp HTTP/1.1\r\nHost: {host}\r\nAccept: application/json, text/event-stream\r\nContent-Type: application/json\r\n\
+         Authorization: Bearer {token}\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: exec\r\n\
+         Content-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .unwrap();
+    stream
+}
+
+/// Whether a `sleep` with this argument runs.
+fn is_running(mark: &str) -> bool {
+    fs::read_dir("/proc").unwrap().flatten().any(|entry| {
+        let words = fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        words.split(|byte| *byte == 0).take(2).eq([&b"sleep"[..], mark.as_bytes()])
+    })
+}
+
+fn until(what: &str, holds: impl Fn() -> bool) {
+    for _ in 0..400 {
+        if holds() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    panic!("{what} did not happen");
 }
 
 #[test]

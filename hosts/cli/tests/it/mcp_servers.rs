@@ -101,6 +101,34 @@ fn a_server_is_added_tried_called_and_removed() {
 }
 
 #[test]
+fn a_tool_that_a_server_does_not_bring_is_told_of_with_the_reason() {
+    let person = Person::new();
+    let settings = json!({"mcp": {
+        "down": {"command": "/no/such/program"},
+        "own": {"command": env!("CARGO_BIN_EXE_toolkit"), "args": ["mcp", "serve"], "env": {"HOME": "${env:HOME}"}},
+        "off": {"command": "x", "enabled": false},
+    }});
+    fs::write(person.path("user/toolkit.json5"), settings.to_string()).unwrap();
+    for (name, reason) in [
+        ("down__echo", "the MCP server `down` cannot be reached: "),
+        ("own__reed", "the MCP server `own` offers no tool of this name"),
+        ("off__echo", "the MCP server `off` is switched off in the configuration"),
+    ] {
+        for args in [&["call", name][..], &["describe", name], &["schema", name]] {
+            let ran = person.run(args);
+            assert_eq!(ran.code, Some(3), "{args:?}: {}{}", ran.out, ran.err);
+            assert!(ran.err.contains(reason) && !ran.err.contains("link!"), "{args:?}: {}", ran.err);
+        }
+        let explained = person.run(&["explain", "tool", name]);
+        assert_eq!(explained.code, Some(3), "{}{}", explained.out, explained.err);
+        assert!(explained.out.starts_with(&format!("{name} is not there: {reason}")), "{}", explained.out);
+    }
+    // Of a name that nothing knows, it is said what may be missing.
+    let unknown = person.fails(&["describe", "reed"]);
+    assert!(unknown.contains("did you mean `read`?") && unknown.contains("link!"), "{unknown}");
+}
+
+#[test]
 fn what_is_written_by_hand_stays() {
     let person = Person::new();
     let before = "// Mine.\n{\n  tools: { deny: ['exec'] }, // no commands\n  mcp: {\n    // The first.\n    a: { command: 'a' },\n  },\n}\n";

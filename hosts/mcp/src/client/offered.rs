@@ -3,7 +3,7 @@
 use super::call;
 use super::known::{Change, Said};
 use super::names;
-use super::server::Server;
+use super::server::{LeftOut, Server};
 use serde_json::{Map, Value};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -34,7 +34,11 @@ impl Offered {
 }
 
 /// The tools that can be had of those that a server lists, and what is wrong with the others.
-pub(super) fn tools(server: &Arc<Server>, listed: &[Value]) -> (Vec<Tool>, Vec<String>) {
+pub(super) fn tools(
+    server: &Arc<Server>,
+    listed: &[Value],
+    left_out: &mut LeftOut,
+) -> (Vec<Tool>, Vec<String>) {
     let mut problems = Vec::new();
     let mut definitions: Vec<(&str, &Definition)> = Vec::new();
     for (number, value) in listed.iter().enumerate() {
@@ -62,7 +66,10 @@ pub(super) fn tools(server: &Arc<Server>, listed: &[Value]) -> (Vec<Tool>, Vec<S
         }
         match tool(server, name, definition, &here, change) {
             Ok(tool) => tools.push(tool),
-            Err(why) => problems.push(format!("its tool {name:?} is left out: {why}")),
+            Err(why) => {
+                problems.push(format!("its tool {name:?} is left out: {why}"));
+                left_out.add(here, why);
+            }
         }
     }
     (tools, problems)

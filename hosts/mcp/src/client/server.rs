@@ -9,6 +9,7 @@
 use super::calls::Calls;
 use super::connect::{self, Connection};
 use super::known::Known;
+use super::names;
 use super::offered;
 use super::servers::ClientOptions;
 use rmcp::RoleClient;
@@ -17,7 +18,7 @@ use rmcp::model::{
 };
 use rmcp::service::{Peer, Subscription, SubscriptionEnd};
 use serde_json::Value;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, watch};
@@ -68,6 +69,27 @@ pub(super) struct Server {
     state: watch::Sender<State>,
     toolkit: OnceLock<WeakToolkit>,
     noticed: Mutex<VecDeque<Diagnostic>>,
+    left_out: Mutex<LeftOut>,
+}
+
+/// What of the server's last list is not there, and why.
+#[derive(Debug, Default)]
+pub(super) struct LeftOut {
+    /// Why, by the names that the tools would have here.
+    by_name: BTreeMap<String, String>,
+    /// Why the rest of the list was not read.
+    rest: Option<String>,
+}
+
+impl LeftOut {
+    /// The most tools that are remembered.
+    const MAX_NAMES: usize = 1_000;
+
+    pub(super) fn add(&mut self, name: impl Into<String>, why: impl Into<String>) {
+        if self.by_name.len() < Self::MAX_NAMES {
+            self.by_name.insert(name.into(), why.into());
+        }
+    }
 }
 
 /// A connection that has just come about.
@@ -125,6 +147,7 @@ impl Server {
             state: watch::Sender::new(State::Idle),
             toolkit: OnceLock::new(),
             noticed: Mutex::default(),
+            left_out: Mutex::default(),
         })
     }
 
@@ -186,6 +209,40 @@ impl Server {
 
     pub(super) fn noticed(&self) -> Vec<Diagnostic> {
         self.noticed.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    }
+
+    /// Returns true if a tool of this name may be one of its tools. A long name has less of the prefix.
+    pub(super) fn may_have(&self, tool: &str) -> bool {
+        self.has_prefix(tool) || tool.len() == toolkit::MAX_NAME_BYTES && tool.contains("__")
+    }
+
+    fn has_prefix(&self, tool: &str) -> bool {
+        tool.strip_prefix(&self.prefix).is_some_and(|rest| rest.starts_with("__"))
+    }
+
+    /// Why no tool of this name is there, if it would be one of its tools.
+    pub(super) fn absence(&self, tool: &str) -> Option<String> {
+        let name = &self.name;
+        let left_out = self.left_out.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(why) = left_out.by_name.get(tool) {
+            return Some(format!("the MCP server `{name}` offers it, and it is left out: {why}"));
+        }
+        if !self.has_prefix(tool) {
+            return None;
+        }
+        Some(match (&*self.state.borrow(), &left_out.rest) {
+            (State::Ready { .. }, None) => format!("the MCP server `{name}` offers no tool of this name"),
+            (State::Ready { .. }, Some(rest)) => {
+                format!(
+                    "the MCP server `{name}` offers no tool of this name in what was read of its list, which has {rest}"
+                )
+            }
+            (State::Failed { why }, _) => format!("the MCP server `{name}` cannot be reached: {why}"),
+            (State::Idle | State::Starting, _) => {
+                format!("the MCP server `{name}` is not there yet; try again in a few seconds")
+            }
+            (State::Stopped, _) => format!("the MCP server `{name}` was stopped"),
+        })
     }
 
     /// What it wrote last to its standard error, where it is a command that is connected.
@@ -330,13 +387,14 @@ impl Server {
     /// Lists its tools, and lets them be there.
     async fn list(self: &Arc<Self>, connection: &Connection) -> Result<usize, String> {
         if !connection.about.has_tools() {
-            return Ok(self.register(&[]));
+            return Ok(self.register(&[], LeftOut::default()));
         }
         let most = self.options.most_tools;
         let mut listed: Vec<Value> = Vec::new();
         let (mut cursor, mut read) = (None, 0);
         let mut pages = 0;
-        let left_out = loop {
+        let mut left_out = LeftOut::default();
+        let rest = loop {
             let params =
                 cursor.take().map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
             let request = ListToolsRequest { params, ..ListToolsRequest::default() };
@@ -357,10 +415,10 @@ impl Server {
                 read += bytes;
                 if bytes > LARGEST_TOOL {
                     let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
+                    let why = format!("its definition has {bytes} bytes, and {LARGEST_TOOL} is the most");
+                    left_out.add(names::names(&self.prefix, &[name]).remove(0), &*why);
                     let name: String = name.chars().take(100).collect();
-                    self.tell(format!(
-                        "its tool {name:?} is left out: its definition has {bytes} bytes, and {LARGEST_TOOL} is the most"
-                    ));
+                    self.tell(format!("its tool {name:?} is left out: {why}"));
                 } else {
                     listed.push(tool);
                 }
@@ -380,21 +438,26 @@ impl Server {
                 break Some(format!("more than {MOST_PAGES} pages"));
             }
         };
-        if let Some(what) = left_out {
+        if let Some(what) = &rest {
             self.tell(format!("its list of tools has {what}; the rest is left out"));
         }
-        Ok(self.register(&listed))
+        left_out.rest = rest;
+        Ok(self.register(&listed, left_out))
     }
 
-    fn register(self: &Arc<Self>, listed: &[Value]) -> usize {
+    fn register(self: &Arc<Self>, listed: &[Value], mut left_out: LeftOut) -> usize {
         let Some(toolkit) = self.toolkit.get().and_then(WeakToolkit::upgrade) else { return 0 };
-        let (tools, problems) = offered::tools(self, listed);
+        let (tools, problems) = offered::tools(self, listed, &mut left_out);
         let count = tools.len();
         let errors = toolkit.replace_source(&Source::Mcp { server: Arc::clone(&self.name) }, tools);
-        let left_out = errors.len();
+        let failed = errors.len();
+        for error in &errors {
+            left_out.add(error.tool(), error.to_string());
+        }
+        *self.left_out.lock().unwrap_or_else(PoisonError::into_inner) = left_out;
         for problem in problems.into_iter().chain(errors.into_iter().map(|error| error.to_string())) {
             self.tell(problem);
         }
-        count - left_out.min(count)
+        count - failed.min(count)
     }
 }

@@ -148,6 +148,8 @@ pub struct McpServers(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     servers: Vec<Arc<Server>>,
+    /// The names and prefixes of those that are switched off.
+    off: Vec<(String, String)>,
     tasks: Mutex<Tasks>,
 }
 
@@ -208,7 +210,7 @@ pub enum ServerState {
 impl McpServers {
     /// Those of a configuration that are not switched off.
     pub fn of(configuration: &Configuration, options: ClientOptions) -> Self {
-        Self::new(&configuration.mcp(), options)
+        Self::new(&configuration.mcp(), options).with_switched_off(configuration.mcp_switched_off())
     }
 
     /// These, by name.
@@ -219,26 +221,34 @@ impl McpServers {
             let prefix = prefixes.get(name.as_str()).cloned().unwrap_or_default();
             Server::new(name, prefix, settings.clone(), Arc::clone(&options))
         };
-        let servers = servers.iter().filter(|(_, settings)| settings.enabled()).map(of).collect();
-        Self(Arc::new(Shared { servers, tasks: Mutex::default() }))
+        let (on, off): (Vec<_>, Vec<_>) = servers.iter().partition(|(_, settings)| settings.enabled());
+        let servers = on.into_iter().map(of).collect();
+        Self(Arc::new(Shared { servers, off: Vec::new(), tasks: Mutex::default() }))
+            .with_switched_off(off.into_iter().map(|(name, _)| name.clone()))
+    }
+
+    /// Names servers that are switched off, so that a call of one of their tools can say so.
+    #[must_use]
+    pub fn with_switched_off(self, names: impl IntoIterator<Item = String>) -> Self {
+        let with_prefix = |name: String| {
+            let prefix = toolkit::server_prefixes([name.as_str()]).remove(name.as_str()).unwrap_or_default();
+            (name, prefix)
+        };
+        let off = self.0.off.iter().cloned().chain(names.into_iter().map(with_prefix)).collect();
+        Self(Arc::new(Shared { servers: self.0.servers.clone(), off, tasks: Mutex::default() }))
     }
 
     /// Those alone that may have a tool of this name: none for a tool that is of no server.
     #[must_use]
     pub fn only_for(self, tool: &str) -> Self {
-        let may_have = |server: &Arc<Server>| {
-            let rest = tool.strip_prefix(&server.prefix);
-            // A long name has less of it.
-            rest.is_some_and(|rest| rest.starts_with("__"))
-                || tool.len() == toolkit::MAX_NAME_BYTES && tool.contains("__")
-        };
-        let servers = self.0.servers.iter().filter(|server| may_have(server)).cloned().collect();
-        Self(Arc::new(Shared { servers, tasks: Mutex::default() }))
+        let servers = self.0.servers.iter().filter(|server| server.may_have(tool)).cloned().collect();
+        let off = self.0.off.clone();
+        Self(Arc::new(Shared { servers, off, tasks: Mutex::default() }))
     }
 
-    /// Whether there is none.
+    /// Whether there is none, not even one that is switched off.
     pub fn is_empty(&self) -> bool {
-        self.0.servers.is_empty()
+        self.0.servers.is_empty() && self.0.off.is_empty()
     }
 
     /// How each of them is.
@@ -349,6 +359,20 @@ impl ToolSource for McpServers {
     fn permission_keys(&self) -> Vec<String> {
         let servers = self.0.servers.iter();
         servers.flat_map(|server| [format!("mcp:{}", server.name), format!("{}__*", server.prefix)]).collect()
+    }
+
+    fn absence(&self, name: &str) -> Option<String> {
+        let Shared { servers, off, .. } = &*self.0;
+        let off = || {
+            let of = |(_, prefix): &&(String, String)| {
+                name.strip_prefix(&**prefix).is_some_and(|rest| rest.starts_with("__"))
+            };
+            let (server, _) = off.iter().find(of)?;
+            Some(format!(
+                "the MCP server `{server}` is switched off in the configuration (`mcp.{server}.enabled`)"
+            ))
+        };
+        servers.iter().find_map(|server| server.absence(name)).or_else(off)
     }
 
     fn bring<'a>(&'a self, toolkit: &'a Toolkit) -> Bringing<'a> {

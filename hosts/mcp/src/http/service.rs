@@ -1,5 +1,6 @@
 //! The service: limits around rmcp's.
 
+use crate::server::faults::{INITIALIZE, invalid_initialize};
 use crate::server::{ServerOptions, Stateless, ToolServer};
 use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode};
@@ -7,6 +8,7 @@ use http_body::Body;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
 use rmcp::ServerHandler;
+use rmcp::model::{RequestId, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde::Deserialize;
@@ -19,6 +21,9 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use toolkit::{Caller, CancellationToken, Toolkit};
 use tower_service::Service;
+
+/// The longest `initialize`, in bytes, whose parameters are looked at before a handler gets it.
+const LONGEST_INITIALIZE: usize = 64 << 10;
 
 /// What bounds a service, and whom it answers.
 #[derive(Debug, Clone)]
@@ -112,7 +117,9 @@ pub type HttpBody = BoxBody<Bytes, Infallible>;
 
 impl HttpService {
     /// Serves what `caller` may use. Each session of the protocol is a session of the toolkit. Requests of the protocol without sessions
-    /// share one by their [`Principal`](crate::Principal), else by their [`Connection`](crate::Connection), else none.
+    /// share one by their [`Principal`](crate::Principal), else by their [`Connection`](crate::Connection), else none. Sessions without a
+    /// principal share what they have read of files, for [`idle`](HttpOptions::idle): a client that read a file by a connection that was
+    /// closed since may write it by the next.
     pub fn new(toolkit: Toolkit, caller: Caller, options: HttpOptions) -> Self {
         Self::with_handler(toolkit, caller, options, |tools| tools)
     }
@@ -126,7 +133,8 @@ impl<H: ServerHandler> HttpService<H> {
         options: HttpOptions,
         handler: impl Fn(ToolServer) -> H + Send + Sync + 'static,
     ) -> Self {
-        let stateless = Stateless::new(ToolServer::with_options(toolkit, caller, options.server.clone()));
+        let base = ToolServer::with_options(toolkit, caller, options.server.clone());
+        let stateless = Stateless::new(base, options.idle);
         let make = {
             let (stateless, most) = (Arc::clone(&stateless), options.most_sessions);
             move || {
@@ -190,6 +198,9 @@ impl<H: ServerHandler> HttpService<H> {
         } else {
             Bytes::new()
         };
+        if let Some(refusal) = refused_initialize(&body) {
+            return refusal;
+        }
         if self.stateless.live() >= self.options.most_sessions && needs_server(&parts.headers, &body) {
             let most = self.options.most_sessions;
             let mut busy = refusal(
@@ -228,6 +239,32 @@ fn needs_server(headers: &http::HeaderMap, body: &[u8]) -> bool {
             .is_ok_and(|message| message.method.is_some_and(|method| method == "initialize"))
     };
     !headers.contains_key("mcp-session-id") || begins()
+}
+
+/// The answer to an `initialize` whose parameters cannot be read: it begins no session, so no handler gets it.
+fn refused_initialize(body: &[u8]) -> Option<Response<HttpBody>> {
+    #[derive(Deserialize)]
+    struct Message {
+        id: RequestId,
+        method: String,
+        #[serde(default)]
+        params: Option<serde_json::Value>,
+    }
+    // Few bodies are one, and none that is long: the others are not read twice.
+    let word = format!("\"{INITIALIZE}\"");
+    if body.len() > LONGEST_INITIALIZE || !body.windows(word.len()).any(|part| part == word.as_bytes()) {
+        return None;
+    }
+    let message: Message =
+        serde_json::from_slice(body).ok().filter(|message: &Message| message.method == INITIALIZE)?;
+    let error = invalid_initialize(message.params.as_ref())?;
+    let text = serde_json::to_vec(&ServerJsonRpcMessage::error(error, Some(message.id))).ok()?;
+    let mut response = Response::new(Full::new(Bytes::from(text)).boxed());
+    *response.status_mut() = StatusCode::BAD_REQUEST;
+    response
+        .headers_mut()
+        .insert(http::header::CONTENT_TYPE, http::HeaderValue::from_static("application/json"));
+    Some(response)
 }
 
 /// An answer in plain text.

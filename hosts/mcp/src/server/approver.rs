@@ -1,10 +1,40 @@
 //! Asking the client while the call runs, by a request of its own: the protocol up to 2025-11-25.
 
-use super::answered;
+use super::{Shared, answered};
 use rmcp::RoleServer;
-use rmcp::model::ClientCapabilities;
-use rmcp::service::Peer;
-use toolkit::{Answer, Answering, Approver, DeniedBy, PendingAsk};
+use rmcp::model::{
+    CancelledNotificationParam, ClientCapabilities, ClientResult, ElicitRequest, ElicitRequestParams,
+    ElicitResult, RequestId, ServerRequest,
+};
+use rmcp::service::{Peer, PeerRequestOptions, ServiceError};
+use tokio::runtime::Handle;
+use toolkit::{Answer, Answering, Approver, DeniedBy, PendingAsk, Question};
+
+impl Shared {
+    /// The approver of a call: the client's own approval of the call where the server relies on that, else `approver`.
+    pub(super) fn approver<A: Approver>(&self, approver: A) -> Relying<A> {
+        Relying { client_approves: self.options.client_approves, approver }
+    }
+}
+
+/// Relies on the client's own approval of a call for what is asked in it, if the server does.
+pub(super) struct Relying<A> {
+    client_approves: bool,
+    /// Answers everything else.
+    approver: A,
+}
+
+impl<A: Approver> Approver for Relying<A> {
+    fn ask<'a>(&'a self, ask: &'a PendingAsk) -> Answering<'a> {
+        match ask.question() {
+            // The client's user saw the call's arguments, and not which of their paths hold secrets or run commands.
+            Question::Approve(question) if self.client_approves && !question.is_guarded() => {
+                Box::pin(std::future::ready(Some(Answer::allow())))
+            }
+            _ => self.approver.ask(ask),
+        }
+    }
+}
 
 /// Asks the client of one call.
 pub(super) struct Eliciting {
@@ -18,13 +48,50 @@ impl Approver for Eliciting {
                 Ok(params) => params,
                 Err(denial) => return Some(denial),
             };
-            Some(match self.peer.create_elicitation(params).await {
+            Some(match self.elicit(params).await {
                 Ok(result) => answered::answer(ask, result),
                 Err(error) => {
                     Answer::denied_by(DeniedBy::Fault, format!("the client could not be asked: {error}"))
                 }
             })
         })
+    }
+}
+
+impl Eliciting {
+    /// Sends the question. Dropped before the answer has come, it tells the client that none is needed any more.
+    async fn elicit(&self, params: ElicitRequestParams) -> Result<ElicitResult, ServiceError> {
+        let request = ServerRequest::ElicitRequest(ElicitRequest::new(params));
+        let sent = self.peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await?;
+        let mut asked = Asked { peer: &self.peer, id: Some(sent.id) };
+        let answer = sent.rx.await;
+        asked.id = None;
+        match answer {
+            Ok(Ok(ClientResult::ElicitResult(result))) => Ok(result),
+            Ok(Ok(_)) => Err(ServiceError::UnexpectedResponse),
+            Ok(Err(error)) => Err(error),
+            Err(_) => Err(ServiceError::TransportClosed),
+        }
+    }
+}
+
+/// A question that the client shows.
+struct Asked<'a> {
+    peer: &'a Peer<RoleServer>,
+    /// Its request, as long as the answer is needed.
+    id: Option<RequestId>,
+}
+
+/// The call was cancelled or is over, or the answer came from elsewhere: the client can take the question off the screen.
+impl Drop for Asked<'_> {
+    fn drop(&mut self) {
+        let (Some(id), Ok(runtime)) = (self.id.take(), Handle::try_current()) else { return };
+        let peer = self.peer.clone();
+        // It ends as soon as the message is on its way, or the connection is gone.
+        runtime.spawn(async move {
+            let reason = "the answer is no longer needed".to_owned();
+            let _ = peer.notify_cancelled(CancelledNotificationParam::new(Some(id), Some(reason))).await;
+        });
     }
 }
 
@@ -38,6 +105,9 @@ impl Approver for Mute {
         if let Some(setting) = ask.question().setting() {
             denial.push_str("; its user can take another client, or allow it with ");
             denial.push_str(&setting);
+        }
+        if matches!(ask.question(), Question::Approve(question) if !question.is_guarded()) {
+            denial.push_str("; or the server can rely on the client's own approval (`toolkit mcp serve --client-approves`)");
         }
         Box::pin(std::future::ready(Some(Answer::denied_by(DeniedBy::NobodyThere, denial))))
     }

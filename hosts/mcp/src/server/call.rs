@@ -28,7 +28,7 @@ pub(super) async fn call(
         let server = running.server.clone();
         return drive(&server, running, fingerprint, &context).await;
     }
-    let toolbox = current(server, &name).await;
+    let toolbox = current(server, &name, &context).await;
     let can_ask = shows_forms(context.client_capabilities().as_ref());
     let fingerprint = (can_ask && is_stateless(&context)).then(|| Fingerprint::of(&name, &arguments));
     let call = ToolCall::new(call_id(), name, arguments);
@@ -38,9 +38,9 @@ pub(super) async fn call(
     }
     let options = CallOptions::new().cancel(context.ct.clone()).attach(Arc::new(context.peer.clone()));
     let options = if can_ask {
-        options.approver(Eliciting { peer: context.peer.clone() })
+        options.approver(server.0.approver(Eliciting { peer: context.peer.clone() }))
     } else {
-        options.approver(Mute)
+        options.approver(server.0.approver(Mute))
     };
     let shown = toolbox.defers().then(|| toolbox.shown().len());
     let result = match Telling::wanted(server, &context) {
@@ -67,9 +67,9 @@ pub(super) fn call_id() -> String {
 }
 
 /// What the client was shown, or, where that has no such tool, what there is now.
-async fn current(server: &ToolServer, name: &str) -> Toolbox {
-    let toolbox = server.toolbox().await;
-    if toolbox.tool(name).is_some() { toolbox } else { server.renew().await }
+async fn current(server: &ToolServer, name: &str, context: &RequestContext<RoleServer>) -> Toolbox {
+    let toolbox = server.toolbox(context).await;
+    if toolbox.tool(name).is_some() { toolbox } else { server.renew(context).await }
 }
 
 /// Waits for the call, or for what it asks: then it is kept until the client comes back.

@@ -7,6 +7,8 @@ use rmcp::service::RequestContext;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::time::Duration;
+use toolkit::SharedReads;
 
 /// The most sessions that are kept of principals of the protocol without sessions. The one that was not used for the
 /// longest time is ended first.
@@ -103,8 +105,18 @@ pub(super) struct Sessions {
 #[derive(Debug)]
 pub(crate) struct Stateless {
     base: ToolServer,
+    /// What the sessions share that belong to a connection alone. A client's next request may come by another one, since HTTP libraries
+    /// close those that are idle, and nothing says then whose it is.
+    reads: SharedReads,
     known: Mutex<VecDeque<(Principal, ToolServer)>>,
     live: Arc<AtomicUsize>,
+}
+
+/// Forgets what the sessions shared.
+impl Drop for Stateless {
+    fn drop(&mut self) {
+        self.base.0.toolkit.end_session(&self.reads.group);
+    }
 }
 
 #[derive(Debug)]
@@ -118,9 +130,11 @@ impl Drop for Live {
 
 #[cfg_attr(not(feature = "http"), expect(dead_code, reason = "over standard streams there is one client"))]
 impl Stateless {
-    /// For all clients of one server, which is like `base` for each.
-    pub(crate) fn new(base: ToolServer) -> Arc<Self> {
-        Arc::new(Self { base, known: Mutex::default(), live: Arc::default() })
+    /// For all clients of one server, which is like `base` for each. What a session of a connection has read counts for those of other
+    /// connections for as long as `idle`.
+    pub(crate) fn new(base: ToolServer, idle: Duration) -> Arc<Self> {
+        let reads = SharedReads::new(super::session_id(), idle);
+        Arc::new(Self { base, reads, known: Mutex::default(), live: Arc::default() })
     }
 
     /// The number of servers made by [`server`](Self::server) that are still there.
@@ -139,6 +153,9 @@ impl Stateless {
         let Shared { toolkit, caller, options, suspended, outputs, .. } = &*self.base.0;
         let mut caller = caller.clone();
         caller.session_id = Some(super::session_id());
+        if sessions.principal.is_none() && sessions.stateless.is_none() {
+            caller.shared_reads.get_or_insert_with(|| self.reads.clone());
+        }
         let (suspended, outputs) = (Arc::clone(suspended), Arc::clone(outputs));
         ToolServer::of_sessions(toolkit.clone(), caller, options.clone(), sessions, suspended, outputs)
     }

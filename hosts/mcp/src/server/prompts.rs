@@ -37,7 +37,7 @@ pub(super) async fn get(
     request: GetPromptRequestParams,
     context: RequestContext<RoleServer>,
 ) -> Result<GetPromptResponse, ErrorData> {
-    let toolbox = server.renew().await;
+    let toolbox = server.renew(&context).await;
     let is_there = list(&toolbox).prompts.iter().any(|prompt| prompt.name == request.name);
     if !is_there {
         return Err(ErrorData::invalid_params(
@@ -50,9 +50,9 @@ pub(super) async fn get(
     // What is asked goes to the client while the request waits, in the versions where a server can ask.
     let can_ask = !is_stateless(&context) && shows_forms(context.client_capabilities().as_ref());
     let options = if can_ask {
-        options.approver(Eliciting { peer: context.peer.clone() })
+        options.approver(server.0.approver(Eliciting { peer: context.peer.clone() }))
     } else {
-        options.approver(Mute)
+        options.approver(server.0.approver(Mute))
     };
     let result = toolbox.call_with(call, options).await;
     match result.error() {

@@ -1,5 +1,7 @@
-//! The directories that a client works on, in the versions of the protocol where it says so: they only ever narrow the boundary of
-//! file access.
+//! The directories that a client works on, in the versions of the protocol where it says so.
+//!
+//! What is in the workspace that is served is within the boundary whatever the client says: whoever started the server chose it, and clients
+//! often name the directory that they were opened in. Of the further directories that count as within, only what the client works on does.
 
 use rmcp::RoleServer;
 use rmcp::service::Peer;
@@ -48,7 +50,7 @@ impl Roots {
         self.is_stale.load(Ordering::Acquire)
     }
 
-    /// The caller with the boundary that the client's own leave.
+    /// The caller with the boundary that the client's roots leave.
     pub(super) async fn bound(&self, toolkit: &Toolkit, caller: &Caller) -> Caller {
         let peer = self.peer.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let Some(peer) = peer else { return caller.clone() };
@@ -68,13 +70,12 @@ impl Roots {
 
     async fn narrowed(toolkit: &Toolkit, caller: &Caller, roots: Vec<PathBuf>) -> Caller {
         let (toolkit, own) = (toolkit.clone(), caller.clone());
-        match tokio::task::spawn_blocking(move || toolkit.narrowed(&own, roots)).await {
-            Ok(narrowed) => {
-                if narrowed.within.as_ref().is_some_and(Vec::is_empty) {
-                    tracing::warn!("the client works on nothing of what is served: its roots are elsewhere");
-                }
-                narrowed
-            }
+        let narrowed = move || {
+            let workspace = toolkit.workspace_of(&own);
+            toolkit.narrowed(&own, roots.into_iter().chain([workspace]))
+        };
+        match tokio::task::spawn_blocking(narrowed).await {
+            Ok(narrowed) => narrowed,
             Err(_) => {
                 let mut nowhere = caller.clone();
                 nowhere.within = Some(Vec::new());

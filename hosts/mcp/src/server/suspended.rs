@@ -160,8 +160,8 @@ impl Running {
     ) -> Self {
         let (sender, news) = mpsc::channel(AT_ONCE);
         let cancel = CancellationToken::new();
-        let options =
-            CallOptions::new().cancel(cancel.clone()).approver(Forwarding(sender)).attach(Arc::new(peer));
+        let approver = server.0.approver(Forwarding(sender));
+        let options = CallOptions::new().cancel(cancel.clone()).approver(approver).attach(Arc::new(peer));
         let call_id = call.id.clone();
         let calling = toolbox.clone();
         let task = tokio::spawn(async move { calling.call_with(call, options).await });

@@ -409,6 +409,82 @@ async fn what_one_principal_allowed_for_the_session_is_not_allowed_to_another() 
     assert!(other["result"]["inputRequests"].is_object(), "{other}");
 }
 
+const MODERN: (&str, &str) = ("mcp-protocol-version", "2026-07-28");
+
+#[tokio::test]
+async fn what_is_wrong_with_a_request_is_named() {
+    let server = with_token(HttpOptions::new()).await;
+    let session = server.initialize(&[BEARER]).await.session.unwrap();
+    let of_session = [BEARER, ("mcp-session-id", &*session), ("mcp-protocol-version", "2025-11-25")];
+    let legacy =
+        |method: &str, params: Value| json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params});
+    for (method, params, code, said) in [
+        ("tools/call", json!({"name": 5}), -32602, "/name: invalid type: integer `5`"),
+        ("tools/call", json!({"arguments": {}}), -32602, "missing field `name`"),
+        ("resources/read", json!({"uri": []}), -32602, "/uri: invalid type: sequence"),
+        ("tools/cal", json!({}), -32601, "there is no method `tools/cal`"),
+    ] {
+        let refused = server.message(&of_session, legacy(method, params)).await.message();
+        assert_eq!((&refused["error"]["code"], &refused["id"]), (&json!(code), &json!(7)), "{refused}");
+        assert!(refused["error"]["message"].as_str().unwrap().contains(said), "{refused}");
+    }
+    // Without sessions.
+    let mut call = stateless(json!({"name": "add", "arguments": "x"}));
+    let headers = [BEARER, MODERN, ("mcp-method", "tools/call"), ("mcp-name", "add")];
+    let refused = server.message(&headers, call.clone()).await.message();
+    assert_eq!(refused["error"]["code"], -32602, "{refused}");
+    assert!(refused["error"]["message"].as_str().unwrap().contains("/arguments: invalid type"), "{refused}");
+    call["method"] = json!("tools/cal");
+    let headers = [BEARER, MODERN, ("mcp-method", "tools/cal")];
+    let refused = server.message(&headers, call).await;
+    assert_eq!(
+        (refused.status, &refused.message()["error"]["code"]),
+        (StatusCode::NOT_FOUND, &json!(-32601))
+    );
+    // What begins no session.
+    let mut begin = initialize();
+    begin["params"]["clientInfo"] = json!("me");
+    let refused = server.message(&[BEARER], begin).await;
+    assert_eq!(refused.status, StatusCode::BAD_REQUEST, "{refused:?}");
+    let message = refused.message();
+    assert_eq!((&message["error"]["code"], &message["id"]), (&json!(-32602), &json!(1)), "{message}");
+    assert!(message["error"]["message"].as_str().unwrap().contains("/clientInfo: invalid type"), "{message}");
+}
+
+#[tokio::test]
+async fn an_unknown_version_is_answered_as_the_protocol_says() {
+    let server = with_token(HttpOptions::new()).await;
+    // `initialize`: with a version that the server has.
+    let mut begin = initialize();
+    for (asked, answered) in
+        [("1999-01-01", "2025-11-25"), ("2099-01-01", "2025-11-25"), ("2025-06-18", "2025-06-18")]
+    {
+        begin["params"]["protocolVersion"] = json!(asked);
+        let begun = server.message(&[BEARER], begin.clone()).await;
+        assert_eq!(begun.message()["result"]["protocolVersion"], answered, "{begun:?}");
+    }
+    // The header: 400, with a session and without.
+    let session = server.initialize(&[BEARER]).await.session.unwrap();
+    for version in ["1999-01-01", "2099-01-01", "nonsense"] {
+        let header = ("mcp-protocol-version", version);
+        let refused = server.message(&[BEARER, ("mcp-session-id", &*session), header], add_call()).await;
+        assert_eq!(refused.status, StatusCode::BAD_REQUEST, "{version}: {refused:?}");
+        let refused = server.message(&[BEARER, header], add_call()).await;
+        assert_eq!(refused.status, StatusCode::BAD_REQUEST, "{version}: {refused:?}");
+        // In the request itself: 400, naming the versions that the server has.
+        let mut call = stateless(json!({"name": "add", "arguments": {"a": 1, "b": 2}}));
+        call["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!(version);
+        let headers = [BEARER, header, ("mcp-method", "tools/call"), ("mcp-name", "add")];
+        let refused = server.message(&headers, call).await;
+        assert_eq!(refused.status, StatusCode::BAD_REQUEST, "{version}: {refused:?}");
+        let error = refused.message()["error"].clone();
+        assert_eq!(error["code"], -32022, "{error}");
+        assert!(error["data"]["supported"].as_array().unwrap().contains(&json!("2026-07-28")), "{error}");
+    }
+    let known = [BEARER, ("mcp-session-id", &*session), ("mcp-protocol-version", "2025-11-25")];
+    assert_eq!(server.message(&known, add_call()).await.message()["result"]["content"][0]["text"], "5");
+}
+
 /// A connection that stays open, as a client keeps it between requests.
 struct Kept {
     sender: hyper::client::conn::http1::SendRequest<Full<Bytes>>,

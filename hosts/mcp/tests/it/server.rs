@@ -9,8 +9,9 @@ mod outputs;
 mod roots;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ElicitRequestParams,
-    ElicitResult, ElicitationAction, ErrorData, Implementation, ProgressNotificationParam, ProtocolVersion,
+    CallToolRequestParams, CallToolResult, CancelledNotificationParam, ClientCapabilities, ClientConfig,
+    ElicitRequestParams, ElicitResult, ElicitationAction, ErrorData, Implementation,
+    ProgressNotificationParam, ProtocolVersion,
 };
 use rmcp::service::{
     ClientLifecycleMode, ClientServiceExt as _, NotificationContext, RequestContext, RunningService,
@@ -33,6 +34,9 @@ struct Person {
     progress: Arc<Mutex<Vec<ProgressNotificationParam>>>,
     lists_changed: Arc<tokio::sync::Notify>,
     cannot_be_asked: bool,
+    /// It leaves questions unanswered.
+    never_answers: bool,
+    questions_cancelled: Arc<tokio::sync::Notify>,
 }
 
 impl Person {
@@ -67,6 +71,9 @@ impl ClientHandler for Person {
         _context: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
         self.asked.lock().unwrap().push(request);
+        if self.never_answers {
+            return std::future::pending().await;
+        }
         Ok(self.answers.lock().unwrap().pop_front().unwrap_or(ElicitResult::new(ElicitationAction::Cancel)))
     }
 
@@ -76,6 +83,15 @@ impl ClientHandler for Person {
         _context: NotificationContext<RoleClient>,
     ) {
         self.progress.lock().unwrap().push(params);
+    }
+
+    async fn on_cancelled(
+        &self,
+        params: CancelledNotificationParam,
+        _context: NotificationContext<RoleClient>,
+    ) {
+        assert!(params.request_id.is_some(), "it names the question");
+        self.questions_cancelled.notify_one();
     }
 
     async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {

@@ -1,5 +1,7 @@
 //! The rules of one source, by level and kind.
 
+mod prospect;
+
 use super::{Question, Text, Written, fold, names};
 use crate::config::ConfigOrigins;
 use crate::permission::glob::PathMatch;
@@ -10,6 +12,8 @@ use crate::permission::settings::{
 };
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
+
+pub(super) use prospect::Prospect;
 
 /// The rules of one source.
 #[derive(Debug, Clone)]

@@ -105,6 +105,7 @@ pub(super) const DATA: PolicyData = PolicyData {
         ("full", None),
     ],
     aliases: &[("bash", "exec"), ("sh", "exec"), ("search", "web_search")],
+    planned: &[],
     names: &["Later"],
 };
 

@@ -54,6 +54,7 @@ fn to_allow_a_tool_that_is_not_there_allows_no_plugin_of_its_name() {
         groups: &[("fs", &["read"])],
         profiles: &[],
         aliases: &[("cat", "show")],
+        planned: &[],
         names: &[],
     });
     for (id, expected) in [("read", false), ("cat", false), ("show", false), ("fs", true), ("free", true)] {

@@ -47,6 +47,37 @@ async fn of_a_list_that_is_partly_broken_the_rest_is_there() {
 }
 
 #[tokio::test]
+async fn a_call_of_what_is_not_there_says_why() {
+    let host = Host::new(json!({
+        "h": hostile("broken"), "huge": hostile("huge"), "gone": hostile("no-list"),
+        "off": {"command": "x", "enabled": false},
+    }));
+    let toolbox = host.toolbox().await;
+    for (name, expected) in [
+        ("h__task", "the MCP server `h` offers it, and it is left out: it runs only as a task"),
+        ("h__no_schema", "its `inputSchema` is not that of an object"),
+        ("h__circle", "it is left out: "),
+        ("huge__huge", "262144 is the most"),
+        ("h__goood", "the MCP server `h` offers no tool of this name; did you mean `h__good`?"),
+        ("gone__x", "the MCP server `gone` cannot be reached: its tools cannot be listed"),
+        ("off__x", "the MCP server `off` is switched off in the configuration (`mcp.off.enabled`)"),
+    ] {
+        let result = toolbox.call(ToolCall::new("1", name, json!({}))).await;
+        let error = result.error().unwrap();
+        assert_eq!(error.kind(), ToolErrorKind::UnknownTool, "{error}");
+        assert!(error.message().contains(expected), "{error}");
+        let explanation = toolbox.explain(name).unwrap();
+        let why = explanation.absence.unwrap();
+        assert!(!explanation.exists && error.message().contains(&why), "{why}: {error}");
+    }
+    // Of a name that is of no server nothing is known, and the nearest are named.
+    let unknown = toolbox.find("h_good").unwrap_err();
+    let nearest = "there is no tool `h_good`; did you mean `h__good` or `h__good_one`?";
+    assert_eq!(unknown.message(), nearest);
+    assert!(toolbox.explain("h_good").is_none());
+}
+
+#[tokio::test]
 async fn of_too_many_tools_the_first_are_there() {
     let host = host("many");
     assert_eq!(host.toolbox().await.tools().len(), 1_000);

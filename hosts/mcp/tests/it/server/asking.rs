@@ -3,13 +3,14 @@
 use super::{Connected, GENERATIONS, Person, accept, connect, connect_with, nothing, params, text};
 use rmcp::model::{
     CallToolResponse, ElicitRequestParams, ElicitResult, ElicitationAction, InputRequest,
-    InputRequiredResult, InputResponses, ProtocolVersion,
+    InputRequiredResult, InputResponses, ProtocolVersion, ServerResult,
 };
+use rmcp::service::PeerRequestOptions;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use toolkit::prelude::*;
-use toolkit::{Ask, Builder, tool_ref};
+use toolkit::{Answer, Ask, Builder, Configuration, LoadOptions, tool_ref};
 use toolkit_mcp::ServerOptions;
 
 type Log = Mutex<Vec<String>>;
@@ -54,11 +55,34 @@ async fn asks_twice(ctx: &ToolContext) -> Result<String, ToolError> {
     Ok(format!("{} {}", one.is_ok(), other.is_ok()))
 }
 
+/// Empties the bin.
+#[tool]
+async fn empty_bin() -> &'static str {
+    "emptied"
+}
+
+/// Reads a secret.
+#[tool(read_only, asks)]
+async fn peek(ctx: &ToolContext) -> Result<&'static str, ToolError> {
+    ctx.ask(Ask::new("sensitive", "Read .env").with_pattern(".env")).await?;
+    Ok("secret")
+}
+
+/// Runs a command that reads a secret.
+#[tool(asks)]
+async fn print_secret(ctx: &ToolContext) -> Result<&'static str, ToolError> {
+    ctx.ask(Ask::new("print_secret", "cat .env").with_pattern("cat .env").guarded()).await?;
+    Ok("secret")
+}
+
 fn builder(log: &Arc<Log>) -> Builder {
     Toolkit::empty()
         .tool(tool_ref!(deploy).with_shared_state(Arc::clone(log)))
         .tool(tool_ref!(wants))
         .tool(tool_ref!(asks_twice))
+        .tool(tool_ref!(empty_bin))
+        .tool(tool_ref!(peek))
+        .tool(tool_ref!(print_secret))
 }
 
 async fn asking(
@@ -144,7 +168,83 @@ async fn a_client_that_cannot_be_asked_is_nobody() {
         assert_eq!(denied.is_error, Some(true));
         assert!(text(&denied).contains("elicitation"), "{}", text(&denied));
         assert!(text(&denied).contains("allow it with the setting `permission.deploy`"), "{}", text(&denied));
+        assert!(text(&denied).contains("--client-approves"), "{}", text(&denied));
+        let secret = text(&connected.call("print_secret", nothing()).await);
+        assert!(secret.contains("elicitation") && !secret.contains("--client-approves"), "{secret}");
+        // What could only be denied is not shown, and a call of it says what would allow it.
+        assert!(!names(&connected).await.contains(&"empty_bin".to_owned()));
+        let denied = connected.call("empty_bin", nothing()).await;
+        assert_eq!(denied.is_error, Some(true));
+        for way_out in ["`permission.empty_bin = \"allow\"`", "use a client that does", "--client-approves"] {
+            assert!(text(&denied).contains(way_out), "{}", text(&denied));
+        }
+        let connected = connect(version, Person::default(), builder(&Arc::default())).await;
+        assert!(names(&connected).await.contains(&"empty_bin".to_owned()));
     }
+}
+
+async fn names(connected: &Connected) -> Vec<String> {
+    let tools = connected.client.list_all_tools().await.unwrap();
+    tools.into_iter().map(|tool| tool.name.into_owned()).collect()
+}
+
+#[tokio::test]
+async fn the_clients_own_approval_counts_where_the_server_relies_on_it() {
+    let rules = Configuration::load(LoadOptions::new().set("permission.empty_bin=deny")).unwrap();
+    for (version, cannot_be_asked) in
+        GENERATIONS.iter().flat_map(|version| [(version, true), (version, false)])
+    {
+        let person = Person { cannot_be_asked, ..Person::answering([accept(nothing()), accept(nothing())]) };
+        let toolkit = builder(&Arc::default()).configuration(rules.clone());
+        let options = ServerOptions::new().client_approves(true);
+        let connected = connect_with(version, person.clone(), toolkit, options).await;
+        assert!(
+            names(&connected).await.contains(&"empty_bin".to_owned()),
+            "it is a matter of rules, not of the client"
+        );
+        assert_eq!(text(&connected.call("deploy", json!({"host": "a"})).await), "deployed to a");
+        assert_eq!(text(&connected.call("asks_twice", nothing()).await), "true true");
+        assert!(person.asked().is_empty());
+        // What a rule denies stays denied, and what is about secrets is asked, if the client can be asked.
+        assert_eq!(connected.call("empty_bin", nothing()).await.is_error, Some(true));
+        for tool in ["peek", "print_secret"] {
+            let result = connected.call(tool, nothing()).await;
+            assert_eq!(result.is_error, Some(cannot_be_asked), "{}", text(&result));
+        }
+        assert_eq!(person.asked().len(), if cannot_be_asked { 0 } else { 2 });
+    }
+}
+
+/// In the versions in which the server asks by requests of its own.
+#[tokio::test]
+async fn a_question_whose_answer_is_no_longer_needed_is_taken_back() {
+    let person = Person { never_answers: true, ..Person::default() };
+    let connected = connect(&GENERATIONS[0], person.clone(), builder(&Arc::default())).await;
+    let until_asked = || async {
+        while connected.toolkit.asks().list(None).is_empty() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    let call = || {
+        let request = rmcp::model::CallToolRequest::new(params("deploy", json!({"host": "a"})));
+        connected.client.send_cancellable_request(request.into(), PeerRequestOptions::no_options())
+    };
+    let taken_back = || tokio::time::timeout(Duration::from_secs(10), person.questions_cancelled.notified());
+    // Its call is cancelled.
+    let handle = call().await.unwrap();
+    until_asked().await;
+    handle.cancel(None).await.unwrap();
+    taken_back().await.expect("the client is told");
+    // It is answered elsewhere.
+    let handle = call().await.unwrap();
+    until_asked().await;
+    let ask = connected.toolkit.asks().list(None).remove(0);
+    connected.toolkit.asks().answer(ask.id(), Answer::allow()).unwrap();
+    taken_back().await.expect("the client is told");
+    let ServerResult::CallToolResult(done) = handle.await_response().await.unwrap() else {
+        panic!("no result")
+    };
+    assert_eq!(text(&done), "deployed to a");
 }
 
 #[tokio::test]

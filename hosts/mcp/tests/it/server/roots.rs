@@ -107,32 +107,32 @@ impl Session {
 const FILES: [&str; 5] = ["work/a/one", "work/b/two", "work/three", "other/four", "work/a/out/four"];
 
 #[tokio::test]
-async fn roots_only_ever_narrow() {
+async fn roots_narrow_what_counts_as_within_and_never_the_workspace() {
     let places = places();
     let base = places.path().canonicalize().unwrap();
     let uri = |path: &str| format!("file://{}/{path}", base.display());
     let (yes, no) = (true, false);
+    let workspace = [yes, yes, yes, no, no];
     for (roots, further, expected) in [
-        (vec![uri("work")], &[][..], [yes, yes, yes, no, no]),
-        (vec![uri("work/a")], &[], [yes, no, no, no, no]),
-        (vec![uri("work/a"), uri("work/b")], &[], [yes, yes, no, no, no]),
-        (vec![uri("work/%61")], &[], [yes, no, no, no, no]),
+        (vec![uri("work")], &[][..], workspace),
+        // What a client was opened in, or what is elsewhere, takes nothing of the workspace.
+        (vec![uri("work/a")], &[], workspace),
+        (vec![uri("other")], &[], workspace),
+        (vec![uri("work/absent")], &[], workspace),
+        (vec!["https://example.org/".to_owned(), "nonsense".to_owned()], &[], workspace),
+        (vec!["file://elsewhere/etc".to_owned()], &[], workspace),
         // What is around it widens nothing, nor does what a link leads to: what counts is where a path really leads.
-        (vec![uri("")], &[], [yes, yes, yes, no, no]),
-        (vec!["file:///".to_owned()], &[], [yes, yes, yes, no, no]),
-        (vec![uri("work/a/out")], &[], [no; 5]),
-        (vec![uri("work/a/../b")], &[], [no, yes, no, no, no]),
-        // Elsewhere, or nowhere.
-        (vec![uri("other")], &[], [no; 5]),
-        (vec![uri("work/absent")], &[], [no; 5]),
-        (vec!["https://example.org/".to_owned(), "nonsense".to_owned()], &[], [no; 5]),
-        (vec!["file://elsewhere/etc".to_owned()], &[], [no; 5]),
+        (vec![uri("")], &[], workspace),
+        (vec!["file:///".to_owned()], &[], workspace),
+        (vec![uri("work/a/out")], &[], workspace),
         // Who has nothing open says nothing.
-        (Vec::new(), &[], [yes, yes, yes, no, no]),
-        // What is configured to count as within is narrowed as the workspace is.
+        (Vec::new(), &[], workspace),
+        // Of what is configured to count as within, only what the client works on does.
         (Vec::new(), &["other"], [yes; 5]),
-        (vec![uri("work/b")], &["other"], [no, yes, no, no, no]),
-        (vec![uri("other"), uri("work/b")], &["other"], [no, yes, no, yes, yes]),
+        (vec![uri("work/b")], &["other"], workspace),
+        (vec![uri("other")], &["other"], [yes; 5]),
+        (vec![uri("%6fther")], &["other"], [yes; 5]),
+        (vec![uri("work/../other")], &["other"], [yes; 5]),
         (vec![uri("")], &["other"], [yes; 5]),
     ] {
         let session = Session::new(&base, Ok(roots.clone()), further).await;
@@ -149,8 +149,8 @@ async fn rules_are_about_the_workspace_whatever_the_roots() {
     let rules = r#"permission.read=[{match: "a/*", do: "deny"}]"#;
     for (roots, expected) in [
         (vec![uri("work")], [false, true, true]),
-        (vec![uri("work/a")], [false, false, false]),
-        (vec![uri("work/b"), uri("work/a")], [false, true, false]),
+        (vec![uri("work/a")], [false, true, true]),
+        (vec![uri("other")], [false, true, true]),
     ] {
         let configuration = Configuration::load(LoadOptions::new().set(rules)).unwrap();
         let session =
@@ -164,12 +164,12 @@ async fn who_was_bounded_stays_so_where_it_does_not_answer() {
     let places = places();
     let base = places.path().canonicalize().unwrap();
     let session =
-        Session::new(&base, Ok(vec![format!("file://{}", base.join("work/a").display())]), &[]).await;
-    assert_eq!(session.reads(&["work/a/one", "work/b/two"]).await, [true, false]);
+        Session::new(&base, Ok(vec![format!("file://{}", base.join("work").display())]), &["other"]).await;
+    assert_eq!(session.reads(&["work/a/one", "other/four"]).await, [true, false]);
     *session.editor.roots.lock().unwrap() = Err(());
     session.client.notify_roots_list_changed().await.unwrap();
     for _ in 0..100 {
-        assert_eq!(session.reads(&["work/a/one", "work/b/two"]).await, [true, false]);
+        assert_eq!(session.reads(&["work/a/one", "other/four"]).await, [true, false]);
         if *session.editor.asked.lock().unwrap() == 2 {
             return;
         }
@@ -183,18 +183,18 @@ async fn a_change_of_roots_counts_from_the_next_call_on() {
     let places = places();
     let base = places.path().canonicalize().unwrap();
     let uri = |path: &str| format!("file://{}/{path}", base.display());
-    let session = Session::new(&base, Ok(vec![uri("work/a")]), &[]).await;
-    assert_eq!(session.reads(&["work/a/one", "work/b/two"]).await, [true, false]);
-    *session.editor.roots.lock().unwrap() = Ok(vec![uri("work/b")]);
+    let session = Session::new(&base, Ok(vec![uri("work")]), &["other"]).await;
+    assert_eq!(session.reads(&["work/a/one", "other/four"]).await, [true, false]);
+    *session.editor.roots.lock().unwrap() = Ok(vec![uri("other")]);
     session.client.notify_roots_list_changed().await.unwrap();
     // The change and the next call are heard beside each other.
     for _ in 0..100 {
-        if session.reads(&["work/a/one", "work/b/two"]).await == [false, true] {
+        if session.reads(&["work/a/one", "other/four"]).await == [true, true] {
             break;
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    assert_eq!(session.reads(&["work/a/one", "work/b/two"]).await, [false, true]);
+    assert_eq!(session.reads(&["work/a/one", "other/four"]).await, [true, true]);
     assert_eq!(*session.editor.asked.lock().unwrap(), 2);
 }
 

@@ -1,0 +1,85 @@
+//! The tools that a client is shown, by whether somebody can be asked for it.
+
+use super::approver::shows_forms;
+use super::{Shared, ToolServer};
+use rmcp::RoleServer;
+use rmcp::service::RequestContext;
+use std::sync::{MutexGuard, PoisonError};
+use toolkit::{ToolWatch, Toolbox};
+
+/// The tools that a client was last shown.
+///
+/// Without a session of the protocol, each request states whether its client shows questions, so a session may have both.
+#[derive(Debug, Default)]
+pub(super) struct Shown {
+    /// For requests whose client shows questions.
+    attended: Option<Toolbox>,
+    /// For requests whose client shows none.
+    unattended: Option<Toolbox>,
+    /// Tells of changes since then.
+    changes: Option<ToolWatch>,
+}
+
+impl Shown {
+    fn of(&mut self, attended: bool) -> &mut Option<Toolbox> {
+        if attended { &mut self.attended } else { &mut self.unattended }
+    }
+}
+
+/// Why nobody can be asked for a client that shows no questions, and what its user can do about it.
+const UNATTENDED: &str = "the client cannot show questions, since it does not support elicitation; use a client that does, or let \
+                          the server rely on the client's own approval of calls (`toolkit mcp serve --client-approves`)";
+
+impl Shared {
+    /// Returns true if the calls of a request have somebody who approves them.
+    fn is_attended(&self, context: &RequestContext<RoleServer>) -> bool {
+        self.options.client_approves || shows_forms(context.client_capabilities().as_ref())
+    }
+}
+
+impl ToolServer {
+    /// The tools for the client of a request, made anew.
+    pub(super) async fn renew(&self, context: &RequestContext<RoleServer>) -> Toolbox {
+        let attended = self.0.is_attended(context);
+        loop {
+            let changes = self.0.toolkit.watch_tools();
+            let mut caller = self.0.roots.bound(&self.0.toolkit, &self.0.caller).await;
+            if !attended {
+                caller.unattended.get_or_insert_with(|| UNATTENDED.to_owned());
+            }
+            let toolbox = self.0.toolkit.toolbox(&caller).await;
+            let mut shown = self.lock();
+            // Not where the client said meanwhile that it works on something else.
+            if !self.0.roots.is_stale() {
+                *shown.of(attended) = Some(toolbox.clone());
+                shown.changes = Some(changes);
+                return toolbox;
+            }
+        }
+    }
+
+    /// The tools that the client of a request was last shown.
+    pub(super) async fn toolbox(&self, context: &RequestContext<RoleServer>) -> Toolbox {
+        let shown = self.lock().of(self.0.is_attended(context)).clone();
+        match shown {
+            Some(toolbox) => toolbox,
+            None => self.renew(context).await,
+        }
+    }
+
+    /// The tools that were last shown to any client of this session, for what does not depend on the client.
+    pub(super) fn last_shown(&self) -> Option<Toolbox> {
+        let Shown { attended, unattended, .. } = &*self.lock();
+        attended.as_ref().or(unattended.as_ref()).cloned()
+    }
+
+    /// Tells of changes since the client was last shown something.
+    pub(super) fn changes(&self) -> ToolWatch {
+        let changes = self.lock().changes.clone();
+        changes.unwrap_or_else(|| self.0.toolkit.watch_tools())
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, Shown> {
+        self.0.shown.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

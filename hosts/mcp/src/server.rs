@@ -55,6 +55,9 @@ pub struct ServerOptions {
     pub answer_within: Duration,
     /// How many calls may wait so at once; beyond, what they ask is denied. 100 by default.
     pub most_waiting: usize,
+    /// The servers whose prompts clients get too; none by default.
+    #[cfg(feature = "client")]
+    pub prompts_of: Option<crate::McpServers>,
 }
 
 impl Default for ServerOptions {
@@ -66,6 +69,8 @@ impl Default for ServerOptions {
             page: 100,
             answer_within: Duration::from_mins(10),
             most_waiting: 100,
+            #[cfg(feature = "client")]
+            prompts_of: None,
         }
     }
 }
@@ -104,6 +109,22 @@ impl ServerOptions {
     #[must_use]
     pub fn most_waiting(self, most_waiting: usize) -> Self {
         Self { most_waiting, ..self }
+    }
+
+    /// Says whose prompts clients get too, beside skills: named `server__prompt`.
+    #[cfg(feature = "client")]
+    #[must_use]
+    pub fn prompts_of(self, servers: crate::McpServers) -> Self {
+        Self { prompts_of: Some(servers), ..self }
+    }
+
+    /// Returns true if there are servers that may have prompts.
+    fn has_prompts(&self) -> bool {
+        #[cfg(feature = "client")]
+        if let Some(servers) = &self.prompts_of {
+            return !servers.is_empty();
+        }
+        false
     }
 }
 
@@ -310,8 +331,8 @@ impl ServerHandler for ToolServer {
             .enable_tool_list_changed()
             .enable_resources()
             .build();
-        // Skills.
-        capabilities.prompts = self.0.toolkit.tool(prompts::SKILL).map(|_| PromptsCapability::default());
+        let has_prompts = self.0.toolkit.tool(prompts::SKILL).is_some() || self.0.options.has_prompts();
+        capabilities.prompts = has_prompts.then(PromptsCapability::default);
         let mut info = ServerConfig::new(capabilities);
         info.server_info = Implementation::new(name, version);
         info.instructions.clone_from(instructions);
@@ -377,7 +398,9 @@ impl ServerHandler for ToolServer {
         _request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        Ok(prompts::list(&self.of(&context)?.renew().await))
+        let server = self.of(&context)?;
+        let toolbox = server.renew().await;
+        Ok(prompts::all(&server, &toolbox).await)
     }
 
     async fn get_prompt(

@@ -3,6 +3,7 @@
 use super::connect::About;
 #[cfg(feature = "oauth")]
 use super::oauth::SignIn;
+use super::resources::Resources;
 use super::sampling::Sampling;
 use super::server::{Server, State};
 use std::collections::BTreeMap;
@@ -215,9 +216,10 @@ impl McpServers {
     pub fn new(servers: &BTreeMap<String, McpServerSettings>, options: ClientOptions) -> Self {
         let options = Arc::new(options);
         let prefixes = toolkit::server_prefixes(servers.keys().map(String::as_str));
+        let resources = Arc::new(Resources::default());
         let of = |(name, settings): (&String, &McpServerSettings)| {
             let prefix = prefixes.get(name.as_str()).cloned().unwrap_or_default();
-            Server::new(name, prefix, settings.clone(), Arc::clone(&options))
+            Server::new(name, prefix, settings.clone(), Arc::clone(&options), Arc::clone(&resources))
         };
         let servers = servers.iter().filter(|(_, settings)| settings.enabled()).map(of).collect();
         Self(Arc::new(Shared { servers, tasks: Mutex::default() }))
@@ -229,7 +231,8 @@ impl McpServers {
         let may_have = |server: &Arc<Server>| {
             let rest = tool.strip_prefix(&server.prefix);
             // A long name has less of it.
-            rest.is_some_and(|rest| rest.starts_with("__"))
+            super::resources::is_one(tool)
+                || rest.is_some_and(|rest| rest.starts_with("__"))
                 || tool.len() == toolkit::MAX_NAME_BYTES && tool.contains("__")
         };
         let servers = self.0.servers.iter().filter(|server| may_have(server)).cloned().collect();
@@ -286,6 +289,10 @@ impl McpServers {
         if let Some(authority) = server.and_then(|server| server.authority.as_ref()) {
             authority.sign_in_again();
         }
+    }
+
+    pub(super) fn servers(&self) -> &[Arc<Server>] {
+        &self.0.servers
     }
 
     async fn settled(&self) {

@@ -11,7 +11,9 @@ use std::path::Path;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use toolkit::{Caller, CancellationToken, Toolkit};
-use toolkit_mcp::{Bearer, Cors, HttpOptions, HttpService, ServerOptions, serve_http, serve_stdio_with};
+use toolkit_mcp::{
+    Bearer, Cors, HttpOptions, HttpService, McpServers, ServerOptions, serve_http, serve_stdio_with,
+};
 
 /// What stands after `mcp serve`.
 #[derive(Debug, Clone)]
@@ -73,6 +75,7 @@ pub(super) fn run(
     request: ServeRequest,
     toolkit: Toolkit,
     caller: Caller,
+    servers: &McpServers,
     data_dir: Option<&Path>,
     runtime: &Runtime,
     console: &mut Console<'_>,
@@ -84,7 +87,7 @@ pub(super) fn run(
         let _entered = runtime.enter();
         toolkit.keep_house()
     };
-    let server = ServerOptions::new().named("toolkit", env!("CARGO_PKG_VERSION"));
+    let server = ServerOptions::new().named("toolkit", env!("CARGO_PKG_VERSION")).prompts_of(servers.clone());
     match request.http {
         None => runtime.block_on(async {
             tokio::select! {

@@ -69,11 +69,21 @@ fn is_hidden(before: Option<char>, character: char, after: Option<char>) -> bool
         '\r' => after != Some('\n'),
         // A soft hyphen.
         '\u{ad}' => !(is_letter(before) && is_letter(after)),
-        // Bidirectional controls, and those of older versions of Unicode.
-        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => true,
-        // Fillers, annotations, tags, and what is reserved beside them.
-        '\u{34f}' | '\u{180e}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' => true,
-        '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e00ff}' | '\u{e01f0}'..='\u{e0fff}' => true,
+        // Bidirectional controls, and those of older versions of Unicode; fillers, annotations, tags, and what is reserved beside them.
+        '\u{61c}'
+        | '\u{200e}'
+        | '\u{200f}'
+        | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{34f}'
+        | '\u{180e}'
+        | '\u{3164}'
+        | '\u{feff}'
+        | '\u{ffa0}'
+        | '\u{fff9}'..='\u{fffb}'
+        | '\u{1d173}'..='\u{1d17a}'
+        | '\u{e0000}'..='\u{e00ff}'
+        | '\u{e01f0}'..='\u{e0fff}' => true,
         '\u{115f}' | '\u{1160}' => {
             !(is_in(before, '\u{1100}', '\u{11ff}') || is_in(after, '\u{1100}', '\u{11ff}'))
         }
@@ -82,7 +92,9 @@ fn is_hidden(before: Option<char>, character: char, after: Option<char>) -> bool
         '\u{200c}' | '\u{200d}' => !joins(before) || after.is_some_and(is_zero_width),
         '\u{180b}'..='\u{180d}' | '\u{180f}' => !is_in(before, '\u{1820}', '\u{18aa}'),
         '\u{fe00}'..='\u{fe0f}' => !before.is_some_and(takes_selector),
-        '\u{e0100}'..='\u{e01ef}' => !(is_letter(before) && !before.is_some_and(|before| before.is_ascii())),
+        '\u{e0100}'..='\u{e01ef}' => {
+            !before.is_some_and(|before| before.is_alphabetic() && !before.is_ascii())
+        }
         character => character.is_control(),
     }
 }

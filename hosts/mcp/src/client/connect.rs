@@ -102,7 +102,7 @@ impl About {
 /// Connects. A server that goes away at the first words of the newer protocol is tried with those of the older.
 pub(super) async fn connect(server: &Arc<Server>) -> Result<Connection, String> {
     if is_event_stream(server) == Some(true) {
-        return event_stream(server).await.map_err(|failure| failure.why);
+        return Box::pin(event_stream(server)).await.map_err(|failure| failure.why);
     }
     let auto = || ClientLifecycleMode::Auto {
         preferred_versions: vec![ProtocolVersion::V_2026_07_28],
@@ -125,7 +125,7 @@ pub(super) async fn connect(server: &Arc<Server>) -> Result<Connection, String> 
     };
     match result {
         Err(failure) if failure.is_refused && is_event_stream(server).is_none() => {
-            let older = event_stream(server).await;
+            let older = Box::pin(event_stream(server)).await;
             // Without a stream, the first answer says more.
             older.map_err(|older| if older.is_unopened { failure.why } else { older.why })
         }
@@ -168,9 +168,9 @@ async fn event_stream(server: &Arc<Server>) -> Result<Connection, Failure> {
     #[cfg(feature = "oauth")]
     if let Some(authority) = &server.authority {
         let client = http::signing_in(Arc::clone(authority), closing)?;
-        return opened(server, url, client, guard).await;
+        return Box::pin(opened(server, url, client, guard)).await;
     }
-    opened(server, url, http::client()?, guard).await
+    Box::pin(opened(server, url, http::client()?, guard)).await
 }
 
 async fn opened<C>(

@@ -2,7 +2,7 @@
 
 use super::http::CONNECT_WITHIN;
 use super::unreadable;
-use rmcp::model::ErrorData;
+use rmcp::model::{ErrorData, ProtocolVersion};
 use rmcp::service::{ClientInitializeError, ServiceError};
 use rmcp::transport::streamable_http_client::{SseError, StreamableHttpError};
 use rustls::CertificateError;
@@ -28,7 +28,7 @@ pub(super) fn of_beginning(error: &ClientInitializeError) -> String {
         }
         ClientInitializeError::JsonRpcError(error) => of_protocol(error),
         ClientInitializeError::NoCompatibleProtocolVersion { server_supported, .. } => {
-            let versions: Vec<&str> = server_supported.iter().map(|version| version.as_str()).collect();
+            let versions: Vec<&str> = server_supported.iter().map(ProtocolVersion::as_str).collect();
             format!("it speaks no version of the protocol that is known here: {}", versions.join(", "))
         }
         ClientInitializeError::LegacyFallbackFailed { fallback, .. } => of_beginning(fallback),
@@ -225,10 +225,10 @@ fn of_tls(error: &rustls::Error) -> String {
 fn of_io(error: &io::Error) -> Option<String> {
     let words = match error.kind() {
         ErrorKind::ConnectionRefused => "connection refused",
-        ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted | ErrorKind::BrokenPipe => {
-            "connection closed"
-        }
-        ErrorKind::UnexpectedEof => "connection closed",
+        ErrorKind::ConnectionReset
+        | ErrorKind::ConnectionAborted
+        | ErrorKind::BrokenPipe
+        | ErrorKind::UnexpectedEof => "connection closed",
         ErrorKind::HostUnreachable => "host not reachable",
         ErrorKind::NetworkUnreachable => "network not reachable",
         ErrorKind::TimedOut => "timed out",

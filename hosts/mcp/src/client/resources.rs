@@ -209,7 +209,9 @@ impl Resources {
             let (count, name) = (entries.len(), escape_line(&server.name));
             let plural = if count == 1 { "" } else { "s" };
             let _ = writeln!(text, "{count} {what}{plural} of the MCP server `{name}`:");
-            entries.iter().for_each(|entry| line(&mut text, key, entry));
+            for entry in entries {
+                line(&mut text, key, entry);
+            }
             if more {
                 let _ = writeln!(text, "(the rest is left out)");
             }

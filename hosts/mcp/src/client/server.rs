@@ -246,7 +246,7 @@ impl Server {
         while self.toolkit.get().is_some_and(|toolkit| toolkit.upgrade().is_some()) {
             self.state.send_replace(State::Starting);
             let begun = Instant::now();
-            let why = match timeout(self.options.start_within, self.begun()).await {
+            let why = match timeout(self.options.start_within, Box::pin(self.begun())).await {
                 Ok(Ok(begun)) => self.attend(begun).await,
                 Ok(Err(why)) => why,
                 Err(_) => format!("it did not answer within {:?}", self.options.start_within),
@@ -267,7 +267,7 @@ impl Server {
 
     /// Connects, and lists the tools. Changes are heard of before, so that none is missed between.
     async fn begun(self: &Arc<Self>) -> Result<Begun, String> {
-        let connection = connect::connect(self).await?;
+        let connection = Box::pin(connect::connect(self)).await?;
         let subscription = self.listening(&connection).await;
         let tools = self.list(&connection).await.map_err(|why| why + &connection.about.last_words())?;
         if connection.about.has_resources()
@@ -344,7 +344,7 @@ impl Server {
         let listening = connection.peer.listen(filter).await;
         listening
             .inspect_err(|error| {
-                self.tell(format!("changes of its tools cannot be followed: {}", failure::of_request(error)))
+                self.tell(format!("changes of its tools cannot be followed: {}", failure::of_request(error)));
             })
             .ok()
     }

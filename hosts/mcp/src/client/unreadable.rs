@@ -60,6 +60,7 @@ pub(super) fn reason(error: &ErrorData) -> Option<&str> {
 /// Looks for the top-level keys of a JSON object that is not parsed: in pieces, keeping none of them, and through text that is no
 /// valid JSON.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "they are independent of each other")]
 pub(super) struct Scan {
     depth: u32,
     deepest: u32,

@@ -1,8 +1,6 @@
 //! A server with resources, prompts and questions, for tests of a client: `featured` serves its standard streams, in the version
 //! 2025-11-25 of the protocol.
 
-#![expect(clippy::print_stdout, reason = "it speaks on its standard output")]
-
 use serde_json::{Value, json};
 use std::io::Write as _;
 

@@ -1,4 +1,4 @@
-//! Commands that the shell runs itself.
+//! What the shell does itself.
 
 mod test;
 mod variables;
@@ -119,7 +119,7 @@ fn is_harmless_query(word: &Word) -> bool {
         .is_some_and(|text| matches!(text, "-a" | "-t" | "-p" | "-P" | "-f" | "-l") || !text.starts_with('-'))
 }
 
-/// Returns the words after the options.
+/// What follows the options.
 fn options_end(words: &[Word]) -> &[Word] {
     let is_option =
         |word: &Word| word.value.text().is_some_and(|text| text.len() > 1 && text.starts_with('-'));

@@ -1,4 +1,4 @@
-//! Properties that hold of any command: the fuzzer checks them.
+//! What holds of any command: what the fuzzer checks.
 
 use crate::{Access, Decision, Programs, Shell, Situation, Verdict, judge};
 use std::collections::BTreeMap;
@@ -60,7 +60,7 @@ fn judged(text: &str, shell: Shell) -> Verdict {
     )
 }
 
-/// Returns true if bash can read a command, without running it.
+/// Whether bash can read a command, without running it.
 fn bash_takes(text: &str) -> bool {
     let status = Command::new("/bin/bash")
         .args(["--noprofile", "--norc", "-n", "-c", "--", text])

@@ -21,7 +21,7 @@ pub(crate) use skip::plain_arithmetic;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-/// A word after expansion.
+/// What a word is after expansion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Value {
     /// This text.
@@ -55,12 +55,12 @@ impl Value {
         Self::Unknown { prefix: String::new(), splits: true }
     }
 
-    /// Returns true if it may be several words, or none.
+    /// Whether it may be several words, or none.
     pub(crate) fn may_split(&self) -> bool {
         matches!(self, Self::Unknown { splits: true, .. } | Self::Listed(_))
     }
 
-    /// Returns true if it may begin with a dash.
+    /// Whether it may begin with a dash.
     pub(crate) fn may_be_option(&self) -> bool {
         match self {
             Self::Text(text) => text.starts_with('-'),
@@ -71,12 +71,12 @@ impl Value {
     }
 }
 
-/// The effects of an expansion beside its values.
+/// What expanding does beside giving values.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     /// Commands that are run for it.
     pub(crate) commands: Vec<String>,
-    /// The constructs, in words, that evaluate a text that is not known.
+    /// What evaluates a text that is not known, in words.
     pub(crate) evaluates: Vec<&'static str>,
     /// Variables that are assigned; `true` for those that hold a number then.
     pub(crate) assigns: Vec<(String, bool)>,
@@ -119,7 +119,7 @@ pub(crate) fn document(text: &str, state: &State<'_>, found: &mut Found) -> Resu
     Scan::new(text, state, found).document().map(drop)
 }
 
-/// Returns true if nothing in a word is special.
+/// Whether nothing in a word is special.
 fn is_plain(word: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-,:=%@+^".contains(&byte);
     word.bytes().all(is_plain)

@@ -5,6 +5,7 @@ mod config;
 pub(crate) mod files;
 pub(crate) mod leave;
 mod nested;
+mod stand_in;
 
 use crate::approver::Approver;
 use crate::call::ToolResult;

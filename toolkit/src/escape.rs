@@ -1,5 +1,10 @@
 //! Text made safe to show a person who decides by it: what is there is seen, and nothing else.
 
+mod hidden;
+
+pub use hidden::escape_hidden;
+pub(crate) use hidden::first_escaped;
+
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use unicode_general_category::{GeneralCategory as Category, get_general_category};

@@ -113,8 +113,8 @@ pub use caller::{Caller, SharedReads};
 pub use config::{
     Config, ConfigError, ConfigGate, ConfigOrigin, ConfigOrigins, ConfigProblem, ConfigRestriction,
     ConfigSection, ConfigSource, Configuration, Configured, IgnoredKey, LoadOptions, LoopGuardSettings,
-    McpCommand, McpGrant, McpOAuth, McpOff, McpSandbox, McpServerSettings, McpUnavailable, McpUrl, Secret,
-    ToolAgentSettings, TrustStore, TrustedFile, WorkspaceFile, server_prefixes,
+    McpCommand, McpGrant, McpOAuth, McpOff, McpSandbox, McpServerSettings, McpTransport, McpUnavailable,
+    McpUrl, Secret, ToolAgentSettings, TrustStore, TrustedFile, WorkspaceFile, server_prefixes,
 };
 #[doc(hidden)]
 pub use config::{MAX_OF_LONG_PREFIX, in_letters_of_names};
@@ -131,7 +131,8 @@ pub use dialect::{
 pub use discovery::{Discovery, DiscoverySettings, SearchHit, Showing};
 pub use error::{IntoToolError, Retry, ToolError, ToolErrorKind};
 pub use escape::{
-    MAX_BLOCK_CHARS, MAX_BLOCK_LINES, MAX_LINE_CHARS, escape_block, escape_line, escape_terminal,
+    MAX_BLOCK_CHARS, MAX_BLOCK_LINES, MAX_LINE_CHARS, escape_block, escape_hidden, escape_line,
+    escape_terminal,
 };
 pub use events::{AllowedBy, AnsweredBy, CallEvent, Event, Events, LogLevel, LogMessage, Progress, Teller};
 pub use files::{

@@ -253,12 +253,15 @@ struct Findings {
     found: Vec<LintFinding>,
     tool: String,
     location: Option<String>,
+    is_remote: bool,
 }
 
 impl Findings {
     fn of(&mut self, tool: &Tool) {
         tool.name().clone_into(&mut self.tool);
-        self.location = tool.location().map(|location| location.to_string());
+        self.is_remote = tool.source().is_remote();
+        let server = || self.is_remote.then(|| tool.source().to_string());
+        self.location = tool.location().map(|location| location.to_string()).or_else(server);
     }
 
     fn add(&mut self, rule: &'static str, place: &str, message: String) {

@@ -16,6 +16,7 @@ mod span;
 mod unattended;
 
 pub(crate) use at_once::all_within;
+pub(crate) use before::ask_for;
 pub use options::CallOptions;
 
 use crate::call::{ToolCall, ToolResult};
@@ -153,6 +154,20 @@ impl Toolbox {
             Some(policy) => self.ask_again(name, place, is_allowed, &**policy)?,
         }
         Ok(place)
+    }
+
+    /// Checks that the policy leaves the caller a tool, which need not be registered.
+    ///
+    /// # Errors
+    ///
+    /// `Denied`, with the layer of the policy that refuses it.
+    pub fn admits(&self, tool: &Tool) -> Result<(), ToolError> {
+        match self.0.toolkit.settings.policy.as_deref() {
+            Some(policy) => policy::check(policy, &self.0.caller, tool).map_err(|refusal| {
+                ToolError::denied(format!("`{}` cannot be used here: {refusal}", tool.name()))
+            }),
+            None => Ok(()),
+        }
     }
 
     /// Asks the policy once more, so that what was revoked since the toolbox was made counts at once.

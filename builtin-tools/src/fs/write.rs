@@ -98,7 +98,7 @@ async fn ask(
         .await
 }
 
-/// The content that is to be written.
+/// What is to be written.
 struct Draft {
     kept: Kept,
     diff: Diff,

@@ -193,7 +193,7 @@ impl Cli {
                 request => {
                     let configuration = config::load(load.clone())?;
                     // Among the diagnostics they stand anyway.
-                    if !shows_diagnostics(request) {
+                    if !matches!(request, Request::List { diagnostics: true, .. }) {
                         config::note(&configuration, console);
                     }
                     // Beside the file stand secrets that it names.
@@ -221,7 +221,7 @@ impl Cli {
             .enable_all()
             .build()
             .map_err(|error| Stop::cannot_start(format!("the runtime cannot start: {error}")))?;
-        if !shows_diagnostics(&options.request) {
+        if !matches!(options.request, Request::List { diagnostics: true, .. }) {
             note_lost(&toolkit, &program, console);
         }
         #[cfg(feature = "mcp")]
@@ -272,14 +272,10 @@ fn only(request: &Request) -> mcp::Only<'_> {
         | Request::Schema { name: Some(name) }
         | Request::Explain(ExplainRequest::Tool { name }) => mcp::Only::Tool(name),
         Request::Mcp(McpRequest::Test { name: Some(name) }) => mcp::Only::Server(name),
-        Request::List { .. } | Request::Schema { .. } | Request::Mcp(_) => mcp::Only::All,
+        Request::Lint(request) if !request.has_servers() => mcp::Only::None,
+        Request::List { .. } | Request::Lint(_) | Request::Schema { .. } | Request::Mcp(_) => mcp::Only::All,
         _ => mcp::Only::None,
     }
-}
-
-/// Returns true if all diagnostics are a part of the answer.
-fn shows_diagnostics(request: &Request) -> bool {
-    matches!(request, Request::List { diagnostics: true, .. } | Request::Doctor)
 }
 
 /// How long what a person allowed for a session lasts. A command does not know when its session ends.
@@ -331,10 +327,10 @@ fn answer(
         Request::Describe { name } => describe::run(find(toolbox, &name)?, format, console)?,
         Request::Explain(request) => return explain::run(&request, toolbox, runtime, format, console),
         #[cfg(feature = "runtime")]
-        Request::Doctor => doctor::run(toolkit, toolbox, format, console)?,
+        Request::Doctor => doctor::run(toolbox, format, console)?,
         Request::Schema { name: None } => definitions::all(toolbox, console)?,
         Request::Schema { name: Some(name) } => definitions::one(find(toolbox, &name)?, console)?,
-        Request::Lint(request) => return lint::run(&request, toolkit, format, console),
+        Request::Lint(request) => return lint::run(&request, toolkit, noticed, format, console),
         Request::Docs => docs::run(toolkit, format, console)?,
         Request::Completions { shell } => completions::run(shell, command.get_name(), toolbox, console)?,
         Request::Config(_) | Request::Trust(_) | Request::New(_) => {}

@@ -8,7 +8,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use std::fmt::Write as _;
 use toolkit::lint::{Lint, LintFinding, RULES};
-use toolkit::{Tool, Toolkit, nearest};
+use toolkit::{Diagnostic, Tool, Toolkit, nearest};
 
 /// What stands after `lint`.
 #[derive(Debug)]
@@ -20,6 +20,15 @@ pub(crate) struct LintRequest {
     allow: Vec<String>,
     /// Only these tools; all where there is none.
     names: Vec<String>,
+    /// Leaves out the tools of servers, which are not started then.
+    without_servers: bool,
+}
+
+impl LintRequest {
+    /// Returns true if the tools of the servers that are configured are looked at too.
+    pub(crate) fn has_servers(&self) -> bool {
+        !self.without_servers
+    }
 }
 
 pub(crate) fn command() -> Command {
@@ -29,6 +38,10 @@ pub(crate) fn command() -> Command {
     }
     Command::new("lint")
         .about("Looks for what a model stumbles over: what is missing, misleading or too long")
+        .long_about(
+            "Looks for what a model stumbles over: what is missing, misleading or too long. The MCP servers that are configured are started, \
+             and their tools looked at too.",
+        )
         .after_long_help(rules)
         .arg(Arg::new("names").value_name("NAME").num_args(0..).help("Only these tools, by name or alias"))
         .arg(
@@ -36,6 +49,12 @@ pub(crate) fn command() -> Command {
                 .long("deny")
                 .action(ArgAction::SetTrue)
                 .help("Ends with exit code 1 where anything is found, for continuous integration"),
+        )
+        .arg(
+            Arg::new("no_servers")
+                .long("no-servers")
+                .action(ArgAction::SetTrue)
+                .help("Leaves out the tools of MCP servers, and starts none"),
         )
         .arg(
             Arg::new("max_tokens")
@@ -64,16 +83,18 @@ pub(crate) fn request(matches: &mut ArgMatches) -> LintRequest {
     };
     LintRequest {
         deny: matches.get_flag("deny"),
+        without_servers: matches.get_flag("no_servers"),
         max_tokens: matches.remove_one("max_tokens"),
         allow: many(matches, "allow"),
         names: many(matches, "names"),
     }
 }
 
-/// Prints what is found.
+/// Prints what is found. `noticed` is what was noticed of servers.
 pub(crate) fn run(
     request: &LintRequest,
     toolkit: &Toolkit,
+    noticed: &[Diagnostic],
     format: Format,
     console: &mut Console<'_>,
 ) -> Result<Exit, Stop> {
@@ -89,6 +110,12 @@ pub(crate) fn run(
     // All of them are looked at: a name may be too like that of another.
     let mut findings: Vec<LintFinding> = lint.check(&tools);
     findings.retain(|finding| only.is_empty() || only.contains(&finding.tool.as_str()));
+    // Of tools of servers that are not there at all nothing else is found.
+    let left_out = |said: &&Diagnostic| said.message.contains(" is left out");
+    let left_out: Vec<&Diagnostic> = noticed.iter().filter(left_out).filter(|_| only.is_empty()).collect();
+    for diagnostic in &left_out {
+        console.note(&diagnostic.to_string());
+    }
     match format {
         Format::Json => print_json(&serde_json::to_value(&findings)?, console)?,
         Format::Text => {
@@ -101,7 +128,11 @@ pub(crate) fn run(
             });
         }
     }
-    Ok(if request.deny && !findings.is_empty() { Exit::Failed } else { Exit::Success })
+    Ok(if request.deny && !(findings.is_empty() && left_out.is_empty()) {
+        Exit::Failed
+    } else {
+        Exit::Success
+    })
 }
 
 fn count(number: usize, what: &str) -> String {

@@ -109,9 +109,9 @@ pub(crate) fn run(
 ) -> Result<Exit, Stop> {
     let exit = match request {
         McpRequest::Serve(request) => {
-            serve::run(request, toolkit, caller, host.data_dir, host.runtime, console)
+            serve::run(request, toolkit, caller, servers, host.data_dir, host.runtime, console)
         }
-        _ => servers::test(servers, &toolkit, host.runtime, host.format, console),
+        _ => servers::test(servers, &toolkit, &caller, host.runtime, host.format, console),
     };
     host.runtime.block_on(servers.stop());
     exit

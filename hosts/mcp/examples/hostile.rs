@@ -57,7 +57,7 @@ fn tools(how: &str, cursor: Option<&str>) -> Value {
     }
 }
 
-fn call(how: &str, id: &Value) {
+fn call(how: &str, id: &Value, arguments: &Value) {
     match how {
         "wrong-ids" => {
             answer(&json!("none"), &json!({"content": [{"type": "text", "text": "for nobody"}]}));
@@ -76,6 +76,8 @@ fn call(how: &str, id: &Value) {
             while std::io::stdout().lock().write_all(&part).is_ok() {}
             std::process::exit(0);
         }
+        // As its argument says, so that one call can go wrong and the next one right.
+        "unreadable" => unreadable(arguments["how"].as_str().unwrap_or_default(), id),
         // Asks, and never listens again.
         "pings" => loop {
             say(&json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}));
@@ -120,6 +122,49 @@ fn call(how: &str, id: &Value) {
     }
 }
 
+/// An answer that cannot be read.
+fn unreadable(how: &str, id: &Value) {
+    let text = |before: &str, value: &[u8], after: &str| {
+        let mut out = std::io::stdout().lock();
+        let parts = [before.as_bytes(), value, after.as_bytes(), b"\n"];
+        if parts.iter().try_for_each(|part| out.write_all(part)).and_then(|()| out.flush()).is_err() {
+            std::process::exit(0);
+        }
+    };
+    let begin = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":"#);
+    let late = format!(r#","jsonrpc":"2.0","id":{id}}}"#);
+    let nested = |levels: usize| format!("{}1{}", "[".repeat(levels), "]".repeat(levels));
+    match how {
+        "deep" => text(
+            &begin,
+            format!(r#"{{"content":[],"structuredContent":{{"a":{}}}}}"#, nested(130)).as_bytes(),
+            "}",
+        ),
+        "nearly" => text(
+            &begin,
+            format!(r#"{{"content":[],"structuredContent":{{"a":{}}}}}"#, nested(100)).as_bytes(),
+            "}",
+        ),
+        "deeper" => text(&begin, nested(100_000).as_bytes(), "}"),
+        "json" => text(&begin, br#"{"content":[}"#, ""),
+        "cut" => text(&begin, br#"{"content":[{"type":"text","text":"so far"#, ""),
+        "utf8" => text(&begin, b"{\"content\":[{\"type\":\"text\",\"text\":\"\xff\xfe\"}]}", "}"),
+        "shape" => text(&begin, br#"{"content":[]},"error":{"code":1,"message":"m"}"#, "}"),
+        "no-id" => text(r#"{"jsonrpc":"2.0","result":{"content":["#, b"}", ""),
+        "no-outcome" => text("", format!(r#"{{"jsonrpc":"2.0","id":{id}}}"#).as_bytes(), ""),
+        "null-id" => text("", br#"{"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error"}}"#, ""),
+        "huge" => text(&begin, &[vec![b'"'], vec![b'x'; 3 << 20], vec![b'"']].concat(), "}"),
+        "huge-late" => text(r#"{"result":"#, &[vec![b'"'], vec![b'x'; 3 << 20], vec![b'"']].concat(), &late),
+        "endless" => {
+            let part = vec![b'x'; 65_536];
+            let mut out = std::io::stdout().lock();
+            while out.write_all(&part).is_ok() {}
+            std::process::exit(0);
+        }
+        _ => answer(id, &json!({"content": [{"type": "text", "text": "fine"}]})),
+    }
+}
+
 fn main() {
     let how = std::env::args().nth(1).unwrap_or_default();
     if how == "flood" {
@@ -146,7 +191,7 @@ fn main() {
                 say(&json!({"jsonrpc": "2.0", "id": id, "error": {"code": -1, "message": "\u{1b}[2Jgone"}}));
             }
             Some("tools/list") => answer(id, &tools(&how, message["params"]["cursor"].as_str())),
-            Some("tools/call") => call(&how, id),
+            Some("tools/call") => call(&how, id, &message["params"]["arguments"]),
             Some(_) if !id.is_null() => {
                 say(
                     &json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": "Method not found"}}),

@@ -5,19 +5,27 @@ mod bounded;
 mod call;
 mod calls;
 mod connect;
+mod failure;
 mod handler;
 mod http;
 mod known;
+mod limited;
+mod lines;
 mod log;
 mod names;
 #[cfg(feature = "oauth")]
 mod oauth;
 mod offered;
 mod output;
+mod prompts;
+mod resources;
 mod sampling;
 mod server;
 mod servers;
 mod spawn;
+mod sse;
+mod unreadable;
+mod visible;
 
 #[cfg(feature = "oauth")]
 pub use oauth::{Loopback, SignIn, SigningIn, forget_sign_ins};

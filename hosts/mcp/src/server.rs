@@ -61,6 +61,9 @@ pub struct ServerOptions {
     /// Whether the server relies on the client's own approval of tool calls; not by default. See
     /// [`client_approves`](Self::client_approves).
     pub client_approves: bool,
+    /// The servers whose prompts clients get too; none by default.
+    #[cfg(feature = "client")]
+    pub prompts_of: Option<crate::McpServers>,
 }
 
 impl Default for ServerOptions {
@@ -73,6 +76,8 @@ impl Default for ServerOptions {
             answer_within: Duration::from_mins(10),
             most_waiting: 100,
             client_approves: false,
+            #[cfg(feature = "client")]
+            prompts_of: None,
         }
     }
 }
@@ -121,6 +126,22 @@ impl ServerOptions {
     #[must_use]
     pub fn client_approves(self, client_approves: bool) -> Self {
         Self { client_approves, ..self }
+    }
+
+    /// Says whose prompts clients get too, beside skills: named `server__prompt`.
+    #[cfg(feature = "client")]
+    #[must_use]
+    pub fn prompts_of(self, servers: crate::McpServers) -> Self {
+        Self { prompts_of: Some(servers), ..self }
+    }
+
+    /// Returns true if there are servers that may have prompts.
+    fn has_prompts(&self) -> bool {
+        #[cfg(feature = "client")]
+        if let Some(servers) = &self.prompts_of {
+            return !servers.is_empty();
+        }
+        false
     }
 }
 
@@ -289,8 +310,8 @@ impl ServerHandler for ToolServer {
             .enable_tool_list_changed()
             .enable_resources()
             .build();
-        // Skills.
-        capabilities.prompts = self.0.toolkit.tool(prompts::SKILL).map(|_| PromptsCapability::default());
+        let has_prompts = self.0.toolkit.tool(prompts::SKILL).is_some() || self.0.options.has_prompts();
+        capabilities.prompts = has_prompts.then(PromptsCapability::default);
         let mut info = ServerConfig::new(capabilities);
         info.server_info = Implementation::new(name, version);
         info.instructions.clone_from(instructions);
@@ -357,7 +378,9 @@ impl ServerHandler for ToolServer {
         _request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        Ok(prompts::list(&self.of(&context)?.renew(&context).await))
+        let server = self.of(&context)?;
+        let toolbox = server.renew(&context).await;
+        Ok(prompts::all(&server, &toolbox).await)
     }
 
     async fn get_prompt(

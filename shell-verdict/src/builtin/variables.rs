@@ -60,7 +60,7 @@ pub(super) fn declare(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &
     }
 }
 
-/// The options of a declaration.
+/// What the options of a declaration say.
 #[derive(Debug, Clone, Copy, Default)]
 struct Flags {
     is_number: bool,

@@ -1,4 +1,4 @@
-//! The part of files that a command of git shows: their content, or only names, numbers and messages.
+//! Whether a command of git shows the content of files, or only names, numbers and messages.
 
 use crate::words::Value;
 
@@ -40,7 +40,7 @@ const NAMES: &[&str] = &[
     "--quiet",
 ];
 
-/// The part of files that a command shows.
+/// What a command shows of files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shows {
     Nothing,
@@ -48,7 +48,7 @@ pub(super) enum Shows {
     Content,
 }
 
-/// Returns the part of files that a command shows, by its words.
+/// What a command shows, by its words.
 pub(super) fn shows(name: &str, values: &[Value]) -> Shows {
     let first = values.first().and_then(Value::text);
     let shows_content = match name {

@@ -6,7 +6,7 @@ use crate::verdict::Part;
 use crate::walk::{Judge, is_no_file};
 use crate::words::Value;
 
-/// The effect of a script.
+/// What a script does.
 enum Script {
     Prints,
     /// It reads and writes these files as well.

@@ -105,6 +105,10 @@ pub struct McpCommand {
     #[serde(default = "minute")]
     #[schemars(range(min = 1, max = 3_600_000))]
     pub timeout_ms: u64,
+    /// The most bytes of one message from it, from 1024 to 1073741824 (1 GiB). A longer answer is an error of its call.
+    #[serde(default = "max_message_bytes", skip_serializing_if = "is_max_message_bytes")]
+    #[schemars(range(min = 1024, max = 1_073_741_824))]
+    pub max_message_bytes: usize,
 }
 
 /// What the operating system keeps a server from.
@@ -136,6 +140,9 @@ pub struct McpUrl {
     /// Its address, `https://…` or `http://…`.
     #[schemars(regex(pattern = "^https?://"))]
     pub url: String,
+    /// How it speaks. Without it, streamable HTTP is tried, and an event stream where the server has none.
+    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+    pub transport: Option<McpTransport>,
     /// Headers to send along, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<String, Secret>,
@@ -149,6 +156,21 @@ pub struct McpUrl {
     #[serde(default = "minute")]
     #[schemars(range(min = 1, max = 3_600_000))]
     pub timeout_ms: u64,
+    /// The most bytes of one message from it, from 1024 to 1073741824 (1 GiB). A longer answer is an error of its call.
+    #[serde(default = "max_message_bytes", skip_serializing_if = "is_max_message_bytes")]
+    #[schemars(range(min = 1024, max = 1_073_741_824))]
+    pub max_message_bytes: usize,
+}
+
+/// How a server at an address speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum McpTransport {
+    /// Streamable HTTP, of the version 2025-03-26 and later.
+    Http,
+    /// An event stream, and an address for messages that it names: HTTP with SSE, of the version 2024-11-05.
+    Sse,
 }
 
 /// How to sign in to a server at an address, by OAuth 2.1. What is not stated here is found out from the server.
@@ -255,6 +277,15 @@ fn yes() -> bool {
 
 fn minute() -> u64 {
     60_000
+}
+
+fn max_message_bytes() -> usize {
+    64 << 20
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over so")]
+fn is_max_message_bytes(bytes: &usize) -> bool {
+    *bytes == max_message_bytes()
 }
 
 impl McpServerSettings {

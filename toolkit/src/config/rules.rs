@@ -92,7 +92,6 @@ pub(crate) fn policy(
                 | ConfigGate::Order { .. }
                 | ConfigGate::AtMost { .. }
                 | ConfigGate::Asks { .. }
-                | ConfigGate::AsksAlways { .. }
                 | ConfigGate::Directories { .. } => {}
             }
         }

@@ -1,6 +1,7 @@
 //! Descriptions of tools: whether they say something, and something of their own.
 
 use super::Findings;
+use crate::escape::first_escaped;
 use crate::search::words_of;
 use crate::tool::Tool;
 use std::collections::HashMap;
@@ -27,9 +28,10 @@ pub(super) fn check(tool: &Tool, findings: &mut Findings) {
     printable("description", tool.description(), findings);
 }
 
-/// Signs that nobody sees can say something else to a model than to who reads the source.
+/// Signs that nobody sees can say something else to a model than to who reads the source. Those of servers are escaped already.
 pub(super) fn printable(place: &str, text: &str, findings: &mut Findings) {
-    if let Some(sign) = text.chars().find(|sign| is_hidden(*sign)) {
+    let hidden = text.chars().find(|sign| is_hidden(*sign));
+    if let Some(sign) = hidden.or_else(|| first_escaped(text).filter(|_| findings.is_remote)) {
         findings.add(
             "unprintable",
             place,

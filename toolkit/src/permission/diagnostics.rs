@@ -9,7 +9,7 @@ use crate::name::nearest;
 use std::collections::BTreeSet;
 
 /// Kinds that the toolkit and the tools that come with it ask under, whether or not these are there.
-pub(crate) const KINDS: [&str; 12] = [
+pub(crate) const KINDS: [&str; 13] = [
     "read",
     "edit",
     "external_directory",
@@ -20,6 +20,7 @@ pub(crate) const KINDS: [&str; 12] = [
     "message",
     "mcp",
     "mcp_sampling",
+    "mcp_url",
     "client",
     "skill",
 ];

@@ -6,6 +6,8 @@
 mod first;
 mod inspect;
 
+pub(crate) use first::ask_for;
+
 use crate::arguments::Arguments;
 use crate::context::ToolContext;
 use crate::error::ToolError;

@@ -10,19 +10,19 @@ use toolkit::{Access, Before, Proposal, Repaired, Target, ToolErrorKind, Workspa
 /// A name in a patch.
 pub(super) struct Name {
     path: String,
-    /// True if something has to be there at first.
+    /// Whether something has to be there at first.
     has_to_exist: bool,
-    /// True if what is there at first matters.
+    /// Whether what is there at first matters.
     is_read: bool,
     end: End,
 }
 
-/// The state of a name after the patch.
+/// What becomes of a name.
 #[derive(Debug, Clone, Copy, Default)]
 struct End {
-    /// True if nothing has it afterwards.
+    /// Whether nothing has it afterwards.
     goes: bool,
-    /// True if its content is to be under another afterwards.
+    /// Whether its content is to be under another afterwards.
     is_carried: bool,
 }
 
@@ -68,7 +68,7 @@ pub(super) type Places = HashMap<String, usize>;
 pub(super) struct Files {
     pub(super) proposals: Vec<Proposal>,
     pub(super) places: Places,
-    /// Notes on what was repaired.
+    /// What was repaired.
     pub(super) notes: Vec<String>,
     pub(super) taken: Taken,
 }

@@ -106,9 +106,8 @@ fn walk(
             match entry {
                 Entry::Directory(directory) => below.push(directory),
                 Entry::Refused => skipped.refused += 1,
-                Entry::File(name) => {
+                Entry::File(path) => {
                     files += 1;
-                    let path = directory.path().join(name);
                     // One that is gone by now is none.
                     if let Ok(metadata) = path.symlink_metadata()
                         && metadata.is_file()

@@ -12,7 +12,9 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use toolkit::{Caller, CancellationToken, Toolkit};
-use toolkit_mcp::{Bearer, Cors, HttpOptions, HttpService, ServerOptions, serve_http, serve_stdio_with};
+use toolkit_mcp::{
+    Bearer, Cors, HttpOptions, HttpService, McpServers, ServerOptions, serve_http, serve_stdio_with,
+};
 
 /// What stands after `mcp serve`.
 #[derive(Debug, Clone)]
@@ -97,6 +99,7 @@ pub(super) fn run(
     request: ServeRequest,
     toolkit: Toolkit,
     caller: Caller,
+    servers: &McpServers,
     data_dir: Option<&Path>,
     runtime: &Runtime,
     console: &mut Console<'_>,
@@ -110,7 +113,8 @@ pub(super) fn run(
     };
     let server = ServerOptions::new()
         .named("toolkit", env!("CARGO_PKG_VERSION"))
-        .client_approves(request.client_approves);
+        .client_approves(request.client_approves)
+        .prompts_of(servers.clone());
     match request.http {
         None => runtime.block_on(async {
             tokio::select! {

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use tokio::runtime::Runtime;
-use toolkit::{Configuration, LoadOptions, McpServerSettings, Toolkit, escape_line};
+use toolkit::{Caller, Configuration, LoadOptions, McpServerSettings, Toolkit, escape_line};
 use toolkit_mcp::{McpServers, ServerState};
 
 /// What stands after `mcp add`.
@@ -33,6 +33,14 @@ pub(super) fn commands() -> [Command; 4] {
             .override_usage("toolkit mcp add [OPTIONS] <NAME> -- <COMMAND> [ARG]...\n       toolkit mcp add [OPTIONS] <NAME> --url <URL>")
             .arg(name().required(true))
             .arg(Arg::new("url").long("url").value_name("URL").conflicts_with("command").help("The address of the server"))
+            .arg(
+                Arg::new("type")
+                    .long("type")
+                    .value_name("TYPE")
+                    .value_parser(["http", "sse"])
+                    .requires("url")
+                    .help("How the server speaks: streamable HTTP, or the event stream of older ones [default: the first that works]"),
+            )
             .arg(many("header", "NAME=VALUE", "A header to send along; `${env:TOKEN}` in the value stands for a variable").requires("url"))
             .arg(many("env", "NAME[=VALUE]", "A variable of its environment; without a value it is taken from yours at each start").requires("command"))
             .arg(Arg::new("cwd").long("cwd").value_name("DIR").requires("command").help("The directory that it works in [default: the workspace]"))
@@ -113,7 +121,7 @@ pub(super) fn add_request(matches: &mut ArgMatches) -> Result<AddRequest, Stop> 
             settings.insert(key.to_owned(), members.into());
         }
     }
-    for key in ["cwd", "sandbox"] {
+    for key in ["cwd", "sandbox", "type"] {
         if let Some(value) = text(matches, key) {
             settings.insert(key.to_owned(), value.into());
         }
@@ -257,6 +265,7 @@ fn shown(settings: &McpServerSettings) -> Value {
 pub(super) fn test(
     servers: &McpServers,
     toolkit: &Toolkit,
+    caller: &Caller,
     runtime: &Runtime,
     format: Format,
     console: &mut Console<'_>,
@@ -265,7 +274,14 @@ pub(super) fn test(
         return Err(Stop::failed("there is no such server; `mcp list` lists those that are configured"));
     }
     runtime.block_on(servers.start(toolkit));
+    let prompts = runtime.block_on(async { servers.prompts(&toolkit.toolbox(caller).await).await });
+    // What was noticed meanwhile is told too.
     let status = servers.status();
+    let prefixes = toolkit::server_prefixes(status.iter().map(|status| status.name.as_str()));
+    let prompts_of = |name: &str| {
+        let prefix = format!("{}__", prefixes.get(name).map(String::as_str).unwrap_or_default());
+        prompts.iter().filter(move |prompt| prompt.name.starts_with(&prefix))
+    };
     let is_fine = status.iter().all(|status| matches!(status.state, ServerState::Ready { .. }));
     let exit = if is_fine { Exit::Success } else { Exit::Failed };
     if format == Format::Json {
@@ -277,7 +293,8 @@ pub(super) fn test(
                 ServerState::Failed { why } => json!({"state": "failed", "why": why}),
                 _ => json!({"state": "starting"}),
             };
-            json!({"name": status.name, "state": state, "diagnostics": status.diagnostics})
+            let prompts: Vec<_> = prompts_of(&status.name).collect();
+            json!({"name": status.name, "state": state, "prompts": prompts, "diagnostics": status.diagnostics})
         });
         return print_json(&each.collect(), console).map(|()| exit);
     }
@@ -289,6 +306,11 @@ pub(super) fn test(
             ServerState::Failed { why } => writeln!(text, "{name}: cannot be reached: {why}"),
             _ => writeln!(text, "{name}: is not there yet"),
         };
+        for prompt in prompts_of(&status.name) {
+            let about = prompt.description.as_deref().or(prompt.title.as_deref());
+            let about = about.map(|about| format!(": {}", escape_line(about))).unwrap_or_default();
+            let _ = writeln!(text, "  prompt {}{about}", escape_line(&prompt.name));
+        }
         let is_told = |message: &str| matches!(&status.state, ServerState::Failed { why } if why == message);
         for diagnostic in status.diagnostics.iter().filter(|diagnostic| !is_told(&diagnostic.message)) {
             let _ = writeln!(text, "  {}", diagnostic.message);

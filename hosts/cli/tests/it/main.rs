@@ -15,6 +15,7 @@ mod live;
 mod mcp;
 mod mcp_hostile;
 mod mcp_other_clients;
+mod mcp_python_servers;
 mod mcp_reference_servers;
 mod mcp_servers;
 mod mcp_sign_in;

@@ -250,3 +250,48 @@ fn servers_may_stand_under_a_key_of_their_own() {
     let ran = person.run(&["mcp", "list"]);
     assert!(ran.out.is_empty() && ran.err.contains("mcp.evil"), "{}{}", ran.out, ran.err);
 }
+
+/// A server with one tool that hides something, and one that cannot be had for what it hides.
+const HIDING: &str = r#"
+while read -r line; do
+  id=${line#*\"id\":}; id=${id%%[,\}]*}
+  case $line in
+    *initialize\"*) printf '{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"h","version":"1"}}}\n' "$id";;
+    *tools/list*) printf '{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":"a","description":"Reads a \342\200\256 file.","inputSchema":{"type":"object","properties":{"x":{"type":"string"}}}},{"name":"b","description":"d","inputSchema":{"type":"object","properties":{"\342\200\256":{}}}}]}}\n' "$id";;
+    *\"id\"*) printf '{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no"}}\n' "$id";;
+  esac
+done
+"#;
+
+#[test]
+fn lint_looks_at_tools_of_servers_too() {
+    let person = Person::new();
+    fs::write(person.path("work/hiding.sh"), HIDING).unwrap();
+    person.fine(&["mcp", "add", "hiding", "--", "/bin/sh", "hiding.sh"]);
+    let ran = person.run(&["lint"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    for expected in [
+        "hiding__a description: it has the sign U+202E, which is not shown; leave it out [unprintable] (the MCP server `hiding`)",
+        "hiding__a /properties/x: it has no description",
+    ] {
+        assert!(ran.out.contains(expected), "{expected}: {}{}", ran.out, ran.err);
+    }
+    assert!(ran.err.contains("its tool \"b\" is left out: its schema has hidden characters"), "{}", ran.err);
+    assert_eq!(person.run(&["lint", "--deny"]).code, Some(1));
+    let without = person.run(&["lint", "--deny", "--no-servers"]);
+    assert_eq!((without.code, without.out.as_str()), (Some(0), ""), "{}", without.err);
+}
+
+#[test]
+fn a_server_that_is_gone_is_told_with_its_address() {
+    let person = Person::new();
+    let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    person.fine(&["mcp", "add", "gone", "--url", &format!("http://{address}/mcp"), "--type", "sse"]);
+    let ran = person.run(&["mcp", "test"]);
+    assert_eq!(
+        ran.out,
+        format!("gone: cannot be reached: connection refused (http://{address}/mcp)\n"),
+        "{}",
+        ran.err
+    );
+}

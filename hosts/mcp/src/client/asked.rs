@@ -1,8 +1,13 @@
 //! What a server asks the person at this end.
 
+use super::visible;
 use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction};
 use serde_json::{Map, Value};
-use toolkit::{Elicitation, ToolContext, ToolError, ToolErrorKind};
+use toolkit::{Ask, Elicitation, ToolContext, ToolError, ToolErrorKind};
+use url::Url;
+
+/// The kind of permission to send a person to an address.
+const KIND: &str = "mcp_url";
 
 /// Asks whoever made a call what its server asks, in that server's name.
 ///
@@ -14,10 +19,18 @@ pub(super) async fn elicit(
     context: &ToolContext,
     params: ElicitRequestParams,
 ) -> Result<ElicitResult, ToolError> {
-    let ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } = params else {
-        return Ok(ElicitResult::new(ElicitationAction::Decline));
+    let (message, requested_schema) = match params {
+        ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } => {
+            (message, requested_schema)
+        }
+        ElicitRequestParams::UrlElicitationParams { message, url, .. } => {
+            return open(server, context, &message, &url).await;
+        }
+        _ => return Ok(ElicitResult::new(ElicitationAction::Decline)),
     };
-    let schema = serde_json::to_value(&requested_schema).map_err(ToolError::wrap)?;
+    let mut schema = serde_json::to_value(&requested_schema).map_err(ToolError::wrap)?;
+    visible::schema(&mut schema).map_err(ToolError::failed)?;
+    let message = visible::text(message);
     let elicitation = Elicitation::new(format!("The MCP server `{server}` asks: {message}"), schema)?;
     let defaults = defaults(&elicitation.schema);
     match context.elicit_value(elicitation).await {
@@ -37,8 +50,101 @@ pub(super) async fn elicit(
     }
 }
 
+/// Asks whether a person goes to an address. Nothing is opened here: the person does that.
+async fn open(
+    server: &str,
+    context: &ToolContext,
+    message: &str,
+    url: &str,
+) -> Result<ElicitResult, ToolError> {
+    let page = Page::of(url).map_err(|why| {
+        ToolError::failed(format!("the MCP server `{server}` names an address that is not shown: {why}"))
+    })?;
+    let ask = Ask::new(KIND, format!("go on in a browser, where the MCP server `{server}` sends you"))
+        .with_pattern(&page.url)
+        .with_text("address", &page.url)
+        .with_text("host", &page.host)
+        .with_text("says", message)
+        .with_text("how", "open the address yourself, then allow this; it is not opened for you")
+        .raised()
+        .once_only();
+    let action = match context.ask_in_person(ask).await {
+        Ok(()) => ElicitationAction::Accept,
+        Err(error) if error.kind() == ToolErrorKind::Denied => ElicitationAction::Decline,
+        Err(error) if error.kind() == ToolErrorKind::Aborted && !context.is_cancelled() => {
+            ElicitationAction::Cancel
+        }
+        Err(error) => return Err(error),
+    };
+    Ok(ElicitResult::new(action))
+}
+
+/// An address that a person is sent to.
+#[derive(Debug, PartialEq, Eq)]
+struct Page {
+    url: String,
+    /// With its port, in the letters that a browser shows, and in those that are sent where they differ.
+    host: String,
+}
+
+impl Page {
+    fn of(url: &str) -> Result<Self, String> {
+        let parsed = Url::parse(url).map_err(|error| error.to_string())?;
+        if !matches!(parsed.scheme(), "https" | "http") {
+            return Err(format!("its scheme is {:?}, and only `https` and `http` are used", parsed.scheme()));
+        }
+        if !parsed.username().is_empty() || parsed.password().is_some() {
+            return Err("it names a user, which makes another host look like its own".to_owned());
+        }
+        let sent = parsed.host_str().unwrap_or_default();
+        let read = url::quirks::domain_to_unicode(sent);
+        let port = parsed.port().map(|port| format!(":{port}")).unwrap_or_default();
+        let host = match read.as_str() {
+            "" => format!("{sent}{port}"),
+            read if read == sent => format!("{sent}{port}"),
+            read => format!("{read}{port} (sent as {sent})"),
+        };
+        Ok(Self { url: parsed.into(), host })
+    }
+}
+
 /// What fields are where nothing is said.
 fn defaults(schema: &Value) -> Map<String, Value> {
     let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
     properties.filter_map(|(name, field)| Some((name.clone(), field.get("default")?.clone()))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_host_of_an_address_is_readable() {
+        for (url, shown, host) in [
+            ("https://example.com/a?b=c", "https://example.com/a?b=c", "example.com"),
+            (
+                "https://bücher.example:8443/",
+                "https://xn--bcher-kva.example:8443/",
+                "bücher.example:8443 (sent as xn--bcher-kva.example)",
+            ),
+            (
+                "https://xn--bcher-kva.example/",
+                "https://xn--bcher-kva.example/",
+                "bücher.example (sent as xn--bcher-kva.example)",
+            ),
+            ("http://127.0.0.1:9/x", "http://127.0.0.1:9/x", "127.0.0.1:9"),
+            ("https://a.example/%E2%80%AE\u{202e}", "https://a.example/%E2%80%AE%E2%80%AE", "a.example"),
+        ] {
+            let expected = Page { url: shown.to_owned(), host: host.to_owned() };
+            assert_eq!(Page::of(url), Ok(expected));
+        }
+        for (url, why) in [
+            ("javascript:alert(1)", "its scheme is \"javascript\""),
+            ("file:///etc/passwd", "its scheme is \"file\""),
+            ("https://bank.example@evil.example/", "it names a user"),
+            ("nothing", "relative URL without a base"),
+        ] {
+            assert!(Page::of(url).unwrap_err().contains(why), "{url}");
+        }
+    }
 }

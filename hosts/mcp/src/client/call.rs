@@ -1,26 +1,32 @@
 //! A call of a server's tool.
 
 use super::asked;
+use super::failure;
+use super::handler::roots;
 use super::http;
 use super::offered::Offered;
 use super::output;
 use super::sampling;
 use super::server::Server;
+use super::unreadable;
 use rmcp::RoleClient;
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, CallToolResponse, CallToolResult, ClientRequest, InputRequest,
-    InputRequests, InputResponses, ServerResult,
+    CallToolRequest, CallToolRequestParams, CallToolResponse, CallToolResult, ClientRequest,
+    ElicitationAction, ErrorCode, ErrorData, InputRequest, InputRequests, InputResponses, ServerResult,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RequestHandle, ServiceError};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::sync::Arc;
 use toolkit::{Ask, DynamicArgs, ToolContext, ToolError, ToolErrorKind, ToolOutput, escape_line};
 
 /// How often a server may want to know something more before it is done.
-const MOST_ROUNDS: usize = 16;
+pub(super) const MAX_ROUNDS: usize = 16;
+
+/// The code of the error of a server that needs a person to visit an address first.
+const URL_ELICITATION_REQUIRED: ErrorCode = ErrorCode(-32042);
 
 /// The most that it may want to know in one of these rounds.
-const MOST_AT_ONCE: usize = 16;
+const MAX_AT_ONCE: usize = 16;
 
 pub(super) async fn call(
     server: &Arc<Server>,
@@ -31,7 +37,7 @@ pub(super) async fn call(
     agree(server, offered, context).await?;
     let peer = server.peer(context).await?;
     let mut params = CallToolRequestParams::new(offered.name.clone()).with_arguments(args.into_map());
-    for _ in 0..MOST_ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         match once(server, &peer, context, params.clone()).await? {
             CallToolResponse::Complete(result) => return output::output(result),
             CallToolResponse::InputRequired(needs) => {
@@ -44,7 +50,7 @@ pub(super) async fn call(
             _ => return Err(fault(server, "it answered with a task, which was not asked for")),
         }
     }
-    Err(fault(server, &format!("it asked for something more {MOST_ROUNDS} times without being done")))
+    Err(fault(server, &format!("it asked for something more {MAX_ROUNDS} times without being done")))
 }
 
 /// Asks about a tool that says something else of itself than it did.
@@ -74,7 +80,7 @@ async fn agree(server: &Arc<Server>, offered: &Offered, context: &ToolContext) -
     Ok(())
 }
 
-/// One request, and its answer.
+/// One request for a call, and its answer.
 async fn once(
     server: &Arc<Server>,
     peer: &Peer<RoleClient>,
@@ -82,10 +88,68 @@ async fn once(
     params: CallToolRequestParams,
 ) -> Result<CallToolResponse, ToolError> {
     let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+    let answer = sent(server, peer, context, request).await?;
+    if let Err(ServiceError::McpError(error)) = &answer
+        && error.code == URL_ELICITATION_REQUIRED
+    {
+        return Err(sent_on(server, context, error).await?);
+    }
+    match answer.map_err(|error| failed(server, error))? {
+        ServerResult::CallToolResult(result) => Ok(CallToolResponse::Complete(result)),
+        ServerResult::InputRequiredResult(result) => Ok(CallToolResponse::InputRequired(result)),
+        // Without any content it looks like others.
+        ServerResult::EmptyResult(_) => Ok(CallToolResponse::Complete(CallToolResult::success(Vec::new()))),
+        ServerResult::CustomResult(result) => serde_json::from_value(result.0)
+            .map(CallToolResponse::Complete)
+            .map_err(|_| fault(server, "its answer is no result of a tool")),
+        _ => Err(fault(server, "its answer is no result of a tool")),
+    }
+}
+
+/// Sends a person to the addresses that have to be visited before the tool can be called. Gives back what the model is told.
+async fn sent_on(
+    server: &Arc<Server>,
+    context: &ToolContext,
+    error: &ErrorData,
+) -> Result<ToolError, ToolError> {
+    let listed = error.data.as_ref().and_then(|data| data.get("elicitations")).and_then(Value::as_array);
+    for one in listed.into_iter().flatten().take(MAX_AT_ONCE) {
+        let params = serde_json::from_value(one.clone())
+            .map_err(|_| fault(server, "it names no address that has to be visited"))?;
+        let answer = asked::elicit(&server.name, context, params).await?;
+        if answer.action != ElicitationAction::Accept {
+            return Ok(ToolError::denied(format!(
+                "the MCP server `{}` needs something that a person does in a browser first, and the person did not agree to it",
+                server.name
+            )));
+        }
+    }
+    Ok(ToolError::failed(format!(
+        "the MCP server `{}` needs something that a person does in a browser first: {}. The person was told where; call the tool again \
+         once they say that it is done",
+        server.name,
+        escape_line(&error.message)
+    )))
+}
+
+/// Sends a request for a call, and waits for its answer.
+///
+/// # Errors
+///
+/// When the call is cancelled.
+pub(super) async fn sent(
+    server: &Arc<Server>,
+    peer: &Peer<RoleClient>,
+    context: &ToolContext,
+    request: ClientRequest,
+) -> Result<Result<ServerResult, ServiceError>, ToolError> {
     // What it asks may come before it is known that the request was sent.
     let begun = server.calls.begin(context);
     let sent = peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await;
-    let handle = sent.map_err(|error| failed(server, error))?;
+    let handle = match sent {
+        Ok(handle) => handle,
+        Err(error) => return Ok(Err(error)),
+    };
     begun.has(handle.progress_token.clone());
     let mut waiting = Waiting(Some(handle));
     let Some(handle) = waiting.0.as_mut() else { return Err(fault(server, "the request is gone")) };
@@ -98,16 +162,7 @@ async fn once(
         }
     };
     waiting.0 = None;
-    match answer.map_err(|error| failed(server, error))? {
-        ServerResult::CallToolResult(result) => Ok(CallToolResponse::Complete(result)),
-        ServerResult::InputRequiredResult(result) => Ok(CallToolResponse::InputRequired(result)),
-        // Without any content it looks like others.
-        ServerResult::EmptyResult(_) => Ok(CallToolResponse::Complete(CallToolResult::success(Vec::new()))),
-        ServerResult::CustomResult(result) => serde_json::from_value(result.0)
-            .map(CallToolResponse::Complete)
-            .map_err(|error| fault(server, &format!("its answer is no result of a tool: {error}"))),
-        _ => Err(fault(server, "its answer is no result of a tool")),
-    }
+    Ok(answer)
 }
 
 /// Tells the server when nobody waits for the answer any more.
@@ -123,20 +178,25 @@ impl Drop for Waiting {
     }
 }
 
-async fn answers(
+pub(super) async fn answers(
     server: &Arc<Server>,
     context: &ToolContext,
     requests: InputRequests,
 ) -> Result<InputResponses, ToolError> {
     let mut answers = InputResponses::new();
-    if requests.len() > MOST_AT_ONCE {
-        let many = format!("it asks {} things at once, and {MOST_AT_ONCE} is the most", requests.len());
+    if requests.len() > MAX_AT_ONCE {
+        let many = format!("it asks {} things at once, and {MAX_AT_ONCE} is the most", requests.len());
         return Err(fault(server, &many));
     }
     for (name, request) in requests {
         let answer = match request {
             InputRequest::Elicitation(request) => {
                 asked::elicit(&server.name, context, request.params).await?
+            }
+            InputRequest::ListRoots(_) => {
+                let roots = roots(&server.options.workspace);
+                answers.insert(name, serde_json::to_value(roots).unwrap_or_else(|_| json!(null)));
+                continue;
             }
             InputRequest::CreateMessage(request) if let Some(model) = &server.options.sampling => {
                 let answer = sampling::answer(&server.name, model, context, request.params).await;
@@ -159,14 +219,20 @@ async fn answers(
     Ok(answers)
 }
 
-fn fault(server: &Server, what: &str) -> ToolError {
+pub(super) fn fault(server: &Server, what: &str) -> ToolError {
     ToolError::failed(format!("the MCP server `{}` does not keep to the protocol: {what}", server.name))
 }
 
 /// What a failed request means to a model.
-fn failed(server: &Server, error: ServiceError) -> ToolError {
+pub(super) fn failed(server: &Server, error: ServiceError) -> ToolError {
     let name = &server.name;
     match error {
+        ServiceError::McpError(ref error) if let Some(why) = unreadable::reason(error) => {
+            ToolError::failed(format!(
+                "the call failed: the answer of the MCP server `{name}` {}. The tool may have done its work",
+                escape_line(why)
+            ))
+        }
         ServiceError::McpError(error) => {
             let message = escape_line(&error.message).into_owned();
             ToolError::failed(format!(
@@ -179,7 +245,20 @@ fn failed(server: &Server, error: ServiceError) -> ToolError {
             let challenge = escape_line(&challenge);
             ToolError::new(ToolErrorKind::Unavailable, format!("the MCP server `{name}` {challenge}"))
         }
-        ServiceError::TransportClosed | ServiceError::TransportSend(_) | ServiceError::Cancelled { .. } => {
+        ServiceError::TransportSend(ref error) => {
+            server.look();
+            let why = server.without_address(failure::of_cause(&*error.error));
+            ToolError::new(
+                ToolErrorKind::Unavailable,
+                format!(
+                    "the MCP server `{name}`{} could not be reached for the call: {}. Whether it did anything is not known; \
+                     it is tried again for the next call",
+                    server.at(),
+                    escape_line(&(why + &server.last_words()))
+                ),
+            )
+        }
+        ServiceError::TransportClosed | ServiceError::Cancelled { .. } => {
             server.look();
             ToolError::new(
                 ToolErrorKind::Unavailable,
@@ -190,6 +269,6 @@ fn failed(server: &Server, error: ServiceError) -> ToolError {
                 ),
             )
         }
-        other => fault(server, &other.to_string()),
+        other => fault(server, &failure::of_request(&other)),
     }
 }

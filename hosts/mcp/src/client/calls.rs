@@ -1,5 +1,6 @@
 //! The calls that are under way at a server, so that what it says meanwhile comes to the right one.
 
+use super::visible;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -68,7 +69,7 @@ impl Calls {
         if let Some(context) = context {
             let mut progress = Progress::new(params.progress);
             progress.total = params.total;
-            progress.message = params.message;
+            progress.message = params.message.map(visible::text);
             context.progress(progress);
         }
     }

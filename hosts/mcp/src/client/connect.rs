@@ -1,21 +1,25 @@
 //! A connection to a server.
 
 use super::bounded::Bounded;
+use super::failure;
 use super::handler::Handler;
 use super::http;
+use super::lines::Lines;
 use super::server::Server;
 use super::spawn::{self, LastWords};
+use super::sse::{EventStream, Unopened};
 use rmcp::RoleClient;
 use rmcp::model::{ProtocolVersion, ServerPeerInfo};
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, ClientServiceExt as _, Peer, RunningService,
 };
 use rmcp::transport::IntoTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClient;
 use std::error::Error;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio_util::sync::{CancellationToken, DropGuard};
-use toolkit::{McpServerSettings, escape_line};
+use toolkit::{McpServerSettings, McpTransport, McpUrl, escape_line};
 use toolkit_sandbox::Job;
 
 /// How long a server has to end by itself once its input is closed.
@@ -56,6 +60,14 @@ impl About {
         self.info.as_ref().is_none_or(|info| info.capabilities.tools.is_some())
     }
 
+    pub(super) fn has_resources(&self) -> bool {
+        self.info.as_ref().is_some_and(|info| info.capabilities.resources.is_some())
+    }
+
+    pub(super) fn has_prompts(&self) -> bool {
+        self.info.as_ref().is_some_and(|info| info.capabilities.prompts.is_some())
+    }
+
     /// Whether changes of lists are told to whoever asks for them by a request of its own.
     pub(super) fn has_subscriptions(&self) -> bool {
         let has = |info: &Arc<ServerPeerInfo>| {
@@ -89,6 +101,9 @@ impl About {
 
 /// Connects. A server that goes away at the first words of the newer protocol is tried with those of the older.
 pub(super) async fn connect(server: &Arc<Server>) -> Result<Connection, String> {
+    if is_event_stream(server) == Some(true) {
+        return Box::pin(event_stream(server)).await.map_err(|failure| failure.why);
+    }
     let auto = || ClientLifecycleMode::Auto {
         preferred_versions: vec![ProtocolVersion::V_2026_07_28],
         legacy_version: Some(ProtocolVersion::V_2025_11_25),
@@ -104,24 +119,84 @@ pub(super) async fn connect(server: &Arc<Server>) -> Result<Connection, String> 
         drop(first);
         first = attempt(server, auto()).await;
     }
-    match first {
-        Err(Failure { is_of_protocol: true, .. }) => {
-            attempt(server, ClientLifecycleMode::Initialize).await.map_err(|failure| failure.why)
+    let result = match first {
+        Err(Failure { is_of_protocol: true, .. }) => attempt(server, ClientLifecycleMode::Initialize).await,
+        result => result,
+    };
+    match result {
+        Err(failure) if failure.is_refused && is_event_stream(server).is_none() => {
+            let older = Box::pin(event_stream(server)).await;
+            // Without a stream, the first answer says more.
+            older.map_err(|older| if older.is_unopened { failure.why } else { older.why })
         }
         result => result.map_err(|failure| failure.why),
     }
 }
 
+/// Whether the settings say that the server speaks over an event stream; `None` where they leave it open.
+fn is_event_stream(server: &Server) -> Option<bool> {
+    match &server.settings {
+        McpServerSettings::Url(url) => url.transport.map(|transport| transport == McpTransport::Sse),
+        _ => Some(false),
+    }
+}
+
+#[derive(Default)]
 struct Failure {
     why: String,
     /// The other end is there, and does not understand.
     is_of_protocol: bool,
+    /// The other end takes no messages at this address.
+    is_refused: bool,
+    /// There is no event stream.
+    is_unopened: bool,
 }
 
 impl From<String> for Failure {
     fn from(why: String) -> Self {
-        Self { why, is_of_protocol: false }
+        Self { why, ..Self::default() }
     }
+}
+
+/// Connects over an event stream, as servers of the version 2024-11-05 do.
+async fn event_stream(server: &Arc<Server>) -> Result<Connection, Failure> {
+    let McpServerSettings::Url(url) = &server.settings else {
+        return Err("it is at no address".to_owned().into());
+    };
+    let closing = CancellationToken::new();
+    let guard = closing.clone().drop_guard();
+    #[cfg(feature = "oauth")]
+    if let Some(authority) = &server.authority {
+        let client = http::signing_in(Arc::clone(authority), closing)?;
+        return Box::pin(opened(server, url, client, guard)).await;
+    }
+    Box::pin(opened(server, url, http::client()?, guard)).await
+}
+
+async fn opened<C>(
+    server: &Arc<Server>,
+    url: &McpUrl,
+    client: C,
+    guard: DropGuard,
+) -> Result<Connection, Failure>
+where
+    C: StreamableHttpClient<Error = reqwest::Error> + Sync,
+{
+    let headers = http::headers(url)?;
+    let stream = EventStream::open(client, &url.url, headers, url.max_message_bytes).await;
+    let stream = stream.map_err(|error| {
+        let why = match error {
+            Unopened::Refused(error) => match http::refusal(&error, &server.name) {
+                Some(challenge) => format!("it {challenge}"),
+                None => failure::of_cause(&error),
+            },
+            Unopened::Other(why) => why,
+        };
+        let why = format!("{why} ({})", http::shown_address(&url.url));
+        Failure { why, is_unopened: true, ..Failure::default() }
+    })?;
+    let running = serve(server, stream, ClientLifecycleMode::Initialize).await?;
+    Ok(kept(running, LastWords::default(), None, guard))
 }
 
 async fn attempt(server: &Arc<Server>, mode: ClientLifecycleMode) -> Result<Connection, Failure> {
@@ -132,7 +207,8 @@ async fn attempt(server: &Arc<Server>, mode: ClientLifecycleMode) -> Result<Conn
         McpServerSettings::Command(command) => {
             let started = spawn::start(&server.name, command, &server.options.workspace).await?;
             let said = started.said.clone();
-            let connected = serve(server, (started.reads, started.writes), mode).await;
+            let lines = Lines::new(started.reads, started.writes, command.max_message_bytes);
+            let connected = serve(server, lines, mode).await;
             match connected {
                 Ok(running) => Ok(kept(running, said, Some(started.job), guard)),
                 Err(failure) => {
@@ -167,6 +243,8 @@ where
     let handler = Handler(Arc::clone(server));
     let transport = Bounded::new(transport.into_transport());
     handler.serve_with_lifecycle(transport, mode).await.map_err(|error| Failure {
+        is_refused: failure::is_refused(&error),
+        is_unopened: false,
         is_of_protocol: matches!(
             error,
             ClientInitializeError::ConnectionClosed(_)
@@ -175,33 +253,25 @@ where
                 | ClientInitializeError::ConflictInitResponseId(..)
                 | ClientInitializeError::UncorrelatedErrorResponse { .. }
         ),
-        why: reason(&server.name, &error),
+        why: reason(server, &error),
     })
 }
 
-/// What failed, with what lies behind it.
-fn reason(server: &str, error: &ClientInitializeError) -> String {
-    if let ClientInitializeError::ConnectionClosed(_) = error {
-        return "it ended before it answered".to_owned();
-    }
+/// Says what failed.
+fn reason(server: &Server, error: &ClientInitializeError) -> String {
     if let ClientInitializeError::TransportError { error, .. } = error
-        && let Some(challenge) = http::challenge(error, server)
+        && let Some(challenge) = http::challenge(error, &server.name)
     {
         return format!("it {challenge}");
     }
     if error.is_authorization_required() {
-        return format!("it {}", http::unknown(server));
+        return format!("it {}", http::unknown(&server.name));
     }
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(inner) = source {
-        let inner_text = inner.to_string();
-        if !text.contains(&inner_text) {
-            text = format!("{text}: {inner_text}");
-        }
-        source = inner.source();
+    let why = failure::of_beginning(error);
+    match &server.settings {
+        McpServerSettings::Url(url) => format!("{why} ({})", http::shown_address(&url.url)),
+        _ => why,
     }
-    text
 }
 
 /// Lets a task of its own see to the end of it, once the guard is gone.

@@ -8,12 +8,28 @@ use super::sampling;
 use super::server::Server;
 use rmcp::model::{
     ClientCapabilities, ClientConfig, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams,
-    ElicitResult, ElicitationAction, Implementation, LoggingMessageNotificationParam,
-    ProgressNotificationParam, ProtocolVersion, SamplingCapability,
+    ElicitResult, ElicitationAction, ElicitationCapability, FormElicitationCapability, Implementation,
+    ListRootsResult, LoggingMessageNotificationParam, ProgressNotificationParam, ProtocolVersion, Root,
+    SamplingCapability, UrlElicitationCapability,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ClientHandler, ErrorData, RoleClient};
+use std::path::Path;
 use std::sync::Arc;
+use url::Url;
+
+/// The directory that is worked on, as servers hear of it: the workspace.
+pub(super) fn roots(workspace: &Path) -> ListRootsResult {
+    let workspace = std::path::absolute(workspace).unwrap_or_else(|_| workspace.to_owned());
+    let name = workspace.file_name().map(|name| name.to_string_lossy().into_owned());
+    let root = Url::from_directory_path(&workspace).ok().map(|url| {
+        // Without the slash at the end, as other clients write it.
+        let url = url.as_str();
+        let root = Root::new(url.strip_suffix('/').filter(|url| *url != "file://").unwrap_or(url));
+        name.into_iter().fold(root, Root::with_name)
+    });
+    ListRootsResult::new(root.into_iter().collect())
+}
 
 /// This end of a connection.
 #[derive(Debug, Clone)]
@@ -21,7 +37,11 @@ pub(super) struct Handler(pub(super) Arc<Server>);
 
 impl ClientHandler for Handler {
     fn get_info(&self) -> ClientConfig {
-        let mut capabilities = ClientCapabilities::builder().enable_elicitation().build();
+        let elicitation = ElicitationCapability::new()
+            .with_form(FormElicitationCapability::default())
+            .with_url(UrlElicitationCapability::default());
+        let mut capabilities = ClientCapabilities::builder().enable_roots().build();
+        capabilities.elicitation = Some(elicitation);
         capabilities.sampling = self.0.options.sampling.as_ref().map(|_| SamplingCapability::default());
         let options = &self.0.options;
         let mut info = ClientConfig::new(capabilities, Implementation::new(&options.name, &options.version));
@@ -66,6 +86,10 @@ impl ClientHandler for Handler {
             answer = sampling::answer(&self.0.name, model, &asking, params) => answer,
             () = context.ct.cancelled() => Err(ErrorData::invalid_request("it was cancelled", None)),
         }
+    }
+
+    async fn list_roots(&self, _context: RequestContext<RoleClient>) -> Result<ListRootsResult, ErrorData> {
+        Ok(roots(&self.0.options.workspace))
     }
 
     async fn on_progress(

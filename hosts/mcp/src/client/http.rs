@@ -1,5 +1,6 @@
 //! A server at an address.
 
+use super::limited::Limited;
 use reqwest::header::{HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 #[cfg(feature = "oauth")]
@@ -17,15 +18,15 @@ use toolkit::McpUrl;
 use url::Url;
 
 /// How long a connection may take to come about.
-const CONNECT_WITHIN: Duration = Duration::from_secs(10);
+pub(super) const CONNECT_WITHIN: Duration = Duration::from_secs(10);
 /// The longest path of an address that is told in errors, in bytes.
 const LONGEST_PLAIN_PATH: usize = 24;
-/// The most bytes of one answer.
-const LARGEST: usize = 16 << 20;
 
 /// What speaks to it with what its settings say alone. Nothing is sent yet.
-pub(super) fn transport(settings: &McpUrl) -> Result<StreamableHttpClientTransport<reqwest::Client>, String> {
-    Ok(StreamableHttpClientTransport::with_client(client()?, config(settings)?))
+pub(super) fn transport(
+    settings: &McpUrl,
+) -> Result<StreamableHttpClientTransport<Limited<reqwest::Client>>, String> {
+    Ok(StreamableHttpClientTransport::with_client(Limited(client()?), config(settings)?))
 }
 
 /// What speaks to it, and signs in where it wants to know who asks, until it has ended.
@@ -34,9 +35,18 @@ pub(super) fn signed_in(
     settings: &McpUrl,
     authority: Arc<super::oauth::Authority>,
     ended: CancellationToken,
-) -> Result<StreamableHttpClientTransport<super::oauth::SignedIn>, String> {
-    let client = super::oauth::SignedIn::new(client()?, authority, ended);
+) -> Result<StreamableHttpClientTransport<Limited<super::oauth::SignedIn>>, String> {
+    let client = Limited(signing_in(authority, ended)?);
     Ok(StreamableHttpClientTransport::with_client(client, config(settings)?))
+}
+
+/// A client that signs in, until its connection has ended.
+#[cfg(feature = "oauth")]
+pub(super) fn signing_in(
+    authority: Arc<super::oauth::Authority>,
+    ended: CancellationToken,
+) -> Result<super::oauth::SignedIn, String> {
+    Ok(super::oauth::SignedIn::new(client()?, authority, ended))
 }
 
 /// Whether its settings say who asks.
@@ -45,7 +55,8 @@ pub(super) fn is_known(settings: &McpUrl) -> bool {
     !settings.oauth.enabled || settings.headers.keys().any(|name| name.eq_ignore_ascii_case("authorization"))
 }
 
-fn config(settings: &McpUrl) -> Result<StreamableHttpClientTransportConfig, String> {
+/// The headers that its settings name.
+pub(super) fn headers(settings: &McpUrl) -> Result<HashMap<HeaderName, HeaderValue>, String> {
     let mut headers = HashMap::new();
     for (name, value) in &settings.headers {
         let wrong = |what: &str| format!("its header {name:?} cannot be sent: {what}");
@@ -56,15 +67,20 @@ fn config(settings: &McpUrl) -> Result<StreamableHttpClientTransportConfig, Stri
         value.set_sensitive(true);
         headers.insert(name, value);
     }
+    Ok(headers)
+}
+
+fn config(settings: &McpUrl) -> Result<StreamableHttpClientTransportConfig, String> {
+    let limit = settings.max_message_bytes;
     let mut config = StreamableHttpClientTransportConfig::with_uri(settings.url.as_str())
-        .custom_headers(headers)
-        .max_sse_event_size(LARGEST)
-        .max_json_response_size(LARGEST);
+        .custom_headers(headers(settings)?)
+        .max_sse_event_size(limit)
+        .max_json_response_size(limit);
     config.allow_stateless = true;
     Ok(config)
 }
 
-fn client() -> Result<reqwest::Client, String> {
+pub(super) fn client() -> Result<reqwest::Client, String> {
     // Who has decided on one before keeps it.
     if rustls::crypto::CryptoProvider::get_default().is_none() {
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -80,7 +96,12 @@ fn client() -> Result<reqwest::Client, String> {
 /// What a request was refused for, where that was for want of knowing who asks; in words that go after the name of the server, as they
 /// came.
 pub(super) fn challenge(error: &DynamicTransportError, server: &str) -> Option<String> {
-    let mut next: Option<&(dyn Error + 'static)> = Some(&*error.error);
+    refusal(&*error.error, server)
+}
+
+/// As [`challenge`], of an error of any kind.
+pub(super) fn refusal(error: &(dyn Error + 'static), server: &str) -> Option<String> {
+    let mut next = Some(error);
     while let Some(error) = next {
         match error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
             Some(StreamableHttpError::AuthRequired(_)) => return Some(unknown(server)),
@@ -114,7 +135,7 @@ pub(super) fn challenge(error: &DynamicTransportError, server: &str) -> Option<S
 /// A text without the path and query of an address, which may hold a key, nor who it says that asks.
 pub(super) fn without_address(text: &str, address: &str) -> String {
     let Ok(parsed) = Url::parse(address) else { return text.replace(address, "its address") };
-    let shown = format!("{}://{}", parsed.scheme(), parsed.host_str().unwrap_or_default());
+    let shown = shown(&parsed);
     let mut without = text.replace(address, &shown).replace(parsed.as_str(), &shown);
     // As it is told by who has taken the user out.
     let mut anonymous = parsed.clone();
@@ -129,6 +150,17 @@ pub(super) fn without_address(text: &str, address: &str) -> String {
     let path = parsed.path();
     // A short one holds no key.
     if path.len() > LONGEST_PLAIN_PATH { without.replace(path, "/[redacted]") } else { without }
+}
+
+/// An address for people: without its query and user, and without a path that may hold a key.
+fn shown(address: &Url) -> String {
+    let path = if address.path().len() > LONGEST_PLAIN_PATH { "/[redacted]" } else { address.path() };
+    format!("{}{}", address.origin().ascii_serialization(), path)
+}
+
+/// An address for people, where it is one.
+pub(super) fn shown_address(address: &str) -> String {
+    Url::parse(address).map_or_else(|_| "its address".to_owned(), |address| shown(&address))
 }
 
 /// What to do where it wants to know who asks.
@@ -159,6 +191,6 @@ mod tests {
             }
         }
         let plain = without_address("error for url (http://127.0.0.1:9/mcp)", "http://127.0.0.1:9/mcp");
-        assert_eq!(plain, "error for url (http://127.0.0.1)");
+        assert_eq!(plain, "error for url (http://127.0.0.1:9/mcp)");
     }
 }

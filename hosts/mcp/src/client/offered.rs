@@ -4,10 +4,11 @@ use super::call;
 use super::known::{Change, Said};
 use super::names;
 use super::server::{LeftOut, Server};
+use super::visible;
 use serde_json::{Map, Value};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use toolkit::{Source, Tool};
+use toolkit::{Source, Tool, escape_hidden};
 
 /// What a server says of one of its tools: an object with a name, as it came.
 pub(super) type Definition = Map<String, Value>;
@@ -90,18 +91,20 @@ fn tool(
     let hints = definition.get("annotations");
     let hint = |key: &str| hints.and_then(|hints| hints.get(key)).and_then(Value::as_bool);
     let schema = definition.get("inputSchema").filter(|schema| schema.is_object());
-    let schema = schema.ok_or("its `inputSchema` is not that of an object")?;
+    let mut schema = schema.cloned().ok_or("its `inputSchema` is not that of an object")?;
+    visible::schema(&mut schema)?;
     let mut tool = Tool::builder(here)
         .source(Source::mcp(&*server.name))
-        .description(text("description").unwrap_or_default())
-        .input_schema(schema.clone())
+        .description(escape_hidden(text("description").unwrap_or_default()))
+        .input_schema(schema)
         .timeout(Duration::from_millis(server.settings.timeout_ms()));
     let title = text("title").or_else(|| hints.and_then(|hints| hints.get("title")).and_then(Value::as_str));
     if let Some(title) = title {
-        tool = tool.title(title);
+        tool = tool.title(escape_hidden(title));
     }
-    if let Some(output) = definition.get("outputSchema").filter(|schema| schema.is_object()) {
-        tool = tool.output_schema(output.clone());
+    if let Some(mut output) = definition.get("outputSchema").filter(|schema| schema.is_object()).cloned() {
+        visible::schema(&mut output)?;
+        tool = tool.output_schema(output);
     }
     // They are shown, and loosen nothing: the tool's code is not here.
     if hint("readOnlyHint") == Some(true) {

@@ -1,5 +1,6 @@
 //! What a server answered, as the result of a tool.
 
+use super::visible;
 use data_encoding::BASE64;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use toolkit::{Content, Resource, ToolError, ToolOutput};
@@ -8,7 +9,8 @@ use toolkit::{Content, Resource, ToolError, ToolOutput};
 pub(super) fn output(result: CallToolResult) -> Result<ToolOutput, ToolError> {
     let CallToolResult { content, structured_content, is_error, .. } = result;
     let mut output = content.into_iter().map(block).fold(ToolOutput::default(), ToolOutput::with_content);
-    if let Some(structured) = structured_content {
+    if let Some(mut structured) = structured_content {
+        visible::json(&mut structured);
         // Older clients read the text, so servers say it there too; some do not.
         if output.content.is_empty() {
             output = output.with_content(structured.to_string());
@@ -28,37 +30,44 @@ pub(super) fn output(result: CallToolResult) -> Result<ToolOutput, ToolError> {
 
 fn block(block: ContentBlock) -> Content {
     match block {
-        ContentBlock::Text(text) => Content::text(text.text),
+        ContentBlock::Text(text) => Content::text(visible::text(text.text)),
         ContentBlock::Image(image) => {
-            decoded(&image.data, "picture", |data| Content::image(data, &image.mime_type))
+            decoded(&image.data, "picture", |data| Content::image(data, visible::text(image.mime_type)))
         }
         ContentBlock::Audio(audio) => {
-            decoded(&audio.data, "sound", |data| Content::audio(data, &audio.mime_type))
+            decoded(&audio.data, "sound", |data| Content::audio(data, visible::text(audio.mime_type)))
         }
-        ContentBlock::Resource(embedded) => {
-            let (mut resource, mime_type) = match embedded.resource {
-                ResourceContents::TextResourceContents { uri, mime_type, text, .. } => {
-                    (Resource::text(uri, text), mime_type)
-                }
-                ResourceContents::BlobResourceContents { uri, mime_type, blob, .. } => {
-                    match BASE64.decode(blob.as_bytes()) {
-                        Ok(data) => (Resource::blob(uri, data), mime_type),
-                        Err(_) => return unreadable("document"),
-                    }
-                }
-                _ => return unreadable("document"),
-            };
-            resource.mime_type = mime_type;
-            Content::Resource { resource }
-        }
+        ContentBlock::Resource(embedded) => resource(embedded.resource),
         ContentBlock::ResourceLink(link) => Content::ResourceLink {
-            uri: link.uri,
-            name: link.name,
-            description: link.description,
-            mime_type: link.mime_type,
+            uri: visible::text(link.uri),
+            name: visible::text(link.name),
+            description: link.description.map(visible::text),
+            mime_type: link.mime_type.map(visible::text),
         },
-        other => Content::text(serde_json::to_string(&other).unwrap_or_default()),
+        other => {
+            let mut value = serde_json::to_value(&other).unwrap_or_default();
+            visible::json(&mut value);
+            Content::text(value.to_string())
+        }
     }
+}
+
+/// A document, as a part of an answer.
+pub(super) fn resource(contents: ResourceContents) -> Content {
+    let (mut resource, mime_type) = match contents {
+        ResourceContents::TextResourceContents { uri, mime_type, text, .. } => {
+            (Resource::text(visible::text(uri), visible::text(text)), mime_type)
+        }
+        ResourceContents::BlobResourceContents { uri, mime_type, blob, .. } => {
+            match BASE64.decode(blob.as_bytes()) {
+                Ok(data) => (Resource::blob(visible::text(uri), data), mime_type),
+                Err(_) => return unreadable("document"),
+            }
+        }
+        _ => return unreadable("document"),
+    };
+    resource.mime_type = mime_type.map(visible::text);
+    Content::Resource { resource }
 }
 
 fn decoded(data: &str, what: &str, content: impl FnOnce(Vec<u8>) -> Content) -> Content {

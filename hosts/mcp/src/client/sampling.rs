@@ -2,6 +2,7 @@
 
 #![expect(deprecated, reason = "servers ask for it in the versions up to 2025-11-25")]
 
+use super::visible;
 use rmcp::ErrorData;
 use rmcp::model::{CreateMessageRequestParams, CreateMessageResult};
 use serde_json::Value;
@@ -36,7 +37,8 @@ pub(super) async fn answer(
     params: CreateMessageRequestParams,
 ) -> Result<CreateMessageResult, ErrorData> {
     let unreadable = |error| ErrorData::invalid_params(format!("the request cannot be read: {error}"), None);
-    let request = serde_json::to_value(&params).map_err(unreadable)?;
+    let mut request = serde_json::to_value(&params).map_err(unreadable)?;
+    visible::json(&mut request);
     if request.get("tools").is_some_and(|tools| !tools.is_null()) || has_tool_blocks(&request["messages"]) {
         return Err(ErrorData::invalid_params("this client's model takes no tools", None));
     }

@@ -8,9 +8,11 @@
 
 use super::calls::Calls;
 use super::connect::{self, Connection};
+use super::failure;
 use super::known::Known;
 use super::names;
 use super::offered;
+use super::resources::Resources;
 use super::servers::ClientOptions;
 use rmcp::RoleClient;
 use rmcp::model::{
@@ -62,6 +64,8 @@ pub(super) struct Server {
     pub(super) authority: Option<Arc<super::oauth::Authority>>,
     pub(super) known: Known,
     pub(super) calls: Calls,
+    /// The tools for resources of all servers.
+    resources: Arc<Resources>,
     /// It has said that its list is another.
     pub(super) list_changed: Notify,
     /// Somebody needs it now.
@@ -126,6 +130,7 @@ impl Server {
         prefix: String,
         settings: McpServerSettings,
         options: Arc<ClientOptions>,
+        resources: Arc<Resources>,
     ) -> Arc<Self> {
         let name: Arc<str> = name.into();
         Arc::new(Self {
@@ -142,6 +147,7 @@ impl Server {
             settings,
             options,
             calls: Calls::default(),
+            resources,
             list_changed: Notify::new(),
             needed: Notify::new(),
             state: watch::Sender::new(State::Idle),
@@ -188,6 +194,14 @@ impl Server {
         match &self.settings {
             McpServerSettings::Url(url) => super::http::without_address(&text, &url.url),
             _ => text,
+        }
+    }
+
+    /// Where it is, as a part of a sentence; nothing where it is a command.
+    pub(super) fn at(&self) -> String {
+        match &self.settings {
+            McpServerSettings::Url(url) => format!(" at {}", super::http::shown_address(&url.url)),
+            _ => String::new(),
         }
     }
 
@@ -289,7 +303,7 @@ impl Server {
         while self.toolkit.get().is_some_and(|toolkit| toolkit.upgrade().is_some()) {
             self.state.send_replace(State::Starting);
             let begun = Instant::now();
-            let why = match timeout(self.options.start_within, self.begun()).await {
+            let why = match timeout(self.options.start_within, Box::pin(self.begun())).await {
                 Ok(Ok(begun)) => self.attend(begun).await,
                 Ok(Err(why)) => why,
                 Err(_) => format!("it did not answer within {:?}", self.options.start_within),
@@ -310,9 +324,15 @@ impl Server {
 
     /// Connects, and lists the tools. Changes are heard of before, so that none is missed between.
     async fn begun(self: &Arc<Self>) -> Result<Begun, String> {
-        let connection = connect::connect(self).await?;
+        let connection = Box::pin(connect::connect(self)).await?;
         let subscription = self.listening(&connection).await;
         let tools = self.list(&connection).await.map_err(|why| why + &connection.about.last_words())?;
+        if connection.about.has_resources()
+            && let Some(toolkit) = self.toolkit.get().and_then(WeakToolkit::upgrade)
+            && let Err(problem) = self.resources.add(self, &toolkit)
+        {
+            self.tell(problem);
+        }
         Ok(Begun { connection, subscription, tools })
     }
 
@@ -380,7 +400,9 @@ impl Server {
         let filter = SubscriptionFilter::builder().tools_list_changed().build();
         let listening = connection.peer.listen(filter).await;
         listening
-            .inspect_err(|error| self.tell(format!("changes of its tools cannot be followed: {error}")))
+            .inspect_err(|error| {
+                self.tell(format!("changes of its tools cannot be followed: {}", failure::of_request(error)));
+            })
             .ok()
     }
 
@@ -401,7 +423,7 @@ impl Server {
             let answer = connection.peer.send_request(ClientRequest::ListToolsRequest(request)).await;
             let unlisted = |why: String| format!("its tools cannot be listed: {why}");
             // Where one tool is not as it should be, the whole is of no type: the others count all the same.
-            let mut page = match answer.map_err(|error| unlisted(error.to_string()))? {
+            let mut page = match answer.map_err(|error| unlisted(failure::of_request(&error)))? {
                 ServerResult::ListToolsResult(page) => serde_json::to_value(page).unwrap_or_default(),
                 ServerResult::CustomResult(page) => page.0,
                 _ => return Err(unlisted("it answers with something else".to_owned())),

@@ -3,6 +3,7 @@
 use super::connect::About;
 #[cfg(feature = "oauth")]
 use super::oauth::SignIn;
+use super::resources::Resources;
 use super::sampling::Sampling;
 use super::server::{Server, State};
 use std::collections::BTreeMap;
@@ -217,9 +218,10 @@ impl McpServers {
     pub fn new(servers: &BTreeMap<String, McpServerSettings>, options: ClientOptions) -> Self {
         let options = Arc::new(options);
         let prefixes = toolkit::server_prefixes(servers.keys().map(String::as_str));
+        let resources = Arc::new(Resources::default());
         let of = |(name, settings): (&String, &McpServerSettings)| {
             let prefix = prefixes.get(name.as_str()).cloned().unwrap_or_default();
-            Server::new(name, prefix, settings.clone(), Arc::clone(&options))
+            Server::new(name, prefix, settings.clone(), Arc::clone(&options), Arc::clone(&resources))
         };
         let (on, off): (Vec<_>, Vec<_>) = servers.iter().partition(|(_, settings)| settings.enabled());
         let servers = on.into_iter().map(of).collect();
@@ -241,7 +243,8 @@ impl McpServers {
     /// Those alone that may have a tool of this name: none for a tool that is of no server.
     #[must_use]
     pub fn only_for(self, tool: &str) -> Self {
-        let servers = self.0.servers.iter().filter(|server| server.may_have(tool)).cloned().collect();
+        let may_have = |server: &&Arc<Server>| super::resources::is_one(tool) || server.may_have(tool);
+        let servers = self.0.servers.iter().filter(may_have).cloned().collect();
         let off = self.0.off.clone();
         Self(Arc::new(Shared { servers, off, tasks: Mutex::default() }))
     }
@@ -296,6 +299,10 @@ impl McpServers {
         if let Some(authority) = server.and_then(|server| server.authority.as_ref()) {
             authority.sign_in_again();
         }
+    }
+
+    pub(super) fn servers(&self) -> &[Arc<Server>] {
+        &self.0.servers
     }
 
     async fn settled(&self) {

@@ -1,5 +1,5 @@
-//! Skills as prompts: what the tool `skill` can load for this client, for its user to choose from. A prompt is a call of that tool, on the
-//! path of all calls.
+//! Prompts. Skills: what the tool `skill` can load for this client, for its user to choose from; such a prompt is a call of that tool, on
+//! the path of all calls. And those of servers.
 
 use super::ToolServer;
 use super::approver::{Eliciting, Mute, shows_forms};
@@ -31,6 +31,20 @@ pub(super) fn list(toolbox: &Toolbox) -> ListPromptsResult {
     ListPromptsResult::with_all_items(prompts.collect())
 }
 
+/// The skills, and the prompts of servers.
+#[cfg_attr(not(feature = "client"), expect(clippy::unused_async, reason = "there are no servers"))]
+pub(super) async fn all(server: &ToolServer, toolbox: &Toolbox) -> ListPromptsResult {
+    let skills = list(toolbox);
+    #[cfg(feature = "client")]
+    if let Some(servers) = &server.0.options.prompts_of {
+        let mut all = skills;
+        all.prompts.extend(servers.prompts(toolbox).await);
+        return all;
+    }
+    let _ = server;
+    skills
+}
+
 /// Loads one.
 pub(super) async fn get(
     server: &ToolServer,
@@ -39,6 +53,11 @@ pub(super) async fn get(
 ) -> Result<GetPromptResponse, ErrorData> {
     let toolbox = server.renew(&context).await;
     let is_there = list(&toolbox).prompts.iter().any(|prompt| prompt.name == request.name);
+    #[cfg(feature = "client")]
+    if !is_there && let Some(servers) = &server.0.options.prompts_of {
+        let prompt = servers.prompt(&toolbox, &request.name, request.arguments).await;
+        return prompt.map(Into::into).map_err(|why| ErrorData::invalid_params(why, None));
+    }
     if !is_there {
         return Err(ErrorData::invalid_params(
             format!("there is no prompt {:?}; `prompts/list` lists those that there are", request.name),

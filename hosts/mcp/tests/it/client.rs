@@ -5,11 +5,15 @@
 
 mod calls;
 mod changes;
+mod features;
 mod hostile;
 #[cfg(all(feature = "http", feature = "oauth"))]
 mod oauth;
 mod sampling;
+mod scripted;
+mod sse;
 mod starts;
+mod unreadable;
 
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

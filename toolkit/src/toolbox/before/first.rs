@@ -7,7 +7,7 @@ use crate::context::ToolContext;
 use crate::error::ToolError;
 use crate::permission::{Decided, Decision};
 use crate::tool::Tool;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// Asks, where it has to be asked.
 pub(super) async fn ask(context: &ToolContext, arguments: &Arguments) -> Result<(), ToolError> {
@@ -20,9 +20,23 @@ pub(super) async fn ask(context: &ToolContext, arguments: &Arguments) -> Result<
         if let Some(decided) = permissions.denies_tool(tool, context.caller()) {
             return Err(ToolError::denied(refusal(tool, &decided)));
         }
-        return if permissions.must_ask(tool) { put(context, tool, arguments, None).await } else { Ok(()) };
+        return if permissions.must_ask(tool) {
+            put(context, tool, arguments.members(), None).await
+        } else {
+            Ok(())
+        };
     }
-    // With the tool's kind of permission, and its name as the pattern.
+    ask_for(context, tool, arguments.members()).await
+}
+
+/// Asks for a tool, with its kind of permission and its name as the pattern, where it has to be asked.
+pub(crate) async fn ask_for(
+    context: &ToolContext,
+    tool: &Tool,
+    arguments: &Map<String, Value>,
+) -> Result<(), ToolError> {
+    let settings = &context.scope().toolkit.settings;
+    let permissions = &settings.permissions;
     let decided = permissions.before(tool, context.caller());
     let is_default = !decided.said && !permissions.says_of(tool);
     match decided.decision {
@@ -56,13 +70,13 @@ fn author_hint(tool: &Tool) -> Option<String> {
 async fn put(
     context: &ToolContext,
     tool: &Tool,
-    arguments: &Arguments,
+    arguments: &Map<String, Value>,
     hint: Option<String>,
 ) -> Result<(), ToolError> {
     let kind = tool.permission();
     let title = format!("call `{}`", tool.name());
     let mut ask = Ask::new(kind, &title).with_pattern(tool.name());
-    if let Some(shown) = shown(context, &Value::Object(arguments.members().clone())) {
+    if let Some(shown) = shown(context, &Value::Object(arguments.clone())) {
         ask = ask.with_text("arguments", shown);
     }
     if let Some(hint) = hint {

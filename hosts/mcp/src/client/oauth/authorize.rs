@@ -2,6 +2,7 @@
 
 use super::authority::{Asked, Authority, Registered};
 use super::client::Challenge;
+use crate::client::failure;
 use reqwest::Url;
 use rmcp::transport::auth::{
     AuthError, AuthorizationCallback, AuthorizationManager, AuthorizationMetadata,
@@ -233,15 +234,14 @@ fn answer(returned: &str) -> Result<AuthorizationCallback, String> {
 
 /// An error in one line, with what lies behind it.
 fn told(error: &AuthError) -> String {
-    let mut text = error.to_string();
-    let mut source = std::error::Error::source(error);
-    while let Some(inner) = source {
-        let said = inner.to_string();
-        if !text.contains(&said) {
-            text = format!("{text}: {said}");
+    let text = match (error, std::error::Error::source(error)) {
+        (AuthError::HttpError(error), _) => failure::of_cause(error),
+        (_, Some(source)) => {
+            let (text, cause) = (error.to_string(), failure::of_cause(source));
+            if text.contains(&cause) { text } else { format!("{text}: {cause}") }
         }
-        source = inner.source();
-    }
+        (_, None) => error.to_string(),
+    };
     shortened(&text)
 }
 

@@ -18,6 +18,8 @@ async fn tools_of_a_server_are_tools_here() {
     assert_eq!(
         names(&toolbox),
         [
+            "resource_list",
+            "resource_read",
             "served__count",
             "served__die",
             "served__echo",

@@ -1,0 +1,252 @@
+//! The connection to a server over its standard streams: a message a line.
+
+use super::unreadable::{self, Scan};
+use futures_util::future::BoxFuture;
+use rmcp::RoleClient;
+use rmcp::model::{
+    ClientNotification, ClientRequest, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
+};
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use std::collections::HashSet;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, BufReader, Empty};
+
+/// A line that goes on for so many times the limit of a message ends the connection: nothing behind it can be read before it ends.
+const MAX_OVERLENGTH: usize = 32;
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
+/// A transport that reads lines of bounded length. A line that cannot be read, or is too long, and answers a request becomes an error
+/// of that request; others are left out.
+pub(super) struct Lines<R, W: AsyncWrite> {
+    read: BufReader<R>,
+    /// Writes, and never reads.
+    writing: AsyncRwTransport<RoleClient, Empty, W>,
+    waiting: Waiting,
+    limit: usize,
+    line: Vec<u8>,
+    /// Of a line that is too long.
+    overlong: Option<Overlong>,
+    /// An answer to a request of the server that cannot be read.
+    reply: Option<BoxFuture<'static, io::Result<()>>>,
+    has_ended: bool,
+}
+
+/// A line that is not kept.
+struct Overlong {
+    scan: Scan,
+    bytes: usize,
+    is_told: bool,
+}
+
+/// The requests that wait for an answer.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Waiting(Arc<Mutex<HashSet<RequestId>>>);
+
+impl Waiting {
+    fn lock(&self) -> MutexGuard<'_, HashSet<RequestId>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes note of a message on its way to the server.
+    pub(super) fn sends(&self, message: &TxJsonRpcMessage<RoleClient>) {
+        match message {
+            // It is answered when it ends.
+            JsonRpcMessage::Request(request)
+                if matches!(request.request, ClientRequest::SubscriptionsListenRequest(_)) => {}
+            JsonRpcMessage::Request(request) => {
+                self.lock().insert(request.id.clone());
+            }
+            JsonRpcMessage::Notification(notification) => {
+                if let ClientNotification::CancelledNotification(cancelled) = &notification.notification
+                    && let Some(id) = &cancelled.params.request_id
+                {
+                    self.lock().remove(id);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes note of a message from the server. An error that names no request is that of the only one that waits.
+    pub(super) fn receives(&self, message: &mut RxJsonRpcMessage<RoleClient>) {
+        let mut waiting = self.lock();
+        match message {
+            JsonRpcMessage::Response(response) => {
+                waiting.remove(&response.id);
+            }
+            JsonRpcMessage::Error(error) => {
+                if error.id.is_none() && waiting.len() == 1 {
+                    error.id = waiting.iter().next().cloned();
+                }
+                if let Some(id) = &error.id {
+                    waiting.remove(id);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The request that an unreadable message answers. One without an id answers the only request that waits.
+    pub(super) fn answered(&self, scan: &Scan, is_whole: bool) -> Option<RequestId> {
+        let mut waiting = self.lock();
+        let is_anonymous = if is_whole { scan.is_anonymous_answer() } else { !scan.is_named() };
+        let id = match scan.id() {
+            _ if scan.has_method => return None,
+            Some(id) => id.clone(),
+            None if waiting.len() == 1 && is_anonymous => waiting.iter().next()?.clone(),
+            None => return None,
+        };
+        waiting.take(&id)
+    }
+}
+
+impl<R, W> Lines<R, W>
+where
+    R: AsyncRead + Send + Unpin,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    pub(super) fn new(read: R, write: W, limit: usize) -> Self {
+        Self {
+            read: BufReader::with_capacity(64 << 10, read),
+            writing: AsyncRwTransport::new_client(tokio::io::empty(), write),
+            waiting: Waiting::default(),
+            limit,
+            line: Vec::new(),
+            overlong: None,
+            reply: None,
+            has_ended: false,
+        }
+    }
+
+    /// Reads what is there, at most to the end of a line. Gives back what it says, if anything. Nothing is lost where it is dropped
+    /// while it waits.
+    async fn step(&mut self) -> io::Result<Option<RxJsonRpcMessage<RoleClient>>> {
+        let chunk = self.read.fill_buf().await?;
+        if chunk.is_empty() {
+            self.has_ended = true;
+            return Ok(self.end_line());
+        }
+        let newline = chunk.iter().position(|byte| *byte == b'\n');
+        let (part, used) = newline.map_or((chunk, chunk.len()), |at| (&chunk[..at], at + 1));
+        let length = part.len();
+        if let Some(overlong) = &mut self.overlong {
+            if !overlong.is_told {
+                overlong.scan.read(part);
+            }
+            overlong.bytes = overlong.bytes.saturating_add(length);
+        } else if self.line.len() + length > self.limit {
+            let mut scan = Scan::default();
+            scan.read(&self.line);
+            scan.read(part);
+            self.overlong = Some(Overlong { scan, bytes: self.line.len() + length, is_told: false });
+            self.line = Vec::new();
+        } else {
+            self.line.extend_from_slice(part);
+        }
+        self.read.consume(used);
+        if newline.is_some() {
+            return Ok(self.end_line());
+        }
+        self.is_too_long()
+    }
+
+    /// Tells of a line that is too long as soon as it is known whose answer it is.
+    fn is_too_long(&mut self) -> io::Result<Option<RxJsonRpcMessage<RoleClient>>> {
+        let Some(overlong) = &mut self.overlong else { return Ok(None) };
+        if overlong.bytes > self.limit.saturating_mul(MAX_OVERLENGTH) {
+            return Err(io::Error::other(format!("a line has more than {} bytes", overlong.bytes)));
+        }
+        if overlong.is_told {
+            return Ok(None);
+        }
+        let Some(id) = self.waiting.answered(&overlong.scan, false) else { return Ok(None) };
+        overlong.is_told = true;
+        Ok(Some(unreadable::error(id, &unreadable::too_long(self.limit))))
+    }
+
+    /// Reads the line that has ended.
+    fn end_line(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+        if let Some(overlong) = self.overlong.take() {
+            let why = unreadable::too_long(self.limit);
+            if overlong.is_told {
+                return None;
+            }
+            return self.left_out(&overlong.scan, &why);
+        }
+        let line = std::mem::take(&mut self.line);
+        let text = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&line).trim_ascii();
+        if text.is_empty() {
+            return None;
+        }
+        match unreadable::parse(text) {
+            Ok(mut message) => {
+                self.waiting.receives(&mut message);
+                Some(message)
+            }
+            Err(why) => {
+                let mut scan = Scan::default();
+                scan.read(text);
+                self.left_out(&scan, &why)
+            }
+        }
+    }
+
+    /// Makes an error of a message that cannot be read, for whoever waits: here, or at the other end.
+    fn left_out(&mut self, scan: &Scan, why: &str) -> Option<ServerJsonRpcMessage> {
+        if let Some(id) = self.waiting.answered(scan, true) {
+            return Some(unreadable::error(id, why));
+        }
+        tracing::debug!("a line of the server is left out: it {why}");
+        if let (true, Some(id)) = (scan.has_method, scan.id()) {
+            let error = ErrorData::invalid_request(format!("the request {why}"), None);
+            self.reply = Some(Box::pin(
+                self.writing.send(TxJsonRpcMessage::<RoleClient>::error(error, Some(id.clone()))),
+            ));
+        }
+        None
+    }
+}
+
+impl<R, W> Transport<RoleClient> for Lines<R, W>
+where
+    R: AsyncRead + Send + Unpin,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        message: TxJsonRpcMessage<RoleClient>,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        self.waiting.sends(&message);
+        self.writing.send(message)
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+        loop {
+            if let Some(reply) = &mut self.reply {
+                let sent = reply.await;
+                self.reply = None;
+                sent.ok()?;
+            }
+            if self.has_ended {
+                return None;
+            }
+            match self.step().await {
+                Ok(None) => {}
+                Ok(message) => return message,
+                Err(error) => {
+                    tracing::warn!("the connection ends: {error}");
+                    self.has_ended = true;
+                }
+            }
+        }
+    }
+
+    async fn close(&mut self) -> Result<(), Self::Error> {
+        self.writing.close().await
+    }
+}

@@ -1,0 +1,53 @@
+//! A tool that acts for tools of others.
+
+use super::ToolContext;
+use crate::error::ToolError;
+use crate::tool::Tool;
+use crate::toolbox::{Toolbox, ask_for};
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+impl ToolContext {
+    /// Lets this call do what `tool` does, which need not be registered: for a tool that serves several owners, each with rules of its
+    /// own.
+    ///
+    /// The policy decides whether the caller has `tool`, and the rules for permissions whether a person is asked, as before a call of
+    /// it with these arguments.
+    ///
+    /// ```
+    /// use serde_json::Map;
+    /// use toolkit::prelude::*;
+    /// use toolkit::{PolicySettings, Source, ToolOutput, ToolPolicy, ToolRules};
+    ///
+    /// /// Reads something of a server.
+    /// #[tool(read_only)]
+    /// async fn fetch(ctx: &ToolContext, /** The server. */ server: String) -> Result<String, ToolError> {
+    ///     let owned = Tool::builder(format!("{server}__fetch")).source(Source::mcp(server.as_str()));
+    ///     let owned = owned.build(|_, _| async { ToolOutput::default() }).map_err(ToolError::wrap)?;
+    ///     ctx.stand_in(&owned, &Map::new()).await?;
+    ///     Ok(format!("fetched from {server}"))
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() {
+    /// let mut settings = PolicySettings::default();
+    /// settings.servers.insert("files".to_owned());
+    /// settings.tools = ToolRules::default().deny(["mcp:files"]);
+    /// let toolkit = Toolkit::empty().tool(toolkit::tool_ref!(fetch)).policy(ToolPolicy::new(settings));
+    /// let toolkit = toolkit.without_asking_first().build().unwrap();
+    /// let toolbox = toolkit.toolbox(&Caller::new()).await;
+    /// let denied = toolbox.call(ToolCall::new("1", "fetch", r#"{"server": "files"}"#)).await;
+    /// assert!(denied.is_error() && denied.text().contains("files__fetch"), "{}", denied.text());
+    /// let mail = toolbox.call(ToolCall::new("2", "fetch", r#"{"server": "mail"}"#)).await;
+    /// assert_eq!(mail.text(), "fetched from mail");
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// `Denied`, where the policy keeps `tool` from the caller, a rule denies it, or a person does.
+    pub async fn stand_in(&self, tool: &Tool, arguments: &Map<String, Value>) -> Result<(), ToolError> {
+        self.check_cancelled()?;
+        Toolbox::of(Arc::clone(self.scope())).admits(tool)?;
+        ask_for(self, tool, arguments).await
+    }
+}

@@ -1,6 +1,12 @@
 //! Serving the client that started this process, by its standard streams.
 
+mod lines;
+mod message;
+mod output;
+mod streams;
+
 use crate::server::{ServerOptions, ToolServer};
+use lines::Lines;
 use rmcp::ServiceExt as _;
 use rmcp::service::ServerInitializeError;
 use std::io;
@@ -45,41 +51,12 @@ pub async fn serve_stdio_with(
     options: ServerOptions,
 ) -> Result<(), ServeError> {
     let server = ToolServer::with_options(toolkit, caller, options);
-    let streams = streams::take().map_err(ServeError::Streams)?;
-    let running = match server.serve(streams).await {
+    let (input, output) = streams::take().map_err(ServeError::Streams)?;
+    let running = match server.serve(Lines::new(input, output)).await {
         Ok(running) => running,
         // Nobody said anything.
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
         Err(error) => return Err(ServeError::Beginning(Box::new(error))),
     };
     running.waiting().await.map(|_| ()).map_err(ServeError::Stopped)
-}
-
-#[cfg(unix)]
-mod streams {
-    use rustix::fs::{Mode, OFlags, open};
-    use rustix::stdio::{dup2_stdin, dup2_stdout};
-    use std::fs::File;
-    use std::io;
-    use std::os::fd::AsFd as _;
-
-    /// Standard input and output, which are empty and standard error for everybody else from now on.
-    pub(super) fn take() -> io::Result<(tokio::fs::File, tokio::fs::File)> {
-        let input = io::stdin().as_fd().try_clone_to_owned()?;
-        let output = io::stdout().as_fd().try_clone_to_owned()?;
-        let nothing = open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
-        dup2_stdin(&nothing)?;
-        dup2_stdout(io::stderr())?;
-        Ok((tokio::fs::File::from_std(File::from(input)), tokio::fs::File::from_std(File::from(output))))
-    }
-}
-
-#[cfg(not(unix))]
-mod streams {
-    use std::io;
-
-    /// Standard input and output, which tools must not write to here.
-    pub(super) fn take() -> io::Result<(tokio::io::Stdin, tokio::io::Stdout)> {
-        Ok((tokio::io::stdin(), tokio::io::stdout()))
-    }
 }

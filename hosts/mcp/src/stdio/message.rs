@@ -108,12 +108,15 @@ mod tests {
         ];
         for line in plain {
             let (ours, theirs) = (plain_call(line.as_bytes()), of_rmcp(line));
-            // The extensions, where rmcp keeps `_meta`, are no part of the comparison of messages.
             assert_eq!(meta(ours.as_ref()), meta(theirs.as_ref()), "{line}");
-            assert_eq!(ours, theirs, "{line}");
+            assert_eq!(json(ours.as_ref()), json(theirs.as_ref()), "{line}");
         }
         assert!(plain_call(plain[0].as_bytes()).is_some());
         assert!(meta(plain_call(plain[4].as_bytes()).as_ref()).unwrap().get_progress_token().is_some());
+    }
+
+    fn json(message: Option<&Message>) -> serde_json::Value {
+        serde_json::to_value(message).unwrap()
     }
 
     fn meta(message: Option<&Message>) -> Option<RequestMetaObject> {
@@ -132,9 +135,9 @@ mod tests {
             r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
             r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
         ] {
-            assert_eq!(plain_call(line.as_bytes()), None, "{line}");
+            assert!(plain_call(line.as_bytes()).is_none(), "{line}");
             let Line::Message(message) = parse(line.as_bytes()) else { panic!("{line}") };
-            assert_eq!(Some(*message), of_rmcp(line), "{line}");
+            assert_eq!(json(Some(&message)), json(of_rmcp(line).as_ref()), "{line}");
         }
     }
 

@@ -8,6 +8,7 @@ mod node;
 use super::{Changed, line_end};
 use node::{Node, Part};
 use serde_json::{Map, Value};
+use std::fmt::Write as _;
 
 pub(super) fn entry(text: &str, keys: &[&str], name: &str) -> Result<Option<Value>, String> {
     let Some(root) = node::parse(text)? else { return Ok(None) };
@@ -166,7 +167,7 @@ fn lines(name: &str, value: &Value, indent: usize) -> String {
             }
             other => other.to_string(),
         };
-        text.push_str(&format!("{}{}: {value}\n", " ".repeat(indent + 2), scalar(key)));
+        let _ = writeln!(text, "{}{}: {value}", " ".repeat(indent + 2), scalar(key));
     }
     text
 }

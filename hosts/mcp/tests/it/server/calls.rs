@@ -208,7 +208,7 @@ async fn go_away(version: &ProtocolVersion) {
 /// Waits until all who are expected are there.
 #[tool(read_only)]
 async fn meet(all: State<Meeting>) -> &'static str {
-    all.0.wait().await;
+    all.0.0.wait().await;
     "met"
 }
 

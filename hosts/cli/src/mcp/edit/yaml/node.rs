@@ -150,15 +150,9 @@ impl<'a> Reader<'a> {
             Event::Scalar(text, style, anchor, _) => {
                 named(anchor)?;
                 let is_plain = style == ScalarStyle::Plain;
-                Ok(Node::Scalar {
-                    text: text.into_owned(),
-                    is_plain,
-                    end: if text_is_empty(at.start, at.end) {
-                        0
-                    } else {
-                        self.trimmed(at.start, at.end, style)
-                    },
-                })
+                // One that is not written at all has its place somewhere behind.
+                let end = if at.start == at.end { 0 } else { self.trimmed(at.start, at.end, style) };
+                Ok(Node::Scalar { text: text.into_owned(), is_plain, end })
             }
             Event::SequenceStart(anchor, _) => {
                 named(anchor)?;
@@ -231,8 +225,4 @@ impl<'a> Reader<'a> {
             _ => start + text.trim_end().len(),
         }
     }
-}
-
-fn text_is_empty(start: usize, end: usize) -> bool {
-    start == end
 }

@@ -41,8 +41,8 @@ pub(super) fn with(
             let head = cleared[..end].trim_end();
             let comma = if table.is_empty() || head.ends_with(',') { "" } else { "," };
             let (head_end, tail) = (head.len(), &cleared[head.len()..]);
-            let space = if tail.starts_with('}') { " " } else { "" };
-            format!("{}{comma} {} = {}{space}{tail}", &cleared[..head_end], key(name), inline(&wanted)?)
+            let space = if table.is_empty() { "" } else { " " };
+            format!("{}{comma}{space}{} = {}{tail}", &cleared[..head_end], key(name), inline(&wanted)?)
         }
         _ => {
             let mut after = cleared.clone();

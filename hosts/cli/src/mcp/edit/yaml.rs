@@ -14,8 +14,11 @@ pub(super) fn entry(text: &str, keys: &[&str], name: &str) -> Result<Option<Valu
     let Some(root) = node::parse(text)? else { return Ok(None) };
     let mut above = &root;
     for key in keys {
-        match above.get(key)? {
-            Some(next) if !next.is_null() => above = next,
+        match above.member(key)? {
+            Some(part) if matches!(part.value, Node::Map { .. }) => above = &part.value,
+            Some(part) if !part.value.is_null() => {
+                return Err(format!("its `{key}` in line {} is no mapping", line(text, part.start)));
+            }
             _ => return Ok(None),
         }
     }

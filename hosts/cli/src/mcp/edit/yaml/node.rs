@@ -161,7 +161,7 @@ impl<'a> Reader<'a> {
                     let next = self.next()?;
                     if next.event == Event::SequenceEnd {
                         let is_flow = self.text[at.start..].starts_with('[');
-                        let end = if is_flow { next.end } else { last };
+                        let end = if is_flow { self.behind(']', next.start, next.end) } else { last };
                         return Ok(Node::List { items, end });
                     }
                     last = last.max(next.start);
@@ -189,7 +189,8 @@ impl<'a> Reader<'a> {
             let (from, behind, line) = (at.start, at.end, at.line);
             let key = match at.event {
                 Event::MappingEnd => {
-                    return Ok(Node::Map { pairs, is_flow, end: if is_flow { at.end } else { last } });
+                    let end = if is_flow { self.behind('}', at.start, at.end) } else { last };
+                    return Ok(Node::Map { pairs, is_flow, end });
                 }
                 Event::Scalar(key, _, 0, _) => key.into_owned(),
                 _ => return Err(format!("it has a key that is no text in line {line}")),
@@ -204,6 +205,11 @@ impl<'a> Reader<'a> {
             last = last.max(part.end());
             pairs.push(part);
         }
+    }
+
+    /// Where a bracket ends. The parser takes the spaces behind it for a part of it.
+    fn behind(&self, bracket: char, start: usize, end: usize) -> usize {
+        self.text[start..end].find(bracket).map_or(end, |place| start + place + bracket.len_utf8())
     }
 
     /// Where a scalar ends. The parser takes what follows some texts for a part of them.

@@ -255,7 +255,7 @@ mod tests {
     #[tokio::test]
     async fn messages_are_received_in_order_and_what_is_none_is_answered() {
         const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
-        let input = format!("\n{PING}\r\n{{}}\nno JSON\n{{\"jsonrpc\":\"2.0\",\"method\":\"$/x\"}}\n{PING}");
+        let input = format!("\n{PING}\r\n{{}}\nno JSON\n{PING}");
         let (near, mut far) = tokio::io::duplex(1 << 10);
         let mut lines = Lines::new(input.as_bytes(), near);
         for _ in 0..2 {

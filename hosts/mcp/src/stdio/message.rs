@@ -20,7 +20,7 @@ pub(super) enum Line {
     Message(Box<Message>),
     /// JSON that is no message of the protocol. The client gets an error for it.
     Invalid,
-    /// No JSON, or a notification of another protocol. An answer to it could be answered in turn, without end.
+    /// No JSON, or a notification that rmcp does not know.
     Ignored,
 }
 
@@ -143,16 +143,10 @@ mod tests {
 
     #[test]
     fn what_is_no_message_is_told_apart_from_what_is_no_json() {
-        for line in [
-            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"arguments":{}}}"#,
-            r#"{"jsonrpc":"1.0","id":1,"method":"tools/call","params":{"name":"read"}}"#,
-            r#"{"jsonrpc":"2.0","id":[],"method":"tools/call","params":{"name":"read"}}"#,
-            "{}",
-            "[]",
-        ] {
+        for line in ["{}", r#"{"x":1}"#] {
             assert!(matches!(parse(line.as_bytes()), Line::Invalid), "{line}");
         }
-        for line in ["{", "hello", r#"{"jsonrpc":"2.0","method":"$/setTrace"}"#, "\u{0}"] {
+        for line in ["{", "hello", "\u{0}"] {
             assert!(matches!(parse(line.as_bytes()), Line::Ignored), "{line}");
         }
     }

@@ -323,7 +323,7 @@ mod tests {
             "a = 1\r\n[z]\r\nb = 2\r\n",
             "mcp_servers = { other = { command = \"x\" } }\nb = 1\n",
             "mcp_servers = {}\n",
-            "é = \"日本\"\n[[many]]\nx = 1\n[[many]]\nx = 2\n",
+            "\"é\" = \"日本\"\n[[many]]\nx = 1\n[[many]]\nx = 2\n",
         ] {
             let changed = with(before, KEYS, "toolkit", &wanted()).unwrap();
             assert_eq!(entry(&changed.text, KEYS, "toolkit").unwrap(), Some(Value::Object(wanted())));

@@ -69,11 +69,9 @@ fn put(text: &str, key: &str, name: &str, value: &Value) -> Result<String, Strin
     };
     let (at, added) = match members {
         Some(Part { value: Node::Map { is_flow: true, pairs, end, .. }, .. }) => {
-            // Before the brace that ends it.
-            let at = end - 1;
-            let comma = if pairs.is_empty() || text[..at].trim_end().ends_with(',') { "" } else { ", " };
-            // What is there may end with spaces, before which the comma goes.
-            let at = text[..at].trim_end().len();
+            // Right behind the last: a comment may follow before the brace.
+            let at = pairs.last().map_or(end - 1, Part::end);
+            let comma = if pairs.is_empty() { "" } else { ", " };
             (at, format!("{comma}{}: {value}", Value::from(name)))
         }
         Some(Part { value: Node::Map { pairs, end, .. }, .. }) => {

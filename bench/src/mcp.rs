@@ -19,6 +19,18 @@ const CONTENDERS: [&str; 4] = [OURS, RMCP, FASTMCP, SDK];
 const RATES: [&str; 4] =
     ["stdio, 1 call at once", "stdio, 64 calls at once", "HTTP, 1 client", "HTTP, 64 clients"];
 
+/// The command of this repository, which reads files beside the servers of other languages.
+const COMMAND: &str = "toolkit mcp serve";
+const READERS: [&str; 3] = [COMMAND, SDK, FASTMCP];
+const READS: [&str; 4] = [
+    "read, stdio, 1 call at once",
+    "read, stdio, 16 calls at once",
+    "read, HTTP, 1 call at once",
+    "read, HTTP, 16 calls at once",
+];
+/// How many times the rate of the others the command reads at.
+const READ_AIM: f64 = 1.2;
+
 /// How often the command is started.
 const STARTS: usize = 15;
 
@@ -28,11 +40,13 @@ pub(crate) struct Options {
     rounds: usize,
     /// How long each lasts, in tenths of a second.
     tenths: usize,
+    /// Only files are read.
+    reads_only: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { rounds: 7, tenths: 10 }
+        Self { rounds: 7, tenths: 10, reads_only: false }
     }
 }
 
@@ -43,6 +57,7 @@ impl Options {
             let mut value = || arguments.next().ok_or_else(|| format!("`{argument}` needs a value"));
             match &*argument {
                 "--rounds" => options.rounds = crate::at_least_one(&value()?)?,
+                "--reads" => options.reads_only = true,
                 "--tenths" => options.tenths = crate::at_least_one(&value()?)?,
                 other => return Err(format!("`bench mcp` has no option `{other}`").into()),
             }
@@ -72,22 +87,32 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let mut node = Command::new(tools.join("python/bin/node"));
     let node = command::run(node.args(["-p", "process.execPath"]))?.stdout.trim().to_owned();
     let peers = bench.join("mcp/peers");
-    let commands = [
-        format!("{program} serve ours"),
-        format!("{program} serve rmcp"),
-        format!("{} {}", python.display(), peers.join("fastmcp_server.py").display()),
-        format!("{node} {} {}", peers.join("sdk_server.mjs").display(), tools.join("node_modules").display()),
-    ];
+    let toolkit = repository.join("target/release/toolkit");
+    let command = |name: &str| match name {
+        OURS => format!("{program} serve ours"),
+        RMCP => format!("{program} serve rmcp"),
+        COMMAND => format!("{} mcp serve", toolkit.display()),
+        FASTMCP => format!("{} {}", python.display(), peers.join("fastmcp_server.py").display()),
+        _ => format!(
+            "{node} {} {}",
+            peers.join("sdk_server.mjs").display(),
+            tools.join("node_modules").display()
+        ),
+    };
     let seconds = options.tenths as f64 / 10.0;
-    let mut drive = Command::new(&program);
-    drive.args(["drive", &options.rounds.to_string(), &seconds.to_string()]);
-    drive.args(CONTENDERS.iter().zip(commands).map(|(name, command)| format!("{name}={command}")));
-    let mut measured: Vec<Series> = command::run(drive.stderr(Stdio::inherit()))?
-        .stdout
-        .lines()
-        .map(Series::parse)
-        .collect::<Result<_>>()?;
-    measured.push(starts(&repository.join("target/release/toolkit"))?);
+    let drive = |work: &str, contenders: &[&str]| -> Result<Vec<Series>> {
+        let mut drive = Command::new(&program);
+        drive.args(["drive", work, &options.rounds.to_string(), &seconds.to_string()]);
+        drive.args(contenders.iter().map(|name| format!("{name}={}", command(name))));
+        command::run(drive.stderr(Stdio::inherit()))?.stdout.lines().map(Series::parse).collect()
+    };
+    let mut measured = drive("read", &READERS)?;
+    if options.reads_only {
+        println!("{}{}", machine::describe()?, reads(options, &measured)?);
+        return Ok(());
+    }
+    measured.extend(drive("greet", &CONTENDERS)?);
+    measured.push(starts(&toolkit)?);
     let report = report(options, &machine::describe()?, &measured)?;
     println!("{report}");
     let raw = bench.join("target/mcp.tsv");
@@ -134,6 +159,35 @@ fn starts(toolkit: &Path) -> Result<Series> {
     })
 }
 
+/// What reading a file over MCP costs, beside servers of other languages.
+fn reads(options: &Options, all: &[Series]) -> Result<String> {
+    let get = |measurement: &str, contender: &str| {
+        find(all, measurement, contender).ok_or_else(|| format!("{measurement}, {contender}: not measured"))
+    };
+    let seconds = options.tenths as f64 / 10.0;
+    let mut text = format!(
+        "\n### Reading a file\n\nCalls a second of `read` for a file of 20 lines, by one client, the median of {} rounds of {seconds} s each, all \
+         contenders by turns. `{COMMAND}` has all builtin tools, decides whether the file may be read, and remembers its version; the others number \
+         its lines. × is the median of the rounds' ratios of `{COMMAND}` to the contender.\n\n",
+        options.rounds
+    );
+    writeln!(text, "| | {COMMAND} | {SDK} | × | {FASTMCP} | × | aim | |\n|---|--:|--:|--:|--:|--:|--:|---|")?;
+    for read in READS {
+        let ours = get(read, COMMAND)?;
+        write!(text, "| {} | {:.0} |", read.trim_start_matches("read, "), ours.median())?;
+        let mut least = f64::INFINITY;
+        for contender in [SDK, FASTMCP] {
+            let other = get(read, contender)?;
+            let ratio = ours.ratio(other);
+            least = least.min(ratio);
+            write!(text, " {:.0} | {ratio:.2} |", other.median())?;
+        }
+        let verdict = if least >= READ_AIM { "met" } else { "**missed**" };
+        writeln!(text, " {READ_AIM} | {verdict} |")?;
+    }
+    Ok(text)
+}
+
 fn report(options: &Options, machine: &str, all: &[Series]) -> Result<String> {
     let get = |measurement: &str, contender: &str| {
         find(all, measurement, contender).ok_or_else(|| format!("{measurement}, {contender}: not measured"))
@@ -163,6 +217,7 @@ fn report(options: &Options, machine: &str, all: &[Series]) -> Result<String> {
         table.push('\n');
     }
     text.push_str(&table);
+    text.push_str(&reads(options, all)?);
     writeln!(
         text,
         "\n### Beginning and memory\n\n| | {} |\n|---|{}",

@@ -379,14 +379,14 @@ impl ToolContext {
 
     /// Returns true if anybody watches events now: what costs more than telling it need not be done otherwise.
     pub fn is_watched(&self) -> bool {
-        self.scope.toolkit.events.is_watched()
+        self.scope.toolkit.events.is_listened_to()
     }
 
     /// Tells those who watch how far the call got.
     ///
     /// Nothing is waited for, and nothing happens where nobody watches.
     pub fn progress(&self, progress: Progress) {
-        self.send_under_way(|| Event::Progress(progress));
+        self.send_notice(|| Event::Progress(progress));
     }
 
     /// Tells those who watch a part of the answer. The result is whole all the same: this is not added to it.
@@ -451,6 +451,14 @@ impl ToolContext {
     pub(crate) fn send_under_way(&self, event: impl FnOnce() -> Event) {
         if self.scope.toolkit.events.is_watched() && !self.live.get().is_some_and(|live| live.is_over()) {
             self.send(event);
+        }
+    }
+
+    /// Sends how far the call got, or what it logs; the same holds for it.
+    pub(crate) fn send_notice(&self, event: impl FnOnce() -> Event) {
+        let hub = self.hub();
+        if hub.is_listened_to() && !self.live.get().is_some_and(|live| live.is_over()) {
+            hub.send_notice(self, event);
         }
     }
 

@@ -38,6 +38,7 @@ pub use version::FileVersion;
 pub use fault::{FileSystems, at_fault_points, take_file_systems_for};
 
 use crate::context::ToolContext;
+use crate::context::files::Surroundings;
 use crate::error::ToolError;
 use roots::Roots;
 use std::ffi::OsStr;
@@ -98,6 +99,16 @@ impl Workspace {
             )
         };
         self.roots.get_or_init(open).as_ref().map_err(Clone::clone)
+    }
+
+    /// Where the directories are now that a decision about a path depends on. Blocks, for a moment.
+    fn surroundings(&self) -> Result<Surroundings, ToolError> {
+        if self.roots.get().is_some() {
+            // A link may lead elsewhere since these were opened.
+            return self.ctx.scope().surroundings();
+        }
+        let roots = self.roots()?;
+        Ok(Surroundings { boundary: roots.boundary(), own: roots.own().clone() })
     }
 
     /// The real path of the workspace's directory. Blocks for as long as looking at a few directories takes.

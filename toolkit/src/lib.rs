@@ -72,6 +72,7 @@ mod plugin;
 mod policy;
 pub mod prelude;
 mod prepare;
+mod real_path;
 mod redact;
 mod registry;
 mod result_hook;

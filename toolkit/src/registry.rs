@@ -32,7 +32,7 @@ use crate::config::Configuration;
 use crate::cut::{Cut, OutputLimits};
 use crate::diagnostic::Diagnostic;
 use crate::discovery::Discovery;
-use crate::events::{Events, Hub};
+use crate::events::{Events, Hub, Wanted};
 use crate::history::History;
 use crate::output_store::OutputStore;
 use crate::permission::Permissions;
@@ -133,7 +133,7 @@ impl Toolkit {
 
     /// What happens to all calls, from now on.
     pub fn events(&self) -> Events {
-        self.0.events.subscribe(None)
+        self.0.events.subscribe(Wanted::All)
     }
 
     /// Ends a session: forgets what tools keep for it, and what was allowed for it; false where there is no such session. Calls under

@@ -26,7 +26,7 @@ use crate::definition::Definition;
 use crate::diagnostic::Diagnostic;
 use crate::error::{ToolError, ToolErrorKind};
 use crate::escape::escape_line;
-use crate::events::Events;
+use crate::events::{Events, Wanted};
 use crate::name::{MAX_NAME_BYTES, nearest};
 use crate::policy::{self, Policy};
 use crate::registry::{Inner, Tools};
@@ -270,7 +270,14 @@ impl Toolbox {
 
     /// What happens to the calls of this toolbox's session, from now on.
     pub fn events(&self) -> Events {
-        self.0.toolkit.events.subscribe(Some(self.0.session.id().to_owned()))
+        self.0.toolkit.events.subscribe(Wanted::Session(self.0.session.id().to_owned()))
+    }
+
+    /// How far the call of this id gets and what it logs, from now on: its [`Event::Progress`](crate::Event::Progress) and
+    /// [`Event::Log`](crate::Event::Log). Unlike [`events`](Self::events), no other event is made for it. The stream does not
+    /// end with the call.
+    pub fn notices(&self, call_id: impl Into<String>) -> Events {
+        self.0.toolkit.events.subscribe(Wanted::Notices(call_id.into()))
     }
 
     /// Runs a call. There is exactly one result, whatever happens.

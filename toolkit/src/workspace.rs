@@ -3,6 +3,7 @@
 use crate::error::{ToolError, ToolErrorKind};
 use crate::escape::escape_line;
 use crate::permission::shown_path;
+use crate::real_path::real_path;
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::io;
@@ -87,22 +88,59 @@ impl Place {
     }
 }
 
-/// Follows a path from the directory `boundary`, one component at a time. A further directory that is not there holds nothing.
+/// The boundary by real paths, as they were at one moment.
+#[derive(Debug, Clone)]
+pub(crate) struct Boundary {
+    /// The real path of the workspace.
+    pub(crate) workspace: PathBuf,
+    /// The workspace as the host names it, absolute.
+    pub(crate) named: PathBuf,
+    /// The real paths of the directories that count as within it.
+    pub(crate) further: Vec<PathBuf>,
+    /// Of all that, the directories that alone are within the boundary, where it is narrower.
+    pub(crate) within: Option<Vec<PathBuf>>,
+}
+
+impl Boundary {
+    /// Finds out where the directories are. A further directory that is not there holds nothing.
+    ///
+    /// # Errors
+    ///
+    /// When the workspace is not there.
+    pub(crate) fn resolve(boundary: &Path, bounds: Bounds<'_>) -> Result<Self, ToolError> {
+        let workspace = real_path(boundary).map_err(|error| unusable(boundary, &error))?;
+        let named = std::path::absolute(boundary).unwrap_or_else(|_| workspace.clone());
+        let further = bounds.further.iter().filter_map(|directory| real_path(directory).ok()).collect();
+        Ok(Self { workspace, named, further, within: bounds.within.map(<[PathBuf]>::to_vec) })
+    }
+
+    /// Follows a path from the workspace, one component at a time.
+    ///
+    /// # Errors
+    ///
+    /// When it can be no path.
+    pub(crate) fn find(&self, path: &Path, look: Look) -> Result<Place, ToolError> {
+        check_form(path)?;
+        // A path may name the workspace as the host does, or as it really is.
+        let roots = [&self.workspace, &self.named];
+        let within = roots.into_iter().find_map(|root| path.strip_prefix(root).ok());
+        Ok(walk(path, within.unwrap_or(path), self, look))
+    }
+}
+
+/// The error where the workspace is not there.
+pub(crate) fn unusable(workspace: &Path, error: &io::Error) -> ToolError {
+    ToolError::unavailable(format!("the workspace `{}` cannot be used: {error}", workspace.display()))
+}
+
+/// Follows a path from the directory `boundary`.
 ///
 /// # Errors
 ///
 /// When it can be no path, or the boundary is not there.
 pub(crate) fn find(boundary: &Path, bounds: Bounds<'_>, path: &Path, look: Look) -> Result<Place, ToolError> {
     check_form(path)?;
-    let workspace = boundary.canonicalize().map_err(|error| {
-        ToolError::unavailable(format!("the workspace `{}` cannot be used: {error}", boundary.display()))
-    })?;
-    // A path may name the workspace as the host does, or as it really is.
-    let absolute = std::path::absolute(boundary).unwrap_or_else(|_| workspace.clone());
-    let within = [&workspace, &absolute].into_iter().find_map(|root| path.strip_prefix(root).ok());
-    let further = bounds.further.iter().filter_map(|directory| directory.canonicalize().ok()).collect();
-    let narrower = bounds.within.map(<[PathBuf]>::to_vec);
-    Ok(walk(path, within.unwrap_or(path), Around { workspace, further, within: narrower }, look))
+    Boundary::resolve(boundary, bounds)?.find(path, look)
 }
 
 fn check_form(path: &Path) -> Result<(), ToolError> {
@@ -125,16 +163,9 @@ fn check_form(path: &Path) -> Result<(), ToolError> {
     Ok(())
 }
 
-/// The boundary, by real paths.
-struct Around {
-    workspace: PathBuf,
-    further: Vec<PathBuf>,
-    within: Option<Vec<PathBuf>>,
-}
-
 /// Follows a path. Where it does not look, nothing depends on what is there.
-fn walk(path: &Path, from: &Path, around: Around, look: Look) -> Place {
-    let Around { workspace, further, within } = around;
+fn walk(path: &Path, from: &Path, boundary: &Boundary, look: Look) -> Place {
+    let Boundary { workspace, further, within, .. } = boundary.clone();
     let given = steps(from).fold(workspace.clone(), |mut given, step| {
         step.take(&mut given);
         given

@@ -1,4 +1,4 @@
-"""The tool with FastMCP: `fastmcp_server.py stdio|http`."""
+"""The tools with FastMCP: `fastmcp_server.py stdio|http`."""
 
 import socket
 import sys
@@ -12,6 +12,15 @@ server = FastMCP("greeter")
 async def greet(name: str, count: int) -> str:
     """Greets somebody."""
     return f"hello {name} {count}"
+
+
+@server.tool
+async def read(file_path: str, offset: int = 1, limit: int = 2000) -> str:
+    """Reads a text file and returns its lines, numbered."""
+    with open(file_path, encoding="utf-8") as file:
+        lines = file.read().splitlines()
+    shown = enumerate(lines[offset - 1 : offset - 1 + limit], offset)
+    return "\n".join(f"{number:6}→{line}" for number, line in shown)
 
 
 if sys.argv[1] == "stdio":

@@ -1,6 +1,7 @@
-// The tool with the TypeScript SDK: `sdk_server.mjs MODULES stdio|http`.
+// The tools with the TypeScript SDK: `sdk_server.mjs MODULES stdio|http`.
 
 import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
@@ -19,6 +20,23 @@ function server() {
     "greet",
     { description: "Greets somebody.", inputSchema: { name: z.string(), count: z.number().int() } },
     async ({ name, count }) => ({ content: [{ type: "text", text: `hello ${name} ${count}` }] }),
+  );
+  made.registerTool(
+    "read",
+    {
+      description: "Reads a text file and returns its lines, numbered.",
+      inputSchema: {
+        file_path: z.string().min(1),
+        offset: z.number().int().min(1).default(1),
+        limit: z.number().int().min(1).max(2000).default(2000),
+      },
+    },
+    async ({ file_path, offset, limit }) => {
+      const lines = (await readFile(file_path, "utf8")).split("\n");
+      const shown = lines.slice(offset - 1, offset - 1 + limit);
+      const text = shown.map((line, place) => `${String(place + offset).padStart(6)}→${line}`).join("\n");
+      return { content: [{ type: "text", text }] };
+    },
   );
   return made;
 }

@@ -1,5 +1,6 @@
-//! `mcp serve ours|rmcp stdio|http` serves one small tool; `mcp drive ROUNDS SECONDS CONTENDER...` calls it, of all contenders by turns, and
-//! prints a line a series. A contender is `name=command`, which gets `stdio` or `http` for its last word; over HTTP it prints its address first.
+//! `mcp serve ours|rmcp stdio|http` serves one small tool; `mcp drive greet|read ROUNDS SECONDS CONTENDER...` calls it, or the tool `read`, of
+//! all contenders by turns, and prints a line a series. A contender is `name=command`, which gets `stdio` or `http` for its last word; over HTTP
+//! it prints its address first. The command `… mcp serve` of this repository gets the words that it takes instead.
 
 mod drive;
 mod ours;
@@ -18,9 +19,13 @@ fn main() -> Result<()> {
         ["serve", "ours", "http"] => runtime.block_on(ours::http()),
         ["serve", "rmcp", "stdio"] => runtime.block_on(peer::stdio()),
         ["serve", "rmcp", "http"] => runtime.block_on(peer::http()),
-        ["drive", rounds, seconds, contenders @ ..] => {
-            runtime.block_on(drive::run(rounds.parse()?, seconds.parse()?, contenders))
+        ["drive", work @ ("greet" | "read"), rounds, seconds, contenders @ ..] => {
+            let work = if *work == "read" { &drive::READ } else { &drive::GREET };
+            runtime.block_on(drive::run(work, rounds.parse()?, seconds.parse()?, contenders))
         }
-        _ => Err("usage: mcp serve ours|rmcp stdio|http, or mcp drive ROUNDS SECONDS NAME=COMMAND...".into()),
+        _ => Err(
+            "usage: mcp serve ours|rmcp stdio|http, or mcp drive greet|read ROUNDS SECONDS NAME=COMMAND..."
+                .into(),
+        ),
     }
 }

@@ -3,8 +3,9 @@
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use toolkit::prelude::*;
-use toolkit::{CancellationToken, Interrupted, Left};
+use toolkit::{CancellationToken, Interrupted, Left, Workspace};
 
 /// The most patches that are told of at once; the next call tells of more.
 const MOST_TOLD: usize = 5;
@@ -16,30 +17,90 @@ pub(super) async fn tell(
     ctx: &ToolContext,
     work: impl Future<Output = Result<ToolOutput, ToolError>>,
 ) -> Result<ToolOutput, ToolError> {
-    let workspace = ctx.workspace();
-    let look = move |cancel: &CancellationToken| Ok(workspace.interrupted(|| !cancel.is_cancelled()));
-    let mut interrupted = ctx.blocking(look).await?;
-    interrupted.truncate(MOST_TOLD);
-    if interrupted.is_empty() {
-        return work.await;
+    let look = Look::default();
+    look.elsewhere(ctx, &ctx.workspace()).await?;
+    let notes = look.notes();
+    let outcome = work.await;
+    look.add(ctx, notes, outcome).await
+}
+
+/// The same for a call that changes nothing, whose `work` looks itself, on the thread where it blocks anyway.
+pub(super) async fn tell_looking(
+    ctx: &ToolContext,
+    workspace: &Workspace,
+    look: Look,
+    work: impl Future<Output = Result<ToolOutput, ToolError>>,
+) -> Result<ToolOutput, ToolError> {
+    let outcome = work.await;
+    // What fails early has not come to it.
+    look.elsewhere(ctx, workspace).await?;
+    let notes = look.notes();
+    look.add(ctx, notes, outcome).await
+}
+
+/// What is interrupted in a workspace, once somebody looked. Clones look once.
+#[derive(Clone, Default)]
+pub(super) struct Look(Arc<Mutex<Option<Vec<Interrupted>>>>);
+
+impl Look {
+    fn lock(&self) -> MutexGuard<'_, Option<Vec<Interrupted>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
-    let notes: Vec<String> = interrupted.iter().map(note).collect();
-    let answer = match work.await {
-        Ok(output) => {
-            Ok(notes.into_iter().fold(output, |output, note| output.with_content(format!("({note})"))))
+
+    /// Looks, unless that was done. Blocks.
+    pub(super) fn now(&self, workspace: &Workspace, cancel: &CancellationToken) {
+        self.lock().get_or_insert_with(|| {
+            let mut interrupted = workspace.interrupted(|| !cancel.is_cancelled());
+            interrupted.truncate(MOST_TOLD);
+            interrupted
+        });
+    }
+
+    /// The same, where blocking is allowed.
+    async fn elsewhere(&self, ctx: &ToolContext, workspace: &Workspace) -> Result<(), ToolError> {
+        if self.lock().is_some() {
+            return Ok(());
         }
-        Err(error) => {
-            let text = format!("{error}\n({})", notes.join(")\n("));
-            Err(error.with_message(text))
+        let (look, workspace) = (self.clone(), workspace.clone());
+        ctx.blocking(move |cancel| {
+            look.now(&workspace, cancel);
+            Ok(())
+        })
+        .await
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.lock().iter().flatten().map(note).collect()
+    }
+
+    /// Adds the notes to what a call came to.
+    async fn add(
+        self,
+        ctx: &ToolContext,
+        notes: Vec<String>,
+        outcome: Result<ToolOutput, ToolError>,
+    ) -> Result<ToolOutput, ToolError> {
+        let interrupted = self.lock().take().unwrap_or_default();
+        if interrupted.is_empty() {
+            return outcome;
         }
-    };
-    // A call that was cancelled before has told nobody; whatever becomes of this, the answer is there.
-    let forget = move |_: &CancellationToken| {
-        interrupted.into_iter().for_each(Interrupted::told);
-        Ok(())
-    };
-    let _ = ctx.blocking(forget).await;
-    answer
+        let answer = match outcome {
+            Ok(output) => {
+                Ok(notes.into_iter().fold(output, |output, note| output.with_content(format!("({note})"))))
+            }
+            Err(error) => {
+                let text = format!("{error}\n({})", notes.join(")\n("));
+                Err(error.with_message(text))
+            }
+        };
+        // A call that was cancelled before has told nobody; whatever becomes of this, the answer is there.
+        let forget = move |_: &CancellationToken| {
+            interrupted.into_iter().for_each(Interrupted::told);
+            Ok(())
+        };
+        let _ = ctx.blocking(forget).await;
+        answer
+    }
 }
 
 fn note(interrupted: &Interrupted) -> String {

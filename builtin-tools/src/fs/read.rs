@@ -6,7 +6,7 @@ mod page;
 mod picture;
 mod source;
 
-use super::interrupted;
+use super::interrupted::{self, Look};
 use super::progress::Meter;
 use super::text::{self, Form, Kind};
 use crate::titles;
@@ -21,7 +21,9 @@ use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _};
 use std::ops::Range;
 use toolkit::prelude::*;
-use toolkit::{Content, FileVersion, Opened, OpenedFile, Progress, Repaired, ToolErrorKind};
+use toolkit::{
+    CancellationToken, Content, FileVersion, Opened, OpenedFile, Progress, Repaired, ToolErrorKind, Workspace,
+};
 
 /// The largest file of which the encoding is looked for in all of it.
 const MOST_DECIDED_BYTES: u64 = 64 << 20;
@@ -58,33 +60,41 @@ pub async fn read(
     titles::begin(ctx, "Read", &file_path.to_string_lossy());
     // Called directly, nobody has checked these.
     let (offset, limit) = (offset.max(1), limit.unwrap_or(MAX_LINES).clamp(1, MAX_LINES));
-    interrupted::tell(ctx, read_path(ctx, file_path, offset, limit)).await
+    let (workspace, look) = (ctx.workspace(), Look::default());
+    let read = read_path(ctx, &workspace, &look, file_path, offset, limit);
+    interrupted::tell_looking(ctx, &workspace, look.clone(), read).await
 }
 
 async fn read_path(
     ctx: &ToolContext,
+    workspace: &Workspace,
+    look: &Look,
     file_path: &Path,
     offset: u64,
     limit: u64,
 ) -> Result<ToolOutput, ToolError> {
-    let workspace = ctx.workspace();
-    let opened = workspace.open(file_path).await?;
-    let repaired = opened.repaired().cloned();
+    let look = look.clone();
     let meter = Meter::new(ctx);
-    let output = ctx.blocking(move |cancel| {
+    let seen = workspace.clone();
+    let read = move |opened: Opened, cancel: &CancellationToken| {
+        let workspace = seen;
+        look.now(&workspace, cancel);
+        let repaired = opened.repaired().cloned();
         let check = || if cancel.is_cancelled() { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) };
-        match opened {
+        let output = match opened {
             Opened::Directory(directory) => listing::list(&directory, offset, Some(limit), cancel),
             Opened::File(file) => {
                 let (path, metadata) = (file.path().to_owned(), file.metadata().clone());
-                let again = file.file().try_clone();
-                let (output, lines) = read_file(file, offset, limit, meter, check)?;
+                let mut seen = None;
+                let (output, lines) = read_file(file, &mut seen, offset, limit, meter, check)?;
                 // What was refused was not seen.
-                let version = match again {
-                    Ok(file) => {
-                        FileVersion::of_file(&file, &metadata, MOST_KNOWN_BYTES, || !cancel.is_cancelled())
+                let goes_on = || !cancel.is_cancelled();
+                let version = match seen {
+                    Some(SeenFile::Whole(version)) => version,
+                    Some(SeenFile::Part(file)) => {
+                        FileVersion::of_file(&file, &metadata, MOST_KNOWN_BYTES, goes_on)
                     }
-                    Err(error) => return Err(cannot_read(&workspace.shown(&path), &error)),
+                    None => return Err(ToolError::failed("the file was not read")),
                 };
                 match lines {
                     Some((lines, total)) => workspace.saw_lines(&path, version, lines, total),
@@ -93,9 +103,10 @@ async fn read_path(
                 Ok(output)
             }
             _ => Err(ToolError::failed("this is neither a file nor a directory")),
-        }
-    });
-    Ok(with_note(output.await?, repaired.as_ref()))
+        };
+        Ok(with_note(output?, repaired.as_ref()))
+    };
+    workspace.open_with(file_path, read).await
 }
 
 /// Says in front which path was read, where it is another than was given.
@@ -110,17 +121,31 @@ fn with_note(mut output: ToolOutput, repaired: Option<&Repaired>) -> ToolOutput 
     output
 }
 
+/// What is known of a file that was read.
+enum SeenFile {
+    /// All of it was read at once.
+    Whole(FileVersion),
+    /// It is read once more, to be known again.
+    Part(File),
+}
+
 fn read_file(
     opened: OpenedFile,
+    seen: &mut Option<SeenFile>,
     offset: u64,
     limit: u64,
     mut meter: Meter,
     check: impl Fn() -> io::Result<()>,
 ) -> Result<(ToolOutput, Shown), ToolError> {
     let shown = opened.shown().to_owned();
-    let size = opened.metadata().len();
+    let (size, metadata) = (opened.metadata().len(), opened.metadata().clone());
     let mut file = BufReader::with_capacity(BUFFER_BYTES, opened.into_file());
-    let buffered = file.fill_buf().map_err(|error| cannot_read(&shown, &error))?;
+    file.fill_buf().map_err(|error| cannot_read(&shown, &error))?;
+    *seen = Some(match FileVersion::of_read(file.buffer(), file.get_ref(), &metadata) {
+        Some(version) => SeenFile::Whole(version),
+        None => SeenFile::Part(file.get_ref().try_clone().map_err(|error| cannot_read(&shown, &error))?),
+    });
+    let buffered = file.buffer();
     let sample = &buffered[..buffered.len().min(text::SAMPLE_BYTES)];
     let is_whole = sample.len() as u64 == size;
     let sample_is_ascii = sample.is_ascii();

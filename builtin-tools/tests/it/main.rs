@@ -11,6 +11,7 @@ mod hosts;
 mod in_place;
 mod lint;
 mod listing;
+mod own_paths;
 mod patch_asked;
 mod patch_faults;
 mod patch_modes;

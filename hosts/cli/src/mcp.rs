@@ -1,8 +1,9 @@
 //! `mcp`: the tools for clients of the Model Context Protocol, and tools of its servers.
 
-mod client_files;
+mod clients;
 mod edit;
 mod install;
+mod installed;
 mod serve;
 mod servers;
 mod sign_in;
@@ -57,7 +58,7 @@ pub(crate) fn command() -> Command {
         .subcommand(serve::command())
         .subcommands(servers::commands())
         .subcommands(sign_in::commands())
-        .subcommand(install::command())
+        .subcommands(install::commands())
         .subcommand(token::command())
 }
 
@@ -74,7 +75,8 @@ pub(crate) fn request(matches: &mut ArgMatches) -> Result<McpRequest, Stop> {
         "login" => McpRequest::Login(sign_in::request(&mut matches)),
         "logout" => McpRequest::Logout { name: server(&mut matches) },
         "token" => McpRequest::Token(token::request(&mut matches)?),
-        "install" => McpRequest::Install(install::request(&mut matches)),
+        "install" => McpRequest::Install(install::install_request(&mut matches)),
+        "uninstall" => McpRequest::Install(install::uninstall_request(&mut matches)),
         _ => McpRequest::Serve(serve::request(&mut matches)),
     })
 }
@@ -90,7 +92,7 @@ pub(crate) fn run_without_tools(
     match request {
         McpRequest::Add(request) => servers::add(request, load, console),
         McpRequest::Remove { name } => servers::remove(name, load, console),
-        McpRequest::Install(request) => install::run(request, caller, console),
+        McpRequest::Install(request) => install::run(request, caller, load.data_dir_path(), console),
         McpRequest::Login(request) => sign_in::login(request, load, console),
         McpRequest::Logout { name } => sign_in::logout(name, load, console),
         McpRequest::Token(request) => token::run(request, load.data_dir_path(), format, console),

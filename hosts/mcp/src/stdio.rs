@@ -1,11 +1,16 @@
 //! Serving the client that started this process, by its standard streams.
 
+mod lines;
+mod message;
+mod output;
+mod streams;
+
 use crate::server::faults::{INITIALIZE, invalid_initialize};
 use crate::server::{ServerOptions, ToolServer};
+use lines::Lines;
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcRequest, ServerJsonRpcMessage};
 use rmcp::service::ServerInitializeError;
 use rmcp::transport::Transport;
-use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::{RoleServer, ServiceExt as _};
 use std::io;
 use toolkit::{Caller, Toolkit};
@@ -50,7 +55,7 @@ pub async fn serve_stdio_with(
 ) -> Result<(), ServeError> {
     let server = ToolServer::with_options(toolkit, caller, options);
     let (input, output) = streams::take().map_err(ServeError::Streams)?;
-    let transport = Opening { transport: AsyncRwTransport::new_server(input, output), begun: false };
+    let transport = Opening { transport: Lines::new(input, output), begun: false };
     let running = match server.serve(transport).await {
         Ok(running) => running,
         // Nobody said anything.
@@ -108,33 +113,4 @@ fn refused(message: &ClientJsonRpcMessage) -> Option<ServerJsonRpcMessage> {
     };
     let error = (request.method == INITIALIZE).then(|| invalid_initialize(request.params.as_ref()))??;
     Some(ServerJsonRpcMessage::error(error, Some(id.clone())))
-}
-
-#[cfg(unix)]
-mod streams {
-    use rustix::fs::{Mode, OFlags, open};
-    use rustix::stdio::{dup2_stdin, dup2_stdout};
-    use std::fs::File;
-    use std::io;
-    use std::os::fd::AsFd as _;
-
-    /// Standard input and output, which are empty and standard error for everybody else from now on.
-    pub(super) fn take() -> io::Result<(tokio::fs::File, tokio::fs::File)> {
-        let input = io::stdin().as_fd().try_clone_to_owned()?;
-        let output = io::stdout().as_fd().try_clone_to_owned()?;
-        let nothing = open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
-        dup2_stdin(&nothing)?;
-        dup2_stdout(io::stderr())?;
-        Ok((tokio::fs::File::from_std(File::from(input)), tokio::fs::File::from_std(File::from(output))))
-    }
-}
-
-#[cfg(not(unix))]
-mod streams {
-    use std::io;
-
-    /// Standard input and output, which tools must not write to here.
-    pub(super) fn take() -> io::Result<(tokio::io::Stdin, tokio::io::Stdout)> {
-        Ok((tokio::io::stdin(), tokio::io::stdout()))
-    }
 }

@@ -8,9 +8,8 @@ use crate::guard::{guard, panicked};
 use crate::permission::{DecidedPath, OwnDirs, OwnPaths, PathDecision};
 use crate::tool::Tool;
 use crate::toolbox::Scope;
-use crate::workspace::{self, Bounds, Look, Obstacle, Place};
+use crate::workspace::{self, Boundary, Bounds, Look, Obstacle, Place};
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
@@ -208,7 +207,7 @@ impl ToolContext {
         access: Access,
         look: Look,
     ) -> Result<(DecidedPath, Place), ToolError> {
-        self.scope().look_at(self.tool(), path, access, look)
+        self.scope().look_at(self.tool(), path, access, look, &self.scope().surroundings()?)
     }
 
     /// What is decided of reading at a place that is known.
@@ -217,23 +216,14 @@ impl ToolContext {
         let scope = self.scope();
         let permissions = &scope.toolkit.settings.permissions;
         let whose = (&*scope.caller, self.tool());
-        permissions.decide_path_among(whose, own, place, Access::Read, Look::Inside).decision
+        permissions.decide_path(whose, own, place, Access::Read, Look::Inside).decision
     }
+}
 
-    /// Looks where blocking is allowed, if that is to be had.
-    pub(super) async fn look_elsewhere(
-        &self,
-        path: PathBuf,
-        access: Access,
-        look: Look,
-    ) -> Result<Looked, ToolError> {
-        let (scope, session) = (Arc::clone(self.scope()), self.gated_session_id().to_owned());
-        if Handle::try_current().is_err() {
-            return scope.look(self.tool(), &session, &path, access, look);
-        }
-        let tool = self.tool().clone();
-        self.blocking(move |_| scope.look(&tool, &session, &path, access, look)).await
-    }
+/// How often calls of the context's toolkit found out where the toolkit's own directories really are: it is what costs most about a path.
+#[cfg(feature = "testing")]
+pub fn own_path_resolutions(ctx: &ToolContext) -> usize {
+    ctx.scope().toolkit.settings.own_dirs.resolutions()
 }
 
 /// What was seen of a path.
@@ -242,7 +232,25 @@ pub(crate) enum Looked {
     At(Box<(DecidedPath, Place)>),
 }
 
+/// Where the directories are that a decision about a path depends on, at one moment. To find that out costs more than all else
+/// about a path, so it is done once for what is decided at one moment, and anew for what is decided later: a link may lead
+/// elsewhere by then.
+#[derive(Debug, Clone)]
+pub(crate) struct Surroundings {
+    pub(crate) boundary: Boundary,
+    /// The toolkit's own directories, as they are compared.
+    pub(crate) own: OwnDirs,
+}
+
 impl Scope {
+    /// Finds out where the directories are now.
+    pub(crate) fn surroundings(&self) -> Result<Surroundings, ToolError> {
+        let settings = &self.toolkit.settings;
+        let bounds = Bounds { further: &settings.further_dirs, within: self.caller.within.as_deref() };
+        let boundary = Boundary::resolve(self.caller.workspace_dir(), bounds)?;
+        Ok(Surroundings { boundary, own: settings.own_dirs.folded() })
+    }
+
     pub(crate) fn look(
         &self,
         tool: &Tool,
@@ -256,26 +264,25 @@ impl Scope {
         {
             return Ok(Looked::OwnOutput(path));
         }
-        Ok(Looked::At(Box::new(self.look_at(tool, path, access, look)?)))
+        Ok(Looked::At(Box::new(self.look_at(tool, path, access, look, &self.surroundings()?)?)))
     }
 
-    fn look_at(
+    pub(super) fn look_at(
         &self,
         tool: &Tool,
         path: &Path,
         access: Access,
         look: Look,
+        around: &Surroundings,
     ) -> Result<(DecidedPath, Place), ToolError> {
-        let settings = &self.toolkit.settings;
-        let bounds = Bounds { further: &settings.further_dirs, within: self.caller.within.as_deref() };
-        let place = workspace::find(self.caller.workspace_dir(), bounds, path, look)?;
-        let decided =
-            settings.permissions.decide_path((&self.caller, tool), &settings.own_dirs, &place, access, look);
+        let place = around.boundary.find(path, look)?;
+        let permissions = &self.toolkit.settings.permissions;
+        let decided = permissions.decide_path((&self.caller, tool), &around.own, &place, access, look);
         Ok((decided, place))
     }
 
     /// The path, if it is a whole output of this very session.
-    fn own_output(&self, session: &str, path: &Path) -> Option<PathBuf> {
+    pub(super) fn own_output(&self, session: &str, path: &Path) -> Option<PathBuf> {
         let directory = self.toolkit.settings.outputs.session_dir(Some(session))?;
         let mut below = path.strip_prefix(&directory).ok()?.components();
         let (Some(Component::Normal(_)), None) = (below.next(), below.next()) else { return None };

@@ -1,13 +1,15 @@
 //! Leave to use a path: what is decided, what has to be asked, and what was granted so far.
 
 use super::ToolContext;
-use super::files::Looked;
+use super::files::Surroundings;
 use crate::ask::{Access, AllowScope, Ask};
 use crate::error::ToolError;
 use crate::escape::escape_line;
 use crate::permission::{DecidedPath, PathDecision, shown_path};
 use crate::workspace::{Look, Place};
+use std::cell::LazyCell;
 use std::path::{Path, PathBuf};
+use tokio::runtime::Handle;
 
 /// How often it is looked anew where a path leads, after a question or outside the workspace.
 pub(crate) const MOST_LOOKS: u32 = 8;
@@ -42,20 +44,42 @@ pub(crate) struct Asked {
 }
 
 impl ToolContext {
-    /// Looks where a path leads, and decides. It asks nothing.
+    /// Looks where a path leads, and decides, where blocking is allowed, if that is to be had. It asks nothing.
     pub(crate) async fn weigh_path(
         &self,
         path: &Path,
         access: Access,
         granted: &[Granted],
     ) -> Result<Weighed, ToolError> {
+        if Handle::try_current().is_err() {
+            return self.weigh_path_now(path, access, granted, || self.scope().surroundings());
+        }
+        let (ctx, path, granted) = (self.clone(), path.to_owned(), granted.to_vec());
+        let weigh = move |_: &_| ctx.weigh_path_now(&path, access, &granted, || ctx.scope().surroundings());
+        self.blocking(weigh).await
+    }
+
+    /// The same. Blocks. `around` says where the directories are, if that is needed.
+    pub(crate) fn weigh_path_now(
+        &self,
+        path: &Path,
+        access: Access,
+        granted: &[Granted],
+        around: impl FnOnce() -> Result<Surroundings, ToolError>,
+    ) -> Result<Weighed, ToolError> {
+        let own_output = |path: &Path| {
+            let is_read = access == Access::Read;
+            is_read.then(|| self.scope().own_output(self.gated_session_id(), path)).flatten()
+        };
         let (mut from, mut look) = (path.to_owned(), Look::Inside);
+        let around = LazyCell::new(around);
         let mut is_link = false;
         for _ in 0..MOST_LOOKS {
-            let (decided, mut place) = match self.look_elsewhere(from.clone(), access, look).await? {
-                Looked::OwnOutput(path) => return Ok(Weighed::OwnOutput(path)),
-                Looked::At(seen) => *seen,
-            };
+            if let Some(path) = own_output(&from) {
+                return Ok(Weighed::OwnOutput(path));
+            }
+            let around = around.as_ref().map_err(ToolError::clone)?;
+            let (decided, mut place) = self.scope().look_at(self.tool(), &from, access, look, around)?;
             // A further look begins where the one before came to.
             is_link |= place.is_link;
             place.is_link = is_link;

@@ -70,6 +70,6 @@ impl ToolContext {
     /// }
     /// ```
     pub fn log(&self, message: LogMessage) {
-        self.send_under_way(|| Event::Log(message));
+        self.send_notice(|| Event::Log(message));
     }
 }

@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 
-/// A stream of events: [`Toolkit::events`](crate::Toolkit::events), [`Toolbox::events`](crate::Toolbox::events).
+/// A stream of events: [`Toolkit::events`](crate::Toolkit::events), [`Toolbox::events`](crate::Toolbox::events),
+/// [`Toolbox::notices`](crate::Toolbox::notices).
 ///
 /// It holds up to 1,024 events that its reader has not taken. When it is full, the oldest progress, metadata or partial
 /// content goes, and [`Events::lost`] counts it. The start and the end of calls never go that way; a reader that falls
@@ -82,9 +83,28 @@ impl Drop for Events {
 #[derive(Debug)]
 struct Queue {
     hub: Weak<Hub>,
-    /// Only events of this session.
-    session_id: Option<String>,
+    wanted: Wanted,
     waiting: Mutex<Waiting>,
+}
+
+/// The events that a reader gets.
+#[derive(Debug)]
+pub(crate) enum Wanted {
+    All,
+    /// All of this session.
+    Session(String),
+    /// How far the call of this id gets, and what it logs.
+    Notices(String),
+}
+
+impl Wanted {
+    fn is_of(&self, session: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Session(wanted) => wanted == session,
+            Self::Notices(_) => false,
+        }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -147,55 +167,68 @@ impl Waiting {
 /// Where events go out.
 #[derive(Debug, Default)]
 pub(crate) struct Hub {
+    /// How many read all events, or all of a session.
     readers: AtomicUsize,
+    /// How many read the notices of one call.
+    listeners: AtomicUsize,
     queues: Mutex<Vec<Arc<Queue>>>,
 }
 
 impl Hub {
-    /// A stream of the events from now on; of one session where `session_id` names it.
-    pub(crate) fn subscribe(self: &Arc<Self>, session_id: Option<String>) -> Events {
-        let queue = Arc::new(Queue { hub: Arc::downgrade(self), session_id, waiting: Mutex::default() });
+    /// A stream of the events that are wanted, from now on.
+    pub(crate) fn subscribe(self: &Arc<Self>, wanted: Wanted) -> Events {
+        let queue = Arc::new(Queue { hub: Arc::downgrade(self), wanted, waiting: Mutex::default() });
         self.lock().push(Arc::clone(&queue));
-        self.readers.fetch_add(1, Ordering::Release);
+        self.count(&queue).fetch_add(1, Ordering::Release);
         Events { queue }
     }
 
-    /// Whether an event would reach anybody.
+    fn count(&self, queue: &Queue) -> &AtomicUsize {
+        match queue.wanted {
+            Wanted::All | Wanted::Session(_) => &self.readers,
+            Wanted::Notices(_) => &self.listeners,
+        }
+    }
+
+    /// Whether an event of any kind could reach anybody.
     pub(crate) fn is_watched(&self) -> bool {
         self.readers.load(Ordering::Acquire) > 0
     }
 
+    /// Whether a notice could reach anybody: how far a call got, or what it logs.
+    pub(crate) fn is_listened_to(&self) -> bool {
+        self.is_watched() || self.listeners.load(Ordering::Acquire) > 0
+    }
+
     /// Sends an event of a call. It is not made if nobody reads.
     pub(crate) fn send(&self, context: &ToolContext, event: impl FnOnce() -> Event) {
-        if !self.is_watched() {
-            return;
+        if self.is_watched() {
+            self.send_made(context.gated_session_id(), || of_call(context, event()));
         }
-        let made = || {
-            let mut event = event();
-            event.redact(context.redactor());
-            CallEvent {
-                call_id: context.call_id().to_owned(),
-                tool: context.tool_name().to_owned(),
-                session_id: context.session_id().map(str::to_owned),
-                agent: context.agent().map(str::to_owned),
-                message_id: context.message_id().map(str::to_owned),
-                event,
-            }
-        };
-        self.send_made(context.gated_session_id(), made);
+    }
+
+    /// Sends a notice of a call. It is not made if nobody reads.
+    pub(crate) fn send_notice(&self, context: &ToolContext, event: impl FnOnce() -> Event) {
+        if self.is_listened_to() {
+            let (session, id) = (context.gated_session_id(), context.call_id());
+            let is_wanted = |wanted: &Wanted| match wanted {
+                Wanted::Notices(wanted) => wanted == id,
+                others => others.is_of(session),
+            };
+            self.send_to(is_wanted, || of_call(context, event()));
+        }
     }
 
     /// Sends an event of a session. It is not made if nobody reads.
     pub(super) fn send_made(&self, session: &str, event: impl FnOnce() -> CallEvent) {
-        if !self.is_watched() {
-            return;
+        if self.is_watched() {
+            self.send_to(|wanted| wanted.is_of(session), event);
         }
-        let queues: Vec<Arc<Queue>> = self
-            .lock()
-            .iter()
-            .filter(|queue| queue.session_id.as_deref().is_none_or(|wanted| wanted == session))
-            .cloned()
-            .collect();
+    }
+
+    fn send_to(&self, is_wanted: impl Fn(&Wanted) -> bool, event: impl FnOnce() -> CallEvent) {
+        let queues: Vec<Arc<Queue>> =
+            self.lock().iter().filter(|queue| is_wanted(&queue.wanted)).cloned().collect();
         if queues.is_empty() {
             return;
         }
@@ -207,11 +240,23 @@ impl Hub {
 
     fn remove(&self, queue: &Arc<Queue>) {
         self.lock().retain(|other| !Arc::ptr_eq(other, queue));
-        self.readers.fetch_sub(1, Ordering::Release);
+        self.count(queue).fetch_sub(1, Ordering::Release);
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Arc<Queue>>> {
         self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn of_call(context: &ToolContext, mut event: Event) -> CallEvent {
+    event.redact(context.redactor());
+    CallEvent {
+        call_id: context.call_id().to_owned(),
+        tool: context.tool_name().to_owned(),
+        session_id: context.session_id().map(str::to_owned),
+        agent: context.agent().map(str::to_owned),
+        message_id: context.message_id().map(str::to_owned),
+        event,
     }
 }
 
@@ -258,7 +303,7 @@ mod tests {
     #[test]
     fn a_late_reader_loses_what_is_intermediate_and_nothing_else() {
         let hub = Arc::new(Hub::default());
-        let mut events = hub.subscribe(None);
+        let mut events = hub.subscribe(Wanted::All);
         for number in 0..CAPACITY * 3 {
             events.queue.push(event(number, Event::Progress(Progress::new(1.0))));
             events.queue.push(finished(number));
@@ -280,7 +325,7 @@ mod tests {
     #[test]
     fn a_reader_that_never_reads_is_cut_off() {
         let hub = Arc::new(Hub::default());
-        let mut events = hub.subscribe(None);
+        let mut events = hub.subscribe(Wanted::All);
         for number in 0..MOST * 2 {
             events.queue.push(event(number, Event::Started));
         }
@@ -295,7 +340,7 @@ mod tests {
     #[test]
     fn a_reader_that_never_reads_does_not_fill_the_memory() {
         let hub = Arc::new(Hub::default());
-        let mut events = hub.subscribe(None);
+        let mut events = hub.subscribe(Wanted::All);
         let text = "x".repeat(MOST_BYTES / 8);
         for number in 0..20 {
             events.queue.push(event(number, Event::Partial { content: Content::text(text.clone()) }));
@@ -315,9 +360,9 @@ mod tests {
     #[tokio::test]
     async fn the_stream_ends_with_its_toolkit() {
         let hub = Arc::new(Hub::default());
-        let mut events = hub.subscribe(None);
+        let mut events = hub.subscribe(Wanted::All);
         assert!(hub.is_watched());
-        drop(hub.subscribe(None));
+        drop(hub.subscribe(Wanted::All));
         assert_eq!(hub.readers.load(Ordering::Relaxed), 1);
         assert_eq!(hub.lock().len(), 1);
         let (next, ()) = tokio::join!(events.next(), async { drop(hub) });

@@ -4,13 +4,33 @@ use super::handle::{self, Any, Dir, FileKind};
 use super::opened::{Opened, OpenedDirectory, OpenedFile, OpenedPlace, Refused, Repaired};
 use super::{Workspace, repair};
 use crate::ask::Access;
-use crate::context::leave::{MOST_LOOKS, Weighed, restless};
+use crate::context::leave::{Asked, Granted, MOST_LOOKS, Weighed, restless};
 use crate::error::{ToolError, ToolErrorKind};
 use crate::permission::PathDecision;
 use crate::workspace::{Look, Obstacle, Place};
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use tokio_util::sync::CancellationToken;
+
+/// The result of one look at a path that is to be opened.
+enum Step {
+    Opened(Opened),
+    /// A person has to be asked first.
+    Asks(Box<Asked>),
+    /// Nothing is there, but at another path, which was probably meant.
+    Repaired(Repaired),
+    /// Something else changed what is there meanwhile.
+    Again,
+}
+
+/// The same with what waits for it to be opened.
+enum Next<T, F> {
+    Done(T),
+    Asks(Box<Asked>, F),
+    Repaired(Repaired, F),
+    Again(F),
+}
 
 impl Workspace {
     /// Opens a file or directory for reading, once it may be read; asks a person where that is needed.
@@ -24,48 +44,107 @@ impl Workspace {
     /// As [`ToolContext::check_file_access`](crate::ToolContext::check_file_access). `NotFound` names up to three similar
     /// names, of those that need no leave. Pipes, sockets and devices are refused.
     pub async fn open(&self, path: impl AsRef<Path>) -> Result<Opened, ToolError> {
-        Ok(self.open_asking(path.as_ref()).await?.0)
+        self.open_with(path, |opened, _| Ok(opened)).await
+    }
+
+    /// Opens as [`open`](Self::open) does, and runs `work` with what was opened, on the same thread of tokio's pool for what blocks.
+    /// For small files that takes half as long as [`open`](Self::open) and [`ToolContext::blocking`](crate::ToolContext::blocking), which
+    /// wait for a thread each.
+    ///
+    /// `work` should look at the token now and then, as that of [`ToolContext::blocking`](crate::ToolContext::blocking).
+    ///
+    /// ```
+    /// use std::io::Read as _;
+    /// use toolkit::prelude::*;
+    /// use toolkit::Opened;
+    ///
+    /// /// Counts the lines of a file.
+    /// #[tool(read_only)]
+    /// async fn lines(ctx: &ToolContext, /** The file. */ path: &Path) -> Result<usize, ToolError> {
+    ///     let count = |opened, _: &_| {
+    ///         let Opened::File(file) = opened else { return Err(ToolError::failed("name a file")) };
+    ///         let mut text = String::new();
+    ///         file.into_file().take(1 << 20).read_to_string(&mut text)?;
+    ///         Ok(text.lines().count())
+    ///     };
+    ///     ctx.workspace().open_with(path, count).await
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open), and those of `work`.
+    pub async fn open_with<T: Send + 'static>(
+        &self,
+        path: impl AsRef<Path>,
+        work: impl FnOnce(Opened, &CancellationToken) -> Result<T, ToolError> + Send + 'static,
+    ) -> Result<T, ToolError> {
+        Ok(self.open_asking(path.as_ref(), work).await?.0)
     }
 
     /// The same, and whether leave had to be asked for.
-    pub(super) async fn open_asking(&self, given: &Path) -> Result<(Opened, bool), ToolError> {
+    pub(super) async fn open_asking<T: Send + 'static>(
+        &self,
+        given: &Path,
+        work: impl FnOnce(Opened, &CancellationToken) -> Result<T, ToolError> + Send + 'static,
+    ) -> Result<(T, bool), ToolError> {
         let mut path = repair::literal(given);
         let mut repaired: Option<Repaired> = None;
         let mut granted = Vec::new();
+        let mut work = Some(work);
         for _ in 0..2 * MOST_LOOKS {
-            match self.ctx.weigh_path(&path, Access::Read, &granted).await? {
-                Weighed::Asks(asked) => {
+            let Some(waits) = work.take() else { break };
+            let (workspace, to) = (self.clone(), given.to_owned());
+            let (at, repaired_now, granted_now) = (path.clone(), repaired.clone(), granted.clone());
+            let step = move |token: &CancellationToken| {
+                Ok(match workspace.look_and_open(&to, &at, repaired_now, &granted_now)? {
+                    Step::Opened(opened) => Next::Done(waits(opened, token)?),
+                    Step::Asks(asked) => Next::Asks(asked, waits),
+                    Step::Repaired(found) => Next::Repaired(found, waits),
+                    Step::Again => Next::Again(waits),
+                })
+            };
+            match self.ctx.blocking(step).await? {
+                Next::Done(done) => return Ok((done, !granted.is_empty())),
+                Next::Asks(asked, waits) => {
                     self.ctx.ask_person(asked.ask, "tool").await?;
                     granted.push(asked.granted);
+                    work = Some(waits);
                 }
-                Weighed::OwnOutput(path) => {
-                    let workspace = self.clone();
-                    let opened = self.ctx.blocking(move |_| workspace.open_own_output(&path)).await?;
-                    return Ok((opened, false));
-                }
-                Weighed::Allowed(seen) => {
-                    let place = seen.1;
-                    let absent = match place.obstacle.clone() {
-                        None => {
-                            let (workspace, repaired) = (self.clone(), repaired.clone());
-                            let open = move |_: &_| workspace.open_place(&place, repaired);
-                            match self.ctx.blocking(open).await? {
-                                Some(opened) => return Ok((opened, !granted.is_empty())),
-                                None => continue,
-                            }
-                        }
-                        Some(Obstacle::Absent(error)) if repaired.is_none() => error,
-                        Some(Obstacle::Absent(error) | Obstacle::Unusable(error)) => return Err(error),
-                    };
-                    let (workspace, given) = (self.clone(), given.to_owned());
-                    let find = move |_: &_| Ok(workspace.repair(&given, &place, absent));
-                    let found = self.ctx.blocking(find).await??;
+                Next::Repaired(found, waits) => {
                     path.clone_from(&found.used);
                     repaired = Some(found);
+                    work = Some(waits);
                 }
+                Next::Again(waits) => work = Some(waits),
             }
         }
         Err(restless(given))
+    }
+
+    /// Looks where a path leads, decides, and opens what is there. Blocks.
+    fn look_and_open(
+        &self,
+        given: &Path,
+        path: &Path,
+        repaired: Option<Repaired>,
+        granted: &[Granted],
+    ) -> Result<Step, ToolError> {
+        let weighed = self.ctx.weigh_path_now(path, Access::Read, granted, || self.surroundings())?;
+        let place = match weighed {
+            Weighed::Asks(asked) => return Ok(Step::Asks(asked)),
+            Weighed::OwnOutput(path) => return self.open_own_output(&path).map(Step::Opened),
+            Weighed::Allowed(seen) => seen.1,
+        };
+        let absent = match place.obstacle.clone() {
+            None => {
+                let opened = self.open_place(&place, repaired)?;
+                return Ok(opened.map_or(Step::Again, Step::Opened));
+            }
+            Some(Obstacle::Absent(error)) if repaired.is_none() => error,
+            Some(Obstacle::Absent(error) | Obstacle::Unusable(error)) => return Err(error),
+        };
+        self.repair(given, &place, absent).map(Step::Repaired)
     }
 
     /// Opens a regular file for reading if no person has to be asked for that, as when walking over many. Blocks, for a
@@ -164,8 +243,12 @@ impl Workspace {
         let real = place.real.clone();
         let shown = self.shown(&real);
         let cannot = |error: &io::Error| cannot("open", &shown, error);
-        let (dir, within) = self.roots()?.reaching(&real).map_err(|error| cannot(&error))?;
-        let opened = match dir.open_any(&within) {
+        let roots = self.roots()?;
+        let opened = match roots.holding(&real) {
+            Some((root, within)) => root.dir.open_any(within),
+            None => roots.reaching(&real).and_then(|(dir, within)| dir.open_any(&within)),
+        };
+        let opened = match opened {
             Err(error) if handle::is_raced(&error) => return Ok(None),
             opened => opened.map_err(|error| cannot(&error))?,
         };

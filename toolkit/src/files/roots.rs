@@ -3,7 +3,8 @@
 use super::handle::Dir;
 use crate::error::ToolError;
 use crate::permission::{OwnDirs, is_suspect};
-use crate::workspace::Place;
+use crate::real_path::real_path;
+use crate::workspace::{Boundary, Place, unusable};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -40,9 +41,7 @@ impl Roots {
         own: OwnDirs,
         has_rules: bool,
     ) -> Result<Self, ToolError> {
-        let workspace = Root::open(workspace).map_err(|error| {
-            ToolError::unavailable(format!("the workspace `{}` cannot be used: {error}", workspace.display()))
-        })?;
+        let workspace = Root::open(workspace).map_err(|error| unusable(workspace, &error))?;
         let further = further.iter().filter_map(|directory| Root::open(directory).ok());
         Ok(Self {
             all: [workspace].into_iter().chain(further).collect(),
@@ -60,6 +59,17 @@ impl Roots {
     /// The others that count as within it.
     pub(super) fn further(&self) -> impl Iterator<Item = &Root> {
         self.all[1..].iter()
+    }
+
+    /// The same directories by their paths.
+    pub(super) fn boundary(&self) -> Boundary {
+        let Root { real, given, .. } = self.workspace();
+        Boundary {
+            workspace: real.clone(),
+            named: given.clone(),
+            further: self.further().map(|root| root.real.clone()).collect(),
+            within: self.within.clone(),
+        }
     }
 
     /// What of the toolkit's own may be among them, as it is compared.
@@ -150,8 +160,15 @@ impl Roots {
 
 impl Root {
     fn open(path: &Path) -> io::Result<Self> {
-        let real = path.canonicalize()?;
-        let dir = Dir::open_root(&real)?;
+        // What is opened and what its path is belong together. Where the system does not tell, the directory at the real path is
+        // opened.
+        let (dir, real) = match Dir::open_root_and_path(path)? {
+            (dir, Some(real)) => (dir, real),
+            (_, None) => {
+                let real = real_path(path)?;
+                (Dir::open_root(&real)?, real)
+            }
+        };
         Ok(Self { given: std::path::absolute(path).unwrap_or_else(|_| real.clone()), real, dir })
     }
 }

@@ -21,7 +21,7 @@ impl Workspace {
     ///
     /// As [`open`](Self::open).
     pub async fn open_tree(&self, path: impl AsRef<Path>) -> Result<OpenedTree, ToolError> {
-        let (opened, was_asked) = self.open_asking(path.as_ref()).await?;
+        let (opened, was_asked) = self.open_asking(path.as_ref(), |opened, _| Ok(opened)).await?;
         let workspace = self.clone();
         self.ctx.blocking(move |_| workspace.tree(opened, was_asked)).await
     }
@@ -177,7 +177,7 @@ impl OpenedTree {
         let scope = inner.workspace.ctx.scope();
         let permissions = &scope.toolkit.settings.permissions;
         let whose = (&*scope.caller, inner.workspace.ctx.tool());
-        let decided = permissions.decide_path_among(whose, &inner.own, &place, Access::Read, Look::Inside);
+        let decided = permissions.decide_path(whose, &inner.own, &place, Access::Read, Look::Inside);
         // A real path goes down only.
         let is_real = !real.components().any(|part| part == Component::ParentDir);
         is_real && real.starts_with(&inner.real) && decided.decision == PathDecision::Allow

@@ -44,12 +44,25 @@ impl FileVersion {
         Self { size, hash: Some(content.finish()), ..Self::without_content(metadata) }
     }
 
+    /// Of a file that is open, was `before` when it was opened, and of which `content` was read: by the content. `None` where that is
+    /// not all of it, or it changed since.
+    pub fn of_read(content: &[u8], file: &File, before: &Metadata) -> Option<Self> {
+        let is_all = content.len() as u64 == before.len();
+        let is_as_before =
+            || Some(Self::without_content(&file.metadata().ok()?) == Self::without_content(before));
+        (is_all && is_as_before()?).then(|| Self::of(content, before))
+    }
+
     /// Of a file that is open for reading, and was `before` when it was opened: by its content if it has at most `most` bytes
     /// and did not change since, for which it is read from the beginning. Blocks until that is done or it does not go on.
     pub fn of_file(file: &File, before: &Metadata, most: u64, goes_on: impl Fn() -> bool) -> Self {
         let without = Self::without_content(before);
         let hash = || -> io::Result<Option<ContentHash>> {
-            let (mut file, mut hash, mut block) = (file, ContentHash::new(), vec![0; ContentHash::BLOCK]);
+            // One more than there is: where nothing grew, the first read brings all.
+            let size =
+                usize::try_from(before.len()).map_or(ContentHash::BLOCK, |size| size.saturating_add(1));
+            let mut block = vec![0; size.min(ContentHash::BLOCK)];
+            let (mut file, mut hash) = (file, ContentHash::new());
             file.rewind()?;
             while goes_on() && hash.size <= most {
                 match file.read(&mut block) {

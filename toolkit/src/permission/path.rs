@@ -17,6 +17,7 @@ use crate::ask::Access;
 use crate::caller::Caller;
 use crate::escape::escape_line;
 use crate::output_store::default_data_dir;
+use crate::real_path::real_path;
 use crate::tool::Tool;
 use crate::workspace::{Look, Place};
 use etcetera::BaseStrategy as _;
@@ -66,6 +67,9 @@ pub(crate) struct OwnDirs {
     config: Vec<PathBuf>,
     /// What remembers what was allowed: nothing is written there, and reading is asked about.
     data: Vec<PathBuf>,
+    /// Counts how often it was found out where they really are; clones count together.
+    #[cfg(feature = "testing")]
+    resolutions: std::sync::Arc<std::sync::atomic::AtomicUsize>,
 }
 
 /// Files and directories of the toolkit's own, whether they are there or not.
@@ -100,13 +104,33 @@ impl OwnDirs {
         self.data.push(directory);
     }
 
-    /// As they are compared.
+    /// As they are compared: each as it is named and as it really is now.
     pub(crate) fn folded(&self) -> Self {
+        #[cfg(feature = "testing")]
+        self.resolutions.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let both = |directories: &[PathBuf]| {
-            let real = directories.iter().filter_map(|directory| directory.canonicalize().ok());
-            directories.iter().cloned().chain(real).map(|directory| fold(&directory)).collect()
+            let mut folded = Vec::with_capacity(2 * directories.len());
+            for (place, directory) in directories.iter().enumerate() {
+                if directories[..place].contains(directory) {
+                    continue;
+                }
+                let real = real_path(directory).ok().filter(|real| real != directory);
+                folded.extend([directory].into_iter().chain(&real).map(|directory| fold(directory)));
+            }
+            folded
         };
-        Self { config: both(&self.config), data: both(&self.data) }
+        Self {
+            config: both(&self.config),
+            data: both(&self.data),
+            #[cfg(feature = "testing")]
+            resolutions: std::sync::Arc::clone(&self.resolutions),
+        }
+    }
+
+    /// How often it was found out where they really are.
+    #[cfg(feature = "testing")]
+    pub(crate) fn resolutions(&self) -> usize {
+        self.resolutions.load(std::sync::atomic::Ordering::Relaxed)
     }
 }
 
@@ -118,20 +142,8 @@ impl DecidedPath {
 }
 
 impl Permissions {
-    /// Decides about a path that was followed, for what `tool` does.
+    /// Decides about a path that was followed, for what `tool` does. The toolkit's own directories are as they are compared.
     pub(crate) fn decide_path(
-        &self,
-        (caller, tool): (&Caller, &Tool),
-        own: &OwnDirs,
-        place: &Place,
-        access: Access,
-        look: Look,
-    ) -> DecidedPath {
-        self.decide_path_among((caller, tool), &own.folded(), place, access, look)
-    }
-
-    /// The same, where the toolkit's own directories are as they are compared.
-    pub(crate) fn decide_path_among(
         &self,
         (caller, tool): (&Caller, &Tool),
         folded: &OwnDirs,

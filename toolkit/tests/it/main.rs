@@ -17,6 +17,7 @@ mod inspectors;
 mod lint;
 mod loop_guard;
 mod meanwhile;
+mod notices;
 mod outputs;
 mod paths;
 mod permission_keys;

@@ -1,10 +1,14 @@
-//! Changing a file of JSON that people write: what is not changed stays as they wrote it, comments included.
+//! Changing a file that people write: what is not changed stays as they wrote it, comments included.
+
+mod line;
+mod toml;
+mod yaml;
 
 use crate::exit::Stop;
 use crate::save;
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use similar::TextDiff;
 use std::fs::{self, DirBuilder};
 use std::io::{ErrorKind, Read as _};
@@ -13,7 +17,89 @@ use std::path::Path;
 /// The largest file that is changed, in bytes.
 const LARGEST: u64 = 16 << 20;
 
-/// How a file is written.
+/// In which language a client keeps its servers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Format {
+    /// JSON, where comments are let stand.
+    Json,
+    Toml,
+    Yaml,
+}
+
+/// A text with a further entry.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Changed {
+    pub(super) text: String,
+    /// How many of the keys that lead to the entry were not there before.
+    pub(super) made: usize,
+}
+
+impl Format {
+    /// The member `name` of the object that these keys lead to from the root of a text; `None` where there is none.
+    ///
+    /// # Errors
+    ///
+    /// Why the text is not understood: with the line, where that is known.
+    pub(super) fn entry(self, text: &str, keys: &[&str], name: &str) -> Result<Option<Value>, String> {
+        match self {
+            Self::Json => entry(text, Dialect::WithComments, keys, name),
+            Self::Toml => toml::entry(text, keys, name),
+            Self::Yaml => yaml::entry(text, keys, name),
+        }
+    }
+
+    /// The text with this member; members of the member that `value` does not have stay.
+    ///
+    /// # Errors
+    ///
+    /// As [`entry`](Self::entry), and where something else stands in the way.
+    pub(super) fn with(
+        self,
+        text: &str,
+        keys: &[&str],
+        name: &str,
+        value: &Map<String, Value>,
+    ) -> Result<Changed, String> {
+        match self {
+            Self::Json => with(text, Dialect::WithComments, keys, name, value),
+            Self::Toml => toml::with(text, keys, name, value),
+            Self::Yaml => yaml::with(text, keys, name, value),
+        }
+    }
+
+    /// The text without this member, and without the last `made` of the keys, as far as nothing else is there.
+    ///
+    /// # Errors
+    ///
+    /// As [`with`](Self::with).
+    pub(super) fn without(
+        self,
+        text: &str,
+        keys: &[&str],
+        name: &str,
+        made: usize,
+    ) -> Result<String, String> {
+        match self {
+            Self::Json => without(text, Dialect::WithComments, keys, name, made),
+            Self::Toml => toml::without(text, keys, name),
+            Self::Yaml => yaml::without(text, keys, name, made),
+        }
+    }
+
+    /// Returns true if a text says nothing, not even in a comment.
+    pub(super) fn is_blank(self, text: &str) -> bool {
+        let text = text.trim();
+        text.is_empty() || self == Self::Json && text.strip_prefix('{').is_some_and(|rest| rest.trim() == "}")
+    }
+}
+
+/// The end of the last line of a text: what is added has the same.
+fn line_end(text: &str) -> &'static str {
+    let last = text.rfind('\n').map_or("", |end| &text[..end]);
+    if last.ends_with('\r') { "\r\n" } else { "\n" }
+}
+
+/// How JSON is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dialect {
     /// JSON with comments.
@@ -87,6 +173,15 @@ pub(super) fn changed(
     if is_twice(&object, name) {
         return Err(format!("its `{}` has `{name}` twice", keys.join(".")));
     }
+    let path: Vec<&str> = keys.iter().copied().chain([name]).collect();
+    let in_line = match (object.get(name), value) {
+        (None, Some(value)) => line::with(text, dialect, &path, value),
+        (Some(_), None) => line::without(text, dialect, &path),
+        _ => None,
+    };
+    if let Some(changed) = in_line {
+        return Ok(changed);
+    }
     match (object.get(name), value) {
         (Some(member), Some(value)) => member.set_value(input(value)),
         (Some(member), None) => member.remove(),
@@ -96,6 +191,63 @@ pub(super) fn changed(
         (None, None) => {}
     }
     Ok(root.to_string())
+}
+
+/// The member `name` of the object that these keys lead to.
+fn entry(text: &str, dialect: Dialect, keys: &[&str], name: &str) -> Result<Option<Value>, String> {
+    if text.trim().is_empty() {
+        return Ok(None);
+    }
+    let root = CstRootNode::parse(text, &dialect.options()).map_err(|error| error.to_string())?;
+    let mut object = root.object_value().ok_or("it is no object")?;
+    for key in keys {
+        if object.get(key).is_none() {
+            return Ok(None);
+        }
+        object = object.object_value(key).ok_or_else(|| format!("its `{key}` is no object"))?;
+    }
+    Ok(object.get(name).and_then(|member| member.value()).and_then(|value| value.to_serde_value()))
+}
+
+/// The text with these members in the member `name` of the object that the keys lead to.
+fn with(
+    text: &str,
+    dialect: Dialect,
+    keys: &[&str],
+    name: &str,
+    value: &Map<String, Value>,
+) -> Result<Changed, String> {
+    let there = |depth: usize| entry(text, dialect, &keys[..depth], keys[depth]).map(|found| found.is_some());
+    let mut made = 0;
+    for depth in (0..keys.len()).rev() {
+        made += usize::from(!there(depth)?);
+    }
+    let path: Vec<&str> = keys.iter().copied().chain([name]).collect();
+    let text = match entry(text, dialect, keys, name)? {
+        Some(Value::Object(members)) => {
+            let differ = value.iter().filter(|(key, value)| members.get(*key) != Some(value));
+            differ.into_iter().try_fold(text.to_owned(), |text, (key, value)| {
+                changed(&text, dialect, &path, key, Some(value))
+            })?
+        }
+        _ => changed(text, dialect, keys, name, Some(&Value::Object(value.clone())))?,
+    };
+    Ok(Changed { text, made })
+}
+
+/// The text without the member `name`, and without the last `made` of the keys where nothing else is there.
+fn without(text: &str, dialect: Dialect, keys: &[&str], name: &str, made: usize) -> Result<String, String> {
+    let mut text = changed(text, dialect, keys, name, None)?;
+    for depth in (0..keys.len()).rev().take(made) {
+        let (above, key) = (&keys[..depth], keys[depth]);
+        let is_empty = entry(&text, dialect, above, key)?
+            .is_some_and(|left| left.as_object().is_some_and(Map::is_empty));
+        if !is_empty {
+            break;
+        }
+        text = changed(&text, dialect, above, key, None)?;
+    }
+    Ok(text)
 }
 
 fn is_twice(object: &CstObject, name: &str) -> bool {
@@ -162,6 +314,33 @@ mod tests {
         assert!(replaced.contains("// The first.") && !replaced.contains("'a'"), "{replaced}");
         let without = changed(text, Dialect::Json5, &["mcp"], "a", None).unwrap();
         assert!(!without.contains("command") && without.contains("mcp: {"), "{without}");
+    }
+
+    #[test]
+    fn what_stands_in_one_line_stays_in_it() {
+        let value = json!({"command": "b"});
+        for (text, expected) in [
+            (r#"{"servers":{"a":{"x":1}}}"#, r#"{"servers":{"a":{"x":1},"b":{"command":"b"}}}"#),
+            (r#"{ "servers": { "a": 1 } }"#, r#"{ "servers": { "a": 1, "b": {"command":"b"} } }"#),
+            (r#"{"theme":"dark"}"#, r#"{"theme":"dark","servers":{"b":{"command":"b"}}}"#),
+            (
+                "{\n  \"servers\": {\"a\": 1, /* that */},\n}",
+                "{\n  \"servers\": {\"a\": 1, \"b\": {\"command\":\"b\"}, /* that */},\n}",
+            ),
+        ] {
+            let added =
+                with(text, Dialect::WithComments, &["servers"], "b", value.as_object().unwrap()).unwrap();
+            assert_eq!(added.text, expected);
+            assert_eq!(
+                without(expected, Dialect::WithComments, &["servers"], "b", added.made).unwrap(),
+                text
+            );
+        }
+        let first = r#"{"servers":{"b":1,"a":2}}"#;
+        assert_eq!(
+            without(first, Dialect::WithComments, &["servers"], "b", 0).unwrap(),
+            r#"{"servers":{"a":2}}"#
+        );
     }
 
     #[test]

@@ -1,47 +1,46 @@
-//! `mcp install`: lets a client of the protocol start `mcp serve`.
+//! `mcp install` and `mcp uninstall`: lets a client of the protocol start `mcp serve`, and takes that back.
 
-use super::client_files::Client;
-use super::edit::{self, Dialect};
+use super::clients::{Client, Start, is_ours};
+use super::edit::{self, Changed};
+use super::installed::{Installed, Made};
 use crate::console::Console;
 use crate::exit::{Exit, Stop};
 use crate::options::text;
 use clap::builder::{PossibleValuesParser, ValueHint};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use serde_json::{Map, Value, json};
 use std::env;
+use std::fs;
 use std::io::{self, BufRead as _, IsTerminal as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use toolkit::Caller;
 
-/// What stands after `mcp install`.
+/// What stands after `mcp install` or `mcp uninstall`.
 #[derive(Debug, Clone)]
 pub(crate) struct InstallRequest {
-    client: Option<Client>,
+    client: Option<&'static Client>,
     name: String,
     file: Option<PathBuf>,
-    profile: Option<String>,
-    client_approves: bool,
+    is_of_project: bool,
+    is_forced: bool,
+    is_dry: bool,
     yes: bool,
+    change: Change,
 }
 
-pub(super) fn command() -> Command {
-    Command::new("install")
+#[derive(Debug, Clone)]
+enum Change {
+    Install { profile: Option<String>, client_approves: bool },
+    Uninstall,
+}
+
+pub(super) fn commands() -> [Command; 2] {
+    let install = Command::new("install")
         .about("Lets an editor or chat app start `mcp serve`, in the workspace: shows the change of its configuration, and asks")
-        .arg(
-            Arg::new("client")
-                .long("client")
-                .value_name("CLIENT")
-                .required(true)
-                .value_parser(PossibleValuesParser::new(Client::NAMES))
-                .help("Whose configuration to change"),
-        )
-        .arg(Arg::new("name").long("name").value_name("NAME").default_value("toolkit").help("What it is called there"))
-        .arg(
-            Arg::new("file")
-                .long("file")
-                .value_name("FILE")
-                .value_parser(value_parser!(PathBuf))
-                .value_hint(ValueHint::FilePath)
-                .help("The client's file, where it is elsewhere than usual"),
+        .long_about(
+            "Lets an editor or chat app start `mcp serve`, in the workspace: shows the change of its configuration, and asks.\n\nWhat else is in \
+             that file stays as it is, comments included. With `json` the entry is printed in the form that most clients read, or written to \
+             the file that `--file` names.",
         )
         .arg(Arg::new("profile").long("profile").value_name("PROFILE").help("The profile of tools that it gets"))
         .arg(
@@ -50,68 +49,287 @@ pub(super) fn command() -> Command {
                 .action(ArgAction::SetTrue)
                 .help("Starts `mcp serve --client-approves`: it relies on the client's own approval of tool calls"),
         )
-        .arg(Arg::new("yes").long("yes").short('y').action(ArgAction::SetTrue).help("Writes it without asking"))
+        .arg(
+            Arg::new("force")
+                .long("force")
+                .action(ArgAction::SetTrue)
+                .help("Replaces an entry of this name that was not made by this command"),
+        )
+        .arg(Arg::new("yes").long("yes").short('y').action(ArgAction::SetTrue).help("Writes it without asking"));
+    let uninstall = Command::new("uninstall")
+        .about("Takes out what `mcp install` wrote, and nothing else")
+        .arg(
+            Arg::new("force")
+                .long("force")
+                .action(ArgAction::SetTrue)
+                .help("Takes out an entry of this name that was not made by `mcp install` too"),
+        )
+        .arg(
+            Arg::new("yes")
+                .long("yes")
+                .short('y')
+                .action(ArgAction::SetTrue)
+                .help("Has no effect: nothing is asked"),
+        );
+    [install, uninstall].map(shared)
 }
 
-pub(super) fn request(matches: &mut ArgMatches) -> InstallRequest {
-    InstallRequest {
-        client: text(matches, "client").as_deref().and_then(Client::of),
-        name: text(matches, "name").unwrap_or_default(),
-        file: matches.remove_one("file"),
+/// What both take.
+fn shared(command: Command) -> Command {
+    let client = |id: &'static str| {
+        Arg::new(id)
+            .value_name("CLIENT")
+            .value_parser(PossibleValuesParser::new(Client::names()))
+            .help("The client whose configuration to change")
+    };
+    command
+        .arg(client("client").required_unless_present("of"))
+        .arg(client("of").long("client").conflicts_with("client").help("The same as CLIENT"))
+        .arg(
+            Arg::new("name")
+                .long("name")
+                .value_name("NAME")
+                .default_value("toolkit")
+                .help("The name of the entry"),
+        )
+        .arg(
+            Arg::new("file")
+                .long("file")
+                .value_name("FILE")
+                .value_parser(value_parser!(PathBuf))
+                .value_hint(ValueHint::FilePath)
+                .help("The client's file, where it is elsewhere than usual"),
+        )
+        .arg(
+            Arg::new("project")
+                .long("project")
+                .action(ArgAction::SetTrue)
+                .conflicts_with("file")
+                .help("The client's file in the workspace instead of the user's"),
+        )
+        .arg(
+            Arg::new("dry-run")
+                .long("dry-run")
+                .action(ArgAction::SetTrue)
+                .help("Shows the change and writes nothing"),
+        )
+}
+
+pub(super) fn install_request(matches: &mut ArgMatches) -> InstallRequest {
+    let change = Change::Install {
         profile: text(matches, "profile"),
         client_approves: matches.get_flag("client-approves"),
+    };
+    request(matches, change)
+}
+
+pub(super) fn uninstall_request(matches: &mut ArgMatches) -> InstallRequest {
+    request(matches, Change::Uninstall)
+}
+
+fn request(matches: &mut ArgMatches, change: Change) -> InstallRequest {
+    let client = text(matches, "client").or_else(|| text(matches, "of"));
+    InstallRequest {
+        client: client.as_deref().and_then(Client::of),
+        name: text(matches, "name").unwrap_or_default(),
+        file: matches.remove_one("file"),
+        is_of_project: matches.get_flag("project"),
+        is_forced: matches.get_flag("force"),
+        is_dry: matches.get_flag("dry-run"),
         yes: matches.get_flag("yes"),
+        change,
     }
 }
 
 pub(super) fn run(
     request: &InstallRequest,
     caller: &Caller,
+    data_dir: Option<&Path>,
     console: &mut Console<'_>,
 ) -> Result<Exit, Stop> {
     let client = request.client.ok_or_else(|| Stop::usage("there is no such client"))?;
     let workspace = caller.workspace_dir();
     let file = match &request.file {
         Some(file) => std::path::absolute(file)?,
-        None => client.file(workspace).ok_or_else(|| {
-            Stop::failed("it is not known where this client keeps its configuration; `--file` says it")
-        })?,
+        None => match client.file(workspace, request.is_of_project) {
+            Some(file) => file,
+            None if client.is_printed() && !request.is_of_project => {
+                return print(client, request, workspace, console);
+            }
+            None if request.is_of_project => {
+                return Err(Stop::failed(format!(
+                    "{} has no configuration of a project; leave out `--project`",
+                    client.name
+                )));
+            }
+            None => {
+                return Err(Stop::failed(
+                    "it is not known where this client keeps its configuration; `--file` says it",
+                ));
+            }
+        },
     };
-    let before = edit::read(&file)?;
-    if before.is_none() && !file.parent().is_some_and(std::path::Path::is_dir) {
+    let mut installed = Installed::read(data_dir);
+    match &request.change {
+        Change::Install { profile, client_approves } => {
+            let start = start(workspace, profile.as_deref(), *client_approves)?;
+            install(client, request, &start, &file, &mut installed, console)
+        }
+        Change::Uninstall => uninstall(client, request, &file, &mut installed, console),
+    }
+}
+
+/// The command line that a client starts: a program, and its arguments.
+fn start(
+    workspace: &Path,
+    profile: Option<&str>,
+    client_approves: bool,
+) -> Result<(String, Vec<String>), Stop> {
+    let mut args: Vec<String> = ["mcp", "serve", "--workspace"].map(str::to_owned).to_vec();
+    args.push(workspace.display().to_string());
+    if let Some(profile) = profile {
+        args.extend(["--profile".to_owned(), profile.to_owned()]);
+    }
+    if client_approves {
+        args.push("--client-approves".to_owned());
+    }
+    Ok((env::current_exe()?.display().to_string(), args))
+}
+
+fn entry(client: &Client, name: &str, (program, args): &(String, Vec<String>)) -> Map<String, Value> {
+    match client.entry(&Start { name, program, args }) {
+        Value::Object(members) => members,
+        _ => Map::new(),
+    }
+}
+
+/// Prints the entry, for a client that has no file here.
+fn print(
+    client: &Client,
+    request: &InstallRequest,
+    workspace: &Path,
+    console: &mut Console<'_>,
+) -> Result<Exit, Stop> {
+    let Change::Install { profile, client_approves } = &request.change else {
+        return Err(Stop::failed(
+            "`json` is no file that something could be taken out of; `--file` names one",
+        ));
+    };
+    let entry = entry(client, &request.name, &start(workspace, profile.as_deref(), *client_approves)?);
+    let mut whole = Value::Object(Map::from_iter([(request.name.clone(), Value::Object(entry))]));
+    for key in client.keys("").into_iter().rev() {
+        whole = json!({ key: whole });
+    }
+    console.print_said(&format!("{whole:#}\n"))?;
+    Ok(Exit::Success)
+}
+
+fn install(
+    client: &Client,
+    request: &InstallRequest,
+    start: &(String, Vec<String>),
+    file: &Path,
+    installed: &mut Installed,
+    console: &mut Console<'_>,
+) -> Result<Exit, Stop> {
+    let there = edit::read(file)?;
+    let is_user_file = request.file.is_some() || !request.is_of_project;
+    if there.is_none() && is_user_file && !file.parent().is_some_and(Path::is_dir) {
         return Err(Stop::failed(format!(
             "{} is not there, nor the directory that it would be in: is that client installed? `--file` names another place",
             file.display()
         )));
     }
-    let before = before.unwrap_or_default();
-    let program = env::current_exe()?.display().to_string();
-    let mut args: Vec<String> = ["mcp", "serve", "--workspace"].map(str::to_owned).to_vec();
-    args.push(workspace.display().to_string());
-    if let Some(profile) = &request.profile {
-        args.extend(["--profile".to_owned(), profile.clone()]);
+    let before = there.clone().unwrap_or_default();
+    let kept = |why: String| Stop::failed(format!("{} is left as it is: {why}", file.display()));
+    let (format, keys, name) = (client.format(), client.keys(&before), &request.name);
+    let known = format.entry(&before, &keys, name).map_err(kept)?;
+    let is_others = known.as_ref().is_some_and(|known| !is_ours(known, &start.0));
+    if is_others && !request.is_forced {
+        return Err(kept(format!(
+            "it has an entry `{name}` that starts something else; `--name` gives this one another name, `--force` replaces that one"
+        )));
     }
-    if request.client_approves {
-        args.push("--client-approves".to_owned());
-    }
-    let entry = client.entry(&program, &args);
-    let after = edit::changed(&before, Dialect::WithComments, &[client.key()], &request.name, Some(&entry))
-        .map_err(|why| Stop::failed(format!("{} is left as it is: {why}", file.display())))?;
-    if after == before {
+    let text =
+        if is_others { format.without(&before, &keys, name, 0).map_err(kept)? } else { before.clone() };
+    let Changed { text: after, made } =
+        format.with(&text, &keys, name, &entry(client, name, start)).map_err(kept)?;
+    if after == before && there.is_some() {
         console.note(&format!("{} has it already", file.display()));
         return Ok(Exit::Success);
     }
-    console.print_said(&edit::diff(&file, &before, &after))?;
+    console.print_said(&edit::diff(file, &before, &after))?;
+    if request.is_dry {
+        return Ok(Exit::Success);
+    }
     if !request.yes && !agrees(console)? {
         return Err(Stop::failed("nothing was written"));
     }
-    // Somebody else may have changed it while it was looked at.
-    if edit::read(&file)?.unwrap_or_default() != before {
-        return Err(Stop::failed(format!("{} has changed meanwhile; nothing was written", file.display())));
+    write(file, there.as_deref(), &after)?;
+    if known.is_none() {
+        installed.note(file, name, Some(Made { file: there.is_none(), keys: made }));
     }
-    edit::write(&file, &after)?;
     console.note(&format!("wrote {}; start the client again for it to count", file.display()));
     Ok(Exit::Success)
+}
+
+fn uninstall(
+    client: &Client,
+    request: &InstallRequest,
+    file: &Path,
+    installed: &mut Installed,
+    console: &mut Console<'_>,
+) -> Result<Exit, Stop> {
+    let name = &request.name;
+    let Some(before) = edit::read(file)? else {
+        console.note(&format!("{} is not there, and so has no `{name}`", file.display()));
+        return Ok(Exit::Success);
+    };
+    let kept = |why: String| Stop::failed(format!("{} is left as it is: {why}", file.display()));
+    let (format, keys) = (client.format(), client.keys(&before));
+    let Some(known) = format.entry(&before, &keys, name).map_err(kept)? else {
+        console.note(&format!("{} has no `{name}`", file.display()));
+        return Ok(Exit::Success);
+    };
+    if !is_ours(&known, &env::current_exe()?.display().to_string()) && !request.is_forced {
+        return Err(kept(format!(
+            "its entry `{name}` starts something else and was not made by `mcp install`; `--force` takes it out all the same"
+        )));
+    }
+    let made = installed.made(file, name);
+    let after = format.without(&before, &keys, name, made.keys).map_err(kept)?;
+    console.print_said(&edit::diff(file, &before, &after))?;
+    if request.is_dry {
+        return Ok(Exit::Success);
+    }
+    let is_over = made.file && format.is_blank(&after) && !is_link(file);
+    if is_over {
+        unchanged(file, Some(&before))?;
+        fs::remove_file(file).map_err(|error| kept(error.to_string()))?;
+    } else {
+        write(file, Some(&before), &after)?;
+    }
+    installed.note(file, name, None);
+    let done = if is_over { "removed" } else { "wrote" };
+    console.note(&format!("{done} {}; start the client again for it to count", file.display()));
+    Ok(Exit::Success)
+}
+
+fn is_link(file: &Path) -> bool {
+    file.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink())
+}
+
+/// Writes the change, unless somebody else changed the file while this one was shown.
+fn write(file: &Path, before: Option<&str>, after: &str) -> Result<(), Stop> {
+    unchanged(file, before)?;
+    edit::write(file, after)
+}
+
+fn unchanged(file: &Path, before: Option<&str>) -> Result<(), Stop> {
+    if edit::read(file)?.as_deref() == before {
+        return Ok(());
+    }
+    Err(Stop::failed(format!("{} has changed meanwhile; nothing was written", file.display())))
 }
 
 fn agrees(console: &mut Console<'_>) -> Result<bool, Stop> {

@@ -14,6 +14,7 @@ mod lists;
 mod live;
 mod mcp;
 mod mcp_hostile;
+mod mcp_install;
 mod mcp_other_clients;
 mod mcp_python_servers;
 mod mcp_reference_servers;

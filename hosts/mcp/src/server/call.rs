@@ -46,9 +46,8 @@ pub(super) async fn call(
     let result = match Telling::wanted(server, &context) {
         None => toolbox.call_with(call, options).await,
         Some(telling) => {
-            let (events, id) = (toolbox.events(), call.id.clone());
-            let telling = telling.tell(events, &id, &context.peer);
-            tokio::join!(toolbox.call_with(call, options), telling).0
+            let notices = toolbox.notices(&*call.id);
+            telling.during(notices, &context.peer, toolbox.call_with(call, options)).await
         }
     };
     // What was found is in the list from now on. Clients that have no session ask for the list when they need it.
@@ -83,19 +82,8 @@ async fn drive(
     let next = match Telling::wanted(server, context) {
         None => until_asked(server, &mut running, context).await,
         Some(telling) => {
-            let (events, id) = (toolbox.events(), running.call_id.clone());
-            let mut telling = std::pin::pin!(telling.tell(events, &id, &context.peer));
-            let mut next = std::pin::pin!(until_asked(server, &mut running, context));
-            tokio::select! {
-                () = &mut telling => next.await,
-                next = &mut next => {
-                    // What is to be told comes before the result.
-                    if let Next::Done(_) = next {
-                        telling.await;
-                    }
-                    next
-                }
-            }
+            let notices = toolbox.notices(&*running.call_id);
+            telling.during(notices, &context.peer, until_asked(server, &mut running, context)).await
         }
     };
     match next {

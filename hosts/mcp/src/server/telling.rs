@@ -7,6 +7,9 @@ use super::principal::is_stateless;
 use rmcp::RoleServer;
 use rmcp::model::{LoggingLevel, LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RequestContext};
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::task::Poll;
 use toolkit::{Event, Events, LogLevel, LogMessage, Progress};
 
 /// What a client wants to be told of a call.
@@ -25,34 +28,63 @@ impl Telling {
         (token.is_some() || logs.is_some()).then_some(Self { token, logs })
     }
 
-    /// Tells it, until the call is over.
-    pub(super) async fn tell(self, mut events: Events, call_id: &str, peer: &Peer<RoleServer>) {
-        let mut last = f64::NEG_INFINITY;
-        while let Some(event) = events.next().await {
-            if event.call_id != call_id {
-                continue;
+    /// Tells it what comes of `notices` while `call` runs, and gives the outcome of the call once all of it is told.
+    pub(super) async fn during<T>(
+        self,
+        mut notices: Events,
+        peer: &Peer<RoleServer>,
+        call: impl Future<Output = T>,
+    ) -> T {
+        let mut call = pin!(call);
+        let (mut outcome, mut last) = (None, f64::NEG_INFINITY);
+        // Most calls say nothing, and nothing is made for telling it.
+        let mut telling: Option<BoxFuture<'_>> = None;
+        poll_fn(|task| {
+            if outcome.is_none()
+                && let Poll::Ready(ready) = call.as_mut().poll(task)
+            {
+                outcome = Some(ready);
             }
-            let told = match event.event {
-                Event::Finished { .. } | Event::Interrupted => return,
-                Event::Progress(progress) => match &self.token {
-                    // It has to grow, says the protocol.
-                    Some(token) if progress.done > last => {
-                        last = progress.done;
-                        peer.notify_progress(param(token.clone(), progress)).await
-                    }
-                    _ => Ok(()),
-                },
-                Event::Log(message) if self.logs.is_some_and(|least| message.level >= least) => {
-                    peer.notify_logging_message(log(message)).await
+            loop {
+                if let Some(told) = &mut telling {
+                    let Poll::Ready(()) = told.as_mut().poll(task) else { return Poll::Pending };
+                    telling = None;
                 }
-                _ => Ok(()),
-            };
-            if told.is_err() {
-                return;
+                match notices.poll_next(task) {
+                    Poll::Ready(Some(event)) => telling = self.tell(event.event, &mut last, peer),
+                    // The call is over, and so is what it said.
+                    Poll::Ready(None) | Poll::Pending => {
+                        return outcome.take().map_or(Poll::Pending, Poll::Ready);
+                    }
+                }
             }
+        })
+        .await
+    }
+
+    /// Tells it one thing, if it wants to hear of it. A client that is gone need not hear.
+    fn tell<'a>(&self, event: Event, last: &mut f64, peer: &'a Peer<RoleServer>) -> Option<BoxFuture<'a>> {
+        match event {
+            // It has to grow, says the protocol.
+            Event::Progress(progress) if progress.done > *last => {
+                *last = progress.done;
+                let param = param(self.token.clone()?, progress);
+                Some(Box::pin(async move {
+                    let _ = peer.notify_progress(param).await;
+                }))
+            }
+            Event::Log(message) if self.logs.is_some_and(|least| message.level >= least) => {
+                let param = log(message);
+                Some(Box::pin(async move {
+                    let _ = peer.notify_logging_message(param).await;
+                }))
+            }
+            _ => None,
         }
     }
 }
+
+type BoxFuture<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 
 fn param(token: ProgressToken, progress: Progress) -> ProgressNotificationParam {
     let mut param = ProgressNotificationParam::new(token, progress.done);

@@ -20,6 +20,11 @@ impl Dir {
         Ok(Self(path.to_owned()))
     }
 
+    /// The same, and its real path where the system tells it: not here.
+    pub(crate) fn open_root_and_path(path: &Path) -> io::Result<(Self, Option<PathBuf>)> {
+        Ok((Self::open_root(path)?, None))
+    }
+
     /// The directory at `path` below this one; no link is followed.
     pub(crate) fn open_dir(&self, path: &Path) -> io::Result<Self> {
         Self::open_root(&self.checked(path)?)

@@ -10,7 +10,7 @@ use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::MetadataExt as _;
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// How often an open that another process disturbed is tried again.
@@ -36,6 +36,22 @@ impl Dir {
             Err(Errno::ACCESS) => Ok(Self(rustix::fs::open(path, flags | OFlags::PATH, Mode::empty())?)),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// The same, and its real path where the system tells it.
+    pub(crate) fn open_root_and_path(path: &Path) -> io::Result<(Self, Option<PathBuf>)> {
+        #[cfg(target_os = "linux")]
+        {
+            use crate::real_path::{open_straight, path_of};
+            if let Some(Ok(fd)) = open_straight(path, OFlags::RDONLY | OFlags::DIRECTORY) {
+                return Ok((Self(fd), Some(path.to_owned())));
+            }
+            let dir = Self::open_root(path)?;
+            let real = path_of(&dir.0);
+            Ok((dir, real))
+        }
+        #[cfg(not(target_os = "linux"))]
+        Ok((Self::open_root(path)?, None))
     }
 
     /// The directory at `path` below this one; no link is followed.

@@ -204,3 +204,32 @@ async fn go_away(version: &ProtocolVersion) {
     tokio::time::timeout(Duration::from_secs(20), gone.notified()).await.unwrap();
     assert!(call.await.unwrap().is_err());
 }
+
+/// Waits until all who are expected are there.
+#[tool(read_only)]
+async fn meet(all: State<Meeting>) -> &'static str {
+    all.0.0.wait().await;
+    "met"
+}
+
+#[derive(Debug)]
+struct Meeting(tokio::sync::Barrier);
+
+#[tokio::test]
+async fn calls_of_one_client_that_only_read_run_together() {
+    const ALL: usize = 16;
+    for version in &GENERATIONS {
+        let meeting = Arc::new(Meeting(tokio::sync::Barrier::new(ALL)));
+        let toolkit = Toolkit::empty().tool(tool_ref!(meet)).shared_service(meeting);
+        let connected = connect(version, Person::default(), toolkit).await;
+        let calls: Vec<_> = (0..ALL)
+            .map(|_| {
+                let client = connected.client.peer().clone();
+                tokio::spawn(async move { client.call_tool(params("meet", nothing())).await.unwrap() })
+            })
+            .collect();
+        for call in calls {
+            assert_eq!(text(&call.await.unwrap()), "met");
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! From a line of JSON to a message of the protocol.
+
+use rmcp::model::{
+    CallToolRequest, CallToolRequestMethod, CallToolRequestParams, ClientRequest, Extensions, JsonObject,
+    JsonRpcMessage, JsonRpcVersion2_0, MetaObject, RequestId, RequestMetaObject,
+};
+use rmcp::service::{RoleServer, RxJsonRpcMessage};
+use rmcp::transport::async_rw::{JsonRpcMessageCodec, JsonRpcMessageCodecError};
+use serde::Deserialize;
+use serde_json::error::Category;
+use tokio_util::bytes::BytesMut;
+use tokio_util::codec::Decoder as _;
+
+/// A message from a client.
+pub(super) type Message = RxJsonRpcMessage<RoleServer>;
+
+/// The content of a line.
+#[derive(Debug)]
+pub(super) enum Line {
+    Message(Box<Message>),
+    /// JSON that is no message of the protocol. The client gets an error for it.
+    Invalid,
+    /// No JSON, or a notification that rmcp does not know.
+    Ignored,
+}
+
+/// Parses a line, with or without its line feed.
+pub(super) fn parse(line: &[u8]) -> Line {
+    if let Some(call) = plain_call(line) {
+        return Line::Message(Box::new(call));
+    }
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    let mut bytes = BytesMut::with_capacity(line.len() + 1);
+    bytes.extend_from_slice(line);
+    bytes.extend_from_slice(b"\n");
+    match JsonRpcMessageCodec::<Message>::new().decode(&mut bytes) {
+        Ok(Some(message)) => Line::Message(Box::new(message)),
+        Ok(None) => Line::Ignored,
+        Err(JsonRpcMessageCodecError::Serde(error)) if error.classify() == Category::Data => {
+            tracing::debug!("the client sent JSON that is no message of the protocol: {error}");
+            Line::Invalid
+        }
+        Err(error) => {
+            tracing::debug!("the client sent a line that is no JSON, which is ignored: {error}");
+            Line::Ignored
+        }
+    }
+}
+
+/// A `tools/call` with nothing but the members that most have.
+///
+/// rmcp finds out which request a message is by trying one type after the other on a copy of the message. That takes longer
+/// than many a tool does, so the request that clients send most is read directly. Whatever has other members is left to rmcp.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PlainCall {
+    #[serde(rename = "jsonrpc")]
+    _version: JsonRpcVersion2_0,
+    id: RequestId,
+    #[serde(rename = "method")]
+    _method: CallToolRequestMethod,
+    params: PlainParams,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PlainParams {
+    #[serde(rename = "_meta")]
+    meta: Option<JsonObject>,
+    name: String,
+    arguments: Option<JsonObject>,
+}
+
+fn plain_call(line: &[u8]) -> Option<Message> {
+    let PlainCall { id, params, .. } = serde_json::from_slice(line).ok()?;
+    let PlainParams { meta, name, arguments } = params;
+    let mut request = CallToolRequest::new(CallToolRequestParams::new(name));
+    request.params.arguments = arguments;
+    if let Some(meta) = meta {
+        let mut extensions = Extensions::new();
+        extensions.insert(RequestMetaObject(MetaObject(meta)));
+        request.extensions = extensions;
+    }
+    Some(JsonRpcMessage::request(ClientRequest::CallToolRequest(request), id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What rmcp makes of a line by itself.
+    fn of_rmcp(line: &str) -> Option<Message> {
+        let mut bytes = BytesMut::from(format!("{line}\n").as_bytes());
+        JsonRpcMessageCodec::<Message>::new().decode(&mut bytes).ok().flatten()
+    }
+
+    #[test]
+    fn a_call_is_read_as_rmcp_reads_it() {
+        let plain = [
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","arguments":{"a":1}}}"#,
+            r#"{"method":"tools/call","params":{"arguments":{"a":[1,2.5,-3,"x\n",null,{"b":true}]},"name":"é\u00e9"},"id":"one","jsonrpc":"2.0"}"#,
+            r#"{"jsonrpc":"2.0","id":-7,"method":"tools/call","params":{"name":"read"}}"#,
+            r#"{"jsonrpc":"2.0","id":0,"method":"tools/call","params":{"name":"read","arguments":null}}"#,
+            r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"read","_meta":{"progressToken":"p","x":{}},"arguments":{}}}"#,
+            r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"_meta":null,"name":"read","arguments":{"a":1,"a":2}}}"#,
+            r#" {"jsonrpc" : "2.0", "id": 18446744073709551615, "method": "tools/call", "params": {"name": "r"}} "#,
+            r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"r","arguments":{"big":123456789012345678901234567890,"f":1e300}}}"#,
+        ];
+        for line in plain {
+            let (ours, theirs) = (plain_call(line.as_bytes()), of_rmcp(line));
+            assert_eq!(meta(ours.as_ref()), meta(theirs.as_ref()), "{line}");
+            assert_eq!(json(ours.as_ref()), json(theirs.as_ref()), "{line}");
+        }
+        assert!(plain_call(plain[0].as_bytes()).is_some());
+        assert!(meta(plain_call(plain[4].as_bytes()).as_ref()).unwrap().get_progress_token().is_some());
+    }
+
+    fn json(message: Option<&Message>) -> serde_json::Value {
+        serde_json::to_value(message).unwrap()
+    }
+
+    fn meta(message: Option<&Message>) -> Option<RequestMetaObject> {
+        let Some(JsonRpcMessage::Request(request)) = message else { return None };
+        let ClientRequest::CallToolRequest(call) = &request.request else { return None };
+        call.extensions.get::<RequestMetaObject>().cloned()
+    }
+
+    #[test]
+    fn what_has_other_members_is_left_to_rmcp() {
+        for line in [
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","requestState":"s"}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","inputResponses":{}}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read"},"more":1}"#,
+            r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
+            r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+        ] {
+            assert!(plain_call(line.as_bytes()).is_none(), "{line}");
+            let Line::Message(message) = parse(line.as_bytes()) else { panic!("{line}") };
+            assert_eq!(json(Some(&message)), json(of_rmcp(line).as_ref()), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_message_is_told_apart_from_what_is_no_json() {
+        for line in ["{}", r#"{"x":1}"#] {
+            assert!(matches!(parse(line.as_bytes()), Line::Invalid), "{line}");
+        }
+        for line in ["{", "hello", "\u{0}"] {
+            assert!(matches!(parse(line.as_bytes()), Line::Ignored), "{line}");
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Messages to a client: all that are ready are written at once.
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::io::{AsyncWrite, AsyncWriteExt as _};
+use tokio::sync::Mutex as AsyncMutex;
+
+/// The most bytes of memory that are kept for the next messages.
+const KEPT: usize = 64 << 10;
+
+/// The messages that wait, and where they go. Clones write to the same stream.
+#[derive(Debug)]
+pub(super) struct Output<W>(Arc<Shared<W>>);
+
+#[derive(Debug)]
+struct Shared<W> {
+    /// Whole messages, in the order in which they were added.
+    waiting: Mutex<Vec<u8>>,
+    writer: AsyncMutex<Writer<W>>,
+}
+
+#[derive(Debug)]
+struct Writer<W> {
+    /// `None` once the stream is closed or has failed.
+    stream: Option<W>,
+    /// The messages that are being written. They are kept here, so that a write that is given up halfway can be continued.
+    batch: Vec<u8>,
+    written: usize,
+}
+
+impl<W> Clone for Output<W> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<W: AsyncWrite + Unpin> Output<W> {
+    pub(super) fn new(stream: W) -> Self {
+        let writer = Writer { stream: Some(stream), batch: Vec::new(), written: 0 };
+        Self(Arc::new(Shared { waiting: Mutex::default(), writer: AsyncMutex::new(writer) }))
+    }
+
+    /// Adds a message, which [`flush`](Self::flush) writes.
+    pub(super) fn add(&self, message: &impl serde::Serialize) -> io::Result<()> {
+        let mut waiting = self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = waiting.len();
+        if let Err(error) = serde_json::to_writer(&mut *waiting, message) {
+            // Half a message would be the beginning of the next.
+            waiting.truncate(before);
+            return Err(error.into());
+        }
+        waiting.push(b'\n');
+        Ok(())
+    }
+
+    /// Writes all messages that were added; those that were added together are one write.
+    pub(super) async fn flush(&self) -> io::Result<()> {
+        let mut writer = self.0.writer.lock().await;
+        let writer = &mut *writer;
+        loop {
+            if writer.written == writer.batch.len() {
+                writer.written = 0;
+                writer.batch.clear();
+                writer.batch.shrink_to(KEPT);
+                let mut waiting = self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+                std::mem::swap(&mut *waiting, &mut writer.batch);
+            }
+            let Some(stream) = &mut writer.stream else {
+                return Err(io::Error::new(io::ErrorKind::NotConnected, "the client is gone"));
+            };
+            if writer.batch.is_empty() {
+                return stream.flush().await;
+            }
+            let written = match stream.write(&writer.batch[writer.written..]).await {
+                Ok(0) => Err(io::ErrorKind::WriteZero.into()),
+                written => written,
+            };
+            match written {
+                Ok(bytes) => writer.written += bytes,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    // Those who wait for the rest of the messages hear of it too.
+                    writer.stream = None;
+                    return Err(error);
+                }
+            }
+        }
+    }
+
+    /// Closes the stream, once what is being written is written.
+    pub(super) async fn close(&self) {
+        self.0.writer.lock().await.stream = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::pin::Pin;
+    use std::task::{Context, Poll};
+    use tokio::io::AsyncReadExt as _;
+
+    /// Counts the writes that reach it, each of which takes at most so many bytes.
+    #[derive(Default, Clone)]
+    struct Counting {
+        writes: Arc<Mutex<Vec<usize>>>,
+        most: Option<usize>,
+        fails: bool,
+    }
+
+    impl AsyncWrite for Counting {
+        fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+            if self.fails {
+                return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
+            }
+            let taken = self.most.unwrap_or(bytes.len()).min(bytes.len());
+            self.writes.lock().unwrap().push(taken);
+            Poll::Ready(Ok(taken))
+        }
+        fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+        fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    #[tokio::test]
+    async fn messages_that_are_ready_together_are_one_write() {
+        let stream = Counting::default();
+        let output = Output::new(stream.clone());
+        for number in 0..16 {
+            output.add(&number).unwrap();
+        }
+        let flushes: Vec<_> = (0..16).map(|_| output.flush()).collect();
+        for flush in flushes {
+            flush.await.unwrap();
+        }
+        assert_eq!(*stream.writes.lock().unwrap(), [10 * 2 + 6 * 3]);
+        output.add(&"x").unwrap();
+        output.flush().await.unwrap();
+        assert_eq!(*stream.writes.lock().unwrap(), [38, 4]);
+    }
+
+    #[tokio::test]
+    async fn a_write_that_takes_a_part_is_continued_and_so_is_one_that_was_given_up() {
+        let stream = Counting { most: Some(3), ..Counting::default() };
+        let output = Output::new(stream.clone());
+        output.add(&"abcdefgh").unwrap();
+        output.flush().await.unwrap();
+        assert_eq!(*stream.writes.lock().unwrap(), [3, 3, 3, 2]);
+
+        // A pipe of four bytes, so that writing has to wait.
+        let (near, mut far) = tokio::io::duplex(4);
+        let output = Output::new(near);
+        output.add(&"abcdefgh").unwrap();
+        assert!(
+            std::future::poll_fn(|task| {
+                let mut flush = Box::pin(output.flush());
+                Poll::Ready(flush.as_mut().poll(task).is_pending())
+            })
+            .await
+        );
+        output.add(&1).unwrap();
+        let mut text = vec![0; 13];
+        let (flushed, read) = tokio::join!(output.flush(), far.read_exact(&mut text));
+        flushed.unwrap();
+        read.unwrap();
+        assert_eq!(text, b"\"abcdefgh\"\n1\n");
+    }
+
+    #[tokio::test]
+    async fn a_message_that_cannot_be_written_leaves_nothing_of_it() {
+        let stream = Counting::default();
+        let output = Output::new(stream.clone());
+        // A key that is no text cannot be one of JSON.
+        let wrong = std::collections::BTreeMap::from([(vec![1], 1)]);
+        assert!(output.add(&(1, wrong)).is_err());
+        output.flush().await.unwrap();
+        assert!(stream.writes.lock().unwrap().is_empty());
+    }
+
+    #[tokio::test]
+    async fn all_who_wait_hear_that_the_client_is_gone() {
+        let output = Output::new(Counting { fails: true, ..Counting::default() });
+        output.add(&1).unwrap();
+        output.add(&2).unwrap();
+        assert_eq!(output.flush().await.unwrap_err().kind(), io::ErrorKind::BrokenPipe);
+        assert_eq!(output.flush().await.unwrap_err().kind(), io::ErrorKind::NotConnected);
+        let output = Output::new(Counting::default());
+        output.close().await;
+        assert!(output.flush().await.is_err());
+    }
+}

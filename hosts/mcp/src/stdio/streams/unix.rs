@@ -1,0 +1,286 @@
+//! Standard streams where they are file descriptors.
+//!
+//! A client starts a server with a pipe or a socket for each. Both are read and written where the runtime waits for them, with no
+//! other thread in between. Whether a descriptor blocks is a property of what all its copies share, other processes' among them,
+//! so that is never changed: a pipe is opened once more, and what is read from a socket says for each read that it must not
+//! wait. Everything else, such as a file or a terminal, is read and written on threads that may block.
+
+use rustix::fs::{FileType, Mode, OFlags, fstat, open};
+use rustix::net::{RecvFlags, SendFlags, recv, send};
+use rustix::stdio::{dup2_stdin, dup2_stdout};
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use tokio::io::unix::AsyncFd;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+#[cfg(target_os = "linux")]
+use tokio::net::unix::pipe;
+
+/// Standard input and output, which are empty and standard error for everybody else from now on.
+pub(in crate::stdio) fn take() -> io::Result<(Input, Output)> {
+    let input = io::stdin().as_fd().try_clone_to_owned()?;
+    let output = io::stdout().as_fd().try_clone_to_owned()?;
+    let nothing = open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+    dup2_stdin(&nothing)?;
+    dup2_stdout(io::stderr())?;
+    Ok((Input::of(input), Output::of(output)))
+}
+
+/// What is read from.
+#[derive(Debug)]
+pub(in crate::stdio) enum Input {
+    #[cfg(target_os = "linux")]
+    Pipe(pipe::Receiver),
+    Socket(Socket),
+    Blocking(tokio::fs::File),
+}
+
+impl Input {
+    fn of(fd: OwnedFd) -> Self {
+        match kind(&fd) {
+            #[cfg(target_os = "linux")]
+            Some(FileType::Fifo) => {
+                let again = reopen(&fd, OFlags::RDONLY);
+                if let Some(pipe) = again.and_then(|fd| pipe::Receiver::from_owned_fd(fd).ok()) {
+                    return Self::Pipe(pipe);
+                }
+            }
+            Some(FileType::Socket) => {
+                if let Some(socket) = Socket::of(&fd) {
+                    return Self::Socket(socket);
+                }
+            }
+            _ => {}
+        }
+        Self::Blocking(tokio::fs::File::from_std(File::from(fd)))
+    }
+}
+
+/// What is written to.
+#[derive(Debug)]
+pub(in crate::stdio) enum Output {
+    #[cfg(target_os = "linux")]
+    Pipe(pipe::Sender),
+    Socket(Socket),
+    Blocking(tokio::fs::File),
+}
+
+impl Output {
+    fn of(fd: OwnedFd) -> Self {
+        match kind(&fd) {
+            #[cfg(target_os = "linux")]
+            Some(FileType::Fifo) => {
+                let again = reopen(&fd, OFlags::WRONLY);
+                if let Some(pipe) = again.and_then(|fd| pipe::Sender::from_owned_fd(fd).ok()) {
+                    return Self::Pipe(pipe);
+                }
+            }
+            Some(FileType::Socket) => {
+                if let Some(socket) = Socket::of(&fd) {
+                    return Self::Socket(socket);
+                }
+            }
+            _ => {}
+        }
+        Self::Blocking(tokio::fs::File::from_std(File::from(fd)))
+    }
+}
+
+fn kind(fd: &OwnedFd) -> Option<FileType> {
+    fstat(fd).ok().map(|stat| FileType::from_raw_mode(stat.st_mode))
+}
+
+/// The same pipe, opened once more, so that it does not block and its other holders are not told. `None` where there is no `/proc`, or the
+/// pipe is another user's.
+#[cfg(target_os = "linux")]
+fn reopen(fd: &OwnedFd, access: OFlags) -> Option<OwnedFd> {
+    use std::os::fd::AsRawFd as _;
+    let path = format!("/proc/self/fd/{}", fd.as_raw_fd());
+    open(path, access | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty()).ok()
+}
+
+/// A socket that blocks for its other holders.
+#[derive(Debug)]
+pub(in crate::stdio) struct Socket(AsyncFd<OwnedFd>);
+
+impl Socket {
+    #[expect(
+        deprecated,
+        reason = "what takes its place is unsafe: a descriptor must stay open and the same. One that is owned does"
+    )]
+    fn of(fd: &OwnedFd) -> Option<Self> {
+        AsyncFd::new(fd.try_clone().ok()?).ok().map(Self)
+    }
+
+    fn poll_read(&self, task: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        loop {
+            let mut guard = ready!(self.0.poll_read_ready(task))?;
+            let read = |fd: &AsyncFd<OwnedFd>| {
+                let (_, bytes) = recv(fd.get_ref(), buffer.initialize_unfilled(), RecvFlags::DONTWAIT)?;
+                Ok(bytes)
+            };
+            match guard.try_io(read) {
+                Ok(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
+                Ok(read) => {
+                    buffer.advance(read?);
+                    return Poll::Ready(Ok(()));
+                }
+                Err(_would_block) => {}
+            }
+        }
+    }
+
+    fn poll_write(&self, task: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        // Who closed the other end is told by the error, not by a signal.
+        #[cfg(not(target_vendor = "apple"))]
+        let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+        #[cfg(target_vendor = "apple")]
+        let flags = SendFlags::DONTWAIT;
+        loop {
+            let mut guard = ready!(self.0.poll_write_ready(task))?;
+            match guard.try_io(|fd| Ok(send(fd.get_ref(), bytes, flags)?)) {
+                Ok(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
+                Ok(written) => return Poll::Ready(written),
+                Err(_would_block) => {}
+            }
+        }
+    }
+}
+
+impl AsyncRead for Input {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        task: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            #[cfg(target_os = "linux")]
+            Self::Pipe(pipe) => Pin::new(pipe).poll_read(task, buffer),
+            Self::Socket(socket) => socket.poll_read(task, buffer),
+            Self::Blocking(file) => Pin::new(file).poll_read(task, buffer),
+        }
+    }
+}
+
+impl AsyncWrite for Output {
+    fn poll_write(self: Pin<&mut Self>, task: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        match self.get_mut() {
+            #[cfg(target_os = "linux")]
+            Self::Pipe(pipe) => Pin::new(pipe).poll_write(task, bytes),
+            Self::Socket(socket) => socket.poll_write(task, bytes),
+            Self::Blocking(file) => Pin::new(file).poll_write(task, bytes),
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Blocking(file) => Pin::new(file).poll_flush(task),
+            _ => Poll::Ready(Ok(())),
+        }
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Blocking(file) => Pin::new(file).poll_shutdown(task),
+            _ => Poll::Ready(Ok(())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::fs::fcntl_getfl;
+    use std::io::{Read as _, Write as _};
+    use std::os::unix::net::UnixStream;
+    use std::time::Duration;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+    /// More than a pipe or a socket holds.
+    const MUCH: usize = 4 << 20;
+
+    fn blocks(fd: &OwnedFd) -> bool {
+        !fcntl_getfl(fd).unwrap().contains(OFlags::NONBLOCK)
+    }
+
+    async fn goes_both_ways(
+        (input, mut to): (OwnedFd, impl io::Write + Send + 'static),
+        (output, mut from): (OwnedFd, impl io::Read + Send + 'static),
+    ) {
+        // What other holders of the same streams have.
+        let (other_input, other_output) = (input.try_clone().unwrap(), output.try_clone().unwrap());
+        let (mut input, mut output) = (Input::of(input), Output::of(output));
+        assert!(!matches!(input, Input::Blocking(_)) && !matches!(output, Output::Blocking(_)));
+        assert!(blocks(&other_input) && blocks(&other_output));
+        drop((other_input, other_output));
+        // Nothing is there to be read yet.
+        let mut byte = [0];
+        let early = tokio::time::timeout(Duration::ZERO, input.read(&mut byte)).await;
+        assert!(early.is_err());
+        let writing = std::thread::spawn(move || to.write_all(&vec![7; MUCH]));
+        let reading = std::thread::spawn(move || {
+            let mut all = Vec::new();
+            from.read_to_end(&mut all).map(|_| all)
+        });
+        let mut all = Vec::new();
+        input.read_to_end(&mut all).await.unwrap();
+        writing.join().unwrap().unwrap();
+        assert!(all == vec![7; MUCH]);
+        output.write_all(&all).await.unwrap();
+        output.flush().await.unwrap();
+        drop(output);
+        assert!(reading.join().unwrap().unwrap() == all);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn pipes_are_waited_for_and_stay_as_they_were_for_others() {
+        let (read, to) = io::pipe().unwrap();
+        let (from, write) = io::pipe().unwrap();
+        goes_both_ways((read.into(), to), (write.into(), from)).await;
+    }
+
+    #[tokio::test]
+    async fn sockets_are_waited_for_and_stay_as_they_were_for_others() {
+        let (near, far) = UnixStream::pair().unwrap();
+        let (other_near, other_far) = UnixStream::pair().unwrap();
+        goes_both_ways((near.into(), far), (other_near.into(), other_far)).await;
+    }
+
+    #[tokio::test]
+    async fn whoever_closed_the_other_end_is_told_by_an_error() {
+        let (near, far) = UnixStream::pair().unwrap();
+        drop(far);
+        let mut output = Output::of(near.into());
+        assert!(output.write_all(b"x").await.is_err());
+        let (from, write) = io::pipe().unwrap();
+        let mut output = Output::of(write.into());
+        drop(from);
+        let mut written = output.write_all(b"x").await;
+        if written.is_ok() {
+            written = output.flush().await;
+        }
+        assert!(written.is_err());
+    }
+
+    #[tokio::test]
+    async fn files_are_read_and_written_too() {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(b"text").unwrap();
+        io::Seek::rewind(&mut file).unwrap();
+        let mut input = Input::of(file.try_clone().unwrap().into());
+        assert!(matches!(input, Input::Blocking(_)));
+        let mut text = String::new();
+        input.read_to_string(&mut text).await.unwrap();
+        assert_eq!(text, "text");
+        let mut output = Output::of(file.try_clone().unwrap().into());
+        output.write_all(b" more").await.unwrap();
+        output.flush().await.unwrap();
+        io::Seek::rewind(&mut file).unwrap();
+        text.clear();
+        file.read_to_string(&mut text).unwrap();
+        assert_eq!(text, "text more");
+    }
+}

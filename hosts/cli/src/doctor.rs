@@ -1,4 +1,4 @@
-//! `doctor`: what this system offers, and what that means for how tools are configured.
+//! `doctor`: what this system offers, what that means for how tools are configured, and what is wrong with the configuration.
 
 use crate::console::Console;
 use crate::definitions::print_in_order;
@@ -6,29 +6,53 @@ use crate::exit::Stop;
 use crate::options::Format;
 use builtin_tools::runtime::{CommandStrength, strength};
 use clap::Command;
+use serde::Serialize;
 use std::fmt::Write as _;
-use toolkit::{Toolbox, escape_line};
+use toolkit::{Diagnostic, Level, Toolbox, Toolkit, escape_line};
 
 /// The subcommand.
 pub(crate) fn command() -> Command {
     Command::new("doctor")
-        .about("Shows what this system offers to contain commands, tried for real, and what that means here")
+        .about("Shows what this system offers to contain commands, tried for real, and what is wrong with the configuration")
 }
 
-/// Prints it.
-pub(crate) fn run(toolbox: &Toolbox, format: Format, console: &mut Console<'_>) -> Result<(), Stop> {
-    let context = toolbox.context("exec").map_err(|error| Stop::from(&error))?;
-    let found = strength(&context).map_err(|error| Stop::from(&error))?;
+/// What the system offers, and what is wrong with the configuration.
+#[derive(Serialize)]
+struct Report {
+    #[serde(flatten)]
+    found: CommandStrength,
+    diagnostics: Vec<Diagnostic>,
+}
+
+/// Prints the report.
+pub(crate) fn run(
+    toolkit: &Toolkit,
+    toolbox: &Toolbox,
+    format: Format,
+    console: &mut Console<'_>,
+) -> Result<(), Stop> {
+    let said = toolkit.diagnostics().iter().filter(|said| said.level > Level::Info);
+    let diagnostics: Vec<Diagnostic> = said.cloned().collect();
+    let found = match toolbox.context("exec").and_then(|context| strength(&context)) {
+        Ok(found) => found,
+        Err(error) => {
+            for diagnostic in &diagnostics {
+                console.note(&diagnostic.to_string());
+            }
+            return Err(Stop::from(&error));
+        }
+    };
+    let report = Report { found, diagnostics };
     match format {
-        Format::Json => print_in_order(&found, console),
+        Format::Json => print_in_order(&report, console),
         Format::Text => {
-            let text = page(&found, console);
+            let text = page(&report, console);
             console.print(&text)
         }
     }
 }
 
-fn page(found: &CommandStrength, console: &Console<'_>) -> String {
+fn page(Report { found, diagnostics }: &Report, console: &Console<'_>) -> String {
     let paint = console.out_paint;
     let mut text = String::new();
     let width = found.features.iter().map(|feature| feature.name.len()).max().unwrap_or_default();
@@ -42,6 +66,12 @@ fn page(found: &CommandStrength, console: &Console<'_>) -> String {
     text.push('\n');
     for line in &found.means {
         let _ = writeln!(text, "{}", escape_line(line));
+    }
+    if !diagnostics.is_empty() {
+        text.push('\n');
+    }
+    for diagnostic in diagnostics {
+        let _ = writeln!(text, "{diagnostic}");
     }
     text
 }

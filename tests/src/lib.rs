@@ -55,7 +55,24 @@ impl Ran {
     }
 }
 
-/// The code of the README, which must compile.
+/// The Rust code of the README and of the guides, compiled as doc tests.
 #[cfg(doctest)]
-#[doc = include_str!("../../README.md")]
-pub struct Readme;
+mod pages {
+    macro_rules! pages {
+        ($($name:ident: $path:literal,)*) => {
+            $(#[doc = include_str!($path)]
+            pub struct $name;)*
+        };
+    }
+
+    pages! {
+        Readme: "../../README.md",
+        ComingFrom: "../../docs/coming-from.md",
+        GettingStarted: "../../docs/getting-started.md",
+        Hosting: "../../docs/hosting.md",
+        Mcp: "../../docs/mcp.md",
+        Permissions: "../../docs/permissions.md",
+        Plugins: "../../docs/plugins.md",
+        WritingTools: "../../docs/writing-tools.md",
+    }
+}

@@ -2,4 +2,5 @@
 
 mod dialects;
 mod discovery;
+mod documents;
 mod packages;

@@ -1,4 +1,4 @@
-//! The README's commands do and print what the README says.
+//! The commands of the README and of `docs/tour.md` print the output that these pages show.
 
 #![cfg(all(unix, feature = "fs"))]
 
@@ -37,9 +37,9 @@ fn its_error_text_is_what_the_command_prints() {
     }
 }
 
-/// Commands of a tour, each with what it prints: of one block after the other, in one directory.
-fn tour(readme: &str) -> Vec<(String, String)> {
-    let blocks = readme.split("```console\n").skip(1).filter_map(|rest| Some(rest.split_once("\n```")?.0));
+/// The commands of the page's `console` blocks, each with the output that the page shows, in the order of the page.
+fn tour(page: &str) -> Vec<(String, String)> {
+    let blocks = page.split("```console\n").skip(1).filter_map(|rest| Some(rest.split_once("\n```")?.0));
     let mut steps: Vec<(String, String)> = Vec::new();
     for line in blocks.flat_map(str::lines) {
         match (line.strip_prefix("$ "), steps.last_mut()) {
@@ -55,9 +55,9 @@ fn tour(readme: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-fn its_tour_is_what_the_command_prints() {
-    let readme = fs::read_to_string(repository().join("README.md")).unwrap();
-    let steps = tour(&readme);
+fn the_tour_is_what_the_command_prints() {
+    let page = fs::read_to_string(repository().join("docs/tour.md")).unwrap();
+    let steps = tour(&page);
     assert!(steps.len() >= 10, "{steps:#?}");
     for tool in ["read", "write", "edit", "apply_patch", "glob", "grep", "skill"] {
         let is_called = |(command, _): &(String, String)| command.contains("call") && command.contains(tool);

@@ -12,6 +12,7 @@
 //! |---|---|
 //! | `fs` | [`read`](fs::read), [`write`](fs::write), [`edit`](fs::edit()), [`apply_patch`](fs::apply_patch()), [`glob`](fs::glob()), [`grep`](fs::grep()), [`skill`](fs::skill()) |
 //! | `runtime` | [`exec`](runtime::exec()), [`process`](runtime::process()) |
+//! | `web` | [`web_fetch`](web::web_fetch()), [`web_search`](web::web_search()) |
 //!
 //! What can be configured of the tools is in [`config`], whichever of them are switched on. Whatever the features, this
 //! crate also registers what lists of a configuration can use:
@@ -37,17 +38,19 @@
 //!
 //! Where this crate is core, as above, no plugin, server or client can have a tool of one of these names, nor an alias; and no
 //! plugin can have one as its id. That holds for tools that are switched off too: `apply_patch`, `bash`, `edit`,
-//! `exec`, `glob`, `grep`, `process`, `read`, `shell`, `skill`, `write`. No server or client can have a tool of any other name in the groups above either.
+//! `exec`, `glob`, `grep`, `process`, `read`, `shell`, `skill`, `web_fetch`, `web_search`, `write`. No server or client can have a tool of any other name in the groups above either.
 
 pub mod config;
 #[cfg(feature = "fs")]
 pub mod fs;
 #[cfg(feature = "runtime")]
 pub mod runtime;
+#[cfg(feature = "web")]
+pub mod web;
 
 mod policy;
 mod steps;
-#[cfg(any(feature = "fs", feature = "runtime"))]
+#[cfg(any(feature = "fs", feature = "runtime", feature = "web"))]
 mod titles;
 
 pub use steps::step_types;

@@ -1,6 +1,6 @@
 //! The names that the docs call reserved are those that are.
 
-#![cfg(all(feature = "fs", feature = "runtime"))]
+#![cfg(all(feature = "fs", feature = "runtime", feature = "web"))]
 
 use std::collections::BTreeSet;
 use toolkit::{Caller, RegisterError, Source, Tool, Toolkit};
@@ -42,13 +42,13 @@ fn no_server_has_a_tool_that_lists_would_mean_a_core_tool_by() {
         toolkit.unregister("files__exec").expect("it is there");
     }
     // The host's own code may have what is not linked.
-    toolkit.register(tool("web_search", &Source::Runtime)).expect("nothing of that name is linked");
+    toolkit.register(tool("sessions_list", &Source::Runtime)).expect("nothing of that name is linked");
 }
 
 #[test]
 fn what_is_not_linked_is_not_there_whatever_the_rules_say() {
     let toolkit = Toolkit::builder().leave_out_incomplete().build().expect("a toolkit");
-    let explained = toolkit.explain(&Caller::new(), "web_search").expect("the name is known");
+    let explained = toolkit.explain(&Caller::new(), "sessions_list").expect("the name is known");
     assert!(explained.denied_by().is_none());
     assert!(!explained.exists && !explained.present, "{explained:?}");
 }

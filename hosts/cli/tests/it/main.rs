@@ -27,3 +27,4 @@ mod rules;
 mod search;
 mod signals;
 mod trust;
+mod web;

@@ -1,5 +1,5 @@
-//! What can be configured of the builtin tools: the sections `tools.exec`, `tools.web.search`, `tools.web.fetch` and
-//! `tools.message`.
+//! What can be configured of the builtin tools: the sections `tools.exec`, `tools.web.network`, `tools.web.search`,
+//! `tools.web.fetch` and `tools.message`.
 
 use toolkit::{ConfigGate, ConfigSection, Secret};
 
@@ -171,11 +171,29 @@ pub struct ApplyPatchSettings {
     pub allow_models: Option<Vec<String>>,
 }
 
+/// How all web tools reach the network.
+#[toolkit::args]
+#[serde(rename_all = "camelCase")]
+pub struct WebNetworkSettings {
+    /// Ranges of addresses that web tools may connect to although they are not public, as "10.1.0.0/16" or "fd12::/16": a company's
+    /// network, or the range of a resolver that answers with addresses of its own (198.18.0.0/15). Metadata services of clouds are
+    /// refused all the same.
+    #[arg(default)]
+    pub allowed_ranges: Vec<String>,
+    /// The proxy that connections go through: "off", "environment" for the one that `https_proxy` and its like name, or
+    /// "http://proxy.example:3128". The target's address is checked in any case.
+    #[arg(default = "off", pattern = "^(off|environment|http://.+)$")]
+    pub proxy: String,
+    /// How web tools name themselves to servers. Without it, as "toolkit/<version>" and "web_fetch".
+    #[arg(length(1..=200), pattern = "^[ -~]+$")]
+    pub user_agent: Option<String>,
+}
+
 /// How the web is searched.
 #[toolkit::args]
 #[serde(rename_all = "camelCase")]
 pub struct WebSearchSettings {
-    /// Who searches. Without one, nobody does.
+    /// Who searches. Without one, the provider whose key is in the environment: `BRAVE_API_KEY` or `PERPLEXITY_API_KEY`.
     pub provider: Option<WebSearchProvider>,
     /// How long an answer is kept, in minutes, up to 10080 (a week); 0 keeps none.
     #[arg(default = 15, range(..=10_080))]
@@ -183,10 +201,11 @@ pub struct WebSearchSettings {
     /// How long an answer may take, in seconds, from 1 to 600.
     #[arg(default = 10, range(1..=600))]
     pub timeout_seconds: u64,
-    /// The address of the provider, `https://…` or `http://…`. Without one, its usual one; `searxng` has none.
+    /// The address of the provider, `https://…` or `http://…`. Without one, its usual one; `searxng` has none. It may be on a private
+    /// network.
     #[arg(pattern = "^https?://")]
     pub base_url: Option<String>,
-    /// The key to the provider.
+    /// The key to the provider. Without one, that of the environment; `searxng` needs none.
     pub api_key: Option<Secret>,
 }
 
@@ -207,9 +226,10 @@ pub enum WebSearchProvider {
 #[toolkit::args]
 #[serde(rename_all = "camelCase")]
 pub struct WebFetchSettings {
-    /// The only domains that are fetched from, with all that is below them. Without it all are, but the blocked ones.
+    /// The only domains that are fetched from. Without it all are, but the blocked ones. "example.com" is the domain with all below it,
+    /// "=example.com" it alone, "*.example.com" all below it; a port may follow: "example.com:8443".
     pub allowed_domains: Option<Vec<String>>,
-    /// Domains that are never fetched from, with all that is below them. What several sources say counts together.
+    /// Domains that are never fetched from, written as those above. What several sources say counts together.
     #[arg(default)]
     pub blocked_domains: Vec<String>,
     /// How long a page is kept, in minutes, up to 10080 (a week); 0 keeps none.
@@ -218,6 +238,12 @@ pub struct WebFetchSettings {
     /// How long a page may take, in seconds, from 1 to 600.
     #[arg(default = 30, range(1..=600))]
     pub timeout_seconds: u64,
+    /// The most bytes of a page, after decompression, from 1024 to 104857600 (100 MiB).
+    #[arg(default = 10_485_760, range(1024..=104_857_600))]
+    pub max_bytes: usize,
+    /// Whether pages that a site's `robots.txt` excludes are left alone.
+    #[arg(default = false)]
+    pub respect_robots: bool,
 }
 
 /// How messages are sent.
@@ -252,6 +278,7 @@ toolkit::config_section!(ConfigSection::at::<ExecSettings>("tools.exec").tool("e
     ConfigGate::AtMost { key: "maxBackground" },
     ConfigGate::Asks { tool: "exec", key: "security" },
 ]));
+toolkit::config_section!(ConfigSection::at::<WebNetworkSettings>("tools.web.network"));
 toolkit::config_section!(ConfigSection::at::<WebSearchSettings>("tools.web.search").tool("web_search"));
 toolkit::config_section!(
     ConfigSection::at::<WebFetchSettings>("tools.web.fetch")

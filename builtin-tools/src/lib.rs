@@ -12,6 +12,7 @@
 //! |---|---|
 //! | `fs` | [`read`](fs::read), [`write`](fs::write), [`edit`](fs::edit()), [`apply_patch`](fs::apply_patch()), [`glob`](fs::glob()), [`grep`](fs::grep()), [`skill`](fs::skill()) |
 //! | `runtime` | [`exec`](runtime::exec()), [`process`](runtime::process()) |
+//! | `web` | [`web_fetch`](web::web_fetch()), [`web_search`](web::web_search()) |
 //!
 //! What can be configured of the tools is in [`config`], whichever of them are switched on. Whatever the features, this
 //! crate also registers what lists of a configuration can use:
@@ -37,9 +38,9 @@
 //!
 //! Where this crate is core, as above, no plugin, server or client can have a tool of one of these names, nor an alias; and no
 //! plugin can have one as its id. That holds for tools that are switched off too: `apply_patch`, `bash`, `edit`,
-//! `exec`, `glob`, `grep`, `process`, `read`, `shell`, `skill`, `write`, and for tools to come: `agents_list`, `browser`,
+//! `exec`, `glob`, `grep`, `process`, `read`, `shell`, `skill`, `web_fetch`, `web_search`, `write`, and for planned tools: `agents_list`, `browser`,
 //! `canvas`, `cron`, `delegate`, `gateway`, `image`, `message`, `nodes`, `session_status`, `sessions_history`, `sessions_list`,
-//! `sessions_send`, `sessions_spawn`, `tts`, `web_fetch`, `web_search`. A program that links a plugin with a tool or an id of the name of a tool to come does not
+//! `sessions_send`, `sessions_spawn`, `tts`. A program that links a plugin with a tool or an id of the name of a planned tool does not
 //! start, and says so: what a configuration says of the name must mean the same once the tool is there.
 
 pub mod config;
@@ -47,10 +48,12 @@ pub mod config;
 pub mod fs;
 #[cfg(feature = "runtime")]
 pub mod runtime;
+#[cfg(feature = "web")]
+pub mod web;
 
 mod policy;
 mod steps;
-#[cfg(any(feature = "fs", feature = "runtime"))]
+#[cfg(any(feature = "fs", feature = "runtime", feature = "web"))]
 mod titles;
 
 pub use steps::step_types;

@@ -32,7 +32,5 @@ toolkit::policy_data! {
         "sessions_send",
         "sessions_spawn",
         "tts",
-        "web_fetch",
-        "web_search",
     ],
 }

@@ -8,34 +8,34 @@ use toolkit::{PolicySettings, ToolPolicy, ToolRules};
 
 toolkit::link!(core: builtin_tools);
 
-/// Searches, in a crate that is not core.
-#[tool(group = "web")]
-async fn web_search() {}
+/// Sends a message, in a crate that is not core.
+#[tool(group = "messaging")]
+async fn message() {}
 
-/// Which of `read` and `web_search` are there.
+/// Which of `read` and `message` are there.
 async fn found(tools: ToolRules) -> Vec<String> {
     let mut settings = PolicySettings::default();
     settings.tools = tools;
     let toolkit = Toolkit::builder().policy(ToolPolicy::new(settings)).build().unwrap();
     let toolbox = toolkit.toolbox(&Caller::new()).await;
     let names = toolbox.tools().map(|tool| tool.name().to_owned());
-    names.filter(|name| name == "read" || name == "web_search").collect()
+    names.filter(|name| name == "read" || name == "message").collect()
 }
 
 #[tokio::test]
 async fn profiles_and_groups_are_there() {
     let rules = ToolRules::default;
     for (rules, expected) in [
-        (rules(), &["read", "web_search"][..]),
-        (rules().profile("full"), &["read", "web_search"]),
+        (rules(), &["message", "read"][..]),
+        (rules().profile("full"), &["message", "read"]),
         (rules().profile("coding"), &["read"]),
         (rules().profile("minimal"), &[]),
         (rules().profile("messaging"), &[]),
         (rules().allow(["group:fs"]), &["read"]),
-        (rules().allow(["group:web"]), &[]),
-        (rules().allow(["web_search"]), &["web_search"]),
-        (rules().deny(["group:web"]), &["read"]),
-        (rules().deny(["group:fs"]), &["web_search"]),
+        (rules().allow(["group:messaging"]), &[]),
+        (rules().allow(["message"]), &["message"]),
+        (rules().deny(["group:messaging"]), &["read"]),
+        (rules().deny(["group:fs"]), &["message"]),
     ] {
         assert_eq!(found(rules.clone()).await, expected, "{rules:?}");
     }

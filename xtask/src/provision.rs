@@ -47,6 +47,7 @@ pub(crate) const FOR_TESTS: &[Tool] = &[
     Tool { name: "GNU time", probe: &["/usr/bin/time", "--version"], install: Install::Debian("time") },
     Tool { name: "strace", probe: &["strace", "-V"], install: Install::Debian("strace") },
     Tool { name: "git", probe: &["git", "--version"], install: Install::Debian("git") },
+    Tool { name: "pdftotext", probe: &["pdftotext", "-v"], install: Install::Debian("poppler-utils") },
     PYTHON,
     RIPGREP,
     PYTHON_PACKAGES,
@@ -117,7 +118,27 @@ const NODE_PACKAGES: Tool = Tool {
 };
 
 /// What the benchmarks need.
-pub(crate) const FOR_BENCHES: &[Tool] = &[PYTHON, RIPGREP, PYTHON_PACKAGES, NODE_PACKAGES];
+pub(crate) const FOR_BENCHES: &[Tool] = &[PYTHON, RIPGREP, PYTHON_PACKAGES, NODE_PACKAGES, EXTRACTORS];
+
+/// Extractors of the main content of pages. What readability-lxml needs is named by hand: pip fails at the extra `lxml[html-clean]`, which
+/// this lxml has no more.
+const EXTRACTORS: Tool = Tool {
+    name: "Python extractors of pages",
+    probe: &[
+        "target/tools/extractors/bin/python",
+        "-c",
+        "from importlib.metadata import version as v; \
+         assert (v('trafilatura'), v('readability-lxml')) == ('2.3.1', '0.9'); import readability, trafilatura",
+    ],
+    install: Install::Locally(&[
+        "sh",
+        "-ec",
+        "python3 -m venv target/tools/extractors; \
+         target/tools/extractors/bin/pip install --quiet --disable-pip-version-check \
+         trafilatura==2.3.1 lxml==6.1.3 lxml-html-clean==0.4.6 chardet==7.7.0 'cssselect==1.3.*'; \
+         target/tools/extractors/bin/pip install --quiet --disable-pip-version-check --no-deps readability-lxml==0.9",
+    ]),
+};
 
 /// Of the version whose crates the tools `grep` and `glob` are built on: Debian's is years older.
 const RIPGREP: Tool = Tool {

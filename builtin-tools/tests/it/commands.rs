@@ -9,7 +9,7 @@ mod contained;
 mod ending;
 mod everyday;
 mod guarded;
-mod house;
+pub(crate) mod house;
 mod limits;
 mod output;
 mod quarantine;

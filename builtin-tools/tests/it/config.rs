@@ -35,6 +35,9 @@ fn every_key_is_there_with_its_type_default_and_limits() {
         ("exec.allowedDirectories", json!({"type": "array", "items": {"type": "string"}})),
         ("exec.confirmDangerousCommands", json!({"type": "boolean", "default": true})),
         ("exec.dangerousCommandWhitelist", json!({"type": "array", "items": {"type": "string"}})),
+        ("web.network.allowedRanges", json!({"type": "array", "items": {"type": "string"}})),
+        ("web.network.proxy", json!({"type": "string", "default": "off"})),
+        ("web.network.userAgent", json!({"type": "string"})),
         ("web.search.provider", json!({"enum": ["brave", "perplexity", "searxng"]})),
         (
             "web.search.cacheMinutes",
@@ -53,6 +56,8 @@ fn every_key_is_there_with_its_type_default_and_limits() {
             json!({"type": "integer", "minimum": 0, "maximum": 10_080, "default": 15}),
         ),
         ("web.fetch.timeoutSeconds", json!({"type": "integer", "minimum": 1, "maximum": 600, "default": 30})),
+        ("web.fetch.maxBytes", json!({"type": "integer", "minimum": 1024, "maximum": 104_857_600})),
+        ("web.fetch.respectRobots", json!({"type": "boolean", "default": false})),
         ("message.enabled", json!({"type": "boolean", "default": true})),
         ("settings.read.enabled", json!({"type": "boolean", "default": true})),
         ("settings.read.autoExecute", json!({"type": "boolean"})),

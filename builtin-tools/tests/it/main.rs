@@ -19,3 +19,4 @@ mod patch_taken_back;
 mod reserved;
 mod ripgrep;
 mod unread;
+mod web;

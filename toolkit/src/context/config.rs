@@ -45,4 +45,14 @@ impl ToolContext {
         let configuration = &self.scope().toolkit.settings.configuration;
         configuration.of_tool(self.tool_name()).map_err(|error| ToolError::unavailable(error.to_string()))
     }
+    /// A section of the configuration by its path with dots, for what several tools share. One that is absent decodes from `{}`.
+    /// A crate registers it with [`ConfigSection::at`](crate::ConfigSection::at).
+    ///
+    /// # Errors
+    ///
+    /// It does not fit the type, or it names a variable or a file that is not there: the tool is unavailable.
+    pub fn config_section<T: ToolArg>(&self, path: &str) -> Result<T, ToolError> {
+        let configuration = &self.scope().toolkit.settings.configuration;
+        configuration.section(path).map_err(|error| ToolError::unavailable(error.to_string()))
+    }
 }

@@ -188,6 +188,16 @@ fn the_doctor_says_what_holds_and_what_that_means() {
     let missing = features.iter().filter(|feature| !feature["missing"].is_null()).count();
     assert_eq!(found["sandbox"] == "whole", missing == 0, "{found}");
     assert_eq!(features.len(), 8);
+    let providers = found["searchProviders"].as_array().unwrap();
+    let names: Vec<_> = providers.iter().map(|provider| provider["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["brave", "perplexity", "searxng"]);
+    assert!(text.contains("web_search by searxng     missing: searxng has no address"), "{text}");
+    let settings = ["tools.web.search.provider=searxng", "tools.web.search.baseUrl=http://localhost:8888"];
+    let page = toolkit(&user, &["doctor", "--set", settings[0], "--set", settings[1]]).output().unwrap();
+    assert!(
+        String::from_utf8_lossy(&page.stdout).contains("web_search by searxng     works, and is used"),
+        "{page:?}"
+    );
     let denied = toolkit(&user, &["doctor", "--set", "tools.deny=[\"exec\"]"]).output().unwrap();
     assert_eq!(denied.status.code(), Some(5), "{denied:?}");
 }

@@ -62,7 +62,7 @@ fn what_lint_finds_is_told_and_denied() {
     assert!(help.contains("wrong-tool-name"), "{help}");
 }
 
-#[cfg(all(feature = "fs", feature = "runtime"))]
+#[cfg(all(feature = "fs", feature = "runtime", feature = "web"))]
 fn toolkit(args: &[&str]) -> (Option<i32>, String) {
     let directory = tempfile::tempdir().expect("a directory");
     let output = Command::new(env!("CARGO_BIN_EXE_toolkit"))
@@ -100,7 +100,7 @@ fn the_page_in_this_repository_is_current() {
     assert!(kept == page, "docs/tools.md is not what `toolkit docs` writes; run this test with RECORD=1");
 }
 
-#[cfg(all(feature = "fs", feature = "runtime"))]
+#[cfg(all(feature = "fs", feature = "runtime", feature = "web"))]
 #[test]
 fn lint_finds_nothing_in_the_builtin_tools() {
     let (code, said) = toolkit(&["lint", "--deny"]);

@@ -29,3 +29,4 @@ mod rules;
 mod search;
 mod signals;
 mod trust;
+mod web;

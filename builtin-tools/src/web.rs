@@ -1,0 +1,17 @@
+//! The web: fetched and searched through a guarded client.
+//!
+//! Every request goes through `toolkit_http`, which checks the address of each connection; see there for what it holds. What a page
+//! says is data for the model, not instructions: `web_fetch` encloses it in marks with a number that is random for each call, so that
+//! a page cannot end them.
+
+mod cache;
+mod extract;
+mod fetch;
+mod network;
+mod reader;
+mod search;
+
+pub use extract::{ExtractedPage, extract_page};
+pub use fetch::{PageFormat, web_fetch};
+pub use reader::{PageQuestion, PageReader, Reading};
+pub use search::{Freshness, ProviderState, SearchResult, SearchResults, search_providers, web_search};

@@ -1,0 +1,109 @@
+//! A page without what pages have around their content.
+
+use dom_query::{Document, NodeRef};
+
+/// Elements that are around the content, by their meaning.
+const AROUND: &str = "nav, aside, footer, body > header, [role='navigation'], [role='banner'], [role='contentinfo'], \
+                      [role='complementary'], [role='search'], [role='dialog'], [role='alertdialog'], [role='menu'], [role='menubar']";
+
+/// Words in names (`class`, `id`) of such elements.
+const WORDS: &[&str] = &[
+    "ad",
+    "ads",
+    "adsbygoogle",
+    "advert",
+    "advertisement",
+    "banner",
+    "breadcrumb",
+    "breadcrumbs",
+    "consent",
+    "cookie",
+    "cookies",
+    "gdpr",
+    "masthead",
+    "menu",
+    "modal",
+    "nav",
+    "navbar",
+    "navigation",
+    "newsletter",
+    "pager",
+    "pagination",
+    "popup",
+    "promo",
+    "recommended",
+    "related",
+    "share",
+    "sharing",
+    "sidebar",
+    "skip",
+    "social",
+    "sponsor",
+    "sponsored",
+    "subscribe",
+    "toolbar",
+    "topbar",
+    "footer",
+    "toc",
+];
+
+/// Parts in which readers talk about the content.
+const COMMENTS: &str =
+    "#comments, #disqus_thread, .comments, .comment-list, .comments-area, section.comment-section";
+
+/// The fewest characters of a content beside which comments are left out.
+const MIN_CONTENT: usize = 500;
+
+/// Removes what is around the content.
+pub(super) fn trim(document: &Document) {
+    document.select("head").remove();
+    let all = characters(document);
+    remove(document.select(AROUND).nodes().iter(), all);
+    remove(document.select("body *").nodes().iter().filter(|node| is_named_so(node)), all);
+    let of_readers: usize =
+        document.select(COMMENTS).nodes().iter().map(NodeRef::normalized_char_count).sum();
+    if characters(document).saturating_sub(of_readers) >= MIN_CONTENT {
+        document.select(COMMENTS).remove();
+    }
+    let left = characters(document);
+    remove(document.select("ul, ol").nodes().iter().filter(|node| is_list_of_links(node)), left);
+}
+
+fn characters(document: &Document) -> usize {
+    document.root().normalized_char_count()
+}
+
+/// Removes elements, except one that holds most of the text: then its name says something else.
+fn remove<'n, 'd: 'n>(nodes: impl Iterator<Item = &'n NodeRef<'d>>, all: usize) {
+    for node in nodes {
+        if node.parent().is_some() && node.normalized_char_count() * 2 <= all {
+            node.remove_from_parent();
+        }
+    }
+}
+
+fn is_named_so(node: &NodeRef<'_>) -> bool {
+    if node.has_name("main")
+        || node.has_name("article")
+        || node.has_name("pre")
+        || node.has_name("code")
+        || node.has_name("table")
+    {
+        return false;
+    }
+    let names = [node.class(), node.id_attr()];
+    let mut words =
+        names.iter().flatten().flat_map(|name| name.split(|char: char| !char.is_ascii_alphanumeric()));
+    words.any(|word| WORDS.contains(&&*word.to_ascii_lowercase()))
+}
+
+/// A list of short links, as menus are.
+fn is_list_of_links(node: &NodeRef<'_>) -> bool {
+    let links: Vec<_> = node.descendants_it().filter(|inner| inner.has_name("a")).collect();
+    if links.len() < 4 {
+        return false;
+    }
+    let (all, linked) =
+        (node.normalized_char_count(), links.iter().map(NodeRef::normalized_char_count).sum::<usize>());
+    linked * 10 >= all * 9 && all / links.len() < 25
+}

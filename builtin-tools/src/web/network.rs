@@ -1,0 +1,150 @@
+//! Clients for web tools, and their errors for a model.
+
+use crate::config::{WebFetchSettings, WebNetworkSettings};
+use std::env;
+use std::str::FromStr;
+use std::time::Duration;
+use toolkit::prelude::*;
+use toolkit::{Retry, ToolErrorKind};
+use toolkit_http::http::HeaderValue;
+use toolkit_http::{
+    AddressRange, Client, ConnectError, FetchError, Guard, GuardSettings, Limits, Phase, Proxies, Proxy,
+    Refused, Resolver,
+};
+
+/// The section that all web tools share.
+const SECTION: &str = "tools.web.network";
+
+/// A client for pages that a model names.
+pub(super) fn page_client(ctx: &ToolContext, fetch: &WebFetchSettings) -> Result<Client, ToolError> {
+    let network: WebNetworkSettings = ctx.config_section(SECTION)?;
+    let mut settings = settings(ctx, &network)?;
+    settings.allowed_ranges = parsed(&network.allowed_ranges, "tools.web.network.allowedRanges")?;
+    settings.blocked_domains = parsed(&fetch.blocked_domains, "tools.web.fetch.blockedDomains")?;
+    if let Some(allowed) = &fetch.allowed_domains {
+        settings.allowed_domains = Some(parsed(allowed, "tools.web.fetch.allowedDomains")?);
+    }
+    let limits = Limits::default()
+        .with_total(Duration::from_secs(fetch.timeout_seconds))
+        .with_body_bytes(fetch.max_bytes);
+    Ok(client(settings, limits, &network, "web_fetch"))
+}
+
+/// A client for the provider of a search, whose address a person configured: it may be on a private network. Redirects are not
+/// followed, since they would take the key along.
+pub(super) fn provider_client(ctx: &ToolContext, timeout: Duration) -> Result<Client, ToolError> {
+    let network: WebNetworkSettings = ctx.config_section(SECTION)?;
+    let mut settings = settings(ctx, &network)?;
+    let all =
+        ["0.0.0.0/0", "::/0"].map(|range| range.parse::<AddressRange>().expect("a range of all addresses"));
+    settings.allowed_ranges = all.to_vec();
+    let limits = Limits::default().with_total(timeout).with_redirects(0).with_body_bytes(2 << 20);
+    Ok(client(settings, limits, &network, "web_search"))
+}
+
+/// Everything that decides what a caller may reach, as a part of a key of the cache.
+pub(super) fn allowances(ctx: &ToolContext, fetch: &WebFetchSettings) -> Result<String, ToolError> {
+    let network: WebNetworkSettings = ctx.config_section(SECTION)?;
+    let parts = (
+        &network.allowed_ranges,
+        &fetch.allowed_domains,
+        &fetch.blocked_domains,
+        &network.proxy,
+        fetch.max_bytes,
+    );
+    Ok(serde_json::to_string(&parts)?)
+}
+
+fn settings(ctx: &ToolContext, network: &WebNetworkSettings) -> Result<GuardSettings, ToolError> {
+    let mut settings = GuardSettings::default();
+    let unusable =
+        |error: &dyn std::fmt::Display| ToolError::unavailable(format!("`tools.web.network.proxy`: {error}"));
+    settings.proxies = match &*network.proxy {
+        "off" => Proxies::default(),
+        "environment" => {
+            Proxies::from_environment(|name| env::var(name).ok()).map_err(|error| unusable(&error))?
+        }
+        address => Proxies::all(address.parse::<Proxy>().map_err(|error| unusable(&error))?),
+    };
+    if let Some(resolver) = ctx.service::<dyn Resolver>() {
+        settings.resolver = resolver;
+    }
+    Ok(settings)
+}
+
+fn client(settings: GuardSettings, limits: Limits, network: &WebNetworkSettings, tool: &str) -> Client {
+    let name = network.user_agent.clone();
+    let name = name
+        .unwrap_or_else(|| format!("toolkit/{} ({tool}, a tool of an AI agent)", env!("CARGO_PKG_VERSION")));
+    let client = Client::new(Guard::new(settings), limits);
+    match HeaderValue::from_str(&name) {
+        Ok(name) => client.with_user_agent(name),
+        Err(_) => client,
+    }
+}
+
+/// Entries of a list. One that cannot be read makes the tool unavailable: an entry that blocks something would otherwise block nothing.
+fn parsed<T: FromStr>(entries: &[String], key: &str) -> Result<Vec<T>, ToolError>
+where
+    T::Err: std::fmt::Display,
+{
+    let parse = |entry: &String| {
+        entry.parse::<T>().map_err(|error| ToolError::unavailable(format!("`{key}`: {error}")))
+    };
+    entries.iter().map(parse).collect()
+}
+
+/// The error of a request for a model: what failed, why, and the setting that decides it.
+pub(super) fn tool_error(error: &FetchError) -> ToolError {
+    let (kind, advice) = match error {
+        FetchError::Refused(refused) | FetchError::RedirectRefused { refused, .. } => {
+            return refusal(error, refused);
+        }
+        FetchError::TimedOut { phase, .. } => {
+            let advice = match phase {
+                Phase::Total => "try again later, or let a person raise the tool's `timeoutSeconds`",
+                _ => "try again later, or use another source",
+            };
+            (ToolErrorKind::TimedOut, advice)
+        }
+        FetchError::Connect(ConnectError::NotFound { .. }) => (ToolErrorKind::NotFound, ""),
+        FetchError::Connect(_) => (ToolErrorKind::Unavailable, "check the address, or try again later"),
+        FetchError::Tls { .. } => {
+            (ToolErrorKind::Unavailable, "the site's certificate is not accepted; use another source")
+        }
+        FetchError::BodyTooLarge { .. } => (
+            ToolErrorKind::Failed,
+            "look for a smaller page, or let a person raise `tools.web.fetch.maxBytes`",
+        ),
+        FetchError::TooManyRedirects { .. } => {
+            (ToolErrorKind::Failed, "call again with that URL if it is the right one")
+        }
+        _ => (ToolErrorKind::Failed, "use another source"),
+    };
+    let message = if advice.is_empty() { error.to_string() } else { format!("{error}; {advice}") };
+    let told = ToolError::new(kind, message);
+    match kind {
+        ToolErrorKind::TimedOut | ToolErrorKind::Unavailable => told.with_retry(Retry::Now),
+        _ => told,
+    }
+}
+
+fn refusal(error: &FetchError, refused: &Refused) -> ToolError {
+    let advice = match refused {
+        Refused::NotPublic { rule, .. } => format!(
+            "; a person can allow a range of addresses for all web tools with `tools.web.network.allowedRanges: [\"{}\"]`",
+            rule.range
+        ),
+        Refused::NotAllowed { .. } => {
+            "; the allowed domains are those of `tools.web.fetch.allowedDomains`".to_owned()
+        }
+        Refused::Blocked { .. } => {
+            "; the blocked domains are those of `tools.web.fetch.blockedDomains`".to_owned()
+        }
+        Refused::Invalid(_) | Refused::Scheme(_) | Refused::UserInfo => {
+            return ToolError::new(ToolErrorKind::InvalidArguments, error.to_string());
+        }
+        _ => String::new(),
+    };
+    ToolError::denied(format!("{error}{advice}"))
+}

@@ -1,0 +1,163 @@
+//! The web tools by the command and over MCP, against a server on loopback.
+
+#![cfg(all(target_os = "linux", feature = "mcp", feature = "web"))]
+#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
+
+use serde_json::{Value, json};
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
+use tempfile::TempDir;
+
+/// Answers as a page and as a server of SearXNG, until the test ends.
+struct Server {
+    url: String,
+    seen: Arc<Mutex<Vec<String>>>,
+}
+
+impl Server {
+    fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let (known, own) = (Arc::clone(&seen), url.clone());
+        std::thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                let _ = answer(&stream, &own, &known);
+            }
+        });
+        Self { url, seen }
+    }
+
+    fn seen(&self) -> Vec<String> {
+        self.seen.lock().unwrap().clone()
+    }
+}
+
+fn answer(mut stream: &TcpStream, own: &str, seen: &Mutex<Vec<String>>) -> std::io::Result<()> {
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        let mut byte = [0];
+        stream.read_exact(&mut byte)?;
+        head.push(byte[0]);
+    }
+    let head = String::from_utf8_lossy(&head).into_owned();
+    let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
+    let (media_type, body) = if path.starts_with("/search?") {
+        let found = json!({ "results": [{ "title": "Tides", "url": format!("{own}/tides"), "content": "About tides" }] });
+        ("application/json", found.to_string())
+    } else {
+        ("text/html", "<title>Tides</title><main><p>The moon moves the <b>sea</b>.</p></main>".to_owned())
+    };
+    seen.lock().unwrap().push(path);
+    write!(
+        stream,
+        "HTTP/1.1 200 OK\r\nContent-Type: {media_type}\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+fn user(config: &str) -> TempDir {
+    let user = tempfile::tempdir().unwrap();
+    for directory in ["work", "user", "data"] {
+        fs::create_dir(user.path().join(directory)).unwrap();
+    }
+    fs::write(user.path().join("user/toolkit.json5"), config).unwrap();
+    user
+}
+
+/// Without a terminal, so that nobody can be asked.
+fn toolkit(user: &TempDir, arguments: &[&str]) -> Command {
+    let mut command = Command::new("setsid");
+    command
+        .arg("--wait")
+        .arg(env!("CARGO_BIN_EXE_toolkit"))
+        .args(arguments)
+        .current_dir(user.path().join("work"));
+    command.env("TOOLKIT_CONFIG_DIR", user.path().join("user"));
+    command.env("TOOLKIT_DATA_DIR", user.path().join("data"));
+    command.env_remove("BRAVE_API_KEY").env_remove("PERPLEXITY_API_KEY").stdin(Stdio::null());
+    command
+}
+
+#[test]
+fn a_fetch_from_loopback_needs_the_key_that_the_error_names() {
+    let server = Server::start();
+    let user = user("{}");
+    let url = format!("{}/tides", server.url);
+    let refused = toolkit(&user, &["call", "web_fetch", "--url", &url]).output().unwrap();
+    let told = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(5), "{told}");
+    let (_, key) = told.split_once("`tools.web.network.").unwrap_or_else(|| panic!("no key: {told}"));
+    let (key, _) = key.split_once('`').unwrap();
+    let (name, value) = key.split_once(": ").unwrap();
+    assert!(server.seen().is_empty());
+    let setting = format!("tools.web.network.{name}={value}");
+    let fetched = toolkit(&user, &["call", "--set", &setting, "web_fetch", "--url", &url]).output().unwrap();
+    let text = String::from_utf8_lossy(&fetched.stdout).into_owned();
+    assert!(fetched.status.success() && text.contains("The moon moves the **sea**."), "{fetched:?}");
+    assert_eq!(server.seen(), ["/tides"]);
+}
+
+#[test]
+fn a_public_site_is_asked_about() {
+    let user = user("{}");
+    let denied = toolkit(&user, &["call", "web_fetch", "--url", "https://example.com/"]).output().unwrap();
+    let told = String::from_utf8_lossy(&denied.stderr).into_owned();
+    assert_eq!(denied.status.code(), Some(5), "{told}");
+    assert!(told.contains("permission.web_fetch") && told.contains("https://example.com/"), "{told}");
+}
+
+#[test]
+fn a_key_of_the_environment_is_used_and_not_told() {
+    let user = user("{ tools: { web: { search: { provider: 'brave', baseUrl: 'http://127.0.0.1:2' } } } }");
+    let mut call = toolkit(&user, &["call", "web_search", "--query", "tides"]);
+    let failed = call.env("BRAVE_API_KEY", "key-27182818").output().unwrap();
+    let told = format!("{failed:?}");
+    assert!(told.contains("brave cannot be reached") && !told.contains("key-27182818"), "{told}");
+}
+
+#[test]
+fn a_client_of_mcp_searches_and_fetches_what_it_found() {
+    let server = Server::start();
+    let config = json!({ "tools": { "web": {
+        "network": { "allowedRanges": ["127.0.0.0/8"] },
+        "search": { "provider": "searxng", "baseUrl": server.url },
+    } } });
+    let user = user(&config.to_string());
+    let mut serve = toolkit(&user, &["mcp", "serve"]);
+    let mut child = serve.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap());
+    let mut ask = |id: u32, method: &str, params: Value| {
+        writeln!(input, "{}", json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))
+            .unwrap();
+        loop {
+            let mut line = String::new();
+            assert!(output.read_line(&mut line).unwrap() > 0, "the server ended");
+            let message: Value = serde_json::from_str(&line).unwrap();
+            if message["id"] == id {
+                return message["result"].clone();
+            }
+        }
+    };
+    let info = json!({ "name": "test", "version": "1" });
+    ask(0, "initialize", json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info }));
+    let found = ask(
+        1,
+        "tools/call",
+        json!({ "name": "web_search", "arguments": { "query": "tides", "freshness": "pm" } }),
+    );
+    let url = found["structuredContent"]["results"][0]["url"]
+        .as_str()
+        .unwrap_or_else(|| panic!("{found}"))
+        .to_owned();
+    let page = ask(2, "tools/call", json!({ "name": "web_fetch", "arguments": { "url": url } }));
+    let text = page["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("Title: Tides") && text.contains("The moon moves the **sea**."), "{page}");
+    assert_eq!(server.seen(), ["/search?q=tides&format=json&time_range=month", "/tides"]);
+    drop(input);
+    child.wait().unwrap();
+}

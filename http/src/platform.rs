@@ -1,0 +1,44 @@
+//! A plain client, for plugins that speak to a platform at an address that a person configured.
+
+use reqwest::redirect::Policy;
+use reqwest::{Client, ClientBuilder, Response};
+use std::time::Duration;
+
+/// The longest time to make a connection.
+const CONNECT_WITHIN: Duration = Duration::from_secs(10);
+
+/// A client whose requests, from the connection to the last byte of the answer, take `timeout` at most. It follows no redirect:
+/// another place would get the secrets of the first.
+pub fn client(timeout: Duration) -> ClientBuilder {
+    // Who has decided on a provider before keeps it.
+    if rustls::crypto::CryptoProvider::get_default().is_none() {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+    }
+    Client::builder().connect_timeout(CONNECT_WITHIN.min(timeout)).timeout(timeout).redirect(Policy::none())
+}
+
+/// The whole of an answer; `None` if it has more than `most` bytes.
+///
+/// # Errors
+///
+/// When the connection ends before the answer does, or the time is over.
+pub async fn read(mut response: Response, most: usize) -> Result<Option<Vec<u8>>, reqwest::Error> {
+    let mut whole = Vec::new();
+    while let Some(chunk) = response.chunk().await? {
+        if whole.len() + chunk.len() > most {
+            return Ok(None);
+        }
+        whole.extend_from_slice(&chunk);
+    }
+    Ok(Some(whole))
+}
+
+/// Why a request failed, by the innermost of its errors, and without the address: that may hold a secret.
+pub fn reason(error: reqwest::Error) -> String {
+    let error = error.without_url();
+    let mut innermost: &dyn std::error::Error = &error;
+    while let Some(source) = innermost.source() {
+        innermost = source;
+    }
+    innermost.to_string()
+}

@@ -1,0 +1,11 @@
+//! Integration tests of this crate, in one program: each module is one subject.
+
+mod addresses;
+mod hostile;
+mod limits;
+mod property;
+mod proxies;
+mod redirects;
+mod resolving;
+mod server;
+mod urls;

@@ -175,16 +175,16 @@ pub struct ApplyPatchSettings {
 #[toolkit::args]
 #[serde(rename_all = "camelCase")]
 pub struct WebNetworkSettings {
-    /// Ranges of addresses that web tools may connect to although they are not public, as "10.1.0.0/16" or "fd12::/16": a company's
+    /// Ranges of addresses that web tools may connect to although they are not public, as `10.1.0.0/16` or `fd12::/16`: a company's
     /// network, or the range of a resolver that answers with addresses of its own (198.18.0.0/15). Metadata services of clouds are
     /// refused all the same.
     #[arg(default)]
     pub allowed_ranges: Vec<String>,
-    /// The proxy that connections go through: "off", "environment" for the one that `https_proxy` and its like name, or
-    /// "http://proxy.example:3128". The target's address is checked in any case.
+    /// The proxy that connections go through: `off`, `environment` for the one that `https_proxy` and its like name, or
+    /// `http://proxy.example:3128`. The target's address is checked in any case.
     #[arg(default = "off", pattern = "^(off|environment|http://.+)$")]
     pub proxy: String,
-    /// How web tools name themselves to servers. Without it, as "toolkit/<version>" and "web_fetch".
+    /// How web tools name themselves to servers. Without it, as `toolkit/<version>` and `web_fetch`.
     #[arg(length(1..=200), pattern = "^[ -~]+$")]
     pub user_agent: Option<String>,
 }

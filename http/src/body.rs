@@ -68,9 +68,10 @@ impl Body {
         if let (Self::DeflateUnknown(into), Some(first)) = (&mut *self, bytes.first()) {
             let into = std::mem::replace(into, Limited { bytes: Vec::new(), limit: 0, is_full: false });
             // The lower half of zlib's first byte is the method, 8.
-            *self = match first & 0x0f == 8 {
-                true => Self::Zlib(Box::new(ZlibDecoder::new(into))),
-                false => Self::Deflate(Box::new(DeflateDecoder::new(into))),
+            *self = if first & 0x0f == 8 {
+                Self::Zlib(Box::new(ZlibDecoder::new(into)))
+            } else {
+                Self::Deflate(Box::new(DeflateDecoder::new(into)))
             };
         }
         let written = match self {
@@ -94,21 +95,22 @@ impl Body {
         if finished.is_err() {
             return Err(self.fault());
         }
-        let into = self.into_mut();
+        let into = self.limited();
         Ok(std::mem::take(&mut into.bytes))
     }
 
     /// The reason of a failed write: a limit, or data that is damaged.
     fn fault(&mut self) -> FetchError {
         let compressed = !matches!(self, Self::Plain(_));
-        let into = self.into_mut();
-        match into.is_full {
-            true => FetchError::BodyTooLarge { limit: into.limit, compressed },
-            false => FetchError::Decompression,
+        let into = self.limited();
+        if into.is_full {
+            FetchError::BodyTooLarge { limit: into.limit, compressed }
+        } else {
+            FetchError::Decompression
         }
     }
 
-    fn into_mut(&mut self) -> &mut Limited {
+    fn limited(&mut self) -> &mut Limited {
         match self {
             Self::Plain(into) | Self::DeflateUnknown(into) => into,
             Self::Gzip(decoder) => decoder.get_mut(),

@@ -99,11 +99,8 @@ impl FromStr for DomainRule {
                 }
                 Host::Domain(domain)
             }
-            address @ Host::Address(_) if scope == Scope::Below => {
-                let _ = address;
-                return Err(invalid());
-            }
-            address => address,
+            Host::Address(_) if scope == Scope::Below => return Err(invalid()),
+            Host::Address(address) => Host::Address(address),
         };
         Ok(Self { scope, host: Some(host), port })
     }

@@ -18,6 +18,10 @@ const fn v4(octets: [u8; 4], prefix: u8, name: &'static str, document: &'static 
     SpecialRange { range: AddressRange::v4(octets, prefix), name, document }
 }
 
+#[expect(
+    clippy::many_single_char_names,
+    reason = "a constant function takes an address apart in no other way"
+)]
 const fn v6(segments: [u16; 8], prefix: u8, name: &'static str, document: &'static str) -> SpecialRange {
     let [a, b, c, d, e, f, g, h] = segments;
     SpecialRange { range: AddressRange::v6(Ipv6Addr::new(a, b, c, d, e, f, g, h), prefix), name, document }

@@ -2,7 +2,7 @@
 
 use crate::{FetchError, Target};
 use rustls::pki_types::ServerName;
-use rustls_platform_verifier::BuilderVerifierExt as _;
+use rustls_platform_verifier::BuilderVerifierExt;
 use std::sync::{Arc, OnceLock};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
@@ -15,7 +15,7 @@ fn shared() -> Result<Arc<rustls::ClientConfig>, String> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = rustls::ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
-            .and_then(|builder| builder.with_platform_verifier())
+            .and_then(BuilderVerifierExt::with_platform_verifier)
             .map_err(|error| error.to_string())?
             .with_no_client_auth();
         Ok(Arc::new(config))

@@ -72,9 +72,10 @@ pub(super) fn extract(html: &str, url: &str, form: Form) -> ExtractedPage {
         return ExtractedPage {
             title,
             text,
-            note: Some(match is_complete {
-                true => "the page is too large for its main content to be found: this is all of its text",
-                false => "the page has too many elements: this is the text of its beginning",
+            note: Some(if is_complete {
+                "the page is too large for its main content to be found: this is all of its text"
+            } else {
+                "the page has too many elements: this is the text of its beginning"
             }),
         };
     }
@@ -128,9 +129,10 @@ fn squeezed(text: &str) -> String {
         if empty > 1 && fence.is_none() || kept.is_empty() && squeezed.is_empty() {
             continue;
         }
-        match fence.is_some() {
-            true => squeezed.push_str(kept),
-            false => squeezed.push_str(&plain_links(kept)),
+        if fence.is_some() {
+            squeezed.push_str(kept);
+        } else {
+            squeezed.push_str(&plain_links(kept));
         }
         // Two spaces at the end of a line break it, in Markdown.
         if fence.is_none() && line.ends_with("  ") && !kept.is_empty() {

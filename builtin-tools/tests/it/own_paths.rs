@@ -23,7 +23,7 @@ async fn toolbox(workspace: &Path, data: &Path) -> Toolbox {
 async fn read(toolbox: &Toolbox, path: &str) -> Result<String, String> {
     let result = toolbox.call(ToolCall::new("c", "read", json!({ "file_path": path }))).await;
     match &result.outcome {
-        Ok(_) => Ok(result.text().to_string()),
+        Ok(_) => Ok(result.text()),
         Err(error) => Err(error.message().to_owned()),
     }
 }

@@ -1,5 +1,7 @@
 //! Integration tests of this crate, in one program: each module is one subject.
 
+#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
+
 mod addresses;
 mod hostile;
 mod limits;

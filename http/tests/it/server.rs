@@ -32,7 +32,8 @@ pub(super) fn ok(body: &str) -> Vec<Step> {
 
 pub(super) fn response(status: &str, headers: &[(&str, &str)], body: impl AsRef<[u8]>) -> Vec<Step> {
     let body = body.as_ref();
-    let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+    let headers: Vec<String> = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+    let headers = headers.concat();
     let mut all =
         format!("HTTP/1.1 {status}\r\n{headers}Content-Length: {}\r\n\r\n", body.len()).into_bytes();
     all.extend_from_slice(body);

@@ -160,7 +160,7 @@ fn domains() {
         match expected {
             None => assert_eq!(error, None, "{url}"),
             Some(part) => {
-                assert!(error.as_ref().is_some_and(|error| error.contains(part)), "{url}: {error:?}")
+                assert!(error.as_ref().is_some_and(|error| error.contains(part)), "{url}: {error:?}");
             }
         }
     }

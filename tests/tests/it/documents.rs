@@ -81,11 +81,11 @@ fn links_lead_to_files_and_headings() {
 #[test]
 fn invariants_name_tests_that_exist() {
     let root = repository();
-    let text = fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
-    let (_, section) = text.split_once("\n## Invariants\n").unwrap();
+    let document = fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
+    let (_, section) = document.split_once("\n## Invariants\n").unwrap();
     let (section, _) = section.split_once("\n## ").unwrap();
     let mut problems = Vec::new();
-    let mut named = 0;
+    let mut found = 0;
     for reference in section.split('`').skip(1).step_by(2).filter(|code| code.contains('/')) {
         let (path, test) = reference.split_once(": ").unwrap_or((reference, ""));
         match fs::read_to_string(root.join(path)) {
@@ -93,9 +93,9 @@ fn invariants_name_tests_that_exist() {
             Ok(source) if !test.is_empty() && !source.contains(&format!("fn {test}(")) => {
                 problems.push(format!("{path} has no test {test}"));
             }
-            _ => named += usize::from(!test.is_empty()),
+            _ => found += usize::from(!test.is_empty()),
         }
     }
     assert!(problems.is_empty(), "{}", problems.join("\n"));
-    assert!(named >= 30, "{named}");
+    assert!(found >= 30, "{found}");
 }

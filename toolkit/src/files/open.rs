@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use tokio_util::sync::CancellationToken;
 
 /// The result of one look at a path that is to be opened.
+#[expect(clippy::large_enum_variant, reason = "there is one at a time, and it is taken apart at once")]
 enum Step {
     Opened(Opened),
     /// A person has to be asked first.

@@ -105,12 +105,14 @@ impl Lines {
 
 impl Workspace {
     /// Remembers that this session knows all of a version of the file at a real path: it read or wrote it.
+    #[expect(clippy::needless_pass_by_value, reason = "it is stored, once more for a group of sessions")]
     pub fn saw(&self, path: &Path, version: FileVersion) {
         self.note(|files| files.set(path, version.clone(), |_| Lines::All));
     }
 
     /// Remembers that this session has read some lines of a version of the file at a real path, counted from 1; `total` is how
     /// many there are, where that is known. Once it has read all lines of one version, it knows all of it.
+    #[expect(clippy::needless_pass_by_value, reason = "it is stored, once more for a group of sessions")]
     pub fn saw_lines(&self, path: &Path, version: FileVersion, lines: Range<u64>, total: Option<u64>) {
         self.note(|files| {
             let lines = lines.clone();
@@ -120,6 +122,7 @@ impl Workspace {
 
     /// Remembers that this session made a version of the file at a real path from what the file had before: what it did not
     /// know of it then it does not know now.
+    #[expect(clippy::needless_pass_by_value, reason = "it is stored, once more for a group of sessions")]
     pub(super) fn edited(&self, path: &Path, version: FileVersion) {
         self.note(|files| files.edit(path, version.clone()));
     }

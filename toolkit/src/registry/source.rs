@@ -111,8 +111,8 @@ impl Toolkit {
 impl Inner {
     /// Why no tool of this name is there, if a source knows. One that panics knows nothing.
     pub(crate) fn absence(&self, name: &str) -> Option<String> {
-        let why = |source: &Box<dyn ToolSource>| guard(name, || source.absence(name)).ok().flatten();
-        self.sources.iter().find_map(why).map(|why| escape_line(&why).into_owned())
+        let why = self.sources.iter().find_map(|source| guard(name, || source.absence(name)).ok().flatten());
+        why.map(|why| escape_line(&why).into_owned())
     }
 }
 

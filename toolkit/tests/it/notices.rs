@@ -1,7 +1,5 @@
 //! What is told of one call while it runs: how far it gets, and what it logs.
 
-#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
-
 use serde_json::json;
 use toolkit::prelude::*;
 use toolkit::{Event, Events, LogLevel, LogMessage, Progress, tool_ref};

@@ -40,5 +40,5 @@ pub(super) fn parse(html: &str) -> (Document, bool) {
 
 /// The depth of the node that comes last: at most that of the elements that are open.
 fn depth_of_last(document: &Document) -> usize {
-    std::iter::successors(Some(document.root()), |node| node.last_child()).take(MAX_OPEN + 2).count()
+    std::iter::successors(Some(document.root()), dom_query::NodeRef::last_child).take(MAX_OPEN + 2).count()
 }

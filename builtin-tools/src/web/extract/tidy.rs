@@ -103,12 +103,10 @@ fn collect_code(pre: &NodeRef<'_>, text: &mut String) {
     for node in pre.descendants_it() {
         if node.is_text() {
             text.push_str(&node.text());
-        } else if node.has_name("br") {
-            text.push('\n');
-        } else if (node.has_name("div") || node.has_name("li") || node.has_name("tr"))
-            && !text.is_empty()
-            && !text.ends_with('\n')
-        {
+            continue;
+        }
+        let is_block = node.has_name("div") || node.has_name("li") || node.has_name("tr");
+        if node.has_name("br") || is_block && !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');
         }
     }

@@ -112,10 +112,8 @@ fn ready(provider: &'static dyn SearchProvider, settings: &WebSearchSettings) ->
     let base_url = configured.or(provider.usual_url()).ok_or_else(|| {
         format!("{name} has no address: a person has to set `tools.web.search.baseUrl` to that of a server, such as \"http://localhost:8888\"")
     })?;
-    let base_url = Url::parse(base_url)
-        .ok()
-        .filter(|url| url.has_host())
-        .ok_or("`tools.web.search.baseUrl` is not a URL")?;
+    let base_url =
+        Url::parse(base_url).ok().filter(Url::has_host).ok_or("`tools.web.search.baseUrl` is not a URL")?;
     Ok(Chosen { provider, base_url, key })
 }
 

@@ -76,8 +76,8 @@ fn pages_that_mean_harm() {
     let bold = "<b><i>text".repeat(5_000);
     let links = "<a href=x>text</a>".repeat(30_000);
     // Each paragraph repeats all formatting that is open.
-    let formatting: String = (0..3_000).map(|number| format!("<b a={number}>")).collect();
-    let formatting = format!("<p>text{formatting}{}", "<p>x".repeat(3_000));
+    let formatting: Vec<String> = (0..3_000).map(|number| format!("<b a={number}>")).collect();
+    let formatting = format!("<p>text{}{}", formatting.concat(), "<p>x".repeat(3_000));
     let open = "<".repeat(1_000_000);
     let attributes = format!("<p {}>text</p>", "a=b ".repeat(100_000));
     for html in [&deep, &lists, &tables, &many, &bold, &links, &formatting, &open, &attributes] {

@@ -1,5 +1,7 @@
 //! PDF files.
 
+#![expect(clippy::format_push_string, reason = "a file is put together piece by piece")]
+
 use super::{LOOPBACK, content, error, text, toolkit};
 use serde_json::json;
 use toolkit_loopback::{Answer, Loopback};

@@ -17,6 +17,7 @@ use toolkit::Caller;
 
 /// What stands after `mcp install` or `mcp uninstall`.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 pub(crate) struct InstallRequest {
     client: Option<&'static Client>,
     name: String,

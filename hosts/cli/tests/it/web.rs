@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
 
-/// Answers as a page and as a server of SearXNG, until the test ends.
+/// Answers as a page and as a server of `SearXNG`, until the test ends.
 struct Server {
     url: String,
     seen: Arc<Mutex<Vec<String>>>,

@@ -80,8 +80,11 @@ fn problem<T: DeserializeOwned>(value: &Value) -> Option<String> {
         return Some("an object is expected".to_owned());
     }
     let error = serde_path_to_error::deserialize::<_, T>(value).err()?;
-    let place: String =
-        error.path().iter().map(|step| format!("/{}", escape_line(&step.to_string()))).collect();
+    let mut place = String::new();
+    for step in error.path() {
+        place.push('/');
+        place.push_str(&escape_line(&step.to_string()));
+    }
     let why = error.into_inner().to_string();
     let why = escape_line(&why);
     Some(if place.is_empty() { why.into_owned() } else { format!("{place}: {why}") })

@@ -460,8 +460,8 @@ async fn an_unknown_version_is_answered_as_the_protocol_says() {
         [("1999-01-01", "2025-11-25"), ("2099-01-01", "2025-11-25"), ("2025-06-18", "2025-06-18")]
     {
         begin["params"]["protocolVersion"] = json!(asked);
-        let begun = server.message(&[BEARER], begin.clone()).await;
-        assert_eq!(begun.message()["result"]["protocolVersion"], answered, "{begun:?}");
+        let response = server.message(&[BEARER], begin.clone()).await;
+        assert_eq!(response.message()["result"]["protocolVersion"], answered, "{response:?}");
     }
     // The header: 400, with a session and without.
     let session = server.initialize(&[BEARER]).await.session.unwrap();

@@ -1,5 +1,11 @@
 //! Kinds of pages, as sites build them.
 
+#![expect(
+    clippy::format_push_string,
+    clippy::format_collect,
+    reason = "pages are put together piece by piece"
+)]
+
 use super::Page;
 use super::texts::Text;
 

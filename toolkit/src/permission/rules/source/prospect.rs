@@ -13,7 +13,7 @@ pub(in crate::permission::rules) enum Prospect<'a> {
     Bars(Found<'a>),
 }
 
-impl<'a> Prospect<'a> {
+impl Prospect<'_> {
     /// What two rules say together, of which the stricter counts.
     fn and(self, other: Self) -> Self {
         match (self, other) {

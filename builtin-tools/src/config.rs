@@ -277,6 +277,7 @@ toolkit::config_section!(ConfigSection::at::<ExecSettings>("tools.exec").tool("e
     ConfigGate::AtMost { key: "maxTimeoutSec" },
     ConfigGate::AtMost { key: "maxBackground" },
     ConfigGate::Asks { tool: "exec", key: "security" },
+    ConfigGate::AsksAlways { tool: "process", about: "typing into a running command" },
 ]));
 toolkit::config_section!(ConfigSection::at::<WebNetworkSettings>("tools.web.network"));
 toolkit::config_section!(ConfigSection::at::<WebSearchSettings>("tools.web.search").tool("web_search"));

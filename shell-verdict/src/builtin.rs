@@ -1,4 +1,4 @@
-//! What the shell does itself.
+//! Commands that the shell runs itself.
 
 mod test;
 mod variables;
@@ -119,7 +119,7 @@ fn is_harmless_query(word: &Word) -> bool {
         .is_some_and(|text| matches!(text, "-a" | "-t" | "-p" | "-P" | "-f" | "-l") || !text.starts_with('-'))
 }
 
-/// What follows the options.
+/// Returns the words after the options.
 fn options_end(words: &[Word]) -> &[Word] {
     let is_option =
         |word: &Word| word.value.text().is_some_and(|text| text.len() > 1 && text.starts_with('-'));

@@ -1,8 +1,8 @@
-//! What a command does.
+//! The class of a command, by what it does.
 
 use crate::situation::Decision;
 
-/// What a command does, the worse the later.
+/// The class of a command by what it does, the worse the later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Class {
@@ -27,7 +27,7 @@ pub enum Class {
 }
 
 impl Class {
-    /// What becomes of a command of this class where nothing else decides.
+    /// Returns the decision on a command of this class where nothing else decides.
     pub const fn decision(self) -> Decision {
         match self {
             Self::ReadOnly | Self::GitRead => Decision::Allow,

@@ -131,7 +131,7 @@ fn known(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) {
     }
 }
 
-/// Who a program is.
+/// The identity of a program.
 enum Identity {
     /// The one of its name: its file, or none where it is not installed.
     Known(Option<PathBuf>),

@@ -121,7 +121,7 @@ pub(crate) fn assignment_for(name: &str, value: Option<&str>, program: Option<&s
     assignment(name, value, used)
 }
 
-/// Whether a variable is none that the loader, the library of the system or one of the plainest programs knows.
+/// Returns true if a variable is none that the loader, the library of the system or one of the plainest programs knows.
 fn means_nothing(name: &str) -> bool {
     const KNOWN: &[&str] = &[
         "MALLOC_",
@@ -159,7 +159,7 @@ fn means_nothing(name: &str) -> bool {
     !KNOWN.iter().any(|known| name.starts_with(known)) && !name.contains("PATH")
 }
 
-/// Whether what is in the environment makes every command uncertain.
+/// Returns true if what is in the environment makes every command uncertain.
 pub(crate) fn is_dangerous(name: &str) -> bool {
     let is_of_shell = matches!(
         name,
@@ -239,7 +239,7 @@ pub(crate) fn is_of_program(name: &str) -> bool {
         )
 }
 
-/// What git takes from these is only said.
+/// Returns true if git only shows what it takes from a variable.
 pub(crate) fn is_harmless_for_git(name: &str) -> bool {
     let only_said = ["GIT_AUTHOR_", "GIT_COMMITTER_"].iter().any(|prefix| name.starts_with(prefix));
     only_said
@@ -289,7 +289,7 @@ fn is_harmless(name: &str, value: Option<&str>) -> bool {
         })
 }
 
-/// What in the environment changes what a program does that would only read.
+/// Returns the variables of the environment that change what a program does that would only read.
 pub(crate) fn of_program(base: &str) -> &'static [&'static str] {
     match base {
         "rg" => &["RIPGREP_CONFIG_PATH"],

@@ -1,10 +1,10 @@
-//! What a command does anywhere in its text, whatever the order: what is known of a variable or of the directory at one place counts
-//! only if nothing elsewhere may have made it another.
+//! Facts about a command anywhere in its text, whatever the order: what is known of a variable or of the directory at one
+//! place counts only if nothing elsewhere may have made it another.
 
 use crate::state::Variable;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a command does somewhere.
+/// Facts about a command at any place.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Facts {
     /// The variables that get a value, with it if it is the same everywhere.
@@ -92,7 +92,7 @@ impl Facts {
         self.values.insert(name.to_owned(), both);
     }
 
-    /// What remains of what seems to be known of a variable at some place.
+    /// Returns what remains of the value that a variable seems to have at some place.
     pub(crate) fn restrict<'v>(&self, name: &str, value: &'v Variable) -> &'v Variable {
         match (self.values.get(name), value) {
             // Within the loop it is one of its values, whatever else is done.

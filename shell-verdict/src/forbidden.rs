@@ -1,4 +1,4 @@
-//! What never runs, and what is asked about with a warning.
+//! Commands that never run, and those that are asked about with a warning.
 
 mod harmless;
 mod machine;
@@ -183,7 +183,7 @@ fn is_flag(word: &str, flag: char) -> bool {
     word.starts_with('-') && !word.starts_with("--") && word.contains(flag)
 }
 
-/// What a program does with a symlink that it is given.
+/// The use that a program makes of a symlink that it is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Link {
     /// It works on what the link leads to.

@@ -1,4 +1,4 @@
-//! What holds of any command: what the fuzzer checks.
+//! Properties that hold of any command: the fuzzer checks them.
 
 use crate::{Access, Decision, Programs, Shell, Situation, Verdict, judge};
 use std::collections::BTreeMap;
@@ -60,7 +60,7 @@ fn judged(text: &str, shell: Shell) -> Verdict {
     )
 }
 
-/// Whether bash can read a command, without running it.
+/// Returns true if bash can read a command, without running it.
 fn bash_takes(text: &str) -> bool {
     let status = Command::new("/bin/bash")
         .args(["--noprofile", "--norc", "-n", "-c", "--", text])

@@ -284,7 +284,7 @@ fn repository(judge: &mut Judge<'_>, name: &str, part: &mut Part) {
     }
 }
 
-/// Whether a command looks at the files beside the repository, and so into submodules.
+/// Returns true if a command looks at the files beside the repository, and so into submodules.
 fn reads_work_tree(name: &str) -> bool {
     matches!(
         name,
@@ -303,7 +303,7 @@ fn reads_work_tree(name: &str) -> bool {
     )
 }
 
-/// Whether a command looks at what is committed, and at the names of files alone: filters are run for no file then.
+/// Returns true if a command looks at what is committed, and at the names of files alone: filters are run for no file then.
 fn reads_no_file(name: &str) -> bool {
     matches!(
         name,

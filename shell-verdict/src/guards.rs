@@ -9,7 +9,7 @@ use crate::git;
 use crate::verdict::Part;
 use crate::walk::Judge;
 
-/// What keeps one program from doing more than it was judged to do.
+/// A restriction that keeps one program from doing more than it was judged to do.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Guard {
     /// Variables that it gets.

@@ -79,7 +79,7 @@ pub use verdict::{Ground, Part, Reason, Verdict};
 
 use std::path::{Path, PathBuf};
 
-/// What becomes of `command` in this situation.
+/// Judges `command` in this situation.
 ///
 /// It never fails: what cannot be parsed, is longer than 64 KiB or too deep is asked about. It takes some microseconds for an
 /// everyday command, and looks at the file system where patterns, programs and git repositories have to be known.

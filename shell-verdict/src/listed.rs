@@ -12,7 +12,7 @@ use std::rc::Rc;
 pub(crate) use find::found;
 
 /// So many names are listed.
-const MOST: usize = 4_000;
+const MAX: usize = 4_000;
 
 /// All that a command may print, a name each.
 #[derive(Debug, Clone)]
@@ -53,7 +53,7 @@ pub(crate) fn of_words(words: &[&str], cwd: &Path, situation: &Situation<'_>) ->
     }
 }
 
-/// Whether a program prints nothing but some of the lines that it reads.
+/// Returns true if a program prints nothing but some of the lines that it reads.
 pub(crate) fn passes_on(words: &[&str]) -> bool {
     let is_number = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
     let has_letters = |word: &str, letters: &str| {
@@ -139,7 +139,7 @@ fn pipe(text: &str) -> Option<Vec<Vec<String>>> {
     commands.iter().all(|command| !command.is_empty()).then_some(commands)
 }
 
-/// What `rg -l` and `rg --files` print.
+/// Returns the paths that `rg -l` and `rg --files` print.
 fn searched(words: &[&str], cwd: &Path, situation: &Situation<'_>) -> Option<Listed> {
     let (mut lists, mut has_nul, mut hidden, mut has_expression) = (false, false, false, false);
     let (mut globs, mut operands) = (Vec::new(), Vec::new());
@@ -181,13 +181,13 @@ fn searched(words: &[&str], cwd: &Path, situation: &Situation<'_>) -> Option<Lis
         return None;
     }
     let search = Search { files: SearchedFiles::NotIgnored { hidden }, globs };
-    let files = situation.search?(&place, &search).files.filter(|files| files.len() <= MOST)?;
+    let files = situation.search?(&place, &search).files.filter(|files| files.len() <= MAX)?;
     let begin = if root.is_empty() { String::new() } else { format!("{}/", root.trim_end_matches('/')) };
     let name = |file: &PathBuf| Some(format!("{begin}{}", file.strip_prefix(&place).ok()?.to_str()?));
     Some(Listed { names: files.iter().map(name).collect::<Option<_>>()?, has_nul })
 }
 
-/// What `git ls-files` prints of what is tracked.
+/// Returns the tracked paths that `git ls-files` prints.
 fn tracked(words: &[&str], cwd: &Path) -> Option<Listed> {
     let (mut has_nul, mut paths, mut only_paths) = (false, Vec::new(), false);
     for word in words {
@@ -202,7 +202,7 @@ fn tracked(words: &[&str], cwd: &Path) -> Option<Listed> {
     below(cwd, &paths, has_nul)
 }
 
-/// What `git grep -l` prints of what is tracked.
+/// Returns the tracked paths that `git grep -l` prints.
 fn matched(words: &[&str], cwd: &Path) -> Option<Listed> {
     let (mut has_nul, mut lists, mut expressions) = (false, false, 0);
     let (mut words, mut paths) = (words.iter().copied(), Vec::new());
@@ -230,7 +230,7 @@ fn matched(words: &[&str], cwd: &Path) -> Option<Listed> {
     if lists && expressions == 1 { below(cwd, &paths, has_nul) } else { None }
 }
 
-/// What is tracked below a directory, by its names there, as far as these pathspecs leave it.
+/// Returns the tracked paths below a directory, by their names there, as far as these pathspecs leave them.
 fn below(cwd: &Path, paths: &[&str], has_nul: bool) -> Option<Listed> {
     let leaves = |path: &str| path.starts_with(['/', ':']) || path.split('/').any(|name| name == "..");
     if paths.iter().any(|path| leaves(path)) {
@@ -262,5 +262,5 @@ fn below(cwd: &Path, paths: &[&str], has_nul: bool) -> Option<Listed> {
         }
         names.push(name.to_owned());
     }
-    (names.len() <= MOST).then_some(Listed { names, has_nul })
+    (names.len() <= MAX).then_some(Listed { names, has_nul })
 }

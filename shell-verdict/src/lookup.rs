@@ -29,7 +29,7 @@ pub(crate) struct Program {
     pub(crate) real: PathBuf,
 }
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Debug, Clone)]
 pub(crate) enum Lookup {
     Found(Program),
@@ -39,7 +39,7 @@ pub(crate) enum Lookup {
 }
 
 /// So many names are kept; a command can name any number.
-const MOST_NAMES: usize = 4096;
+const MAX_NAMES: usize = 4096;
 
 impl Programs {
     /// Those in these directories.
@@ -78,7 +78,7 @@ impl Programs {
             .map(|directory| fs::metadata(directory).and_then(|metadata| metadata.modified()).ok())
             .collect();
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        if found.stamps != stamps || found.by_name.len() > MOST_NAMES {
+        if found.stamps != stamps || found.by_name.len() > MAX_NAMES {
             *found = Found { stamps, by_name: HashMap::new() };
         }
         if let Some(program) = found.by_name.get(name) {

@@ -15,7 +15,7 @@ static NAMES: LazyLock<HashMap<&'static str, HashSet<&'static str>>> = LazyLock:
     kinds
 });
 
-/// Whether a name is of a kind of `names.txt`.
+/// Returns true if a name is of a kind of `names.txt`.
 pub(crate) fn is(kind: &str, name: &str) -> bool {
     NAMES.get(kind).is_some_and(|names| names.contains(name))
 }

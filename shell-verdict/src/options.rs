@@ -145,7 +145,7 @@ impl Reading<'_, '_> {
         }
     }
 
-    /// What follows the first operand, where no option does: what looks like one is not what whoever wrote it meant.
+    /// Reads the words after the first operand, where no option does: what looks like one is not what whoever wrote it meant.
     fn rest(&mut self, values: &[Value]) {
         if let Some(value) = values.iter().find(|value| value.text() != Some("-") && value.may_be_option()) {
             self.unknown(value.text().unwrap_or("with what is not known before it runs"));

@@ -1,11 +1,11 @@
-//! What has to be known to judge a command.
+//! The situation in which a command is judged.
 
 use crate::lookup::Programs;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// What becomes of a command; of several, the last here decides.
+/// The decision on a command; of several, the last here decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Decision {
     /// It runs.
@@ -27,7 +27,7 @@ impl Decision {
     }
 }
 
-/// What is done with a path.
+/// The access to a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Access {
     /// A file's content or metadata, or the names in a directory, are read.
@@ -36,7 +36,7 @@ pub enum Access {
     ReadNames,
     /// The content of all that is below a directory is read; of a file, its own.
     ReadTree {
-        /// Whether links below it are followed, wherever they lead.
+        /// True if links below it are followed, wherever they lead.
         follows_links: bool,
     },
     /// The content of the files that a search below a directory opens is read: a [`Search`] says which.
@@ -89,7 +89,7 @@ pub enum Shell {
     Sh,
 }
 
-/// What is decided of a search.
+/// The decision on a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Searched {
     /// As strict as the strictest of the files.
@@ -111,10 +111,10 @@ pub struct Situation<'a> {
     pub programs: &'a Programs,
     /// The shell.
     pub shell: Shell,
-    /// What is decided of an access to a path. The path is absolute and without `..`; whether something is there, and where
+    /// Decides on an access to a path. The path is absolute and without `..`; whether something is there, and where
     /// links lead, is for the caller to find out.
     pub decide: &'a dyn Fn(&Path, Access) -> Decision,
-    /// What is decided of a search below a directory, as strict as the strictest of the files that it opens. Without it a search
+    /// Decides on a search below a directory, as strict as the strictest of the files that it opens. Without it a search
     /// counts as [`Access::ReadTree`].
     pub search: Option<&'a DecideSearch<'a>>,
 }

@@ -114,7 +114,7 @@ pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
     true
 }
 
-/// Whether a well-known program is asked for its version alone.
+/// Returns true if a well-known program is asked for its version alone.
 fn only_tells(judge: &Judge<'_>, base: &str, values: &[Value]) -> bool {
     let [value] = values else { return false };
     let asks = match value.text() {
@@ -179,7 +179,7 @@ fn only_tells(judge: &Judge<'_>, base: &str, values: &[Value]) -> bool {
         && (files.is_empty() || !has_toolchain_file(judge, &[files, &[".tool-versions"]].concat()))
 }
 
-/// Whether the files of the home are not those of the workspace.
+/// Returns true if the files of the home are not those of the workspace.
 pub(crate) fn has_own_home(judge: &Judge<'_>) -> bool {
     judge.situation().home().is_none_or(|home| !home.starts_with(judge.situation().workspace))
 }
@@ -194,7 +194,7 @@ fn program_imports(values: &[Value]) -> bool {
     values.iter().any(|value| value.text().is_none_or(|text| WORDS.iter().any(|word| text.contains(word))))
 }
 
-/// Whether a program of the base system is asked what it is.
+/// Returns true if a program of the base system is asked what it is.
 fn tells_of_itself(base: &str, values: &[Value]) -> bool {
     let [value] = values else { return false };
     names::is("of-system", base) && matches!(value.text(), Some("--help" | "--version"))

@@ -1,4 +1,4 @@
-//! What is known at a place of a command: variables, the directory, functions.
+//! The state at a place of a command: variables, the directory, functions.
 
 use crate::facts::Facts;
 use crate::names;
@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::rc::Rc;
 
-/// What a variable holds, after the command assigned it.
+/// The value of a variable after the command assigned it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Variable {
     Text(String),
@@ -17,7 +17,7 @@ pub(crate) enum Variable {
     Unknown,
 }
 
-/// What is known of a variable.
+/// The knowledge of a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Known<'a> {
     Text(&'a str),
@@ -44,7 +44,7 @@ pub(crate) fn is_number(text: &str) -> bool {
 /// So many entries of directories and words are looked at for a command.
 const BUDGET: usize = 20_000;
 
-/// What is known at a place of a command.
+/// The state at a place of a command.
 #[derive(Clone)]
 pub(crate) struct State<'a> {
     pub(crate) situation: &'a Situation<'a>,
@@ -52,11 +52,11 @@ pub(crate) struct State<'a> {
     pub(crate) cwd: Option<PathBuf>,
     pub(crate) assigned: Rc<BTreeMap<String, Variable>>,
     pub(crate) functions: Rc<BTreeMap<String, Rc<Function>>>,
-    /// What may or may not have happened counts as done: for what must not run, not for what may.
+    /// True if everything that may or may not have happened counts as done: for what must not run, not for what may.
     pub(crate) is_lenient: bool,
-    /// What the whole command was seen to do in an earlier look.
+    /// The facts about the whole command from an earlier look.
     pub(crate) facts: Rc<Facts>,
-    /// What it is seen to do in this one.
+    /// The facts about it from this look.
     pub(crate) seen: Rc<RefCell<Facts>>,
     /// How much may still be looked at: entries of directories, and words that patterns and braces come to.
     pub(crate) budget: Rc<Cell<usize>>,
@@ -85,7 +85,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// What a variable holds.
+    /// Returns the value of a variable.
     pub(crate) fn variable(&self, name: &str) -> Known<'_> {
         if let Some(value) = self.assigned.get(name) {
             // Those of the shell itself may be another the next moment; one that is there before may be left as it is.
@@ -150,7 +150,7 @@ impl<'a> State<'a> {
         left.is_some()
     }
 
-    /// What is known where it may be this or that.
+    /// Reduces the state to what holds in this state and in another, either of which may be reached.
     pub(crate) fn merge(&mut self, other: &Self) {
         if self.is_lenient {
             return;

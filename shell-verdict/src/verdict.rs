@@ -1,11 +1,11 @@
-//! What was judged, part by part.
+//! The verdict on a command, part by part.
 
 use crate::class::Class;
 use crate::situation::{Access, Decision};
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// What becomes of a command, and why.
+/// The decision on a command, and its reasons.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Verdict {
@@ -15,7 +15,7 @@ pub struct Verdict {
     pub class: Class,
     /// Each simple command, in the order of the text; those within one are its own parts.
     pub parts: Vec<Part>,
-    /// What is said of no single part, as where the command cannot be parsed.
+    /// Reasons that belong to no single part, as where the command cannot be parsed.
     pub reasons: Vec<Reason>,
     /// Variables that the command has to get beside its environment, for the verdict to hold.
     pub env: Vec<(String, String)>,
@@ -53,15 +53,15 @@ pub struct Part {
     pub paths: Vec<(PathBuf, Access)>,
     /// Programs that it may start by itself, by name: those by which `tar` reads what is compressed.
     pub starts: Vec<String>,
-    /// What it runs in turn: substitutions, payloads of shells, commands behind wrappers.
+    /// The commands that it runs in turn: substitutions, payloads of shells, commands behind wrappers.
     pub parts: Vec<Part>,
 }
 
-/// What a decision is about.
+/// The subject of a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Ground {
-    /// What the program does as such. Who allowed this program, with these first words, has answered it.
+    /// The program as such. Who allowed this program, with these first words, has answered it.
     Program,
     /// A path that is used: another decision than that about the command.
     Path,
@@ -73,11 +73,11 @@ pub enum Ground {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Reason {
-    /// What it decides.
+    /// The decision.
     pub decision: Decision,
-    /// What the command does by it.
+    /// The class of the effect.
     pub class: Class,
-    /// What it is about.
+    /// Its subject.
     pub ground: Ground,
     /// In words: what, and what it does.
     pub text: String,
@@ -172,12 +172,12 @@ impl Part {
         }
     }
 
-    /// What the program does as such.
+    /// Adds a reason about the program as such.
     pub(crate) fn is(&mut self, class: Class, text: impl Into<String>) {
         self.because(class, class.decision(), Ground::Program, text);
     }
 
-    /// What a detail does, whatever the program.
+    /// Adds a reason about a detail, whatever the program.
     pub(crate) fn has(&mut self, class: Class, text: impl Into<String>) {
         self.because(class, class.decision(), Ground::Detail, text);
     }

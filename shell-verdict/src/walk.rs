@@ -33,7 +33,7 @@ use std::rc::Rc;
 /// How deep commands may stand in commands.
 const DEEPEST: usize = 12;
 /// So many simple commands are judged.
-const MOST_COMMANDS: usize = 2_000;
+const MAX_COMMANDS: usize = 2_000;
 
 /// Judges one command.
 pub(crate) struct Judge<'a> {
@@ -46,9 +46,9 @@ pub(crate) struct Judge<'a> {
     recursions: usize,
     /// How many conditions, loops and functions stand around: what is in them may not happen.
     conditions: usize,
-    /// What is started does not get the variables that keep it harmless.
+    /// True if the command that is started does not get the variables that keep it harmless.
     pub(crate) loses_env: bool,
-    /// What the command reads comes through a pipe, for sure: it stands in the pipe itself.
+    /// True if the command's input comes through a pipe, for sure: the command stands in the pipe itself.
     pub(crate) reads_pipe: bool,
     pub(crate) env: Vec<(String, String)>,
     /// Arguments that programs get beside their own, by where in the command the name of each ends.
@@ -59,7 +59,7 @@ pub(crate) struct Judge<'a> {
     command: Option<Rc<str>>,
     /// Those that were looked at for this command, which may name git any number of times.
     pub(crate) repositories: Rc<Repositories>,
-    /// What the command reads, where that is known.
+    /// The command's input, where that is known.
     pub(crate) input: Option<String>,
     /// The names that the command reads, where those are known.
     pub(crate) listed_input: Option<Rc<Listed>>,
@@ -102,7 +102,7 @@ impl Source {
 }
 
 /// So often is a command looked at anew, when something later in it bears on what stands before.
-const MOST_LOOKS: usize = 5;
+const MAX_LOOKS: usize = 5;
 
 pub(crate) fn judge(command: &str, situation: &Situation<'_>) -> Verdict {
     let mut facts = Rc::new(Facts::default());
@@ -121,7 +121,7 @@ pub(crate) fn judge(command: &str, situation: &Situation<'_>) -> Verdict {
         if seen == *facts {
             break (whole, judge);
         }
-        if looks == MOST_LOOKS {
+        if looks == MAX_LOOKS {
             whole.has(Class::Unknown, "what the command does depends on itself in too many ways");
             break (whole, judge);
         }
@@ -325,8 +325,8 @@ impl<'a> Judge<'a> {
 
     fn command(&mut self, command: &ast::Command, source: &Source, into: &mut Part) {
         self.commands += 1;
-        if self.commands > MOST_COMMANDS {
-            return into.has(Class::Unknown, format!("more than {MOST_COMMANDS} commands are not judged"));
+        if self.commands > MAX_COMMANDS {
+            return into.has(Class::Unknown, format!("more than {MAX_COMMANDS} commands are not judged"));
         }
         match command {
             ast::Command::Simple(simple) => {

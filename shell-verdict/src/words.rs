@@ -21,7 +21,7 @@ pub(crate) use skip::plain_arithmetic;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-/// What a word is after expansion.
+/// A word after expansion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Value {
     /// This text.
@@ -55,12 +55,12 @@ impl Value {
         Self::Unknown { prefix: String::new(), splits: true }
     }
 
-    /// Whether it may be several words, or none.
+    /// Returns true if it may be several words, or none.
     pub(crate) fn may_split(&self) -> bool {
         matches!(self, Self::Unknown { splits: true, .. } | Self::Listed(_))
     }
 
-    /// Whether it may begin with a dash.
+    /// Returns true if it may begin with a dash.
     pub(crate) fn may_be_option(&self) -> bool {
         match self {
             Self::Text(text) => text.starts_with('-'),
@@ -71,12 +71,12 @@ impl Value {
     }
 }
 
-/// What expanding does beside giving values.
+/// The effects of an expansion beside its values.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     /// Commands that are run for it.
     pub(crate) commands: Vec<String>,
-    /// What evaluates a text that is not known, in words.
+    /// The constructs, in words, that evaluate a text that is not known.
     pub(crate) evaluates: Vec<&'static str>,
     /// Variables that are assigned; `true` for those that hold a number then.
     pub(crate) assigns: Vec<(String, bool)>,
@@ -119,7 +119,7 @@ pub(crate) fn document(text: &str, state: &State<'_>, found: &mut Found) -> Resu
     Scan::new(text, state, found).document().map(drop)
 }
 
-/// Whether nothing in a word is special.
+/// Returns true if nothing in a word is special.
 fn is_plain(word: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-,:=%@+^".contains(&byte);
     word.bytes().all(is_plain)

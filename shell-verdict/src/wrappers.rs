@@ -73,9 +73,9 @@ fn is_number(text: &str) -> bool {
 }
 
 /// So often is a command looked for where it only may begin.
-const MOST_TRIES: usize = 64;
+const MAX_TRIES: usize = 64;
 /// So many of its words are looked at then.
-const MOST_TRIED: usize = 256;
+const MAX_TRIED: usize = 256;
 
 /// Where the options of a wrapper do not say for sure where its command begins, what must not run must not wherever it may.
 fn forbidden_in(
@@ -92,18 +92,18 @@ fn forbidden_in(
 
 /// Judges a command that only may run, for what must not.
 pub(crate) fn forbidden_from(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
-    if judge.tries >= MOST_TRIES || part.decision == Decision::Deny {
+    if judge.tries >= MAX_TRIES || part.decision == Decision::Deny {
         return;
     }
     judge.tries += 1;
     let mut tried = Part::new(part.span.clone(), "");
-    command::nested(judge, &values[..values.len().min(MOST_TRIED)], &mut tried);
+    command::nested(judge, &values[..values.len().min(MAX_TRIED)], &mut tried);
     denied(tried, part);
 }
 
 /// The same of a text.
 pub(crate) fn forbidden_text(judge: &mut Judge<'_>, text: &str, shell: Shell, part: &mut Part) {
-    if judge.tries >= MOST_TRIES || part.decision == Decision::Deny {
+    if judge.tries >= MAX_TRIES || part.decision == Decision::Deny {
         return;
     }
     judge.tries += 1;
@@ -121,7 +121,7 @@ fn denied(mut tried: Part, part: &mut Part) {
     }
 }
 
-/// What comes before the command decides where it begins.
+/// Notes that the words before the command, which are not known, decide where it begins.
 fn unknown_before(values: &[Value], base: &str, part: &mut Part) {
     if values.iter().any(Value::may_split) {
         part.has(Class::Code, format!("which command {base} runs is not known before it does"));

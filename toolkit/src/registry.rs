@@ -16,6 +16,7 @@ mod source;
 #[cfg(test)]
 mod tests;
 mod tools;
+mod void;
 
 pub use build::BuildError;
 pub use change::{RegisterError, ToolChange, ToolWatch};
@@ -188,6 +189,7 @@ pub struct Builder {
     data_dir: Option<PathBuf>,
     discovery: Option<Discovery>,
     permission_keys: Vec<String>,
+    delegates_tasks: bool,
 }
 
 impl Builder {
@@ -262,6 +264,15 @@ impl Builder {
     #[must_use]
     pub fn discovery(mut self, discovery: Discovery) -> Self {
         self.discovery = Some(discovery);
+        self
+    }
+
+    /// Says that this host runs an agent that tasks are delegated to, by
+    /// [what is configured of it](Configuration::tool_agent). Without it, each key under `toolAgent` is a warning among the
+    /// [diagnostics](Toolkit::diagnostics), since it has no effect.
+    #[must_use]
+    pub fn delegates_tasks(mut self) -> Self {
+        self.delegates_tasks = true;
         self
     }
 

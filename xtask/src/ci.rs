@@ -45,14 +45,13 @@ fn deny(workspace: &Workspace) -> Result {
     workspace::run(adapters.arg(config).args(["check", "licenses", "sources"]))
 }
 
-/// Every feature alone, as a user may choose it, without what tests bring along.
+/// Checks each feature of each crate that is published, alone and without dev-dependencies.
 fn features(workspace: &Workspace) -> Result {
     provision::ensure(workspace, provision::FOR_FEATURES)?;
-    let check = ["cargo", "hack", "check", "--workspace", "--each-feature", "--no-dev-deps"];
+    let check =
+        ["cargo", "hack", "check", "--workspace", "--ignore-private", "--each-feature", "--no-dev-deps"];
     let alone = ["--exclude-all-features", "--exclude-no-default-features"];
-    // They are members only as dev-dependencies of `ui-tests`, which are taken out here.
-    let excluded = ["--exclude", "ui-tests-pedantic", "--exclude", "ui-tests-renamed"];
-    workspace.run(&[&check[..], &alone, &excluded].concat())
+    workspace.run(&[&check[..], &alone].concat())
 }
 
 /// The README's first command, word for word.

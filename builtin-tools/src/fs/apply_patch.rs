@@ -37,11 +37,11 @@ use toolkit::prelude::*;
 use toolkit::{Progress, Proposal, Target, Written};
 
 /// How many bytes the diffs of all files have at most.
-const MOST_DIFF_BYTES: usize = 1 << 20;
+const MAX_DIFF_BYTES: usize = 1 << 20;
 /// How many bytes the diff of a file may have, however many others there are.
 const LEAST_DIFF_BYTES: usize = 2 << 10;
 /// How many notes on looser matches the model gets.
-const MOST_NOTES: usize = 20;
+const MAX_NOTES: usize = 20;
 
 /// Changes, makes, moves and deletes files as a patch says, all of them or none.
 ///
@@ -160,9 +160,9 @@ fn read(input: &str) -> Result<Patch<'_>, ToolError> {
     parse(input).map_err(|error| ToolError::failed(format!("patch line {}: {}", error.line, error.problem)))
 }
 
-/// What changes in each file.
+/// Returns the diff of each file.
 fn changes(outcome: &Outcome, known: &[Known]) -> Vec<Diff> {
-    let mut left = MOST_DIFF_BYTES;
+    let mut left = MAX_DIFF_BYTES;
     let mut changes = Vec::with_capacity(outcome.files.len());
     for (at, fate) in &outcome.files {
         let before = |at: usize| known[at].content.as_deref();
@@ -186,7 +186,7 @@ fn changes(outcome: &Outcome, known: &[Known]) -> Vec<Diff> {
     changes
 }
 
-/// What a diff says of a mode, in the words of git.
+/// Returns the lines of a diff about a mode, in the words of git.
 fn mode_lines(executable: bool, is_new: bool) -> &'static str {
     match (executable, is_new) {
         (true, true) => "new file mode 100755\n",
@@ -244,16 +244,14 @@ fn output(
         output.files_modified.push(targets[*at].path().to_owned());
     }
     let of_files = written.iter().flat_map(|(at, written)| written::notes(targets[*at].shown(), written));
-    for note in modes
-        .into_iter()
-        .chain(of_files.take(MOST_NOTES))
-        .chain(outcome.notes.iter().take(MOST_NOTES).cloned())
+    for note in
+        modes.into_iter().chain(of_files.take(MAX_NOTES)).chain(outcome.notes.iter().take(MAX_NOTES).cloned())
     {
         let _ = write!(text, "\n({note})");
     }
-    if outcome.notes.len() > MOST_NOTES {
+    if outcome.notes.len() > MAX_NOTES {
         let _ =
-            write!(text, "\n({} more hunks were found in a looser form)", outcome.notes.len() - MOST_NOTES);
+            write!(text, "\n({} more hunks were found in a looser form)", outcome.notes.len() - MAX_NOTES);
     }
     output
         .with_content(text)

@@ -10,7 +10,7 @@ use toolkit::prelude::*;
 pub(super) struct Content<'a> {
     /// For a file in UTF-8 all of it; for others without the byte order mark.
     pub(super) bytes: Cow<'a, [u8]>,
-    /// What it is written in, if that is not UTF-8.
+    /// Its encoding, if that is not UTF-8.
     form: Option<Form>,
 }
 
@@ -87,7 +87,7 @@ impl<'a> Content<'a> {
         }
     }
 
-    /// Whether the file has other bytes than its text.
+    /// Returns true if the file has other bytes than its text.
     pub(super) fn is_encoded(&self) -> bool {
         self.form.is_some()
     }

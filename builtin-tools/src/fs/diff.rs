@@ -13,9 +13,9 @@ pub(crate) const MAX_DIFF_BYTES: usize = 200 * 1024;
 /// How long it is looked for a short diff; then what is left is one change.
 const TIME: Duration = Duration::from_millis(300);
 /// Above so many lines it is not looked for a short diff, and no list of them is made.
-pub(super) const MOST_LINES: usize = 400_000;
+pub(super) const MAX_LINES: usize = 400_000;
 /// The most changes that are told apart.
-const MOST_CHANGES: usize = 100_000;
+const MAX_CHANGES: usize = 100_000;
 /// From so many lines on, what stays between changes is looked for line by line, which is quicker than to compare each with
 /// all.
 const MANY_LINES: usize = 5_000;
@@ -28,7 +28,7 @@ const FAR_BYTES: usize = 16 * 1024;
 /// How many bytes are compared at once.
 const BLOCK: usize = 4 * 1024;
 
-/// What changed from one content to another.
+/// The difference between two contents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Diff {
     /// A unified diff; empty where nothing changed.
@@ -37,7 +37,7 @@ pub(crate) struct Diff {
     pub(crate) added: usize,
     /// How many lines are gone.
     pub(crate) removed: usize,
-    /// Whether `text` ends before the last change, and says so.
+    /// True if `text` ends before the last change, and says so.
     pub(crate) is_cut: bool,
 }
 
@@ -193,7 +193,7 @@ impl Change {
 }
 
 impl Part {
-    /// What begins where this ends, of so many lines and bytes.
+    /// Returns the part that begins where this ends, of so many lines and bytes.
     fn next(&self, lines: usize, bytes: usize) -> Self {
         Self { lines: self.lines.end..self.lines.end + lines, bytes: self.bytes.end..self.bytes.end + bytes }
     }
@@ -223,7 +223,7 @@ impl Both<'_> {
         }
     }
 
-    /// What changed, in order; between two changes there is a line that stays.
+    /// Returns the changes in order; between two of them there is a line that stays.
     fn changes(&self) -> Vec<Change> {
         let Self { old, new, line, .. } = *self;
         // Most changes are small: what begins and ends both is passed over first.
@@ -282,7 +282,7 @@ impl<'a> Walk<'a> {
             return false;
         }
         let is_much = self.left.into_iter().max() > Some(MANY_LINES);
-        if is_much && self.changes.len() < MOST_CHANGES {
+        if is_much && self.changes.len() < MAX_CHANGES {
             let near = |rest: &'a [u8]| lines_of(rest, FARTHEST + ANCHOR);
             let (old, new) = (near(old), near(new));
             if let Some((until_old, until_new)) = over(&old, &new) {
@@ -290,7 +290,7 @@ impl<'a> Walk<'a> {
                 return true;
             }
         }
-        if self.changes.len() < MOST_CHANGES && self.left.into_iter().max() <= Some(MOST_LINES) {
+        if self.changes.len() < MAX_CHANGES && self.left.into_iter().max() <= Some(MAX_LINES) {
             self.compare(&split(old), &split(new));
         } else {
             self.change(self.left, [old.len(), new.len()]);

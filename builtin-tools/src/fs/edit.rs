@@ -1,5 +1,6 @@
 //! `edit`: parts of a text file replaced.
 
+mod first_line;
 mod frame;
 mod indent;
 mod locate;
@@ -13,7 +14,7 @@ pub(crate) use indent::Reindent;
 pub(crate) use locate::Miss;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use plan::Problem;
-pub(crate) use plan::{MOST_BYTES, Replacement, plan};
+pub(crate) use plan::{MAX_BYTES, Replacement, plan};
 
 use super::content::Content;
 use super::diff::{Diff, diff, diff_spliced};
@@ -37,7 +38,7 @@ use toolkit::{
 };
 
 /// The most edits in one call.
-const MOST_EDITS: usize = 1_000;
+const MAX_EDITS: usize = 1_000;
 
 /// A replacement.
 #[toolkit::args]
@@ -141,7 +142,7 @@ fn wanted(
         (None, None, Some(_)) if replace_all => {
             wrong("`replace_all` belongs into each of `edits` that it is meant for, not beside them")
         }
-        (None, None, Some(edits)) if edits.is_empty() || edits.len() > MOST_EDITS => {
+        (None, None, Some(edits)) if edits.is_empty() || edits.len() > MAX_EDITS => {
             wrong("`edits` has from 1 to 1,000 replacements")
         }
         (None, None, Some(edits)) => Ok(edits),
@@ -153,7 +154,7 @@ fn wanted(
     }
 }
 
-/// What a person was asked about.
+/// The change that a person was asked about.
 struct AskedAbout {
     version: FileVersion,
     change: u64,
@@ -169,7 +170,7 @@ async fn draft_for_question(
     edits: &[Edit],
 ) -> Result<(String, Option<AskedAbout>), ToolError> {
     let shown = proposal.shown();
-    match proposal.before(MOST_BYTES as u64).await? {
+    match proposal.before(MAX_BYTES as u64).await? {
         Before::File(content) => {
             let (workspace, path, edits) = (workspace.clone(), proposal.path().to_owned(), edits.to_vec());
             let draft = ctx.blocking(move |_| {
@@ -240,11 +241,11 @@ struct Draft {
     diff: Diff,
     parts: Vec<Part>,
     splices: Vec<Splice>,
-    /// What goes, one after the other, with the lines whose indentation was overlooked.
+    /// The removed texts, one after the other, with the lines whose indentation was overlooked.
     gone: Vec<Vec<u8>>,
     /// The whole file as it will be, where it is not the text that is put into it but an encoding of it.
     encoded: Option<Vec<u8>>,
-    /// Whether carriage returns of the new texts are left out, since the lines that they replace have none.
+    /// True if carriage returns of the new texts are left out, since the lines that they replace have none.
     drops_returns: bool,
 }
 
@@ -274,7 +275,7 @@ impl Draft {
         Ok(Self { diff, parts: plan.parts, splices: plan.splices, gone, encoded, drops_returns })
     }
 
-    /// What goes and what comes, wherever it is.
+    /// Returns a hash of the removed and added text, wherever it is.
     fn change(&self, hasher: &RandomState) -> u64 {
         let come: Vec<&[u8]> = self.splices.iter().map(|splice| &splice.text[..]).collect();
         hasher.hash_one((&self.gone, come))
@@ -286,7 +287,7 @@ fn returns(text: &[u8]) -> usize {
     memchr::memmem::find_iter(text, b"\r\n").count()
 }
 
-/// What becomes of a part of a file by splices that are in order.
+/// Returns the new content of a part of a file, by splices that are in order.
 fn made(file: &[u8], part: &Range<usize>, splices: &[Splice]) -> Vec<u8> {
     let first = splices.partition_point(|splice| splice.range.start < part.start);
     let within = splices[first..].iter().take_while(|splice| splice.range.end <= part.end);
@@ -298,7 +299,7 @@ fn made(file: &[u8], part: &Range<usize>, splices: &[Splice]) -> Vec<u8> {
     splice(&file[part.clone()], &within)
 }
 
-/// What is about to be written, and what is told of it.
+/// A change that is about to be written, and the notes on it.
 struct Made {
     draft: Draft,
     before: Vec<u8>,
@@ -320,7 +321,7 @@ fn make(
     asked: Option<&AskedAbout>,
 ) -> Result<Made, ToolError> {
     let shown = target.shown().to_owned();
-    let content = target.read(MOST_BYTES as u64)?.ok_or_else(|| is_absent(&shown))?;
+    let content = target.read(MAX_BYTES as u64)?.ok_or_else(|| is_absent(&shown))?;
     // Leave to write is none to read.
     let is_hidden = !may_tell(workspace, target.path());
     let seen = check_seen(workspace, target.path(), &shown, &content.version)?;
@@ -428,7 +429,7 @@ async fn create(
     };
     let proposal = workspace.propose(file_path).await?;
     let shown = proposal.shown();
-    if matches!(proposal.before(MOST_BYTES as u64).await?, Before::File(_)) {
+    if matches!(proposal.before(MAX_BYTES as u64).await?, Before::File(_)) {
         return Err(exists(&shown));
     }
     let change = diff(&shown, None, Some(content.as_bytes()));
@@ -436,7 +437,7 @@ async fn create(
     let lock = target.lock().await;
     let made = ctx.blocking(move |_| {
         let _lock = lock;
-        if target.read(MOST_BYTES as u64)?.is_some() {
+        if target.read(MAX_BYTES as u64)?.is_some() {
             return Err(exists(target.shown()));
         }
         target.write(content.as_bytes(), &Expected::Absent)?;

@@ -22,7 +22,7 @@ pub(crate) enum Looseness {
 }
 
 impl Looseness {
-    /// What it overlooks.
+    /// Names the differences that it overlooks.
     pub(super) fn words(self) -> &'static str {
         match self {
             Self::Exact => "nothing",
@@ -116,7 +116,7 @@ pub(super) fn dense(bytes: &[u8], looseness: Looseness, endings: Endings) -> Vec
     behind
 }
 
-/// What ends the lines of a text.
+/// The line endings of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Endings {
     /// LF, or CRLF.

@@ -1,4 +1,4 @@
-//! What always holds of the engines, whatever they are given: for the property tests and for the fuzzer.
+//! Properties that always hold of the engines, whatever they are given: for the property tests and for the fuzzer.
 
 use super::apply_patch::{Action, apply, parse};
 use super::edit::{Problem, Replacement, plan};

@@ -19,13 +19,13 @@ use toolkit::prelude::*;
 /// How many files one call returns unless it is told otherwise.
 const FILES: usize = 100;
 /// The most files of one call.
-const MOST_FILES: usize = 1_000;
+const MAX_FILES: usize = 1_000;
 /// The most files that are passed over.
-const MOST_PASSED: usize = 100_000;
+const MAX_PASSED: usize = 100_000;
 /// How many files may be left out that a person would have to be asked about before fewer are returned than there are.
 const SPARE: usize = 1_000;
 /// The most text of names, in bytes.
-const MOST_BYTES: usize = 48 * 1024;
+const MAX_BYTES: usize = 48 * 1024;
 
 /// Finds files by the pattern of their names, the newest first. What ignore files such as `.gitignore` name is left out,
 /// and so is what is hidden, unless `hidden` is set.
@@ -55,8 +55,8 @@ pub async fn glob(
 ) -> Result<ToolOutput, ToolError> {
     titles::begin(ctx, "Find", pattern);
     // Called directly, nobody has checked these.
-    let limit = if limit == 0 { FILES } else { limit.min(MOST_FILES) };
-    let offset = offset.min(MOST_PASSED);
+    let limit = if limit == 0 { FILES } else { limit.min(MAX_FILES) };
+    let offset = offset.min(MAX_PASSED);
     let place = Place::of(ctx, path).await?;
     if !place.is_dir {
         let shown = place.shown(&place.real);
@@ -81,7 +81,7 @@ pub async fn glob(
     .await
 }
 
-/// What was found.
+/// The files that were found.
 struct Answer<'a> {
     pattern: String,
     place: &'a Place,
@@ -108,7 +108,7 @@ impl<'a> Answer<'a> {
         let mut doors = place.doors.clone();
         let (mut files, mut bytes, mut passed, mut has_more) = (Vec::new(), 0, 0, false);
         for file in newest.into_sorted() {
-            let is_full = files.len() == limit || bytes > MOST_BYTES;
+            let is_full = files.len() == limit || bytes > MAX_BYTES;
             if is_full {
                 has_more = true;
                 break;

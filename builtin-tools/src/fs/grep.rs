@@ -25,13 +25,13 @@ use words::Answer;
 /// How many results one call returns unless it is told otherwise.
 const RESULTS: u64 = 100;
 /// The most results of one call.
-const MOST_RESULTS: u64 = 1_000;
+const MAX_RESULTS: u64 = 1_000;
 /// The most results that are passed over.
-const MOST_PASSED: u64 = 1_000_000;
+const MAX_PASSED: u64 = 1_000_000;
 /// The most lines that are shown before and after each match.
-const MOST_CONTEXT: usize = 20;
+const MAX_CONTEXT: usize = 20;
 
-/// What is told of the files with matches.
+/// The output for the files with matches.
 #[toolkit::args]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
@@ -100,15 +100,15 @@ pub async fn grep(
 ) -> Result<ToolOutput, ToolError> {
     titles::begin(ctx, "Search for", pattern);
     // Called directly, nobody has checked these.
-    let lines = |own: Option<usize>| own.or(context).unwrap_or(0).min(MOST_CONTEXT);
-    let limit = if limit == 0 { RESULTS } else { limit.min(MOST_RESULTS) };
-    let wanted = Wanted { skip: offset.min(MOST_PASSED), take: limit };
+    let lines = |own: Option<usize>| own.or(context).unwrap_or(0).min(MAX_CONTEXT);
+    let limit = if limit == 0 { RESULTS } else { limit.min(MAX_RESULTS) };
+    let wanted = Wanted { skip: offset.min(MAX_PASSED), take: limit };
     let depth = match output_mode {
-        GrepOutput::Content => Depth::Which,
-        GrepOutput::Files => Depth::Whether,
-        GrepOutput::Count => Depth::HowMany,
+        GrepOutput::Content => Depth::Lines,
+        GrepOutput::Files => Depth::Any,
+        GrepOutput::Count => Depth::Count,
     };
-    let is_shown = |count: usize| if depth == Depth::Which { count } else { 0 };
+    let is_shown = |count: usize| if depth == Depth::Lines { count } else { 0 };
     let query = Query {
         matcher: query::matcher(pattern, Reading { ignore_case, literal, multiline })?,
         multiline,

@@ -1,8 +1,8 @@
-//! What is said of a file with several names: only the one that is written under has the new content.
+//! The note on a file with several names: only the one that is written under has the new content.
 
 use toolkit::Ask;
 
-/// What a result says of a file that had other names when it was replaced.
+/// Returns the note on a file that had other names when it was replaced.
 pub(super) fn note(shown: &str, other_names: u64) -> Option<String> {
     let had = match other_names {
         0 => return None,

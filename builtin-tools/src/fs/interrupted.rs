@@ -1,4 +1,4 @@
-//! What a patch left whose process ended before it was done, told with the next call of `read`, `write`, `edit` or
+//! Notes on the files of a patch whose process ended before it was done, told with the next call of `read`, `write`, `edit` or
 //! `apply_patch`.
 
 use std::fmt::Write as _;
@@ -8,9 +8,9 @@ use toolkit::prelude::*;
 use toolkit::{CancellationToken, Interrupted, Left, Workspace};
 
 /// The most patches that are told of at once; the next call tells of more.
-const MOST_TOLD: usize = 5;
+const MAX_TOLD: usize = 5;
 /// The most files that are named of a patch.
-const MOST_NAMED: usize = 20;
+const MAX_NAMED: usize = 20;
 
 /// Does the work of a call, and tells with its answer what is interrupted in the workspace: of each patch once.
 pub(super) async fn tell(
@@ -51,7 +51,7 @@ impl Look {
     pub(super) fn now(&self, workspace: &Workspace, cancel: &CancellationToken) {
         self.lock().get_or_insert_with(|| {
             let mut interrupted = workspace.interrupted(|| !cancel.is_cancelled());
-            interrupted.truncate(MOST_TOLD);
+            interrupted.truncate(MAX_TOLD);
             interrupted
         });
     }
@@ -120,7 +120,7 @@ fn note(interrupted: &Interrupted) -> String {
         Left::New => new,
         _ => unknown,
     });
-    for (path, left) in files.iter().take(MOST_NAMED) {
+    for (path, left) in files.iter().take(MAX_NAMED) {
         let what = match left {
             Left::Old => "was as it was before that patch",
             Left::New => "was as that patch makes it",
@@ -128,13 +128,13 @@ fn note(interrupted: &Interrupted) -> String {
         };
         let _ = write!(text, "\n{path} {what}");
     }
-    if let more @ 1.. = files.len().saturating_sub(MOST_NAMED) {
+    if let more @ 1.. = files.len().saturating_sub(MAX_NAMED) {
         let _ = write!(text, "\nand {more} more; of all {old} were as before it, {new} as it makes them");
     }
     text
 }
 
-/// What is said of files that were being written in place.
+/// Returns the note on files that were being written in place.
 fn copies(copies: &[(String, PathBuf)]) -> String {
     let mut text = "writing a file in place was interrupted when its process ended; it may have a part of the new content only, and \
                     a copy of what it had before is outside the workspace, for the person to put back:"

@@ -9,32 +9,32 @@ use std::fmt::Write as _;
 use std::hash::{BuildHasher, RandomState};
 
 /// The most lines of the text that are looked for.
-const MOST_ASKED: usize = 2_000;
+const MAX_ASKED: usize = 2_000;
 /// In how many of its own lines a line that is repeated is looked for.
-const MOST_REPEATED: usize = 4;
+const MAX_REPEATED: usize = 4;
 /// The most places that are weighed against each other.
-const MOST_PLACES: usize = 100_000;
+const MAX_PLACES: usize = 100_000;
 /// How many bytes of a line are compared with another.
-const MOST_COMPARED: usize = 400;
+const MAX_COMPARED: usize = 400;
 /// Of what is shared by two lines at least so much, in hundredths, for one to be near the other.
 const LEAST_SHARED: usize = 50;
 /// How many lines are shown that differ.
-const MOST_SHOWN: usize = 4;
+const MAX_SHOWN: usize = 4;
 /// How many lines are shown with their numbers.
-const MOST_NUMBERED: usize = 12;
+const MAX_NUMBERED: usize = 12;
 /// How many characters of a line are shown.
-const MOST_CHARACTERS: usize = 160;
+const MAX_CHARACTERS: usize = 160;
 
 /// Where the text is that is most like `asked`, and in what lines it differs; `None` where nothing is like it.
 pub(super) fn nearest(file: &[u8], asked: &str) -> Option<String> {
-    let asked: Vec<&str> = asked.lines().take(MOST_ASKED).collect();
+    let asked: Vec<&str> = asked.lines().take(MAX_ASKED).collect();
     let first = by_equal_lines(file, &asked).or_else(|| by_likeness(file, &asked))?;
     Some(describe(file, first, &asked))
 }
 
 /// Some lines of a file from one on, counted from 1, each with its number as `read` shows it.
 pub(super) fn numbered(file: &[u8], first: usize, count: usize) -> String {
-    let lines = lines(file).zip(1..).skip(first.saturating_sub(1)).take(count.clamp(1, MOST_NUMBERED));
+    let lines = lines(file).zip(1..).skip(first.saturating_sub(1)).take(count.clamp(1, MAX_NUMBERED));
     let lines: Vec<String> = lines.map(|(line, number)| format!("{number:>6}→{}", shown(line, 0))).collect();
     lines.join("\n")
 }
@@ -47,7 +47,7 @@ fn by_equal_lines(file: &[u8], asked: &[&str]) -> Option<usize> {
     let mut whole = 0;
     for (index, line) in asked.iter().enumerate() {
         let indexes = wanted.entry(key(line.as_bytes())).or_default();
-        if indexes.len() < MOST_REPEATED {
+        if indexes.len() < MAX_REPEATED {
             indexes.push(index);
         }
         whole += weight(line.as_bytes());
@@ -55,13 +55,13 @@ fn by_equal_lines(file: &[u8], asked: &[&str]) -> Option<usize> {
     let mut places: HashMap<usize, usize> = HashMap::new();
     for (number, line) in lines(file).enumerate() {
         // What is longer than all that was asked for cannot be equal.
-        if line.len() > MOST_COMPARED * 8 || weight(line) == 0 {
+        if line.len() > MAX_COMPARED * 8 || weight(line) == 0 {
             continue;
         }
         for first in
             wanted.get(&key(line)).into_iter().flatten().filter_map(|index| number.checked_sub(*index))
         {
-            let is_full = places.len() >= MOST_PLACES;
+            let is_full = places.len() >= MAX_PLACES;
             match places.entry(first) {
                 Entry::Occupied(mut place) => *place.get_mut() += weight(line),
                 Entry::Vacant(_) if is_full => {}
@@ -76,7 +76,7 @@ fn by_equal_lines(file: &[u8], asked: &[&str]) -> Option<usize> {
     (shared * 4 >= whole).then_some(first)
 }
 
-/// What a line says of its place: a closing bracket says little.
+/// Returns how much a line tells of its place: a closing bracket tells little.
 fn weight(line: &[u8]) -> usize {
     line.iter().filter(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii()).take(40).count()
 }
@@ -88,15 +88,15 @@ fn by_likeness(file: &[u8], asked: &[&str]) -> Option<usize> {
     let (index, longest) = folded
         .iter()
         .enumerate()
-        .max_by_key(|(index, line)| (line.len().min(MOST_COMPARED), std::cmp::Reverse(*index)))?;
-    let wanted = &longest[..longest.len().min(MOST_COMPARED)];
+        .max_by_key(|(index, line)| (line.len().min(MAX_COMPARED), std::cmp::Reverse(*index)))?;
+    let wanted = &longest[..longest.len().min(MAX_COMPARED)];
     let mut pairs = vec![false; 1 << 16];
     let pair = |pair: &[u8]| usize::from(u16::from_be_bytes([pair[0], pair[1]]));
     wanted.windows(2).for_each(|two| pairs[pair(two)] = true);
     let mut best: Option<(usize, usize)> = None;
     for (number, line) in lines(file).enumerate() {
         let line = line.trim_ascii();
-        let line = &line[..line.len().min(MOST_COMPARED)];
+        let line = &line[..line.len().min(MAX_COMPARED)];
         let all = wanted.len().saturating_sub(1).max(line.len().saturating_sub(1));
         let shared = line.windows(2).filter(|two| pairs[pair(two)]).count();
         if all > 0 && shared * 100 >= all * LEAST_SHARED {
@@ -131,7 +131,7 @@ fn describe(file: &[u8], first: usize, asked: &[&str]) -> String {
     if differ.is_empty() {
         text.push_str(", and differs in its line endings only");
     }
-    for &index in differ.iter().take(MOST_SHOWN) {
+    for &index in differ.iter().take(MAX_SHOWN) {
         let _ = match there.get(index) {
             Some(line) => {
                 let from = first_difference(line, asked[index].as_bytes());
@@ -144,8 +144,8 @@ fn describe(file: &[u8], first: usize, asked: &[&str]) -> String {
         let from = there.get(index).map_or(0, |line| first_difference(line, asked));
         let _ = write!(text, "  asked: {}", shown(asked, from));
     }
-    if differ.len() > MOST_SHOWN {
-        let _ = write!(text, "\n{} more lines differ", differ.len() - MOST_SHOWN);
+    if differ.len() > MAX_SHOWN {
+        let _ = write!(text, "\n{} more lines differ", differ.len() - MAX_SHOWN);
     }
     text
 }
@@ -196,13 +196,13 @@ fn unlike(there: &[u8], asked: &[u8], from: usize, before: usize) -> String {
         let (one, other) = (named(one), named(other));
         return format!(" at character {} ({one} there, {other} asked)", number());
     }
-    if from > MOST_CHARACTERS / 2 {
+    if from > MAX_CHARACTERS / 2 {
         return format!(" from character {} on", number());
     }
     String::new()
 }
 
-/// What a character is called that may look like another.
+/// Returns the name of a character that may look like another.
 fn named(character: Option<char>) -> String {
     match character {
         None => "the end of the line".to_owned(),
@@ -231,13 +231,13 @@ fn indentation(line: &[u8]) -> String {
 fn shown(line: &[u8], around: usize) -> String {
     let around = around.min(line.len());
     let begins = |at: &usize| line.get(*at).is_none_or(|byte| !matches!(byte, 0x80..=0xBF));
-    let start = match around.checked_sub(MOST_CHARACTERS / 2) {
-        Some(start) if line.len() > MOST_CHARACTERS => (0..=start).rev().find(begins).unwrap_or(0),
+    let start = match around.checked_sub(MAX_CHARACTERS / 2) {
+        Some(start) if line.len() > MAX_CHARACTERS => (0..=start).rev().find(begins).unwrap_or(0),
         _ => 0,
     };
     let before = if start > 0 { "…" } else { "" };
-    let line = String::from_utf8_lossy(&line[start..line.len().min(start + MOST_CHARACTERS * 4)]);
-    match line.char_indices().nth(MOST_CHARACTERS) {
+    let line = String::from_utf8_lossy(&line[start..line.len().min(start + MAX_CHARACTERS * 4)]);
+    match line.char_indices().nth(MAX_CHARACTERS) {
         Some((end, _)) => format!("{before}{}…", &line[..end]),
         None => format!("{before}{line}"),
     }

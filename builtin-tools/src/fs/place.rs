@@ -14,7 +14,7 @@ pub(super) struct Place {
     pub(super) is_dir: bool,
     /// Opens it and what is below it.
     pub(super) doors: Doors,
-    /// What to say of how its path was understood.
+    /// The note on how its path was understood.
     repaired: Option<String>,
 }
 
@@ -78,14 +78,14 @@ impl Place {
     }
 }
 
-/// What to say of a pattern of names where nothing was found: one that begins with `/` may have been meant as a whole path.
+/// Returns the note on a pattern of names that found nothing: one that begins with `/` may have been meant as a whole path.
 pub(super) fn elsewhere(pattern: &str) -> Option<&'static str> {
     pattern.trim_start_matches('!').starts_with('/').then_some(
         "(a `/` at the beginning of the pattern is the directory that is searched; name another one as `path`)",
     )
 }
 
-/// What was passed over, in words, one line each.
+/// Returns notes on what was passed over, one line each.
 pub(super) fn notes(place: &Place, skipped: &super::grep::Skipped) -> Vec<String> {
     let mut notes: Vec<String> = place.repaired.iter().map(|repaired| format!("({repaired})")).collect();
     let several = |count: u64| if count == 1 { "place" } else { "places" };

@@ -26,10 +26,10 @@ use toolkit::{
 };
 
 /// The largest file of which the encoding is looked for in all of it.
-const MOST_DECIDED_BYTES: u64 = 64 << 20;
+const MAX_DECIDED_BYTES: u64 = 64 << 20;
 /// The largest file that is known again by its content, of which all is read for that: some hundredths of a second. A larger
 /// one is known by its size, its times and which file it is.
-const MOST_KNOWN_BYTES: u64 = 64 << 20;
+const MAX_KNOWN_BYTES: u64 = 64 << 20;
 
 /// The lines that are shown, counted from 1, and how many there are where that is known; `None` where all of a file is shown that
 /// has no lines.
@@ -92,7 +92,7 @@ async fn read_path(
                 let version = match seen {
                     Some(SeenFile::Whole(version)) => version,
                     Some(SeenFile::Part(file)) => {
-                        FileVersion::of_file(&file, &metadata, MOST_KNOWN_BYTES, goes_on)
+                        FileVersion::of_file(&file, &metadata, MAX_KNOWN_BYTES, goes_on)
                     }
                     None => return Err(ToolError::failed("the file was not read")),
                 };
@@ -194,13 +194,14 @@ fn read_file(
     Ok((read.into_output(&shown, offset, form, source.has_errors())?, Some(lines)))
 }
 
-/// What a file is written in by all of its content, left at its beginning; `None` where that is UTF-8 or too much to look at.
+/// Returns the encoding of a file by all of its content, and leaves the file at its beginning; `None` where that is UTF-8 or
+/// too much to look at.
 fn form_of_all(file: &mut File, size: u64) -> io::Result<Option<Form>> {
     let mut form = None;
-    if size <= MOST_DECIDED_BYTES {
+    if size <= MAX_DECIDED_BYTES {
         let mut content = Vec::new();
         file.rewind()?;
-        (&mut *file).take(MOST_DECIDED_BYTES).read_to_end(&mut content)?;
+        (&mut *file).take(MAX_DECIDED_BYTES).read_to_end(&mut content)?;
         if let Kind::Text(found) = text::kind(&content, true) {
             form = Some(found);
         }
@@ -223,8 +224,9 @@ pub(crate) fn read_page(file: &[u8], form: Form, buffer: usize, offset: u64, lim
     page(&mut source, offset, limit, &mut || Ok(())).expect("memory can be read")
 }
 
-/// What else a file is that could be text by its bytes. That it begins with letters that some format has too says nothing: texts do
-/// (`BMW`, `#!/bin/sh`, `<?xml`), and what is in such a format for the rest is no text. A PDF can look like one for long.
+/// Returns the other format of a file that could be text by its bytes. That it begins with letters that some format has too
+/// says nothing: texts do (`BMW`, `#!/bin/sh`, `<?xml`), and what is in such a format for the rest is no text. A PDF can
+/// look like one for long.
 fn format(sample: &[u8]) -> Option<infer::Type> {
     let found = infer::get(sample)?;
     let begin = &sample[..sample.len().min(4)];

@@ -8,7 +8,7 @@ pub(super) struct Returns<'f> {
     file: &'f [u8],
     /// The same with a line feed in place of each such return, and so with all bytes in the same places.
     pub(super) with_line_feeds: Vec<u8>,
-    /// Whether no line ends otherwise.
+    /// True if no line ends otherwise.
     pub(super) is_all: bool,
 }
 

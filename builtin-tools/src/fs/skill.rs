@@ -14,11 +14,11 @@ use toolkit::prelude::*;
 use toolkit::{Ask, Decision, Level, Preparation, escape_line, nearest};
 
 /// The longest text that a description says of one skill, in characters.
-const MOST_OF_ONE: usize = 500;
+const MAX_OF_ONE: usize = 500;
 /// The longest text that a description says of all, in bytes.
-const MOST_OF_ALL: usize = 16 * 1024;
+const MAX_OF_ALL: usize = 16 * 1024;
 /// How many files of a skill are named.
-const MOST_FILES: usize = 10;
+const MAX_FILES: usize = 10;
 
 /// Tells what skills there are, and leaves the tool out where there is none.
 async fn permitted(caller: &Caller, tool: &mut Preparation) -> Result<(), ToolError> {
@@ -40,10 +40,10 @@ async fn permitted(caller: &Caller, tool: &mut Preparation) -> Result<(), ToolEr
     }
     let mut description = format!("{}\n\nAvailable skills:", tool.description());
     for skill in &library.skills {
-        let said: String = skill.description.chars().take(MOST_OF_ONE).collect();
+        let said: String = skill.description.chars().take(MAX_OF_ONE).collect();
         let more = if said.len() < skill.description.len() { "…" } else { "" };
         let line = format!("\n- {}: {said}{more}", skill.name);
-        if description.len() + line.len() > MOST_OF_ALL {
+        if description.len() + line.len() > MAX_OF_ALL {
             let _ = write!(description, "\n- {}", skill.name);
         } else {
             description.push_str(&line);
@@ -85,7 +85,7 @@ pub async fn skill(
         let base = found.base.as_deref().map(|base| workspace.shown(base));
         let is_asked =
             found.base.as_deref().is_some_and(|base| !may_tell(&workspace, &base.join("SKILL.md")));
-        let (files, more) = found.files(MOST_FILES);
+        let (files, more) = found.files(MAX_FILES);
         Ok(output(&found, base, &files, more, is_asked))
     })
     .await
@@ -125,7 +125,7 @@ fn output(found: &Skill, base: Option<String>, files: &[String], more: usize, is
         .with_details(details)
 }
 
-/// What may be the reason that one is missing.
+/// Returns the possible reason that a skill is missing.
 fn why(library: &Library) -> String {
     match (library.faults.len(), library.untrusted.iter().chain(&library.faults).next()) {
         (_, None) => String::new(),

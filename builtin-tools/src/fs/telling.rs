@@ -1,4 +1,5 @@
-//! What tools tell of how far they got, and how soon they stop once nobody waits any more: by units of work, not by the clock.
+//! Tests of the progress that tools report, and of how soon they stop once nobody waits any more: by units of work, not by
+//! the clock.
 
 use super::progress::units;
 use super::threads::tests::Forced;

@@ -1,4 +1,4 @@
-//! What kind of text a file holds: its byte order mark, its encoding, its line endings.
+//! The kind of text that a file holds: its byte order mark, its encoding, its line endings.
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
@@ -16,11 +16,11 @@ const ONE_CONTROL_IN: usize = 50;
 pub(crate) struct Form {
     /// The encoding.
     pub(crate) encoding: &'static Encoding,
-    /// Whether a byte order mark stands before the text.
+    /// True if a byte order mark stands before the text.
     pub(crate) has_mark: bool,
 }
 
-/// What stands at the beginning of a file.
+/// The kind of content that stands at the beginning of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Text.
@@ -54,7 +54,7 @@ impl Form {
         }
     }
 
-    /// Whether the bytes of a line end in it are those of ASCII, and stand for nothing else.
+    /// Returns true if the bytes of a line end in it are those of ASCII, and stand for nothing else.
     pub(crate) fn has_ascii_lines(self) -> bool {
         self.encoding != UTF_16LE && self.encoding != UTF_16BE
     }
@@ -76,7 +76,7 @@ impl Form {
         Some(bytes)
     }
 
-    /// What a person or a model calls it.
+    /// Returns its name for a person or a model.
     pub(crate) fn name(self) -> &'static str {
         self.encoding.name()
     }
@@ -124,7 +124,7 @@ pub(crate) fn kind(sample: &[u8], is_whole: bool) -> Kind {
     Kind::Text(form(if fits { encoding } else { encoding_rs::WINDOWS_1252 }, false))
 }
 
-/// Whether it is UTF-8 without a byte of zero. Both are looked for in one part after the other, while the processor has it.
+/// Returns true if it is UTF-8 without a byte of zero. Both are looked for in one part after the other, while the processor has it.
 pub(super) fn is_plain(bytes: &[u8]) -> bool {
     let mut at = 0;
     while at < bytes.len() {
@@ -186,7 +186,7 @@ impl Endings {
         if self.crlf > self.lf { "\r\n" } else { "\n" }
     }
 
-    /// What to call them.
+    /// Returns their name.
     pub(crate) fn name(self) -> &'static str {
         match (self.lf, self.crlf) {
             (0, 0) => "none",
@@ -213,7 +213,7 @@ fn is_decodable(encoding: &'static Encoding, sample: &[u8], is_whole: bool) -> b
     result == encoding_rs::DecoderResult::InputEmpty
 }
 
-/// Whether a byte is one that text does not have: all below the space but those that move or colour it.
+/// Returns true if a byte is one that text does not have: all below the space but those that move or colour it.
 fn is_control(byte: u8) -> bool {
     matches!(byte, 0..=6 | 14..=26 | 28..=31 | 127)
 }

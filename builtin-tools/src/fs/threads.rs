@@ -3,7 +3,7 @@
 use std::thread;
 
 /// The most threads.
-const MOST: usize = 8;
+const MAX: usize = 8;
 
 /// As many as the machine runs at once, within reason.
 pub(super) fn threads() -> usize {
@@ -11,7 +11,7 @@ pub(super) fn threads() -> usize {
     if let forced @ 1.. = tests::FORCED.load(std::sync::atomic::Ordering::SeqCst) {
         return forced;
     }
-    thread::available_parallelism().map_or(1, usize::from).min(MOST)
+    thread::available_parallelism().map_or(1, usize::from).min(MAX)
 }
 
 #[cfg(test)]
@@ -55,7 +55,7 @@ pub(super) mod tests {
         toolbox.file("d5/long.txt", long).file("d6/binary", b"needle\0")
     }
 
-    /// What the model and interfaces get.
+    /// Returns what the model and interfaces get.
     async fn answer(toolbox: &TestToolbox, arguments: &Value) -> String {
         let call = toolbox.call(arguments.clone()).await;
         format!("{:?}", call.expect_ok())

@@ -13,20 +13,20 @@ pub(super) use doors::{Doors, Refused};
 use ignore::overrides::{Override, OverrideBuilder};
 use ignore::types::{FileTypeDef, Types, TypesBuilder};
 use rules::{Names, Rules};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use toolkit::{CancellationToken, FileKind, ToolError, ToolErrorKind, escape_line, nearest};
 
 /// The most entries of one directory. They have to be held together to be sorted.
-const MOST_ENTRIES: usize = 1_000_000;
+const MAX_ENTRIES: usize = 1_000_000;
 /// After how many of them it is looked whether the walk was cancelled.
 const NAMES_AT_ONCE: usize = 1_024;
 
-/// What of a tree is wanted. None of it brings back what is ignored or hidden.
+/// The part of a tree that is wanted. None of it brings back what is ignored or hidden.
 #[derive(Clone)]
 pub(super) struct Filter {
-    /// Whether what is hidden is wanted too: what has a name that begins with a dot.
+    /// True if what is hidden is wanted too: what has a name that begins with a dot.
     pub(super) hidden: bool,
     globs: Override,
     types: Types,
@@ -88,7 +88,7 @@ fn unknown_type(name: &str, known: &[FileTypeDef]) -> ToolError {
     ToolError::new(ToolErrorKind::InvalidArguments, format!("there is no file type `{name}`; {hint}"))
 }
 
-/// What is wrong with a pattern, without the pattern itself.
+/// Returns the problem with a pattern, without the pattern itself.
 fn glob_problem(error: &ignore::Error) -> String {
     match error {
         ignore::Error::Glob { err, .. } => err.clone(),
@@ -99,8 +99,8 @@ fn glob_problem(error: &ignore::Error) -> String {
 /// Something that a walk came upon.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Step {
-    /// A file that is wanted.
-    File(PathBuf),
+    /// A file that is wanted, by its directory and its name.
+    File(Arc<Path>, OsString),
     /// A directory that could not be listed, or not whole.
     Unreadable(PathBuf),
     /// A directory that a person would have to be asked about.
@@ -110,21 +110,22 @@ pub(super) enum Step {
 /// A directory that is to be listed.
 #[derive(Clone)]
 pub(super) struct Directory {
-    path: PathBuf,
-    /// What holds for the directory itself; its own ignore files come on top.
+    path: Arc<Path>,
+    /// The rules for the directory itself; its own ignore files come on top.
     rules: Arc<Rules>,
 }
 
-/// What is in a directory, sorted by name.
+/// The entries of a directory, sorted by name.
 #[derive(Default)]
 pub(super) struct Listing {
     pub(super) entries: Vec<Entry>,
-    /// Whether it could not be listed, or not whole.
+    /// True if it could not be listed, or not whole.
     pub(super) is_incomplete: bool,
 }
 
 pub(super) enum Entry {
-    File(PathBuf),
+    /// A file, by its name.
+    File(OsString),
     Directory(Directory),
     Refused,
 }
@@ -144,10 +145,10 @@ impl<'a> Tree<'a> {
 
     /// The directory at which the walk begins, whatever its name.
     pub(super) fn root(&mut self, path: &Path) -> Directory {
-        Directory { path: path.to_owned(), rules: Rules::above(path, &mut self.doors) }
+        Directory { path: path.into(), rules: Rules::above(path, &mut self.doors) }
     }
 
-    /// What is in a directory and wanted.
+    /// Lists the wanted entries of a directory.
     pub(super) fn list(&mut self, directory: &Directory) -> Listing {
         let Some((names, is_incomplete)) = self.names(&directory.path) else {
             return Listing { entries: Vec::new(), is_incomplete: true };
@@ -155,34 +156,42 @@ impl<'a> Tree<'a> {
         let found = Names::among(names.iter().map(|(name, _)| name.as_os_str()));
         let rules = Rules::below(&directory.rules, &directory.path, found, &mut self.doors);
         let mut entries = Vec::with_capacity(names.len());
+        // The path of one entry after the other: most are left out, or needed by name alone.
+        let mut path = directory.path.to_path_buf();
         for (index, (name, kind)) in names.into_iter().enumerate() {
             if index.is_multiple_of(NAMES_AT_ONCE) && self.cancel.is_cancelled() {
                 return Listing { entries, is_incomplete: true };
             }
             let is_dir = kind == Kind::Directory;
-            let path = directory.path.join(&name);
-            let verdict = rules.matched(&path, is_dir);
-            let is_hidden = name.as_encoded_bytes().first() == Some(&b'.') && !self.filter.hidden;
-            if verdict.is_ignore()
-                || is_hidden && !verdict.is_whitelist()
-                || !self.filter.takes(&path, is_dir)
-            {
-                continue;
-            }
-            entries.push(match kind {
-                Kind::File => Entry::File(path),
-                Kind::Directory if self.doors.may_name(&path) => {
-                    Entry::Directory(Directory { path, rules: Arc::clone(&rules) })
+            path.push(&name);
+            let (is_wanted, may_enter) = self.looks(&path, &name, is_dir, &rules);
+            let entry = match kind {
+                _ if !is_wanted => None,
+                Kind::File => Some(Entry::File(name)),
+                Kind::Directory if may_enter => {
+                    let path = Arc::from(path.as_path());
+                    Some(Entry::Directory(Directory { path, rules: Arc::clone(&rules) }))
                 }
-                Kind::Directory => Entry::Refused,
-            });
+                Kind::Directory => Some(Entry::Refused),
+            };
+            entries.extend(entry);
+            path.pop();
         }
         Listing { entries, is_incomplete }
     }
 
+    /// Whether an entry is wanted, and whether it is a directory that may be entered.
+    fn looks(&mut self, path: &Path, name: &OsStr, is_dir: bool, rules: &Rules) -> (bool, bool) {
+        let verdict = rules.matched(path, is_dir);
+        let is_hidden = name.as_encoded_bytes().first() == Some(&b'.') && !self.filter.hidden;
+        let is_wanted =
+            !verdict.is_ignore() && (!is_hidden || verdict.is_whitelist()) && self.filter.takes(path, is_dir);
+        (is_wanted, is_wanted && is_dir && self.doors.may_name(path))
+    }
+
     /// The names in a directory, sorted, and whether some are missing; `None` where there is nothing to be had.
     fn names(&mut self, path: &Path) -> Option<(Vec<(OsString, Kind)>, bool)> {
-        let (entries, is_incomplete) = self.doors.entries(path, MOST_ENTRIES, self.cancel).ok()?;
+        let (entries, is_incomplete) = self.doors.entries(path, MAX_ENTRIES, self.cancel).ok()?;
         let mut names: Vec<(OsString, Kind)> =
             entries.into_iter().filter_map(|entry| Some((entry.name, Kind::of(entry.kind)?))).collect();
         names.sort_unstable_by(|one, other| one.0.cmp(&other.0));
@@ -217,8 +226,8 @@ pub(super) struct Steps<'a> {
     tree: Tree<'a>,
     /// A directory that is to be listed next.
     next: Option<Directory>,
-    /// What is left of each directory on the way.
-    levels: Vec<std::vec::IntoIter<Entry>>,
+    /// Each directory on the way, and its remaining entries.
+    levels: Vec<(Arc<Path>, std::vec::IntoIter<Entry>)>,
 }
 
 impl Iterator for Steps<'_> {
@@ -228,16 +237,17 @@ impl Iterator for Steps<'_> {
         loop {
             if let Some(directory) = self.next.take() {
                 let listing = self.tree.list(&directory);
-                self.levels.push(listing.entries.into_iter());
+                self.levels.push((Arc::clone(&directory.path), listing.entries.into_iter()));
                 if listing.is_incomplete {
-                    return Some(Step::Unreadable(directory.path));
+                    return Some(Step::Unreadable(directory.path.to_path_buf()));
                 }
             }
             if self.tree.cancel.is_cancelled() {
                 return None;
             }
-            match self.levels.last_mut()?.next() {
-                Some(Entry::File(path)) => return Some(Step::File(path)),
+            let (directory, entries) = self.levels.last_mut()?;
+            match entries.next() {
+                Some(Entry::File(name)) => return Some(Step::File(Arc::clone(directory), name)),
                 Some(Entry::Directory(directory)) => self.next = Some(directory),
                 Some(Entry::Refused) => return Some(Step::Refused),
                 None => {

@@ -98,7 +98,7 @@ async fn ask(
         .await
 }
 
-/// What is to be written.
+/// The content that is to be written.
 struct Draft {
     kept: Kept,
     diff: Diff,

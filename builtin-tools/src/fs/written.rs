@@ -1,4 +1,4 @@
-//! What a result says of a file that was written, beside its content.
+//! Notes on a file that was written, beside its content.
 
 use super::hard_links;
 use toolkit::Written;

@@ -1,6 +1,6 @@
 //! What a person is asked before a command runs.
 
-use super::judged::{AskedPath, Command, Judged, KIND};
+use super::judged::{AskedPath, Command, Judged, KIND, words};
 use shell_verdict::{Class, Decision, Ground, Part, Reason};
 use std::collections::BTreeSet;
 use toolkit::{Access, AllowScope, Ask};
@@ -97,8 +97,16 @@ fn hint(
         return String::new();
     }
     if let Some(prefixes) = prefixes {
-        let entry = |prefix: &String| format!("{{ match: {prefix:?}, do: \"allow\" }}");
-        let entries: Vec<String> = prefixes.iter().take(MOST_TOLD).map(entry).collect();
+        let texts: BTreeSet<String> = asked.iter().filter_map(|part| words(part)).collect();
+        // A pattern that ends in ` *` does not match the command without arguments.
+        let matching = prefixes.iter().flat_map(|prefix| {
+            let bare = prefix.trim_end_matches(" *");
+            let has_more = texts.iter().any(|text| text.starts_with(&format!("{bare} ")));
+            let is_bare = texts.contains(bare).then(|| bare.to_owned());
+            is_bare.into_iter().chain(has_more.then(|| prefix.clone()))
+        });
+        let entry = |pattern: String| format!("{{ match: {pattern:?}, do: \"allow\" }}");
+        let entries: Vec<String> = matching.take(MOST_TOLD).map(entry).collect();
         let contained = asked.iter().flat_map(|part| of(part)).all(|reason| is_contained(reason.class));
         let or = if contained { format!(", or with {sandbox}") } else { String::new() };
         return format!("an entry such as `permission: {{ exec: [{}] }}`{or}", entries.join(", "));

@@ -193,7 +193,7 @@ impl Cli {
                 request => {
                     let configuration = config::load(load.clone())?;
                     // Among the diagnostics they stand anyway.
-                    if !matches!(request, Request::List { diagnostics: true, .. }) {
+                    if !shows_diagnostics(request) {
                         config::note(&configuration, console);
                     }
                     // Beside the file stand secrets that it names.
@@ -221,7 +221,7 @@ impl Cli {
             .enable_all()
             .build()
             .map_err(|error| Stop::cannot_start(format!("the runtime cannot start: {error}")))?;
-        if !matches!(options.request, Request::List { diagnostics: true, .. }) {
+        if !shows_diagnostics(&options.request) {
             note_lost(&toolkit, &program, console);
         }
         #[cfg(feature = "mcp")]
@@ -278,6 +278,11 @@ fn only(request: &Request) -> mcp::Only<'_> {
     }
 }
 
+/// Returns true if all diagnostics are a part of the answer.
+fn shows_diagnostics(request: &Request) -> bool {
+    matches!(request, Request::List { diagnostics: true, .. } | Request::Doctor)
+}
+
 /// How long what a person allowed for a session lasts. A command does not know when its session ends.
 const SESSION_APPROVAL: Duration = Duration::from_hours(8);
 
@@ -327,7 +332,7 @@ fn answer(
         Request::Describe { name } => describe::run(find(toolbox, &name)?, format, console)?,
         Request::Explain(request) => return explain::run(&request, toolbox, runtime, format, console),
         #[cfg(any(feature = "runtime", feature = "web"))]
-        Request::Doctor => doctor::run(toolbox, format, console)?,
+        Request::Doctor => doctor::run(toolkit, toolbox, format, console)?,
         Request::Schema { name: None } => definitions::all(toolbox, console)?,
         Request::Schema { name: Some(name) } => definitions::one(find(toolbox, &name)?, console)?,
         Request::Lint(request) => return lint::run(&request, toolkit, noticed, format, console),

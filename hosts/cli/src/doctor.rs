@@ -1,4 +1,4 @@
-//! `doctor`: what this system offers, and what that means for how tools are configured.
+//! `doctor`: what this system offers, what that means for how tools are configured, and what is wrong with the configuration.
 
 use crate::console::Console;
 use crate::definitions::print_in_order;
@@ -11,19 +11,19 @@ use builtin_tools::web::{ProviderState, search_providers};
 use clap::Command;
 use serde::Serialize;
 use std::fmt::Write as _;
-use toolkit::{Toolbox, escape_line};
+use toolkit::{Diagnostic, Level, Toolbox, Toolkit, escape_line};
 
 /// The subcommand.
 pub(crate) fn command() -> Command {
     Command::new("doctor").about(
-        "Shows what this system offers to contain commands, tried for real, which providers can search the web, and what that means here",
+        "Shows what this system offers to contain commands, tried for real, which providers can search the web, and what is wrong with the configuration",
     )
 }
 
-/// What was found.
+/// What the system offers, and what is wrong with the configuration.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Found {
+struct Report {
     #[cfg(feature = "runtime")]
     #[serde(flatten)]
     commands: CommandStrength,
@@ -31,32 +31,48 @@ struct Found {
     #[cfg(feature = "web")]
     #[serde(skip_serializing_if = "Option::is_none")]
     search_providers: Option<Vec<ProviderState>>,
+    diagnostics: Vec<Diagnostic>,
 }
 
-/// Prints it.
-pub(crate) fn run(toolbox: &Toolbox, format: Format, console: &mut Console<'_>) -> Result<(), Stop> {
-    let found = Found {
+/// Prints the report.
+pub(crate) fn run(
+    toolkit: &Toolkit,
+    toolbox: &Toolbox,
+    format: Format,
+    console: &mut Console<'_>,
+) -> Result<(), Stop> {
+    let said = toolkit.diagnostics().iter().filter(|said| said.level > Level::Info);
+    let diagnostics: Vec<Diagnostic> = said.cloned().collect();
+    #[cfg(feature = "runtime")]
+    let commands = match toolbox.context("exec").and_then(|context| strength(&context)) {
+        Ok(commands) => commands,
+        Err(error) => {
+            for diagnostic in &diagnostics {
+                console.note(&diagnostic.to_string());
+            }
+            return Err(Stop::from(&error));
+        }
+    };
+    let report = Report {
         #[cfg(feature = "runtime")]
-        commands: {
-            let context = toolbox.context("exec").map_err(|error| Stop::from(&error))?;
-            strength(&context).map_err(|error| Stop::from(&error))?
-        },
+        commands,
         #[cfg(feature = "web")]
         search_providers: match toolbox.context("web_search") {
             Ok(context) => Some(search_providers(&context).map_err(|error| Stop::from(&error))?),
             Err(_) => None,
         },
+        diagnostics,
     };
     match format {
-        Format::Json => print_in_order(&found, console),
+        Format::Json => print_in_order(&report, console),
         Format::Text => {
-            let text = page(&found, console);
+            let text = page(&report, console);
             console.print(&text)
         }
     }
 }
 
-fn page(found: &Found, console: &Console<'_>) -> String {
+fn page(found: &Report, console: &Console<'_>) -> String {
     let paint = console.out_paint;
     let mut text = String::new();
     #[cfg(feature = "runtime")]
@@ -86,6 +102,12 @@ fn page(found: &Found, console: &Console<'_>) -> String {
             None => writeln!(text, "{name}  could be used: `tools.web.search.provider` names another one"),
             Some(why) => writeln!(text, "{name}  missing: {}", escape_line(why)),
         };
+    }
+    if !found.diagnostics.is_empty() {
+        text.push('\n');
+    }
+    for diagnostic in &found.diagnostics {
+        let _ = writeln!(text, "{diagnostic}");
     }
     text
 }

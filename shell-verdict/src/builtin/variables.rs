@@ -60,7 +60,7 @@ pub(super) fn declare(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &
     }
 }
 
-/// What the options of a declaration say.
+/// The options of a declaration.
 #[derive(Debug, Clone, Copy, Default)]
 struct Flags {
     is_number: bool,

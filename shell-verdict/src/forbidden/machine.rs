@@ -33,7 +33,7 @@ const STARTS: &[&str] = &[
     "--now",
 ];
 
-/// Whether a program ends the machine's work with these words.
+/// Returns true if a program ends the machine's work with these words.
 pub(super) fn ends(base: &str, words: &[&str]) -> bool {
     match base {
         "init" => words.iter().any(|word| matches!(*word, "0" | "6" | "s" | "S" | "1")),
@@ -118,7 +118,7 @@ fn verb<'w>(words: &[&'w str]) -> Option<&'w str> {
     None
 }
 
-/// Whether the words of `systemctl` or `loginctl` only ask what is so.
+/// Returns true if the words of `systemctl` or `loginctl` only ask what is so.
 pub(super) fn reads_services(words: &[&str]) -> bool {
     verb(words).is_none_or(|verb| {
         matches!(

@@ -29,7 +29,7 @@ pub(crate) struct Repositories {
 /// The directories that a repository is in, or why it is not only read.
 type Checked = Result<Vec<PathBuf>, String>;
 
-/// What a command of git looks at beside the repository itself.
+/// The files that a command of git looks at beside the repository itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) struct Looks {
     /// It looks into submodules.
@@ -43,7 +43,7 @@ pub(super) struct Looks {
 /// How deep submodules may stand in each other.
 const DEEPEST_SUBMODULE: usize = 4;
 /// So many submodules of one repository are looked at.
-const MOST_SUBMODULES: usize = 256;
+const MAX_SUBMODULES: usize = 256;
 
 impl Repositories {
     /// Looks at each repository that git may take for that of a directory. Of each, the directories that it is in.
@@ -250,7 +250,7 @@ pub(super) fn git_dir(directory: &Path) -> Result<Option<PathBuf>, String> {
     }
 }
 
-/// Whether git takes the repository of a directory, and looks no further up.
+/// Returns true if git takes the repository of a directory, and looks no further up.
 fn is_whole(directory: &Path) -> bool {
     let dot_git = directory.join(".git");
     let Ok(metadata) = fs::symlink_metadata(&dot_git) else { return false };
@@ -341,7 +341,7 @@ fn check_to(directory: &Path, looks: Looks, read_of_indexes: &Cell<u64>, depth: 
         [&own].into_iter().chain(&shared).map(|listing| listing.directory().to_owned()).collect();
     if looks.into_submodules && own.may_hold("index") {
         let names = index::submodules(git_dir, read_of_indexes)?;
-        if depth == DEEPEST_SUBMODULE || names.len() > MOST_SUBMODULES {
+        if depth == DEEPEST_SUBMODULE || names.len() > MAX_SUBMODULES {
             return Err("the repository has more submodules than are looked at".to_owned());
         }
         for name in names {
@@ -373,7 +373,7 @@ fn check_submodule(
         .map_err(|why| format!("in the submodule {name}: {why}"))
 }
 
-/// What a file of configuration is read for.
+/// The purpose for which a file of configuration is read.
 #[derive(Clone, Copy, Default)]
 struct Configured<'p> {
     looks: Looks,
@@ -411,7 +411,7 @@ fn check_configuration(file: &Path, of: Configured<'_>) -> Result<(), String> {
     .map_err(|why| if why.is_empty() { format!("{} is not understood", file.display()) } else { why })
 }
 
-/// Whether `core.worktree` has the value that the work tree has anyway.
+/// Returns true if `core.worktree` has the value that the work tree has anyway.
 fn is_work_tree(value: &str, (git_dir, directory): (&Path, &Path)) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+@".contains(&byte);
     let leads_there = |named: PathBuf| {
@@ -437,7 +437,7 @@ fn is_harmless(section: &str, name: Option<&str>, key: &str) -> bool {
     })
 }
 
-/// Whether a key does no harm with its value, where that depends on it.
+/// Returns true if a key does no harm with its value, where that depends on it.
 fn is_harmless_value(section: &str, key: &str, value: &str) -> bool {
     let value = value.to_ascii_lowercase();
     match (section, key) {
@@ -454,7 +454,7 @@ fn is_harmless_value(section: &str, key: &str, value: &str) -> bool {
     }
 }
 
-/// What is done with a section, its own name, a key and its value in the first line.
+/// The callback for each key: a section, its own name, a key and its value in the first line.
 type EachKey<'a> = dyn FnMut(&str, Option<&str>, &str, &str) -> Result<(), String> + 'a;
 
 /// Each key of a configuration, with its section. An empty error says that the text is not understood.

@@ -1,4 +1,4 @@
-//! What of tracked files a command of git shows: the same is decided of it as of a program that reads the files.
+//! The content of tracked files that a command of git shows: the same is decided of it as of a program that reads the files.
 
 use super::index::Entry;
 use super::pathspec::Pathspecs;
@@ -12,7 +12,7 @@ use crate::words::Value;
 use std::path::{Path, PathBuf};
 
 /// So many files are named as reasons.
-const MOST_NAMED: usize = 20;
+const MAX_NAMED: usize = 20;
 
 /// Options that take no word after them, so that the next may be a path.
 const PLAIN: &[&str] = &[
@@ -117,7 +117,7 @@ fn asked(
         .filter(|file| specs.may_mean(&file.name.to_string_lossy()))
         // Without a revision only what was changed since is shown.
         .filter(|file| !(of_work_tree && tracked.is_unchanged(file)))
-        .take(MOST_NAMED)
+        .take(MAX_NAMED)
         .map(|file| tracked.root.join(&file.name))
         .collect()
 }

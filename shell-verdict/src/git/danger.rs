@@ -1,4 +1,4 @@
-//! What destroys what cannot be brought back, or runs something beside git.
+//! Commands of git that destroy what cannot be brought back, or run something beside git.
 
 use crate::class::Class;
 use crate::verdict::Part;

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// So much of indexes is read for a command, in bytes.
-const MOST_OF_INDEXES: u64 = 64 << 20;
+const MAX_OF_INDEXES: u64 = 64 << 20;
 
 /// A file that the index names.
 #[derive(Debug)]
@@ -118,7 +118,7 @@ fn bytes(git_dir: &Path, read: &Cell<u64>) -> Result<Option<Vec<u8>>, String> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Ok(metadata) if metadata.is_file() => {
             read.set(read.get().saturating_add(metadata.len()));
-            if read.get() > MOST_OF_INDEXES {
+            if read.get() > MAX_OF_INDEXES {
                 return Err(format!("{} is too large, or too much beside others", index.display()));
             }
         }
@@ -135,13 +135,13 @@ struct Raw<'b> {
     flags: u16,
     /// How much of the end of the name before is left out of this one.
     dropped: usize,
-    /// What follows of the name.
+    /// The rest of the name.
     name: &'b [u8],
 }
 
 /// Shows each entry, until one is enough. `None` where the index is not understood. The format: git's `gitformat-index(5)`.
 fn each_entry(bytes: &[u8], see: &mut dyn FnMut(&Raw<'_>) -> bool) -> Option<()> {
-    /// What stands before the name: times, device, inode, mode, owner, size, a hash of 20 bytes, flags.
+    /// The size of the fields before the name: times, device, inode, mode, owner, size, a hash of 20 bytes, flags.
     const FIXED: usize = 62;
     const MODIFIED: usize = 8;
     const MODE: usize = 24;

@@ -83,7 +83,7 @@ pub(super) fn line(name: &str, first: Option<&str>, words: &[Option<&str>], oper
     }
 }
 
-/// Whether the words of `git config` only say where and how to read the one key that is the last.
+/// Returns true if the words of `git config` only say where and how to read the one key that is the last.
 fn names_key(words: &[Option<&str>]) -> bool {
     let Some((Some(key), before)) = words.split_last() else { return false };
     let says_where = |word: Option<&str>| {
@@ -109,7 +109,7 @@ fn names_key(words: &[Option<&str>]) -> bool {
     key.contains('.') && !key.starts_with('-') && before.iter().copied().all(says_where)
 }
 
-/// Whether one of these options says what is done: it stands first, or after options without values.
+/// Returns true if one of these options says what is done: it stands first, or after options without values.
 fn lists(words: &[Option<&str>], options: &[&str]) -> bool {
     const PLAIN: &[&str] = &[
         "-a",

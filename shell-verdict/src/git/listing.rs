@@ -1,10 +1,10 @@
-//! What is in a directory of a repository, from one listing of it: that costs less than to look for each name.
+//! The entries of a directory of a repository, from one listing of it: that costs less than to look for each name.
 
 use std::fs::{self, FileType};
 use std::path::{Path, PathBuf};
 
 /// So many entries of a directory are looked at.
-const MOST_ENTRIES: usize = 10_000;
+const MAX_ENTRIES: usize = 10_000;
 
 /// The names in a directory, as far as they can be relied on.
 #[derive(Debug)]
@@ -14,7 +14,7 @@ pub(super) struct Listing {
     entries: Option<Vec<(String, FileType)>>,
 }
 
-/// What a listing says of a name.
+/// The entry of a name in a listing.
 enum Named {
     Nothing,
     Is(FileType),
@@ -32,12 +32,12 @@ impl Listing {
         &self.directory
     }
 
-    /// Whether something of this name may be there.
+    /// Returns true if something of this name may be there.
     pub(super) fn may_hold(&self, name: &str) -> bool {
         !matches!(self.named(name), Named::Nothing)
     }
 
-    /// Whether what has this name is a link. The name may have several parts.
+    /// Returns true if what has this name is a link. The name may have several parts.
     pub(super) fn is_link(&self, name: &str) -> bool {
         match self.named(name) {
             Named::Nothing => false,
@@ -46,7 +46,7 @@ impl Listing {
         }
     }
 
-    /// Whether one of the entries is a link, or there are too many to look at.
+    /// Returns true if one of the entries is a link, or there are too many to look at.
     pub(super) fn holds_link(&self) -> bool {
         match &self.entries {
             Some(entries) => entries.iter().any(|(_, kind)| kind.is_symlink()),
@@ -70,7 +70,7 @@ impl Listing {
 fn entries(directory: &Path) -> Option<Vec<(String, FileType)>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(directory).ok()? {
-        if found.len() == MOST_ENTRIES {
+        if found.len() == MAX_ENTRIES {
             return None;
         }
         let entry = entry.ok()?;
@@ -81,12 +81,12 @@ fn entries(directory: &Path) -> Option<Vec<(String, FileType)>> {
     Some(found)
 }
 
-/// Whether one of the entries of a directory is a link, or there are too many to look at.
+/// Returns true if one of the entries of a directory is a link, or there are too many to look at.
 pub(super) fn holds_link(directory: &Path) -> bool {
     let Ok(entries) = fs::read_dir(directory) else { return false };
     for (count, entry) in entries.enumerate() {
         let is_link = entry.and_then(|entry| entry.file_type()).map_or(true, |kind| kind.is_symlink());
-        if is_link || count >= MOST_ENTRIES {
+        if is_link || count >= MAX_ENTRIES {
             return true;
         }
     }

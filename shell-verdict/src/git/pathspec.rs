@@ -123,7 +123,7 @@ fn whole(prefix: &Path, rest: &str) -> Option<String> {
     Some(parts.join("/"))
 }
 
-/// Whether a pattern describes a whole text, with `*` for any text and `?` for one byte.
+/// Returns true if a pattern describes a whole text, with `*` for any text and `?` for one byte.
 fn matches(pattern: &[u8], text: &[u8]) -> bool {
     let (mut at, mut seen) = (0, 0);
     let mut star: Option<(usize, usize)> = None;

@@ -1,4 +1,4 @@
-//! Whether a command of git shows the content of files, or only names, numbers and messages.
+//! The part of files that a command of git shows: their content, or only names, numbers and messages.
 
 use crate::words::Value;
 
@@ -40,7 +40,7 @@ const NAMES: &[&str] = &[
     "--quiet",
 ];
 
-/// What a command shows of files.
+/// The part of files that a command shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shows {
     Nothing,
@@ -48,7 +48,7 @@ pub(super) enum Shows {
     Content,
 }
 
-/// What a command shows, by its words.
+/// Returns the part of files that a command shows, by its words.
 pub(super) fn shows(name: &str, values: &[Value]) -> Shows {
     let first = values.first().and_then(Value::text);
     let shows_content = match name {

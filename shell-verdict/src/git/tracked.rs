@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// So many tracked files are decided about. Of further ones those whose names look like those of secrets.
-const MOST_FILES: usize = 20_000;
+const MAX_FILES: usize = 20_000;
 
 /// The tracked files of a work tree.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ impl Tracked {
     pub(super) fn asked(&self, is_asked: impl Fn(&Entry) -> bool) -> impl Iterator<Item = &Entry> {
         let files = self.files.as_deref().unwrap_or_default();
         let find = || {
-            let counts = |place: usize, file: &Entry| place < MOST_FILES || may_be_secret(&file.name);
+            let counts = |place: usize, file: &Entry| place < MAX_FILES || may_be_secret(&file.name);
             let asked =
                 files.iter().enumerate().filter(|(place, file)| counts(*place, file) && is_asked(file));
             asked.map(|(place, _)| place).collect()

@@ -1,12 +1,12 @@
-//! What `find` finds: each path that it may print, or run a command for.
+//! The paths that `find` finds: each that it may print, or run a command for.
 
-use super::{Listed, MOST};
+use super::{Listed, MAX};
 use crate::names;
 use std::fs::{self, FileType};
 use std::path::Path;
 
 /// So many entries of directories are looked at.
-const MOST_ENTRIES: usize = 200_000;
+const MAX_ENTRIES: usize = 200_000;
 
 /// A part of an expression.
 enum Test {
@@ -20,9 +20,9 @@ enum Test {
     Prune,
     True,
     False,
-    /// Whether it holds is not worked out.
+    /// It is not worked out if it holds.
     Maybe,
-    /// What is printed, or run.
+    /// It prints, or runs a command.
     Act,
 }
 
@@ -85,7 +85,7 @@ pub(crate) fn found(roots: &[&str], expression: &[&str], cwd: &Path) -> Option<V
         let mut waiting = vec![((*root).to_owned(), place, metadata.file_type(), 0_usize)];
         while let Some((path, place, kind, depth)) = waiting.pop() {
             entries += 1;
-            if entries > MOST_ENTRIES {
+            if entries > MAX_ENTRIES {
                 return None;
             }
             let mut seen = Seen { path: &path, kind, acts: false, is_left_out: false };
@@ -93,7 +93,7 @@ pub(crate) fn found(roots: &[&str], expression: &[&str], cwd: &Path) -> Option<V
             let is_left_out = seen.is_left_out && !expression.is_backwards;
             if seen.acts {
                 found.push(path.clone());
-                if found.len() > MOST {
+                if found.len() > MAX {
                     return None;
                 }
             }
@@ -123,12 +123,12 @@ struct Seen<'p> {
     kind: FileType,
     /// Something may be done for it.
     acts: bool,
-    /// What is below it is left out for sure.
+    /// True if everything below it is left out for sure.
     is_left_out: bool,
 }
 
 impl Seen<'_> {
-    /// Whether a test holds. `is_certain` says that it is looked at for sure.
+    /// Returns true if a test holds. `is_certain` says that it is looked at for sure.
     fn holds(&mut self, test: &Test, is_certain: bool) -> Holds {
         match test {
             Test::And(tests) => {
@@ -199,7 +199,7 @@ fn matches(pattern: &str, text: &str, case: Case) -> Holds {
     if is_match { Holds::Yes } else { Holds::No }
 }
 
-/// Whether a pattern, in which `*` stands for any text and `?` for any byte, describes a whole text.
+/// Returns true if a pattern, in which `*` stands for any text and `?` for any byte, describes a whole text.
 pub(super) fn is_match(pattern: &str, text: &str) -> bool {
     let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
     let (mut at, mut from) = (0, 0);

@@ -1,4 +1,4 @@
-//! What the words of a program are that are no options.
+//! The meaning of the words of a program that are no options.
 
 use super::Reading;
 use super::spec::Kind;
@@ -129,7 +129,7 @@ impl Reading<'_, '_> {
     }
 }
 
-/// Whether an operand of `git grep` names a revision, or nothing but what is below the directory.
+/// Returns true if an operand of `git grep` names a revision, or nothing but what is below the directory.
 fn stays_below(operand: &Value) -> bool {
     operand.text().is_some_and(|text| {
         let leaves_out = text.starts_with(":!") || text.starts_with(":^");

@@ -4,7 +4,7 @@ use super::Reading;
 use crate::situation::{Search, SearchedFiles};
 use crate::words::Value;
 
-/// What the options of a search say of the files that it opens.
+/// The options of a search about the files that it opens.
 #[derive(Debug, Default)]
 pub(super) struct Searching {
     /// Globs of `rg -g`, in order.

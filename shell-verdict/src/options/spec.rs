@@ -4,7 +4,7 @@ use crate::class::Class;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What becomes of the value of an option.
+/// The meaning of the value of an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Takes {
     Nothing,
@@ -74,7 +74,7 @@ impl Takes {
     }
 }
 
-/// What the words of a program are that are no options.
+/// The meaning of the words of a program that are no options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Text,
@@ -128,7 +128,7 @@ impl Spec {
         self.long.iter().find(|(known, _)| *known == name).map(|(_, takes)| *takes)
     }
 
-    /// What the beginning of an option's name stands for; of several, one that does harm.
+    /// Returns the option that the beginning of a name stands for; of several, one that does harm.
     pub(super) fn abbreviated(&self, name: &str) -> Option<(&'static str, Takes)> {
         if self.has_long_with_one_dash || self.has_no_abbreviations || name.len() < 3 {
             return None;

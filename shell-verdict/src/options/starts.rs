@@ -5,7 +5,7 @@ use crate::words::Value;
 use std::collections::BTreeSet;
 
 /// So many words are looked at.
-const MOST: usize = 64;
+const MAX: usize = 64;
 
 /// Each word at which the command may begin, after the options of a line of the table and so many operands.
 pub(crate) fn starts(line: &'static str, values: &[Value], operands: usize) -> BTreeSet<usize> {
@@ -13,7 +13,7 @@ pub(crate) fn starts(line: &'static str, values: &[Value], operands: usize) -> B
     let (mut seen, mut waiting) = (BTreeSet::new(), vec![(0, operands)]);
     let mut found = BTreeSet::new();
     while let Some((at, operands)) = waiting.pop() {
-        let Some(value) = values.get(at).filter(|_| at < MOST && seen.insert((at, operands))) else {
+        let Some(value) = values.get(at).filter(|_| at < MAX && seen.insert((at, operands))) else {
             continue;
         };
         let Some(text) = value.text() else {
@@ -50,7 +50,7 @@ pub(crate) fn starts(line: &'static str, values: &[Value], operands: usize) -> B
     found
 }
 
-/// Whether an option takes the next word for its value; `None` where that is not known.
+/// Returns true if an option takes the next word for its value; `None` where that is not known.
 fn takes_next(spec: &spec::Spec, text: &str) -> Option<bool> {
     let of = |takes: Takes| match takes {
         Takes::Harm(_) | Takes::Two => None,

@@ -70,7 +70,7 @@ enum Token {
 
 const UNCLEAR: (Class, &str) = (Class::Code, "the program of awk is not understood");
 
-/// What a program has to hold to do more than print what it reads. Without any of these it does not, however it is read.
+/// Returns true if a program holds one of the words without which it only prints what it reads, however it is read.
 fn may_do_more(program: &str) -> bool {
     const MORE: &[&str] =
         &["system", "getline", "|", "@", "`", "ARGV", "ARGC", "PROCINFO", "SYMTAB", "FUNCTAB"];

@@ -6,7 +6,7 @@ use crate::verdict::Part;
 use crate::walk::{Judge, is_no_file};
 use crate::words::Value;
 
-/// What a script does.
+/// The effect of a script.
 enum Script {
     Prints,
     /// It reads and writes these files as well.

@@ -124,7 +124,7 @@ fn ar<'w>(words: &[&'w str]) -> Option<Vec<&'w str>> {
     (reads && words[1..].iter().all(|word| !word.starts_with(['-', '@']))).then(|| vec![file])
 }
 
-/// Whether a file is an archive that only names those that are in it, wherever they are: what reads it reads them.
+/// Returns true if a file is an archive that only names those that are in it, wherever they are: what reads it reads them.
 pub(crate) fn is_thin(judge: &Judge<'_>, file: &str) -> bool {
     let Some(path) = judge.absolute(file) else { return false };
     if !path.metadata().is_ok_and(|metadata| metadata.is_file()) {

@@ -67,7 +67,7 @@ fn listed(judge: &Judge<'_>, roots: &[String], expression: &[Value]) -> Option<V
     crate::listed::found(&roots, &words, cwd).map(|found| Value::Listed(found.into()))
 }
 
-/// Whether only what is a file itself is found: nothing in the expression says "or" or "not".
+/// Returns true if only what is a file itself is found: nothing in the expression says "or" or "not".
 fn finds_files(expression: &[Value]) -> bool {
     let words: Vec<&str> = expression.iter().filter_map(Value::text).collect();
     let has_other =

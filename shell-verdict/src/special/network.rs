@@ -7,7 +7,7 @@ use crate::walk::Judge;
 use crate::words::Value;
 
 /// At so many words of a command it is looked whether another one begins.
-const MOST_WORDS: usize = 64;
+const MAX_WORDS: usize = 64;
 
 pub(super) fn network(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) {
     part.is(Class::Network, format!("{base} {}", Class::Network.words()));
@@ -198,7 +198,7 @@ fn elsewhere(base: &str, words: &[&str], part: &mut Part) {
     };
     if words.iter().position(is_local).is_some_and(|at| never_runs(&words[at + 1..])) {
         part.is(Class::Forbidden, format!("{base} has this machine run what is never run here"));
-    } else if (1..words.len().min(MOST_WORDS)).any(|at| never_runs(&words[at..])) {
+    } else if (1..words.len().min(MAX_WORDS)).any(|at| never_runs(&words[at..])) {
         part.has(Class::Dangerous, format!("{base} has another machine run what is never run here"));
     }
 }

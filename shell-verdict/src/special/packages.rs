@@ -17,7 +17,7 @@ struct Options {
     valued: &'static [&'static str],
 }
 
-/// What the words of a command are beside its options.
+/// Returns the words of a command beside its options.
 fn operands<'w>(words: &[&'w str], options: &Options) -> Option<Vec<&'w str>> {
     let mut operands = Vec::new();
     let mut words = words.iter().copied();
@@ -84,7 +84,8 @@ pub(crate) fn judge(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &
     }
 }
 
-/// Whether a variable is in the environment, or is set by the command, whose name begins so and that is none of the usual ones.
+/// Returns true if a variable is in the environment, or is set by the command, whose name begins so and that is none of the
+/// usual ones.
 fn has_variable(judge: &Judge<'_>, prefixes: &[&str]) -> bool {
     const USUAL: &[&str] = &["CARGO_HOME", "RUSTUP_HOME", "GOPATH", "GOROOT", "GOPROXY"];
     let of_environment = judge.situation().env.keys();
@@ -94,7 +95,7 @@ fn has_variable(judge: &Judge<'_>, prefixes: &[&str]) -> bool {
         .any(|name| prefixes.iter().any(|prefix| name.starts_with(prefix)))
 }
 
-/// Whether a variable of the environment names a directory of the workspace.
+/// Returns true if a variable of the environment names a directory of the workspace.
 fn is_in_workspace(judge: &Judge<'_>, variable: &str) -> bool {
     let situation = judge.situation();
     situation.env.get(variable).is_some_and(|value| Path::new(value).starts_with(situation.workspace))
@@ -108,7 +109,7 @@ fn directories_above(judge: &Judge<'_>) -> Option<Vec<PathBuf>> {
     Some(cwd.ancestors().filter(|above| home.as_deref() != Some(above)).map(Path::to_owned).collect())
 }
 
-/// Whether one of these files is in the directory, or above it.
+/// Returns true if one of these files is in the directory, or above it.
 fn has_file(judge: &Judge<'_>, names: &[&str]) -> bool {
     directories_above(judge).is_none_or(|directories| {
         directories
@@ -206,7 +207,8 @@ fn cargo(judge: &mut Judge<'_>, words: &[&str], part: &mut Part) -> bool {
     true
 }
 
-/// Whether a configuration of cargo names no program: it only has sections that none is named in, written in the plainest way.
+/// Returns true if a configuration of cargo names no program: it only has sections that none is named in, written in the
+/// plainest way.
 fn is_harmless_configuration(file: &Path) -> bool {
     const LONGEST: u64 = 64 << 10;
     const SECTIONS: &[&str] =

@@ -1,6 +1,6 @@
 //! Two round brackets: arithmetic, or subshells in each other. The parser takes more of them for arithmetic than bash does.
 
-/// What bash makes of what the parser takes for arithmetic.
+/// The meaning to bash of what the parser takes for arithmetic.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Brackets<'t> {
     /// `((`, with nothing between, and `))` where the second is closed.
@@ -11,13 +11,13 @@ pub(super) enum Brackets<'t> {
     Unclear,
 }
 
-/// Whether two brackets stand at the beginning, also where only joined lines are between them.
+/// Returns true if two brackets stand at the beginning, also where only joined lines are between them.
 pub(super) fn begins_as_arithmetic(text: &str) -> bool {
     let second = text.strip_prefix('(').map(|rest| rest.trim_start_matches("\\\n"));
     second.is_some_and(|rest| rest.starts_with('('))
 }
 
-/// What bash makes of a text from its first bracket to its last.
+/// Returns the meaning to bash of a text from its first bracket to its last.
 pub(super) fn brackets(text: &str) -> Brackets<'_> {
     // Lines that go on are one to bash before it looks at brackets.
     if text.contains("\\\n") {
@@ -43,7 +43,7 @@ fn subshells(text: &str) -> Brackets<'_> {
     if inner.trim().is_empty() { Brackets::Unclear } else { Brackets::Subshells(inner) }
 }
 
-/// What runs in the last of subshells of which each has nothing but the next.
+/// Returns the text that runs in the last of subshells of which each has nothing but the next.
 fn innermost(text: &str) -> &str {
     let mut inner = text;
     loop {
@@ -58,7 +58,7 @@ fn innermost(text: &str) -> &str {
     }
 }
 
-/// Whether what stands behind `for` begins and ends as bash wants it.
+/// Returns true if what stands behind `for` begins and ends as bash wants it.
 pub(super) fn is_arithmetic_for(text: &str) -> bool {
     let head = text.strip_prefix("for").map(|rest| rest.trim_start_matches([' ', '\t']));
     let expressions = head.and_then(|head| head.strip_prefix("(("));

@@ -10,7 +10,7 @@ use crate::verdict::Part;
 use brush_parser::ast;
 use std::rc::Rc;
 
-/// Whether a list only runs commands of these names, in the foreground.
+/// Returns true if a list only runs commands of these names, in the foreground.
 fn does_only(list: &ast::CompoundList, names: &[&str]) -> bool {
     list.0.iter().all(|ast::CompoundListItem(and_or, separator)| {
         !matches!(separator, ast::SeparatorOperator::Async)
@@ -23,7 +23,7 @@ fn does_only(list: &ast::CompoundList, names: &[&str]) -> bool {
     })
 }
 
-/// Whether the body of a loop starts something in the background, and nothing that takes time.
+/// Returns true if the body of a loop starts something in the background, and nothing that takes time.
 fn floods(list: &ast::CompoundList) -> bool {
     let is_async = |item: &&ast::CompoundListItem| matches!(item.1, ast::SeparatorOperator::Async);
     let others: Vec<_> = list.0.iter().filter(|item| !is_async(item)).cloned().collect();
@@ -34,7 +34,7 @@ fn floods(list: &ast::CompoundList) -> bool {
 /// How deep functions may call each other.
 const DEEPEST_CALLS: usize = 8;
 /// A loop over so many known values is judged with each of them.
-const MOST_VALUES: usize = 16;
+const MAX_VALUES: usize = 16;
 
 impl<'a> Judge<'a> {
     pub(super) fn compound(&mut self, compound: &ast::CompoundCommand, source: &Source, into: &mut Part) {
@@ -158,7 +158,7 @@ impl<'a> Judge<'a> {
         }
         let name = command.variable_name.clone();
         let texts: Option<Vec<String>> = values.iter().map(|value| value.text().map(str::to_owned)).collect();
-        let texts = texts.filter(|texts| texts.len() <= MOST_VALUES);
+        let texts = texts.filter(|texts| texts.len() <= MAX_VALUES);
         let texts = texts.unwrap_or_default();
         let (text, at) = (source.text.clone(), command.loc.start.index);
         // What the shell makes of the name itself.
@@ -184,7 +184,7 @@ impl<'a> Judge<'a> {
         self.state = ends;
     }
 
-    /// What runs again and again: what is changed at its end is so at its beginning, too.
+    /// Walks a part that runs again and again: what is changed at its end is so at its beginning, too.
     fn repeated(&mut self, into: &mut Part, run: impl Fn(&mut Self, &mut Part)) {
         self.settle(into, &run);
         let before = self.state.clone();

@@ -1,4 +1,4 @@
-//! What a command reads, where the text of another says it: only what must not run is looked for in it.
+//! The input of a command, where the text of another says it: only what must not run is looked for in it.
 
 use super::{Judge, Source};
 use crate::class::Class;
@@ -49,7 +49,7 @@ impl Judge<'_> {
         self.input = before;
     }
 
-    /// Whether a command may run what it reads, or pass it on.
+    /// Returns true if a command may run what it reads, or pass it on.
     pub(super) fn may_run_input(&self, command: &ast::Command) -> bool {
         let ast::Command::Simple(simple) = command else { return true };
         simple.word_or_name.as_ref().is_none_or(|name| {
@@ -62,7 +62,7 @@ impl Judge<'_> {
         })
     }
 
-    /// What a command writes, as far as its words say it.
+    /// Returns the output of a command, as far as its words say it.
     pub(super) fn output(&mut self, command: &ast::Command, source: &Source) -> Option<String> {
         let text = match command {
             ast::Command::Simple(simple) => self.output_of_simple(simple, source),
@@ -255,7 +255,7 @@ fn lists_of(compound: &ast::CompoundCommand) -> Vec<&ast::CompoundList> {
     }
 }
 
-/// Whether a command of a pipe is `xargs` that reads from the pipe.
+/// Returns true if a command of a pipe is `xargs` that reads from the pipe.
 pub(super) fn is_xargs(command: &ast::Command) -> bool {
     let ast::Command::Simple(simple) = command else { return false };
     let is_plain = redirects_of(simple).iter().all(|redirect| {
@@ -286,7 +286,7 @@ pub(super) fn redirects_of(simple: &ast::SimpleCommand) -> Redirects<'_> {
     redirects
 }
 
-/// What is known of a value.
+/// Returns the known part of a value.
 fn known(value: &Value) -> &str {
     match value {
         Value::Text(text) | Value::Unknown { prefix: text, .. } => text,

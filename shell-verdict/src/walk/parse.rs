@@ -8,8 +8,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// How deep brackets and keywords of one text may stand in each other.
 const DEEPEST_NESTING: usize = 40;
-/// How deep those of them may that the parser tries in two ways each: for a text that ends in the middle every one doubles its time.
-const MOST_BRANCHES: usize = 12;
+/// How deep those of them may that the parser tries in two ways each: for a text that ends in the middle every one doubles
+/// its time.
+const MAX_BRANCHES: usize = 12;
 /// The longest command that is judged, in bytes.
 const LONGEST: usize = 64 * 1024;
 
@@ -45,7 +46,7 @@ impl Judge<'_> {
             return Err("the end of a here-document is not certain".to_owned());
         }
         let branches = branches(&joined);
-        if is_too_deep(&joined) || branches > MOST_BRANCHES {
+        if is_too_deep(&joined) || branches > MAX_BRANCHES {
             return Err("brackets and keywords stand too deep in each other".to_owned());
         }
         let Some(subscripts) = subscripts(&joined) else {
@@ -71,8 +72,8 @@ fn parsed(source: &Source) -> Result<ast::Program, String> {
     parse_tokens(&tokens, &options).map_err(|error| fault(&error))
 }
 
-/// Whether a word is another than what stands in the text. The parser leaves comments out, also in an arithmetic expansion, where
-/// bash knows none and runs what they have in them; and it joins lines within `$'…'`, where bash does not.
+/// Returns true if a word is another than what stands in the text. The parser leaves comments out, also in an arithmetic
+/// expansion, where bash knows none and runs what they have in them; and it joins lines within `$'…'`, where bash does not.
 fn is_altered(token: &Token, source: &Source) -> bool {
     let Token::Word(text, span) = token else { return false };
     let written = &source.text[source.span(span)];
@@ -89,8 +90,8 @@ fn is_altered(token: &Token, source: &Source) -> bool {
     !(is_joined || is_without_tabs())
 }
 
-/// Whether `$$` stands before what would begin an expansion with the second dollar alone. So the parser reads it, and words end
-/// elsewhere for bash. It finds too much rather than too little.
+/// Returns true if `$$` stands before what would begin an expansion with the second dollar alone. So the parser reads it,
+/// and words end elsewhere for bash. It finds too much rather than too little.
 fn is_process_number_before_bracket(text: &str) -> bool {
     let bytes = text.as_bytes();
     let run = |end: usize, of: u8| bytes[..end].iter().rev().take_while(|byte| **byte == of).count();
@@ -130,7 +131,7 @@ fn here_document(text: &str) -> Option<usize> {
     None
 }
 
-/// Whether each here-document has a line that ends it.
+/// Returns true if each here-document has a line that ends it.
 fn here_documents_end(text: &str) -> bool {
     let mut rest = text;
     while let Some(at) = here_document(rest) {
@@ -149,7 +150,7 @@ fn here_documents_end(text: &str) -> bool {
     true
 }
 
-/// Whether something in a text may fail while it is expanded.
+/// Returns true if something in a text may fail while it is expanded.
 pub(super) fn may_fail_to_expand(text: &str) -> bool {
     let is_more_than_a_name = |rest: &str| {
         let name = rest.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
@@ -159,7 +160,7 @@ pub(super) fn may_fail_to_expand(text: &str) -> bool {
         || text.match_indices("${").any(|(at, _)| is_more_than_a_name(&text[at + 2..]))
 }
 
-/// Whether a text has something in it that only bash understands, or that other shells understand otherwise.
+/// Returns true if a text has something in it that only bash understands, or that other shells understand otherwise.
 pub(super) fn is_bashism(text: &str) -> bool {
     const ONLY_BASH: &[&str] = &[
         "{",
@@ -207,8 +208,9 @@ fn branches(text: &str) -> usize {
     deepest + deepest_cases
 }
 
-/// What expansions in subscripts cost the parser, which tries each in some thirty ways: `a[${b[${c}]}]` has them twice in each other.
-/// `None` where they stand in each other more often than that. It counts too much rather than too little.
+/// Returns the cost to the parser of expansions in subscripts, of which it tries each in some thirty ways: `a[${b[${c}]}]`
+/// has them twice in each other. `None` where they stand in each other more often than that. It counts too much rather than
+/// too little.
 fn subscripts(text: &str) -> Option<usize> {
     const WAYS: usize = 32;
     let bytes = text.as_bytes();
@@ -236,7 +238,7 @@ fn subscripts(text: &str) -> Option<usize> {
     Some(cost)
 }
 
-/// Whether brackets or keywords stand so deep in each other that a parser might not come back. It counts too much rather
+/// Returns true if brackets or keywords stand so deep in each other that a parser might not come back. It counts too much rather
 /// than too little.
 fn is_too_deep(text: &str) -> bool {
     let (mut depth, mut deepest) = (0_usize, 0_usize);

@@ -165,7 +165,7 @@ pub(crate) fn verb(access: Access) -> &'static str {
     }
 }
 
-/// Whether a path is that of a stream that is open already, or of a device that holds nothing.
+/// Returns true if a path is that of a stream that is open already, or of a device that holds nothing.
 pub(crate) fn is_no_file(given: &str, access: Access) -> bool {
     match access {
         Access::Write => {
@@ -181,13 +181,13 @@ pub(crate) fn is_no_file(given: &str, access: Access) -> bool {
     }
 }
 
-/// Whether a path is that of a descriptor that the command opened itself, as of a process substitution.
+/// Returns true if a path is that of a descriptor that the command opened itself, as of a process substitution.
 fn is_descriptor(given: &str) -> bool {
     let number = given.strip_prefix("/dev/fd/");
     number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Whether a path is that of a disk, of the machine's memory, or of what puts it to sleep.
+/// Returns true if a path is that of a disk, of the machine's memory, or of what puts it to sleep.
 pub(crate) fn is_device(given: &str) -> bool {
     const DEVICES: &[&str] = &[
         "sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk/", "mapper/", "dm-", "md", "loop", "sr", "nbd",

@@ -9,9 +9,9 @@ use std::ops::Range;
 const OPERATORS: &[&str] = &["&>>", "&>", "<<<", "<<-", "<<", ">>", ">|", ">&", "<&", "<>", ">", "<"];
 
 const BLANKS: [char; 2] = [' ', '\t'];
-/// What ends a simple command, but for the end of the text.
+/// The characters that end a simple command, beside the end of the text.
 const ENDS_COMMAND: [char; 6] = ['\n', ';', '&', '|', ')', '#'];
-/// What ends a word, but for the end of the text.
+/// The characters that end a word, beside the end of the text.
 const ENDS_WORD: [char; 9] = [' ', '\t', '\n', ';', '&', '|', ')', '<', '>'];
 
 /// From its first word to its last, redirections among them; the parser itself knows nothing of where those stand.
@@ -78,7 +78,7 @@ pub(super) fn end_doubt(simple: &ast::SimpleCommand, after: &str) -> Option<&'st
     (!ends).then_some("bash does not end the command where it seems to end")
 }
 
-/// Whether a word goes on with this.
+/// Returns true if a word goes on with this.
 fn goes_on(text: &str) -> bool {
     !text.is_empty() && !text.starts_with(ENDS_WORD)
 }

@@ -123,7 +123,7 @@ impl Judge<'_> {
     }
 }
 
-/// Whether a file's name is rather the descriptor of the redirection that follows: `<2>&1`.
+/// Returns true if a file's name is rather the descriptor of the redirection that follows: `<2>&1`.
 fn is_descriptor_of_next(word: &ast::Word, source: &Source) -> bool {
     let Some(loc) = &word.loc else { return true };
     let is_number = !word.value.is_empty() && word.value.bytes().all(|byte| byte.is_ascii_digit());

@@ -92,7 +92,7 @@ fn has_brackets(text: &str) -> bool {
     text.contains(['(', ')', '|'])
 }
 
-/// Whether a text is the name of a variable, without a subscript.
+/// Returns true if a text is the name of a variable, without a subscript.
 pub(crate) fn is_name(text: &str) -> bool {
     !text.is_empty()
         && !text.starts_with(|c: char| c.is_ascii_digit())

@@ -51,7 +51,7 @@ pub(crate) fn arithmetic(text: &str, state: &State<'_>, found: &mut Found) -> Re
     Ok(())
 }
 
-/// Whether a variable is known to hold a number. One that was never set counts as zero.
+/// Returns true if a variable is known to hold a number. One that was never set counts as zero.
 pub(super) fn is_number(name: &str, state: &State<'_>) -> bool {
     match state.variable(name) {
         Known::Number => true,
@@ -66,7 +66,7 @@ pub(super) fn is_number(name: &str, state: &State<'_>) -> bool {
     }
 }
 
-/// Whether something is assigned in it.
+/// Returns true if something is assigned in it.
 fn assigns(text: &str) -> bool {
     let bytes = text.as_bytes();
     text.contains("++")

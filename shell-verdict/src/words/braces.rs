@@ -5,7 +5,7 @@ use crate::state::State;
 use std::borrow::Cow;
 
 /// So many words may come of one.
-const MOST: usize = 256;
+const MAX: usize = 256;
 
 /// The words that one comes to.
 pub(super) fn expand<'w>(word: &'w str, state: &State<'_>) -> Result<Vec<Cow<'w, str>>, Unclear> {
@@ -27,7 +27,7 @@ pub(super) fn expand<'w>(word: &'w str, state: &State<'_>) -> Result<Vec<Cow<'w,
             }
         }
         // Each takes as long to read as it is.
-        if waiting.len() + words.len() > MOST
+        if waiting.len() + words.len() > MAX
             || !state.spend(1 + waiting.last().map_or(0, |word| word.len() / 256))
         {
             return Err("braces come to more words than are looked at");
@@ -62,7 +62,7 @@ fn first(word: &str) -> Result<Option<Found>, Unclear> {
     Ok(None)
 }
 
-/// What the braces that open here come to; `None` if they are only characters.
+/// Returns the members of the braces that open here; `None` if they are only characters.
 fn members(word: &str, open: usize) -> Result<Option<Found>, Unclear> {
     let bytes = word.as_bytes();
     let (mut at, mut depth, mut from) = (open + 1, 0_usize, open + 1);
@@ -119,7 +119,7 @@ fn sequence(inner: &str) -> Result<Option<Vec<String>>, Unclear> {
         }
         _ => return Err(OTHER),
     };
-    if from.abs_diff(to) as usize > MOST {
+    if from.abs_diff(to) as usize > MAX {
         return Err("braces come to more words than are looked at");
     }
     let has_zeros = |text: &str| text.len() > 1 && text.starts_with('0');

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 /// So many names may one pattern match.
-const MOST_MATCHES: usize = 2_000;
+const MAX_MATCHES: usize = 2_000;
 
 /// Adds what a word comes to.
 pub(super) fn expand(out: &Out, state: &State<'_>, values: &mut Vec<Value>, found: &mut Found) {
@@ -116,7 +116,7 @@ fn matches(pattern: &[(char, bool)], state: &State<'_>, found: &mut Found) -> Op
                 }
             }
         }
-        if next.len() > MOST_MATCHES || !state.spend(next.len()) {
+        if next.len() > MAX_MATCHES || !state.spend(next.len()) {
             return None;
         }
         if !is_last {
@@ -164,7 +164,7 @@ fn names(part: &[(char, bool)], directory: &Path, state: &State<'_>) -> Option<N
     Some(Names { names, has_odd })
 }
 
-/// Whether a pattern may match a name. What stands in brackets matches any character, since that depends on the locale.
+/// Returns true if a pattern may match a name. What stands in brackets matches any character, since that depends on the locale.
 fn is_match(pattern: &[(char, bool)], name: &str) -> bool {
     // How many characters others are depends on the locale.
     if !name.is_ascii() {

@@ -11,7 +11,7 @@ use std::rc::Rc;
 /// The longest word that is worked out, in bytes.
 const LONGEST: usize = 64 * 1024;
 
-/// What was read of a word.
+/// The part of a word that was read.
 #[derive(Debug, Default)]
 pub(super) struct Out {
     /// Each character, and whether it was quoted.
@@ -66,7 +66,7 @@ pub(super) struct Scan<'t, 's> {
     at: usize,
     state: &'s State<'s>,
     found: &'s mut Found,
-    /// What is assigned, and not a word of a command.
+    /// True if it is assigned, and not a word of a command.
     is_assigned: bool,
 }
 
@@ -319,7 +319,7 @@ impl<'t, 's> Scan<'t, 's> {
         out.hole(!is_quoted);
     }
 
-    /// What is in `${…}`.
+    /// Reads the text in `${…}`.
     fn braced(&mut self, body: &str, is_quoted: bool, out: &mut Out) -> Result<(), Unclear> {
         let splits = !is_quoted;
         // `${#x}` is a number, `${#}` and `${##…}` are about the number of arguments.
@@ -441,12 +441,12 @@ fn name_length(text: &str) -> usize {
     text.bytes().take_while(|byte| is_name(*byte)).count()
 }
 
-/// Whether a character of a variable's value is neither split at nor special in a pattern.
+/// Returns true if a character of a variable's value is neither split at nor special in a pattern.
 fn is_one_word(c: char) -> bool {
     !c.is_whitespace() && !c.is_control() && !"*?[]\\(){}$`'\"~!".contains(c)
 }
 
-/// Whether an expansion in an arithmetic expression is a number for certain: its text begins after the dollar. Its length.
+/// Returns true if an expansion in an arithmetic expression is a number for certain: its text begins after the dollar. Its length.
 pub(super) fn number_expansion(rest: &str, state: &State<'_>) -> Option<usize> {
     if rest.starts_with(['#', '?', '$']) {
         return Some(1);

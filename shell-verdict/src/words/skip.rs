@@ -91,7 +91,7 @@ fn here_document(text: &[u8], at: usize) -> Result<usize, Unclear> {
     Err(UNCLEAR)
 }
 
-/// What follows a dollar that stands at `at`; where to go on.
+/// Skips what follows a dollar that stands at `at`; returns where to go on.
 fn dollar(text: &[u8], at: usize, is_quoted: bool, depth: usize) -> Result<usize, Unclear> {
     match text.get(at + 1) {
         Some(b'(') => match arithmetic_at(text, at + 2, depth + 3) {

@@ -10,11 +10,11 @@ use crate::verdict::Part;
 use crate::walk::Judge;
 use crate::words::Value;
 
-/// What `xargs` does before its command, where that is one of the usual ways.
+/// The words of `xargs` before its command, where they are of one of the usual ways.
 struct Before {
     /// How many words it is.
     length: usize,
-    /// What stands for the words that it reads.
+    /// The mark that stands for the words that it reads.
     mark: Option<String>,
     /// How it takes apart what it reads; `None` where that is another way.
     split: Option<Split>,
@@ -114,10 +114,10 @@ pub(super) fn xargs(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
     denied(alone, part);
     let Some(input) = judge.input.clone() else { return };
     // The words that it reads, where they are known.
-    let lines: Vec<&str> = input.lines().take(MOST_LINES).collect();
+    let lines: Vec<&str> = input.lines().take(MAX_LINES).collect();
     match mark {
         None => {
-            let words = lines.iter().flat_map(|line| line.split_whitespace()).take(MOST_WORDS);
+            let words = lines.iter().flat_map(|line| line.split_whitespace()).take(MAX_WORDS);
             let words = words.map(|word| Value::Text(word.to_owned()));
             let whole: Vec<Value> = rest.iter().cloned().chain(words).collect();
             forbidden_from(judge, &whole, part);
@@ -136,5 +136,5 @@ pub(super) fn xargs(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
 }
 
 /// So many lines and words of what `xargs` reads are looked at.
-const MOST_LINES: usize = 16;
-const MOST_WORDS: usize = 256;
+const MAX_LINES: usize = 16;
+const MAX_WORDS: usize = 256;

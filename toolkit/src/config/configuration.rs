@@ -217,12 +217,20 @@ impl Configuration {
         said.chain(asking.map(|tool| (tool.clone(), false))).collect()
     }
 
-    /// The key that decides whether a tool asks, in place of its `autoExecute`.
-    pub(crate) fn decides_asking(&self, tool: &str) -> Option<String> {
+    /// Returns why a tool asks although its `autoExecute` is true.
+    pub(crate) fn why_it_asks_anyway(&self, tool: &str) -> Option<String> {
         let sections = self.0.schemas.as_ref().map_or(&[][..], |schemas| &schemas.sections);
         sections.iter().find_map(|section| {
-            let is_it = |gate: &&ConfigGate| matches!(gate, ConfigGate::Asks { tool: of, .. } if *of == tool);
-            section.its_gates().iter().find(is_it).map(|gate| dotted(&gate.pointer(&section.pointer())))
+            section.its_gates().iter().find_map(|gate| match gate {
+                ConfigGate::Asks { tool: of, .. } if *of == tool => {
+                    let key = dotted(&gate.pointer(&section.pointer()));
+                    Some(format!("`{key}` decides whether it asks"))
+                }
+                ConfigGate::AsksAlways { tool: of, about } if *of == tool => {
+                    Some(format!("{about} is always asked about, and nothing else that it does is"))
+                }
+                _ => None,
+            })
         })
     }
 
@@ -249,9 +257,16 @@ impl Configuration {
         said.and_then(|said| OutputStoreSettings::deserialize(said).ok()).unwrap_or_default()
     }
 
-    /// How an agent that tools are delegated to works.
+    /// How an agent that tasks are delegated to works. A host that runs one says so with
+    /// [`Builder::delegates_tasks`](crate::Builder::delegates_tasks).
     pub fn tool_agent(&self) -> ToolAgentSettings {
         self.core("toolAgent").unwrap_or_default()
+    }
+
+    /// The keys that are configured of it.
+    pub(crate) fn tool_agent_keys(&self) -> impl Iterator<Item = &str> {
+        let agent = self.0.document.get("toolAgent").and_then(Value::as_object);
+        agent.into_iter().flat_map(Map::keys).map(String::as_str)
     }
 
     /// The servers of the Model Context Protocol that are not switched off, by name. One that names something that is not there,

@@ -174,8 +174,13 @@ impl Narrower<'_> {
         let gates = self.sections.iter().flat_map(|section| {
             section.its_gates().iter().filter(|gate| gate.pointer(&section.pointer()) == pointer)
         });
-        let gate =
-            gates.copied().find(|gate| !matches!(gate, ConfigGate::Models { .. } | ConfigGate::Asks { .. }));
+        let is_strict = |gate: &ConfigGate| {
+            !matches!(
+                gate,
+                ConfigGate::Models { .. } | ConfigGate::Asks { .. } | ConfigGate::AsksAlways { .. }
+            )
+        };
+        let gate = gates.copied().find(is_strict);
         match value {
             _ if matches!(gate, Some(ConfigGate::Enabled { .. })) => self.only_false(value, pointer),
             _ if gate.is_some_and(|gate| may_be_stricter(gate, value)) => Some(value.clone()),

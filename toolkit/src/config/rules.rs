@@ -92,6 +92,7 @@ pub(crate) fn policy(
                 | ConfigGate::Order { .. }
                 | ConfigGate::AtMost { .. }
                 | ConfigGate::Asks { .. }
+                | ConfigGate::AsksAlways { .. }
                 | ConfigGate::Directories { .. } => {}
             }
         }

@@ -96,6 +96,13 @@ pub enum ConfigGate {
         /// The key within the section, with dots: `security`.
         key: &'static str,
     },
+    /// A tool that asks by itself whatever is configured: `autoExecute: true` of the tool has no effect.
+    AsksAlways {
+        /// The tool's name.
+        tool: &'static str,
+        /// The action that it asks about, as a noun: `typing into a running command`.
+        about: &'static str,
+    },
     /// A list of directories, absolute or from `~` on: they count as within the workspace, for all tools. See
     /// [`Builder::further_directories`](crate::Builder::further_directories).
     Directories {
@@ -188,14 +195,17 @@ impl ConfigSection {
 impl ConfigGate {
     /// Its pointer in the document, within the section at `section`.
     pub(crate) fn pointer(self, section: &str) -> String {
-        let (Self::Enabled { key, .. }
-        | Self::Models { key, .. }
-        | Self::Narrows { key }
-        | Self::Order { key, .. }
-        | Self::AtMost { key }
-        | Self::Asks { key, .. }
-        | Self::Directories { key }) = self;
-        format!("{section}{}", join(key.split('.')))
+        match self {
+            Self::Enabled { key, .. }
+            | Self::Models { key, .. }
+            | Self::Narrows { key }
+            | Self::Order { key, .. }
+            | Self::AtMost { key }
+            | Self::Asks { key, .. }
+            | Self::Directories { key } => format!("{section}{}", join(key.split('.'))),
+            // It is about no key.
+            Self::AsksAlways { .. } => section.to_owned(),
+        }
     }
 }
 

@@ -71,3 +71,12 @@ pub(super) enum Any {
     /// A pipe, a socket or a device, which is not held open.
     Special,
 }
+
+/// What was opened by its name in a directory.
+#[derive(Debug)]
+pub(super) enum Named {
+    /// A regular file, and its size in bytes.
+    File(File, u64),
+    /// Something else, which is not held open.
+    Other(FileKind),
+}

@@ -1,14 +1,15 @@
 //! Many files below one place, none of which is asked about.
 
 use super::Workspace;
-use super::handle::{Any, Dir, DirectoryEntry, FileKind};
+use super::handle::{Any, Dir, DirectoryEntry, FileKind, Named};
 use super::opened::{Opened, Refused, Repaired};
 use crate::ask::Access;
 use crate::error::ToolError;
 use crate::permission::{OwnDirs, PathDecision, is_suspect};
 use crate::workspace::{Look, Place};
+use std::ffi::OsStr;
 use std::fmt;
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -67,8 +68,27 @@ impl Workspace {
 #[derive(Clone)]
 pub struct OpenedTree {
     inner: Arc<Inner>,
-    /// The directory that was decided about last, and whether what is in it has to be looked at closely.
-    parent: Option<(PathBuf, bool)>,
+    /// The directory that was decided about last.
+    parent: Option<Parent>,
+}
+
+/// A directory that was decided about.
+#[derive(Clone)]
+struct Parent {
+    path: PathBuf,
+    /// True if each name in it has to be looked at closely.
+    is_close: bool,
+    handle: Handle,
+}
+
+/// The handle of a directory whose files are opened. For a single file it would cost more than it saves.
+#[derive(Clone)]
+enum Handle {
+    /// No file in it was opened.
+    Unused,
+    /// One file in it was opened by its path.
+    Used,
+    Open(Arc<Dir>),
 }
 
 struct Inner {
@@ -141,24 +161,16 @@ impl OpenedTree {
     /// looked at, so it need not be there, nor be no link.
     pub fn may_read(&mut self, real: &Path) -> bool {
         let Some(name) = real.file_name() else { return self.is_allowed_by_rules(real) };
-        let parent = real.parent().unwrap_or(real);
-        let inner = &self.inner;
-        if inner.has_rules || !inner.is_allowed {
-            return self.is_allowed_by_rules(real);
+        self.may_read_in(real.parent().unwrap_or(real), name)
+    }
+
+    /// The same of a name in a directory.
+    fn may_read_in(&mut self, directory: &Path, name: &OsStr) -> bool {
+        if self.inner.has_rules || !self.inner.is_allowed {
+            return self.is_allowed_by_rules(&directory.join(name));
         }
-        let is_close = match &self.parent {
-            Some((path, is_close)) if path.as_os_str() == parent.as_os_str() => *is_close,
-            _ => {
-                let is_close = !real.starts_with(&inner.real)
-                    || inner.own.may_hold(parent)
-                    || parent
-                        .components()
-                        .any(|part| part == Component::ParentDir || is_suspect(part.as_os_str()));
-                self.parent = Some((parent.to_owned(), is_close));
-                is_close
-            }
-        };
-        !(is_close || is_suspect(name)) || self.is_allowed_by_rules(real)
+        let is_close = known(&self.inner, &mut self.parent, directory).is_close;
+        !(is_close || is_suspect(name)) || self.is_allowed_by_rules(&directory.join(name))
     }
 
     /// The whole decision.
@@ -189,28 +201,53 @@ impl OpenedTree {
     ///
     /// When it is not opened, and why. Whether something is there that needs to be asked for is not told. A link is absent.
     pub fn try_open(&mut self, real: &Path) -> Result<File, Refused> {
-        self.try_open_with_metadata(real).map(|(file, _)| file)
+        if !self.may_read(real) {
+            return Err(Refused::NeedsLeave);
+        }
+        let (dir, within) = self.inner.way(real).map_err(Refused::Unreadable)?;
+        match dir.open_file(within) {
+            Ok(Any::File(file, _)) => Ok(file),
+            Ok(Any::Directory(_)) => Err(Refused::Kind(FileKind::Directory)),
+            Ok(Any::Special) => Err(Refused::Kind(FileKind::Special)),
+            Err(error) => Err(not_opened(error)),
+        }
     }
 
-    /// The same, with what the system says of the file, which was asked for to open it.
+    /// Opens a regular file by its name in a directory, of which the real path is given, and tells its size in bytes. For files
+    /// of one directory after another, it costs less than [`try_open`](Self::try_open).
     ///
     /// # Errors
     ///
     /// As [`try_open`](Self::try_open).
-    pub fn try_open_with_metadata(&mut self, real: &Path) -> Result<(File, Metadata), Refused> {
-        if !self.may_read(real) {
+    pub fn try_open_in(&mut self, directory: &Path, name: &OsStr) -> Result<(File, u64), Refused> {
+        // A path would lead on.
+        if Path::new(name).file_name() != Some(name) || !self.may_read_in(directory, name) {
             return Err(Refused::NeedsLeave);
         }
-        let (dir, within) = self.way(real).map_err(Refused::Unreadable)?;
-        match dir.open_file(within) {
-            Ok(Any::File(file, metadata)) => Ok((file, metadata)),
-            Ok(Any::Directory(_)) => Err(Refused::Kind(FileKind::Directory)),
-            Ok(Any::Special) => Err(Refused::Kind(FileKind::Special)),
-            Err(error) if super::handle::is_raced(&error) => Err(Refused::Absent),
-            Err(error) => Err(match error.kind() {
-                ErrorKind::NotFound | ErrorKind::NotADirectory => Refused::Absent,
-                _ => Refused::Unreadable(error),
-            }),
+        let parent = known(&self.inner, &mut self.parent, directory);
+        let (root, within) = self.inner.way(directory).map_err(Refused::Unreadable)?;
+        let named = match &parent.handle {
+            Handle::Unused => {
+                parent.handle = Handle::Used;
+                return match root.open_file(&within.join(name)) {
+                    Ok(Any::File(file, metadata)) => Ok((file, metadata.len())),
+                    Ok(Any::Directory(_)) => Err(Refused::Kind(FileKind::Directory)),
+                    Ok(Any::Special) => Err(Refused::Kind(FileKind::Special)),
+                    Err(error) => Err(not_opened(error)),
+                };
+            }
+            Handle::Used => {
+                let dir = Arc::new(root.open_dir(within).map_err(not_opened)?);
+                let named = dir.open_named(name);
+                parent.handle = Handle::Open(dir);
+                named
+            }
+            Handle::Open(dir) => dir.open_named(name),
+        };
+        match named {
+            Ok(Named::File(file, size)) => Ok((file, size)),
+            Ok(Named::Other(kind)) => Err(Refused::Kind(kind)),
+            Err(error) => Err(not_opened(error)),
         }
     }
 
@@ -229,14 +266,40 @@ impl OpenedTree {
         if real != self.inner.real && !self.may_read(real) {
             return Err(ErrorKind::PermissionDenied.into());
         }
-        let (dir, within) = self.way(real)?;
+        let (dir, within) = self.inner.way(real)?;
         dir.open_dir(within)?.entries(most, goes_on)
     }
+}
 
+impl Inner {
+    /// The handle at which the tree begins, and the path from there to a real path.
     fn way<'a>(&self, real: &'a Path) -> io::Result<(&Dir, &'a Path)> {
-        match (&self.inner.root, real.strip_prefix(&self.inner.real)) {
+        match (&self.root, real.strip_prefix(&self.real)) {
             (Start::Directory(dir), Ok(within)) => Ok((dir, within)),
             _ => Err(ErrorKind::NotFound.into()),
         }
+    }
+}
+
+/// The directory at a real path, which is decided about unless it was the last.
+fn known<'p>(inner: &Inner, last: &'p mut Option<Parent>, directory: &Path) -> &'p mut Parent {
+    if last.as_ref().is_none_or(|last| last.path.as_os_str() != directory.as_os_str()) {
+        let is_suspect = |part: Component<'_>| part == Component::ParentDir || is_suspect(part.as_os_str());
+        let is_close = !directory.starts_with(&inner.real)
+            || inner.own.may_hold(directory)
+            || directory.components().any(is_suspect);
+        *last = Some(Parent { path: directory.to_owned(), is_close, handle: Handle::Unused });
+    }
+    last.as_mut().expect("it was just set")
+}
+
+/// Why a file was not opened, by what the system says.
+fn not_opened(error: io::Error) -> Refused {
+    if super::handle::is_raced(&error) {
+        return Refused::Absent;
+    }
+    match error.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory => Refused::Absent,
+        _ => Refused::Unreadable(error),
     }
 }

@@ -4,8 +4,9 @@ use super::candidates::{Candidate, choose};
 use super::configured::{configure, discover, loop_guard_problems};
 use super::faults::{faults, missing_services};
 use super::origins::{Known, Origins};
-use super::permission_keys::{KnownKeys, void_auto_executes};
+use super::permission_keys::KnownKeys;
 use super::register::Registry;
+use super::void::{void_auto_executes, void_tool_agent};
 use super::{Builder, Inner, Toolkit, Tools};
 use crate::data_dir::DataDir;
 use crate::diagnostic::{Diagnostic, Level};
@@ -110,6 +111,9 @@ impl Builder {
         let permissions = &self.settings.permissions;
         diagnostics.extend(permissions.diagnostics_among(|key| keys.has(key), &keys.names()));
         diagnostics.extend(void_auto_executes(&self.settings.configuration));
+        if !self.delegates_tasks {
+            diagnostics.extend(void_tool_agent(&self.settings.configuration));
+        }
         let Self { services, sources, mut settings, linked, .. } = self;
         settings.own_dirs.complete(data_dir.clone());
         settings.find_approvals(data_dir.as_deref());

@@ -3,7 +3,6 @@
 //! A rule whose key is misspelled would deny nothing, so it is refused.
 
 use crate::config::{ConfigProblem, Configuration, ServerNames};
-use crate::diagnostic::{Diagnostic, Level};
 use crate::escape::escape_line;
 use crate::link::Linked;
 use crate::name::nearest;
@@ -137,28 +136,4 @@ fn keys(settings: &PermissionSettings) -> Vec<(String, String)> {
         }
     }
     keys
-}
-
-/// Tells of each `autoExecute: true` that changes nothing.
-pub(super) fn void_auto_executes(configuration: &Configuration) -> Vec<Diagnostic> {
-    let servers = configuration.server_names();
-    let said = configuration.auto_executes().into_iter().filter(|(_, runs)| *runs);
-    let void = said.filter_map(|(tool, _)| {
-        let shown = escape_line(&tool);
-        let why = if servers.has(&folded(&tool)) {
-            format!("what a server brings is asked about; `permission: {{ {shown}: \"allow\" }}` allows it")
-        } else {
-            let decides = configuration.decides_asking(&tool)?;
-            format!("`{decides}` decides whether it asks")
-        };
-        let pointer = format!("/tools/settings/{}/autoExecute", tool.replace('~', "~0").replace('/', "~1"));
-        let message = format!("`tools.settings.{shown}.autoExecute` has no effect: {why}");
-        let warning = Diagnostic::new(Level::Warning, "configuration", message);
-        let place = configuration
-            .origins()
-            .find(&pointer)
-            .map(|origin| escape_line(&origin.to_string()).into_owned());
-        Some(place.into_iter().fold(warning, Diagnostic::with_location))
-    });
-    void.collect()
 }

@@ -66,6 +66,55 @@ async fn a_tree_is_opened_without_further_questions_and_never_left() {
 }
 
 #[tokio::test]
+async fn files_are_opened_by_their_names_in_a_directory_and_links_are_not() {
+    let base = tempfile::tempdir().unwrap();
+    let base = base.path().canonicalize().unwrap();
+    let workspace = base.join("workspace");
+    std::fs::create_dir_all(workspace.join("below/sub")).unwrap();
+    for file in ["workspace/below/a", "workspace/below/b.pem", "workspace/d", "canary"] {
+        std::fs::write(base.join(file), "text").unwrap();
+    }
+    std::os::unix::fs::symlink(base.join("canary"), workspace.join("below/link")).unwrap();
+    std::os::unix::fs::symlink(&base, workspace.join("out")).unwrap();
+    let ctx = toolkit::ToolContext::detached(toolkit::Caller::new().with_workspace(&workspace));
+    let mut tree = ctx.workspace().open_tree(".").await.unwrap();
+    let cases = [
+        ("below", "a", "opened, 4 bytes"),
+        ("below", "link", "it does not exist"),
+        ("below", "b.pem", "it needs to be asked for"),
+        ("below", "absent", "it does not exist"),
+        ("below", "sub", "it is not a regular file but a directory"),
+    ];
+    // The first file of a directory is opened by its path, and the others by the handle of the directory.
+    for first in 0..cases.len() {
+        let mut said = Vec::new();
+        for (directory, name, expected) in cases.iter().cycle().skip(first).take(cases.len()) {
+            let opened = tree.try_open_in(&workspace.join(directory), name.as_ref());
+            let opened =
+                opened.map_or_else(|error| error.to_string(), |(_, size)| format!("opened, {size} bytes"));
+            said.push((opened, *expected));
+        }
+        assert!(said.iter().all(|(said, expected)| said == expected), "{said:?}");
+        // Another directory comes between.
+        assert!(tree.try_open_in(&workspace, "d".as_ref()).is_ok());
+    }
+    for (directory, name) in [("out", "canary"), ("below/..", "d"), ("..", "canary"), ("below/link", "x")] {
+        for _ in 0..3 {
+            assert!(
+                tree.try_open_in(&workspace.join(directory), name.as_ref()).is_err(),
+                "{directory}/{name}"
+            );
+        }
+    }
+    // A name is one name.
+    for _ in 0..3 {
+        for name in ["../d", "sub/..", "../../canary", "..", ".", ""] {
+            assert!(tree.try_open_in(&workspace.join("below"), name.as_ref()).is_err(), "{name}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_directory_that_is_swapped_for_a_link_leads_no_tree_elsewhere() {
     use std::sync::atomic::{AtomicBool, Ordering};
     let base = tempfile::tempdir().unwrap();
@@ -97,6 +146,9 @@ async fn a_directory_that_is_swapped_for_a_link_leads_no_tree_elsewhere() {
             if let Ok(file) = tree.try_open(&workspace.join("swapped/file")) {
                 assert_eq!(std::io::read_to_string(file).unwrap(), "inside");
                 opened += 1;
+            }
+            if let Ok((file, _)) = tree.try_open_in(&workspace.join("swapped"), "file".as_ref()) {
+                assert_eq!(std::io::read_to_string(file).unwrap(), "inside");
             }
             if let Ok((entries, _)) = tree.entries(&workspace.join("swapped"), 10, || true) {
                 assert!(entries.iter().all(|entry| entry.name == "file"), "{entries:?}");

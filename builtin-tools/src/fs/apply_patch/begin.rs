@@ -15,7 +15,7 @@
 //! *** End Patch
 //! ```
 //!
-//! What stands around it, as the call of a command with a here-document or the fence of a code block, is passed over, and
+//! Text around it, as the call of a command with a here-document or the fence of a code block, is passed over, and
 //! so is an indentation of the whole.
 
 use super::command;
@@ -32,7 +32,7 @@ const DELETE: &str = "*** Delete File:";
 const MOVE: &str = "*** Move to:";
 const END_OF_FILE: &str = "*** End of File";
 
-/// What a line of the patch is when it belongs to no hunk.
+/// The meaning of a line of the patch that belongs to no hunk.
 enum Header<'a> {
     Add(&'a str),
     Update(&'a str),
@@ -95,7 +95,7 @@ pub(super) fn parse<'a>(
     Ok((changes, directory))
 }
 
-/// Whether a line may stand after it: the end of a here-document, of a quotation, of a code block.
+/// Returns true if a line may stand after it: the end of a here-document, of a quotation, of a code block.
 fn is_after(line: &str) -> bool {
     let line = line.trim();
     let is_word =
@@ -216,7 +216,7 @@ impl<'a> Reader<'_, 'a> {
         Ok(Action::Update { to, is_copy: false, hunks })
     }
 
-    /// Whether what follows the empty lines here is no part of a hunk that would begin with them.
+    /// Returns true if what follows the empty lines here is no part of a hunk that would begin with them.
     fn next_begins_hunk(&self) -> bool {
         let next = self.lines[self.at..].iter().find(|line| !line.trim().is_empty());
         next.is_none_or(|line| line.starts_with("@@") || Header::of(line).is_some())
@@ -256,7 +256,7 @@ impl<'a> Reader<'_, 'a> {
     }
 }
 
-/// What a line with `@@` names, if anything: neither an ellipsis nor line numbers that are not complete name a line.
+/// Returns the line that a line with `@@` names, if any: neither an ellipsis nor line numbers that are not complete name a line.
 pub(super) fn anchor(line: &str) -> Option<&str> {
     let text = line.trim_start_matches('@').trim();
     let text = text.strip_suffix("@@").unwrap_or(text).trim_end();
@@ -267,7 +267,7 @@ pub(super) fn anchor(line: &str) -> Option<&str> {
     (!names_nothing).then_some(text)
 }
 
-/// Whether a line says that the one before has no ending.
+/// Returns true if a line says that the one before has no ending.
 pub(super) fn is_open_mark(line: &str) -> bool {
     line.starts_with("\\ No newline") || line.starts_with("\\ no newline")
 }

@@ -3,7 +3,7 @@
 use super::patch::{Action, Change};
 use std::path::{Component, Path};
 
-/// What a line before the patch says: the directory that paths belong to, if it names one.
+/// Reads a line before the patch: the directory that paths belong to, if it names one.
 ///
 /// # Errors
 ///
@@ -80,7 +80,7 @@ pub(super) fn join<'a>(
     }
 }
 
-/// Whether a command does nothing but hand on what follows, as it stands there.
+/// Returns true if a command does nothing but hand on what follows, as it stands there.
 fn is_call(command: &str) -> bool {
     const WORDS: [&str; 22] = [
         "apply_patch",
@@ -121,7 +121,7 @@ fn is_call(command: &str) -> bool {
     words.all(|word| word == "-" || WORDS.contains(&word)) && !plain.contains(['>', '<', '&', '*', '`'])
 }
 
-/// Whether what a directory is called is where it is, whatever links there are: no `..` after a name.
+/// Returns true if what a directory is called is where it is, whatever links there are: no `..` after a name.
 fn goes_straight(directory: &str) -> bool {
     let is_up = |component: &Component<'_>| *component == Component::ParentDir;
     !Path::new(directory).components().skip_while(is_up).any(|component| is_up(&component))

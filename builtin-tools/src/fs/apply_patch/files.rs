@@ -10,19 +10,19 @@ use toolkit::{Access, Before, Proposal, Repaired, Target, ToolErrorKind, Workspa
 /// A name in a patch.
 pub(super) struct Name {
     path: String,
-    /// Whether something has to be there at first.
+    /// True if something has to be there at first.
     has_to_exist: bool,
-    /// Whether what is there at first matters.
+    /// True if what is there at first matters.
     is_read: bool,
     end: End,
 }
 
-/// What becomes of a name.
+/// The state of a name after the patch.
 #[derive(Debug, Clone, Copy, Default)]
 struct End {
-    /// Whether nothing has it afterwards.
+    /// True if nothing has it afterwards.
     goes: bool,
-    /// Whether its content is to be under another afterwards.
+    /// True if its content is to be under another afterwards.
     is_carried: bool,
 }
 
@@ -68,7 +68,7 @@ pub(super) type Places = HashMap<String, usize>;
 pub(super) struct Files {
     pub(super) proposals: Vec<Proposal>,
     pub(super) places: Places,
-    /// What was repaired.
+    /// Notes on what was repaired.
     pub(super) notes: Vec<String>,
     pub(super) taken: Taken,
 }

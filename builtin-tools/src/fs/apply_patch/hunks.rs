@@ -14,7 +14,7 @@ use crate::fs::returns::Returns;
 use crate::fs::splice::Splice;
 use std::borrow::Cow;
 
-/// What becomes of a file.
+/// A file after its hunks were applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Patched {
     /// The parts that are replaced, in order.
@@ -35,9 +35,9 @@ pub(crate) struct NotApplied {
 }
 
 /// The most lines of a file: a list of them is made.
-const MOST_LINES: usize = 16_000_000;
+const MAX_LINES: usize = 16_000_000;
 
-/// What the hunks make of a file of less than 4 GiB.
+/// Applies hunks to a file of less than 4 GiB.
 ///
 /// Lines that end with a carriage return alone are lines too, unless a line of the patch has such a return.
 pub(crate) fn apply(file: &[u8], hunks: &[Hunk<'_>]) -> Result<Patched, NotApplied> {
@@ -57,7 +57,7 @@ pub(crate) fn apply(file: &[u8], hunks: &[Hunk<'_>]) -> Result<Patched, NotAppli
 fn apply_lines(file: &[u8], hunks: &[Hunk<'_>]) -> Result<Patched, NotApplied> {
     // Who does not know of the byte order mark leaves it.
     let knows_mark = hunks.iter().flat_map(|hunk| &hunk.lines).any(|line| line.text.starts_with('\u{FEFF}'));
-    if count_lines(file) > MOST_LINES {
+    if count_lines(file) > MAX_LINES {
         return Err(NotApplied { hunk: 0, why: Misplaced::TooAlike });
     }
     let lines = Lines::of(file, if knows_mark { 0 } else { fold::mark(file) });
@@ -124,7 +124,7 @@ enum Endings {
     Each(&'static [u8]),
 }
 
-/// What the hunks of a file together tell of whether the patch knows how the file's lines end. A hunk without old lines
+/// The signs in all hunks of a file of whether the patch knows how the file's lines end. A hunk without old lines
 /// does not tell by itself.
 struct Said {
     /// A line of the patch has a carriage return, or is said to have no ending, so what others end with is meant.

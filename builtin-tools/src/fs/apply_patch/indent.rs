@@ -40,7 +40,10 @@ pub(super) fn indented(lines: &Lines<'_>, hunk: &Hunk<'_>, placed: &Placed) -> O
             let there = there.iter().map(Vec::as_slice).collect();
             Block::new(olds, there, new, steps, step).indent(&rule).ok()?.0
         }
-        None => Flattened { old: &olds, there: &there, new: &new }.indent(&steps)?,
+        None => match first_lost(&olds, &there, &new) {
+            Some(new) => new,
+            None => Flattened { old: &olds, there: &there, new: &new }.indent(&steps)?,
+        },
     };
     let (mut olds, mut news) = (olds_in_file(hunk, &there).into_iter(), new.into_iter());
     let texts = hunk.lines.iter().map(|line| match line.sign {
@@ -60,7 +63,7 @@ fn olds_in_file(hunk: &Hunk<'_>, there: &[Vec<u8>]) -> Vec<String> {
     hunk.old().zip(there).map(as_there).collect()
 }
 
-/// What becomes of the lines of a hunk.
+/// Returns a step for each line of a hunk.
 fn steps(hunk: &Hunk<'_>) -> Vec<Step> {
     let mut steps = Vec::with_capacity(hunk.lines.len());
     let (mut old, mut new) = (0, 0);
@@ -92,6 +95,30 @@ fn steps(hunk: &Hunk<'_>) -> Vec<Step> {
     }
     end_run(&mut steps, &mut gone, &mut come, old, new);
     steps
+}
+
+/// The new lines of a hunk whose first old line alone has lost indentation: the other lines are indented as in the file, so the
+/// first new line that lost it too gets it, and all others have it. `None` where another line has lost it.
+fn first_lost(old: &[&str], there: &[Vec<u8>], new: &[&str]) -> Option<Vec<String>> {
+    let mut texts = (0..old.len()).filter(|at| !is_blank(old[*at]));
+    let first = texts.next()?;
+    let others: Vec<usize> = texts.collect();
+    let (asked, whole) = (depth(old[first].as_bytes()), depth(&there[first]));
+    let is_lost = asked.len() < whole.len() && whole.ends_with(asked) && !others.is_empty();
+    if !is_lost || others.iter().any(|at| depth(old[*at].as_bytes()) != depth(&there[*at])) {
+        return None;
+    }
+    let depths = others.iter().map(|at| depth(&there[*at])).chain([whole]);
+    let least = depths.min_by_key(|depth| depth.len())?;
+    let first_new = new.iter().position(|line| !is_blank(line));
+    let line = |(at, line): (usize, &&str)| {
+        let own = depth(line.as_bytes());
+        if first_new == Some(at) && own == asked {
+            return Some(String::from_utf8_lossy(whole).into_owned() + &line[own.len()..]);
+        }
+        (is_blank(line) || own.starts_with(least)).then(|| (*line).to_owned())
+    };
+    new.iter().enumerate().map(line).collect()
 }
 
 /// Old lines that all have lost their indentation, though those of the file are at several depths.

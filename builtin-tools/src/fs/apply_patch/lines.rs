@@ -32,7 +32,7 @@ impl Level {
     pub(super) const ALL: [Self; 6] =
         [Self::Exact, Self::Endings, Self::Trailing, Self::Trimmed, Self::Unicode, Self::Compatible];
 
-    /// What it overlooks.
+    /// Names the differences that it overlooks.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Self::Exact => "nothing",
@@ -172,7 +172,7 @@ impl<'a> Block<'a> {
         Self { index, seen, rarest }
     }
 
-    /// Whether it stands at a line.
+    /// Returns true if it stands at a line.
     pub(super) fn is_at(&self, lines: &Lines<'_>, at: usize, budget: &mut Budget) -> bool {
         at.checked_add(self.seen.len()).is_some_and(|end| end <= lines.count())
             && self.seen.iter().enumerate().all(|(offset, seen)| {
@@ -211,10 +211,10 @@ pub(super) struct Budget(usize);
 
 impl Budget {
     /// Steps of a few seconds.
-    pub(super) const MOST: usize = 20_000_000;
+    pub(super) const MAX: usize = 20_000_000;
 
     pub(super) fn new() -> Self {
-        Self(Self::MOST)
+        Self(Self::MAX)
     }
 
     pub(super) fn spend(&mut self, steps: usize) {

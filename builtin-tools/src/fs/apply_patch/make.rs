@@ -56,7 +56,7 @@ struct Files<'a> {
     versions: &'a [Option<FileVersion>],
     modes: &'a BTreeMap<usize, Mode>,
     done: Vec<Done>,
-    /// What there is to say of each file that was written.
+    /// Notes about each file that was written.
     written: BTreeMap<usize, Written>,
 }
 
@@ -68,7 +68,7 @@ impl Files<'_> {
             .map_or(Expected::Absent, Expected::Version)
     }
 
-    /// Whether the file that was there has got the place of another by now.
+    /// Returns true if the file that was there has got the place of another by now.
     fn is_moved_away(&self, at: usize) -> bool {
         self.done.iter().any(|done| matches!(done, Done::Moved { from, .. } if *from == at))
     }

@@ -1,11 +1,11 @@
-//! What a patch makes of all the files that it names, worked out before anything is written.
+//! The outcome of a patch for all the files that it names, worked out before anything is written.
 
 use super::hunks::{NotApplied, apply};
 use super::lines::Level;
 use super::patch::{Action, Change, Hunk, Patch};
 use super::place::Misplaced;
 use crate::fs::content::Content;
-use crate::fs::edit::MOST_BYTES;
+use crate::fs::edit::MAX_BYTES;
 use crate::fs::nearest::nearest;
 use crate::fs::splice::splice;
 use std::borrow::Cow;
@@ -16,30 +16,30 @@ use toolkit::prelude::*;
 /// A file that a patch names, by whatever names.
 #[derive(Debug, Clone)]
 pub(super) struct Known {
-    /// What it is called in texts.
+    /// Its name in texts.
     pub(super) shown: String,
     /// Its content; `None` where nothing is.
     pub(super) content: Option<Vec<u8>>,
-    /// Whether it is executable; `None` where nothing is, or the system has no bit for that.
+    /// True if it is executable; `None` where nothing is, or the system has no bit for that.
     pub(super) executable: Option<bool>,
-    /// Whether errors may quote it.
+    /// True if errors may quote it.
     pub(super) is_readable: bool,
-    /// Whether the session knows all of it.
+    /// True if the session knows all of it.
     pub(super) is_read: bool,
 }
 
-/// What becomes of the files, each as its place in the list of those that are known.
+/// The outcome for the files, each by its place in the list of those that are known.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
     /// In the order of the patch.
     pub(super) files: Vec<(usize, Fate)>,
     /// The modes that files get, where those are not of what is there before.
     pub(super) modes: BTreeMap<usize, Mode>,
-    /// What was found in a looser form only, for the model.
+    /// Notes for the model on texts that were found in a looser form only.
     pub(super) notes: Vec<String>,
 }
 
-/// What becomes of a file.
+/// The outcome for one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Fate {
     /// It is made.
@@ -57,12 +57,12 @@ pub(super) enum Fate {
 pub(super) struct Mode {
     /// The file that it comes from.
     pub(super) like: Option<usize>,
-    /// Whether it is executable, if that is no other's.
+    /// True if it is executable, if that is no other's.
     pub(super) executable: Option<bool>,
 }
 
 impl Outcome {
-    /// Whether a file gets executable by the patch, or is not any more; `None` where it stays as it was.
+    /// Returns true if the patch makes a file executable, false if it takes that away; `None` where it stays as it was.
     pub(super) fn becomes_executable(&self, known: &[Known], at: usize, fate: &Fate) -> Option<bool> {
         let Mode { like, executable } = self.modes.get(&at).copied()?;
         let before = match fate {
@@ -100,7 +100,7 @@ struct State<'a> {
     from: Option<usize>,
     /// The file whose mode it has: the one that its content was in first.
     mode_of: Option<usize>,
-    /// Whether it is executable, where the patch says so.
+    /// True if it is executable, where the patch says so.
     executable: Option<bool>,
     is_touched: bool,
 }
@@ -186,12 +186,12 @@ pub(super) fn work_out(
     Ok(outcome)
 }
 
-/// What there is to know of a file's place when all changes are made.
+/// The facts about a file's place when all changes are made.
 struct Source {
     is_there: bool,
     /// Where its content was before.
     from: Option<usize>,
-    /// Whether it has nothing of a file that was there before.
+    /// True if it has nothing of a file that was there before.
     is_new: bool,
 }
 
@@ -200,7 +200,7 @@ impl Source {
         Self { is_there: state.content.is_some(), from: state.from, is_new: state.mode_of.is_none() }
     }
 
-    /// Whether the file that was at this place is there no more, so that it can be given another.
+    /// Returns true if the file that was at this place is there no more, so that it can be given another.
     fn leaves(&self, at: usize, known: &[Known]) -> bool {
         known[at].content.is_some() && (!self.is_there || self.is_new)
     }
@@ -318,9 +318,9 @@ fn patched<'a>(
         ToolError::failed(explain(&error, hunks, shown, is_readable.then_some(&*content.bytes)))
     })?;
     let bytes = splice(&content.bytes, &patched.splices);
-    if bytes.len() > MOST_BYTES {
+    if bytes.len() > MAX_BYTES {
         return Err(ToolError::failed(format!(
-            "{shown} would get larger than a file can be here, {MOST_BYTES} bytes"
+            "{shown} would get larger than a file can be here, {MAX_BYTES} bytes"
         )));
     }
     Ok((content.with_bytes(bytes), Found { loose: patched.loose, moved: patched.moved, left: patched.left }))

@@ -1,4 +1,4 @@
-//! What a patch says, whichever format it is written in.
+//! A parsed patch, whichever format it is written in.
 
 /// A patch.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,13 +18,13 @@ pub(crate) struct Change<'a> {
     pub(crate) path: String,
     /// Another name that the patch gives it, for where nothing is under the first.
     pub(crate) or_path: Option<String>,
-    /// What becomes of it.
+    /// The change to it.
     pub(crate) action: Action<'a>,
-    /// Whether the file is to be executable, where the patch says so.
+    /// True if the file is to be executable, where the patch says so.
     pub(crate) executable: Option<bool>,
 }
 
-/// What becomes of a file.
+/// The change to a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Action<'a> {
     /// It is made.
@@ -35,9 +35,9 @@ pub(crate) enum Action<'a> {
     Update {
         /// Where it goes, if it goes elsewhere.
         to: Option<String>,
-        /// Whether it stays as well where it is.
+        /// True if it stays as well where it is.
         is_copy: bool,
-        /// What changes in it.
+        /// The changes in its content.
         hunks: Vec<Hunk<'a>>,
     },
 }
@@ -58,24 +58,24 @@ pub(crate) struct Hunk<'a> {
     pub(crate) padding: usize,
     /// How many blank lines that stay, each with its sign, stand before those.
     pub(super) last_blanks: usize,
-    /// Whether it is said to be at the end of the file.
+    /// True if it is said to be at the end of the file.
     pub(crate) at_end: bool,
-    /// Whether the last of the old lines is said to have no line ending.
+    /// True if the last of the old lines is said to have no line ending.
     pub(crate) old_is_open: bool,
-    /// Whether the last of the new lines is said to have none.
+    /// True if the last of the new lines is said to have none.
     pub(crate) new_is_open: bool,
 }
 
 /// A line of a hunk, without its ending.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct HunkLine<'a> {
-    /// What becomes of it.
+    /// The change to it.
     pub(crate) sign: Sign,
     /// The text; a carriage return at its end belongs to it.
     pub(crate) text: &'a str,
 }
 
-/// What becomes of a line.
+/// The change to a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sign {
     /// It stays.
@@ -141,7 +141,7 @@ impl<'a> Hunk<'a> {
 pub(crate) struct PatchError {
     /// The line of the patch, counted from 1.
     pub(crate) line: usize,
-    /// What is wrong with it, and what to do.
+    /// The problem, and the way out.
     pub(crate) problem: String,
 }
 
@@ -152,11 +152,11 @@ impl PatchError {
 }
 
 /// The most bytes of a patch.
-const MOST_BYTES: usize = 32 << 20;
+const MAX_BYTES: usize = 32 << 20;
 /// The most files of a patch.
-const MOST_CHANGES: usize = 500;
+const MAX_CHANGES: usize = 500;
 /// The most hunks of a patch.
-const MOST_HUNKS: usize = 100_000;
+const MAX_HUNKS: usize = 100_000;
 
 /// Reads a patch.
 ///
@@ -164,7 +164,7 @@ const MOST_HUNKS: usize = 100_000;
 ///
 /// Where it is in no format that is understood, or too large.
 pub(crate) fn parse(input: &str) -> Result<Patch<'_>, PatchError> {
-    if input.len() > MOST_BYTES {
+    if input.len() > MAX_BYTES {
         return Err(PatchError::new(1, "the patch has more than 32 MiB; make several of it"));
     }
     // The mark of a file that the patch came from; one that a line of it has stands behind its sign.
@@ -200,7 +200,7 @@ pub(crate) fn parse(input: &str) -> Result<Patch<'_>, PatchError> {
         Action::Add(_) => 0,
         Action::Delete(hunks) | Action::Update { hunks, .. } => hunks.len(),
     };
-    if changes.len() > MOST_CHANGES || changes.iter().map(hunks).sum::<usize>() > MOST_HUNKS {
+    if changes.len() > MAX_CHANGES || changes.iter().map(hunks).sum::<usize>() > MAX_HUNKS {
         return Err(PatchError::new(
             1,
             "the patch has more than 500 files or 100,000 hunks; make several of it",

@@ -12,9 +12,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// The most places that are named.
-const MOST_NAMED: usize = 10;
+const MAX_NAMED: usize = 10;
 /// The most blocks that are looked into.
-const MOST_BLOCKS: usize = 1_000;
+const MAX_BLOCKS: usize = 1_000;
 
 /// Where a hunk belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -163,10 +163,10 @@ impl<'f, 'h> Placer<'f, 'h> {
             {
                 return found_at(at);
             }
-            let mut places = block.places(self.lines, from..count, MOST_NAMED, &mut self.budget);
+            let mut places = block.places(self.lines, from..count, MAX_NAMED, &mut self.budget);
             if places.is_empty() {
                 // Some hunks come in another order.
-                places = block.places(self.lines, 0..from, MOST_NAMED, &mut self.budget);
+                places = block.places(self.lines, 0..from, MAX_NAMED, &mut self.budget);
             }
             if self.budget.is_spent() {
                 return Err(Misplaced::TooAlike);
@@ -185,8 +185,8 @@ impl<'f, 'h> Placer<'f, 'h> {
         Ok(None)
     }
 
-    /// What a hunk changes comes after the lines that it names, or they are among its own, which end before the line `end`: else
-    /// it would be in the wrong place.
+    /// Checks that the changes of a hunk come after the lines that it names, or that these are among its own, which end
+    /// before the line `end`: else it would be in the wrong place.
     fn check_anchors(&mut self, hunk: &Hunk<'_>, end: usize) -> Result<(), Misplaced> {
         match self.earliest(hunk)? {
             Some(anchor) if anchor >= end => {
@@ -260,7 +260,7 @@ impl<'f, 'h> Placer<'f, 'h> {
         let mut blocks: Vec<Range<usize>> = std::iter::once(0..self.lines.count()).collect();
         let mut found: Vec<usize> = Vec::new();
         for anchor in &hunk.anchors {
-            let places = self.lines_of(anchor, 0, MOST_BLOCKS);
+            let places = self.lines_of(anchor, 0, MAX_BLOCKS);
             found =
                 places.into_iter().filter(|line| blocks.iter().any(|block| block.contains(line))).collect();
             if found.is_empty() {
@@ -323,7 +323,7 @@ impl<'f, 'h> Placer<'f, 'h> {
 }
 
 fn ambiguous(level: Level, places: &[usize]) -> Misplaced {
-    Misplaced::Ambiguous { level, lines: places.iter().take(MOST_NAMED).map(|at| at + 1).collect() }
+    Misplaced::Ambiguous { level, lines: places.iter().take(MAX_NAMED).map(|at| at + 1).collect() }
 }
 
 /// Where the lines end that a hunk changes, if it is at a line: what comes after may belong to the next hunk too.

@@ -1,10 +1,10 @@
-//! What a person is asked about a patch, and what has to be so still when they have answered.
+//! The question to a person about a patch, and the state of the files that must still hold after the answer.
 
 use super::files::Places;
 use super::outcome::{Fate, Known, work_out};
 use super::{changes, read};
 use crate::fs::diff::Diff;
-use crate::fs::edit::{MOST_BYTES, check_seen};
+use crate::fs::edit::{MAX_BYTES, check_seen};
 use crate::fs::leave::may_tell;
 use crate::fs::unread::is_read;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use toolkit::prelude::*;
 use toolkit::{Before, FileVersion, Proposal, Seen, Target, Workspace};
 
-/// What a person is asked, and what has to be so still when they have answered.
+/// A question to a person, and the state of the files that must still hold after the answer.
 #[derive(Default)]
 pub(super) struct Question {
     /// The diffs of all files; `None` where a file may not be looked at before it is allowed.
@@ -30,7 +30,7 @@ struct Asked {
     hasher: RandomState,
 }
 
-/// What to ask about the files that are proposed.
+/// Makes the question about the files that are proposed.
 pub(super) async fn question(
     ctx: &ToolContext,
     workspace: &Workspace,
@@ -81,7 +81,7 @@ pub(super) async fn question(
 }
 
 impl Question {
-    /// Whether a file is another version than the one that was asked about.
+    /// Returns true if a file is another version than the one that was asked about.
     fn is_other(&self, look: &Look) -> bool {
         self.asked.as_ref().is_some_and(|asked| (0..look.versions.len()).any(|at| asked.differs(look, at)))
     }
@@ -172,11 +172,11 @@ impl Look {
     /// How many bytes the next file may have.
     fn room(&self) -> u64 {
         let taken: usize = self.known.iter().filter_map(|file| file.content.as_ref()).map(Vec::len).sum();
-        MOST_BYTES.saturating_sub(taken) as u64
+        MAX_BYTES.saturating_sub(taken) as u64
     }
 }
 
-/// What goes and what comes, wherever it is.
+/// Returns a hash of the removed and added text, wherever it is.
 fn known_again(changes: &[Diff], hasher: &RandomState) -> Option<u64> {
     let mut hash = hasher.build_hasher();
     for change in changes {

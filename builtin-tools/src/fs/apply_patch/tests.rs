@@ -3,7 +3,7 @@ mod indentation;
 mod properties;
 
 use super::*;
-use crate::fs::edit::MOST_BYTES;
+use crate::fs::edit::MAX_BYTES;
 use crate::fs::splice::splice;
 
 /// The file after the hunks of the only change of a patch, or what is wrong.
@@ -238,8 +238,8 @@ fn so_large_may_a_file_get() {
     let patch = begin("@@\n+x");
     let patch = parse(&patch).unwrap();
     for (bytes, expected) in [
-        (MOST_BYTES, Ok(1)),
-        (MOST_BYTES + 1, Err("f would get larger than a file can be here, 268435456 bytes".to_owned())),
+        (MAX_BYTES, Ok(1)),
+        (MAX_BYTES + 1, Err("f would get larger than a file can be here, 268435456 bytes".to_owned())),
     ] {
         let mut content = vec![b'a'; bytes - "x\n".len()];
         *content.last_mut().unwrap() = b'\n';

@@ -4,14 +4,14 @@ use super::begin::{anchor, is_open_mark, unquoted};
 use super::patch::{Action, Change, Hunk, PatchError, Sign, without_return};
 
 /// So many lines at the end of a patch may be missing, if as many old ones as new ones are: lines that stay.
-const MOST_MISSING: usize = 3;
+const MAX_MISSING: usize = 3;
 
-/// What is wrong with a hunk without lines.
+/// The problem with a hunk without lines.
 const NO_LINES: &str = "the hunk has no lines; each begins with a space, `-` or `+`";
-/// What is wrong with a line within a hunk that has no sign.
+/// The problem with a line within a hunk that has no sign.
 const NO_SIGN: &str = "each line of a hunk begins with a space, `-` or `+`, and a hunk with `@@`; put a space before a line that stays";
 
-/// Whether there is one in these lines.
+/// Returns true if there is one in these lines.
 pub(super) fn is_unified(lines: &[&str]) -> bool {
     first(lines).is_some()
 }
@@ -21,7 +21,7 @@ pub(super) fn first(lines: &[&str]) -> Option<usize> {
     (0..lines.len()).find(|&index| lines[index].starts_with("diff --git ") || names_at(lines, index))
 }
 
-/// Whether the names of a file stand here.
+/// Returns true if the names of a file stand here.
 fn names_at(lines: &[&str], at: usize) -> bool {
     let begins = |at: usize, with: &str| lines.get(at).is_some_and(|line| line.starts_with(with));
     begins(at, "--- ") && begins(at + 1, "+++ ")
@@ -65,7 +65,7 @@ pub(super) fn parse<'a>(lines: &[&'a str], before: usize) -> Result<Vec<Change<'
     Ok(changes)
 }
 
-/// What the lines before the hunks of a file say.
+/// The names in the lines before the hunks of a file.
 #[derive(Default)]
 struct Names {
     line: usize,
@@ -165,7 +165,7 @@ impl<'a> Reader<'a> {
         Ok(names)
     }
 
-    /// Whether a file of this mode is executable; `None` where the system has no bit for that.
+    /// Returns true if a file of this mode is executable; `None` where the system has no bit for that.
     fn executable(&self, mode: &str) -> Result<Option<bool>, PatchError> {
         match u32::from_str_radix(mode.trim_end(), 8) {
             Ok(mode) if mode >> 12 == 0o10 => Ok(cfg!(unix).then_some(mode & 0o100 != 0)),
@@ -193,13 +193,13 @@ impl<'a> Reader<'a> {
         Ok(Some(name).filter(|name| name != "/dev/null"))
     }
 
-    /// Whether the line here cannot belong to a hunk.
+    /// Returns true if the line here cannot belong to a hunk.
     fn begins_hunk_or_file(&self) -> bool {
         let line = self.lines[self.at];
         line.starts_with("@@") || line.starts_with("diff ") || names_at(&self.lines, self.at)
     }
 
-    /// Whether lines of the hunk come after the one here, which has no sign: they would be passed over.
+    /// Returns true if lines of the hunk come after the one here, which has no sign: they would be passed over.
     fn goes_on_later(&self) -> bool {
         let is_end = |at: &usize| {
             let line = self.lines[*at];
@@ -242,7 +242,7 @@ impl<'a> Reader<'a> {
             // Of lines beyond the count, those count that cannot be anything else: counts are often wrong.
             let is_other = names_at(&self.lines, self.at) || line.is_empty() || line == "-- ";
             let is_padding = || self.lines[self.at..].iter().all(|line| line.is_empty());
-            if old == 0 && is_other || old == new && old <= MOST_MISSING && is_padding() {
+            if old == 0 && is_other || old == new && old <= MAX_MISSING && is_padding() {
                 break;
             }
             let Some(sign) = hunk.push(line) else {
@@ -256,7 +256,7 @@ impl<'a> Reader<'a> {
             self.at += 1;
         }
         let is_last = self.lines[self.at..].iter().all(|line| line.trim().is_empty());
-        if is_last && (old != new || old > MOST_MISSING) {
+        if is_last && (old != new || old > MAX_MISSING) {
             return Err(self.wrong(format!(
                 "the patch ends within a hunk, of which {old} old and {new} new lines are missing; send all of it, or \
                  correct the numbers of the line with @@"

@@ -240,12 +240,12 @@ fn of_few_lines_the_shortest_changes_are_found() {
 
 #[test]
 fn of_very_many_lines_those_between_changes_far_from_each_other_are_known_to_stay() {
-    let between = "\n".repeat(MOST_LINES);
+    let between = "\n".repeat(MAX_LINES);
     let old = format!("{between}b\n");
     for (come, last, expected) in [
         (FARTHEST - 1, "c\n", (FARTHEST, 1)),
         // It is not looked for where a longer change ends, unless it is the only one.
-        (FARTHEST, "c\n", (MOST_LINES + FARTHEST + 1, MOST_LINES + 1)),
+        (FARTHEST, "c\n", (MAX_LINES + FARTHEST + 1, MAX_LINES + 1)),
         (FARTHEST, "b\n", (FARTHEST, 0)),
     ] {
         let new = format!("{}{between}{last}", numbered(1..=come, "new "));
@@ -260,10 +260,10 @@ fn after_so_many_changes_the_rest_is_one() {
     let none = Part { lines: 0..0, bytes: 0..0 };
     let none = Change { old: none.clone(), new: none };
     for (after, found, expected) in [
-        (0, MOST_CHANGES - 1, 3),
-        (0, MOST_CHANGES, 1),
-        (MANY_LINES, MOST_CHANGES - 1, 2),
-        (MANY_LINES, MOST_CHANGES, 1),
+        (0, MAX_CHANGES - 1, 3),
+        (0, MAX_CHANGES, 1),
+        (MANY_LINES, MAX_CHANGES - 1, 2),
+        (MANY_LINES, MAX_CHANGES, 1),
     ] {
         let (old, new) = (text("a\n", after), text("b\n", after));
         let mut walk = Walk {
@@ -281,7 +281,7 @@ fn after_so_many_changes_the_rest_is_one() {
 
 #[test]
 fn two_changes_with_any_number_of_lines_between_are_two() {
-    let between = "\n".repeat(2 * MOST_LINES);
+    let between = "\n".repeat(2 * MAX_LINES);
     let (old, new) = (format!("a\n{between}b\n"), format!("c\n{between}d\n"));
     let made = diff("f", Some(old.as_bytes()), Some(new.as_bytes()));
     assert_eq!((made.added, made.removed, made.is_cut), (2, 2, false));

@@ -12,11 +12,11 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 /// The most lines, old and new, that are aligned one by one; of more, only those that are equal at both ends are.
-const MOST_ALIGNED: usize = 4_000;
+const MAX_ALIGNED: usize = 4_000;
 /// How many lines above a block are searched for one that is indented less.
-const MOST_ABOVE: usize = 500;
+const MAX_ABOVE: usize = 500;
 
-/// Whose indentation the new lines have.
+/// The text whose indentation the new lines have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Frame {
     /// That of the old lines as they were given: the same rule turns it into the file's.
@@ -29,7 +29,7 @@ pub(crate) enum Frame {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Unclear(pub(crate) usize);
 
-/// What becomes of a line, by its place among the old or the new ones.
+/// The change to a line, by its place among the old or the new ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
     /// It stays, and was given once for both: its indentation says nothing of the new lines.
@@ -50,14 +50,14 @@ pub(crate) struct Block<'a> {
     pub(crate) there: Vec<&'a [u8]>,
     /// The new lines as they were given.
     pub(crate) new: Vec<&'a str>,
-    /// What becomes of each, in order.
+    /// The change to each line, in order.
     steps: Vec<Step>,
     /// How much deeper the block is than the nearest line above it that is indented less, in bytes.
     step_above: Option<usize>,
-    /// Whether each of the old lines is removed, and each of the new ones added.
+    /// True for each old line that is removed, and for each new one that is added.
     gone: Vec<bool>,
     come: Vec<bool>,
-    /// Whether each of the new lines was given apart from an old one.
+    /// True for each new line that was given apart from an old one.
     is_given_anew: Vec<bool>,
     /// The line that each is below: the nearest before it that is indented less.
     old_parents: Vec<Option<usize>>,
@@ -66,13 +66,13 @@ pub(crate) struct Block<'a> {
     depths: Vec<usize>,
 }
 
-/// What becomes of each line of two texts, whatever their indentation.
+/// Aligns the lines of two texts, whatever their indentation.
 pub(crate) fn align(old: &[&str], new: &[&str]) -> Vec<Step> {
     let text = |lines: &[&str]| -> Vec<String> { lines.iter().map(|line| line.trim().to_owned()).collect() };
     let (olds, news) = (text(old), text(new));
     let both = |old: Range<usize>, new: Range<usize>| old.zip(new).map(|(old, new)| Step::Both { old, new });
     let changed = |old: Range<usize>, new: Range<usize>| old.map(Step::Gone).chain(new.map(Step::Come));
-    if olds.len() + news.len() > MOST_ALIGNED {
+    if olds.len() + news.len() > MAX_ALIGNED {
         let start = olds.iter().zip(&news).take_while(|(one, other)| one == other).count();
         let rest = olds[start..].iter().rev().zip(news[start..].iter().rev());
         let end = rest.take_while(|(one, other)| one == other).count();
@@ -96,11 +96,11 @@ pub(crate) fn align(old: &[&str], new: &[&str]) -> Vec<Step> {
 /// How much deeper a line is indented than the nearest one above that is indented less; `above` begins with the nearest.
 pub(crate) fn step_above<'l>(first: &[u8], above: impl Iterator<Item = &'l [u8]>) -> Option<usize> {
     let depth = indentation(first);
-    let mut above = above.take(MOST_ABOVE).filter(|line| !line.trim_ascii().is_empty());
+    let mut above = above.take(MAX_ABOVE).filter(|line| !line.trim_ascii().is_empty());
     above.find_map(|line| depth.checked_sub(indentation(line)).filter(|step| *step > 0))
 }
 
-/// What a line tells of the frame.
+/// The evidence of a line for a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Vote {
     For(Frame),
@@ -203,7 +203,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// What each line or group of lines tells, with the new line that it is about.
+    /// Returns the vote of each line or group of lines, with the new line that it is about.
     fn votes(&self, rule: &Reindent) -> Vec<(usize, Vote)> {
         let mut votes = Vec::new();
         let mut run = Run::default();
@@ -236,7 +236,7 @@ impl<'a> Block<'a> {
         votes
     }
 
-    /// What a line tells that is in both texts.
+    /// Returns the vote of a line that is in both texts.
     fn vote_of_line(&self, old: usize, new: usize) -> Vote {
         let (asked, there, came) = (self.asked(old), self.there(old), self.came(new));
         if came == asked && came == there {
@@ -257,7 +257,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// What new lines tell that are in place of old ones, or between lines that stay.
+    /// Returns the vote of new lines that are in place of old ones, or between lines that stay.
     fn vote_of_run(
         &self,
         run: &Run,
@@ -417,7 +417,7 @@ fn parents(lines: &[&str]) -> Vec<Option<usize>> {
     lines.iter().enumerate().map(parent).collect()
 }
 
-/// Whether a line is below one of those that are marked.
+/// Returns true if a line is below one of those that are marked.
 fn is_below_any(parents: &[Option<usize>], marked: &[bool], line: usize) -> bool {
     std::iter::successors(parents[line], |above| parents[*above]).any(|above| marked[above])
 }
@@ -429,14 +429,14 @@ struct Run {
     come: Vec<usize>,
 }
 
-/// What the characters of an indentation tell where old lines and file have different ones.
+/// Returns the vote of the characters of an indentation, where old lines and file have different ones.
 fn rule_vote(rule: &Reindent, came: &[u8]) -> Option<Vote> {
     let foreign = rule.foreign().filter(|_| !came.is_empty())?;
     let is_of_asked = came.iter().all(|byte| *byte == foreign);
     Some(Vote::of(is_of_asked, !came.contains(&foreign)))
 }
 
-/// Whether what comes after a line is expected to be indented more.
+/// Returns true if what comes after a line is expected to be indented more.
 pub(crate) fn opens_block(line: &str) -> bool {
     let line = line.trim_end();
     let word = line.rsplit(|character: char| !character.is_alphanumeric()).next();

@@ -3,7 +3,7 @@
 use crate::fs::fold::indentation;
 
 /// The most spaces that stand for a tab.
-const MOST_SPACES_A_TAB: usize = 8;
+const MAX_SPACES_A_TAB: usize = 8;
 
 /// The indentation of a line that was asked for, and of that in the file.
 type Pair<'a> = (&'a [u8], &'a [u8]);
@@ -15,7 +15,7 @@ pub(crate) enum Reindent {
     Begin {
         from: Vec<u8>,
         to: Vec<u8>,
-        /// Whether spaces come after tabs, or tabs after spaces, in the lines there are.
+        /// True if spaces come after tabs, or tabs after spaces, in the lines there are.
         is_mixed: bool,
     },
     /// Spaces were asked for where the file has tabs: so many for a tab, and so many more in each line.
@@ -150,7 +150,7 @@ fn unit(pairs: &[(usize, usize)]) -> Option<(usize, isize)> {
     let more = |spaces: usize, tabs: usize| spaces.checked_signed_diff(tabs.checked_mul(unit)?);
     let shift = more(spaces, tabs)?;
     let follow = pairs.iter().all(|&(spaces, tabs)| more(spaces, tabs) == Some(shift));
-    (follow && (2..=MOST_SPACES_A_TAB).contains(&unit)).then_some((unit, shift))
+    (follow && (2..=MAX_SPACES_A_TAB).contains(&unit)).then_some((unit, shift))
 }
 
 fn indent_of(line: &[u8]) -> &[u8] {

@@ -5,21 +5,21 @@
 //! for, and at most twice the bytes and 128 more for each line.
 
 use super::indent::Reindent;
-use super::plan::MOST_PLACES;
+use super::plan::MAX_PLACES;
 use crate::fs::fold::{self, Looseness};
 use crate::fs::splice::LineNumbers;
 use memchr::memmem::Finder;
 use std::ops::Range;
 
 /// The most lines that are named where a text stands in several places.
-const MOST_NAMED: usize = 10;
-/// A looser match has at most so many times the bytes that were asked for, and [`MOST_MORE_A_LINE`] more a line.
-const MOST_TIMES: usize = 2;
-/// See [`MOST_TIMES`].
-const MOST_MORE_A_LINE: usize = 128;
+const MAX_NAMED: usize = 10;
+/// A looser match has at most so many times the bytes that were asked for, and [`MAX_MORE_A_LINE`] more a line.
+const MAX_TIMES: usize = 2;
+/// See [`MAX_TIMES`].
+const MAX_MORE_A_LINE: usize = 128;
 /// How many bytes are compared at most to find the places whose indentation follows one rule: as much as reading a large
 /// file. A text of many equal lines in a file of many more could take hours otherwise.
-const MOST_COMPARED: usize = 64 << 20;
+const MAX_COMPARED: usize = 64 << 20;
 
 /// Where a text stands.
 #[derive(Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub(crate) enum Miss {
 
 /// Looks for `old`, which is not empty; for all of its places if `all` says so.
 ///
-/// What overlooks more than line endings must be in one place, even where all are asked for.
+/// A match that overlooks more than line endings must be in one place, even where all are asked for.
 pub(super) fn locate(file: &[u8], old: &str, all: bool) -> Result<Located, Miss> {
     // In a file of mixed endings, those with the other ending are meant as well by all.
     let begins_exact = !(all && old.contains('\n')) || old.contains('\r') || old.starts_with('\u{FEFF}');
@@ -75,8 +75,9 @@ pub(super) fn locate(file: &[u8], old: &str, all: bool) -> Result<Located, Miss>
     indented(file, old)
 }
 
-fn is_within_bounds(range: &Range<usize>, old: &str) -> bool {
-    range.len() <= MOST_TIMES * old.len() + MOST_MORE_A_LINE * old.split_inclusive('\n').count()
+/// Returns true if a place is not much longer than the text that was asked for.
+pub(super) fn is_within_bounds(range: &Range<usize>, old: &str) -> bool {
+    range.len() <= MAX_TIMES * old.len() + MAX_MORE_A_LINE * old.split_inclusive('\n').count()
 }
 
 /// The places of the exact text.
@@ -124,7 +125,7 @@ fn indented(file: &[u8], old: &str) -> Result<Located, Miss> {
         end_with_newline(&mut seen);
     }
     let finder = Finder::new(&needle);
-    let (mut budget, mut from) = (MOST_COMPARED, 0);
+    let (mut budget, mut from) = (MAX_COMPARED, 0);
     let (mut lines, mut ranges, mut reindent) = (Vec::new(), Vec::new(), None);
     let mut seen_lines = LineNumbers::new(&seen);
     let mut starts = LineStarts::new(file);
@@ -142,7 +143,7 @@ fn indented(file: &[u8], old: &str) -> Result<Located, Miss> {
             ranges.push(range);
             reindent = Some(rule);
         }
-        if lines.len() > MOST_NAMED {
+        if lines.len() > MAX_NAMED {
             break;
         }
         from = at + 1;
@@ -151,7 +152,7 @@ fn indented(file: &[u8], old: &str) -> Result<Located, Miss> {
         0 => Err(Miss::Absent),
         1 => Ok(Located { looseness, ranges, reindent }),
         count => {
-            lines.truncate(MOST_NAMED);
+            lines.truncate(MAX_NAMED);
             Err(Miss::Several { looseness, count, lines })
         }
     }
@@ -222,11 +223,11 @@ fn search(
     };
     if all {
         // One more than can be replaced says that there are too many.
-        let places = std::iter::successors(next(0), |at| next(at + needle.len())).take(MOST_PLACES + 1);
+        let places = std::iter::successors(next(0), |at| next(at + needle.len())).take(MAX_PLACES + 1);
         return Ok(places.map(|at| at..at + needle.len()).collect());
     }
     // Two that overlap are two places as well.
-    let first: Vec<usize> = std::iter::successors(next(0), |at| next(at + 1)).take(MOST_NAMED).collect();
+    let first: Vec<usize> = std::iter::successors(next(0), |at| next(at + 1)).take(MAX_NAMED).collect();
     if let [] | [_] = first[..] {
         return Ok(first.into_iter().map(|at| at..at + needle.len()).collect());
     }
@@ -239,7 +240,7 @@ fn search(
         if lines.last() != Some(&line) {
             lines.push(line);
         }
-        if lines.len() >= MOST_NAMED {
+        if lines.len() >= MAX_NAMED {
             break;
         }
     }

@@ -1,5 +1,6 @@
-//! What one call of `edit` changes in a file: all of its replacements against the original, or none.
+//! The changes that one call of `edit` makes in a file: all of its replacements against the original, or none.
 
+use super::first_line::widen;
 use super::frame::{Frame, Unclear};
 use super::locate::{Located, Miss, locate};
 use super::rewrite::{Rewritten, rewrite};
@@ -9,9 +10,9 @@ use crate::fs::splice::{LineNumbers, Splice};
 use std::ops::Range;
 
 /// The most places that one call replaces.
-pub(super) const MOST_PLACES: usize = 1_000_000;
+pub(super) const MAX_PLACES: usize = 1_000_000;
 /// The most bytes that a file has after an edit.
-pub(crate) const MOST_BYTES: usize = 256 << 20;
+pub(crate) const MAX_BYTES: usize = 256 << 20;
 
 /// A text and what comes in its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,23 +21,23 @@ pub(crate) struct Replacement<'a> {
     pub(crate) old: &'a str,
     /// The text that comes.
     pub(crate) new: &'a str,
-    /// Whether it is replaced in all of its places.
+    /// True if it is replaced in all of its places.
     pub(crate) all: bool,
 }
 
-/// What changes in a file.
+/// The changes in a file.
 #[derive(Debug)]
 pub(crate) struct Plan {
     /// The parts that are replaced, in order.
     pub(crate) splices: Vec<Splice>,
-    /// What became of each replacement.
+    /// The result of each replacement.
     pub(crate) parts: Vec<Part>,
 }
 
-/// What became of a replacement.
+/// The result of a replacement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Part {
-    /// What was overlooked to find its text.
+    /// The differences that were overlooked to find its text.
     pub(crate) looseness: Looseness,
     /// In how many places its text is replaced.
     pub(crate) count: usize,
@@ -44,9 +45,9 @@ pub(crate) struct Part {
     pub(crate) first: Range<usize>,
     /// The line of the original on which the first place begins, counted from 1.
     pub(crate) line: usize,
-    /// Whether everything that is the same in the old and the new text stays as the file has it.
+    /// True if everything that is the same in the old and the new text stays as the file has it.
     pub(crate) is_minimal: bool,
-    /// Whose indentation the new text had, where the old text has another than the file.
+    /// The text whose indentation the new text had, where the old text has another than the file.
     pub(crate) frame: Option<Frame>,
 }
 
@@ -55,16 +56,16 @@ pub(crate) struct Part {
 pub(crate) struct PlanError {
     /// The replacement that it is about, counted from 0.
     pub(crate) index: usize,
-    /// What is wrong with it.
+    /// The problem.
     pub(crate) problem: Problem,
 }
 
-/// What is wrong with a replacement.
+/// A problem with a replacement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Problem {
     /// There is no text that goes.
     Empty,
-    /// What comes is what goes.
+    /// The new text is the old text.
     Identical,
     /// The text that goes is not in one place.
     Miss(Miss),
@@ -88,11 +89,11 @@ pub(crate) enum Problem {
     NothingChanges,
 }
 
-/// What changes in a file: all of the replacements, or none.
+/// Plans the changes in a file: all of the replacements, or none.
 ///
 /// # Errors
 ///
-/// What is wrong with the first replacement with which anything is.
+/// The problem with the first replacement that has one.
 pub(crate) fn plan(file: &[u8], replacements: &[Replacement<'_>]) -> Result<Plan, PlanError> {
     let mut places: Vec<(Range<usize>, usize)> = Vec::new();
     let mut splices = Vec::new();
@@ -116,18 +117,28 @@ pub(crate) fn plan(file: &[u8], replacements: &[Replacement<'_>]) -> Result<Plan
             found = find(with_line_feeds(file, seen), replacement);
         }
         let file = with_line_feeds(file, seen);
-        let (found, replacement) = found.map_err(|miss| wrong(Problem::Miss(miss)))?;
+        let (mut found, mut replacement) = found.map_err(|miss| wrong(Problem::Miss(miss)))?;
         // A line feed can become a whole line ending, and new lines are indented by no more than the file is.
         let indentation = found.reindent.as_ref().map_or(0, |_| replacement.new.lines().count() * 128);
         let more = found.ranges.len().saturating_mul(replacement.new.len() * 2 + indentation);
         size = size.saturating_add(more);
-        if size > MOST_BYTES || found.ranges.len() + places.len() > MOST_PLACES {
+        if size > MAX_BYTES || found.ranges.len() + places.len() > MAX_PLACES {
             return Err(wrong(Problem::TooLarge));
         }
         let mut part = part(file, &found);
-        let Rewritten { splices: rewritten, is_minimal, frame } = rewrite(file, &replacement, &found)
-            .map_err(|Unclear(new)| wrong(Problem::NotIndented { line: part.line, new_line: new + 1 }))?;
+        let not_indented = |Unclear(new)| wrong(Problem::NotIndented { line: part.line, new_line: new + 1 });
+        let missing = widen(file, &mut found, &replacement).map_err(not_indented)?;
+        let whole_old = missing.map(|missing| missing + replacement.old);
+        if let Some(old) = &whole_old {
+            replacement.old = old;
+        }
+        let Rewritten { splices: rewritten, is_minimal, frame } =
+            rewrite(file, &replacement, &found).map_err(not_indented)?;
         (part.is_minimal, part.frame) = (is_minimal, frame);
+        if whole_old.is_some() {
+            part.first.start = found.ranges[0].start;
+            (part.looseness, part.frame) = (Looseness::Indentation, Some(Frame::File));
+        }
         splices.extend(rewritten.into_iter().map(|(place, splice)| match seen {
             Some(returns) => (place, returns.restore(splice)),
             None => (place, splice),
@@ -150,7 +161,7 @@ pub(crate) fn plan(file: &[u8], replacements: &[Replacement<'_>]) -> Result<Plan
     Ok(Plan { splices, parts })
 }
 
-/// Whether a replacement says itself where carriage returns are.
+/// Returns true if a replacement says itself where carriage returns are.
 fn knows_returns(replacement: &Replacement<'_>) -> bool {
     replacement.old.contains('\r') || replacement.new.contains('\r')
 }

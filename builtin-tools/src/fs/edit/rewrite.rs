@@ -1,4 +1,4 @@
-//! What is replaced in a place that was found: what the new text changes, and nothing else of it.
+//! The changes in a place that was found: those between the old and the new text, and nothing else of the place.
 //!
 //! Where the places are the exact text, all of it goes and the new text comes. Else the old text and the new one are
 //! compared, and what is the same in both stays as the file has it, with its line endings, quotes and white space.
@@ -16,22 +16,22 @@ use similar::{Algorithm, DiffTag, capture_diff_slices};
 use std::ops::{Range, RangeInclusive};
 
 /// The most lines, old and new, that are compared one by one; of more, what is the same at both ends stays.
-const MOST_LINES: usize = 4_000;
+const MAX_LINES: usize = 4_000;
 
 /// The most words that are compared one by one where lines changed; of more, what is the same at both ends stays.
-const MOST_WORDS: usize = 4_000;
+const MAX_WORDS: usize = 4_000;
 
-/// What is replaced where the old text was found.
+/// The changes where the old text was found.
 pub(super) struct Rewritten {
     /// In order, each with the beginning of the place that it belongs to.
     pub(super) splices: Vec<(usize, Splice)>,
-    /// Whether everything that is the same in the old and the new text stays as the file has it.
+    /// True if everything that is the same in the old and the new text stays as the file has it.
     pub(super) is_minimal: bool,
-    /// Whose indentation the new text had, where the old text has another than the file.
+    /// The text whose indentation the new text had, where the old text has another than the file.
     pub(super) frame: Option<Frame>,
 }
 
-/// What is replaced where the old text was found.
+/// Works out the changes where the old text was found.
 ///
 /// # Errors
 ///
@@ -100,7 +100,7 @@ fn reindented(
     Ok((olds.join("\n"), lines.join("\n"), frame))
 }
 
-/// What a new text changes of an old one.
+/// The changes from an old text to a new one.
 struct Changes {
     changes: Vec<Change>,
     is_minimal: bool,
@@ -135,7 +135,7 @@ impl Change {
     /// The words of it that differ; `None` if there are too many to compare.
     fn by_words(&self, old: &str, new: &str) -> Option<Vec<Self>> {
         let (gone, come) = (words(old, &self.gone), words(new, &self.come));
-        if gone.len() + come.len() > MOST_WORDS {
+        if gone.len() + come.len() > MAX_WORDS {
             return None;
         }
         let starts = |words: &[Word<'_>], mut at: usize| -> Vec<usize> {
@@ -184,7 +184,7 @@ fn changed_lines(old: &str, new: &str) -> (Vec<Change>, bool) {
         gone: old_lines.starts[gone.start]..old_lines.starts[gone.end],
         come: new_lines.starts[come.start]..new_lines.starts[come.end],
     };
-    if olds.len() + news.len() > MOST_LINES {
+    if olds.len() + news.len() > MAX_LINES {
         let start = olds.iter().zip(news).take_while(|(one, other)| one == other).count();
         let rest = olds[start..].iter().rev().zip(news[start..].iter().rev());
         let end = rest.take_while(|(one, other)| one == other).count();
@@ -199,7 +199,7 @@ fn changed_lines(old: &str, new: &str) -> (Vec<Change>, bool) {
 #[derive(PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Word<'a> {
     text: &'a str,
-    /// Whether only white space follows on the line: such white space may not be in the file, and is not the same as that
+    /// True if only white space follows on the line: such white space may not be in the file, and is not the same as that
     /// between words.
     is_end: bool,
 }

@@ -9,7 +9,7 @@ use crate::fs::splice::LineNumbers;
 use std::fmt::Write as _;
 
 /// How many of the replacements with a looser match are named.
-const MOST_NAMED: usize = 10;
+const MAX_NAMED: usize = 10;
 
 /// The arguments that a replacement came by.
 struct Named {
@@ -116,7 +116,7 @@ fn line_of(content: &[u8], text: &str) -> Option<usize> {
     Some(LineNumbers::new(&content).of(at))
 }
 
-/// Whether all lines begin as `read` shows them.
+/// Returns true if all lines begin as `read` shows them.
 fn is_numbered(text: &str) -> bool {
     let is_numbered = |line: &str| {
         line.split_once(['→', '\t']).is_some_and(|(number, _)| {
@@ -130,7 +130,7 @@ fn is_numbered(text: &str) -> bool {
 
 fn several(path: &str, looseness: Looseness, count: usize, lines: &[usize], all: bool, old: &str) -> String {
     let shown: Vec<String> = lines.iter().map(usize::to_string).collect();
-    let more = if count > lines.len() && lines.len() >= MOST_NAMED { ", …" } else { "" };
+    let more = if count > lines.len() && lines.len() >= MAX_NAMED { ", …" } else { "" };
     let on = match lines {
         [line] => format!("on line {line}"),
         _ => format!("on lines {}{more}", shown.join(", ")),
@@ -149,11 +149,11 @@ fn several(path: &str, looseness: Looseness, count: usize, lines: &[usize], all:
     format!("{old} is in {count} places of {path}{how}: {on}; {what_to_do}")
 }
 
-/// What became of the replacements, for the model: where, and what was overlooked.
+/// Reports the replacements to the model: where, and what was overlooked.
 pub(super) fn report(parts: &[Part]) -> String {
     let mut text = String::new();
     let loose = parts.iter().enumerate().filter(|(_, part)| part.looseness != Looseness::Exact);
-    for (index, part) in loose.clone().take(MOST_NAMED) {
+    for (index, part) in loose.clone().take(MAX_NAMED) {
         let Named { old, .. } = Named::of(index, parts.len());
         let _ = write!(
             text,
@@ -172,7 +172,7 @@ pub(super) fn report(parts: &[Part]) -> String {
             None => {}
         }
     }
-    let more = loose.count().saturating_sub(MOST_NAMED);
+    let more = loose.count().saturating_sub(MAX_NAMED);
     if more > 0 {
         let _ = write!(text, "\n{more} more were found in a looser form");
     }

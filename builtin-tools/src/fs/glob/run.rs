@@ -106,8 +106,9 @@ fn walk(
             match entry {
                 Entry::Directory(directory) => below.push(directory),
                 Entry::Refused => skipped.refused += 1,
-                Entry::File(path) => {
+                Entry::File(name) => {
                     files += 1;
+                    let path = directory.path().join(name);
                     // One that is gone by now is none.
                     if let Ok(metadata) = path.symlink_metadata()
                         && metadata.is_file()

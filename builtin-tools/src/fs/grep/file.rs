@@ -1,7 +1,7 @@
 //! The search of one file.
 
 use super::pieces::Pieces;
-use super::query::{Depth, MOST_BYTES_AT_ONCE, Query};
+use super::query::{Depth, MAX_BYTES_AT_ONCE, Query};
 use super::shown;
 use encoding_rs_io::DecodeReaderBytesBuilder;
 use grep_matcher::Matcher as _;
@@ -12,11 +12,11 @@ use std::fs::File;
 use std::io::{self, Read};
 
 /// How much text of one file is held while others are searched.
-const MOST_BYTES_HELD: usize = 64 * 1024;
+const MAX_BYTES_HELD: usize = 64 * 1024;
 /// How much of a file is read before it is searched: all of most files, for which nothing else then has to be done.
-const MOST_BYTES_AT_THE_START: usize = 64 * 1024;
+const MAX_BYTES_AT_THE_START: usize = 64 * 1024;
 /// The most lines that are shown of one match that goes over several.
-const MOST_LINES_OF_A_MATCH: usize = 50;
+const MAX_LINES_OF_A_MATCH: usize = 50;
 
 /// Which of a file's matches are wanted.
 #[derive(Debug, Clone, Copy)]
@@ -27,16 +27,16 @@ pub(super) struct Wanted {
     pub(super) take: u64,
 }
 
-/// What is in a file.
+/// The matches in a file.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     /// How many matches were counted. Counting stops at one more than is wanted.
     pub(super) count: u64,
     /// The wanted ones, as far as they are held, with the lines around them.
     pub(super) matches: Vec<Match>,
-    /// Whether the file is binary: its matches are not shown.
+    /// True if the file is binary: its matches are not shown.
     pub(super) is_binary: bool,
-    /// Whether lines were so long that they were searched in pieces.
+    /// True if lines were so long that they were searched in pieces.
     pub(super) has_pieces: bool,
 }
 
@@ -51,7 +51,7 @@ pub(super) struct Match {
 pub(super) struct Line {
     pub(super) number: u64,
     pub(super) is_match: bool,
-    /// Whether lines are missing between it and the one before.
+    /// True if lines are missing between it and the one before.
     pub(super) after_gap: bool,
     pub(super) text: String,
 }
@@ -95,7 +95,7 @@ impl<'a> Search<'a> {
             query,
             searcher: query.searcher(),
             decoded: vec![0; 8 * 1024],
-            start: vec![0; MOST_BYTES_AT_THE_START],
+            start: vec![0; MAX_BYTES_AT_THE_START],
         }
     }
 
@@ -109,7 +109,7 @@ impl<'a> Search<'a> {
     ) -> Result<Found, Failure> {
         let query = self.query;
         let is_whole = self.searcher.multi_line_with_matcher(&query.matcher);
-        let limit = MOST_BYTES_AT_ONCE as u64;
+        let limit = MAX_BYTES_AT_ONCE as u64;
         if is_whole && file.metadata().is_ok_and(|metadata| metadata.len() > limit) {
             return Err(Failure::TooLarge);
         }
@@ -174,7 +174,7 @@ fn fill(
     Ok((length, false))
 }
 
-/// Whether a content has neither a byte order mark nor a NUL byte.
+/// Returns true if a content has neither a byte order mark nor a NUL byte.
 fn is_plain(content: &[u8]) -> bool {
     let marks: [&[u8]; 3] = [b"\xEF\xBB\xBF", b"\xFF\xFE", b"\xFE\xFF"];
     !marks.iter().any(|mark| content.starts_with(mark)) && memchr::memchr(0, content).is_none()
@@ -193,7 +193,7 @@ struct Collecting<'a> {
     /// The last line that was seen of the file, and whether it held a match.
     last: Option<(u64, bool)>,
     after_gap: bool,
-    /// Whether the last match is held, so that the lines after it are.
+    /// True if the last match is held, so that the lines after it are.
     is_holding: bool,
 }
 
@@ -226,7 +226,7 @@ impl<'a> Collecting<'a> {
         number - breaks.partition_point(|feed| *feed < number) as u64
     }
 
-    /// Whether a line that is searched is a piece of one.
+    /// Returns true if a line that is searched is a piece of one.
     fn is_piece(&self, number: Option<u64>) -> bool {
         let number = number.unwrap_or(1);
         let breaks = self.breaks.borrow();
@@ -255,7 +255,7 @@ impl<'a> Collecting<'a> {
         let is_wanted = self.found.count > self.wanted.skip;
         let held = self.found.matches.len() as u64;
         // The first one always fits, so that whoever reads on gets further.
-        is_wanted && held < self.wanted.take && (held == 0 || self.held < MOST_BYTES_HELD)
+        is_wanted && held < self.wanted.take && (held == 0 || self.held < MAX_BYTES_HELD)
             // What is held has no holes.
             && self.found.count == self.wanted.skip + held + 1
     }
@@ -269,7 +269,7 @@ impl Sink for Collecting<'_> {
             self.found.count = 1;
             return Ok(false);
         }
-        if self.query.depth == Depth::Whether {
+        if self.query.depth == Depth::Any {
             self.found.count = 1;
             return Ok(false);
         }
@@ -290,7 +290,7 @@ impl Sink for Collecting<'_> {
             }
         }
         self.found.count += 1;
-        if self.query.depth == Depth::HowMany {
+        if self.query.depth == Depth::Count {
             self.last = Some((first, true));
             return Ok(true);
         }
@@ -309,16 +309,16 @@ impl Sink for Collecting<'_> {
         let mut number = first;
         let lines = matched.lines();
         for (count, bytes) in lines.enumerate() {
-            if self.is_holding && count < MOST_LINES_OF_A_MATCH {
+            if self.is_holding && count < MAX_LINES_OF_A_MATCH {
                 let line = self.line(number, true, is_piece, bytes);
                 self.hold(line);
             }
             self.last = Some((number, true));
             number += 1;
         }
-        let more = (number - first).saturating_sub(MOST_LINES_OF_A_MATCH as u64);
+        let more = (number - first).saturating_sub(MAX_LINES_OF_A_MATCH as u64);
         if self.is_holding && more > 0 {
-            let number = first + MOST_LINES_OF_A_MATCH as u64;
+            let number = first + MAX_LINES_OF_A_MATCH as u64;
             let text = format!("[{more} more lines of this match]");
             self.hold(Line { number, is_match: true, after_gap: false, text });
         }

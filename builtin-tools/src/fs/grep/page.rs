@@ -5,9 +5,9 @@ use super::query::Depth;
 use std::path::PathBuf;
 
 /// The most text of results, in bytes; what goes around them comes on top.
-const MOST_BYTES: usize = 48 * 1024;
+const MAX_BYTES: usize = 48 * 1024;
 
-/// What one call returns of the files with matches, by path.
+/// The page that one call returns of the files with matches, by path.
 #[derive(Debug)]
 pub(super) struct Page {
     depth: Depth,
@@ -19,9 +19,9 @@ pub(super) struct Page {
     pub(super) count: u64,
     /// How many matches were passed over or shown, and in how many files.
     pub(super) matches: u64,
-    /// Whether there are further results.
+    /// True if there are further results.
     pub(super) has_more: bool,
-    /// Whether lines were so long that they were searched in pieces.
+    /// True if lines were so long that they were searched in pieces.
     pub(super) has_pieces: bool,
 }
 
@@ -29,12 +29,12 @@ pub(super) struct Page {
 #[derive(Debug)]
 pub(super) struct Hit {
     pub(super) path: PathBuf,
-    pub(super) what: What,
+    pub(super) content: HitContent,
 }
 
-/// What is told of a file.
+/// The output for one file.
 #[derive(Debug)]
-pub(super) enum What {
+pub(super) enum HitContent {
     /// That it holds a match.
     Matches,
     /// That it does, and is binary.
@@ -61,14 +61,14 @@ impl Page {
         }
     }
 
-    /// What is to be known of each file, as long as it is not known what comes before it.
+    /// Returns the matches that are wanted of each file, as long as those before it are not known.
     pub(super) fn wanted(&self) -> Wanted {
         Wanted { skip: 0, take: self.skip.saturating_add(self.take) }
     }
 
-    /// Whether a file's matches are results each.
+    /// Returns true if a file's matches are results each.
     fn counts_matches(&self, found: &Found) -> bool {
-        self.depth == Depth::Which && !found.is_binary
+        self.depth == Depth::Lines && !found.is_binary
     }
 
     /// Adds what the next file holds; false once the page is full. `again` finds more of the same file's matches.
@@ -127,7 +127,7 @@ impl Page {
             }
         }
         if !shown.is_empty() {
-            self.results.push(Hit { path, what: What::Lines(shown) });
+            self.results.push(Hit { path, content: HitContent::Lines(shown) });
         }
         !self.has_more
     }
@@ -145,17 +145,17 @@ impl Page {
         }
         self.count += 1;
         self.matches += found.count;
-        let what = match self.depth {
-            Depth::Whether => What::Matches,
-            _ if found.is_binary => What::Binary,
-            Depth::HowMany | Depth::Which => What::Count(found.count),
+        let content = match self.depth {
+            Depth::Any => HitContent::Matches,
+            _ if found.is_binary => HitContent::Binary,
+            Depth::Count | Depth::Lines => HitContent::Count(found.count),
         };
-        self.results.push(Hit { path, what });
+        self.results.push(Hit { path, content });
         true
     }
 
     fn has_room(&mut self, bytes: usize) -> bool {
-        let has_room = self.count < self.take && (self.count == 0 || self.bytes + bytes <= MOST_BYTES);
+        let has_room = self.count < self.take && (self.count == 0 || self.bytes + bytes <= MAX_BYTES);
         if has_room {
             self.bytes += bytes;
         }

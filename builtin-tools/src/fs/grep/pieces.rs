@@ -8,7 +8,7 @@ pub(super) const LONGEST_LINE: usize = 1 << 20;
 /// How much of a piece of a longer line comes again at the beginning of the next, so that a match is whole in one of them.
 pub(super) const OVERLAP: usize = 64 * 1024;
 /// How much may be read beyond the longest line before it is broken: what a search asks for at once.
-const MOST_AT_ONCE: usize = 64 * 1024;
+const MAX_AT_ONCE: usize = 64 * 1024;
 
 /// Breaks lines that are longer than [`LONGEST_LINE`], and remembers where.
 pub(super) struct Pieces<'a, R> {
@@ -17,7 +17,7 @@ pub(super) struct Pieces<'a, R> {
     run: usize,
     /// The end of that line so far, once it is long.
     tail: Vec<u8>,
-    /// What comes before anything else is read: a line feed that is not in the file, and the tail again.
+    /// The bytes that come before anything else is read: a line feed that is not in the file, and the tail again.
     pending: Vec<u8>,
     given: usize,
     /// How many line feeds were given.
@@ -36,7 +36,7 @@ impl<'a, R: Read> Pieces<'a, R> {
     fn note(&mut self, given: &[u8]) {
         let Some(last) = memchr::memrchr(b'\n', given) else {
             self.run += given.len();
-            if self.run > LONGEST_LINE - OVERLAP - MOST_AT_ONCE {
+            if self.run > LONGEST_LINE - OVERLAP - MAX_AT_ONCE {
                 self.tail.extend_from_slice(given);
                 let surplus = self.tail.len().saturating_sub(OVERLAP);
                 self.tail.drain(..surplus);
@@ -67,7 +67,7 @@ impl<R: Read> Read for Pieces<'_, R> {
             self.given += count;
             return Ok(count);
         }
-        let room = buffer.len().min(MOST_AT_ONCE);
+        let room = buffer.len().min(MAX_AT_ONCE);
         let count = self.inner.read(&mut buffer[..room])?;
         self.note(&buffer[..count]);
         Ok(count)

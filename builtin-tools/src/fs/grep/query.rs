@@ -1,39 +1,39 @@
-//! What is looked for, and in which words it is said why it can't be.
+//! The query of a search, and error messages for patterns that cannot be used.
 
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 use toolkit::{ToolError, ToolErrorKind};
 
 /// The most memory for a compiled pattern, in bytes.
-const MOST_BYTES_OF_PATTERN: usize = 10 << 20;
+const MAX_BYTES_OF_PATTERN: usize = 10 << 20;
 /// The most memory that a pattern may take while it searches, in bytes, for each thread.
-const MOST_BYTES_OF_STATES: usize = 32 << 20;
+const MAX_BYTES_OF_STATES: usize = 32 << 20;
 /// The most memory for what is searched at once, in bytes, for each thread: the lines around a match, or a whole file where
 /// a match may go over several lines.
-pub(super) const MOST_BYTES_AT_ONCE: usize = 32 << 20;
+pub(super) const MAX_BYTES_AT_ONCE: usize = 32 << 20;
 
-/// What is looked for in each file.
+/// The query for each file.
 pub(super) struct Query {
     pub(super) matcher: RegexMatcher,
-    /// Whether a match may go over several lines.
+    /// True if a match may go over several lines.
     pub(super) multiline: bool,
     /// How many lines are shown before a match.
     pub(super) before: usize,
     /// How many lines are shown after it.
     pub(super) after: usize,
-    /// How much is to be known of a file.
+    /// The depth of the search in a file.
     pub(super) depth: Depth,
 }
 
-/// How much is to be known of a file.
+/// The depth of the search in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Depth {
-    /// Whether it holds a match.
-    Whether,
-    /// How many.
-    HowMany,
-    /// Which.
-    Which,
+    /// One match, if there is any.
+    Any,
+    /// The number of matches.
+    Count,
+    /// The lines of each match.
+    Lines,
 }
 
 /// How a pattern is to be understood.
@@ -55,8 +55,8 @@ pub(super) fn matcher(pattern: &str, reading: Reading) -> Result<RegexMatcher, T
         .dot_matches_new_line(reading.multiline)
         // What stands behind such a byte is binary, and is not looked at line by line.
         .ban_byte(Some(0))
-        .size_limit(MOST_BYTES_OF_PATTERN)
-        .dfa_size_limit(MOST_BYTES_OF_STATES);
+        .size_limit(MAX_BYTES_OF_PATTERN)
+        .dfa_size_limit(MAX_BYTES_OF_STATES);
     if !reading.multiline {
         builder.line_terminator(Some(b'\n'));
     }
@@ -117,18 +117,18 @@ fn escaped(text: &str) -> String {
 }
 
 impl Query {
-    /// What goes through one file after the other.
+    /// Returns a searcher, which goes through one file after the other.
     pub(super) fn searcher(&self) -> Searcher {
         let mut builder = SearcherBuilder::new();
         builder
             .multi_line(self.multiline)
             // Without numbers, two pieces of one line could not be told from two lines.
-            .line_number(self.depth != Depth::Whether)
+            .line_number(self.depth != Depth::Any)
             .before_context(self.before)
             .after_context(self.after)
             // What is searched is decoded before, so that long lines can be broken as text.
             .bom_sniffing(false)
-            .heap_limit(Some(MOST_BYTES_AT_ONCE))
+            .heap_limit(Some(MAX_BYTES_AT_ONCE))
             .binary_detection(BinaryDetection::convert(0));
         builder.build()
     }

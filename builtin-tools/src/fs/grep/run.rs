@@ -8,6 +8,7 @@ use crate::fs::threads::threads;
 use crate::fs::walk::{Directory, Doors, Refused, Step, Tree};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_channel};
@@ -19,11 +20,11 @@ use toolkit::CancellationToken;
 /// How many files are searched by one thread before their results are passed on.
 const FILES_A_BATCH: usize = 32;
 /// How many batches are under way: what is found in them is held until all before them are done.
-const MOST_BATCHES: usize = 16;
+const MAX_BATCHES: usize = 16;
 /// How long a thread waits before it looks whether anybody still wants it to.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// What was passed over.
+/// The files and directories that were passed over.
 #[derive(Debug, Default)]
 pub(in crate::fs) struct Skipped {
     /// Files and directories that a person would have to be asked about.
@@ -59,7 +60,7 @@ fn first(one: Option<PathBuf>, other: Option<PathBuf>) -> Option<PathBuf> {
     one.into_iter().chain(other).min()
 }
 
-/// What one step of a walk came to.
+/// The result of one step of a walk.
 enum Came {
     Found(PathBuf, Found),
     Unreadable(PathBuf),
@@ -93,18 +94,21 @@ pub(super) struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Searches one file.
+    /// Searches the one file that the tree is.
     pub(super) fn file(&mut self, path: &Path, page: &mut Page) -> Skipped {
         let mut skipped = Skipped::default();
         let cancel = self.cancel;
-        let progress = RefCell::new(&mut *self.progress);
-        let is_over = || {
-            (progress.borrow_mut())(0);
-            cancel.is_cancelled()
+        let opened = self.doors.open_root().and_then(|file| file.ok_or(Refused::Gone));
+        let found = {
+            let progress = RefCell::new(&mut *self.progress);
+            let is_over = || {
+                (progress.borrow_mut())(0);
+                cancel.is_cancelled()
+            };
+            let file = opened.map(|file| (file, None));
+            searched(&mut Search::new(self.query), file, page.wanted(), &is_over)
         };
-        let came =
-            came(&mut Search::new(self.query), &mut self.doors, path.to_owned(), page.wanted(), &is_over);
-        if let Some(came) = came {
+        if let Some(came) = found.map(|found| found.of(|| path.to_owned())) {
             self.add(came, page, &mut skipped);
         }
         skipped
@@ -114,11 +118,11 @@ impl Run<'_> {
     pub(super) fn tree(&mut self, tree: Tree<'_>, root: Directory, page: &mut Page) -> (u64, Skipped) {
         let shared = Shared {
             is_over: AtomicBool::new(false),
-            room: Mutex::new(MOST_BATCHES),
+            room: Mutex::new(MAX_BATCHES),
             more_room: Condvar::new(),
         };
         let (query, cancel, wanted) = (self.query, self.cancel, page.wanted());
-        let (jobs, next_job) = sync_channel::<Batch<Step>>(MOST_BATCHES);
+        let (jobs, next_job) = sync_channel::<Batch<Step>>(MAX_BATCHES);
         let (done, next_done) = channel::<Batch<Came>>();
         let next_job = Mutex::new(next_job);
         thread::scope(|scope| {
@@ -136,7 +140,9 @@ impl Run<'_> {
                     let mut search = Search::new(query);
                     while let Some(batch) = next(next_job) {
                         if is_over()
-                            || done.send(searched(&mut search, &mut doors, batch, wanted, &is_over)).is_err()
+                            || done
+                                .send(searched_batch(&mut search, &mut doors, batch, wanted, &is_over))
+                                .is_err()
                         {
                             break;
                         }
@@ -189,7 +195,13 @@ impl Run<'_> {
                 let (query, cancel, doors) = (self.query, self.cancel, &mut self.doors);
                 let file = path.clone();
                 page.add(path, found, move |wanted| {
-                    let (opened, size) = doors.open(&file).ok()?;
+                    let (opened, size) = match doors.open_root().ok()? {
+                        Some(opened) => (opened, None),
+                        None => {
+                            let (opened, size) = doors.open(file.parent()?, file.file_name()?).ok()?;
+                            (opened, Some(size))
+                        }
+                    };
                     Search::new(query).file(opened, size, wanted, &|| cancel.is_cancelled()).ok()
                 })
             }
@@ -263,7 +275,7 @@ fn begin(shared: &Shared, is_over: &dyn Fn() -> bool) -> bool {
     !is_over()
 }
 
-fn searched(
+fn searched_batch(
     search: &mut Search<'_>,
     doors: &mut Doors,
     batch: Batch<Step>,
@@ -272,9 +284,12 @@ fn searched(
 ) -> Batch<Came> {
     let mut files = 0;
     let items = batch.items.into_iter().filter_map(|step| match step {
-        Step::File(path) => {
+        Step::File(directory, name) => {
             files += 1;
-            came(search, doors, path, wanted, is_over)
+            let file = doors.open(&directory, &name).map(|(file, size)| (file, Some(size)));
+            let found = searched(search, file, wanted, is_over)?;
+            // Only of a file that is reported the path is put together.
+            Some(found.of(|| directory.join(&name)))
         }
         Step::Unreadable(path) => Some(Came::Unreadable(path)),
         Step::Refused => Some(Came::Refused),
@@ -283,24 +298,42 @@ fn searched(
     Batch { number: batch.number, items, files }
 }
 
-/// What a file comes to; `None` where there is nothing to tell of it.
-fn came(
+/// The result of a file that has to be reported.
+enum OfFile {
+    Found(Found),
+    Unreadable,
+    TooLarge,
+    Refused,
+}
+
+impl OfFile {
+    fn of(self, path: impl FnOnce() -> PathBuf) -> Came {
+        match self {
+            Self::Found(found) => Came::Found(path(), found),
+            Self::Unreadable => Came::Unreadable(path()),
+            Self::TooLarge => Came::TooLarge(path()),
+            Self::Refused => Came::Refused,
+        }
+    }
+}
+
+/// Searches a file, with its size where that is known; `None` where there is nothing to report.
+fn searched(
     search: &mut Search<'_>,
-    doors: &mut Doors,
-    path: PathBuf,
+    file: Result<(File, Option<u64>), Refused>,
     wanted: Wanted,
     is_over: &dyn Fn() -> bool,
-) -> Option<Came> {
-    let (file, size) = match doors.open(&path) {
+) -> Option<OfFile> {
+    let (file, size) = match file {
         Ok(file) => file,
-        Err(Refused::NotAllowed) => return Some(Came::Refused),
-        Err(Refused::Unreadable) => return Some(Came::Unreadable(path)),
+        Err(Refused::NotAllowed) => return Some(OfFile::Refused),
+        Err(Refused::Unreadable) => return Some(OfFile::Unreadable),
         Err(Refused::Gone) => return None,
     };
     match search.file(file, size, wanted, is_over) {
-        Ok(found) => (found.count > 0 || found.has_pieces).then_some(Came::Found(path, found)),
-        Err(Failure::Unreadable) => Some(Came::Unreadable(path)),
-        Err(Failure::TooLarge) => Some(Came::TooLarge(path)),
+        Ok(found) => (found.count > 0 || found.has_pieces).then_some(OfFile::Found(found)),
+        Err(Failure::Unreadable) => Some(OfFile::Unreadable),
+        Err(Failure::TooLarge) => Some(OfFile::TooLarge),
         Err(Failure::Stopped) => None,
     }
 }

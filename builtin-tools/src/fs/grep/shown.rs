@@ -8,7 +8,7 @@ const LONGEST_SHOWN: usize = 500;
 /// How much is shown of a longer one, in bytes, what is left out not counted.
 const SHOWN_OF_LONG: usize = 400;
 
-/// Whether a line will be cut.
+/// Returns true if a line will be cut.
 pub(super) fn is_long(line: &[u8]) -> bool {
     without_ending(line).len() > LONGEST_SHOWN
 }

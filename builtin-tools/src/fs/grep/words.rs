@@ -1,6 +1,6 @@
-//! What a search found, in words and as data.
+//! The results of a search, in words and as data.
 
-use super::page::{Hit, Page, What};
+use super::page::{Hit, HitContent, Page};
 use super::query::{Depth, Query};
 use super::run::Skipped;
 use crate::fs::place::{Place, notes};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 use toolkit::ToolOutput;
 
-/// What a search found.
+/// The results of a search.
 pub(super) struct Answer<'a> {
     pub(super) pattern: String,
     pub(super) place: &'a Place,
@@ -17,7 +17,7 @@ pub(super) struct Answer<'a> {
     pub(super) page: Page,
     /// How many files were searched.
     pub(super) files: u64,
-    /// Whether only some files were to be searched.
+    /// True if only some files were to be searched.
     pub(super) is_filtered: bool,
     pub(super) skipped: Skipped,
 }
@@ -60,8 +60,8 @@ impl Answer<'_> {
     fn title(&self) -> String {
         let count = self.page.count;
         let what = match (self.query.depth, count) {
-            (Depth::Which, 1) => "match",
-            (Depth::Which, _) => "matches",
+            (Depth::Lines, 1) => "match",
+            (Depth::Lines, _) => "matches",
             (_, 1) => "file",
             (_, _) => "files",
         };
@@ -72,17 +72,17 @@ impl Answer<'_> {
     fn write(&self, text: &mut String, hit: &Hit) {
         let path = self.place.shown(&hit.path);
         let has_context = self.query.before + self.query.after > 0;
-        match &hit.what {
-            What::Matches => {
+        match &hit.content {
+            HitContent::Matches => {
                 let _ = writeln!(text, "{path}");
             }
-            What::Binary => {
+            HitContent::Binary => {
                 let _ = writeln!(text, "{path}: binary file matches");
             }
-            What::Count(count) => {
+            HitContent::Count(count) => {
                 let _ = writeln!(text, "{path}:{count}");
             }
-            What::Lines(matches) => {
+            HitContent::Lines(matches) => {
                 let mut last = None;
                 for line in matches.iter().flat_map(|one| &one.lines) {
                     let is_gap = match last {
@@ -102,11 +102,11 @@ impl Answer<'_> {
 
     fn data(&self, hit: &Hit) -> Value {
         let path = self.place.shown(&hit.path);
-        match &hit.what {
-            What::Matches => json!({ "path": path }),
-            What::Binary => json!({ "path": path, "binary": true }),
-            What::Count(count) => json!({ "path": path, "count": count }),
-            What::Lines(matches) => {
+        match &hit.content {
+            HitContent::Matches => json!({ "path": path }),
+            HitContent::Binary => json!({ "path": path, "binary": true }),
+            HitContent::Count(count) => json!({ "path": path, "count": count }),
+            HitContent::Lines(matches) => {
                 let lines = matches.iter().flat_map(|one| &one.lines).map(
                     |line| json!({ "number": line.number, "isMatch": line.is_match, "text": line.text }),
                 );

@@ -24,7 +24,7 @@ fn a_place_is_found_by_a_quarter_of_its_lines() {
 
 #[test]
 fn so_many_places_are_weighed() {
-    for (lines, expected) in [(MOST_PLACES, MOST_PLACES - 1), (MOST_PLACES + 1, 0)] {
+    for (lines, expected) in [(MAX_PLACES, MAX_PLACES - 1), (MAX_PLACES + 1, 0)] {
         let file = "aaaa\n".repeat(lines) + "bbbb\n";
         assert_eq!(by_equal_lines(file.as_bytes(), &["aaaa", "bbbb"]), Some(expected), "{lines}");
     }

@@ -24,7 +24,7 @@ pub(super) enum Ending {
 }
 
 impl Line {
-    /// Whether what is held of it is valid UTF-8, but for a character that the cut goes through.
+    /// Returns true if what is held of it is valid UTF-8, but for a character that the cut goes through.
     pub(super) fn is_utf8(&self) -> bool {
         let whole = self.start.len() as u64 == self.length;
         std::str::from_utf8(if whole { &self.start } else { until_character(&self.start) }).is_ok()

@@ -13,7 +13,7 @@ pub(crate) const MAX_LINE_CHARACTERS: usize = 2_000;
 /// No character takes more bytes in UTF-8.
 const BYTES_A_CHARACTER: usize = 4;
 
-/// What one call returns of a text.
+/// The page that one call returns of a text.
 #[derive(Debug, Default)]
 pub(crate) struct Page {
     /// The lines, each with its number.

@@ -34,7 +34,7 @@ pub(super) struct Picture {
     pub(super) original: (u32, u32),
     /// Width and height as they are now.
     pub(super) size: (u32, u32),
-    /// Whether it is not the file itself any more.
+    /// True if it is not the file itself any more.
     pub(super) is_changed: bool,
 }
 
@@ -83,7 +83,7 @@ pub(super) fn read(
     })
 }
 
-/// What to call a format.
+/// Returns the name of a format.
 pub(super) fn name(format: ImageFormat) -> &'static str {
     match format {
         ImageFormat::Png => "PNG",

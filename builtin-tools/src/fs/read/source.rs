@@ -27,7 +27,7 @@ impl<R: BufRead> Source<R> {
         Self::Decoded(Box::new(Decoding::new(file, form.encoding.new_decoder_without_bom_handling())))
     }
 
-    /// Whether something was met that is not valid in the encoding; of UTF-8, each line says it.
+    /// Returns true if something was met that is not valid in the encoding; of UTF-8, each line says it.
     pub(super) fn has_errors(&self) -> bool {
         matches!(self, Self::Decoded(decoding) if decoding.has_errors)
     }
@@ -62,7 +62,7 @@ pub(super) struct Decoding<R> {
     from: R,
     decoder: Decoder,
     text: Vec<u8>,
-    /// What of `text` is still to be read.
+    /// The start of the part of `text` that is still to be read.
     start: usize,
     end: usize,
     is_over: bool,

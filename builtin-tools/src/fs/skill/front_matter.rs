@@ -1,4 +1,4 @@
-//! What stands at the head of a `SKILL.md`: a small part of YAML between two lines of `---`.
+//! The head of a `SKILL.md`: a small part of YAML between two lines of `---`.
 //!
 //! Of the document only two values are wanted, so its events are looked at one by one and nothing is built of it: no
 //! anchor is followed, and nothing can grow beyond the text itself.
@@ -7,13 +7,13 @@ use saphyr_parser::{Event, Parser, ScalarStyle};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The longest head, in bytes.
-const MOST_BYTES: usize = 16 * 1024;
+const MAX_BYTES: usize = 16 * 1024;
 /// The longest name, in characters.
 const LONGEST_NAME: usize = 64;
 /// The longest description, in characters.
 const LONGEST_DESCRIPTION: usize = 1_024;
 
-/// What a head says, and what follows it.
+/// A parsed head, and the text that follows it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Parsed<'a> {
     pub(super) name: String,
@@ -25,8 +25,8 @@ pub(super) struct Parsed<'a> {
 pub(super) fn parse(text: &str) -> Result<Parsed<'_>, String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let (head, body) = split(text)?;
-    if head.len() > MOST_BYTES {
-        return Err(format!("its front matter has more than {MOST_BYTES} bytes"));
+    if head.len() > MAX_BYTES {
+        return Err(format!("its front matter has more than {MAX_BYTES} bytes"));
     }
     // Whatever the parser makes of a hostile text, the other skills shall be there.
     let read = catch_unwind(AssertUnwindSafe(|| values(head)));
@@ -50,7 +50,7 @@ pub(super) fn parse(text: &str) -> Result<Parsed<'_>, String> {
     Ok(Parsed { name, description: description.replace(char::is_control, " "), body })
 }
 
-/// What is between the two lines of `---`, and what comes after them.
+/// Returns the text between the two lines of `---`, and the text after them.
 fn split(text: &str) -> Result<(&str, &str), String> {
     let mut lines = text.split_inclusive('\n');
     let is_mark = |line: &str| line.trim_end() == "---";
@@ -192,15 +192,15 @@ mod tests {
         let billion = "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\n";
         for head in [
             billion.to_owned(),
-            "[".repeat(MOST_BYTES - 8),
-            "{".repeat(MOST_BYTES - 8),
-            "? ".repeat(MOST_BYTES / 2 - 8),
-            "- ".repeat(MOST_BYTES / 2 - 8),
-            "a: ".repeat(MOST_BYTES / 3 - 8),
-            "\t".repeat(MOST_BYTES - 8),
-            "!".repeat(MOST_BYTES - 8),
-            "\"\\x".repeat(MOST_BYTES / 3 - 8),
-            "x".repeat(MOST_BYTES + 1),
+            "[".repeat(MAX_BYTES - 8),
+            "{".repeat(MAX_BYTES - 8),
+            "? ".repeat(MAX_BYTES / 2 - 8),
+            "- ".repeat(MAX_BYTES / 2 - 8),
+            "a: ".repeat(MAX_BYTES / 3 - 8),
+            "\t".repeat(MAX_BYTES - 8),
+            "!".repeat(MAX_BYTES - 8),
+            "\"\\x".repeat(MAX_BYTES / 3 - 8),
+            "x".repeat(MAX_BYTES + 1),
         ] {
             assert!(parse(&format!("---\n{head}\n---\n")).is_err());
         }

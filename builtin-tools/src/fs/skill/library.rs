@@ -9,9 +9,9 @@ use toolkit::{SkillFiles, SkillPlace, SkillSource, SkillSources, escape_line};
 /// The file that makes a directory a skill.
 const FILE: &str = "SKILL.md";
 /// The most skills.
-const MOST_SKILLS: usize = 200;
+const MAX_SKILLS: usize = 200;
 /// The most entries that are looked at to name the files of a skill, and how deep.
-const MOST_LOOKED_AT: usize = 1_000;
+const MAX_LOOKED_AT: usize = 1_000;
 const DEEPEST: usize = 4;
 
 /// A skill.
@@ -20,7 +20,7 @@ pub(super) struct Skill {
     pub(super) name: String,
     pub(super) description: String,
     pub(super) body: String,
-    /// Whose it is.
+    /// Its owner.
     pub(super) owner: String,
     /// The real path of its directory; none for one that is in the program.
     pub(super) base: Option<PathBuf>,
@@ -32,7 +32,7 @@ pub(super) struct Library {
     /// By name.
     pub(super) skills: Vec<Skill>,
     pub(super) faults: Vec<String>,
-    /// What to say of a workspace's skills that do not count.
+    /// The note on a workspace's skills that do not count.
     pub(super) untrusted: Option<String>,
 }
 
@@ -55,9 +55,9 @@ impl Library {
                         place(&skill),
                         place(first)
                     ));
-                } else if by_name.len() == MOST_SKILLS {
+                } else if by_name.len() == MAX_SKILLS {
                     library.faults.push(format!(
-                        "the skill `{}` of {} is left out: there are {MOST_SKILLS} already",
+                        "the skill `{}` of {} is left out: there are {MAX_SKILLS} already",
                         skill.name,
                         place(&skill)
                     ));
@@ -125,7 +125,7 @@ impl Skill {
     pub(super) fn files(&self, most: usize) -> (Vec<String>, usize) {
         let Some(base) = &self.base else { return (Vec::new(), 0) };
         let mut files = Vec::new();
-        let mut left = MOST_LOOKED_AT;
+        let mut left = MAX_LOOKED_AT;
         collect(base, Path::new(""), DEEPEST, &mut left, &mut files);
         files.sort_unstable();
         let more = files.len().saturating_sub(most);

@@ -1,5 +1,6 @@
-//! What may be opened and named without asking.
+//! Access to the files and directories that may be opened and named without asking.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Seek as _};
 use std::path::Path;
@@ -12,7 +13,7 @@ use toolkit::{CancellationToken, DirectoryEntry, OpenedTree, Refused as NotOpene
 pub(in crate::fs) struct Doors {
     tree: OpenedTree,
     workspace: Workspace,
-    /// Whether rules of ignore files were left out, since there were too many; of all clones.
+    /// True if rules of ignore files were left out, since there were too many; of all clones.
     is_short_of_rules: Arc<AtomicBool>,
 }
 
@@ -37,7 +38,7 @@ impl Doors {
         self.is_short_of_rules.store(true, Ordering::Relaxed);
     }
 
-    /// Whether rules of ignore files were left out, since there were too many.
+    /// Returns true if rules of ignore files were left out, since there were too many.
     pub(in crate::fs) fn is_short_of_rules(&self) -> bool {
         self.is_short_of_rules.load(Ordering::Relaxed)
     }
@@ -47,25 +48,27 @@ impl Doors {
         self.tree.workspace_dir()
     }
 
-    /// Whether a directory's content may be somebody else's: it is in the workspace, or what is walked.
+    /// Returns true if a directory's content may be somebody else's: it is in the workspace, or what is walked.
     pub(in crate::fs) fn is_inside(&self, path: &Path) -> bool {
         path.starts_with(self.workspace()) || path.starts_with(self.tree.path())
     }
 
-    /// Opens a regular file of the tree, or the one that the tree is; with its size where that is known.
-    pub(in crate::fs) fn open(&mut self, path: &Path) -> Result<(File, Option<u64>), Refused> {
+    /// Opens the file that the tree is, at its beginning; `None` where it is a directory.
+    pub(in crate::fs) fn open_root(&self) -> Result<Option<File>, Refused> {
         let refused = |_: io::Error| Refused::Unreadable;
-        if let Some(mut file) = self.tree.file().map_err(refused)? {
-            // Its handles share their place in it.
-            file.rewind().map_err(refused)?;
-            return Ok((file, None));
-        }
-        let opened = self.tree.try_open_with_metadata(path).map_err(|error| match error {
+        let Some(mut file) = self.tree.file().map_err(refused)? else { return Ok(None) };
+        // Its handles share their place in it.
+        file.rewind().map_err(refused)?;
+        Ok(Some(file))
+    }
+
+    /// Opens a regular file of the tree by its name in a directory, and tells its size in bytes.
+    pub(in crate::fs) fn open(&mut self, directory: &Path, name: &OsStr) -> Result<(File, u64), Refused> {
+        self.tree.try_open_in(directory, name).map_err(|error| match error {
             NotOpened::NeedsLeave => Refused::NotAllowed,
             NotOpened::Absent | NotOpened::Kind(_) => Refused::Gone,
             _ => Refused::Unreadable,
-        });
-        opened.map(|(file, metadata)| (file, Some(metadata.len())))
+        })
     }
 
     /// Opens a file that says what is ignored, in the tree or above it within the workspace. It may be a link within the
@@ -75,7 +78,7 @@ impl Doors {
         of_tree.or_else(|| self.workspace.try_open(path).ok().map(toolkit::OpenedFile::into_file))
     }
 
-    /// What is in a directory, and whether there is more: than `most`, or than was read until it was cancelled.
+    /// Returns the entries of a directory, and whether there are more: than `most`, or than was read until it was cancelled.
     pub(super) fn entries(
         &mut self,
         path: &Path,
@@ -85,7 +88,7 @@ impl Doors {
         self.tree.entries(path, most, || !cancel.is_cancelled())
     }
 
-    /// Whether a path may be named, and a directory entered.
+    /// Returns true if a path may be named, and a directory entered.
     pub(in crate::fs) fn may_name(&mut self, path: &Path) -> bool {
         self.tree.may_read(path)
     }

@@ -1,4 +1,4 @@
-//! What ignore files say: those of ripgrep and of git, with the precedence that ripgrep gives them.
+//! The rules of ignore files: those of ripgrep and of git, with the precedence that ripgrep gives them.
 
 use super::Doors;
 use ignore::Match;
@@ -11,21 +11,21 @@ use std::sync::Arc;
 
 /// How many bytes of ignore files count in a directory, those of directories above it among them, and how many patterns: hostile
 /// ones shall not fill the memory. Made ready, each pattern takes some 3 KB.
-const MOST_BYTES: usize = 1024 * 1024;
-const MOST_PATTERNS: usize = 10_000;
+const MAX_BYTES: usize = 1024 * 1024;
+const MAX_PATTERNS: usize = 10_000;
 /// How much of the first line of a file counts that says where a repository is.
-const MOST_BYTES_OF_A_LINE: u64 = 4_096;
+const MAX_BYTES_OF_A_LINE: u64 = 4_096;
 
 /// The rules that hold within a directory.
 pub(super) struct Rules {
     above: Option<Arc<Rules>>,
     /// Of `.rgignore`, `.ignore`, `.gitignore` and a repository's `info/exclude`, which count in this order.
     files: [Gitignore; 4],
-    /// Whether a repository begins here: what git was told above it does not hold in it.
+    /// True if a repository begins here: what git was told above it does not hold in it.
     is_repository: bool,
-    /// Whether this is within a repository: only there counts what git was told.
+    /// True if this is within a repository: only there counts what git was told.
     is_in_repository: bool,
-    /// What the user told git for all repositories.
+    /// The user's rules of git for all repositories.
     global: Arc<Gitignore>,
     /// How much may still count below.
     room: Room,
@@ -39,7 +39,7 @@ struct Room {
 }
 
 impl Room {
-    const ALL: Self = Self { bytes: MOST_BYTES, patterns: MOST_PATTERNS };
+    const ALL: Self = Self { bytes: MAX_BYTES, patterns: MAX_PATTERNS };
 }
 
 /// Which files that say something are in a directory.
@@ -94,7 +94,7 @@ impl From<'_> {
 }
 
 impl Rules {
-    /// What holds for a directory because of those above it.
+    /// Returns the rules for a directory because of those above it.
     pub(super) fn above(path: &Path, doors: &mut Doors) -> Arc<Self> {
         let mut room = Room::ALL;
         let global = global(doors, &mut room);
@@ -116,7 +116,7 @@ impl Rules {
         rules
     }
 
-    /// What holds within a directory in which `names` are.
+    /// Returns the rules within a directory in which `names` are.
     pub(super) fn below(above: &Arc<Self>, directory: &Path, names: Names, doors: &mut Doors) -> Arc<Self> {
         Self::new(above, directory, names, &mut From::Tree(doors))
     }
@@ -153,7 +153,7 @@ impl Rules {
         })
     }
 
-    /// What the rules say of a path. Of each kind of file the nearest one that says something counts.
+    /// Matches a path. Of each kind of file the nearest one that says something counts.
     pub(super) fn matched(&self, path: &Path, is_dir: bool) -> Match<()> {
         let mut said: [Match<()>; 4] = std::array::from_fn(|_| Match::None);
         let mut has_left_repository = false;
@@ -214,7 +214,7 @@ fn open(path: &Path, from: &mut From<'_>) -> Option<File> {
 
 fn first_line(path: &Path, from: &mut From<'_>) -> Option<String> {
     let mut text = Vec::new();
-    open(path, from)?.take(MOST_BYTES_OF_A_LINE).read_to_end(&mut text).ok()?;
+    open(path, from)?.take(MAX_BYTES_OF_A_LINE).read_to_end(&mut text).ok()?;
     let line = text.split(|byte| *byte == b'\n').next()?;
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     String::from_utf8(line.to_vec()).ok()
@@ -258,7 +258,7 @@ fn parse_opened(directory: &Path, file: &Path, opened: File, room: &mut Room) ->
     (builder.build().unwrap_or_else(|_| Gitignore::empty()), is_whole)
 }
 
-/// What the user told git to ignore everywhere.
+/// Returns the patterns that the user told git to ignore everywhere.
 fn global(doors: &Doors, room: &mut Room) -> Gitignore {
     let Some(file) = gitconfig_excludes_path() else { return Gitignore::empty() };
     parse(doors.workspace(), &file, &mut From::Above(doors), room)

@@ -1,6 +1,6 @@
-//! What of a file's form outlives that its content is replaced: the encoding, the byte order mark, the line endings.
+//! The form of a file that is kept while its content is replaced: the encoding, the byte order mark, the line endings.
 
-use crate::fs::diff::{MOST_LINES, count_lines, same_lines, split};
+use crate::fs::diff::{MAX_LINES, count_lines, same_lines, split};
 use crate::fs::text::{self, Decoded, Endings, Form};
 use encoding_rs::UTF_8;
 use std::borrow::Cow;
@@ -11,9 +11,9 @@ pub(super) struct Kept {
     pub(super) bytes: Vec<u8>,
     pub(super) lines: usize,
     pub(super) form: Form,
-    /// What to call the line endings.
+    /// The name of the line endings.
     pub(super) endings: &'static str,
-    /// What was kept or could not be, for the model.
+    /// Notes for the model on what was kept or could not be.
     pub(super) notes: Vec<String>,
 }
 
@@ -87,7 +87,7 @@ pub(super) fn readable(bytes: &[u8], form: Option<Form>) -> Cow<'_, [u8]> {
     Cow::Owned([mark, &text].concat().into_bytes())
 }
 
-/// Whether the form of a file is more than a guess from one stray byte.
+/// Returns true if the form of a file is more than a guess from one stray byte.
 fn form_is_certain(old: &Decoded<'_>) -> bool {
     if old.form.has_mark || old.form.encoding == UTF_8 {
         return true;
@@ -119,7 +119,7 @@ fn with_endings_of<'a>(old: &str, text: Cow<'a, str>) -> Cow<'a, str> {
     }
     let usual = endings.usual().as_bytes();
     // Of so many lines no list is made; then all get the usual ending.
-    let old = if count_lines(old.as_bytes()) > MOST_LINES { "" } else { old };
+    let old = if count_lines(old.as_bytes()) > MAX_LINES { "" } else { old };
     let (old, new) = (split(old.as_bytes()), split(text.as_bytes()));
     let mut ends: Vec<&[u8]> = vec![usual; new.len()];
     for (from, to) in same_lines(&old, &new, without_ending) {

@@ -49,6 +49,10 @@ fn where_nobody_is_there_what_would_help_is_named() {
         ("touch made", "or allow it with `tools.exec.security: \"auto\"` where a sandbox holds what it does"),
         (
             "make all",
+            "or allow it with an entry such as `permission: { exec: [{ match: \"make all\", do: \"allow\" }] }`",
+        ),
+        (
+            "make all -k",
             "or allow it with an entry such as `permission: { exec: [{ match: \"make all *\", do: \"allow\" }] }`",
         ),
         ("cat .env", "run it in one"),
@@ -63,6 +67,14 @@ fn where_nobody_is_there_what_would_help_is_named() {
         let told = String::from_utf8_lossy(&denied.stderr).into_owned();
         assert_eq!(denied.status.code(), Some(5), "{told}");
         assert!(told.contains(expected) && !told.contains("the setting `permission.exec`"), "{told}");
+        // The entry that is named lets it run.
+        if let Some(rules) = told.split("exec: ").nth(1).and_then(|rules| rules.split(" }`").next()) {
+            let entry = format!("permission.exec={rules}");
+            let explained =
+                toolkit(&user, &["explain", "command", command, "--set", &entry]).output().unwrap();
+            let told = String::from_utf8_lossy(&explained.stdout).into_owned();
+            assert!(told.starts_with("allow"), "{command} with {rules}: {told} {explained:?}");
+        }
     }
 }
 
@@ -200,4 +212,25 @@ fn the_doctor_says_what_holds_and_what_that_means() {
     );
     let denied = toolkit(&user, &["doctor", "--set", "tools.deny=[\"exec\"]"]).output().unwrap();
     assert_eq!(denied.status.code(), Some(5), "{denied:?}");
+}
+
+#[test]
+fn the_doctor_says_which_keys_have_no_effect() {
+    let user = user("{\n  toolAgent: { maxToolCalls: 5,\n    model: 'small' },\n}");
+    let void = |key: &str| {
+        format!("`toolAgent.{key}` has no effect: this program runs no agent that tasks are delegated to")
+    };
+    let page = toolkit(&user, &["doctor"]).output().unwrap();
+    let text = String::from_utf8_lossy(&page.stdout).into_owned();
+    for (key, line) in [("maxToolCalls", ":2:"), ("model", ":3:")] {
+        let told = text.lines().find(|told| told.contains(&void(key)));
+        assert!(told.is_some_and(|told| told.contains(line)), "{key}: {text}");
+    }
+    let page = toolkit(&user, &["doctor", "-o", "json"]).output().unwrap();
+    let found: serde_json::Value = serde_json::from_slice(&page.stdout).unwrap();
+    assert_eq!(found["diagnostics"][0]["message"], void("maxToolCalls"), "{found}");
+    // Where it cannot say anything else, it says that.
+    let denied = toolkit(&user, &["doctor", "--set", "tools.deny=[\"exec\"]"]).output().unwrap();
+    let text = String::from_utf8_lossy(&denied.stderr).into_owned();
+    assert!(denied.status.code() == Some(5) && text.contains(&void("model")), "{denied:?}");
 }

@@ -155,13 +155,16 @@ fn the_caller_of_a_command_has_a_conversation_and_a_sender() {
 #[test]
 fn auto_execute_that_changes_nothing_is_told() {
     let user = User::new(
-        "{ mcp: { demo: { command: 'x', enabled: false } }, tools: { settings: { demo__x: { autoExecute: true }, exec: { autoExecute: true } } } }",
+        "{ mcp: { demo: { command: 'x', enabled: false } }, tools: { settings: { demo__x: { autoExecute: true }, exec: { autoExecute: true },
+           process: { autoExecute: true }, edit: { autoExecute: true } } } }",
     );
     let told = user.run(&["list", "--diagnostics"]).ok();
     for line in [
         "`tools.settings.demo__x.autoExecute` has no effect: what a server brings is asked about",
         "`tools.settings.exec.autoExecute` has no effect: `tools.exec.security` decides whether it asks",
+        "`tools.settings.process.autoExecute` has no effect: typing into a running command is always asked about",
     ] {
         assert!(told.contains(line), "{told}");
     }
+    assert!(!told.contains("tools.settings.edit"), "{told}");
 }

@@ -1,7 +1,7 @@
 //! Where there are no directory handles: by path. A check of links precedes each use, so that only a link which
 //! appears in between can lead elsewhere.
 
-use super::{Any, DirectoryEntry, ENTRIES_AT_ONCE, FileKind, Stat};
+use super::{Any, DirectoryEntry, ENTRIES_AT_ONCE, FileKind, Named, Stat};
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -38,6 +38,15 @@ impl Dir {
             FileKind::File => Any::File(File::open(path)?, metadata),
             FileKind::Directory => Any::Directory(Self(path)),
             FileKind::Link | FileKind::Special => Any::Special,
+        })
+    }
+
+    /// What has a name in this directory, for reading, and the size of a regular file; no link is followed.
+    pub(crate) fn open_named(&self, name: &OsStr) -> io::Result<Named> {
+        Ok(match self.open_file(Path::new(name))? {
+            Any::File(file, metadata) => Named::File(file, metadata.len()),
+            Any::Directory(_) => Named::Other(FileKind::Directory),
+            Any::Special => Named::Other(FileKind::Special),
         })
     }
 

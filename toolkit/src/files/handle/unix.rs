@@ -1,7 +1,7 @@
 //! On Unix: by file descriptor.
 
 use super::super::fault::{self, FileSystems};
-use super::{Any, DirectoryEntry, ENTRIES_AT_ONCE, FileKind, Stat};
+use super::{Any, DirectoryEntry, ENTRIES_AT_ONCE, FileKind, Named, Stat};
 use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, Uid};
 use rustix::io::Errno;
 use std::ffi::{CString, OsStr, OsString};
@@ -76,6 +76,22 @@ impl Dir {
             FileKind::File => Any::File(file, metadata),
             FileKind::Directory => Any::Directory(Self(file.into())),
             FileKind::Link | FileKind::Special => Any::Special,
+        })
+    }
+
+    /// What has a name in this directory, for reading, and the size of a regular file; no link is followed, and nothing is
+    /// waited for. One system call opens it, and one tells what it is.
+    pub(crate) fn open_named(&self, name: &OsStr) -> io::Result<Named> {
+        if name.as_bytes().contains(&b'/') || matches!(name.as_bytes(), b"" | b"." | b"..") {
+            return Err(Errno::XDEV.into());
+        }
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let opened = rustix::fs::openat(&self.0, name, flags, Mode::empty())
+            .map_err(|error| told_apart(&self.0, name, error))?;
+        let stat = rustix::fs::fstat(&opened)?;
+        Ok(match kind(FileType::from_raw_mode(stat.st_mode)) {
+            FileKind::File => Named::File(opened.into(), u64::try_from(stat.st_size).unwrap_or_default()),
+            kind => Named::Other(kind),
         })
     }
 

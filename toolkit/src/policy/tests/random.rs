@@ -260,9 +260,9 @@ fn allowing(settings: &mut PolicySettings) -> Vec<&mut Vec<String>> {
     lists
 }
 
-/// Runs a test with as many seeds as are wanted: `usual`, or what `TOOLKIT_POLICY_CASES` says.
+/// Runs a test with as many seeds as are wanted: `usual`, or what `POLICY_CASES` says.
 fn run(usual: u64, test: impl Fn(&mut Random)) {
-    let cases = env::var("TOOLKIT_POLICY_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(usual);
+    let cases = env::var("POLICY_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(usual);
     (0..cases).for_each(|seed| test(&mut Random(seed)));
 }
 
@@ -296,7 +296,7 @@ fn it_agrees_with_the_rules_said_plainly() {
     });
 }
 
-/// 10⁶ cases of it: `TOOLKIT_POLICY_CASES=1000000 cargo nextest run --release -p agent-toolkit nothing_that_narrows`.
+/// 10⁶ cases of it: `POLICY_CASES=1000000 cargo nextest run --release -p agent-toolkit nothing_that_narrows`.
 #[test]
 fn nothing_that_narrows_makes_a_tool_appear() {
     let things: Vec<Thing> = things();

@@ -2,7 +2,7 @@
 
 use super::Place;
 use serde_json::json;
-use toolkit::{Configuration, Decision, LoadOptions, PermissionRule, TrustedFile};
+use toolkit::{Configuration, Decision, LoadOptions, PermissionRule, Toolkit, TrustedFile};
 
 #[test]
 fn a_later_source_goes_before_an_earlier_one() {
@@ -237,4 +237,24 @@ fn the_policy_has_every_key_in_its_place() {
     );
     assert_eq!(configuration.mcp().keys().collect::<Vec<_>>(), ["one"]);
     assert!(configuration.permissions().0.is_empty(), "it says nothing of permissions");
+}
+
+#[test]
+fn keys_of_an_agent_that_no_host_runs_are_told() {
+    let place = Place::new();
+    place.write("user/toolkit.json5", "{ toolAgent: { autoConfirmDangerous: false,\n  timeoutMs: 5000 } }");
+    let told = |builder: toolkit::Builder| -> Vec<String> {
+        let toolkit = builder.configuration(place.load()).build().unwrap();
+        toolkit.diagnostics().iter().map(|said| place.short(&said.to_string())).collect()
+    };
+    let why = "has no effect: this program runs no agent that tasks are delegated to";
+    let nobody = told(Toolkit::empty());
+    assert_eq!(nobody.len(), 2, "{nobody:?}");
+    for (line, key, place) in [
+        (&nobody[0], "autoConfirmDangerous", "user/toolkit.json5:1:"),
+        (&nobody[1], "timeoutMs", "user/toolkit.json5:2:"),
+    ] {
+        assert!(line.contains(&format!("`toolAgent.{key}` {why}")) && line.contains(place), "{line}");
+    }
+    assert_eq!(told(Toolkit::empty().delegates_tasks()), Vec::<String>::new());
 }

@@ -154,8 +154,7 @@ proptest! {
 
 #[test]
 fn the_random_schemas_are_of_every_kind() {
-    let count: usize =
-        std::env::var("TOOLKIT_SCHEMAS").ok().and_then(|count| count.parse().ok()).unwrap_or(150);
+    let count: usize = std::env::var("SCHEMA_CASES").ok().and_then(|count| count.parse().ok()).unwrap_or(150);
     let mut any = Seen::default();
     let mut closed = Seen::default();
     for seed in (0..).take(count) {

@@ -208,8 +208,8 @@ fn a_patch_has_a_largest_size() {
     let hunks = |count: usize| whole(format!("*** Update File: f\n{}", "@@\n-a\n".repeat(count)));
     let many = "line 1: the patch has more than 500 files or 100,000 hunks; make several of it";
     for (patch, error) in [
-        (added(MOST_BYTES), None),
-        (added(MOST_BYTES + 1), Some("line 1: the patch has more than 32 MiB; make several of it")),
+        (added(MAX_BYTES), None),
+        (added(MAX_BYTES + 1), Some("line 1: the patch has more than 32 MiB; make several of it")),
         (deleted(500), None),
         (deleted(501), Some(many)),
         (hunks(100_000), None),

@@ -4,7 +4,7 @@ use super::*;
 /// What is left for one file before it is given up.
 fn left(steps: usize) -> Budget {
     let mut budget = Budget::new();
-    budget.spend(Budget::MOST - steps);
+    budget.spend(Budget::MAX - steps);
     budget
 }
 

@@ -134,3 +134,60 @@ fn lines_without_any_indentation_get_that_of_the_lines_in_their_place() {
         ("after the last line", "if a:\n    b\n", "@@\n if a:\n b\n+c", None),
     ]);
 }
+
+#[test]
+fn a_first_line_that_alone_lost_its_indentation_gets_it_once() {
+    const TABS: &str = "a {\n\t\tif b {\n\t\t\tc();\n\t\t}\n}\n";
+    let changed = Some("class A:\n    def f(self):\n        return 2\n\n    def g(self):\n        pass\n");
+    check_table(&[
+        (
+            "old without, new with",
+            CLASS,
+            "@@\n-def f(self):\n-        return 1\n+    def f(self):\n+        return 2",
+            changed,
+        ),
+        (
+            "old without, new without",
+            CLASS,
+            "@@\n-def f(self):\n-        return 1\n+def f(self):\n+        return 2",
+            changed,
+        ),
+        (
+            "old with a part, new with the same part",
+            CLASS,
+            "@@\n-  def f(self):\n-        return 1\n+  def f(self):\n+        return 2",
+            changed,
+        ),
+        (
+            "old with a part, new with all",
+            CLASS,
+            "@@\n-  def f(self):\n-        return 1\n+    def f(self):\n+        return 2",
+            changed,
+        ),
+        (
+            "old without, new with a part",
+            CLASS,
+            "@@\n-def f(self):\n-        return 1\n+  def f(self):\n+        return 2",
+            None,
+        ),
+        ("the line that stays", CLASS, "@@\n def f(self):\n-        return 1\n+        return 2", changed),
+        (
+            "tabs, new with",
+            TABS,
+            "@@\n-if b {\n-\t\t\tc();\n \t\t}\n+\t\td();",
+            Some("a {\n\t\t}\n\t\td();\n}\n"),
+        ),
+        (
+            "tabs, new with spaces",
+            TABS,
+            "@@\n-if b {\n-\t\t\tc();\n+        if d {\n+\t\t\tc();\n \t\t}",
+            None,
+        ),
+        (
+            "another line lost it too",
+            CLASS,
+            "@@\n-def f(self):\n-        return 1\n+def f(self):\n+return 2",
+            None,
+        ),
+    ]);
+}

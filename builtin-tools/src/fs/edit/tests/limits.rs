@@ -1,7 +1,7 @@
 //! As much as an edit may do, and a little more.
 
 use super::edited;
-use crate::fs::edit::plan::{MOST_BYTES, MOST_PLACES, Replacement, plan};
+use crate::fs::edit::plan::{MAX_BYTES, MAX_PLACES, Replacement, plan};
 
 fn is_too_large(file: &str, replacements: &[Replacement<'_>]) -> bool {
     match plan(file.as_bytes(), replacements) {
@@ -18,7 +18,7 @@ fn so_many_bytes_may_come() {
     // What comes is counted twice, since all of it could be line feeds that become longer endings.
     let (places, new) = (1_024, "x".repeat(131_000));
     let replacement = Replacement { old: "a", new: &new, all: true };
-    let rest = MOST_BYTES - places * (1 + 2 * new.len());
+    let rest = MAX_BYTES - places * (1 + 2 * new.len());
     for (more, expected) in [(0, false), (1, true)] {
         let file = "a".repeat(places) + &"b".repeat(rest + more);
         assert_eq!(is_too_large(&file, &[replacement]), expected, "{more}");
@@ -29,7 +29,7 @@ fn so_many_bytes_may_come() {
 fn so_many_lines_may_be_indented() {
     // Each could be indented by 128 bytes.
     let file = "  a\n  b\n  c\n  d\n";
-    let lines = (MOST_BYTES - file.len()) / (2 + 128);
+    let lines = (MAX_BYTES - file.len()) / (2 + 128);
     for (more, expected) in [(0, false), (1, true)] {
         let new = "\n".repeat(lines + more);
         let replacement = Replacement { old: "a\nb\n", new: &new, all: false };
@@ -42,9 +42,9 @@ fn so_many_places_may_change() {
     let one = Replacement { old: "b", new: "", all: false };
     let all = Replacement { old: "a", new: "", all: true };
     for (count, replacements, expected) in [
-        (MOST_PLACES - 1, &[one, all][..], None),
-        (MOST_PLACES, &[one, all], Some(1)),
-        (MOST_PLACES + 1, &[all], Some(0)),
+        (MAX_PLACES - 1, &[one, all][..], None),
+        (MAX_PLACES, &[one, all], Some(1)),
+        (MAX_PLACES + 1, &[all], Some(0)),
     ] {
         let file = format!("b{}", "a".repeat(count));
         let made = plan(file.as_bytes(), replacements);

@@ -1,0 +1,127 @@
+//! The first line of an old text that begins within the indentation of a line.
+//!
+//! An old text that has lost the indentation of its first line alone is in the file as it was given. The indentation before
+//! it stays, so a new text whose first line has all of its indentation would be indented twice there. A new text that lost
+//! it too is right as it is. The other lines tell which of the two a new text is: they begin at the beginning of their
+//! lines. Where they contradict each other, nothing is guessed.
+
+use super::frame::{Unclear, is_blank, opens_block};
+use super::locate::{Located, is_within_bounds};
+use super::plan::Replacement;
+use crate::fs::fold::indentation;
+
+/// How the first line of a new text is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    /// As text that comes where the old text begins, behind the indentation that is there.
+    Text,
+    /// As a whole line, with its indentation.
+    Line,
+}
+
+/// Widens the places that were found to whole lines where the first line of the new text is one, and returns the
+/// indentation by which each became longer; `None` where nothing has to be widened.
+///
+/// # Errors
+///
+/// When it is not clear how the first line is to be indented, or the places have different indentations.
+pub(super) fn widen(
+    file: &[u8],
+    found: &mut Located,
+    replacement: &Replacement<'_>,
+) -> Result<Option<String>, Unclear> {
+    let mut decided: Option<(Reading, &str)> = None;
+    for range in &found.ranges {
+        let missing = before(file, range.start);
+        let reading = if missing.is_empty() {
+            Reading::Text
+        } else {
+            reading(missing, replacement.old, replacement.new).ok_or(Unclear(0))?
+        };
+        let this = (reading, if reading == Reading::Line { missing } else { "" });
+        if decided.is_some_and(|decided| decided != this) {
+            return Err(Unclear(0));
+        }
+        decided = Some(this);
+    }
+    let Some((Reading::Line, missing)) = decided else { return Ok(None) };
+    for range in &mut found.ranges {
+        range.start -= missing.len();
+        if !is_within_bounds(range, replacement.old) {
+            return Err(Unclear(0));
+        }
+    }
+    Ok(Some(missing.to_owned()))
+}
+
+/// The spaces and tabs before `at`, where nothing else is before them on the line.
+fn before(file: &[u8], at: usize) -> &str {
+    let start = memchr::memrchr(b'\n', &file[..at]).map_or(0, |feed| feed + 1);
+    let text = &file[start..at];
+    std::str::from_utf8(text).ok().filter(|_| indentation(text) == text.len()).unwrap_or_default()
+}
+
+/// How the first line of `new` is meant, where `missing` stands in the file before that of `old`; `None` where that is not
+/// clear.
+fn reading(missing: &str, old: &str, new: &str) -> Option<Reading> {
+    // What follows would be indented twice by what is left of the first line.
+    if new.is_empty() {
+        return Some(if old.ends_with('\n') { Reading::Line } else { Reading::Text });
+    }
+    let (Some(first_old), Some(first_new)) = (old.lines().next(), new.lines().next()) else {
+        return Some(Reading::Text);
+    };
+    let (asked, came) = (indent_of(first_old), indent_of(first_new));
+    if is_blank(first_old) || is_blank(first_new) || came == asked {
+        return Some(Reading::Text);
+    }
+    let whole = format!("{missing}{asked}");
+    let (olds, news) = (Rest::of(old), Rest::of(new));
+    let Some(old_depth) = olds.depth else {
+        // One line may be any part of one; several new ones that are all as deep as the file's are no part.
+        let is_block = came == whole && news.depth.is_some_and(|depth| depth.starts_with(&whole));
+        return Some(if is_block { Reading::Line } else { Reading::Text });
+    };
+    let Some(new_depth) = news.depth else { return (came == whole).then_some(Reading::Line) };
+    let of_rest = shift(old_depth, new_depth);
+    let (as_text, as_line) = (shift(asked, came), shift(&whole, came));
+    if of_rest.is_some() && of_rest == as_line {
+        return Some(Reading::Line);
+    }
+    let is_shifted_whole = of_rest.is_some() && of_rest == as_text;
+    if came != whole {
+        return is_shifted_whole.then_some(Reading::Text);
+    }
+    let is_put_around = opens_block(first_new) && !opens_block(first_old);
+    if !is_shifted_whole || is_put_around {
+        return Some(Reading::Line);
+    }
+    // All lines became deeper by what is missing: what the new lines say must be the same for that to be meant.
+    let is_same = first_old.trim() == first_new.trim() && olds.texts == news.texts;
+    is_same.then_some(Reading::Text)
+}
+
+/// The lines after the first.
+struct Rest<'a> {
+    /// The least indentation of those with text.
+    depth: Option<&'a str>,
+    /// Their texts without their indentation.
+    texts: Vec<&'a str>,
+}
+
+impl<'a> Rest<'a> {
+    fn of(text: &'a str) -> Self {
+        let lines: Vec<&str> = text.lines().skip(1).filter(|line| !is_blank(line)).collect();
+        let depth = lines.iter().map(|line| indent_of(line)).min_by_key(|indent| indent.len());
+        Self { depth, texts: lines.into_iter().map(str::trim).collect() }
+    }
+}
+
+/// How many characters an indentation has more than another, where one begins as the other.
+fn shift(from: &str, to: &str) -> Option<isize> {
+    (to.starts_with(from) || from.starts_with(to)).then(|| to.len().checked_signed_diff(from.len()))?
+}
+
+fn indent_of(line: &str) -> &str {
+    &line[..indentation(line.as_bytes())]
+}

@@ -1,0 +1,53 @@
+//! Configured keys that change nothing in this program.
+//!
+//! Whoever writes one relies on it, so each is a warning.
+
+use crate::config::Configuration;
+use crate::diagnostic::{Diagnostic, Level};
+use crate::escape::escape_line;
+use crate::policy::folded;
+
+/// Returns a warning for each `autoExecute: true` that changes nothing.
+pub(super) fn void_auto_executes(configuration: &Configuration) -> Vec<Diagnostic> {
+    let servers = configuration.server_names();
+    let said = configuration.auto_executes().into_iter().filter(|(_, runs)| *runs);
+    let void = said.filter_map(|(tool, _)| {
+        let shown = escape_line(&tool);
+        let why = if servers.has(&folded(&tool)) {
+            format!("what a server brings is asked about; `permission: {{ {shown}: \"allow\" }}` allows it")
+        } else {
+            configuration.why_it_asks_anyway(&tool)?
+        };
+        let pointer = format!("/tools/settings/{}/autoExecute", step(&tool));
+        Some(has_no_effect(configuration, &pointer, &format!("tools.settings.{shown}.autoExecute"), &why))
+    });
+    void.collect()
+}
+
+/// Returns a warning for each key of `toolAgent`, for a host that delegates no tasks.
+pub(super) fn void_tool_agent(configuration: &Configuration) -> Vec<Diagnostic> {
+    let warning = |key: &str| {
+        let (pointer, shown) =
+            (format!("/toolAgent/{}", step(key)), format!("toolAgent.{}", escape_line(key)));
+        has_no_effect(
+            configuration,
+            &pointer,
+            &shown,
+            "this program runs no agent that tasks are delegated to",
+        )
+    };
+    configuration.tool_agent_keys().map(warning).collect()
+}
+
+fn has_no_effect(configuration: &Configuration, pointer: &str, key: &str, why: &str) -> Diagnostic {
+    let message = format!("`{key}` has no effect: {why}");
+    let warning = Diagnostic::new(Level::Warning, "configuration", message);
+    let place =
+        configuration.origins().find(pointer).map(|origin| escape_line(&origin.to_string()).into_owned());
+    place.into_iter().fold(warning, Diagnostic::with_location)
+}
+
+/// Escapes a name as a step of a JSON pointer.
+fn step(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}

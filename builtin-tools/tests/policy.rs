@@ -4,19 +4,21 @@
 #![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
 use toolkit::prelude::*;
-use toolkit::{PolicySettings, ToolPolicy, ToolRules};
+use toolkit::{PolicySettings, Tool, ToolPolicy, ToolRules};
 
 toolkit::link!(core: builtin_tools);
 
-/// Sends a message, in a crate that is not core.
-#[tool(group = "messaging")]
-async fn message() {}
+/// A tool of the name `message`, which is reserved for a builtin tool: only a host may add one by hand.
+fn message() -> Tool {
+    let tool = Tool::builder("message").description("Sends a message.").group("messaging");
+    tool.build(|_, _| async { Ok::<_, ToolError>(ToolOutput::text("sent")) }).unwrap()
+}
 
 /// Which of `read` and `message` are there.
 async fn found(tools: ToolRules) -> Vec<String> {
     let mut settings = PolicySettings::default();
     settings.tools = tools;
-    let toolkit = Toolkit::builder().policy(ToolPolicy::new(settings)).build().unwrap();
+    let toolkit = Toolkit::builder().tool(message()).policy(ToolPolicy::new(settings)).build().unwrap();
     let toolbox = toolkit.toolbox(&Caller::new()).await;
     let names = toolbox.tools().map(|tool| tool.name().to_owned());
     names.filter(|name| name == "read" || name == "message").collect()

@@ -17,7 +17,10 @@ async fn a_proxy_allows_denies_and_asks() {
     let toolkit = Toolkit::empty().tool_source(servers.clone()).without_asking_first().approver(approver);
     let toolbox = toolkit.build().unwrap().toolbox(&Caller::new()).await;
     let names: Vec<&str> = toolbox.tools().map(Tool::name).collect();
-    assert_eq!(names, ["p__real__note", "p__real__round"], "{:?}", servers.status());
+    // Both servers have resources: outputs that were truncated.
+    let resources = ["p__resource_list", "p__resource_read", "resource_list", "resource_read"];
+    let expected = [&["p__real__note", "p__real__round"][..], &resources].concat();
+    assert_eq!(names, expected, "{:?}", servers.status());
     let call = async |name: &str, arguments| toolbox.call(ToolCall::new("1", name, arguments)).await;
     let rounded = call("p__real__round", json!({"value": 2.4681, "digits": 2})).await;
     assert_eq!(rounded.text(), "2.47");

@@ -110,10 +110,7 @@ impl Builder {
         add_new(&mut diagnostics, policy::diagnostics(&*policy, &snapshot));
         let permissions = &self.settings.permissions;
         diagnostics.extend(permissions.diagnostics_among(|key| keys.has(key), &keys.names()));
-        diagnostics.extend(void_auto_executes(&self.settings.configuration));
-        if !self.delegates_tasks {
-            diagnostics.extend(void_tool_agent(&self.settings.configuration));
-        }
+        diagnostics.extend(void_settings(&self));
         let Self { services, sources, mut settings, linked, .. } = self;
         settings.own_dirs.complete(data_dir.clone());
         settings.find_approvals(data_dir.as_deref());
@@ -136,6 +133,16 @@ impl Builder {
             ..Inner::default()
         })))
     }
+}
+
+/// Returns a diagnostic for each configured value that has no effect in this program.
+fn void_settings(builder: &Builder) -> Vec<Diagnostic> {
+    let configuration = &builder.settings.configuration;
+    let mut void: Vec<Diagnostic> = void_auto_executes(configuration).into_iter().collect();
+    if !builder.delegates_tasks {
+        void.extend(void_tool_agent(configuration));
+    }
+    void
 }
 
 impl Builder {

@@ -73,6 +73,7 @@ fn a_line_of_100_mb_is_searched_and_read_within_50_mb() {
         assert_eq!(ran.code, Some(0), "{args:?}: {ran:#?}");
         assert!(ran.stdout.contains(expected), "{args:?}: {:.300}", ran.stdout);
         let peak: u64 = ran.stderr.lines().find_map(|line| line.strip_prefix("peak ")?.parse().ok()).unwrap();
+        eprintln!("{args:?}: {peak} KiB");
         assert!(peak < LINE_LIMIT_KIB, "{args:?}: {peak} KiB");
     }
 }

@@ -8,7 +8,7 @@ use http_body::Body;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
 use rmcp::ServerHandler;
-use rmcp::model::{RequestId, ServerJsonRpcMessage};
+use rmcp::model::{ProtocolVersion, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde::Deserialize;
@@ -198,7 +198,7 @@ impl<H: ServerHandler> HttpService<H> {
         } else {
             Bytes::new()
         };
-        if let Some(refusal) = refused_initialize(&body) {
+        if let Some(refusal) = refused_initialize(&parts.headers, &body) {
             return refusal;
         }
         if self.stateless.live() >= self.options.most_sessions && needs_server(&parts.headers, &body) {
@@ -241,14 +241,19 @@ fn needs_server(headers: &http::HeaderMap, body: &[u8]) -> bool {
     !headers.contains_key("mcp-session-id") || begins()
 }
 
-/// The answer to an `initialize` whose parameters cannot be read: it begins no session, so no handler gets it.
-fn refused_initialize(body: &[u8]) -> Option<Response<HttpBody>> {
+/// Returns the answer to an `initialize` whose parameters cannot be read: it begins no session, so no handler gets it. A protocol version
+/// without sessions has no such method, which rmcp answers.
+fn refused_initialize(headers: &http::HeaderMap, body: &[u8]) -> Option<Response<HttpBody>> {
     #[derive(Deserialize)]
     struct Message {
         id: RequestId,
         method: String,
         #[serde(default)]
         params: Option<serde_json::Value>,
+    }
+    let version = headers.get("mcp-protocol-version").and_then(|version| version.to_str().ok());
+    if version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28.as_str()) {
+        return None;
     }
     // Few bodies are one, and none that is long: the others are not read twice.
     let word = format!("\"{INITIALIZE}\"");

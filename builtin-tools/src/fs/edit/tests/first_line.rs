@@ -9,6 +9,7 @@ const LIST: &str = "f:\n    a()\n    b()\n    c()\n";
 
 /// Each with how the text was found, or a refusal.
 #[test]
+#[expect(clippy::too_many_lines, reason = "it is a table")]
 fn the_first_line_gets_its_indentation_once() {
     let refused = None;
     let exact = |file| Some((file, "Exact"));

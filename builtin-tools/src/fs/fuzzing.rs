@@ -98,6 +98,11 @@ pub fn check_read(file: &[u8], buffer: usize, limit: u64) {
     }
 }
 
+/// Returns a text without the line ending at its end.
+fn without_ending(text: &str) -> Option<&str> {
+    text.strip_suffix("\r\n").or_else(|| text.strip_suffix(['\n', '\r']))
+}
+
 /// Checks what `edit` makes of a file.
 ///
 /// # Panics
@@ -156,7 +161,7 @@ pub fn check_edit(file: &[u8], old: &str, new: &str, all: bool) {
     if part.looseness > Looseness::Endings {
         // What comes is the new text, but for what was overlooked.
         let end = part.first.end + after.len() - file.len();
-        let (came, wanted) = (&after[part.first.start..end], new.strip_suffix('\n').filter(|_| is_open));
+        let (came, wanted) = (&after[part.first.start..end], without_ending(new).filter(|_| is_open));
         let came = seen(came, Looseness::Indentation);
         let wanted = seen(wanted.unwrap_or(new).as_bytes(), Looseness::Indentation);
         assert_eq!(came, wanted, "another text came");

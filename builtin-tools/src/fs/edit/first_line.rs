@@ -31,8 +31,14 @@ pub(super) fn widen(
     replacement: &Replacement<'_>,
 ) -> Result<Option<String>, Unclear> {
     let mut decided: Option<(Reading, &str)> = None;
+    let mut last = "";
     for range in &found.ranges {
         let missing = before(file, range.start);
+        // Many places have the same indentation, which is read once.
+        if decided.is_some() && missing == last {
+            continue;
+        }
+        last = missing;
         let reading = if missing.is_empty() {
             Reading::Text
         } else {
@@ -56,9 +62,11 @@ pub(super) fn widen(
 
 /// The spaces and tabs before `at`, where nothing else is before them on the line.
 fn before(file: &[u8], at: usize) -> &str {
-    let start = memchr::memrchr(b'\n', &file[..at]).map_or(0, |feed| feed + 1);
-    let text = &file[start..at];
-    std::str::from_utf8(text).ok().filter(|_| indentation(text) == text.len()).unwrap_or_default()
+    // From the place backwards: a line may be long, and have many places.
+    let spaces = file[..at].iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    let (line, text) = file[..at].split_at(at - spaces);
+    let is_first = line.last().is_none_or(|byte| *byte == b'\n');
+    std::str::from_utf8(text).ok().filter(|_| is_first).unwrap_or_default()
 }
 
 /// How the first line of `new` is meant, where `missing` stands in the file before that of `old`; `None` where that is not

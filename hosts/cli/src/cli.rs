@@ -280,7 +280,12 @@ fn only(request: &Request) -> mcp::Only<'_> {
 
 /// Returns true if all diagnostics are a part of the answer.
 fn shows_diagnostics(request: &Request) -> bool {
-    matches!(request, Request::List { diagnostics: true, .. } | Request::Doctor)
+    match request {
+        Request::List { diagnostics, .. } => *diagnostics,
+        #[cfg(any(feature = "runtime", feature = "web"))]
+        Request::Doctor => true,
+        _ => false,
+    }
 }
 
 /// How long what a person allowed for a session lasts. A command does not know when its session ends.

@@ -1,4 +1,6 @@
-//! What the command needs of memory.
+//! The memory that calls take.
+
+#![expect(clippy::unwrap_used, reason = "a test's helpers may panic too")]
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};

@@ -14,7 +14,7 @@ use genai::chat::ChatRequest;
 use toolkit::{CallOptions, Caller, Toolkit};
 
 /// How often the model may call tools.
-const MOST_TURNS: usize = 10;
+const MAX_TURNS: usize = 10;
 
 #[tokio::main(flavor = "current_thread")]
 #[expect(clippy::print_stdout, reason = "the answer is what it is for")]
@@ -24,7 +24,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let toolbox = Toolkit::builder().build()?.toolbox(&Caller::new()).await;
     let client = with_genai::client()?;
     let mut request = ChatRequest::from_user(question).with_tools(with_genai::tools(&toolbox));
-    for _ in 0..MOST_TURNS {
+    for _ in 0..MAX_TURNS {
         let answer = client.exec_chat(model, request.clone(), None).await?;
         let calls = with_genai::calls(answer.tool_calls());
         if calls.is_empty() {
@@ -36,5 +36,5 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             .append_messages(answer.into_assistant_message_for_tool_use())
             .append_message(with_genai::responses(results));
     }
-    Err(format!("the model was not done after {MOST_TURNS} turns").into())
+    Err(format!("the model was not done after {MAX_TURNS} turns").into())
 }

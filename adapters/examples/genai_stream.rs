@@ -9,7 +9,7 @@ use std::io::Write as _;
 use toolkit::{CallOptions, Caller, Toolkit};
 
 /// How often the model may call tools.
-const MOST_TURNS: usize = 10;
+const MAX_TURNS: usize = 10;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -19,7 +19,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let client = with_genai::client()?;
     let options = ChatOptions::default().with_capture_content(true).with_capture_tool_calls(true);
     let mut request = ChatRequest::from_user(question).with_tools(with_genai::tools(&toolbox));
-    for _ in 0..MOST_TURNS {
+    for _ in 0..MAX_TURNS {
         let mut answer = client.exec_chat_stream(model, request.clone(), Some(&options)).await?;
         let mut said = None;
         while let Some(event) = answer.stream.next().await {
@@ -39,5 +39,5 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             .append_message(ChatMessage::assistant(said))
             .append_message(with_genai::responses(results));
     }
-    Err(format!("the model was not done after {MOST_TURNS} turns").into())
+    Err(format!("the model was not done after {MAX_TURNS} turns").into())
 }

@@ -28,7 +28,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 /// How many bytes of a question without a pattern are remembered.
-const MOST_BYTES_OF_WHOLE: usize = 64 << 10;
+const MAX_BYTES_OF_WHOLE: usize = 64 << 10;
 
 /// What a tool wants to do, for a person to allow or not.
 ///
@@ -247,7 +247,7 @@ impl Ask {
     /// configuration.
     pub(crate) fn longest(&self) -> AllowScope {
         let is_long = |text: &String| text.chars().nth(MAX_LINE_CHARS).is_some();
-        let is_large = self.patterns.is_empty() && self.size() > MOST_BYTES_OF_WHOLE;
+        let is_large = self.patterns.is_empty() && self.size() > MAX_BYTES_OF_WHOLE;
         let longest = if is_large || self.patterns.iter().any(is_long) || is_long(&self.kind) {
             AllowScope::Once
         } else if self.raised || self.patterns.is_empty() || Permissions::is_guarded(&self.kind) {
@@ -349,7 +349,7 @@ mod tests {
             (Ask::new("sensitive", "t").with_pattern("a").once_only(), AllowScope::Once),
             (Ask::new("external_directory", "t").with_pattern("a"), AllowScope::Always),
             (Ask::new(&long, "t").with_pattern("a"), AllowScope::Once),
-            (ask().with_text("x", "y".repeat(MOST_BYTES_OF_WHOLE)), AllowScope::Once),
+            (ask().with_text("x", "y".repeat(MAX_BYTES_OF_WHOLE)), AllowScope::Once),
         ] {
             assert_eq!(ask.longest(), expected, "{ask:?}");
         }

@@ -13,7 +13,7 @@ mod stream;
 pub use calls::{CallFormatError, MAX_ARGUMENT_BYTES, MAX_CALLS};
 pub use definitions::{Definitions, DialectTool, Strictness};
 pub(crate) use schema::for_people;
-pub use schema::{DialectSchema, Loosened, MOST_RECURSION};
+pub use schema::{DialectSchema, Loosened, MAX_RECURSION};
 pub use stream::CallStream;
 
 use serde::{Deserialize, Serialize};

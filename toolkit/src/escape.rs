@@ -18,7 +18,7 @@ pub const MAX_BLOCK_CHARS: usize = 100_000;
 
 /// Combining marks on one character beyond this many are escaped: a tower of them paints over other lines. The scripts
 /// that stack most get along with four.
-const MOST_MARKS: u32 = 4;
+const MAX_MARKS: u32 = 4;
 
 /// Makes text safe to show in one line.
 ///
@@ -85,7 +85,7 @@ fn escape_alone(text: &str, form: Form) -> Cow<'_, str> {
     if text.bytes().all(is_plain) {
         return Cow::Borrowed(text);
     }
-    let mut marks = MOST_MARKS;
+    let mut marks = MAX_MARKS;
     let mut escaped = String::with_capacity(text.len() + 16);
     for character in text.chars() {
         if is_kept(character, form, &mut marks) {
@@ -167,7 +167,7 @@ fn escape(text: &str, form: Form) -> Cow<'_, str> {
     }
     let mut escaped = String::with_capacity(text.len() + 16);
     let mut rest = text;
-    let mut marks = MOST_MARKS;
+    let mut marks = MAX_MARKS;
     while let Some(character) = rest.chars().next() {
         if character == '\\' {
             let run = rest.len() - rest.trim_start_matches('\\').len();
@@ -194,7 +194,7 @@ fn escape(text: &str, form: Form) -> Cow<'_, str> {
 fn is_kept(character: char, form: Form, marks: &mut u32) -> bool {
     match character {
         '\n' | '\t' if form == Form::Block => {
-            *marks = MOST_MARKS;
+            *marks = MAX_MARKS;
             return true;
         }
         ' '..='~' => {
@@ -205,7 +205,7 @@ fn is_kept(character: char, form: Form, marks: &mut u32) -> bool {
     }
     let category = get_general_category(character);
     if matches!(category, Category::NonspacingMark | Category::EnclosingMark) {
-        let is_few = *marks < MOST_MARKS;
+        let is_few = *marks < MAX_MARKS;
         *marks += u32::from(is_few);
         return is_few && !is_blank(character);
     }
@@ -344,7 +344,7 @@ mod tests {
     fn nothing_hidden_remains_and_nothing_is_confused() {
         for text in random_texts(50_000) {
             for (form, escaped) in [(Form::Line, escape_line(&text)), (Form::Block, escape_block(&text))] {
-                let mut marks = MOST_MARKS;
+                let mut marks = MAX_MARKS;
                 let hidden = escaped.chars().find(|character| !is_kept(*character, form, &mut marks));
                 assert_eq!(hidden, None, "{text:?}");
                 assert_eq!(unescape(&escaped), text, "{escaped}");

@@ -48,7 +48,7 @@ pub trait Inspector: Send + Sync + 'static {
 }
 
 /// How often all inspectors are asked about one call at most.
-pub(crate) const MOST_ROUNDS: usize = 4;
+pub(crate) const MAX_ROUNDS: usize = 4;
 
 /// The verdict of an inspector, when it has come.
 pub type Inspecting<'a> = Pin<Box<dyn Future<Output = Result<Verdict, ToolError>> + Send + 'a>>;

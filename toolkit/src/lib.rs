@@ -127,7 +127,7 @@ pub use definition::{Annotations, Definition};
 pub use diagnostic::{Diagnostic, Level};
 pub use dialect::{
     CallFormatError, CallStream, Definitions, Dialect, DialectSchema, DialectTool, Loosened,
-    MAX_ARGUMENT_BYTES, MAX_CALLS, MOST_RECURSION, Strictness, UnknownDialect,
+    MAX_ARGUMENT_BYTES, MAX_CALLS, MAX_RECURSION, Strictness, UnknownDialect,
 };
 pub use discovery::{Discovery, DiscoverySettings, SearchHit, Showing};
 pub use error::{IntoToolError, Retry, ToolError, ToolErrorKind};

@@ -16,7 +16,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 /// The most that one preparation can say.
-const MOST_SAID: usize = 100;
+const MAX_SAID: usize = 100;
 
 /// Makes a tool ready for a caller: what `#[tool(prepare = path)]` makes of the function at that path.
 pub type PrepareFn = for<'a> fn(&'a Caller, &'a mut Preparation) -> Preparing<'a>;
@@ -203,7 +203,7 @@ impl Preparation {
 
     /// Tells the host what it should know, in the [diagnostics](crate::Toolbox::diagnostics) of the toolbox. At most 100 a tool.
     pub fn diagnose(&mut self, level: Level, message: impl Into<String>) {
-        if self.said.len() < MOST_SAID {
+        if self.said.len() < MAX_SAID {
             self.said.push((level, message.into()));
         }
     }

@@ -51,7 +51,7 @@ pub(crate) fn stems_of(text: &str) -> Vec<String> {
 }
 
 /// How many tools may come before the toolkit's segment is built anew.
-const MOST_NEW: usize = 256;
+const MAX_NEW: usize = 256;
 
 /// The segment of a toolkit's tools, once somebody searched.
 #[derive(Default)]
@@ -70,7 +70,7 @@ impl SharedSegment {
         if let Some(segment) = &*shared {
             let known = places(segment, tools).iter().filter(|place| **place != NOWHERE).count();
             let gone = segment.documents().len() - known;
-            if tools.len() - known <= MOST_NEW && gone <= known.max(MOST_NEW) {
+            if tools.len() - known <= MAX_NEW && gone <= known.max(MAX_NEW) {
                 return Arc::clone(segment);
             }
         }

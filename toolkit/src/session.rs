@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// How many sessions with state and without a toolbox are kept; beyond it the one that was used longest ago goes.
-const MOST_IDLE: usize = 10_000;
+const MAX_IDLE: usize = 10_000;
 
 /// What the calls of one session share.
 pub(crate) struct Session {
@@ -136,9 +136,9 @@ impl Table {
             .filter(|(_, session)| is_idle(session))
             .map(|(id, session)| (session.used.load(Ordering::Relaxed), id.clone()))
             .collect();
-        if idle.len() > MOST_IDLE {
+        if idle.len() > MAX_IDLE {
             idle.sort_unstable();
-            let surplus = idle.len() - MOST_IDLE;
+            let surplus = idle.len() - MAX_IDLE;
             for (_, id) in idle.drain(..surplus) {
                 self.sessions.remove(&id);
             }
@@ -174,7 +174,7 @@ mod tests {
             }
         }
         let table = sessions.by_id.lock().unwrap();
-        assert!(table.sessions.len() < 3 * MOST_IDLE, "{}", table.sessions.len());
+        assert!(table.sessions.len() < 3 * MAX_IDLE, "{}", table.sessions.len());
         assert!(Arc::ptr_eq(&held, &table.sessions["held"]));
         assert!(!table.sessions.contains_key("first"), "the one used longest ago goes first");
         assert!(table.sessions.contains_key("s49998"));

@@ -117,17 +117,17 @@ fn ignored_tests_say_why(files: &[SourceFile]) -> Vec<Fault> {
 
 /// A long file has a second subject. Tests and benchmarks may list many cases.
 fn sources_are_short(files: &[SourceFile]) -> Vec<Fault> {
-    const MOST_LINES: usize = 600;
+    const MAX_LINES: usize = 600;
     const EXEMPT: &[&str] = &["tests", "ui-tests", "bench"];
     let mut faults = Vec::new();
     for file in files.iter().filter(|file| file.is_rust()) {
         let lines = file.text.lines().count();
         let exempt = file.path.split('/').any(|component| EXEMPT.contains(&component));
-        if lines > MOST_LINES && !exempt {
+        if lines > MAX_LINES && !exempt {
             let message = format!(
-                "{lines} lines, where {MOST_LINES} are the most: move one subject to a file of its own"
+                "{lines} lines, where {MAX_LINES} are the most: move one subject to a file of its own"
             );
-            faults.push(file.fault(MOST_LINES + 1, message));
+            faults.push(file.fault(MAX_LINES + 1, message));
         }
     }
     faults

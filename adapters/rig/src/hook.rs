@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// How many ids wait for their calls. A call whose run ends before it begins leaves its id behind; the oldest goes then.
-const MOST_WAITING: usize = 1024;
+const MAX_WAITING: usize = 1024;
 
 /// The ids of calls that were announced and have not begun, by what rig's bus calls them.
 #[derive(Default)]
@@ -26,7 +26,7 @@ impl CallIds {
 
     fn announce(&self, effect: EffectId, id: String) {
         let mut waiting = self.waiting();
-        if waiting.len() >= MOST_WAITING {
+        if waiting.len() >= MAX_WAITING {
             waiting.pop_first();
         }
         waiting.insert(effect, id);
@@ -96,11 +96,11 @@ mod tests {
     #[test]
     fn ids_that_nobody_takes_are_bounded() {
         let ids = CallIds::default();
-        for effect in 0..MOST_WAITING as u64 + 10 {
+        for effect in 0..MAX_WAITING as u64 + 10 {
             ids.announce(EffectId::from_raw(effect), effect.to_string());
         }
         let waiting = ids.waiting();
-        assert_eq!(waiting.len(), MOST_WAITING);
+        assert_eq!(waiting.len(), MAX_WAITING);
         assert_eq!(waiting.first_key_value().unwrap().1, "10");
     }
 

@@ -26,7 +26,7 @@ use tokio::task::{JoinHandle, JoinSet};
 pub const API_KEY: &str = "test-key";
 
 /// The longest request that is read, in bytes.
-const MOST_BYTES: usize = 4 << 20;
+const MAX_BYTES: usize = 4 << 20;
 
 /// A server that is there as long as this is.
 #[derive(Debug)]
@@ -131,7 +131,7 @@ async fn answer(
     let authorised =
         head.headers.get(AUTHORIZATION).is_some_and(|value| *value == format!("Bearer {API_KEY}"));
     let found = head.method == Method::POST && head.uri.path() == "/v1/chat/completions";
-    let body = Limited::new(body, MOST_BYTES).collect().await;
+    let body = Limited::new(body, MAX_BYTES).collect().await;
     let parsed = body.ok().and_then(|body| serde_json::from_slice::<Value>(&body.to_bytes()).ok());
     let mut script = lock(&script);
     let problem = match &parsed {

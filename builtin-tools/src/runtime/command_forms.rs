@@ -7,11 +7,11 @@ use shell_verdict::Part;
 use std::collections::BTreeSet;
 
 /// So many forms of a command are looked at.
-const MOST_FORMS: usize = 64;
+const MAX_FORMS: usize = 64;
 /// So many words are looked at for a subcommand.
-const MOST_WORDS: usize = 32;
+const MAX_WORDS: usize = 32;
 /// So many subcommands may follow each other, as in `gcloud compute instances delete`.
-const MOST_LEVELS: usize = 3;
+const MAX_LEVELS: usize = 3;
 
 /// The options of a program that may come before its subcommand.
 struct Options {
@@ -160,7 +160,7 @@ struct Forms {
 
 impl Forms {
     fn new() -> Self {
-        Self { found: BTreeSet::new(), left: MOST_FORMS }
+        Self { found: BTreeSet::new(), left: MAX_FORMS }
     }
 
     /// Adds a form. Returns true if more are looked at.
@@ -211,7 +211,7 @@ fn collect(program: &str, words: &[&str], forms: &mut Forms) {
         for meant in aliased(program, words, at) {
             forms.add(|| meant);
         }
-        within(options, program, &words[at..], MOST_LEVELS, forms);
+        within(options, program, &words[at..], MAX_LEVELS, forms);
     }
 }
 
@@ -231,7 +231,7 @@ fn within(options: Option<&Options>, program: &str, words: &[&str], levels: usiz
 fn starts(options: Option<&Options>, program: &str, words: &[&str]) -> BTreeSet<usize> {
     let (mut found, mut seen, mut waiting) = (BTreeSet::new(), BTreeSet::new(), vec![0_usize]);
     while let Some(at) = waiting.pop() {
-        let Some(word) = words.get(at).filter(|_| at < MOST_WORDS && seen.insert(at)) else { continue };
+        let Some(word) = words.get(at).filter(|_| at < MAX_WORDS && seen.insert(at)) else { continue };
         let is_toolchain =
             word.starts_with('+') && matches!(program, "cargo" | "rustc" | "rustdoc" | "rustfmt");
         if *word == "--" || *word == UNKNOWN || is_toolchain {
@@ -389,6 +389,6 @@ mod tests {
     #[test]
     fn only_so_many_forms_are_looked_at() {
         let command = format!("x{}", " -a b".repeat(10_000));
-        assert!(forms(&command).len() <= MOST_FORMS);
+        assert!(forms(&command).len() <= MAX_FORMS);
     }
 }

@@ -140,9 +140,9 @@ const HIDDEN_OF_SYSTEM: &[&str] = &[
 pub(super) const SKIPPED: &[&str] = &["node_modules", "target", ".venv", "venv", "__pycache__"];
 /// How deep a workspace is looked through, and how many entries are looked at.
 const DEEPEST: usize = 5;
-const MOST_ENTRIES: usize = 5_000;
+const MAX_ENTRIES: usize = 5_000;
 /// How many paths of one workspace are kept or hidden one by one.
-const MOST_FOUND: usize = 200;
+const MAX_FOUND: usize = 200;
 
 /// What of a workspace a command leaves alone.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -170,11 +170,11 @@ pub(super) fn unasked(root: &Path) -> Guards {
     let mut guards =
         Guards { protected: NEVER_MADE.iter().map(|name| root.join(name)).collect(), hidden: Vec::new() };
     let mut waiting = vec![(root.to_owned(), 0)];
-    let mut left = MOST_ENTRIES;
+    let mut left = MAX_ENTRIES;
     while let Some((directory, depth)) = waiting.pop() {
         let Ok(entries) = fs::read_dir(&directory) else { continue };
         for entry in entries.filter_map(Result::ok) {
-            if left == 0 || guards.protected.len() + guards.hidden.len() > MOST_FOUND {
+            if left == 0 || guards.protected.len() + guards.hidden.len() > MAX_FOUND {
                 return guards;
             }
             left -= 1;

@@ -10,7 +10,7 @@ use toolkit::ToolError;
 /// How long a job that has ended is kept.
 const KEPT: Duration = Duration::from_mins(30);
 /// How many that have ended are kept at most; beyond, the one that ended first goes.
-const MOST_ENDED: usize = 200;
+const MAX_ENDED: usize = 200;
 
 /// Those of one session. Dropping them ends all.
 #[derive(Debug, Default)]
@@ -154,9 +154,9 @@ impl TakenUp {
         jobs.retain(|_, job| ended_at(job).is_none_or(|at| at.elapsed() < KEPT));
         let mut ended: Vec<_> =
             jobs.iter().filter_map(|(number, job)| Some((ended_at(job)?, *number))).collect();
-        if ended.len() > MOST_ENDED {
+        if ended.len() > MAX_ENDED {
             ended.sort_unstable();
-            for (_, number) in &ended[..ended.len() - MOST_ENDED] {
+            for (_, number) in &ended[..ended.len() - MAX_ENDED] {
                 jobs.remove(number);
             }
         }

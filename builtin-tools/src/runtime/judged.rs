@@ -21,9 +21,9 @@ pub(super) const KIND: &str = "exec";
 /// The kind of permission to change a file.
 const EDIT: &str = "edit";
 /// So many files that a search opens are named to who judges what becomes of their names.
-const MOST_FOUND: usize = 4_000;
+const MAX_FOUND: usize = 4_000;
 /// Of so many values of `PATH` it is remembered which programs are there.
-const MOST_PATHS: usize = 16;
+const MAX_PATHS: usize = 16;
 
 /// A command, and all that it is judged by.
 #[derive(Debug)]
@@ -108,7 +108,7 @@ impl Command {
         let search = |path: &Path, search: &Search| {
             let mut found = Some(Vec::new());
             let seen = searched::files(path, search).inspect(|file| match (file, &mut found) {
-                (Some(file), Some(files)) if files.len() < MOST_FOUND => files.push(file.clone()),
+                (Some(file), Some(files)) if files.len() < MAX_FOUND => files.push(file.clone()),
                 _ => found = None,
             });
             let decision = decision_of(files.decide_found(path, seen), path, false, &asked);
@@ -433,7 +433,7 @@ fn programs(path: &str) -> Arc<Programs> {
     if let Some(programs) = known.get(path) {
         return Arc::clone(programs);
     }
-    if known.len() >= MOST_PATHS {
+    if known.len() >= MAX_PATHS {
         known.clear();
     }
     let programs = Arc::new(Programs::of_path(path));

@@ -10,7 +10,7 @@ use super::jobs::Jobs;
 use super::told;
 use crate::titles;
 use news::poll;
-use pages::{MOST_BYTES, Page, PageCut};
+use pages::{MAX_BYTES, Page, PageCut};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -241,7 +241,7 @@ async fn output(
         PageCut::Line { at } => write!(
             text,
             "[the beginning of line {first} of {of}, which is too long for one call; {state}]\n[it goes on at byte {at} of {whole}: \
-             `tail -c +{at} FILE | head -c {MOST_BYTES}`; the next line has the offset {}]",
+             `tail -c +{at} FILE | head -c {MAX_BYTES}`; the next line has the offset {}]",
             last + 1
         ),
     };

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use toolkit::{Access, AllowScope, Ask};
 
 /// How many parts, paths and reasons are told of.
-const MOST_TOLD: usize = 20;
+const MAX_TOLD: usize = 20;
 
 /// What is asked beside what the verdict says.
 #[derive(Debug, Default)]
@@ -31,20 +31,20 @@ pub(super) fn question(command: &Command, judged: &Judged, around: &Around<'_>) 
     for reason in judged.verdict.reasons.iter().filter(|reason| reason.decision > Decision::Allow) {
         ask = ask.with_text("why", &*reason.text);
     }
-    for part in asked.iter().take(MOST_TOLD) {
-        let reasons: Vec<&str> = of(part).map(|reason| &*reason.text).take(MOST_TOLD).collect();
+    for part in asked.iter().take(MAX_TOLD) {
+        let reasons: Vec<&str> = of(part).map(|reason| &*reason.text).take(MAX_TOLD).collect();
         ask = ask.with_text("why", format!("{}: {}", part.text, reasons.join("; ")));
     }
-    if asked.len() > MOST_TOLD {
-        ask = ask.with_text("why", format!("and {} more parts of it", asked.len() - MOST_TOLD));
+    if asked.len() > MAX_TOLD {
+        ask = ask.with_text("why", format!("and {} more parts of it", asked.len() - MAX_TOLD));
     }
     if judged.verdict.class >= Class::Dangerous {
         ask = ask.with_text("warning", format!("it {}", judged.verdict.class.words()));
     }
-    for rule in judged.asked_by.iter().take(MOST_TOLD) {
+    for rule in judged.asked_by.iter().take(MAX_TOLD) {
         ask = ask.with_text("rule", &**rule);
     }
-    for AskedPath { path, writes, reason, kind } in judged.paths.iter().take(MOST_TOLD) {
+    for AskedPath { path, writes, reason, kind } in judged.paths.iter().take(MAX_TOLD) {
         ask = ask.with_path(path, if *writes { Access::Write } else { Access::Read });
         if !reason.is_empty() {
             ask = ask.with_text("path", format!("{} (permission.{kind}), {reason}", path.display()));
@@ -106,7 +106,7 @@ fn hint(
             is_bare.into_iter().chain(has_more.then(|| prefix.clone()))
         });
         let entry = |pattern: String| format!("{{ match: {pattern:?}, do: \"allow\" }}");
-        let entries: Vec<String> = matching.take(MOST_TOLD).map(entry).collect();
+        let entries: Vec<String> = matching.take(MAX_TOLD).map(entry).collect();
         let contained = asked.iter().flat_map(|part| of(part)).all(|reason| is_contained(reason.class));
         let or = if contained { format!(", or with {sandbox}") } else { String::new() };
         return format!("an entry such as `permission: {{ exec: [{}] }}`{or}", entries.join(", "));

@@ -27,7 +27,7 @@ const LEFTOVERS: Duration = Duration::from_millis(30);
 /// So soon a failure of a command in the background is told at once.
 const AT_ONCE: Duration = Duration::from_millis(100);
 /// How often a command is judged anew because the world has changed while somebody was asked.
-const MOST_JUDGEMENTS: usize = 3;
+const MAX_JUDGEMENTS: usize = 3;
 /// The terminal of a command that wants one.
 const TERMINAL: Size = Size { rows: 40, columns: 120 };
 
@@ -123,7 +123,7 @@ async fn allowed(
 ) -> Result<(Judged, Containing), ToolError> {
     let asks_more = !beside.is_nothing() || call.more.is_some();
     let mut covered: Option<std::collections::BTreeSet<String>> = None;
-    for _ in 0..MOST_JUDGEMENTS {
+    for _ in 0..MAX_JUDGEMENTS {
         let judging = {
             let (ctx, files, settings, command, tmp) =
                 (ctx.clone(), files.clone(), Arc::clone(settings), Arc::clone(command), Arc::clone(tmp));

@@ -6,7 +6,7 @@ use shell_verdict::{Search, SearchedFiles, tracked_files};
 use std::path::{Path, PathBuf};
 
 /// So many entries of directories are looked at, those that are left out included.
-const MOST_ENTRIES: usize = 200_000;
+const MAX_ENTRIES: usize = 200_000;
 
 /// The files that a search below a directory may open, links left out: it follows none. `None` among them is one that cannot be told.
 pub(super) fn files(directory: &Path, search: &Search) -> Box<dyn Iterator<Item = Option<PathBuf>>> {
@@ -44,8 +44,8 @@ fn real(files: Vec<PathBuf>) -> impl Iterator<Item = PathBuf> {
 fn not_ignored(directory: &Path, hidden: bool, globs: Override) -> Box<dyn Iterator<Item = Option<PathBuf>>> {
     let mut walk = WalkBuilder::new(directory);
     walk.hidden(!hidden).overrides(globs).add_custom_ignore_filename(".rgignore");
-    Box::new(walk.build().take(MOST_ENTRIES + 1).enumerate().filter_map(|(count, entry)| match entry {
-        _ if count == MOST_ENTRIES => Some(None),
+    Box::new(walk.build().take(MAX_ENTRIES + 1).enumerate().filter_map(|(count, entry)| match entry {
+        _ if count == MAX_ENTRIES => Some(None),
         Ok(entry) => file_of(entry).map(Some),
         // What cannot be listed the search cannot open either.
         Err(_) => None,
@@ -69,8 +69,8 @@ fn named(
     let include: Vec<String> = include.iter().map(|pattern| pattern.replace('?', "*")).collect();
     let fits =
         move |path: &Path| (include.is_empty() || name_fits(path, &include)) && !name_fits(path, &exclude);
-    Box::new(walk.build().take(MOST_ENTRIES + 1).enumerate().filter_map(move |(count, entry)| match entry {
-        _ if count == MOST_ENTRIES => Some(None),
+    Box::new(walk.build().take(MAX_ENTRIES + 1).enumerate().filter_map(move |(count, entry)| match entry {
+        _ if count == MAX_ENTRIES => Some(None),
         Ok(entry) => file_of(entry).filter(|file| fits(file)).map(Some),
         Err(_) => None,
     }))

@@ -18,9 +18,9 @@ pub(super) const TICK: Duration = Duration::from_millis(150);
 /// How often progress is told.
 const PROGRESS: Duration = Duration::from_millis(500);
 /// The most bytes that are told at once; of more, the last ones.
-const MOST_BYTES: u64 = 32 << 10;
+const MAX_BYTES: u64 = 32 << 10;
 /// The most bytes that are held back because they may be a part of a private key.
-const MOST_HELD: usize = 16 << 10;
+const MAX_HELD: usize = 16 << 10;
 /// The fewest characters of a line that may be one of a private key whose beginning was not seen.
 const KEY_LINE: usize = 40;
 
@@ -105,8 +105,8 @@ impl Lines {
     /// What is new up to `written`, as a terminal would show it. Blocks.
     fn read(&mut self, path: &Path, written: u64, until: Until) -> io::Result<String> {
         let mut left_out = 0;
-        if written.saturating_sub(self.at) > MOST_BYTES {
-            let from = written - MOST_BYTES;
+        if written.saturating_sub(self.at) > MAX_BYTES {
+            let from = written - MAX_BYTES;
             left_out = (from - self.at) + self.line.len() as u64 + self.held.len() as u64;
             self.line.clear();
             self.held.clear();
@@ -128,7 +128,7 @@ impl Lines {
             left_out += whole.drain(..end).count() as u64;
             self.is_left_out = newline.is_none();
         }
-        if self.line.len() as u64 > MOST_BYTES {
+        if self.line.len() as u64 > MAX_BYTES {
             left_out += self.line.len() as u64;
             self.line.clear();
             self.is_left_out = true;
@@ -139,7 +139,7 @@ impl Lines {
         let end = if until == Until::End { self.held.len() } else { key_start(&self.held) };
         let held = self.held.split_off(end);
         text.push_str(&std::mem::replace(&mut self.held, held));
-        if self.held.len() > MOST_HELD {
+        if self.held.len() > MAX_HELD {
             let _ = writeln!(text, "[… {} bytes left out …]", self.held.len());
             self.held.clear();
         }
@@ -217,7 +217,7 @@ mod tests {
         );
         let numbers: Vec<u32> = lines.map(|line| line.parse().unwrap()).collect();
         assert!(numbers.windows(2).all(|pair| pair[1] == pair[0] + 1) && numbers.last() == Some(&19_999));
-        assert!(all[1].len() as u64 <= MOST_BYTES + 100);
+        assert!(all[1].len() as u64 <= MAX_BYTES + 100);
 
         let long = "x".repeat(50_000);
         let all = told(&[long.as_bytes(), long.as_bytes(), b"\nnext\n"]);

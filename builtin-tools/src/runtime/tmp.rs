@@ -11,7 +11,7 @@ use toolkit_sandbox::{Feature, probe};
 const PREFIX: &str = "toolkit-tmp-";
 const LOCK: &str = ".lock";
 /// How many that others left are looked at.
-const MOST_SWEPT: usize = 200;
+const MAX_SWEPT: usize = 200;
 
 /// Whether it stands in the place of `/tmp` for a command that is contained. The first time in a process this blocks.
 pub(super) fn is_put_in_place() -> bool {
@@ -92,7 +92,7 @@ fn sweep(within: &Path) {
         let name = entry.file_name().into_string().ok()?;
         (name.starts_with(PREFIX) && name.ends_with(LOCK)).then(|| entry.path())
     });
-    for lock in locks.take(MOST_SWEPT) {
+    for lock in locks.take(MAX_SWEPT) {
         if lock.is_symlink() {
             continue;
         }

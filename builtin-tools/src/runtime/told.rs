@@ -18,7 +18,7 @@ use toolkit::{ShownOutput, ToolErrorKind, escape_line};
 use toolkit_sandbox::{Conflict, Limit, Mode, Part, Process, Quarantined, SpawnError};
 
 /// How many processes are named.
-const MOST_NAMED: usize = 10;
+const MAX_NAMED: usize = 10;
 /// How much of the end of an output is looked at, in bytes.
 const TAIL: usize = 4096;
 
@@ -107,7 +107,7 @@ fn why(judged: &Judged, decision: Decision) -> String {
         }
     }
     reasons.dedup();
-    reasons.truncate(MOST_NAMED);
+    reasons.truncate(MAX_NAMED);
     if reasons.is_empty() { "it would have to be asked about".to_owned() } else { reasons.join("; ") }
 }
 
@@ -148,9 +148,9 @@ fn named(processes: &[Process]) -> String {
         let command: String = process.command.chars().take(80).collect();
         format!("`{}` ({})", escape_line(&command), process.pid)
     };
-    let mut named = processes.iter().take(MOST_NAMED).map(name).collect::<Vec<_>>().join(", ");
-    if processes.len() > MOST_NAMED {
-        let _ = write!(named, " and {} more", processes.len() - MOST_NAMED);
+    let mut named = processes.iter().take(MAX_NAMED).map(name).collect::<Vec<_>>().join(", ");
+    if processes.len() > MAX_NAMED {
+        let _ = write!(named, " and {} more", processes.len() - MAX_NAMED);
     }
     named
 }
@@ -221,7 +221,7 @@ pub(super) fn exceeded(running: &Running, limit: Limit) -> String {
 
 /// What was moved away after a command.
 pub(super) fn quarantined(moved: &[Quarantined]) -> Option<String> {
-    let (first, more) = moved.split_at(moved.len().min(MOST_NAMED));
+    let (first, more) = moved.split_at(moved.len().min(MAX_NAMED));
     if first.is_empty() {
         return None;
     }

@@ -19,7 +19,7 @@ const AT: &str = "TOOLKIT_TEST_PATCH_AT";
 const WHAT: &str = "TOOLKIT_TEST_PATCH_WHAT";
 const WHERE: &str = "TOOLKIT_TEST_PATCH_WHERE";
 /// More than there are steps.
-const MOST_STEPS: usize = 100;
+const MAX_STEPS: usize = 100;
 
 const PATCH: &str = "*** Begin Patch\n*** Update File: a\n@@\n-old a\n+new a\n*** Add File: deep/b\n+new b\n\
                      *** Update File: c\n*** Move to: moved/c\n@@\n-old c\n+new c\n*** Update File: e\n@@\n-old e\n+new e\n\
@@ -120,7 +120,7 @@ async fn killed_at_any_step_each_file_is_old_or_new() {
         ("edit", json!({ "file_path": "next", "old_string": "", "new_string": "x" })),
     ];
     let (mut died, mut mixed) = (0, 0);
-    for at in 1..MOST_STEPS {
+    for at in 1..MAX_STEPS {
         let (directory, is_dead, _) = run_child("die", at);
         if !is_dead {
             break;
@@ -157,7 +157,7 @@ async fn killed_at_any_step_each_file_is_old_or_new() {
         mixed += usize::from(is_mixed);
         assert!(!apply(directory.path(), PATCH).await.text().contains("interrupted"));
     }
-    assert!((20..MOST_STEPS - 1).contains(&died) && mixed > 10, "{died} steps, {mixed} of them in between");
+    assert!((20..MAX_STEPS - 1).contains(&died) && mixed > 10, "{died} steps, {mixed} of them in between");
 }
 
 /// A patch that makes 60 files.
@@ -207,7 +207,7 @@ async fn what_many_files_have_is_told_in_short_and_after_a_call_that_nobody_wait
 #[test]
 fn where_a_step_fails_what_was_changed_before_is_brought_back() {
     let mut failed = 0;
-    for at in 1..MOST_STEPS {
+    for at in 1..MAX_STEPS {
         let (directory, _, said) = run_child("fail", at);
         let other = Some("another hand\n");
         let is_applied = said.starts_with("patched 5 files");

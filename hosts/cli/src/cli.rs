@@ -292,16 +292,16 @@ fn shows_diagnostics(request: &Request) -> bool {
 const SESSION_APPROVAL: Duration = Duration::from_hours(8);
 
 /// The most warnings that are told without being asked for.
-const MOST_TOLD: usize = 20;
+const MAX_TOLD: usize = 20;
 
 /// Tells of what was to be denied and may be there: nobody would find it out later.
 fn note_lost(toolkit: &Toolkit, program: &str, console: &mut Console<'_>) {
     let is_lost = |said: &&Diagnostic| said.concerns_deny() && said.level > Level::Info;
     let lost: Vec<&Diagnostic> = toolkit.diagnostics().iter().filter(is_lost).collect();
-    for diagnostic in lost.iter().take(MOST_TOLD) {
+    for diagnostic in lost.iter().take(MAX_TOLD) {
         console.note(&diagnostic.to_string());
     }
-    if let Some(more) = lost.len().checked_sub(MOST_TOLD).filter(|more| *more > 0) {
+    if let Some(more) = lost.len().checked_sub(MAX_TOLD).filter(|more| *more > 0) {
         console.note(&format!("warning: {more} more like these; `{program} list --diagnostics` tells them"));
     }
 }

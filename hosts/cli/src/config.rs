@@ -123,7 +123,7 @@ fn check(
         console.note(&diagnostic.to_string());
     }
     // The first ones are among the diagnostics.
-    for ignored in configuration.ignored().iter().skip(Configuration::MOST_NOTED) {
+    for ignored in configuration.ignored().iter().skip(Configuration::MAX_NOTED) {
         console.note(&format!("warning: {ignored}"));
     }
     let mut text = String::new();

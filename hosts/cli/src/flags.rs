@@ -2,7 +2,7 @@
 
 use crate::exit::Stop;
 use crate::kinds::Kinds;
-use crate::options::MOST_COLUMNS;
+use crate::options::MAX_COLUMNS;
 use crate::parameter_type::{Parameter, parameters};
 use crate::shape;
 use crate::value;
@@ -99,7 +99,7 @@ impl<'a> Flags<'a> {
                 Purpose::Completion => first_sentence(self.tool.description()),
             })
             .after_help(self.after_help(program))
-            .max_term_width(MOST_COLUMNS)
+            .max_term_width(MAX_COLUMNS)
             .disable_help_flag(true)
             .disable_help_subcommand(true)
             .args(self.flags_for(purpose).map(|flag| flag.arg(purpose)));

@@ -15,7 +15,7 @@ use toolkit::{Content, Event, Events, Progress, TerminalApprover, Toolbox, escap
 /// How often progress is shown.
 const EVERY: Duration = Duration::from_millis(500);
 /// The most bytes that wait for the end of a question, and the most that are compared with the result.
-const MOST_BYTES: usize = 1 << 20;
+const MAX_BYTES: usize = 1 << 20;
 
 /// What a call tells while it runs.
 pub(crate) struct Live {
@@ -114,7 +114,7 @@ impl Live {
     fn wait(&mut self, told: Told) {
         self.waiting_bytes += told.text().len();
         self.waiting.push_back(told);
-        while self.waiting_bytes > MOST_BYTES {
+        while self.waiting_bytes > MAX_BYTES {
             let Some(oldest) = self.waiting.pop_front() else { break };
             self.waiting_bytes -= oldest.text().len();
             self.shown.is_too_long = true;
@@ -151,7 +151,7 @@ impl Told {
 
 impl Shown {
     fn add(&mut self, text: &str) {
-        if self.text.len() + text.len() > MOST_BYTES {
+        if self.text.len() + text.len() > MAX_BYTES {
             self.is_too_long = true;
             self.text.clear();
         }
@@ -221,7 +221,7 @@ mod tests {
             assert_eq!(shown.rest(result), expected, "{parts:?}");
         }
         let mut shown = Shown::default();
-        shown.add(&"x".repeat(MOST_BYTES));
+        shown.add(&"x".repeat(MAX_BYTES));
         shown.add("\n");
         assert_eq!(shown.rest("x"), "x");
     }

@@ -96,7 +96,7 @@ pub(crate) fn command(program: &str) -> Command {
     command
         .args(inherited)
         .after_help(format!("{}\n\n{}", caller_help(), Exit::help()))
-        .max_term_width(MOST_COLUMNS)
+        .max_term_width(MAX_COLUMNS)
 }
 
 /// Says where the options of the caller are, which each subcommand takes.
@@ -133,7 +133,7 @@ fn caller_help() -> String {
 /// What stands above the options that say who calls.
 const CALLER: &str = "Caller";
 /// The most columns of a help text.
-pub(crate) const MOST_COLUMNS: usize = 100;
+pub(crate) const MAX_COLUMNS: usize = 100;
 
 /// The command without the options that stand everywhere and without what follows `call`.
 pub(crate) fn skeleton(program: &str) -> Command {

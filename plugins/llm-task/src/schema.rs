@@ -4,13 +4,13 @@ use jsonschema::Validator;
 use serde_json::{Map, Value};
 
 /// The most problems of an answer that are told.
-const MOST_PROBLEMS: usize = 10;
+const MAX_PROBLEMS: usize = 10;
 /// The most characters of one of them.
 const LONGEST_PROBLEM: usize = 300;
 /// The most levels of a schema.
 const DEEPEST: usize = 64;
 /// The most schemas that references lead to, all told: each is looked into once for each way that leads there.
-const MOST_FOLLOWED: usize = 10_000;
+const MAX_FOLLOWED: usize = 10_000;
 
 /// Keywords whose values are data, whatever they look like.
 const DATA: &[&str] = &["const", "default", "enum", "examples"];
@@ -29,7 +29,7 @@ impl AnswerSchema {
     /// Why it cannot be one.
     pub(crate) fn new(schema: &Map<String, Value>) -> Result<Self, String> {
         let root = Value::Object(schema.clone());
-        Walk { root: &root, followed: Vec::new(), left: MOST_FOLLOWED }.look(&root, 0)?;
+        Walk { root: &root, followed: Vec::new(), left: MAX_FOLLOWED }.look(&root, 0)?;
         // Nothing is fetched, whatever features another crate switches on.
         jsonschema::options().offline().build(&root).map(Self).map_err(|error| {
             let text: String = error.to_string().chars().take(LONGEST_PROBLEM).collect();
@@ -45,7 +45,7 @@ impl AnswerSchema {
             let text: String = error.masked().to_string().chars().take(LONGEST_PROBLEM).collect();
             format!("{place}: {text}")
         };
-        self.0.iter_errors(answer).take(MOST_PROBLEMS).map(worded).collect()
+        self.0.iter_errors(answer).take(MAX_PROBLEMS).map(worded).collect()
     }
 }
 

@@ -9,7 +9,7 @@ use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
 
 /// The most terms of a query that count.
-const MOST_TERMS: usize = 64;
+const MAX_TERMS: usize = 64;
 /// From how many characters on a word is also sought as the beginning of one. Korean particles follow words of two.
 const SHORTEST_PREFIX: usize = 3;
 const SHORTEST_KOREAN_PREFIX: usize = 2;
@@ -31,7 +31,7 @@ pub(crate) fn indexed(text: &str) -> String {
 /// A query for FTS5 that finds any of the words; `None` where there is none. Each stands in quotes, and none holds a
 /// quote: only letters, digits and their marks are left of a text.
 pub(crate) fn query(text: &str) -> Option<String> {
-    let terms: Vec<String> = runs(text).flat_map(Run::terms).take(MOST_TERMS).collect();
+    let terms: Vec<String> = runs(text).flat_map(Run::terms).take(MAX_TERMS).collect();
     (!terms.is_empty()).then(|| terms.join(" OR "))
 }
 
@@ -182,6 +182,6 @@ mod tests {
     #[test]
     fn a_query_is_bounded() {
         let long = "word ".repeat(1_000);
-        assert_eq!(query(&long).unwrap().matches(" OR ").count(), MOST_TERMS - 1);
+        assert_eq!(query(&long).unwrap().matches(" OR ").count(), MAX_TERMS - 1);
     }
 }

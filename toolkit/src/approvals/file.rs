@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// What this version writes and reads.
 pub(super) const VERSION: u32 = 1;
 /// The most bytes of a file.
-const MOST_BYTES: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 /// The most approvals in a file.
 pub(super) const MOST: usize = 1_000;
 /// How long another process may keep the lock.
@@ -73,9 +73,9 @@ pub(super) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, S
     let unread = |what: String| format!("{} is not read: {what}", path.display());
     let Some(file) = open_own(path).map_err(unread)? else { return Ok(None) };
     let mut bytes = Vec::new();
-    file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| unread(error.to_string()))?;
-    if bytes.len() as u64 > MOST_BYTES {
-        return Err(unread(format!("it has more than {MOST_BYTES} bytes")));
+    file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|error| unread(error.to_string()))?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(unread(format!("it has more than {MAX_BYTES} bytes")));
     }
     serde_json::from_slice(&bytes).map(Some).map_err(|error| unread(format!("it is damaged ({error})")))
 }
@@ -95,7 +95,7 @@ pub(super) fn check_version(path: &Path, version: u32) -> Result<(), String> {
 pub(super) fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<(), String> {
     let cannot = |error: &dyn std::fmt::Display| format!("{} cannot be written: {error}", path.display());
     let text = serde_json::to_vec_pretty(value).map_err(|error| cannot(&error))?;
-    if text.len() as u64 > MOST_BYTES {
+    if text.len() as u64 > MAX_BYTES {
         return Err(too_large(path));
     }
     // In the same directory, so that it can take the other's place at once; whoever crashes leaves the old one whole.
@@ -108,7 +108,7 @@ pub(super) fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<(), Str
 }
 
 fn too_large(path: &Path) -> String {
-    format!("{} would hold more than {MOST} approvals or {MOST_BYTES} bytes; revoke some", path.display())
+    format!("{} would hold more than {MOST} approvals or {MAX_BYTES} bytes; revoke some", path.display())
 }
 
 /// Removes a file, if it is there.

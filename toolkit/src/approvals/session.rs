@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// How many patterns and questions a session remembers; beyond, the oldest is asked again.
 const MOST: usize = 1_000;
 /// How many bytes they may have.
-const MOST_BYTES: usize = 4 << 20;
+const MAX_BYTES: usize = 4 << 20;
 
 /// What was allowed in one session.
 #[derive(Debug, Default)]
@@ -60,7 +60,7 @@ impl Allowed {
                 table.bytes += deed.bytes();
                 table.all.push_back(deed);
             }
-            while table.all.len() > MOST || table.bytes > MOST_BYTES {
+            while table.all.len() > MOST || table.bytes > MAX_BYTES {
                 let Some(oldest) = table.all.pop_front() else { break };
                 table.bytes -= oldest.bytes();
             }
@@ -127,7 +127,7 @@ mod tests {
         let large = |number: usize| Ask::new("edit", number.to_string()).with_text("x", "y".repeat(1 << 20));
         for number in 0..10 {
             allowed.add(&grounds(), &large(number));
-            assert!(allowed.lock().bytes <= MOST_BYTES);
+            assert!(allowed.lock().bytes <= MAX_BYTES);
         }
         assert!(allowed.covers(&grounds(), &large(9)) && !allowed.covers(&grounds(), &large(0)));
         let all = allowed.lock();
@@ -140,7 +140,7 @@ mod tests {
         let least =
             size_of::<Deed>() + grounds.asker.tool.len() + grounds.asker.source.len() + grounds.kind.len();
         for (more, expected) in [(0, 1), (1, 0)] {
-            let text = "x".repeat(MOST_BYTES - least + more);
+            let text = "x".repeat(MAX_BYTES - least + more);
             // Without a pattern the question counts whole.
             for ask in [Ask::new("edit", "t").with_pattern(&text), Ask::new("edit", &text)] {
                 let allowed = Allowed::default();
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn what_must_be_the_same_counts_into_the_memory() {
-        let long = || "x".repeat(MOST_BYTES / 4);
+        let long = || "x".repeat(MAX_BYTES / 4);
         let changes: [fn(&mut Grounds, String); 6] = [
             |grounds, long| grounds.asker.tool = long,
             |grounds, long| grounds.asker.source = long,

@@ -16,7 +16,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// The directory within that of the approvals.
 pub(super) const DIRECTORY: &str = "sessions";
 /// The most sessions whose approvals are kept.
-pub(super) const MOST_SESSIONS: usize = 1_000;
+pub(super) const MAX_SESSIONS: usize = 1_000;
 
 /// Where the approvals of one session in one workspace are kept.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! What was always allowed: one file a workspace, in the user's data directory.
 
 use super::file::{Approved, Lock, MOST, Stored, UNFINISHED, check_directory, random_name, remove};
-use super::session_file::{self, MOST_SESSIONS, SessionFile, SessionPlace};
+use super::session_file::{self, MAX_SESSIONS, SessionFile, SessionPlace};
 use super::{Approval, Grounds};
 use crate::ask::Ask;
 use crate::output_store::{directory_name, make_directory};
@@ -15,7 +15,7 @@ const DIRECTORY: &str = "approvals";
 /// What the file of a workspace ends in.
 const EXTENSION: &str = "json";
 /// The most workspaces for which something is remembered.
-const MOST_WORKSPACES: usize = 10_000;
+const MAX_WORKSPACES: usize = 10_000;
 
 /// What a person allowed always: [`Toolkit::approvals`](crate::Toolkit::approvals). Cloning is cheap.
 ///
@@ -213,9 +213,9 @@ impl Approvals {
         let _lock = Lock::take(root)?;
         let mut approved = Approved::new(&place.workspace);
         approved.approvals = self.read(place)?;
-        if approved.approvals.is_empty() && self.files()?.len() >= MOST_WORKSPACES {
+        if approved.approvals.is_empty() && self.files()?.len() >= MAX_WORKSPACES {
             return Err(format!(
-                "{} holds files of {MOST_WORKSPACES} workspaces; revoke some",
+                "{} holds files of {MAX_WORKSPACES} workspaces; revoke some",
                 root.display()
             ));
         }
@@ -272,9 +272,9 @@ impl Approvals {
         let _lock = Lock::take(root)?;
         self.sweep_sessions(lifetime);
         let mut session = self.read_session(place)?;
-        if session.approvals.is_empty() && self.session_files()?.len() >= MOST_SESSIONS {
+        if session.approvals.is_empty() && self.session_files()?.len() >= MAX_SESSIONS {
             return Err(format!(
-                "{} holds files of {MOST_SESSIONS} sessions; revoke some",
+                "{} holds files of {MAX_SESSIONS} sessions; revoke some",
                 directory.display()
             ));
         }

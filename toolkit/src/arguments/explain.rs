@@ -2,7 +2,7 @@
 
 use super::known::{add_properties, place_within, property_of};
 use super::pointer::escape;
-use super::problem::{MOST_TOLD, Problem};
+use super::problem::{MAX_TOLD, Problem};
 use super::repair::only_match;
 use super::shown::{KEPT_SECRET, is_secret, short};
 use super::variant::{Name, external_names, meant_option, shared_tag};
@@ -20,7 +20,7 @@ const LONGEST_NAME: usize = 80;
 /// What is wrong with `arguments`, one problem more than are told at most; nothing when they fit.
 pub(super) fn find(compiled: &Compiled, arguments: &Value) -> Vec<Problem> {
     let errors: Vec<ValidationError<'_>> =
-        compiled.validator.iter_errors(arguments).take(MOST_TOLD + 1).collect();
+        compiled.validator.iter_errors(arguments).take(MAX_TOLD + 1).collect();
     let mut explanation = Explanation { compiled, problems: Vec::new() };
     explanation.add_all(&errors, "");
     explanation.problems
@@ -43,7 +43,7 @@ impl Explanation<'_> {
             matches!(kind, Kind::AnyOf { .. } | Kind::OneOfNotValid { .. } | Kind::OneOfMultipleValid { .. })
         });
         for error in errors {
-            if self.problems.len() > MOST_TOLD {
+            if self.problems.len() > MAX_TOLD {
                 return;
             }
             let pointer = error.instance_path().as_str();
@@ -143,7 +143,7 @@ impl Explanation<'_> {
             }
         };
         for name in unexpected {
-            if self.problems.len() > MOST_TOLD {
+            if self.problems.len() > MAX_TOLD {
                 return;
             }
             let is_missing = |known: &&str| error.instance().get(*known).is_none();

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::fmt;
 
 /// The most problems that are told of one call; nobody mends more at once.
-pub(super) const MOST_TOLD: usize = 20;
+pub(super) const MAX_TOLD: usize = 20;
 /// The most characters of a pointer.
 const LONGEST_POINTER: usize = 200;
 /// The most characters of what was expected, or came.
@@ -33,10 +33,10 @@ pub struct InvalidArguments {
 impl InvalidArguments {
     pub(crate) fn of(mut problems: Vec<Problem>) -> Self {
         // Whoever looks for problems stops there, so it is unknown what the rest would have been.
-        let more = problems.len() > MOST_TOLD;
+        let more = problems.len() > MAX_TOLD;
         let mut told = HashSet::new();
         problems.retain(|problem| told.insert(problem.clone()));
-        problems.truncate(MOST_TOLD);
+        problems.truncate(MAX_TOLD);
         Self { problems, more, ..Self::default() }
     }
 }
@@ -166,7 +166,7 @@ mod tests {
             };
             assert_eq!(told.to_string(), expected);
         }
-        let many = InvalidArguments::of((0..=MOST_TOLD).map(problem).collect()).to_string();
+        let many = InvalidArguments::of((0..=MAX_TOLD).map(problem).collect()).to_string();
         assert!(many.starts_with("invalid arguments (more than 20 problems):\n- /0:"), "{many}");
         assert!(many.ends_with("\n- /19: expected this, got that\n- … and more"), "{many}");
     }

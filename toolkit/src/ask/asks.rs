@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::sync::oneshot;
 
 /// How many answered and withdrawn questions are remembered, so that a late answer is told what became of its question.
-const MOST_REMEMBERED: usize = 1_000;
+const MAX_REMEMBERED: usize = 1_000;
 
 /// The questions of one toolkit that wait for an answer. Cloning is cheap; clones are the same list.
 #[derive(Clone, Default)]
@@ -300,7 +300,7 @@ impl Drop for Waiting {
         let mut state = self.asks.lock();
         let Some(entry) = state.pending.remove(self.ask.id()) else { return };
         state.bytes -= entry.bytes;
-        if state.gone.len() >= MOST_REMEMBERED {
+        if state.gone.len() >= MAX_REMEMBERED {
             state.gone.pop_front();
         }
         let fate = if entry.answer.is_some() { Fate::Withdrawn } else { Fate::Answered };

@@ -16,7 +16,7 @@ use tokio::runtime::Handle;
 use tokio::time::{Sleep, sleep};
 
 /// How often a person is asked whose answers do not fit.
-const MOST_ATTEMPTS: u32 = 3;
+const MAX_ATTEMPTS: u32 = 3;
 
 type Asked<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
@@ -102,7 +102,7 @@ impl Waiting {
                 Heard::Elsewhere(answer) => return answer,
                 Heard::TooLate(denial) => return settle(self, denial),
                 Heard::Approver(answer) => match asks.answer(ask.id(), answer) {
-                    Err(AnswerError::Unfit { problem }) if attempt < MOST_ATTEMPTS => {
+                    Err(AnswerError::Unfit { problem }) if attempt < MAX_ATTEMPTS => {
                         self.ask_again(problem);
                     }
                     outcome => return settle(self, fault(outcome)),
@@ -123,7 +123,7 @@ fn settle(waiting: &mut Waiting, otherwise: Answer) -> Answer {
 fn fault(outcome: Result<(), AnswerError>) -> Answer {
     let problem = match outcome {
         Err(AnswerError::Unfit { problem }) => {
-            format!("{MOST_ATTEMPTS} answers in a row did not fit, the last one: {problem}")
+            format!("{MAX_ATTEMPTS} answers in a row did not fit, the last one: {problem}")
         }
         Err(AnswerError::WrongKind { problem }) => {
             format!("the approver gave an answer that is none; {problem}")

@@ -33,7 +33,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The most names of one kind that are told one by one.
-const MOST_TOLD: usize = Configuration::MOST_NOTED;
+const MAX_TOLD: usize = Configuration::MAX_NOTED;
 
 /// What is configured: checked against the schema, merged, and with every section decoded once. Cheap to clone.
 ///
@@ -123,7 +123,7 @@ impl fmt::Debug for Configuration {
 
 impl Configuration {
     /// The most ignored keys that [`notes`](Self::notes) tells one by one; [`ignored`](Self::ignored) has all.
-    pub const MOST_NOTED: usize = 50;
+    pub const MAX_NOTED: usize = 50;
 
     /// Loads a configuration. Blocks.
     ///
@@ -426,8 +426,8 @@ impl Configuration {
     /// to show.
     pub fn notes(&self) -> Vec<String> {
         let ignored = &self.0.ignored;
-        let mut notes: Vec<String> = ignored.iter().take(MOST_TOLD).map(ToString::to_string).collect();
-        if let Some(more) = ignored.len().checked_sub(MOST_TOLD).filter(|more| *more > 0) {
+        let mut notes: Vec<String> = ignored.iter().take(MAX_TOLD).map(ToString::to_string).collect();
+        if let Some(more) = ignored.len().checked_sub(MAX_TOLD).filter(|more| *more > 0) {
             notes.push(format!(
                 "{more} more keys are ignored until `toolkit trust`; `toolkit config check` tells each"
             ));
@@ -476,7 +476,7 @@ impl Configuration {
                     continue;
                 }
                 count += 1;
-                if count > MOST_TOLD {
+                if count > MAX_TOLD {
                     continue;
                 }
                 let near = nearest(name, known.iter().copied());
@@ -488,8 +488,8 @@ impl Configuration {
                     origin,
                 ));
             }
-            if count > MOST_TOLD {
-                let more = count - MOST_TOLD;
+            if count > MAX_TOLD {
+                let more = count - MAX_TOLD;
                 diagnostics
                     .push(warning(format!("{more} more sections at {pointer} count for nothing yet"), None));
             }

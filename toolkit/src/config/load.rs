@@ -141,7 +141,7 @@ fn read_files(options: &LoadOptions, problems: &mut Vec<ConfigProblem>) -> Vec<R
 }
 
 /// The most `toolkit.json5` in a workspace and above it.
-const MOST_FILES: usize = 16;
+const MAX_FILES: usize = 16;
 
 /// What was found in a workspace and above it so far: whoever makes directories could add a file in each.
 #[derive(Default)]
@@ -155,13 +155,13 @@ struct Found {
 impl Found {
     /// Why these files are too much for one workspace. None of them is left out then: it may take away.
     fn fault(&self) -> Option<String> {
-        let most = if self.files > MOST_FILES {
-            format!("{MOST_FILES} files")
-        } else if self.bytes > parse::MOST_BYTES {
-            format!("{} bytes together", parse::MOST_BYTES)
-        } else if self.values > parse::MOST_VALUES {
-            format!("{} values together", parse::MOST_VALUES)
-        } else if self.pointer_bytes > parse::MOST_POINTER_BYTES {
+        let most = if self.files > MAX_FILES {
+            format!("{MAX_FILES} files")
+        } else if self.bytes > parse::MAX_BYTES {
+            format!("{} bytes together", parse::MAX_BYTES)
+        } else if self.values > parse::MAX_VALUES {
+            format!("{} values together", parse::MAX_VALUES)
+        } else if self.pointer_bytes > parse::MAX_POINTER_BYTES {
             "as many values under long keys as are taken".to_owned()
         } else {
             return None;
@@ -192,7 +192,7 @@ fn read_file(
         };
         problems.push(ConfigProblem::new(Some(origin), "", reason));
     };
-    let text = match read_text(&path, parse::MOST_BYTES as u64) {
+    let text = match read_text(&path, parse::MAX_BYTES as u64) {
         Ok(Some(text)) => text,
         Ok(None) => {
             if kind == Kind::Named {
@@ -333,14 +333,14 @@ mod tests {
         let none = Found::default;
         for (found, expected) in [
             (none(), None),
-            (Found { files: MOST_FILES, ..none() }, None),
-            (Found { files: MOST_FILES + 1, ..none() }, Some("more than 16 files")),
-            (Found { bytes: parse::MOST_BYTES, ..none() }, None),
-            (Found { bytes: parse::MOST_BYTES + 1, ..none() }, Some("more than 1048576 bytes together")),
-            (Found { values: parse::MOST_VALUES, ..none() }, None),
-            (Found { values: parse::MOST_VALUES + 1, ..none() }, Some("more than 20000 values together")),
-            (Found { pointer_bytes: parse::MOST_POINTER_BYTES, ..none() }, None),
-            (Found { pointer_bytes: parse::MOST_POINTER_BYTES + 1, ..none() }, Some("under long keys")),
+            (Found { files: MAX_FILES, ..none() }, None),
+            (Found { files: MAX_FILES + 1, ..none() }, Some("more than 16 files")),
+            (Found { bytes: parse::MAX_BYTES, ..none() }, None),
+            (Found { bytes: parse::MAX_BYTES + 1, ..none() }, Some("more than 1048576 bytes together")),
+            (Found { values: parse::MAX_VALUES, ..none() }, None),
+            (Found { values: parse::MAX_VALUES + 1, ..none() }, Some("more than 20000 values together")),
+            (Found { pointer_bytes: parse::MAX_POINTER_BYTES, ..none() }, None),
+            (Found { pointer_bytes: parse::MAX_POINTER_BYTES + 1, ..none() }, Some("under long keys")),
         ] {
             let fault = found.fault();
             assert_eq!(fault.is_some(), expected.is_some(), "{fault:?}");

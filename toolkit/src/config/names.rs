@@ -14,11 +14,11 @@ use crate::tool_def::ToolDef;
 use serde_json::Value;
 
 /// The most that is told of one source.
-const MOST_TOLD: usize = 20;
+const MAX_TOLD: usize = 20;
 /// The longest name of an agent, a channel, a model, a profile or a kind of permission, in bytes.
 const LONGEST_NAME: usize = 256;
 /// How much of a name that is refused is repeated, in characters.
-const MOST_SHOWN: usize = 80;
+const MAX_SHOWN: usize = 80;
 
 /// What no schema can say.
 pub(super) fn check_names(document: &Document, problems: &mut Vec<ConfigProblem>) {
@@ -48,7 +48,7 @@ pub(super) fn check_names(document: &Document, problems: &mut Vec<ConfigProblem>
         });
     }
     check.kinds(document.value.get("permission"), "/permission");
-    check.problems.truncate(MOST_TOLD);
+    check.problems.truncate(MAX_TOLD);
     problems.extend(check.problems);
 }
 
@@ -60,7 +60,7 @@ struct Check<'a> {
 impl<'a> Check<'a> {
     fn say(&mut self, pointer: &str, message: impl Into<String>) {
         // One more than is told, so that nothing needs to be counted.
-        if self.problems.len() <= MOST_TOLD {
+        if self.problems.len() <= MAX_TOLD {
             self.problems.push(ConfigProblem::new(self.document.origin(pointer), pointer, message));
         }
     }
@@ -224,7 +224,7 @@ fn is_about_paths(key: &str) -> bool {
 
 /// The beginning of a name. What cannot be seen in it is shown where the problem is.
 fn shown(name: &str) -> String {
-    match name.char_indices().nth(MOST_SHOWN) {
+    match name.char_indices().nth(MAX_SHOWN) {
         Some((end, _)) => format!("{}…", &name[..end]),
         None => name.to_owned(),
     }

@@ -16,16 +16,16 @@ use std::cell::RefCell;
 use std::fmt;
 
 /// The most bytes of a document.
-pub(crate) const MOST_BYTES: usize = 1 << 20;
+pub(crate) const MAX_BYTES: usize = 1 << 20;
 /// How deep lists and objects nest.
 pub(crate) const DEEPEST: usize = 64;
 /// The most values in one document.
-pub(crate) const MOST_VALUES: usize = 20_000;
+pub(crate) const MAX_VALUES: usize = 20_000;
 /// The longest key, in bytes.
 pub(crate) const LONGEST_KEY: usize = 256;
 /// The most bytes of the pointers to all values of a document: many values under long keys would take far more memory
 /// than the document.
-pub(crate) const MOST_POINTER_BYTES: usize = 8 << 20;
+pub(crate) const MAX_POINTER_BYTES: usize = 8 << 20;
 
 /// Why a text is no document, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,8 +47,8 @@ pub(crate) struct Parsed {
 ///
 /// It is no JSON5, or beyond the limits, or has a key twice in one object, or a number that JSON has not.
 pub(crate) fn parse(text: &str) -> Result<Parsed, Fault> {
-    if text.len() > MOST_BYTES {
-        return Err(Fault { message: format!("it has more than {MOST_BYTES} bytes"), place: None });
+    if text.len() > MAX_BYTES {
+        return Err(Fault { message: format!("it has more than {MAX_BYTES} bytes"), place: None });
     }
     let seen = RefCell::new(Seen::default());
     let mut deserializer = json5::Deserializer::from_str(text);
@@ -70,7 +70,7 @@ pub(crate) fn parse(text: &str) -> Result<Parsed, Fault> {
         }
     }
     let places = Places::new(text, &value, &scan(text));
-    if places.pointer_bytes() > MOST_POINTER_BYTES {
+    if places.pointer_bytes() > MAX_POINTER_BYTES {
         return Err(Fault { message: "it has too many values under long keys".to_owned(), place: None });
     }
     Ok(Parsed { value, places })
@@ -181,8 +181,8 @@ impl<'de> DeserializeSeed<'de> for Limited<'_> {
             seen.values += 1;
             seen.values
         };
-        if count > MOST_VALUES {
-            return self.refuse(false, format!("it has more than {MOST_VALUES} values"));
+        if count > MAX_VALUES {
+            return self.refuse(false, format!("it has more than {MAX_VALUES} values"));
         }
         deserializer.deserialize_any(self)
     }

@@ -17,9 +17,9 @@ const LOCK: &str = "trust.lock";
 /// What it is called while it is written.
 const UNFINISHED: &str = "trust.json.tmp";
 /// The most files that are remembered; the oldest are forgotten.
-const MOST_FILES: usize = 1_000;
+const MAX_FILES: usize = 1_000;
 /// The most bytes of that file.
-const MOST_BYTES: u64 = 4 << 20;
+const MAX_BYTES: u64 = 4 << 20;
 
 /// The files of workspaces that the user trusts. They are remembered in `trust.json` of the data directory, which only its
 /// owner can read; never in a workspace.
@@ -97,9 +97,9 @@ impl TrustStore {
             return Ok(Vec::new());
         };
         let mut text = Vec::new();
-        file.take(MOST_BYTES + 1).read_to_end(&mut text).map_err(|error| fault(&error.to_string()))?;
-        if text.len() as u64 > MOST_BYTES {
-            return Err(fault(&format!("it has more than {MOST_BYTES} bytes")));
+        file.take(MAX_BYTES + 1).read_to_end(&mut text).map_err(|error| fault(&error.to_string()))?;
+        if text.len() as u64 > MAX_BYTES {
+            return Err(fault(&format!("it has more than {MAX_BYTES} bytes")));
         }
         match serde_json::from_slice::<Stored>(&text) {
             Ok(stored) if stored.version == 1 => Ok(stored.files),
@@ -125,7 +125,7 @@ impl TrustStore {
         let mut files = self.files()?;
         files.retain(|other| other.path != file.path);
         files.push(file.clone());
-        let oldest = files.len().saturating_sub(MOST_FILES);
+        let oldest = files.len().saturating_sub(MAX_FILES);
         files.drain(..oldest);
         self.write(files)
     }

@@ -1,7 +1,7 @@
 //! What a tool may do with a path.
 
 use super::ToolContext;
-use super::leave::{Asked, MOST_LOOKS, Weighed, denied, restless};
+use super::leave::{Asked, MAX_LOOKS, Weighed, denied, restless};
 use crate::ask::{Access, Ask};
 use crate::error::{ToolError, ToolErrorKind};
 use crate::guard::{guard, panicked};
@@ -81,7 +81,7 @@ impl ToolContext {
     ) -> Result<PathBuf, ToolError> {
         let path = path.as_ref();
         let mut granted = Vec::new();
-        for _ in 0..MOST_LOOKS {
+        for _ in 0..MAX_LOOKS {
             match self.weigh_path(path, access, &granted).await? {
                 Weighed::OwnOutput(path) => return Ok(path),
                 Weighed::Allowed(seen) => return usable(seen.1, access),

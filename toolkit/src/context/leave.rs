@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use tokio::runtime::Handle;
 
 /// How often it is looked anew where a path leads, after a question or outside the workspace.
-pub(crate) const MOST_LOOKS: u32 = 8;
+pub(crate) const MAX_LOOKS: u32 = 8;
 /// The kind of permission to write what runs commands or lifts bounds.
 pub(crate) const PROTECTED: &str = "protected";
 
@@ -74,7 +74,7 @@ impl ToolContext {
         let (mut from, mut look) = (path.to_owned(), Look::Inside);
         let around = LazyCell::new(around);
         let mut is_link = false;
-        for _ in 0..MOST_LOOKS {
+        for _ in 0..MAX_LOOKS {
             if let Some(path) = own_output(&from) {
                 return Ok(Weighed::OwnOutput(path));
             }

@@ -7,14 +7,14 @@ use std::collections::{HashMap, HashSet};
 /// How deep arguments are followed. JSON text nests at most 128 deep.
 const DEEPEST: usize = 128;
 /// How many variants of one value are tried.
-const MOST_OPTIONS: usize = 64;
+const MAX_OPTIONS: usize = 64;
 
 /// How many values, each with each variant, are looked at.
-const MOST_STEPS: usize = 500_000;
+const MAX_STEPS: usize = 500_000;
 
 /// Takes out what is `null` only since it had to be there. `schema` is a strict one, with marks. Whether something was taken out.
 pub(super) fn read_back(value: &mut Value, schema: &Value) -> bool {
-    let mut steps = MOST_STEPS;
+    let mut steps = MAX_STEPS;
     match absent(value, schema, 0, &mut steps) {
         Some(absent) if absent.count > 0 => {
             take_out(value, &absent);
@@ -44,7 +44,7 @@ fn absent(value: &Value, schema: &Value, depth: usize, steps: &mut usize) -> Opt
     let members = schema.as_object().filter(|_| depth < DEEPEST)?;
     if let Some(options) = members.get("anyOf").and_then(Value::as_array) {
         let mut best: Option<Absent> = None;
-        for option in options.iter().take(MOST_OPTIONS) {
+        for option in options.iter().take(MAX_OPTIONS) {
             let Some(found) = absent(value, option, depth + 1, steps) else { continue };
             if found.count == 0 {
                 return Some(found);

@@ -36,17 +36,17 @@ use std::fmt;
 use trail::Trail;
 
 /// How often a type that holds itself is written out, one within the other; below that, any value is taken.
-pub const MOST_RECURSION: usize = 3;
+pub const MAX_RECURSION: usize = 3;
 
 /// How deep parts are followed.
 const DEEPEST: usize = 96;
 /// How many values of a schema are looked at, those that references lead to counted each time: beyond that any value is taken.
-const MOST_VALUES: usize = 100_000;
+const MAX_VALUES: usize = 100_000;
 /// How many values are copied where parts are put together, which a schema can ask for more often than it has values: beyond that
 /// parts are left out.
-const MOST_COPIES: usize = 400_000;
+const MAX_COPIES: usize = 400_000;
 /// How many losses are told of one schema.
-const MOST_LOSSES: usize = 1000;
+const MAX_LOSSES: usize = 1000;
 
 /// Something that a schema demands and a dialect does not say. Calls are held to it all the same.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -101,7 +101,7 @@ impl Dialect {
     /// assert_eq!(strict.loosened[0].to_string(), "`minLength` of /properties/name: this dialect does not say it");
     /// ```
     ///
-    /// * References are replaced by what they lead to. A type that holds itself is written out [`MOST_RECURSION`] times.
+    /// * References are replaced by what they lead to. A type that holds itself is written out [`MAX_RECURSION`] times.
     /// * OpenAI, Anthropic: at the root there are no variants, so one object stands for all of them.
     /// * OpenAI: keywords of which grammars are made, since many servers that speak the same do so, and refuse others: not `not`,
     ///   `if`, `contains`, `uniqueItems`, `propertyNames`, `dependentRequired`, patterns that look around, unknown formats.
@@ -175,9 +175,9 @@ impl<'d> Rewriter<'d> {
             document,
             profile,
             followed: Trail::default(),
-            left: MOST_VALUES,
-            copies: MOST_COPIES,
-            asked: null::MOST_ASKED,
+            left: MAX_VALUES,
+            copies: MAX_COPIES,
+            asked: null::MAX_ASKED,
             depth: 0,
             lost: 0,
             losses: Vec::new(),
@@ -189,7 +189,7 @@ impl<'d> Rewriter<'d> {
     /// Tells that something is not said.
     fn lose(&mut self, part: &Map<String, Value>, keyword: &str, reason: &str) {
         self.lost += 1;
-        if self.losses.len() == MOST_LOSSES {
+        if self.losses.len() == MAX_LOSSES {
             return;
         }
         let loss = self.loosened(part, keyword, reason);
@@ -259,7 +259,7 @@ impl<'d> Rewriter<'d> {
             self.lose(members, "$ref", "it leads to no place in the schema, so any value is taken");
             return None;
         };
-        if self.followed.count(reference) >= MOST_RECURSION {
+        if self.followed.count(reference) >= MAX_RECURSION {
             self.lose(members, "$ref", "the type holds itself: so deep down, any value is taken");
             return None;
         }

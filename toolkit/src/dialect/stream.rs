@@ -15,9 +15,9 @@ use sse::Lines;
 use std::collections::HashSet;
 
 /// The longest name of a tool in fragments, in bytes: far longer than any provider takes.
-const MOST_NAME_BYTES: usize = 1024;
+const MAX_NAME_BYTES: usize = 1024;
 /// How many blocks an answer may have that are no calls.
-const MOST_BLOCKS: usize = 100_000;
+const MAX_BLOCKS: usize = 100_000;
 
 /// Puts the calls of an answer together from its events.
 ///

@@ -21,7 +21,7 @@ const DESCRIPTION: usize = 300;
 /// How much is told of its parameters, in characters.
 const SIGNATURE: usize = 600;
 /// How many groups are named where nothing is found.
-const MOST_GROUPS: usize = 40;
+const MAX_GROUPS: usize = 40;
 
 const TEXT: &str = "Finds further tools by what they do. Not every tool that you can use is shown: where none of those that are shown \
     fits the task, search before you say that it cannot be done. Describe the action and what it is done to, such as \
@@ -109,8 +109,8 @@ fn nothing(toolbox: &Toolbox) -> String {
         .collect();
     let mut text = "Found no tool. Say it in other words: what is done, and to what".to_owned();
     if !groups.is_empty() {
-        let more = groups.len().saturating_sub(MOST_GROUPS);
-        let shown: Vec<&str> = groups.iter().map(String::as_str).take(MOST_GROUPS).collect();
+        let more = groups.len().saturating_sub(MAX_GROUPS);
+        let shown: Vec<&str> = groups.iter().map(String::as_str).take(MAX_GROUPS).collect();
         let _ = write!(text, ". There are tools for: {}", shown.join(", "));
         if more > 0 {
             let _ = write!(text, " and {more} more");

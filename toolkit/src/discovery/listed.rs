@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// How many found tools a session remembers; beyond it the one goes that was found longest ago.
-const MOST_FOUND: usize = 256;
+const MAX_FOUND: usize = 256;
 
 /// The names of what a session was shown, in the order in which it was.
 #[derive(Debug, Default)]
@@ -37,7 +37,7 @@ impl Listed {
                 new.push(name);
             }
         }
-        let surplus = entries.iter().filter(|entry| entry.found).count().saturating_sub(MOST_FOUND);
+        let surplus = entries.iter().filter(|entry| entry.found).count().saturating_sub(MAX_FOUND);
         let mut left = surplus;
         entries.retain(|entry| {
             let goes = entry.found && left > 0;
@@ -93,11 +93,11 @@ mod tests {
     fn what_was_found_longest_ago_goes() {
         let listed = Listed::default();
         listed.show(["shown"]);
-        for number in 0..MOST_FOUND + 10 {
+        for number in 0..MAX_FOUND + 10 {
             listed.find([&*format!("t{number}")]);
         }
         let names = names(&listed);
-        assert_eq!(names.len(), MOST_FOUND + 1);
+        assert_eq!(names.len(), MAX_FOUND + 1);
         assert_eq!(names[..2], ["shown", "t10*"]);
     }
 }

@@ -25,7 +25,7 @@ const CAPACITY: usize = 1_024;
 /// How many events of any kind wait before the reader is cut off.
 const MOST: usize = 100_000;
 /// How many bytes of content wait before the reader is cut off.
-const MOST_BYTES: usize = 256 << 20;
+const MAX_BYTES: usize = 256 << 20;
 
 impl Events {
     /// The next event; `None` when there will be none any more.
@@ -150,11 +150,11 @@ impl Waiting {
         }
         let bytes = self.bytes + event.event.bytes();
         let is_intermediate = event.event.is_intermediate();
-        if is_intermediate && (self.events.len() >= CAPACITY || bytes > MOST_BYTES) {
+        if is_intermediate && (self.events.len() >= CAPACITY || bytes > MAX_BYTES) {
             self.lost += 1;
             return;
         }
-        if self.events.len() >= MOST || bytes > MOST_BYTES {
+        if self.events.len() >= MOST || bytes > MAX_BYTES {
             (self.closed, self.cut_off) = (true, true);
             return;
         }
@@ -341,7 +341,7 @@ mod tests {
     fn a_reader_that_never_reads_does_not_fill_the_memory() {
         let hub = Arc::new(Hub::default());
         let mut events = hub.subscribe(Wanted::All);
-        let text = "x".repeat(MOST_BYTES / 8);
+        let text = "x".repeat(MAX_BYTES / 8);
         for number in 0..20 {
             events.queue.push(event(number, Event::Partial { content: Content::text(text.clone()) }));
         }

@@ -3,7 +3,7 @@
 use super::Workspace;
 use crate::ask::Access;
 use crate::context::files::Looked;
-use crate::context::leave::{MOST_LOOKS, restless};
+use crate::context::leave::{MAX_LOOKS, restless};
 use crate::error::ToolError;
 use crate::permission::{DecidedPath, PathDecision};
 use crate::workspace::Look;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// How many entries are looked at below one directory before it is asked about.
-const MOST_ENTRIES: usize = 20_000;
+const MAX_ENTRIES: usize = 20_000;
 /// How long is looked below one directory before it is asked about.
 const LONGEST: Duration = Duration::from_millis(200);
 
@@ -28,7 +28,7 @@ impl Workspace {
     /// `InvalidArguments` for what can be no path, `Unavailable` where there is no workspace.
     pub fn decide(&self, path: impl AsRef<Path>, access: Access) -> Result<DecidedPath, ToolError> {
         let (mut from, mut look) = (path.as_ref().to_owned(), Look::Inside);
-        for _ in 0..MOST_LOOKS {
+        for _ in 0..MAX_LOOKS {
             let (decided, place) = match self.ctx.scope().look(
                 self.ctx.tool(),
                 self.ctx.gated_session_id(),
@@ -80,7 +80,7 @@ impl Workspace {
             return Ok(decided);
         }
         for (count, file) in files.into_iter().enumerate() {
-            let Some(file) = file.filter(|_| count < MOST_ENTRIES && Instant::now() < until) else {
+            let Some(file) = file.filter(|_| count < MAX_ENTRIES && Instant::now() < until) else {
                 decided.decision = asked("read", "which holds more than can be looked through");
                 return Ok(decided);
             };
@@ -117,7 +117,7 @@ impl Workspace {
             let Ok(entries) = fs::read_dir(&directory) else { continue };
             for entry in entries.filter_map(Result::ok) {
                 count += 1;
-                if count > MOST_ENTRIES || Instant::now() > until {
+                if count > MAX_ENTRIES || Instant::now() > until {
                     return Ok(asked("read", "which holds more than can be looked through"));
                 }
                 let path = entry.path();

@@ -11,7 +11,7 @@ const LOCK_TIME: Duration = Duration::from_secs(2);
 /// How long such a directory is not waited for again: a patch of many files in it would take minutes.
 const FORGET_TIME: Duration = Duration::from_mins(1);
 /// The most directories that are remembered.
-const MOST_HELD: usize = 64;
+const MAX_HELD: usize = 64;
 
 /// The directories that somebody held for all of that time, and since when that is known, the oldest first.
 static HELD: Mutex<Vec<((u64, u64), Instant)>> = Mutex::new(Vec::new());
@@ -32,7 +32,7 @@ pub(super) fn lock(dir: &Dir) -> Option<File> {
         held.retain(|(known, _)| *known != identity);
     } else if most > Duration::ZERO && start.elapsed() >= most {
         // What cannot be locked at all is refused at once, and held by nobody.
-        if held.len() == MOST_HELD {
+        if held.len() == MAX_HELD {
             held.remove(0);
         }
         held.push((identity, Instant::now()));
@@ -62,7 +62,7 @@ mod tests {
     fn who_holds_a_directory_is_waited_for_once() {
         assert_eq!(patience(true, 0), Duration::ZERO);
         assert_eq!(patience(false, 0), LOCK_TIME);
-        let all: Duration = (0..MOST_HELD).map(|held| patience(false, held)).sum();
+        let all: Duration = (0..MAX_HELD).map(|held| patience(false, held)).sum();
         assert!(all < 2 * LOCK_TIME + Duration::from_millis(1), "{all:?}");
         assert!(patience(false, 1_000) > Duration::ZERO);
 

@@ -4,7 +4,7 @@ use super::handle::{self, Any, Dir, FileKind};
 use super::opened::{Opened, OpenedDirectory, OpenedFile, OpenedPlace, Refused, Repaired};
 use super::{Workspace, repair};
 use crate::ask::Access;
-use crate::context::leave::{Asked, Granted, MOST_LOOKS, Weighed, restless};
+use crate::context::leave::{Asked, Granted, MAX_LOOKS, Weighed, restless};
 use crate::error::{ToolError, ToolErrorKind};
 use crate::permission::PathDecision;
 use crate::workspace::{Look, Obstacle, Place};
@@ -93,7 +93,7 @@ impl Workspace {
         let mut repaired: Option<Repaired> = None;
         let mut granted = Vec::new();
         let mut work = Some(work);
-        for _ in 0..2 * MOST_LOOKS {
+        for _ in 0..2 * MAX_LOOKS {
             let Some(waits) = work.take() else { break };
             let (workspace, to) = (self.clone(), given.to_owned());
             let (at, repaired_now, granted_now) = (path.clone(), repaired.clone(), granted.clone());
@@ -169,7 +169,7 @@ impl Workspace {
                 opened => return self.regular(opened, real),
             }
         }
-        for _ in 0..MOST_LOOKS {
+        for _ in 0..MAX_LOOKS {
             let place = self.place_without_leave(path)?;
             let Some((root, within)) = roots.holding(&place.real) else { return Err(Refused::NeedsLeave) };
             match place.obstacle {

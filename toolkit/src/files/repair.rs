@@ -13,11 +13,11 @@ use std::path::{Component, Path, PathBuf};
 use unicode_normalization::UnicodeNormalization as _;
 
 /// How many names of a directory are looked at.
-const MOST_NAMES: usize = 20_000;
+const MAX_NAMES: usize = 20_000;
 /// How many places are followed at once. Where more are alike, none is what was meant.
-const MOST_PLACES: usize = 4;
+const MAX_PLACES: usize = 4;
 /// How often names that nobody may learn of are left out of the nearest ones.
-const MOST_ROUNDS: usize = 8;
+const MAX_ROUNDS: usize = 8;
 
 /// A path that begins with `~`, as that of a file with this name: what stands under a name counts before what it means.
 pub(super) fn literal(path: &Path) -> PathBuf {
@@ -150,8 +150,8 @@ impl Workspace {
         for component in within.components() {
             let Component::Normal(name) = component else { return Vec::new() };
             let next = places.iter().flat_map(|place| names_like(&root.dir, place, name));
-            places = next.take(MOST_PLACES + 1).collect();
-            if places.len() > MOST_PLACES {
+            places = next.take(MAX_PLACES + 1).collect();
+            if places.len() > MAX_PLACES {
                 return Vec::new();
             }
         }
@@ -177,11 +177,11 @@ impl Workspace {
             }
             let Some(wanted) = component.as_os_str().to_str() else { return Vec::new() };
             let Ok(dir) = root.dir.open_dir(&above) else { return Vec::new() };
-            let Ok((entries, _)) = dir.entries(MOST_NAMES, || true) else { return Vec::new() };
+            let Ok((entries, _)) = dir.entries(MAX_NAMES, || true) else { return Vec::new() };
             let mut names: Vec<String> =
                 entries.into_iter().filter_map(|entry| entry.name.into_string().ok()).collect();
             let whole = |name: &str| root.real.join(&above).join(name);
-            for _ in 0..MOST_ROUNDS {
+            for _ in 0..MAX_ROUNDS {
                 let near: Vec<String> = nearest(wanted, names.iter().map(String::as_str))
                     .into_iter()
                     .map(str::to_owned)
@@ -206,14 +206,14 @@ fn names_like(root: &Dir, place: &Path, name: &OsStr) -> Vec<PathBuf> {
     }
     let Some(given) = name.to_str() else { return Vec::new() };
     let wanted = folded(given);
-    let Ok((entries, _)) = dir.entries(MOST_NAMES, || true) else { return Vec::new() };
+    let Ok((entries, _)) = dir.entries(MAX_NAMES, || true) else { return Vec::new() };
     let names = entries.into_iter().map(|entry| entry.name);
     // What cannot be typed is shown in another way, in which it is given back.
     let is_shown_so = |name: &OsString| given.contains('\\') && shown(Path::new(name)) == given;
     let alike = names.filter(|name: &OsString| {
         name.to_str().is_some_and(|name| folded(name) == wanted) || is_shown_so(name)
     });
-    alike.take(MOST_PLACES + 1).map(|name| place.join(name)).collect()
+    alike.take(MAX_PLACES + 1).map(|name| place.join(name)).collect()
 }
 
 fn with_names(absent: ToolError, names: impl Iterator<Item = String>) -> ToolError {

@@ -10,10 +10,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How many files of a session are remembered; beyond, the one that was used longest ago is forgotten.
-const MOST_FILES: usize = 1_000;
+const MAX_FILES: usize = 1_000;
 
 /// How many parts of a file are remembered; beyond, what was read of it counts as nothing.
-const MOST_PARTS: usize = 1_000;
+const MAX_PARTS: usize = 1_000;
 
 /// How much of a file a session knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,7 +96,7 @@ impl Lines {
         if is_whole {
             return Self::All;
         }
-        if merged.len() > MOST_PARTS {
+        if merged.len() > MAX_PARTS {
             merged.clear();
         }
         Self::Some { ranges: merged, total }
@@ -202,7 +202,7 @@ impl SeenFiles {
             .and_then(|known| known.by_content.or(Some(known.version)))
             .filter(|known| version.is_less_than(known));
         table.files.insert(path.to_owned(), Known { version, by_content, lines, used, at: Instant::now() });
-        if table.files.len() > MOST_FILES {
+        if table.files.len() > MAX_FILES {
             let oldest = table.files.iter().min_by_key(|(_, known)| known.used).map(|(path, _)| path.clone());
             oldest.and_then(|oldest| table.files.remove(&oldest));
         }
@@ -276,7 +276,7 @@ mod tests {
             assert_eq!(known(parts), expected, "{parts:?}");
         }
         let many: Vec<(Range<u64>, Option<u64>)> =
-            (0..=MOST_PARTS as u64).map(|part| (3 * part + 1..3 * part + 2, None)).collect();
+            (0..=MAX_PARTS as u64).map(|part| (3 * part + 1..3 * part + 2, None)).collect();
         assert_eq!(known(&many), "[]");
     }
 }

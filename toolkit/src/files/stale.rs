@@ -12,9 +12,9 @@ const OLD: Duration = Duration::from_hours(1);
 /// How often a directory is looked through.
 const EVERY: Duration = Duration::from_hours(1);
 /// How many names of a directory are looked at.
-const MOST_NAMES: usize = 10_000;
+const MAX_NAMES: usize = 10_000;
 /// How many directories are remembered to have been looked through.
-const MOST_DIRECTORIES: usize = 1_000;
+const MAX_DIRECTORIES: usize = 1_000;
 
 const BEFORE: &str = ".toolkit-";
 const AFTER: &str = ".tmp";
@@ -52,7 +52,7 @@ fn is_due(looked: &mut HashMap<(u64, u64), Instant>, identity: (u64, u64), now: 
     if looked.get(&identity).is_some_and(|at| now.duration_since(*at) < EVERY) {
         return false;
     }
-    if looked.len() >= MOST_DIRECTORIES {
+    if looked.len() >= MAX_DIRECTORIES {
         looked.clear();
     }
     looked.insert(identity, now);
@@ -60,7 +60,7 @@ fn is_due(looked: &mut HashMap<(u64, u64), Instant>, identity: (u64, u64), now: 
 }
 
 fn remove_older(dir: &Dir, than: Option<SystemTime>) {
-    let Ok((entries, _)) = dir.entries(MOST_NAMES, || true) else { return };
+    let Ok((entries, _)) = dir.entries(MAX_NAMES, || true) else { return };
     for entry in entries.iter().filter(|entry| entry.kind == FileKind::File && is_name(&entry.name)) {
         let Ok(stat) = dir.stat(&entry.name) else { continue };
         // The name is what changed last: a file that was replaced has the time of its content still.
@@ -89,10 +89,10 @@ mod tests {
         assert!(!is_due(&mut looked, (1, 0), start));
         assert!(!is_due(&mut looked, (1, 0), start + EVERY.saturating_sub(Duration::from_nanos(1))));
         assert!(is_due(&mut looked, (1, 0), start + EVERY));
-        for directory in 1..MOST_DIRECTORIES as u64 {
+        for directory in 1..MAX_DIRECTORIES as u64 {
             assert!(is_due(&mut looked, (1, directory), start + EVERY));
         }
-        assert_eq!(looked.len(), MOST_DIRECTORIES);
+        assert_eq!(looked.len(), MAX_DIRECTORIES);
         assert!(!is_due(&mut looked, (1, 0), start + EVERY));
         assert!(is_due(&mut looked, (2, 0), start + EVERY));
         assert_eq!(looked.len(), 1);

@@ -7,7 +7,7 @@ use super::opened::{Refused, Repaired};
 use super::version::{ContentHash, FileVersion};
 use super::{Workspace, repair};
 use crate::ask::{Access, Ask};
-use crate::context::leave::{Granted, MOST_LOOKS, Weighed, denied, restless};
+use crate::context::leave::{Granted, MAX_LOOKS, Weighed, denied, restless};
 use crate::error::{ToolError, ToolErrorKind};
 use crate::workspace::{Obstacle, Place};
 use std::ffi::{OsStr, OsString};
@@ -219,7 +219,7 @@ impl Proposal {
     ///
     /// As [`ToolContext::check_file_access`](crate::ToolContext::check_file_access), and where no file can be written.
     pub async fn ask(mut self, show: impl Fn(Ask) -> Ask + Send + Sync) -> Result<Target, ToolError> {
-        for _ in 0..2 * MOST_LOOKS {
+        for _ in 0..2 * MAX_LOOKS {
             match self.weighed {
                 Weighed::OwnOutput(path) => {
                     return Err(denied(

@@ -3,12 +3,12 @@
 use super::Workspace;
 use super::target::{Proposal, Target};
 use crate::ask::{Access, Ask};
-use crate::context::leave::{Asked, MOST_LOOKS, PROTECTED, Weighed, denied, restless};
+use crate::context::leave::{Asked, MAX_LOOKS, PROTECTED, Weighed, denied, restless};
 use crate::error::ToolError;
 use std::path::Path;
 
 /// How many paths a title names.
-const MOST_NAMED: usize = 3;
+const MAX_NAMED: usize = 3;
 
 impl Workspace {
     /// Has several files allowed with one question, where any is asked about; `show` completes it with the changes.
@@ -25,7 +25,7 @@ impl Workspace {
         mut proposals: Vec<Proposal>,
         show: impl Fn(Ask) -> Ask + Send + Sync,
     ) -> Result<Vec<Target>, ToolError> {
-        for _ in 0..2 * MOST_LOOKS {
+        for _ in 0..2 * MAX_LOOKS {
             let mut asked: Vec<&Asked> = Vec::new();
             for proposal in &proposals {
                 match &proposal.weighed {
@@ -81,7 +81,7 @@ fn together(asked: &[&Asked]) -> Ask {
     if asked.len() == 1 {
         return strictest.ask.clone();
     }
-    let first = asked.iter().filter_map(|one| one.granted.patterns.first()).take(MOST_NAMED);
+    let first = asked.iter().filter_map(|one| one.granted.patterns.first()).take(MAX_NAMED);
     let named: Vec<&str> = first.map(String::as_str).collect();
     let more = match asked.len() - named.len() {
         0 => String::new(),

@@ -21,13 +21,13 @@ use std::time::Duration;
 /// The directory of the records, in the data directory.
 const DIRECTORY: &str = "unfinished";
 /// The most records of a workspace that are looked at.
-const MOST_RECORDS: usize = 100;
+const MAX_RECORDS: usize = 100;
 /// After how long what stands among the records is removed, whatever it is: nobody told of it, or it is none.
 const OLD: Duration = Duration::from_hours(30 * 24);
 /// The most bytes of a record.
-const MOST_BYTES: u64 = 4 << 20;
+const MAX_BYTES: u64 = 4 << 20;
 /// The largest file that is compared.
-const MOST_COMPARED: u64 = 256 << 20;
+const MAX_COMPARED: u64 = 256 << 20;
 
 /// That several files are being changed as one. Dropped, the change is complete, or taken back.
 #[derive(Debug)]
@@ -167,7 +167,7 @@ impl Workspace {
         let Ok(root) = self.root() else { return Vec::new() };
         let Some(directory) = self.records(&root) else { return Vec::new() };
         let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
-        let paths = entries.flatten().map(|entry| entry.path()).take(MOST_RECORDS).take_while(|_| goes_on());
+        let paths = entries.flatten().map(|entry| entry.path()).take(MAX_RECORDS).take_while(|_| goes_on());
         paths.filter_map(|path| self.interrupted_at(&path, &root, &goes_on)).collect()
     }
 
@@ -182,7 +182,7 @@ impl Workspace {
             return None;
         }
         let mut bytes = Vec::new();
-        (&file).take(MOST_BYTES).read_to_end(&mut bytes).ok()?;
+        (&file).take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
         // Another's may be of another workspace, or not complete yet.
         let record: Record = serde_json::from_slice(&bytes).ok()?;
         if record.workspace != root || !handle::try_lock(&file) {
@@ -223,11 +223,11 @@ impl Workspace {
                 let size = file.metadata().len();
                 let is_one_of =
                     [change.before, change.after].iter().flatten().any(|content| content.size == size);
-                if size > MOST_COMPARED || !is_one_of {
+                if size > MAX_COMPARED || !is_one_of {
                     return Some(Left::Unknown);
                 }
                 let (mut hash, mut block) = (ContentHash::new(), vec![0; ContentHash::BLOCK]);
-                let mut rest = file.file().take(MOST_COMPARED);
+                let mut rest = file.file().take(MAX_COMPARED);
                 loop {
                     if !goes_on() {
                         return None;

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 /// The most that is recorded of one call.
 const MOST: usize = 20;
 /// The most patterns that are recorded of one.
-const MOST_PATTERNS: usize = 20;
+const MAX_PATTERNS: usize = 20;
 
 /// What a call wanted leave for or asked a person, and what came of it. Its JSON is described at
 /// [`JsonlHistory`](super::JsonlHistory).
@@ -78,7 +78,7 @@ pub(crate) struct AskLog(Mutex<Vec<RecordedAsk>>);
 impl AskLog {
     /// Notes that leave is wanted. Beyond 20 nothing is.
     pub(crate) fn begin(&self, asker: &str, ask: &Ask) -> AskNumber {
-        let patterns = ask.patterns.iter().take(MOST_PATTERNS).map(|pattern| copy(pattern)).collect();
+        let patterns = ask.patterns.iter().take(MAX_PATTERNS).map(|pattern| copy(pattern)).collect();
         self.push(asker, &ask.kind, &ask.title, patterns)
     }
 

@@ -22,7 +22,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// How much preparing of records may wait for the writer before those who record prepare their own.
-const MOST_AHEAD: Duration = Duration::from_millis(3);
+const MAX_AHEAD: Duration = Duration::from_millis(3);
 /// From when on a writer that waits for more is woken.
 const WORTH_WAKING: Duration = Duration::from_millis(1);
 /// How long a drop waits for the writer. A disk that hangs must not hang the host for ever.
@@ -260,7 +260,7 @@ impl History for JsonlHistory {
         if shared.is_full(bytes) {
             return shared.lose();
         }
-        let item = if shared.waiting() < MOST_AHEAD {
+        let item = if shared.waiting() < MAX_AHEAD {
             shared.raw.fetch_add(1, Ordering::Relaxed);
             Item::Record(record)
         } else {

@@ -12,7 +12,7 @@ use std::time::SystemTime;
 /// No line is longer: what is recorded is bounded. One that is, is passed over without being held.
 const LONGEST_LINE: usize = 8 << 20;
 /// The most calls whose end is awaited; the oldest count as interrupted beyond it.
-const MOST_OPEN: usize = 10_000;
+const MAX_OPEN: usize = 10_000;
 
 /// The calls in the files of a history, in the order in which they ended; last those of which there is no end.
 ///
@@ -144,7 +144,7 @@ impl HistoryReader {
         self.started += 1;
         self.starts.insert(call.key.clone(), self.started);
         self.open.insert(self.started, call);
-        if self.open.len() > MOST_OPEN { self.take_open() } else { None }
+        if self.open.len() > MAX_OPEN { self.take_open() } else { None }
     }
 
     /// The oldest call without an end.

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A longer word is no name.
 const LONGEST: usize = 64;
 /// How many descriptions of a tool are looked at.
-const MOST_TEXTS: usize = 1_000;
+const MAX_TEXTS: usize = 1_000;
 /// Words of a text that say that a tool is named beside them.
 const SAY_TOOL: &[&str] = &["tool", "tools"];
 /// Words after which a name can only be a tool's.
@@ -76,7 +76,7 @@ pub(super) fn check(tool: &Tool, schema: &Value, known: &Known, findings: &mut F
     }
     own.others.extend(of_output.parameters);
     own.others.extend(of_output.others);
-    for (place, text) in texts.into_iter().take(MOST_TEXTS) {
+    for (place, text) in texts.into_iter().take(MAX_TEXTS) {
         for mention in mentions(text) {
             check_mention(tool, &mention, &place, &own, known, findings);
         }
@@ -228,7 +228,7 @@ fn collect<'a>(
     own: &mut Own<'a>,
     texts: &mut Vec<(String, &'a str)>,
 ) {
-    if level > 32 || texts.len() > MOST_TEXTS {
+    if level > 32 || texts.len() > MAX_TEXTS {
         return;
     }
     match schema {

@@ -12,7 +12,7 @@ const SHORTEST_COMPARED: usize = 5;
 /// Beginnings that give a word another meaning: to upload is not to unload.
 const BEGINNINGS: &[&str] = &["de", "en", "ex", "im", "in", "on", "re", "un", "up"];
 /// How many names that are near to one another are compared each with each.
-const MOST_IN_SERIES: usize = 32;
+const MAX_IN_SERIES: usize = 32;
 
 pub(super) fn check(tool: &Tool, findings: &mut Findings) {
     if !is_taken(tool.name(), "_-") {
@@ -81,7 +81,7 @@ pub(super) fn pairs(names: &[&str]) -> Vec<(usize, usize)> {
     let words = by_words.values().flat_map(|of| couples(of));
     let letters = by_letters.values().flat_map(|of| couples(of));
     let shorter = by_shorter.values().flat_map(|of| {
-        let of = &of[..of.len().min(MOST_IN_SERIES)];
+        let of = &of[..of.len().min(MAX_IN_SERIES)];
         of.iter().enumerate().flat_map(|(at, one)| of[at + 1..].iter().map(|other| (*one, *other)))
     });
     let shorter = shorter.filter(|(one, other)| one != other && near(*one, *other) && is_slip(*one, *other));

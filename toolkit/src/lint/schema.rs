@@ -12,11 +12,11 @@ use std::collections::BTreeSet;
 /// The deepest that the strict modes of providers take, in objects and lists.
 const DEEPEST: usize = 10;
 /// The most values of enumerations that they take in one tool.
-const MOST_VALUES: usize = 1_000;
+const MAX_VALUES: usize = 1_000;
 /// How deep is looked at all.
 const LIMIT: usize = 64;
 /// How many parts of a schema are looked at.
-const MOST_PARTS: usize = 20_000;
+const MAX_PARTS: usize = 20_000;
 
 pub(super) fn check(schema: &Value, findings: &mut Findings) {
     let mut walk = Walk {
@@ -35,9 +35,9 @@ pub(super) fn check(schema: &Value, findings: &mut Findings) {
     let is_recursive = !walk.told.is_empty();
     walk.losses.ask_dialects(schema, is_recursive);
     walk.losses.tell(walk.findings);
-    if walk.values > MOST_VALUES {
+    if walk.values > MAX_VALUES {
         let message = format!(
-            "there are {} values to choose from, more than {MOST_VALUES}; take a text, and say where its values are found",
+            "there are {} values to choose from, more than {MAX_VALUES}; take a text, and say where its values are found",
             walk.values
         );
         walk.findings.add("large-enum", "", message);
@@ -61,7 +61,7 @@ impl<'a> Walk<'a, '_> {
     /// Looks at a part of the schema; `depth` counts objects and lists, `level` all steps.
     fn part(&mut self, schema: &'a Value, pointer: String, depth: usize, level: usize) {
         self.parts += 1;
-        let Some(members) = schema.as_object().filter(|_| level < LIMIT && self.parts < MOST_PARTS) else {
+        let Some(members) = schema.as_object().filter(|_| level < LIMIT && self.parts < MAX_PARTS) else {
             return;
         };
         self.losses.of_part(members, &pointer);

@@ -26,7 +26,7 @@ pub(crate) const KINDS: [&str; 13] = [
 ];
 /// The most that is told. Somebody else may have written the rules, with thousands of kinds that nothing asks under, and what
 /// each of them may have meant takes a while to find.
-const MOST_TOLD: usize = 100;
+const MAX_TOLD: usize = 100;
 impl Permissions {
     /// Rules that say something else than they seem to: a key that means nothing, an `allow` that cannot allow.
     ///
@@ -48,7 +48,7 @@ impl Permissions {
     ) -> Vec<Diagnostic> {
         let mut diagnostics = Vec::new();
         self.each_rule(|rule| {
-            if diagnostics.len() >= MOST_TOLD {
+            if diagnostics.len() >= MAX_TOLD {
                 return;
             }
             let kind = rule.kind;

@@ -12,15 +12,15 @@ use crate::name::nearest;
 use std::collections::BTreeSet;
 
 /// The most that is said of one source; beyond that it is counted. As many again about lists that deny.
-const MOST_SAID: usize = 100;
+const MAX_SAID: usize = 100;
 /// The longest message that is told whole, in bytes.
 const LONGEST: usize = 4_000;
 /// For how many names of one source the nearest is looked for: each costs a look at all names.
-const MOST_ADVISED: usize = 20;
+const MAX_ADVISED: usize = 20;
 /// How many patterns of one source are looked at, each of which costs the same.
-const MOST_PATTERNS: usize = 500;
+const MAX_PATTERNS: usize = 500;
 /// How many names of its allow lists are looked at more closely, each of which costs a look at all tools.
-const MOST_ALLOWED: usize = 200;
+const MAX_ALLOWED: usize = 200;
 
 /// What is probably not as meant, a bounded part of it. None of it widens anything.
 pub(super) fn diagnostics<S: Subject>(policy: &ToolPolicy, tools: &[S]) -> Vec<Diagnostic> {
@@ -108,7 +108,7 @@ impl<'a, S: Subject> Lint<'a, S> {
         self.profiles();
         self.joining();
         for denies in [false, true] {
-            let left_out = self.counts[usize::from(denies)].saturating_sub(MOST_SAID);
+            let left_out = self.counts[usize::from(denies)].saturating_sub(MAX_SAID);
             if left_out > 0 {
                 let of = if denies { " of what is denied" } else { "" };
                 let message =
@@ -126,7 +126,7 @@ impl<'a, S: Subject> Lint<'a, S> {
     /// "; did you mean …?" where something is near.
     fn advice<'n>(&mut self, name: &str, names: impl IntoIterator<Item = &'n String>) -> String {
         self.advised += 1;
-        if self.advised > MOST_ADVISED {
+        if self.advised > MAX_ADVISED {
             return String::new();
         }
         let near = nearest(name, names.into_iter().map(String::as_str));
@@ -136,7 +136,7 @@ impl<'a, S: Subject> Lint<'a, S> {
     fn say(&mut self, level: Level, pointer: &str, message: String) {
         let count = &mut self.counts[usize::from(self.denies)];
         *count += 1;
-        if *count <= MOST_SAID {
+        if *count <= MAX_SAID {
             // Pointers stand in it, and names that a program hands over can be of any length.
             let message = if message.len() > LONGEST { escape_line(&message).into_owned() } else { message };
             let said = self.diagnostic(level, message).with_concern(self.denies);
@@ -213,7 +213,7 @@ impl<'a, S: Subject> Lint<'a, S> {
         let known = self.known;
         if matches!(entry, Entry::NamePattern(_) | Entry::GroupPattern(_)) {
             self.patterns += 1;
-            if self.patterns > MOST_PATTERNS {
+            if self.patterns > MAX_PATTERNS {
                 return true;
             }
         }
@@ -260,7 +260,7 @@ impl<'a, S: Subject> Lint<'a, S> {
     fn allowed(&mut self, name: &str, pointer: &str) {
         let known = self.known;
         self.allowed += 1;
-        if self.allowed > MOST_ALLOWED {
+        if self.allowed > MAX_ALLOWED {
             return;
         }
         if let Some(tool) = known.aliased_by_plugin(name) {
@@ -356,7 +356,7 @@ impl<'a, S: Subject> Lint<'a, S> {
                 let plugin = escape_line(plugin);
                 self.warn(&pointer, format!("there is no plugin `{plugin}` ({pointer}){advice}"));
             }
-            for group in groups.iter().take(MOST_SAID) {
+            for group in groups.iter().take(MAX_SAID) {
                 let registered = self.known.policy.registered();
                 let is_built_in = match Entry::parse(group) {
                     Ok(Entry::Name(name) | Entry::Group(name)) => registered.built_in(&name).is_some(),

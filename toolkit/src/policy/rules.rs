@@ -161,7 +161,7 @@ pub(super) struct Compiler<'a> {
 }
 
 /// How many profiles that there aren't are told the nearest name: each costs a look at all.
-const MOST_LOOKED_FOR: usize = 20;
+const MAX_LOOKED_FOR: usize = 20;
 
 impl<'a> Compiler<'a> {
     pub(super) fn new(registered: &'a Registered) -> Self {
@@ -214,7 +214,7 @@ impl<'a> Compiler<'a> {
     fn chosen(&mut self, name: &str) -> Chosen {
         let profiles = self.profiles.get(&normalised(name)).cloned().unwrap_or_default();
         let mut near = None;
-        if profiles.is_empty() && self.looked_for < MOST_LOOKED_FOR {
+        if profiles.is_empty() && self.looked_for < MAX_LOOKED_FOR {
             self.looked_for += 1;
             let names = self.profiles.keys().map(String::as_str);
             near = nearest(name, names).first().map(|near| (*near).to_owned());

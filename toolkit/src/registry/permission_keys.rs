@@ -13,7 +13,7 @@ use crate::tool_def::ToolDef;
 use std::collections::BTreeSet;
 
 /// The most problems that are told.
-const MOST_TOLD: usize = 20;
+const MAX_TOLD: usize = 20;
 
 /// Names that are keys of permission rules, beside those of tools that are there: kinds that a tool of this crate asks under and
 /// does not state, and tools that a factory makes.
@@ -95,7 +95,7 @@ impl KnownKeys {
                 if self.has(&folded) {
                     continue;
                 }
-                if problems.len() == MOST_TOLD {
+                if problems.len() == MAX_TOLD {
                     return problems;
                 }
                 let near = nearest(&folded, self.names.iter().map(String::as_str));

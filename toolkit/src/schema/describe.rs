@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::fmt::Write as _;
 
 /// The most values or names that a text lists.
-const MOST_LISTED: usize = 24;
+const MAX_LISTED: usize = 24;
 /// The most characters of one value in a list.
 const LONGEST_VALUE: usize = 60;
 /// How deep a description goes into the schemas within a schema.
@@ -203,7 +203,7 @@ pub(crate) fn literals(schema: &Value) -> Option<Vec<Value>> {
 
 /// Values as JSON, with commas between.
 pub(crate) fn join(values: &[Value]) -> String {
-    cut_list(&values.iter().take(MOST_LISTED + 1).map(plain).collect::<Vec<_>>(), ", ")
+    cut_list(&values.iter().take(MAX_LISTED + 1).map(plain).collect::<Vec<_>>(), ", ")
 }
 
 /// A value as JSON, of a readable length.
@@ -213,8 +213,8 @@ pub(crate) fn plain(value: &Value) -> String {
 
 /// The first of many texts, the rest left out.
 pub(crate) fn cut_list(texts: &[String], between: &str) -> String {
-    match texts.get(..MOST_LISTED) {
-        Some(first) if texts.len() > MOST_LISTED => format!("{}{between}…", first.join(between)),
+    match texts.get(..MAX_LISTED) {
+        Some(first) if texts.len() > MAX_LISTED => format!("{}{between}…", first.join(between)),
         _ => texts.join(between),
     }
 }

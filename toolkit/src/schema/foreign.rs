@@ -8,7 +8,7 @@ use serde_json::Value;
 /// How deep a schema may nest. JSON text nests at most as deep.
 const DEEPEST: usize = 128;
 /// How many values a schema may hold, of any kind. The largest in use have some thousands.
-const MOST_VALUES: usize = 100_000;
+const MAX_VALUES: usize = 100_000;
 
 /// Under these keys stand schemas by name, so that what is there is no keyword.
 const BY_NAME: [&str; 5] = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
@@ -40,8 +40,8 @@ fn shape_fault(schema: &Value) -> Option<String> {
         if depth > DEEPEST {
             return Some(format!("it nests more than {DEEPEST} deep"));
         }
-        if count > MOST_VALUES {
-            return Some(format!("it holds more than {MOST_VALUES} values"));
+        if count > MAX_VALUES {
+            return Some(format!("it holds more than {MAX_VALUES} values"));
         }
         match part {
             Value::Object(members) => {
@@ -120,7 +120,7 @@ mod tests {
             (json!({"type": "string"}), Some("always an object")),
             (json!({"type": ["object", "null"]}), Some("always an object")),
             (object(nested(200)), Some("more than 128 deep")),
-            (object(json!({"enum": vec![1; MOST_VALUES]})), Some("more than 100000 values")),
+            (object(json!({"enum": vec![1; MAX_VALUES]})), Some("more than 100000 values")),
             (object(json!({"$ref": "https://example.com/schema.json"})), Some("leads nowhere")),
             (object(json!({"$ref": "file:///etc/passwd"})), Some("leads nowhere")),
             (object(json!({"$ref": "#anchor"})), Some("leads nowhere")),

@@ -5,11 +5,11 @@ use crate::tool::Tool;
 use serde_json::Value;
 
 /// How many words of a tool are looked at: servers send what they like.
-pub(super) const MOST_WORDS: usize = 500;
+pub(super) const MAX_WORDS: usize = 500;
 /// How much of one text is looked at, in bytes.
-const MOST_BYTES: usize = 8 * 1024;
+const MAX_BYTES: usize = 8 * 1024;
 /// How many parameters are looked at, those within others included.
-const MOST_PARAMETERS: usize = 128;
+const MAX_PARAMETERS: usize = 128;
 /// How deep.
 const DEEPEST: usize = 4;
 
@@ -73,7 +73,7 @@ impl Document<'_> {
         each(Field::Summary, first);
         each(Field::Description, rest);
         if let Ok(schema) = tool.input_schema() {
-            let mut left = MOST_PARAMETERS;
+            let mut left = MAX_PARAMETERS;
             parameters(schema, DEEPEST, &mut left, &mut each);
         }
     }
@@ -117,7 +117,7 @@ fn parameters(schema: &Value, depth: usize, left: &mut usize, each: &mut impl Fn
 
 /// The beginning of a text, where it is too long.
 fn start(text: &str) -> &str {
-    &text[..text.floor_char_boundary(MOST_BYTES)]
+    &text[..text.floor_char_boundary(MAX_BYTES)]
 }
 
 /// Where the first sentence ends, or the first paragraph.

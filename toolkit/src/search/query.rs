@@ -7,11 +7,11 @@ use super::words::{each_word, is_empty_word, stem_of};
 use std::collections::HashSet;
 
 /// How many words of a query count.
-const MOST_WORDS: usize = 32;
+const MAX_WORDS: usize = 32;
 /// How much of a query is looked at, in bytes.
-const MOST_BYTES: usize = 1_024;
+const MAX_BYTES: usize = 1_024;
 /// How many longer words a beginning stands for.
-const MOST_LONGER: usize = 8;
+const MAX_LONGER: usize = 8;
 
 /// What a synonym counts.
 const SYNONYM: f32 = 0.7;
@@ -30,8 +30,8 @@ pub(super) struct Wanted {
 /// What a query asks for.
 pub(super) fn wanted(query: &str, scope: &Scope<'_>) -> Vec<Wanted> {
     let mut words = Vec::new();
-    each_word(&query[..query.floor_char_boundary(MOST_BYTES)], |word| {
-        if words.len() < MOST_WORDS {
+    each_word(&query[..query.floor_char_boundary(MAX_BYTES)], |word| {
+        if words.len() < MAX_WORDS {
             words.push(word.to_owned());
         }
     });
@@ -72,7 +72,7 @@ fn read(stem: &str, scope: &Scope<'_>) -> Vec<Wanted> {
         readings.add(other, SYNONYM);
     }
     if stem.len() >= 3 {
-        for longer in scope.beginning_with(stem, MOST_LONGER) {
+        for longer in scope.beginning_with(stem, MAX_LONGER) {
             readings.add(&longer, LONGER);
         }
     }

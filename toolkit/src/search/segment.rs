@@ -1,13 +1,13 @@
 //! Which words stand in which tools: an index that never changes.
 
-use super::document::{Document, MOST_WORDS};
+use super::document::{Document, MAX_WORDS};
 use super::words::{each_word, stem_of};
 use crate::tool::{Tool, WeakTool};
 use foldhash::fast::RandomState;
 use std::collections::HashMap;
 
 /// How many words are told apart: whoever sends more of them than a language has means harm.
-const MOST_STEMS: usize = 500_000;
+const MAX_STEMS: usize = 500_000;
 
 /// That a word stands in a tool.
 #[derive(Debug, Clone, Copy)]
@@ -128,7 +128,7 @@ struct Builder {
 impl Builder {
     fn add(&mut self, document: u32, tool: &Tool) {
         let mut counts = std::mem::take(&mut self.counts);
-        let mut left = MOST_WORDS;
+        let mut left = MAX_WORDS;
         Document(tool).each_text(|field, text| {
             let first = counts.len();
             each_word(text, |word| {
@@ -157,7 +157,7 @@ impl Builder {
         if let Some(number) = self.forms.get(word) {
             return Some(*number);
         }
-        if self.forms.len() >= MOST_STEMS {
+        if self.forms.len() >= MAX_STEMS {
             return None;
         }
         let stem = stem_of(word);

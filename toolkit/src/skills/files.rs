@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 /// The file that makes a directory a skill.
 const FILE: &str = "SKILL.md";
 /// The longest such file, in bytes, and the most bytes of all of a directory.
-const MOST_BYTES: u64 = 256 * 1024;
-const MOST_BYTES_OF_ALL: u64 = 32 * 1024 * 1024;
+const MAX_BYTES: u64 = 256 * 1024;
+const MAX_BYTES_OF_ALL: u64 = 32 * 1024 * 1024;
 /// The most entries of a directory of skills that are looked at.
-const MOST_ENTRIES: usize = 1_000;
+const MAX_ENTRIES: usize = 1_000;
 
 /// The skills of a directory as they were found: each a directory in it with a `SKILL.md`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -71,9 +71,9 @@ impl SkillFiles {
         if !is_whole {
             let directory = escape_line(&directory.to_string_lossy()).into_owned();
             found.fault =
-                Some(format!("{directory}: only the first {MOST_ENTRIES} entries are looked at for skills"));
+                Some(format!("{directory}: only the first {MAX_ENTRIES} entries are looked at for skills"));
         }
-        let mut left = MOST_BYTES_OF_ALL;
+        let mut left = MAX_BYTES_OF_ALL;
         for name in names {
             let path = real.join(name).join(FILE);
             if path.symlink_metadata().is_ok() {
@@ -110,10 +110,10 @@ impl SkillFiles {
 /// The names in a directory, sorted, and whether these are all.
 fn names(directory: &Path) -> (Vec<OsString>, bool) {
     let Ok(entries) = fs::read_dir(directory) else { return (Vec::new(), true) };
-    let mut names: Vec<_> = entries.flatten().take(MOST_ENTRIES + 1).map(|entry| entry.file_name()).collect();
-    let is_whole = names.len() <= MOST_ENTRIES;
+    let mut names: Vec<_> = entries.flatten().take(MAX_ENTRIES + 1).map(|entry| entry.file_name()).collect();
+    let is_whole = names.len() <= MAX_ENTRIES;
     names.sort_unstable();
-    names.truncate(MOST_ENTRIES);
+    names.truncate(MAX_ENTRIES);
     (names, is_whole)
 }
 
@@ -133,12 +133,12 @@ fn read_whole(root: &Path, file: &Path, links: Links, left: &mut u64) -> Result<
         return Err("something else keeps changing it".to_owned());
     }
     let mut bytes = Vec::new();
-    opened.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(cannot)?;
-    if bytes.len() as u64 > MOST_BYTES {
-        return Err(format!("it has more than {} KiB", MOST_BYTES / 1024));
+    opened.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(cannot)?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(format!("it has more than {} KiB", MAX_BYTES / 1024));
     }
     *left = left.checked_sub(bytes.len() as u64).ok_or_else(|| {
-        format!("with those before it, it has more than {} MiB", MOST_BYTES_OF_ALL / 1024 / 1024)
+        format!("with those before it, it has more than {} MiB", MAX_BYTES_OF_ALL / 1024 / 1024)
     })?;
     let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
     // What belongs to a file that is a link stands beside the link.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 /// As many equal lines stand around those that differ.
 const CONTEXT: usize = 3;
 /// Texts with more lines than this are not matched up, which takes time and memory with the product of their lines.
-const MOST_LINES: usize = 4_000;
+const MAX_LINES: usize = 4_000;
 
 /// The lines that differ, `-` for those of `old` and `+` for those of `new`, with some equal ones around.
 pub(super) fn diff(old: &str, new: &str) -> String {
@@ -40,7 +40,7 @@ fn matched<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<(char, &'a str)> {
 
 /// By the longest common subsequence.
 fn changed<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<(char, &'a str)> {
-    if old.len() > MOST_LINES || new.len() > MOST_LINES {
+    if old.len() > MAX_LINES || new.len() > MAX_LINES {
         let old = old.iter().map(|line| ('-', *line));
         return old.chain(new.iter().map(|line| ('+', *line))).collect();
     }

@@ -219,7 +219,7 @@ impl Scope {
 
     /// The places of the tools whose names or aliases stand in a query as they are.
     fn named_in(&self, query: &str, may_be_found: impl Fn(usize) -> bool) -> Vec<usize> {
-        let query = &query[..query.floor_char_boundary(MOST_BYTES)];
+        let query = &query[..query.floor_char_boundary(MAX_BYTES)];
         let words = query
             .split(|sign: char| !sign.is_ascii_alphanumeric() && sign != '_')
             .filter(|word| !word.is_empty());
@@ -234,7 +234,7 @@ impl Scope {
 }
 
 /// How much of a query is looked at for names.
-const MOST_BYTES: usize = 1_024;
+const MAX_BYTES: usize = 1_024;
 
 /// What is made at the first search of a toolbox.
 pub(super) type OnceSearched = OnceLock<Searched>;

@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// How many tools one factory can make.
-const MOST_PRODUCTS: usize = 10_000;
+const MAX_PRODUCTS: usize = 10_000;
 
 /// What came of a job.
 enum Made {
@@ -135,11 +135,11 @@ impl Toolbox {
         for (factory, result) in toolkit.factories.iter().zip(results) {
             match result.map(Made::products) {
                 Ok(tools) => {
-                    if tools.len() > MOST_PRODUCTS {
-                        let more = format!("it made {}, and {MOST_PRODUCTS} is the most", tools.len());
+                    if tools.len() > MAX_PRODUCTS {
+                        let more = format!("it made {}, and {MAX_PRODUCTS} is the most", tools.len());
                         own.say_of(factory, &format!("the last tools are left out: {more}"));
                     }
-                    products.extend(tools.into_iter().take(MOST_PRODUCTS).map(|tool| (tool, *factory)));
+                    products.extend(tools.into_iter().take(MAX_PRODUCTS).map(|tool| (tool, *factory)));
                 }
                 Err(error) => own.say_of(factory, &format!("its tools are left out: {error}")),
             }

@@ -1,6 +1,6 @@
 //! What is new of a command since it was last told of.
 
-use super::pages::MOST_BYTES;
+use super::pages::MAX_BYTES;
 use super::{state, with_facts};
 use crate::runtime::clean::clean;
 use crate::runtime::job::{Running, Told};
@@ -104,7 +104,7 @@ pub(super) async fn poll(
 
 /// What came between two places, at most the last of it, and how much was left out.
 fn since(path: &Path, from: u64, to: u64) -> io::Result<(String, u64)> {
-    let start = from.max(to.saturating_sub(MOST_BYTES));
+    let start = from.max(to.saturating_sub(MAX_BYTES));
     let mut file = File::open(path)?;
     file.seek(SeekFrom::Start(start))?;
     let mut bytes = Vec::new();

@@ -5,7 +5,7 @@ use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
 /// The most bytes of an output that one call returns.
-pub(super) const MOST_BYTES: u64 = 50 * 1024;
+pub(super) const MAX_BYTES: u64 = 50 * 1024;
 
 /// Some lines of a file. What stands after the last line feed is a line, too: a prompt, say.
 #[derive(Debug, PartialEq, Eq)]
@@ -69,7 +69,7 @@ impl Page {
         let mut lines = 0;
         let mut cut = PageCut::Nothing;
         while lines < limit {
-            let (start, room) = (whole.len(), MOST_BYTES.saturating_sub(whole.len() as u64));
+            let (start, room) = (whole.len(), MAX_BYTES.saturating_sub(whole.len() as u64));
             if file.by_ref().take(room).read_until(b'\n', &mut whole)? == 0 {
                 if room == 0 && !file.fill_buf()?.is_empty() {
                     cut = PageCut::Lines;

@@ -16,7 +16,7 @@ const DIRECTORY: &str = "mcp-tools";
 /// The most bytes of a file that is read: more than what is kept can have.
 const LARGEST: u64 = 16 << 20;
 /// The most characters that are kept of a description, to be shown beside a new one.
-const MOST_OF_DESCRIPTION: usize = 1_000;
+const MAX_OF_DESCRIPTION: usize = 1_000;
 /// The most tools of a server that are known, those that are gone among them. A further one is asked about like one that changed.
 const MOST: usize = 2_000;
 
@@ -42,7 +42,7 @@ impl Said {
         let description = definition.get("description").and_then(Value::as_str).unwrap_or_default();
         Self {
             digest: HEXLOWER.encode(&hash.finalize()),
-            description: description.chars().take(MOST_OF_DESCRIPTION).collect(),
+            description: description.chars().take(MAX_OF_DESCRIPTION).collect(),
         }
     }
 

@@ -14,7 +14,7 @@ use toolkit::{Ask, ToolContext};
 /// The kind of permission to use the model.
 const KIND: &str = "mcp_sampling";
 /// The most characters that a person is shown of what a server wants to say to the model.
-const MOST_SHOWN: usize = 8_000;
+const MAX_SHOWN: usize = 8_000;
 
 /// A model that servers may use, each time a person lets them.
 pub trait Sampling: fmt::Debug + Send + Sync {
@@ -91,10 +91,10 @@ fn said(messages: &Value) -> String {
 /// The beginning and the end: what is hidden in the middle of much is said to be there.
 fn shortened(text: &str) -> String {
     let count = text.chars().count();
-    if count <= MOST_SHOWN {
+    if count <= MAX_SHOWN {
         return text.to_owned();
     }
-    let half = MOST_SHOWN / 2;
+    let half = MAX_SHOWN / 2;
     let begins: String = text.chars().take(half).collect();
     let ends: String = text.chars().skip(count - half).collect();
     format!("{begins}\n… {} characters …\n{ends}", count - 2 * half)

@@ -37,9 +37,9 @@ const LONGEST_WAIT: Duration = Duration::from_mins(5);
 /// A connection that lasted so long was a good one: the next wait is the first again.
 const GOOD: Duration = Duration::from_mins(1);
 /// The most that is remembered of what was noticed.
-const MOST_NOTICED: usize = 100;
+const MAX_NOTICED: usize = 100;
 /// The most pages of a list.
-const MOST_PAGES: usize = 1_000;
+const MAX_PAGES: usize = 1_000;
 /// The most bytes of a tool's definition.
 const LARGEST_TOOL: usize = 256 << 10;
 /// The most bytes of a list that are read.
@@ -214,7 +214,7 @@ impl Server {
         let mut noticed = self.noticed.lock().unwrap_or_else(PoisonError::into_inner);
         let diagnostic = Diagnostic::new(Level::Warning, source, problem);
         if !noticed.contains(&diagnostic) {
-            if noticed.len() == MOST_NOTICED {
+            if noticed.len() == MAX_NOTICED {
                 noticed.pop_front();
             }
             noticed.push_back(diagnostic);
@@ -456,8 +456,8 @@ impl Server {
             if read > LARGEST_LIST {
                 break Some(format!("more than {LARGEST_LIST} bytes"));
             }
-            if pages == MOST_PAGES {
-                break Some(format!("more than {MOST_PAGES} pages"));
+            if pages == MAX_PAGES {
+                break Some(format!("more than {MAX_PAGES} pages"));
             }
         };
         if let Some(what) = &rest {

@@ -56,7 +56,7 @@ pub(super) struct Started {
 }
 
 /// The most characters of a line that are kept.
-const MOST_OF_LINE: usize = 1_000;
+const MAX_OF_LINE: usize = 1_000;
 /// How long its last lines are waited for once it did not connect.
 const LAST_BREATH: Duration = Duration::from_millis(250);
 /// The least bytes of a value that is taken out of what a server writes: what is shorter may be any word.
@@ -198,7 +198,7 @@ async fn listen(server: String, errors: impl AsyncRead + Unpin, said: LastWords,
         let text = text.trim_end();
         if !text.is_empty() {
             tracing::info!(server, "{}", escape_line(text));
-            said.add(text.chars().take(MOST_OF_LINE).collect());
+            said.add(text.chars().take(MAX_OF_LINE).collect());
         }
     }
 }

@@ -31,15 +31,15 @@ fn of_bytes(bytes: u64) -> Approved {
 fn a_file_has_no_more_than_its_bytes() {
     let directory = tempdir().unwrap();
     let path = directory.path().join("file.json");
-    let whole = of_bytes(MOST_BYTES);
+    let whole = of_bytes(MAX_BYTES);
     whole.write(&path).unwrap();
-    assert_eq!(fs::metadata(&path).unwrap().len(), MOST_BYTES);
+    assert_eq!(fs::metadata(&path).unwrap().len(), MAX_BYTES);
     assert_eq!(Approved::read(&path).unwrap(), Some(whole.clone()));
-    let error = of_bytes(MOST_BYTES + 1).write(&path).unwrap_err();
+    let error = of_bytes(MAX_BYTES + 1).write(&path).unwrap_err();
     assert!(error.contains("1048576 bytes; revoke some"), "{error}");
     assert_eq!(Approved::read(&path).unwrap(), Some(whole), "the old one stays");
     // Blanks at the end do no harm but for their number.
-    fs::write(&path, serde_json::to_vec_pretty(&of_bytes(MOST_BYTES)).unwrap()).unwrap();
+    fs::write(&path, serde_json::to_vec_pretty(&of_bytes(MAX_BYTES)).unwrap()).unwrap();
     let mut file = OpenOptions::new().append(true).open(&path).unwrap();
     file.write_all(b" ").unwrap();
     let error = Approved::read(&path).unwrap_err();

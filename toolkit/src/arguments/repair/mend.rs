@@ -14,14 +14,14 @@ use serde_json::{Map, Value};
 use std::collections::HashMap;
 
 /// How many values one call's repair looks at, each as often as it does. Variants within variants could take for ever.
-const MOST_LOOKED_AT: usize = 1_000_000;
+const MAX_LOOKED_AT: usize = 1_000_000;
 /// The most repairs of one kind within one list or map that are told one by one.
-const MOST_ALIKE: usize = 8;
+const MAX_ALIKE: usize = 8;
 
 /// Repairs what can only mean one thing. What cannot be repaired stays as it came.
 pub(in super::super) fn mend(compiled: &Compiled, arguments: &mut Value, repairs: &mut Vec<Repair>) {
     let mut mender =
-        Mender { compiled, validators: HashMap::new(), repairs: Vec::new(), left: MOST_LOOKED_AT };
+        Mender { compiled, validators: HashMap::new(), repairs: Vec::new(), left: MAX_LOOKED_AT };
     let root = &compiled.annotated;
     if !mender.unwrap_arguments(arguments) {
         mender.mend(arguments, root, Pointer::ROOT, Wrapping::Allowed);
@@ -202,7 +202,7 @@ impl<'a> Mender<'a> {
         for repair in &self.repairs[before..] {
             *counts.entry(repair.kind).or_default() += 1;
         }
-        if counts.values().all(|count| *count <= MOST_ALIKE) {
+        if counts.values().all(|count| *count <= MAX_ALIKE) {
             return;
         }
         let pointer = at.to_string();
@@ -210,7 +210,7 @@ impl<'a> Mender<'a> {
         for mut repair in made {
             match counts.get_mut(&repair.kind) {
                 Some(0) => continue,
-                Some(count) if *count > MOST_ALIKE => {
+                Some(count) if *count > MAX_ALIKE => {
                     let place = repair.pointer.strip_prefix(&pointer).unwrap_or_default();
                     repair.note = format!("{} times within, first at {}: {}", count, place, repair.note);
                     repair.pointer.clone_from(&pointer);
@@ -277,10 +277,10 @@ mod tests {
         let list = json!({"type": "array", "items": {"type": "integer"}});
         let either = json!({"anyOf": [list, {"type": "array", "items": list}]});
         let given = json!(["5"]);
-        for left in (0..200).chain([MOST_LOOKED_AT]) {
+        for left in (0..200).chain([MAX_LOOKED_AT]) {
             assert_eq!(mended(&either, &given, left), given, "{left}");
         }
-        assert_eq!(mended(&list, &given, MOST_LOOKED_AT), json!([5]));
+        assert_eq!(mended(&list, &given, MAX_LOOKED_AT), json!([5]));
     }
 
     #[test]
@@ -289,7 +289,7 @@ mod tests {
         for (depth, is_mended) in [(1, true), (DEEPEST, true), (DEEPEST + 1, false)] {
             let schema = nested("allOf", depth, json!({"enum": [spelled]}));
             let expected = if is_mended { &spelled } else { &given };
-            assert_eq!(mended(&schema, &given, MOST_LOOKED_AT), *expected, "{depth}");
+            assert_eq!(mended(&schema, &given, MAX_LOOKED_AT), *expected, "{depth}");
         }
     }
 
@@ -309,9 +309,9 @@ mod tests {
         ] {
             let schema = json!({"properties": {"x": property, "y": property, "n": {"type": "integer"}},
                 "required": ["n", "y"]});
-            let value = mended(&schema, &json!({"x": given, "n": "5"}), MOST_LOOKED_AT);
+            let value = mended(&schema, &json!({"x": given, "n": "5"}), MAX_LOOKED_AT);
             assert_eq!((value.get("x"), &value["n"]), (expected.as_ref(), &json!(5)), "{given} {property}");
-            let required = mended(&schema, &json!({"y": given, "n": "5"}), MOST_LOOKED_AT);
+            let required = mended(&schema, &json!({"y": given, "n": "5"}), MAX_LOOKED_AT);
             let expected = expected.unwrap_or_else(|| json!(given));
             assert_eq!(required.get("y"), Some(&expected), "{given} {property}");
         }
@@ -322,6 +322,6 @@ mod tests {
         let schema = json!({"properties": {"x": {"type": "integer"}, "y": {"type": "integer"},
             "z": {"type": ["integer", "null"]}, "n": {"type": "integer"}}, "required": ["y", "n"]});
         let given = json!({"x": null, "y": null, "z": null, "n": "5"});
-        assert_eq!(mended(&schema, &given, MOST_LOOKED_AT), json!({"y": null, "z": null, "n": 5}));
+        assert_eq!(mended(&schema, &given, MAX_LOOKED_AT), json!({"y": null, "z": null, "n": 5}));
     }
 }

@@ -7,7 +7,7 @@ use crate::schema::ALIASES;
 use serde_json::{Map, Value};
 
 /// The most unknown names of one object that are looked up.
-const MOST_UNKNOWN: usize = 64;
+const MAX_UNKNOWN: usize = 64;
 
 /// A name that was given, and the property that it is another spelling or an alias of.
 pub(super) struct Renaming {
@@ -24,8 +24,8 @@ pub(super) fn renamings(value: &Value, schema: &Value, root: &Value) -> Vec<Rena
     let mut known = Vec::new();
     add_properties(&mut known, schema, root, value, 0);
     let unknown: Vec<&String> =
-        members.keys().filter(|name| !known.contains(&name.as_str())).take(MOST_UNKNOWN + 1).collect();
-    if unknown.is_empty() || unknown.len() > MOST_UNKNOWN {
+        members.keys().filter(|name| !known.contains(&name.as_str())).take(MAX_UNKNOWN + 1).collect();
+    if unknown.is_empty() || unknown.len() > MAX_UNKNOWN {
         return Vec::new();
     }
     let mut wanted: Vec<&str> = known.iter().copied().filter(|name| !members.contains_key(*name)).collect();
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn so_many_unknown_names_are_looked_up() {
         let schema = json!({"properties": {"user_name": {}}, "additionalProperties": false});
-        for (unknown, is_found) in [(1, true), (MOST_UNKNOWN, true), (MOST_UNKNOWN + 1, false)] {
+        for (unknown, is_found) in [(1, true), (MAX_UNKNOWN, true), (MAX_UNKNOWN + 1, false)] {
             let mut members = Map::from_iter([("userName".to_owned(), json!(1))]);
             members.extend((1..unknown).map(|n| (format!("n{n}"), json!(1))));
             let found = renamings(&members.into(), &schema, &schema);

@@ -342,7 +342,7 @@ async fn two_thousand_at_once() {
         tokio::task::yield_now().await;
     }
     assert_eq!(asks.lock().bytes, 0);
-    assert!(asks.lock().gone.len() <= MOST_REMEMBERED);
+    assert!(asks.lock().gone.len() <= MAX_REMEMBERED);
 }
 
 fn title(ask: &PendingAsk) -> String {

@@ -44,15 +44,15 @@ fn limits_hold() {
     let deep = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
     assert!(parse(&deep(DEEPEST)).is_ok());
     assert_eq!(fault(&deep(DEEPEST + 1)), "1:65: lists and objects nest more than 64 deep");
-    assert_eq!(fault(&"[".repeat(MOST_BYTES)), "1:65: lists and objects nest more than 64 deep");
+    assert_eq!(fault(&"[".repeat(MAX_BYTES)), "1:65: lists and objects nest more than 64 deep");
     assert_eq!(
         fault(&format!("{{}} {}", "[".repeat(100_000))),
         "1:4: something stands after the end of the document"
     );
-    assert_eq!(fault(&" ".repeat(MOST_BYTES + 1)), "it has more than 1048576 bytes");
+    assert_eq!(fault(&" ".repeat(MAX_BYTES + 1)), "it has more than 1048576 bytes");
     let many = |count: usize| format!("[{}]", "0,".repeat(count));
-    assert!(parse(&many(MOST_VALUES - 1)).is_ok());
-    assert_eq!(fault(&many(MOST_VALUES)), format!("1:{}: it has more than 20000 values", 2 * MOST_VALUES));
+    assert!(parse(&many(MAX_VALUES - 1)).is_ok());
+    assert_eq!(fault(&many(MAX_VALUES)), format!("1:{}: it has more than 20000 values", 2 * MAX_VALUES));
     let key = |length: usize| format!("{{ {}: 1 }}", "k".repeat(length));
     assert!(parse(&key(LONGEST_KEY)).is_ok());
     assert_eq!(fault(&key(LONGEST_KEY + 1)), "1:3: a key of more than 256 bytes");

@@ -6,21 +6,21 @@ use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
 
 /// Of more than these nobody says whether they do: each is compared with each other.
-const MOST_COMPARED: usize = 512;
+const MAX_COMPARED: usize = 512;
 
 /// How many values and tags are compared; beyond that nobody says either.
-const MOST_COMPARISONS: usize = 1_000_000;
+const MAX_COMPARISONS: usize = 1_000_000;
 
 /// Whether no value can fit two of the written options: they are of different types, or differ in a constant that all of them
 /// require.
 pub(super) fn are_disjoint(options: &Value) -> bool {
-    let Some(options) = options.as_array().filter(|options| options.len() <= MOST_COMPARED) else {
+    let Some(options) = options.as_array().filter(|options| options.len() <= MAX_COMPARED) else {
         return false;
     };
     let marks: Option<Vec<Marks>> = options.iter().map(|option| option.as_object().map(Marks::of)).collect();
     // What is no object excludes nothing.
     let Some(marks) = marks else { return options.len() < 2 };
-    let mut left = MOST_COMPARISONS;
+    let mut left = MAX_COMPARISONS;
     marks.iter().enumerate().all(|(index, first)| {
         marks[index + 1..].iter().all(|second| first.excludes(second, &mut left) && left > 0)
     })

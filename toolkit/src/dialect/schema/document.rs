@@ -16,7 +16,7 @@ const CUT: &str = "#\u{0}too deep";
 const ELSEWHERE: &str = "#\u{0}elsewhere";
 
 /// How many values are copied of what references lead to outside of all keywords; beyond that they lead nowhere.
-const MOST_OUTSIDE: usize = 100_000;
+const MAX_OUTSIDE: usize = 100_000;
 
 /// A schema with what is needed to follow its references and to say where a part of it stood.
 pub(super) struct Document {
@@ -240,7 +240,7 @@ impl Reading<'_> {
     /// Reads copies of what references lead to outside of all keywords, where it may be no schema for anybody else.
     fn outside(&mut self, root: &Value) -> HashMap<String, Value> {
         let mut outside = HashMap::new();
-        let mut left = MOST_OUTSIDE;
+        let mut left = MAX_OUTSIDE;
         while let Some(reference) = self.references.pop() {
             let Some(pointer) = reference.strip_prefix('#').filter(|_| !outside.contains_key(&reference))
             else {

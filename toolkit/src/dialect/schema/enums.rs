@@ -51,14 +51,14 @@ impl Rewriter<'_> {
 
     /// Whether a strict enum may have so many values.
     fn fits_enum(&self, values: &[&Value]) -> bool {
-        const MOST_VALUES: usize = 1000;
+        const MAX_VALUES: usize = 1000;
         const MANY: usize = 250;
-        const MOST_CHARACTERS: usize = 15_000;
+        const MAX_CHARACTERS: usize = 15_000;
         let characters =
             || -> usize { values.iter().filter_map(|value| Some(value.as_str()?.chars().count())).sum() };
         !self.profile.is_strict
             || values.len() <= MANY
-            || (values.len() <= MOST_VALUES && characters() <= MOST_CHARACTERS)
+            || (values.len() <= MAX_VALUES && characters() <= MAX_CHARACTERS)
     }
 }
 

@@ -1,7 +1,7 @@
 //! A schema in a few keywords: alternatives of one type each.
 
 use super::disjoint::are_disjoint;
-use super::flatten::{Apart, MOST_ALTERNATIVES};
+use super::flatten::{Apart, MAX_ALTERNATIVES};
 use super::kind::{self, Kind};
 use super::null::nullable;
 use super::pattern::is_plain_pattern;
@@ -30,7 +30,7 @@ impl Rewriter<'_> {
     }
 
     fn flat_part(&mut self, schema: &Value) -> Option<Value> {
-        let Apart { said, alternatives, is_one_only, .. } = self.apart(schema, MOST_ALTERNATIVES);
+        let Apart { said, alternatives, is_one_only, .. } = self.apart(schema, MAX_ALTERNATIVES);
         let mut written = Vec::new();
         let mut takes_null = false;
         for alternative in &alternatives {

@@ -8,7 +8,7 @@ use super::trail::Trail;
 use serde_json::{Map, Value};
 
 /// More alternatives than these are not written out.
-pub(super) const MOST_ALTERNATIVES: usize = 64;
+pub(super) const MAX_ALTERNATIVES: usize = 64;
 
 /// What is said of a value, and is no part of what it may be.
 pub(super) const SAID: [&str; 3] = ["description", "default", "examples"];

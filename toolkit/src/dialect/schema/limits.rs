@@ -3,10 +3,10 @@
 use super::{Loosened, Rewriter};
 use serde_json::Value;
 
-const MOST_PROPERTIES: usize = 5000;
-const MOST_LEVELS: usize = 10;
-const MOST_VALUES: usize = 1000;
-const MOST_CHARACTERS: usize = 120_000;
+const MAX_PROPERTIES: usize = 5000;
+const MAX_LEVELS: usize = 10;
+const MAX_VALUES: usize = 1000;
+const MAX_CHARACTERS: usize = 120_000;
 
 #[derive(Default)]
 struct Size {
@@ -23,10 +23,10 @@ impl Rewriter<'_> {
         measure(schema, 0, &mut size);
         let Size { properties, levels, values, characters } = size;
         let over = [
-            (properties, MOST_PROPERTIES, "properties"),
-            (levels, MOST_LEVELS, "levels of objects and lists"),
-            (values, MOST_VALUES, "values of enums"),
-            (characters, MOST_CHARACTERS, "characters of names and of values of enums"),
+            (properties, MAX_PROPERTIES, "properties"),
+            (levels, MAX_LEVELS, "levels of objects and lists"),
+            (values, MAX_VALUES, "values of enums"),
+            (characters, MAX_CHARACTERS, "characters of names and of values of enums"),
         ];
         let over = over.iter().find(|(count, most, _)| count > most);
         if let (Some((count, most, what)), None) = (over, &self.impossible) {

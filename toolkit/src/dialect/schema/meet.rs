@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashSet};
 const UNITS: [&[&str]; 2] = [&["if", "then", "else"], &["contains", "minContains", "maxContains"]];
 
 /// More demands than these on one value, each said by another part, are not written out.
-const MOST_JOINED: usize = 64;
+const MAX_JOINED: usize = 64;
 
 /// Has what fits `first` fit `second` too. Where that cannot be said in one, it takes more, and `lost` is told which keyword of the
 /// second was left out.
@@ -159,7 +159,7 @@ pub(super) fn join(first: &mut Value, second: &Value, lost: &mut dyn FnMut(&str)
                 _ => std::slice::from_ref(second),
             };
             for part in further {
-                if parts.len() < MOST_JOINED {
+                if parts.len() < MAX_JOINED {
                     parts.push(part.clone());
                 } else {
                     lost("allOf");

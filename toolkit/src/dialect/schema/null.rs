@@ -51,7 +51,7 @@ pub(super) fn nullable(schema: Value) -> Value {
 }
 
 /// The most parts of a schema, and values of enums, that are asked about `null`: references can name the same parts again and again.
-pub(super) const MOST_ASKED: usize = 100_000;
+pub(super) const MAX_ASKED: usize = 100_000;
 
 impl Rewriter<'_> {
     /// Whether `null` fits a schema; nothing where that is unknown: it nests too deep, asks too much, or refers to elsewhere.

@@ -8,7 +8,7 @@ use super::{Rewriter, words};
 use serde_json::{Map, Value, json};
 
 /// The variants of the root, of which each gives its properties alone, may be more than those of a part.
-const MOST_VARIANTS: usize = 1024;
+const MAX_VARIANTS: usize = 1024;
 
 impl Rewriter<'_> {
     /// The whole schema, with marks.
@@ -64,7 +64,7 @@ impl Rewriter<'_> {
         own: &Map<String, Value>,
         sentences: &mut Vec<String>,
     ) -> Map<String, Value> {
-        let apart = self.apart(root, MOST_VARIANTS);
+        let apart = self.apart(root, MAX_VARIANTS);
         let mut alternatives = Vec::new();
         let mut trail = Trail::default();
         for Alternative { members, trail: own } in apart.alternatives {

@@ -1,6 +1,6 @@
 //! Events of Anthropic's Messages.
 
-use super::{CallStream, End, MOST_BLOCKS, Open};
+use super::{CallStream, End, MAX_BLOCKS, Open};
 use crate::call::CallArguments;
 use crate::dialect::calls::{self, CallFormatError, Found, Reader};
 use serde_json::Value;
@@ -20,7 +20,7 @@ impl CallStream {
                 let block = event.get("content_block").ok_or_else(|| reader.wrong(at, "an object", None))?;
                 let block = reader.object(block, at)?;
                 if block.get("type").and_then(Value::as_str) != Some("tool_use") {
-                    if self.others.len() < MOST_BLOCKS {
+                    if self.others.len() < MAX_BLOCKS {
                         self.others.insert(index);
                     }
                     return Ok(());

@@ -1,6 +1,6 @@
 //! Chunks of OpenAI's Chat Completions.
 
-use super::{CallStream, End, MOST_NAME_BYTES, Open};
+use super::{CallStream, End, MAX_NAME_BYTES, Open};
 use crate::dialect::calls::{self, CallFormatError, Reader};
 use serde_json::{Map, Value};
 
@@ -76,7 +76,7 @@ impl CallStream {
         if open.name != name {
             open.name.push_str(name);
         }
-        if open.name.len() > MOST_NAME_BYTES {
+        if open.name.len() > MAX_NAME_BYTES {
             return Err(reader.wrong(&format!("{at}/name"), "the name of a tool", function.get("name")));
         }
         open.text.push_str(text.unwrap_or_default());

@@ -1,6 +1,6 @@
 //! Events of OpenAI's Responses.
 
-use super::{CallStream, End, MOST_NAME_BYTES, Open};
+use super::{CallStream, End, MAX_NAME_BYTES, Open};
 use crate::call::CallArguments;
 use crate::dialect::calls::{self, CallFormatError, Found, Reader};
 use serde_json::{Map, Value};
@@ -74,7 +74,7 @@ impl CallStream {
             CallArguments::Json(Value::Object(members)) if members.is_empty() => (String::new(), None),
             CallArguments::Json(value) => (String::new(), Some(value)),
         };
-        if call.name.len() > MOST_NAME_BYTES {
+        if call.name.len() > MAX_NAME_BYTES {
             return Err(reader.wrong("/item/name", "the name of a tool", Some(&Value::String(call.name))));
         }
         let has_place = event.contains_key("output_index") || item_id.is_some();

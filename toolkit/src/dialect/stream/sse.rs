@@ -4,7 +4,7 @@ use super::{CallFormatError, MAX_ARGUMENT_BYTES};
 use serde_json::Value;
 
 /// The longest event, in bytes: all arguments at once, and what is around them.
-const MOST_BYTES: usize = MAX_ARGUMENT_BYTES / 4 * 5;
+const MAX_BYTES: usize = MAX_ARGUMENT_BYTES / 4 * 5;
 
 /// The event that is coming in.
 #[derive(Debug, Default)]
@@ -29,7 +29,7 @@ impl Lines {
             }
             let end = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
             self.line.extend_from_slice(&rest[..end.unwrap_or(rest.len())]);
-            if self.line.len() + self.data.len() > MOST_BYTES {
+            if self.line.len() + self.data.len() > MAX_BYTES {
                 return Err(CallFormatError::TooLong);
             }
             let Some(end) = end else { return Ok((None, &[])) };

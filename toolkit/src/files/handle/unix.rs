@@ -17,7 +17,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 const TRIES: usize = 16;
 /// How many bytes an attribute of a file has on Linux, and the names of all of them together.
 #[cfg(target_os = "linux")]
-const MOST_ATTRIBUTE_BYTES: usize = 64 * 1024;
+const MAX_ATTRIBUTE_BYTES: usize = 64 * 1024;
 /// How long it is waited before a lock is tried again.
 const LOCK_PAUSE: Duration = Duration::from_micros(200);
 
@@ -241,7 +241,7 @@ impl Dir {
     pub(crate) fn give_attributes(&self, name: &OsStr, file: &File) {
         const LIST: &[u8] = b"system.posix_acl_access";
         let Ok(Any::File(of, metadata)) = self.open_file(Path::new(name)) else { return };
-        let mut buffer = vec![0; MOST_ATTRIBUTE_BYTES];
+        let mut buffer = vec![0; MAX_ATTRIBUTE_BYTES];
         let Ok(length) = rustix::fs::flistxattr(&of, &mut buffer[..]) else { return };
         let names = buffer[..length].to_vec();
         for name in names.split(|byte| *byte == 0) {

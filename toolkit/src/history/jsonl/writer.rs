@@ -14,7 +14,7 @@ const LINGER: Duration = Duration::from_millis(2);
 const LOOKS: u32 = 50;
 /// How many written records are left for those who record to free, and how long one of them may be. An allocator is
 /// quicker where a thread frees what it allocated.
-const MOST_SPENT: usize = 1024;
+const MAX_SPENT: usize = 1024;
 const LONGEST_SPENT: usize = 4 << 10;
 
 /// Writes what is queued, until it is told to stop and nothing is left.
@@ -40,11 +40,11 @@ pub(super) fn run(shared: &Shared, mut segments: Segments) {
         let told = untold + lost;
         let is_told = told == 0 || segments.append(lost_line(told)).is_ok();
         segments.tidy();
-        batch.shrink_to(MOST_SPENT);
+        batch.shrink_to(MAX_SPENT);
         let mut queue = shared.lock();
         queue.spent.append(&mut spent);
-        if queue.spent.len() > MOST_SPENT {
-            spent = queue.spent.split_off(MOST_SPENT);
+        if queue.spent.len() > MAX_SPENT {
+            spent = queue.spent.split_off(MAX_SPENT);
         }
         queue.written += written;
         queue.finished += taken;

@@ -13,7 +13,7 @@ use crate::schema::resolve;
 use serde_json::{Map, Value};
 
 /// As many pairs of schemas are compared; what is left then is not known.
-const MOST_STEPS: usize = 20_000;
+const MAX_STEPS: usize = 20_000;
 /// As deep values are followed.
 const DEEPEST: usize = 64;
 /// The longest pattern that a text shows, in characters.
@@ -59,7 +59,7 @@ impl Comparison {
             return Vec::new();
         }
         self.steps += 1;
-        if self.steps > MOST_STEPS || self.open.len() > DEEPEST {
+        if self.steps > MAX_STEPS || self.open.len() > DEEPEST {
             return vec![finding(demand, "", subject, false, Kind::Opaque)];
         }
         self.open.push(pair);

@@ -10,7 +10,7 @@ use crate::escape::escape_line;
 use crate::guard::guard;
 use crate::history;
 use crate::hooks::Named;
-use crate::inspector::{Inspecting, Inspection, Inspector, MOST_ROUNDS, Verdict};
+use crate::inspector::{Inspecting, Inspection, Inspector, MAX_ROUNDS, Verdict};
 use crate::toolbox::run::timer;
 use serde_json::{Value, json};
 use std::future::poll_fn;
@@ -48,7 +48,7 @@ async fn judge<'a>(
     secrets: &mut Vec<String>,
 ) -> Result<Judged<'a>, ToolError> {
     let mut rewriters: Vec<&str> = Vec::new();
-    for _ in 0..MOST_ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         let (mut asks, mut is_changed) = (Vec::new(), false);
         for named in &context.scope().toolkit.settings.hooks.inspectors {
             let name = &*named.name;

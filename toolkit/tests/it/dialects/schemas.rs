@@ -304,7 +304,7 @@ fn references_are_replaced_and_circles_cut() {
     let said = Anthropic.schema(&tree);
     let mut node = &said.schema["properties"]["a"];
     assert_eq!(node["description"], "The root.");
-    for _ in 1..toolkit::MOST_RECURSION {
+    for _ in 1..toolkit::MAX_RECURSION {
         node = &node["properties"]["next"];
         assert_eq!(node["description"], "A node.");
     }

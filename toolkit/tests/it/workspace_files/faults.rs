@@ -17,7 +17,7 @@ const WHERE: &str = "TOOLKIT_TEST_FAULT_WHERE";
 const WITHOUT_FLAGS: &str = "TOOLKIT_TEST_FAULT_WITHOUT_FLAGS";
 
 /// More than there are steps in any change.
-const MOST_STEPS: usize = 40;
+const MAX_STEPS: usize = 40;
 
 const OLD: &str = "the old content\n";
 
@@ -107,7 +107,7 @@ async fn a_file_is_old_or_new() {
         ("rename", 2, true),
     ] {
         let mut died = 0;
-        for at in 1..MOST_STEPS {
+        for at in 1..MAX_STEPS {
             let places = Places::new();
             places.write("inside/file", OLD);
             if !run_child(&places, what, at, without_flags) {
@@ -144,6 +144,6 @@ async fn a_file_is_old_or_new() {
                 assert_eq!(read(path), Some(new()), "{at}");
             }
         }
-        assert!(died >= steps && died < MOST_STEPS, "{what}: {died} steps");
+        assert!(died >= steps && died < MAX_STEPS, "{what}: {died} steps");
     }
 }

@@ -16,7 +16,7 @@ use tokio::time::Instant;
 use toolkit::{McpOAuth, McpUrl};
 
 /// How often somebody signs in for one request. A server that refuses it still will go on to.
-pub(super) const MOST_IN_VAIN: u32 = 3;
+pub(super) const MAX_IN_VAIN: u32 = 3;
 /// How long it holds that nobody may get the next token.
 const KNOWN: Duration = Duration::from_mins(1);
 /// A token that lasts no longer is replaced before it is used.
@@ -302,7 +302,7 @@ impl Authority {
 
     /// It was signed in to, and refuses still.
     pub(super) async fn in_vain(&self) -> AuthError {
-        let why = format!("it was signed in to {MOST_IN_VAIN} times, and refuses still");
+        let why = format!("it was signed in to {MAX_IN_VAIN} times, and refuses still");
         self.asked.lock().await.fail(why.clone());
         AuthError::AuthorizationFailed(why)
     }

@@ -15,7 +15,7 @@ use toolkit::{McpGrant, escape_line};
 /// How long a person has to sign in.
 const PATIENCE: Duration = Duration::from_mins(10);
 /// The most characters of what somebody else says of a failure.
-const MOST_OF_REASON: usize = 500;
+const MAX_OF_REASON: usize = 500;
 
 impl Authority {
     pub(super) fn may_sign_in(&self) -> bool {
@@ -247,7 +247,7 @@ fn told(error: &AuthError) -> String {
 
 /// Much of it is what a server says.
 fn shortened(text: &str) -> String {
-    match text.char_indices().nth(MOST_OF_REASON) {
+    match text.char_indices().nth(MAX_OF_REASON) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text.to_owned(),
     }
@@ -291,7 +291,7 @@ mod tests {
         let refused = refused.err();
         assert_eq!(refused.as_deref(), Some("signing in was refused (access_denied: not you\n)"));
         let long = format!("http://127.0.0.1:1/callback?error={}", "x".repeat(5_000));
-        assert!(answer(&long).is_err_and(|why| why.chars().count() <= MOST_OF_REASON + 1));
+        assert!(answer(&long).is_err_and(|why| why.chars().count() <= MAX_OF_REASON + 1));
         assert!(answer("http://127.0.0.1:1/callback?code=c&state=s").is_ok());
         assert!(answer("http://127.0.0.1:1/callback?code=c").is_err());
     }

@@ -1,6 +1,6 @@
 //! What sends requests, and signs in where one is refused for want of it.
 
-use super::authority::{Authority, MOST_IN_VAIN, Token};
+use super::authority::{Authority, MAX_IN_VAIN, Token};
 use futures_util::stream::BoxStream;
 use http::{HeaderName, HeaderValue};
 use rmcp::model::ClientJsonRpcMessage;
@@ -19,7 +19,7 @@ type Headers = HashMap<HeaderName, HeaderValue>;
 type Events = BoxStream<'static, Result<Sse, SseError>>;
 
 /// How often one request is sent, where others sign in beside it.
-const MOST_TRIES: u32 = 16;
+const MAX_TRIES: u32 = 16;
 
 /// Sends requests with the token that is kept.
 #[derive(Clone, Debug)]
@@ -55,7 +55,7 @@ impl SignedIn {
         F: Future<Output = Result<T, Failure>>,
     {
         let mut signed_in = 0;
-        for _ in 0..MOST_TRIES {
+        for _ in 0..MAX_TRIES {
             let round = self.authority.round();
             let mut seen = None;
             let error = match self.once(&request, &mut seen).await {
@@ -66,7 +66,7 @@ impl SignedIn {
             if !self.authority.may_sign_in() {
                 return Err(error);
             }
-            if signed_in == MOST_IN_VAIN {
+            if signed_in == MAX_IN_VAIN {
                 break;
             }
             // Others may wait for it, so that it goes on where this request is cancelled.

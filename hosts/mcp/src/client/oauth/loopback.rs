@@ -23,7 +23,7 @@ const WORD: Duration = Duration::from_secs(5);
 /// The most bytes of that.
 const MOST: usize = 16 << 10;
 /// The most connections at once.
-const MOST_AT_ONCE: usize = 32;
+const MAX_AT_ONCE: usize = 32;
 
 /// Lets a person at this machine sign in: shows them the address, and waits at a port of 127.0.0.1 for their browser.
 ///
@@ -78,7 +78,7 @@ impl SignIn for Loopback {
             loop {
                 // Browsers open connections that they may never use: each is heard beside the others.
                 tokio::select! {
-                    accepted = listener.accept(), if visits.len() < MOST_AT_ONCE => match accepted {
+                    accepted = listener.accept(), if visits.len() < MAX_AT_ONCE => match accepted {
                         Ok((stream, _)) => visits.push(visit(stream, self.port, expected.as_deref())),
                         Err(error) => return Err(format!("the browser cannot be waited for: {error}")),
                     },

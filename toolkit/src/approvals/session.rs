@@ -26,7 +26,7 @@ struct Table {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Deed {
     pub(super) grounds: Grounds,
-    /// True if a guard or hook raised the question, which is not part of its pattern.
+    /// True if a command's flags or paths raised the question, which its pattern does not show.
     pub(super) raised: bool,
     pub(super) what: What,
 }

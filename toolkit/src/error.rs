@@ -95,7 +95,7 @@ impl fmt::Display for ToolErrorKind {
     }
 }
 
-/// Advice if the same call should be retried.
+/// Advice on retrying the same call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

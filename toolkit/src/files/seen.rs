@@ -141,7 +141,7 @@ impl Workspace {
         }
     }
 
-    /// Returns true if the file at a real path is unchanged since this session last read or wrote it; the records of sessions of the
+    /// Compares the file at a real path with the version that this session last read or wrote; the records of sessions of the
     /// [same group](crate::SharedReads) count if this session has neither read nor written it.
     pub fn seen(&self, path: &Path, now: &FileVersion) -> Seen {
         let own = self.ctx.session_state::<SeenFiles>().compare(path, now, None);

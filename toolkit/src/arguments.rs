@@ -173,7 +173,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// `inner` within so many schemas of one part each.
+    /// Returns `inner`, wrapped in this many schemas of one part each.
     pub(super) fn nested(key: &str, depth: usize, inner: Value) -> Value {
         (0..depth).fold(inner, |inner, _| json!({ key: [inner] }))
     }

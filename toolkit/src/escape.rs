@@ -292,7 +292,7 @@ mod tests {
         assert_eq!(escape_block("a\n\tb\r\n\u{301}c\n"), "a\n\tb\\u{d}\n\\u{301}c\n");
     }
 
-    /// Random text of characters that matter, the same at each run.
+    /// Returns random texts of relevant characters, the same at each run.
     fn random_texts(count: usize) -> impl Iterator<Item = String> {
         let interesting: Vec<char> = "aZ9 \\\\u{}é世🦀\n\t\r\u{1b}\u{7f}\u{85}\u{200b}\u{202e}\u{301}\u{fe0f}\u{e0041}\u{3164}\u{a0}\u{2028}"
             .chars()
@@ -315,7 +315,7 @@ mod tests {
         })
     }
 
-    /// Takes the escapes back, by the documented rule alone.
+    /// Reverses the escaping, by the documented rule alone.
     fn unescape(text: &str) -> String {
         let mut original = String::new();
         let mut rest = text;
@@ -354,7 +354,7 @@ mod tests {
         }
     }
 
-    /// Against the standard library and the ranges that matter, not against the function under test.
+    /// Compares with the standard library and the relevant ranges, not with the function under test.
     #[test]
     fn no_character_slips_through() {
         let hidden = |code: u32| {

@@ -119,7 +119,7 @@ mod tests {
         let ask = |number: usize| Ask::new("edit", "t").with_pattern(number.to_string());
         for number in 0..MOST + 10 {
             allowed.add(&grounds(), &ask(number));
-            // Again and again is once.
+            // Repeated approvals count once.
             allowed.add(&grounds(), &ask(number));
         }
         assert_eq!(allowed.lock().all.len(), MOST);
@@ -143,7 +143,7 @@ mod tests {
             size_of::<Deed>() + grounds.asker.tool.len() + grounds.asker.source.len() + grounds.kind.len();
         for (more, expected) in [(0, 1), (1, 0)] {
             let text = "x".repeat(MAX_BYTES - least + more);
-            // Without a pattern the question counts whole.
+            // A question without a pattern counts with its whole size.
             for ask in [Ask::new("edit", "t").with_pattern(&text), Ask::new("edit", &text)] {
                 let allowed = Allowed::default();
                 allowed.add(&grounds, &ask);

@@ -190,7 +190,7 @@ mod tests {
         for (text, place) in [
             ("18446744073709551616", Some((1, 1))),
             ("{\"a\": \"99999999999999999999\",\n \"b\": [1, -9223372036854775809]}", Some((2, 11))),
-            // What stands right behind a number is not passed over.
+            // The character right after a number is not skipped.
             ("[1,18446744073709551616]", Some((1, 4))),
             ("[1\n,18446744073709551616]", Some((2, 2))),
             ("18446744073709551615", None),

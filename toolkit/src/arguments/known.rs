@@ -85,7 +85,7 @@ mod tests {
     fn properties_are_found_as_deep_as_schemas_are_followed() {
         let leaf = json!({"properties": {"x": {"type": "integer"}}});
         let other = json!({"properties": {"y": {}}});
-        // Of two such options a value that is no object means neither.
+        // A value that is no object selects neither of two such options.
         let unmeant =
             |depth: usize| (0..depth).fold(leaf.clone(), |inner, _| json!({"oneOf": [inner, other]}));
         for (depth, is_found) in [(0, true), (1, true), (DEEPEST, true), (DEEPEST + 1, false)] {

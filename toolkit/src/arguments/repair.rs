@@ -118,7 +118,7 @@ mod tests {
         }
     }
 
-    /// What becomes of `value` where `schema` is wanted, whether it fits in the end or not.
+    /// Returns `value` after the repair for `schema`, whether it matches in the end or not.
     pub(super) fn mended(schema: &Value, value: &Value) -> Value {
         let root = json!({"type": "object", "properties": {"x": schema}, "required": ["x"]});
         let mut arguments = json!({ "x": value });

@@ -296,7 +296,7 @@ mod tests {
             (json!({"patternProperties": {"^a": each}}), Some(&each)),
             (json!({"patternProperties": {"^a": each}, "additionalProperties": false}), Some(&each)),
             (json!({"patternProperties": {"^a": other}, "additionalProperties": each}), Some(&each)),
-            // Which of them holds depends on the name.
+            // The schema that applies depends on the name.
             (json!({"patternProperties": {"^a": each, "^b": other}}), None),
             (json!({"patternProperties": {}}), None),
             (json!({"additionalProperties": true}), None),

@@ -172,7 +172,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// Objects with these properties, of which the ones with `!` are required and the ones with `=` a constant.
+    /// Returns a schema of an object with these properties: `!` marks required ones, `=` constants.
     fn object(properties: &str) -> Value {
         let mut rules = Map::new();
         let mut required = Vec::new();
@@ -224,10 +224,10 @@ mod tests {
             (untagged(), json!({"file": 1, "other": 1}), Some(0)),
             (untagged(), json!({"file": 1, "url": 1}), None),
             (untagged(), json!({"other": 1}), None),
-            // The name of a variant says more than what stands beside it.
+            // The name of a variant takes precedence over properties beside it.
             (vec![object("One!"), object("a b")], json!({"One": 1, "a": 1}), Some(0)),
             (vec![external().remove(0), object("a b")], json!({"Uno": 1, "a": 1}), Some(0)),
-            // Both know it, and the first one needs no more.
+            // Both variants know the property, and the first one requires no more.
             (vec![object("a b"), object("a c")], json!({"a": 1}), Some(0)),
             (vec![object("a b!"), object("a c")], json!({"a": 1}), Some(1)),
             (vec![object("a b"), object("a c")], json!({"c": 1}), Some(1)),

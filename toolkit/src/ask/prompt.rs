@@ -346,8 +346,8 @@ mod tests {
         );
     }
 
-    /// Whatever a question contains, only our own words begin a line, no line is wider than a terminal, and nothing moves the
-    /// cursor.
+    /// Whatever a question contains, only the toolkit's own text begins a line, no line is wider than a terminal, and nothing moves
+    /// the cursor.
     #[test]
     fn nothing_passes_for_our_words() {
         let evil = format!(

@@ -220,7 +220,7 @@ mod tests {
         }
     }
 
-    /// Documents whose denies stand at several places.
+    /// Generates documents with deny lists at several places.
     fn documents() -> impl Strategy<Value = Vec<Value>> {
         let names = || proptest::collection::vec(proptest::sample::select(vec!["a", "b", "c", "d"]), 0..3);
         let rules = (names(), proptest::option::of(names())).prop_map(|(deny, allow)| match allow {

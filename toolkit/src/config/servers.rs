@@ -109,7 +109,7 @@ mod tests {
                 json!({"mcp": {"servers": {"servers": {"command": "x"}}}}),
                 Some(json!({"mcp": {"servers": {"command": "x"}}})),
             ),
-            // A server of this name.
+            // A server named `servers`.
             (json!({"mcp": {"servers": {"command": "x"}}}), None),
             (json!({"mcp": {"servers": {"url": "u", "headers": {}}}}), None),
             (json!({"mcp": {"a": {"url": "u"}, "servers": {"a": {"command": "x"}}}}), None),

@@ -72,7 +72,7 @@ mod tests {
             drop(table.get(&path(number)));
         }
         assert!(table.locks.len() <= 400, "{}", table.locks.len());
-        // Twice as many as there are when it is looked through.
+        // Twice the number of locks at the time of the search.
         assert_eq!(table.full, 400);
         for (number, lock) in held.iter().enumerate() {
             assert!(Arc::ptr_eq(lock, &table.get(&path(number))), "{number}");

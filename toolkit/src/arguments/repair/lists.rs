@@ -137,13 +137,13 @@ mod tests {
             (list(&integers), json!(5), json!(5)),
             (strings.clone(), json!("a"), json!(["a"])),
             (strings.clone(), json!(5), json!(5)),
-            // It may be none, or several.
+            // The text may be no item, or several.
             (strings.clone(), json!(" "), json!(" ")),
             (strings.clone(), json!(" [a"), json!(" [a")),
             (strings.clone(), json!("a,b"), json!("a,b")),
             (strings.clone(), json!("a;b"), json!("a;b")),
             (strings, json!("a\nb"), json!("a\nb")),
-            // Such a value is wanted, though not this one.
+            // Such an item is expected, but this one does not match.
             (json!({"type": ["integer", "array"], "items": integer, "maximum": 3}), json!(5), json!(5)),
             (json!({"type": "array", "prefixItems": [integer], "items": integer}), json!(5), json!(5)),
             (json!({"type": ["integer", "array"], "items": {"type": "number"}}), json!(5.5), json!([5.5])),
@@ -159,14 +159,14 @@ mod tests {
         let integer = json!({"type": "integer"});
         let lists = |key: &str, inner: usize, outer: usize| json!({"type": "array", key: outer, "items": {"type": "array", "items": integer, key: inner}});
         for (schema, given, expected) in [
-            // Either of the two could be meant.
+            // There are two possible meanings.
             (lists("minItems", 0, 0), json!(["1", 2]), json!(["1", 2])),
             (lists("maxItems", 1, 9), json!(["1", 2]), json!([[1], [2]])),
             (lists("minItems", 0, 2), json!(["1", 2]), json!([[1], [2]])),
             (lists("minItems", 2, 0), json!(["1", 2]), json!([[1, 2]])),
             (lists("maxItems", 9, 1), json!(["1", 2]), json!([[1, 2]])),
             (lists("maxItems", 1, 1), json!(["1", 2]), json!(["1", 2])),
-            // Both come to the same.
+            // Both meanings have the same result.
             (lists("minItems", 0, 0), json!(["1"]), json!([[1]])),
             (lists("minItems", 0, 0), json!([["1"], 2]), json!([[1], [2]])),
             (lists("minItems", 0, 0), json!([["1"], ["2"]]), json!([[1], [2]])),
@@ -175,7 +175,7 @@ mod tests {
                 json!(["1", ["2"]]),
                 json!([1, [2]]),
             ),
-            // What fits is mended beside what does not.
+            // Items that can be repaired are repaired beside one that cannot.
             (list(&integer), json!(["1", "x"]), json!([1, "x"])),
             (list(&integer), json!(["1", "2"]), json!([1, 2])),
         ] {

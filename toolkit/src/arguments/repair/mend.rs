@@ -250,7 +250,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// What becomes of `value` with so many values to look at.
+    /// Returns `value` after a repair with this limit of examined values.
     fn mended(schema: &Value, value: &Value, left: usize) -> Value {
         let compiled = Compiled::new("test", schema.clone()).unwrap();
         let mut mender =

@@ -54,7 +54,7 @@ fn question(title: &str) -> PendingAsk {
     PendingAsk::detached(Origin::new("1", "exec"), Question::Approve(Ask::new("exec", title)))
 }
 
-/// Returns an approver with colours off or on, regardless of the environment of the tests.
+/// Returns an approver without colours, regardless of the environment of the tests.
 fn on(person: &Person) -> TerminalApprover {
     TerminalApprover::on(&person.device).colours(false)
 }

@@ -80,8 +80,8 @@ pub enum ConfigGate {
         /// The values in ranks, the loosest first; a boolean is `true` or `false`. Values of the same rank are equally strict, and
         /// then the value of the trusted sources stays.
         ranks: &'static [&'static [&'static str]],
-        /// Another key with an order, and the value that it also gets if a value of the first rank is replaced. For example, a
-        /// sandbox may remove questions where there was no sandbox before.
+        /// Another key with an order, and a value that also applies to it if a value of the first rank is replaced: for example,
+        /// because a sandbox where there was none before may remove questions.
         and: Option<(&'static str, &'static str)>,
     },
     /// A number: the value of an untrusted file has effect if it is less than the value of the other sources.

@@ -1,4 +1,4 @@
-//! What is configured, as a type.
+//! Typed access to a section of the configuration.
 
 use super::Configuration;
 use super::section::ConfigSection;
@@ -12,10 +12,10 @@ use std::sync::Arc;
 
 /// A section of the configuration, as a tool's parameter.
 ///
-/// A tool gets `tools.settings.<tool>`, beside `enabled` and `autoExecute`. A [service](macro@crate::service) and a
-/// [tool factory](macro@crate::tool_factory) get `plugins.<id>` of their plugin, beside `enabled` and `joinGroups`. One that
-/// is absent is read from `{}`, so give each field a default or make it an `Option`. What is wrong in it stops the host when
-/// it loads the configuration; a variable or a file that it names and that is not there makes it unavailable.
+/// A tool gets `tools.settings.<tool>`, beside `enabled` and `autoExecute`. A [service](macro@crate::service) and a [tool
+/// factory](macro@crate::tool_factory) get `plugins.<id>` of their plugin, beside `enabled` and `joinGroups`. An absent
+/// section is read from `{}`, so give each field a default or make it an `Option`. An invalid section fails when the host
+/// loads the configuration; a reference to a missing variable or file makes the section unavailable.
 ///
 /// ```standalone_crate
 /// use toolkit::prelude::*;
@@ -47,7 +47,7 @@ use std::sync::Arc;
 pub struct Config<T>(pub Arc<T>);
 
 impl<T> Config<T> {
-    /// One that is known, for tests.
+    /// Creates a section from a value, for tests.
     pub fn new(config: T) -> Self {
         Self(Arc::new(config))
     }
@@ -73,7 +73,7 @@ impl<T: fmt::Debug> fmt::Debug for Config<T> {
     }
 }
 
-/// A type that a section of the configuration can have: one that is read from JSON and that all threads can share.
+/// A type that a section of the configuration can have: it is read from JSON and can be shared between threads.
 #[diagnostic::on_unimplemented(
     message = "`Config<{Self}>` cannot be read from the configuration",
     label = "not a type that is read from JSON and shared by all threads",
@@ -84,11 +84,11 @@ pub trait Configured: ToolArg + Send + Sync + 'static {}
 #[diagnostic::do_not_recommend]
 impl<T: ToolArg + Send + Sync + 'static> Configured for T {}
 
-/// What a tool's `Config<T>` is; made where the type is checked.
+/// The declaration of a tool's `Config<T>`; made where the type is checked.
 pub struct ConfigOf<T> {
-    /// Its section.
+    /// The section.
     pub section: ConfigSection,
-    /// Gets it.
+    /// Reads the section.
     pub get: fn(&ToolContext) -> Result<Config<T>, ToolError>,
 }
 
@@ -97,11 +97,11 @@ pub const fn config_of<T: Configured>() -> ConfigOf<T> {
     ConfigOf { section: ConfigSection::of_tool::<T>(""), get: |context| context.config().map(Config::new) }
 }
 
-/// What the `Config<T>` of a service or a tool factory is; made where the type is checked.
+/// The declaration of the `Config<T>` of a service or a tool factory; made where the type is checked.
 pub struct PluginConfigOf<T> {
-    /// Its section.
+    /// The section.
     pub section: ConfigSection,
-    /// Gets it.
+    /// Reads the section.
     pub get: fn(&Making) -> Result<Config<T>, ToolError>,
 }
 
@@ -111,7 +111,7 @@ pub const fn plugin_config_of<T: Configured>() -> PluginConfigOf<T> {
 }
 
 impl Configuration {
-    /// The section of the plugin that a crate is.
+    /// Returns the section of a plugin.
     pub(crate) fn of_plugin<T: ToolArg>(&self, id: &str) -> Result<Config<T>, ToolError> {
         let section = self.at(&super::pointer::join(["plugins", id]));
         section.map(Config::new).map_err(|error| ToolError::unavailable(error.to_string()))

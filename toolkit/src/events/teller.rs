@@ -1,4 +1,4 @@
-//! Telling of what a call left running.
+//! Events about tasks that a call left running.
 
 use super::{CallEvent, Event, Hub};
 use crate::context::ToolContext;
@@ -6,8 +6,8 @@ use crate::redact::Redactor;
 use serde_json::{Map, Value};
 use std::sync::{Arc, Weak};
 
-/// Tells those who watch, also when the call is long over. It keeps neither the toolkit nor the session alive: once the toolkit
-/// is gone, nobody is told.
+/// A sender of events about a task, which also works long after the end of the call. It keeps neither the toolkit nor the
+/// session alive: once the toolkit is dropped, its events are discarded.
 #[derive(Debug, Clone)]
 pub struct Teller {
     hub: Weak<Hub>,
@@ -21,7 +21,7 @@ pub struct Teller {
 }
 
 impl ToolContext {
-    /// What tells of something that the call leaves running.
+    /// Returns a sender of events about a task that the call leaves running.
     pub fn teller(&self) -> Teller {
         Teller {
             hub: Arc::downgrade(self.hub()),
@@ -37,7 +37,7 @@ impl ToolContext {
 }
 
 impl Teller {
-    /// Tells that it is over: [`Event::Ended`].
+    /// Sends [`Event::Ended`] for a task.
     pub fn ended(&self, task_id: &str, title: impl Into<String>, metadata: Map<String, Value>) {
         let Some(hub) = self.hub.upgrade() else { return };
         hub.send_made(&self.session, || {

@@ -279,8 +279,8 @@ impl Permissions {
         }
     }
 
-    /// Calls `see` with each rule, in order. Rules of untrusted sources are left out, since it is intended that they
-    /// never allow.
+    /// Calls `see` with each rule, in order. Rules of untrusted sources count as able to allow, so that no diagnostic
+    /// reports their intended lack of effect.
     pub(super) fn each_rule(&self, mut see: impl FnMut(Written<'_>)) {
         let Inner { sources, narrowing, .. } = &*self.0;
         let allowed: BTreeSet<&str> = sources.iter().flat_map(Source::allowed_kinds).collect();

@@ -34,6 +34,6 @@ use std::fmt;
 
 /// A destination for the records of calls.
 pub trait History: fmt::Debug + Send + Sync + 'static {
-    /// Takes a record. Runs on the call's path: it must neither block nor take long.
+    /// Takes a record. Called in the call's path: it must neither block nor take long.
     fn record(&self, record: Record);
 }

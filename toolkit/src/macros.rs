@@ -102,8 +102,8 @@
 /// # Parameters
 ///
 /// * `ctx: &ToolContext` is the [context](crate::ToolContext) of the call.
-/// * `State<T>`, or `&State<T>`, is a [service](crate::State) that the host provides, or a
-///   [function](macro@crate::service) makes.
+/// * `State<T>`, or `&State<T>`, is a [service](crate::State) that the host provides, or that a
+///   [function](macro@crate::service) creates.
 /// * `Config<T>`, or `&Config<T>`, is the tool's [section](crate::Config) of the configuration.
 /// * `#[args] args: MyArgs` takes all arguments as one struct, made with [`args`](macro@crate::args).
 /// * Every other parameter is an argument of that name; its doc comment is its description.
@@ -133,13 +133,13 @@
 /// | `serde_json::Value` | anything | |
 /// | `i128`, `u128` | – | refused at compile time: no JSON number holds all of them |
 ///
-/// Any other type with serde's `Deserialize` and schemars' `JsonSchema` is an argument too.
+/// Any other type with serde's `Deserialize` and schemars' `JsonSchema` can be the type of an argument too.
 ///
 /// Unknown arguments are rejected. Within a struct, `#[toolkit::args]` does the same.
 ///
 /// # On an argument
+///
 /// | `#[arg(…)]` | meaning |
-/// | `#[arg(…)]` | what it says |
 /// |---|---|
 /// | `default` | absent means `Default::default()` |
 /// | `default = 10` | absent means this value. A literal is converted, including `"fast"` for an enum; any other expression has the parameter's type. The schema shows the value if the type serialises |

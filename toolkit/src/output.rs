@@ -106,7 +106,7 @@ impl ToolOutput {
     }
 }
 
-/// A type that a tool function may return.
+/// A return type of a tool function.
 ///
 /// `#[toolkit::args]` implements it for a struct or enum. Implement it for any other type of your own to define the
 /// content for the model.

@@ -198,7 +198,7 @@ impl OutputFile {
 impl Drop for OutputFile {
     fn drop(&mut self) {
         if !self.keep {
-            // The path of this file was given to nobody. If it cannot be removed now, the next sweep removes it.
+            // The path of this file was not given out. If it cannot be removed now, the next sweep removes it.
             let _ = fs::remove_file(&self.path);
             if let Some(directory) = self.path.parent() {
                 // Succeeds only if the directory is empty.

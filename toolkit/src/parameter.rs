@@ -295,7 +295,7 @@ pub trait Take {
     /// The values, as a tuple.
     type Values;
 
-    /// Takes them.
+    /// Takes the arguments.
     ///
     /// # Errors
     ///

@@ -9,7 +9,7 @@ use std::sync::Arc;
 pub struct PluginDef {
     /// The id used in policies and the configuration: letters, digits, `-`, `_` and `.`.
     pub id: &'static str,
-    /// Its name for people.
+    /// The display name.
     pub title: Option<&'static str>,
     /// A description of its contents.
     pub description: Option<&'static str>,
@@ -46,7 +46,7 @@ inventory::collect!(LinkedPlugin);
 pub struct Plugin {
     /// Its id.
     pub id: Arc<str>,
-    /// Its name for people.
+    /// The display name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<&'static str>,
     /// A description of its contents.

@@ -63,7 +63,7 @@ pub type Preparing<'a> = Pin<Box<dyn Future<Output = Result<(), ToolError>> + Se
 pub struct Preparation {
     name: String,
     description: String,
-    /// With annotations.
+    /// The schema with annotations.
     schema: Value,
     is_narrowed: bool,
     hidden: Option<String>,

@@ -66,7 +66,7 @@ enum Disk {
     Idle(OutputFile),
     /// A write is running, and has the file.
     Busy,
-    /// There is no file, for this reason.
+    /// There is no file; the value says why.
     Failed(Kept),
 }
 

@@ -8,7 +8,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// A service that a tool function takes beside its arguments.
+/// A service that a tool function takes in addition to its arguments.
 ///
 /// The host provides it with [`Builder::service`](crate::Builder::service); `T` may be a trait object.
 ///
@@ -56,7 +56,7 @@ pub trait Service: Send + Sync + 'static {}
 #[diagnostic::do_not_recommend]
 impl<T: ?Sized + Send + Sync + 'static> Service for T {}
 
-/// Values by type.
+/// Values, one per type.
 #[derive(Clone, Default)]
 pub(crate) struct Services(Arc<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>);
 

@@ -76,9 +76,9 @@ enum Origin {
 
 /// The way in which a tool runs.
 pub(crate) enum Runs<'a> {
-    /// As a future.
+    /// An async function.
     Waiting(Waiting<'a>),
-    /// On the blocking pool.
+    /// A blocking function, which runs on tokio's blocking pool.
     Blocking(fn(&ToolContext, &mut Arguments) -> Result<ToolOutput, ToolError>),
 }
 

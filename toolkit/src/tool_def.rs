@@ -188,9 +188,9 @@ pub type BoxFuture<'a> = Pin<Box<dyn Future<Output = Result<ToolOutput, ToolErro
 /// The function of a tool.
 #[derive(Clone, Copy)]
 pub enum Run {
-    /// As a future.
+    /// An async function.
     Async(for<'a> fn(&'a ToolContext, &mut Arguments) -> Result<BoxFuture<'a>, ToolError>),
-    /// On the blocking pool.
+    /// A blocking function, which runs on tokio's blocking pool.
     Blocking(fn(&ToolContext, &mut Arguments) -> Result<ToolOutput, ToolError>),
 }
 

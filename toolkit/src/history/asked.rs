@@ -60,7 +60,7 @@ pub enum AskAnswer {
     Given,
     /// The person declined to answer.
     Declined,
-    /// The person dismissed the question.
+    /// The person cancelled the question.
     Cancelled,
     /// An answer that a later version recorded.
     #[serde(other)]

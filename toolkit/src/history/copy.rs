@@ -23,9 +23,9 @@ pub(crate) const USUAL: usize = 192;
 pub(super) enum Arguments {
     /// As the text that was sent, which may not be JSON.
     Sent,
-    /// As the JSON text of a value.
+    /// As JSON text that was written from a value.
     Written,
-    /// As the value.
+    /// As a JSON value.
     Value(Value),
 }
 

@@ -125,7 +125,7 @@ pub struct RecordedOutput {
     /// Files that the call created, changed or removed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files_modified: Vec<String>,
-    /// Files that belong to the answer.
+    /// Files that are attached to the output.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<String>,
 }

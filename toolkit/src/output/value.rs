@@ -184,7 +184,7 @@ mod tests {
         let (text, details) = told(map);
         assert_eq!(details, Some(json!({"a": [], "b": [1]})));
         assert!(text.find("\"a\"") < text.find("\"b\""), "{text}");
-        // Blocks stay blocks.
+        // Content blocks are returned unchanged.
         assert_eq!(told(vec![Content::text("a"), Content::text("b")]), ("a\nb".to_owned(), None));
     }
 

@@ -65,7 +65,7 @@ impl ProviderKey {
         }
         let of_any_provider = || {
             let ((_, of_key), name) = (key.split_once('/')?, model.alone.as_deref()?);
-            // A name with a slash of its own most probably begins with its provider.
+            // A name that contains a slash most probably begins with its provider.
             Some(matches(of_key, name) && (of_key.contains('/') || !name.contains('/')))
         };
         model.texts.iter().any(|text| matches(key, text)) || of_any_provider() == Some(true)

@@ -9,7 +9,7 @@ pub(super) enum Name {
     Password,
     /// A key or a token of a service.
     Key,
-    /// A word with other meanings too: the tokens of a language, of a page.
+    /// A word that also has other meanings, such as the tokens of a language or of a web page.
     Token,
 }
 

@@ -155,7 +155,7 @@ impl Toolkit {
     ///
     /// Returns the error of the first change that cannot be made. Nothing has changed then.
     pub fn apply(&self, changes: impl IntoIterator<Item = ToolChange>) -> Result<(), RegisterError> {
-        // Code of others runs before anything is locked.
+        // Code of tools runs before anything is locked.
         let changes = changes
             .into_iter()
             .map(|change| {

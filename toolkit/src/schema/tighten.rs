@@ -71,7 +71,7 @@ fn bound_number(schema: &mut Map<String, Value>, side: Side) {
         "int32" => (false, Some((i32::MIN.into(), i32::MAX.into()))),
         "int64" | "int" => (false, Some((i64::MIN.into(), i64::MAX.into()))),
         "uint32" => (false, Some((0.into(), u32::MAX.into()))),
-        // A JSON number holds no more here.
+        // JSON numbers are limited to 64 bits here.
         "uint64" | "uint" | "uint128" => (false, Some((0.into(), u64::MAX.into()))),
         "int128" => (false, Some((i64::MIN.into(), u64::MAX.into()))),
         "float" => (false, Some((f32::MIN.into(), f32::MAX.into()))),

@@ -13,7 +13,7 @@ pub(super) struct Component(Vec<Token>);
 
 #[derive(Debug, Clone)]
 enum Token {
-    /// These characters.
+    /// Literal characters.
     Text(Box<str>),
     /// `?`: any one character.
     AnyOne,

@@ -270,7 +270,7 @@ fn readers_go_on_while_a_change_is_made() {
         });
         let done = registry.change(|edit, _| {
             began.send(()).expect("it waits");
-            // Nothing is measured: without the readers this would never go on.
+            // The test measures nothing; without the readers it would never end.
             looks.recv_timeout(Duration::from_mins(1)).map_err(|error| error.to_string())?;
             edit.insert(Tool::nameless().named("late"), FIRST, &Origins::default())
                 .map_err(|error| error.to_string())

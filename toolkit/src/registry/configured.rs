@@ -12,7 +12,6 @@ use std::sync::Arc;
 /// Applies the configuration of tools, permissions, directories, plugin order and repeated calls. Settings of the
 /// program stay in effect: a tool exists only if both the program's own policy and the configured one admit it, and the
 /// rules of the program that deny stay in effect.
-/// program's rules deny stays denied.
 pub(super) fn configure(builder: &mut Builder, links: &Links) {
     let settings = &mut builder.settings;
     let configuration = settings.configuration.clone();

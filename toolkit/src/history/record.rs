@@ -1,4 +1,4 @@
-//! A call as it is handed to a [`History`](super::History), with secrets in it.
+//! A call as it is handed to a history, with secrets in it.
 
 use super::asked::RecordedAsk;
 use super::copy::{

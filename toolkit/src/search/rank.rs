@@ -5,7 +5,8 @@ use super::scope::{NOWHERE, Scope};
 
 /// The saturation of repeated words; a usual value.
 const SATURATION: f32 = 1.2;
-/// The share of the score that does not depend on the number of matched query words; the rest is scaled by that number.
+/// The share of a tool's score that does not depend on how much of the query it matches; the rest is scaled by the
+/// matched share.
 const KEPT: f32 = 0.4;
 
 /// Returns the scores of the tools by their indices in the toolbox, without those that have none.

@@ -1,5 +1,5 @@
-//! What a host puts around the functions of its tools: inspectors, the question before a tool runs, result hooks, the
-//! loop guard.
+//! Hooks of a host around its tools' functions: inspectors, the approval before a tool runs, result hooks, and the loop
+//! guard.
 
 use crate::ToolError;
 use crate::inspector::Inspector;
@@ -8,17 +8,17 @@ use crate::registry::Builder;
 use crate::result_hook::{ResultHook, ResultReview};
 use std::sync::Arc;
 
-/// What stands around every function.
+/// The hooks that run around every call.
 #[derive(Clone, Default)]
 pub(crate) struct Hooks {
     pub(crate) inspectors: Vec<Named<dyn Inspector>>,
     pub(crate) results: Vec<Named<ResultHook>>,
     pub(crate) loop_guard: LoopGuard,
-    /// Tools run without the question before them, unless a rule asks it.
+    /// True if tools run without approval, unless a rule asks.
     pub(crate) without_asking_first: bool,
 }
 
-/// A hook with the name that its errors say.
+/// A hook with the name used in its errors.
 pub(crate) struct Named<T: ?Sized> {
     pub(crate) name: Arc<str>,
     pub(crate) hook: Arc<T>,
@@ -31,8 +31,8 @@ impl<T: ?Sized> Clone for Named<T> {
 }
 
 impl Builder {
-    /// Has every call inspected before it runs, after those that were added before. `name` is what a model is told where
-    /// it blocks a call. See [`Inspector`].
+    /// Adds an inspector that checks every call before it runs, after the inspectors added before. `name` is shown to
+    /// the model if the inspector blocks a call. See [`Inspector`].
     #[must_use]
     pub fn inspector(mut self, name: impl Into<String>, inspector: impl Inspector) -> Self {
         let named = Named { name: name.into().into(), hook: Arc::new(inspector) as Arc<dyn Inspector> };
@@ -40,8 +40,9 @@ impl Builder {
         self
     }
 
-    /// Has every answer of a tool looked at before anybody gets it: the model, history, events. The hook may only shorten
-    /// it, or take something out; `name` is what a model is told where it withholds an answer. See [`ResultReview`].
+    /// Adds a hook that reviews every tool result before anything else gets it: the model, history, events. The hook
+    /// may only shorten the result or remove parts of it; `name` is shown to the model if the hook withholds a result.
+    /// See [`ResultReview`].
     #[must_use]
     pub fn result_hook(
         mut self,
@@ -53,19 +54,18 @@ impl Builder {
         self
     }
 
-    /// What happens to a model that makes the same call again and again: see [`LoopGuard`], whose default holds
-    /// otherwise.
+    /// Sets how repeated identical calls are handled. Without it the default of [`LoopGuard`] applies.
     #[must_use]
     pub fn loop_guard(mut self, guard: LoopGuard) -> Self {
         self.settings.hooks.loop_guard = guard;
         self
     }
 
-    /// Runs every tool without asking first, unless a rule of the configuration asks or denies.
+    /// Runs every tool without approval, unless a rule of the configuration says ask or deny.
     ///
-    /// By default a person is asked before a tool runs that is neither `read_only` nor `auto_execute` and does not ask by
-    /// itself; without an approver it is denied. This is for hosts that have decided elsewhere what may run. What a tool
-    /// asks by itself, or an inspector demands, is asked all the same.
+    /// By default a person is asked before a tool runs that is neither `read_only` nor `auto_execute` and does not ask
+    /// for approval itself; without an approver the call is denied. Use this in a host that decides elsewhere which
+    /// tools may run. Approvals that a tool requests itself, or that an inspector demands, are still asked for.
     ///
     /// ```
     /// use toolkit::prelude::*;

@@ -1,4 +1,4 @@
-//! Skills: where a caller's come from. What is in them, a tool reads.
+//! Skills: the sources of a caller's skills. A tool reads their content.
 
 mod files;
 
@@ -14,12 +14,12 @@ use crate::prepare::Preparation;
 use crate::registry::{Inner, Origins};
 use std::path::PathBuf;
 
-/// The directory in a workspace, and in the user's directory for configuration, that holds skills.
+/// The directory for skills in a workspace, and in the user's configuration directory.
 pub(crate) const DIRECTORY: &str = "skills";
-/// The kind of permission to use a skill.
+/// The kind of permission for using a skill.
 const KIND: &str = "skill";
 
-/// What a crate brings of skills. Made by [`skills!`](crate::skills).
+/// The skills of a crate. Created by [`skills!`](crate::skills).
 #[derive(Debug, Clone, Copy)]
 pub struct LinkedSkills {
     /// The module that registers them; its first segment is the crate.
@@ -33,47 +33,46 @@ pub struct LinkedSkills {
 inventory::collect!(LinkedSkills);
 
 impl LinkedSkills {
-    /// The crate that registers them.
+    /// Returns the crate that registers them.
     pub(crate) fn crate_name(&self) -> &'static str {
         self.module.split("::").next().unwrap_or(self.module)
     }
 }
 
-/// Where the skills of a caller come from, those that count first before others.
+/// The sources of a caller's skills, in order of precedence.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SkillSources {
-    /// The workspace's where it is trusted, the user's, then those of crates by name.
+    /// The workspace if it is trusted, the user, then crates by name.
     pub sources: Vec<SkillSource>,
-    /// The directory of a workspace that is not trusted, whether or not it is there. Its skills do not count.
+    /// The directory of an untrusted workspace, whether or not it exists. Its skills are ignored.
     pub untrusted: Option<PathBuf>,
 }
 
-/// Where skills come from.
+/// A source of skills.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SkillSource {
-    /// Whose they are, in words: `the workspace`, `the user`, `the plugin acme`.
+    /// The owner in words: `the workspace`, `the user`, `the plugin acme`.
     pub owner: String,
-    /// Where they are.
+    /// The place of the skills.
     pub place: SkillPlace,
-    /// What they have to be together to count, as [`SkillFiles::sha256`]: what the user saw when they trusted them. `None` where
-    /// whatever is there counts.
+    /// The required [`SkillFiles::sha256`] of all its skills: the content that the user saw when they trusted it.
+    /// `None` if any content is accepted.
     pub trusted: Option<String>,
 }
 
-/// Where skills are.
+/// The place of skills.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SkillPlace {
-    /// In the directories of this directory, which need not be there.
+    /// In subdirectories of this directory, which may not exist.
     Directory(PathBuf),
-    /// In the program: each a whole `SKILL.md`.
+    /// In the program: each text is a whole `SKILL.md`.
     Texts(&'static [&'static str]),
 }
 
-/// Of the linked crates, those whose skills count in a toolkit. No plugin that is blocked, or there for those alone who name
-/// it, brings any.
+/// Returns the linked skills that are available in a toolkit. Plugins that are blocked or optional are left out.
 pub(crate) fn linked(origins: &Origins) -> Vec<(&'static LinkedSkills, Option<&'static str>)> {
     let mut skills: Vec<&'static LinkedSkills> = inventory::iter::<LinkedSkills>().collect();
     skills.sort_by_key(|skills| (!origins.is_core_crate(skills.crate_name()), skills.module, skills.texts));
@@ -85,7 +84,7 @@ pub(crate) fn linked(origins: &Origins) -> Vec<(&'static LinkedSkills, Option<&'
 }
 
 impl SkillSources {
-    /// Those of one caller. Blocks, to find out where the workspace really is.
+    /// Returns the sources of one caller. Blocks to resolve the real path of the workspace.
     fn of(toolkit: &Inner, caller: &Caller) -> Self {
         let configuration = &toolkit.settings.configuration;
         let mut all = Self::default();
@@ -94,7 +93,7 @@ impl SkillSources {
         let is_trusted = configuration.trusts_workspace(workspace);
         if is_trusted {
             let (owner, place) = ("the workspace".to_owned(), SkillPlace::Directory(directory.clone()));
-            // Those that were trusted when there were none are no skills.
+            // A workspace that was trusted without skills has no trusted skills.
             let trusted = Some(configuration.trusted_skills(workspace).unwrap_or_default());
             all.sources.push(SkillSource { owner, place, trusted });
         }
@@ -123,34 +122,34 @@ impl SkillSources {
 }
 
 impl ToolContext {
-    /// Where the skills of the caller come from. Blocks, for a moment.
+    /// Returns the sources of the caller's skills. Blocks briefly.
     pub fn skill_sources(&self) -> SkillSources {
         SkillSources::of(&self.scope().toolkit, self.caller())
     }
 
-    /// Whether the caller may use a skill, by its name: what the rules say of the kind `skill`. Where they say nothing, it
-    /// may.
+    /// Returns the decision about the use of a skill, by its name: the decision of the rules of the kind `skill`.
+    /// Without a rule, it is allowed.
     pub fn may_use_skill(&self, name: &str) -> Decision {
         decide(&self.scope().toolkit, self.caller(), name)
     }
 }
 
 impl Preparation {
-    /// Where the skills of a caller come from. Blocks, for a moment.
+    /// Returns the sources of a caller's skills. Blocks briefly.
     pub fn skill_sources(&self, caller: &Caller) -> SkillSources {
         self.toolkit().map_or_else(SkillSources::default, |toolkit| SkillSources::of(toolkit, caller))
     }
 
-    /// Whether a caller may use a skill, as [`ToolContext::may_use_skill`].
+    /// Returns the decision about a caller's use of a skill, as [`ToolContext::may_use_skill`] does.
     pub fn may_use_skill(&self, caller: &Caller, name: &str) -> Decision {
         self.toolkit().map_or(Decision::Allow, |toolkit| decide(toolkit, caller, name))
     }
 
-    /// Runs what blocks, such as reading files, where that is allowed, and waits for it.
+    /// Runs blocking code, such as reading files, on a thread for it, and waits for the result.
     ///
     /// # Errors
     ///
-    /// `Panicked` when it panicked, `Interrupted` when the host is shutting down.
+    /// Returns `Panicked` if the code panicked, and `Interrupted` if the host is shutting down.
     pub async fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,

@@ -1,4 +1,4 @@
-//! Services: what tools reach the outside through, one value a type.
+//! Services: values that tools use to access the outside, one per type.
 
 use crate::error::ToolError;
 use crate::service::Lazy;
@@ -8,7 +8,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// A service that a tool function takes beside its arguments.
+/// A service that a tool function takes in addition to its arguments.
 ///
 /// The host provides it with [`Builder::service`](crate::Builder::service); `T` may be a trait object.
 ///
@@ -56,7 +56,7 @@ pub trait Service: Send + Sync + 'static {}
 #[diagnostic::do_not_recommend]
 impl<T: ?Sized + Send + Sync + 'static> Service for T {}
 
-/// Values by type.
+/// Values, one per type.
 #[derive(Clone, Default)]
 pub(crate) struct Services(Arc<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>);
 
@@ -73,7 +73,7 @@ impl Services {
         self.0.is_empty()
     }
 
-    /// These, with `own` before them.
+    /// Returns these values, with those of `own` taking precedence.
     pub(crate) fn with(&self, own: &Self) -> Self {
         let mut all = self.clone();
         Arc::make_mut(&mut all.0).extend(own.0.iter().map(|(id, service)| (*id, Arc::clone(service))));
@@ -90,12 +90,12 @@ impl Services {
         Arc::make_mut(&mut self.0).insert(id, lazy);
     }
 
-    /// Whether any service is made at its first use.
+    /// Returns true if any service is created at its first use.
     pub(crate) fn has_lazy(&self) -> bool {
         self.0.values().any(|service| service.is::<Lazy>())
     }
 
-    /// The service of this type, if it is one that is made at its first use.
+    /// Returns the service of this type, if it is created at its first use.
     pub(crate) fn lazy(&self, id: TypeId) -> Option<&Lazy> {
         self.0.get(&id)?.downcast_ref()
     }

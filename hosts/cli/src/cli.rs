@@ -78,7 +78,7 @@ pub fn run(toolkit: Builder, args: impl IntoIterator<Item = OsString>) -> ExitCo
 #[derive(Debug)]
 pub struct Cli {
     toolkit: Builder,
-    /// Whether the host has given a toolkit of its own.
+    /// True if the host supplied its own toolkit.
     is_own: bool,
     version: String,
     about: String,
@@ -251,7 +251,8 @@ impl Cli {
     }
 }
 
-/// Why the toolkit cannot be built. A program around [`main`] has no place to provide a service, so it learns where there is one.
+/// Returns the error for a toolkit that cannot be built. A program that only calls [`main`] cannot provide services, so the
+/// message names the alternatives.
 fn cannot_build(error: &BuildError, is_own: bool) -> Stop {
     let mut message = error.to_string();
     if error.lacks_services() && !is_own {
@@ -288,7 +289,7 @@ fn shows_diagnostics(request: &Request) -> bool {
     }
 }
 
-/// How long what a person allowed for a session lasts. A command does not know when its session ends.
+/// Lifetime of an approval for a session. A command does not know when its session ends.
 const SESSION_APPROVAL: Duration = Duration::from_hours(8);
 
 /// The most warnings that are told without being asked for.

@@ -15,10 +15,10 @@ use toolkit::{
     escape_line,
 };
 
-/// What `init` writes.
+/// The file that `init` writes.
 const TEMPLATE: &str = include_str!("config/toolkit.json5");
 
-/// What stands after `config`.
+/// A parsed `config` subcommand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ConfigRequest {
     Check,
@@ -54,7 +54,7 @@ pub(crate) fn command() -> Command {
         )
 }
 
-/// What was asked for.
+/// Returns the subcommand of `config` in the matches.
 pub(crate) fn request(matches: &ArgMatches) -> Result<ConfigRequest, Stop> {
     match matches.subcommand() {
         Some(("check", _)) => Ok(ConfigRequest::Check),
@@ -174,7 +174,7 @@ fn show(configuration: &Configuration, format: Format, console: &mut Console<'_>
     console.print(&text).map(|()| Exit::Success)
 }
 
-/// What each file that is not trusted takes away, value by value.
+/// Returns the restrictions of every untrusted file with the values that each takes away.
 fn narrowing(configuration: &Configuration) -> Vec<(ConfigRestriction, Vec<Line>)> {
     let each = configuration.restrictions().into_iter().map(|restriction| {
         let mut lines = Vec::new();

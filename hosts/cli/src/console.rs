@@ -1,4 +1,4 @@
-//! Where the command writes to: standard output and standard error, with or without colours.
+//! Standard output and standard error, with or without colours.
 
 use crate::exit::Stop;
 use clap::builder::styling::{AnsiColor, Style};
@@ -110,7 +110,7 @@ impl<'a> Console<'a> {
     }
 }
 
-/// Whether a text gets colours.
+/// The choice between plain and coloured text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Paint {
     Plain,
@@ -143,7 +143,8 @@ impl Paint {
     }
 }
 
-/// What the environment says: <https://no-color.org>, and terminals that cannot.
+/// Returns true if the environment permits colours: `NO_COLOR` (<https://no-color.org>) is unset or empty, and `TERM`
+/// is not `dumb`.
 fn wants_colours(no_color: Option<&OsStr>, term: Option<&OsStr>) -> bool {
     no_color.is_none_or(OsStr::is_empty) && term.is_none_or(|term| term != "dumb")
 }

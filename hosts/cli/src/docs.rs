@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use toolkit::{Tool, Toolkit, escape_terminal};
 
-/// How deep objects within parameters are told of.
+/// Maximum depth to which objects within parameters are documented.
 const DEEPEST: usize = 3;
 
 pub(crate) fn command() -> Command {

@@ -20,7 +20,7 @@ pub(crate) fn command() -> Command {
     )
 }
 
-/// What the system offers, and what is wrong with the configuration.
+/// The capabilities of the system, and the problems in the configuration.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Report {

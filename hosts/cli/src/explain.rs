@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 use tokio::runtime::Runtime;
 use toolkit::{Explanation, Toolbox, escape_line};
 
-/// What to explain.
+/// The subject of `explain`.
 #[derive(Debug)]
 pub(crate) enum ExplainRequest {
     Tool {
@@ -50,7 +50,7 @@ pub(crate) fn command() -> Command {
     command
 }
 
-/// What was asked for.
+/// Returns the subject of `explain` in the matches.
 pub(crate) fn request(matches: &mut ArgMatches) -> Result<ExplainRequest, Stop> {
     match matches.remove_subcommand() {
         #[cfg(feature = "runtime")]

@@ -1,4 +1,5 @@
-//! What stands after the name of a tool: a clap command made from its schema, and JSON made from the matches.
+//! The flags of a tool on the command line: a clap command built from its schema, and JSON arguments built from the
+//! matches.
 
 use crate::exit::Stop;
 use crate::kinds::Kinds;
@@ -23,7 +24,7 @@ const BEFORE_THE_NAME: [&str; 9] =
 /// The id of the flag that shows the help. No parameter with a flag has it.
 const HELP: &str = "--help";
 
-/// What stands above a tool's flags in its help.
+/// Heading of a tool's flags in its help.
 const HEADING: &str = "Flags";
 
 /// The flags of one tool.
@@ -32,19 +33,19 @@ pub(crate) struct Flags<'a> {
     list: Vec<Flag<'a>>,
     /// The parameters whose names are no flags.
     unflagged: Vec<&'a str>,
-    /// Whether no parameter is called `help`.
+    /// True if no parameter is called `help`.
     help_is_free: bool,
 }
 
 struct Flag<'a> {
     parameter: Parameter<'a>,
-    /// How the help shows it, without the dashes.
+    /// Name of the flag in help, without the dashes.
     long: String,
-    /// What else is accepted.
+    /// Other accepted spellings.
     others: Vec<String>,
 }
 
-/// What a command is made for.
+/// Purpose of a generated clap command.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// Parsing, where clap must leave all checks to the toolbox.
@@ -241,19 +242,19 @@ impl Flag<'_> {
     }
 }
 
-/// Whether a parameter of this name can be given as `--name`.
+/// Returns true if a parameter of this name can be given as `--name`.
 fn is_flag(name: &str) -> bool {
     !name.is_empty()
         && !name.starts_with('-')
         && !name.chars().any(|c| c == '=' || c.is_whitespace() || c.is_control())
 }
 
-/// Whether a shell takes this for one plain word: what is not goes into no script.
+/// Returns true if a shell reads the text as one plain word. Other words are left out of completion scripts.
 fn is_shell_word(word: &str) -> bool {
     !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || "_-.,:/@%+".contains(c))
 }
 
-/// How else a name may be written: `file-path` and `file_path`.
+/// Returns the alternative spellings of a name, such as `file-path` and `file_path`.
 fn spellings(name: &str) -> [String; 2] {
     let dashed = dashed(name);
     let underscored = dashed.replace('-', "_");

@@ -19,7 +19,7 @@ impl Kinds {
     pub(crate) const OBJECT: Self = Self(1 << 6);
     pub(crate) const ANY: Self = Self((1 << 7) - 1);
 
-    /// Whether it has any of the other's kinds.
+    /// Returns true if the two sets have a kind in common.
     pub(crate) fn has(self, other: Self) -> bool {
         self & other != Self::NONE
     }

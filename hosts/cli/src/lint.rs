@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use toolkit::lint::{Lint, LintFinding, RULES};
 use toolkit::{Diagnostic, Tool, Toolkit, nearest};
 
-/// What stands after `lint`.
+/// Arguments of `lint`.
 #[derive(Debug)]
 pub(crate) struct LintRequest {
     /// Ends with a failure where anything is found.

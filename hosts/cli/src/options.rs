@@ -28,7 +28,7 @@ pub(crate) struct Options {
     pub(crate) request: Request,
 }
 
-/// How results are printed.
+/// Output format of results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
     Text,
@@ -65,7 +65,7 @@ pub(crate) enum Request {
     Mcp(McpRequest),
 }
 
-/// What stands after `call`.
+/// Arguments of `call`.
 #[derive(Debug)]
 pub(crate) struct CallRequest {
     /// JSON text, `@file`, or `-` for standard input.
@@ -76,7 +76,7 @@ pub(crate) struct CallRequest {
     pub(crate) flags: Vec<OsString>,
 }
 
-/// What the program was started as, for help texts and completions.
+/// Returns the name under which the program was started, for help texts and completions.
 pub(crate) fn program_name(args: &[OsString]) -> String {
     let program =
         args.first().map(Path::new).and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
@@ -130,7 +130,7 @@ fn caller_help() -> String {
     text
 }
 
-/// What stands above the options that say who calls.
+/// Heading of the options that identify the caller.
 const CALLER: &str = "Caller";
 /// The most columns of a help text.
 pub(crate) const MAX_COLUMNS: usize = 100;

@@ -1,5 +1,5 @@
-//! What a JSON Schema says about the parameters of a tool, as far as a command line needs it: their names, and which
-//! kinds of values each may have.
+//! Types of a tool's parameters, read from its JSON Schema as far as a command line needs them: names and permitted
+//! kinds of values.
 
 use crate::kinds::Kinds;
 use serde_json::{Map, Value};
@@ -42,7 +42,7 @@ pub(crate) fn members<'a>(ty: &ParameterType<'a>) -> Vec<Parameter<'a>> {
     found
 }
 
-/// Whether what an object schema requires is required of the call.
+/// Meaning of `required` in an object schema for the call.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Presence {
     AsStated,
@@ -112,7 +112,7 @@ fn required_by_all<'a>(mut options: impl Iterator<Item = &'a Value>, root: &'a V
     shared
 }
 
-/// What a schema says of itself, or else what the one that it refers to says.
+/// Returns the description of a schema, or else that of the schema it refers to.
 fn description<'a>(schema: &'a Value, root: &'a Value, depth: u32) -> &'a str {
     if let Some(description) = schema.get("description").and_then(Value::as_str) {
         return description;
@@ -190,7 +190,7 @@ impl<'a> ParameterType<'a> {
         (!choices.is_empty()).then_some(choices)
     }
 
-    /// What a keyword says, where the schema, one that it refers to or one of its alternatives says it.
+    /// Returns the value of a keyword from the schema, from a schema it refers to, or from one of its alternatives.
     pub(crate) fn keyword(&self, key: &str) -> Option<&'a Value> {
         let mut found = None;
         self.visit(|schema| found = found.or_else(|| schema.get(key)));
@@ -280,7 +280,7 @@ fn choices_of<'a>(schema: &'a Value, root: &'a Value, depth: u32) -> Option<Vec<
     Some(lists?.concat())
 }
 
-/// What a schema refers to within its document.
+/// Resolves the `$ref` of a schema within its document.
 fn target<'a>(schema: &Map<String, Value>, root: &'a Value) -> Option<&'a Value> {
     root.pointer(schema.get("$ref")?.as_str()?.strip_prefix('#')?)
 }

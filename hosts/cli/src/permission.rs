@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::time::{SystemTime, UNIX_EPOCH};
 use toolkit::{Access, Approval, ApprovalError, Toolkit, escape_line};
 
-/// What stands after `permission`.
+/// A parsed `permission` subcommand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum PermissionRequest {
     List,
@@ -41,7 +41,7 @@ pub(crate) fn command() -> Command {
         )
 }
 
-/// What was asked for.
+/// Returns the subcommand of `permission` in the matches.
 pub(crate) fn request(matches: &ArgMatches) -> Result<PermissionRequest, Stop> {
     match matches.subcommand() {
         Some(("list", _)) => Ok(PermissionRequest::List),

@@ -1,4 +1,4 @@
-//! What stands within the value of a parameter: members of objects, items of tuples and lists, alternatives.
+//! Structure of a parameter's value: members of objects, items of tuples and lists, alternatives.
 
 use crate::kinds::Kinds;
 use crate::parameter_type::{Parameter, ParameterType, members};
@@ -6,7 +6,7 @@ use crate::words::{plain, rules, type_word};
 use crate::wrap::wrap;
 use serde_json::Value;
 
-/// How deep what stands within a value is shown.
+/// Maximum depth to which the structure of a value is shown.
 const DEEPEST: usize = 6;
 
 /// The lines that show what stands within a value, each behind `indent`; none for a plain one.
@@ -131,7 +131,7 @@ impl<'a> Shape<'a> {
     }
 }
 
-/// Whether something stands within the value that its type word does not say.
+/// Returns true if the value has structure that its type word does not show.
 fn is_structured(ty: &ParameterType<'_>) -> bool {
     let kinds = ty.kinds().without(Kinds::NULL);
     !own_members(ty).is_empty()

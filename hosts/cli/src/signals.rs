@@ -23,7 +23,7 @@ pub(crate) struct Watch {
 
 struct State {
     cancel: CancellationToken,
-    /// What the first signal was.
+    /// Exit code for the first signal.
     first: OnceLock<Exit>,
     call_ended: AtomicBool,
 }

@@ -15,7 +15,7 @@ use std::io::{BufRead as _, BufReader, IsTerminal as _, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use toolkit::{LoadOptions, SkillFiles, TrustStore, TrustedFile, escape_line};
 
-/// What stands after `trust`.
+/// Arguments of `trust`.
 #[derive(Debug, Clone)]
 pub(crate) struct TrustRequest {
     path: Option<PathBuf>,
@@ -54,7 +54,7 @@ pub(crate) fn command() -> Command {
         .arg(flag("revoke", "Trusts the file no more"))
 }
 
-/// What was asked for.
+/// Returns the arguments of `trust` in the matches.
 pub(crate) fn request(matches: &mut ArgMatches) -> TrustRequest {
     let action = match ["yes", "list", "revoke"].map(|name| matches.get_flag(name)) {
         [true, _, _] => Action::Trust,
@@ -204,7 +204,7 @@ fn told(directory: &Path, skills: &SkillFiles) -> String {
     text
 }
 
-/// What a person is to read before they trust: what would go, and what would come.
+/// Lists the values that trust would remove and add, for the user to read before confirming.
 fn changes(before: &[Line], after: &[Line]) -> String {
     let mut text = String::new();
     for (mark, lines, others) in [('-', before, after), ('+', after, before)] {

@@ -29,7 +29,7 @@ pub(crate) fn to_json(words: &[String], ty: &ParameterType<'_>) -> String {
     format!("[{}]", items.join(","))
 }
 
-/// Whether a word is the whole list, rather than an item that is a list itself.
+/// Returns true if a word is the whole list, rather than one item that is itself a list.
 fn is_whole_list(word: &str, ty: &ParameterType<'_>) -> bool {
     match serde_json::from_str(word) {
         Ok(Value::Array(items)) => items.iter().enumerate().all(|(index, item)| {
@@ -58,7 +58,7 @@ fn single(word: &str, kinds: Kinds) -> Option<String> {
     }
 }
 
-/// Whether a type says nothing about the kind of value.
+/// Returns true if a type does not restrict the kind of value.
 fn is_untyped(kinds: Kinds) -> bool {
     kinds | Kinds::ARRAY == Kinds::ANY
 }

@@ -8,8 +8,8 @@ const LEAST: usize = 30;
 /// The most columns of a line of text. Longer lines are hard to read.
 const MOST: usize = 100;
 
-/// How many columns lines on standard output should have: those that `COLUMNS` says, else those of the terminal, 100 at most. Without
-/// either, lines are not wrapped.
+/// Returns the maximum line length on standard output: `COLUMNS` if set, else the width of the terminal, at most 100. Without either,
+/// lines are not wrapped.
 pub(crate) fn columns(out_is_terminal: bool) -> Option<usize> {
     let given = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let columns: Option<usize> = given.or_else(|| {
@@ -57,7 +57,7 @@ pub(crate) fn wrap(text: &str, first: &str, further: &str, columns: Option<usize
     wrapped
 }
 
-/// How many columns a text takes: a character beyond ASCII may take two.
+/// Returns the number of columns of a text. Characters from U+1100 on count as two.
 fn width(text: &str) -> usize {
     text.chars().map(|c| if (c as u32) < 0x1100 { 1 } else { 2 }).sum()
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// A client whose configuration can be changed.
 #[derive(Debug)]
 pub(super) struct Client {
-    /// Its name at the command line.
+    /// Name of the client on the command line.
     pub(super) name: &'static str,
     format: Format,
     /// The keys that lead to its servers.
@@ -17,7 +17,7 @@ pub(super) struct Client {
     entry: fn(&Start<'_>) -> Value,
     /// The file of a user, where it has one.
     user: fn() -> Option<PathBuf>,
-    /// Its file in a project, where it has one.
+    /// Path of the client's configuration file within a project, if it supports one.
     project: Option<&'static str>,
 }
 
@@ -79,7 +79,7 @@ impl Client {
         keys
     }
 
-    /// What stands in its file for a server.
+    /// Returns the entry for a server in the client's file.
     pub(super) fn entry(&self, start: &Start<'_>) -> Value {
         (self.entry)(start)
     }
@@ -204,12 +204,13 @@ fn home() -> Option<PathBuf> {
     variable(if cfg!(windows) { "USERPROFILE" } else { "HOME" })
 }
 
-/// Where programs of the command line keep their settings. On macOS some look for the variable and some do not, and nobody sets it.
+/// Returns the directory where command-line programs keep their settings. On macOS only some programs read `XDG_CONFIG_HOME`, but
+/// it is rarely set there.
 fn config_home() -> Option<PathBuf> {
     variable("XDG_CONFIG_HOME").or_else(|| Some(home()?.join(".config")))
 }
 
-/// Where programs with windows keep their settings.
+/// Returns the directory where graphical programs keep their settings.
 fn settings_dir() -> Option<PathBuf> {
     if cfg!(windows) {
         variable("APPDATA")

@@ -30,7 +30,7 @@ pub(super) enum Format {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Changed {
     pub(super) text: String,
-    /// How many of the keys that lead to the entry were not there before.
+    /// Number of keys on the path to the entry that were added with it.
     pub(super) made: usize,
 }
 
@@ -99,7 +99,7 @@ fn line_end(text: &str) -> &'static str {
     if last.ends_with('\r') { "\r\n" } else { "\n" }
 }
 
-/// How JSON is written.
+/// The JSON dialect of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dialect {
     /// JSON with comments.
@@ -268,7 +268,7 @@ fn input(value: &Value) -> CstInputValue {
     }
 }
 
-/// What changes, as a unified diff.
+/// Returns the change as a unified diff.
 pub(super) fn diff(path: &Path, before: &str, after: &str) -> String {
     let name = path.display().to_string();
     TextDiff::from_lines(before, after).unified_diff().context_radius(3).header(&name, &name).to_string()

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// The name of the file in the data directory.
 const FILE: &str = "mcp-installed.json";
 
-/// What was made for an entry.
+/// The file and the keys that were created for an entry.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Made {
     /// The file was not there.
@@ -40,7 +40,7 @@ impl Installed {
         format!("{name}\n{}", place.as_deref().unwrap_or(file).display())
     }
 
-    /// What was made for an entry of a file.
+    /// Returns the record of an entry in a file.
     pub(super) fn made(&self, file: &Path, name: &str) -> Made {
         let Some(note) = self.notes.get(&Self::key(file, name)) else { return Made::default() };
         let keys = note["keys"].as_u64().and_then(|keys| keys.try_into().ok()).unwrap_or_default();

@@ -16,7 +16,7 @@ use toolkit_mcp::{
     Bearer, Cors, HttpOptions, HttpService, McpServers, ServerOptions, serve_http, serve_stdio_with,
 };
 
-/// What stands after `mcp serve`.
+/// Arguments of `mcp serve`.
 #[derive(Debug, Clone)]
 pub(crate) struct ServeRequest {
     http: Option<SocketAddr>,

@@ -14,7 +14,7 @@ use tokio::runtime::Runtime;
 use toolkit::{Caller, Configuration, LoadOptions, McpServerSettings, Toolkit, escape_line};
 use toolkit_mcp::{McpServers, ServerState};
 
-/// What stands after `mcp add`.
+/// Arguments of `mcp add`.
 #[derive(Debug, Clone)]
 pub(crate) struct AddRequest {
     name: String,
@@ -204,10 +204,10 @@ pub(super) fn remove(name: &str, load: &LoadOptions, console: &mut Console<'_>) 
     Ok(Exit::Success)
 }
 
-/// Where servers may stand.
+/// Paths of keys below which servers can be configured.
 const PLACES: [&[&str]; 2] = [&["mcp"], &["mcp", "servers"]];
 
-/// Where a server stands in the text of a configuration, or would.
+/// Returns the path of keys below which a server is configured, or would be added.
 fn place(text: &str, name: &str) -> &'static [&'static str] {
     PLACES.into_iter().find(|place| stands_at(text, place, name)).unwrap_or(PLACES[0])
 }
@@ -216,7 +216,7 @@ fn stands_at(text: &str, place: &[&str], name: &str) -> bool {
     edit::changed(text, Dialect::Json5, place, name, None).is_ok_and(|without| without != text)
 }
 
-/// Whether a server stands in the text of a configuration.
+/// Returns true if the text of a configuration has the server.
 fn json5_has(text: &str, name: &str) -> bool {
     PLACES.iter().any(|place| stands_at(text, place, name))
 }
@@ -254,7 +254,7 @@ pub(super) fn list(load: &LoadOptions, format: Format, console: &mut Console<'_>
     console.print(&text).map(|()| Exit::Success)
 }
 
-/// What is configured, without secrets.
+/// Returns the settings of a server, without secrets.
 fn shown(settings: &McpServerSettings) -> Value {
     if let McpServerSettings::Unavailable(server) = settings {
         return json!({ "unavailable": server.reason });

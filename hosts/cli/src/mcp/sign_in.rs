@@ -14,10 +14,10 @@ use tokio::runtime::Builder;
 use toolkit::{LoadOptions, McpGrant, McpServerSettings, McpUrl, Toolkit, escape_line};
 use toolkit_mcp::{ClientOptions, Loopback, McpServers, ServerState, forget_sign_ins};
 
-/// How long a person has to sign in.
+/// Time limit for the user to sign in.
 const PATIENCE: Duration = Duration::from_mins(10);
 
-/// What stands after `mcp login`.
+/// Arguments of `mcp login`.
 #[derive(Debug, Clone)]
 pub(crate) struct LoginRequest {
     name: String,

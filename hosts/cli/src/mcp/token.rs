@@ -18,7 +18,7 @@ const CLIENTS: &str = "mcp-clients.json";
 /// The least length of one that a person wrote.
 const LEAST: usize = 16;
 
-/// What stands after `mcp token`.
+/// A parsed `mcp token` subcommand.
 #[derive(Debug, Clone)]
 pub(crate) enum TokenRequest {
     Add { name: String },

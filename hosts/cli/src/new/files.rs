@@ -13,7 +13,7 @@ use toolkit::escape_line;
 /// The most bytes of a manifest that is read.
 const LONGEST_MANIFEST: u64 = 1 << 20;
 
-/// What kind of crate it is.
+/// The kind of crate to create.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum What {
     Plugin,
@@ -21,7 +21,7 @@ pub(crate) enum What {
 }
 
 impl What {
-    /// Where each file belongs, and what is in it.
+    /// Returns the path and the template of each file.
     fn files(self) -> &'static [(&'static str, &'static str)] {
         const IGNORED: (&str, &str) = (".gitignore", include_str!("../../templates/gitignore.in"));
         // Those that the manifest names.
@@ -52,11 +52,11 @@ impl What {
 pub(super) struct Crate<'a> {
     pub(super) what: What,
     pub(super) name: &'a str,
-    /// Where cargo finds the packages of this project.
+    /// Source from which cargo takes the packages of this project.
     pub(super) origin: Origin,
     /// The plugin that a host links.
     pub(super) plugin: Option<Plugin>,
-    /// Where it comes to stand.
+    /// Location of the crate relative to existing workspaces.
     pub(super) place: Place,
 }
 
@@ -147,7 +147,7 @@ pub(super) struct Plugin {
 }
 
 impl Plugin {
-    /// Whether a host of this name can link it; why not, if it can't.
+    /// Checks that a host of this name can link the plugin; the error says why not.
     pub(super) fn check(&self, host: &str) -> Result<(), String> {
         let Self { name, .. } = self;
         let plain = tool_prefix(name);

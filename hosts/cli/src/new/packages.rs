@@ -25,7 +25,8 @@ pub(super) const COMMAND: Package =
 /// The checkout that this command was built from.
 const BUILT_FROM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// Where cargo finds the packages of this project. They are not in the registry, so a version alone names nothing.
+/// Source from which cargo takes the packages of this project. They are not in the registry, so a version alone does
+/// not identify them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Origin {
     /// A checkout, as an absolute path.

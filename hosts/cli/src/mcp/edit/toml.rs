@@ -116,7 +116,7 @@ fn parse(text: &str) -> Result<Document<&str>, String> {
     })
 }
 
-/// What the keys lead to; an error where something else is on the way.
+/// Returns the item at a path of keys.
 fn find<'a>(document: &'a Document<&str>, path: &[&str]) -> Result<Option<&'a Item>, String> {
     let mut item = document.as_item();
     for (depth, key) in path.iter().enumerate() {
@@ -130,7 +130,7 @@ fn find<'a>(document: &'a Document<&str>, path: &[&str]) -> Result<Option<&'a It
     Ok(Some(item))
 }
 
-/// Where the heads of the tables below one begin.
+/// Collects the offsets of the headers of all tables below a table.
 fn heads_of(table: &dyn TableLike, heads: &mut Vec<usize>) {
     for (_, item) in table.iter() {
         match item {
@@ -151,7 +151,7 @@ fn heads_of(table: &dyn TableLike, heads: &mut Vec<usize>) {
     }
 }
 
-/// How long the lines are up to the last one that is neither empty nor a comment.
+/// Returns the length of the text up to the end of the last line that is neither empty nor a comment.
 fn last_line(lines: &str) -> usize {
     let (mut kept, mut place) = (0, 0);
     for line in lines.split_inclusive('\n') {
@@ -217,7 +217,7 @@ fn check(before: &str, after: &str, keys: &[&str], name: &str, wanted: Option<&V
         .to_owned())
 }
 
-/// Its meaning, in JSON. What JSON does not have is a text that nothing else has.
+/// Converts an item to JSON. A value that JSON lacks becomes a string that no other value has.
 fn value(item: &Item) -> Value {
     if let Some(table) = item.as_table_like() {
         return table.iter().map(|(key, item)| (key.to_owned(), value(item))).collect::<Map<_, _>>().into();

@@ -188,12 +188,12 @@ fn line(text: &str, at: usize) -> usize {
     text[..at].matches('\n').count() + 1
 }
 
-/// How far a place is from the beginning of its line.
+/// Returns the distance in bytes from the beginning of the line to an offset.
 fn column(text: &str, at: usize) -> usize {
     at - text[..at].rfind('\n').map_or(0, |before| before + 1)
 }
 
-/// Where the line behind a place begins.
+/// Returns the offset at which the next line begins.
 fn line_after(text: &str, at: usize) -> usize {
     // A text in several lines ends where the next line begins.
     if at > 0 && text.as_bytes()[at - 1] == b'\n' {

@@ -41,24 +41,24 @@ use suspended::Suspended;
 use toolkit::{Caller, LogLevel, Toolkit};
 use watched::Owned;
 
-/// What a server says of itself, and its limits.
+/// Information that a server sends about itself, and its limits.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ServerOptions {
     /// The name that clients see; `toolkit` by default.
     pub name: String,
-    /// Its version; that of this crate by default.
+    /// Version that clients see; the version of this crate by default.
     pub version: String,
-    /// What a client may tell its model of the tools as a whole.
+    /// Instructions for the use of the tools, which a client may give to its model.
     pub instructions: Option<String>,
-    /// How many tools a page of the list has; 100 by default.
+    /// Number of tools on a page of the list; 100 by default.
     pub page: usize,
-    /// How long a call that waits for an answer, as the protocol has it from 2026-07-28 on, is kept for the client to come
-    /// back; ten minutes by default.
+    /// Time for which a call that waits for an answer, as the protocol has it from 2026-07-28 on, is kept for the client to return; ten
+    /// minutes by default.
     pub answer_within: Duration,
-    /// How many calls may wait so at once; beyond, what they ask is denied. 100 by default.
+    /// Maximum number of calls that wait for an answer at once; the questions of further calls are denied. 100 by default.
     pub most_waiting: usize,
-    /// Whether the server relies on the client's own approval of tool calls; not by default. See
+    /// True if the server relies on the client's own approval of tool calls; false by default. See
     /// [`client_approves`](Self::client_approves).
     pub client_approves: bool,
     /// The servers whose prompts clients get too; none by default.
@@ -83,7 +83,7 @@ impl Default for ServerOptions {
 }
 
 impl ServerOptions {
-    /// Those by default.
+    /// Returns the default options.
     pub fn new() -> Self {
         Self::default()
     }
@@ -194,7 +194,7 @@ struct Shared {
     toolkit: Toolkit,
     caller: Caller,
     options: ServerOptions,
-    /// What the client works on.
+    /// The client's roots.
     roots: Roots,
     /// The tools that the client was last shown.
     shown: Mutex<Shown>,
@@ -203,11 +203,11 @@ struct Shared {
     outputs: Arc<Outputs>,
     /// The session was made for this server, and ends with it.
     owns_session: bool,
-    /// What tells the client of changes.
+    /// The task that notifies the client of changes.
     watching: Mutex<Option<Owned>>,
     /// The least grave of what calls say for those who look for faults that the client is told.
     log_level: Mutex<LogLevel>,
-    /// Whose it is, once that is known, and the sessions of those who have none of the protocol's.
+    /// The principal of the server's requests, once it is known, and the sessions of requests without a protocol session.
     sessions: Sessions,
 }
 

@@ -15,14 +15,14 @@ use rmcp::{RoleServer, ServiceExt as _};
 use std::io;
 use toolkit::{Caller, Toolkit};
 
-/// Why a client cannot be served.
+/// The reason for which a client cannot be served.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
     /// The standard streams cannot be had for the protocol alone.
     #[error("standard input and output cannot be kept for the protocol: {0}")]
     Streams(#[source] io::Error),
-    /// What came first is not what a client of the protocol says first.
+    /// The first message is not a valid beginning of the protocol.
     #[error("the client did not begin as the protocol says: {0}")]
     Beginning(#[source] Box<ServerInitializeError>),
     /// The task that serves stopped.

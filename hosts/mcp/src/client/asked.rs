@@ -1,4 +1,4 @@
-//! What a server asks the person at this end.
+//! Requests of a server to the user at this end.
 
 use super::visible;
 use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction};
@@ -108,7 +108,7 @@ impl Page {
     }
 }
 
-/// What fields are where nothing is said.
+/// Returns the default values of the fields of a form.
 fn defaults(schema: &Value) -> Map<String, Value> {
     let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
     properties.filter_map(|(name, field)| Some((name.clone(), field.get("default")?.clone()))).collect()

@@ -13,7 +13,7 @@ use tokio::time::{Instant, timeout_at};
 
 /// The most requests of a server that wait for their answers to be sent.
 const MOST: usize = 1_000;
-/// How long nothing is heard of a server that has so many, before the connection ends.
+/// Time that a server may leave the maximum number of requests unanswered before the connection ends.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A transport that hears of requests only while there is room for their answers.
@@ -24,7 +24,7 @@ pub(super) struct Bounded<T> {
     full_since: Option<Instant>,
 }
 
-/// What the other end asked and has no answer to yet.
+/// The requests of the other end that are not answered yet.
 #[derive(Default)]
 struct Asked {
     open: Mutex<Open>,
@@ -34,7 +34,7 @@ struct Asked {
 #[derive(Default)]
 struct Open {
     count: usize,
-    /// How often each: who means harm asks under the same one again and again.
+    /// Number of open requests for each ID: a malicious server repeats one ID.
     ids: HashMap<RequestId, usize>,
 }
 

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use toolkit::{Ask, DynamicArgs, ToolContext, ToolError, ToolErrorKind, ToolOutput, escape_line};
 
-/// How often a server may want to know something more before it is done.
+/// Maximum number of times that a server may ask for more input during one call.
 pub(super) const MAX_ROUNDS: usize = 16;
 
 /// The code of the error of a server that needs a person to visit an address first.
@@ -223,7 +223,7 @@ pub(super) fn fault(server: &Server, what: &str) -> ToolError {
     ToolError::failed(format!("the MCP server `{}` does not keep to the protocol: {what}", server.name))
 }
 
-/// What a failed request means to a model.
+/// Converts the error of a failed request to an error for the model.
 pub(super) fn failed(server: &Server, error: ServiceError) -> ToolError {
     let name = &server.name;
     match error {

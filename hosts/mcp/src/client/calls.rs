@@ -37,7 +37,7 @@ impl Drop for Begun {
 }
 
 impl Begun {
-    /// It is sent, with this token.
+    /// Records the progress token with which the call was sent.
     pub(super) fn has(&self, token: ProgressToken) {
         if let Some(call) = self.calls.lock().calls.get_mut(&self.number) {
             call.token = Some(token);
@@ -58,7 +58,7 @@ impl Calls {
         Begun { calls: self.clone(), number }
     }
 
-    /// How far the call of this token got.
+    /// Forwards a progress notification to the call with its token.
     pub(super) fn progress(&self, params: ProgressNotificationParam) {
         let context = {
             let under_way = self.lock();
@@ -74,15 +74,16 @@ impl Calls {
         }
     }
 
-    /// What the server says for those who look for faults. It does not say of which call.
+    /// Forwards a log message of the server. The message does not say which call it belongs to.
     pub(super) fn log(&self, message: LogMessage) {
         if let Some(context) = self.asking() {
             context.log(message);
         }
     }
 
-    /// Whom a question of the server goes to, which does not say of which call it is: whoever made the last one. Where calls of
-    /// several sessions are under way nobody is asked, so that none sees the questions of another.
+    /// Returns the context that a request of the server goes to, since the request does not say which call it belongs to: that
+    /// of the last call. Returns `None` while calls of several sessions are running, so that no session sees the requests meant
+    /// for another.
     pub(super) fn asking(&self) -> Option<ToolContext> {
         let under_way = self.lock();
         let (_, last) = under_way.calls.last_key_value()?;

@@ -22,9 +22,9 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use toolkit::{McpServerSettings, McpTransport, McpUrl, escape_line};
 use toolkit_sandbox::Job;
 
-/// How long a server has to end by itself once its input is closed.
+/// Time for a server to exit by itself after its input is closed.
 const FAREWELL: Duration = Duration::from_millis(500);
-/// How long it has after that, once it is asked to.
+/// Time for a server to exit after the termination request that follows.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// A connection. Dropped, it ends, and with it a server that is a command.
@@ -42,12 +42,12 @@ impl Connection {
     }
 }
 
-/// What is known of who is at the other end.
+/// Information about a connected server.
 #[derive(Debug)]
 pub(super) struct About {
     info: Option<Arc<ServerPeerInfo>>,
     said: LastWords,
-    /// What sees to its end.
+    /// The task that ends the connection.
     finished: Mutex<Option<tokio::task::JoinHandle<()>>>,
 }
 
@@ -68,7 +68,7 @@ impl About {
         self.info.as_ref().is_some_and(|info| info.capabilities.prompts.is_some())
     }
 
-    /// Whether changes of lists are told to whoever asks for them by a request of its own.
+    /// Returns true if the server announces changes of its lists only to clients that send a subscription request.
     pub(super) fn has_subscriptions(&self) -> bool {
         let has = |info: &Arc<ServerPeerInfo>| {
             let tools = info.capabilities.tools.as_ref();
@@ -78,12 +78,12 @@ impl About {
         self.info.as_ref().is_some_and(has)
     }
 
-    /// Whether it speaks a version of the protocol that begins with a greeting.
+    /// Returns true if the server speaks a version of the protocol that begins with `initialize`.
     fn is_older(&self) -> bool {
         self.info.as_ref().is_none_or(|info| info.protocol_version.has_initialize())
     }
 
-    /// What it calls itself, with its version and that of the protocol.
+    /// Returns the server's name, its version and the version of the protocol.
     pub(super) fn shown(&self) -> String {
         let Some(info) = &self.info else { return "says nothing of itself".to_owned() };
         let server = match &info.server_info {
@@ -133,7 +133,7 @@ pub(super) async fn connect(server: &Arc<Server>) -> Result<Connection, String> 
     }
 }
 
-/// Whether the settings say that the server speaks over an event stream; `None` where they leave it open.
+/// Returns true if the settings require an event stream; `None` if they leave the transport open.
 fn is_event_stream(server: &Server) -> Option<bool> {
     match &server.settings {
         McpServerSettings::Url(url) => url.transport.map(|transport| transport == McpTransport::Sse),

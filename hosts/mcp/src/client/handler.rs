@@ -1,4 +1,4 @@
-//! What a server says without being asked, and what it asks.
+//! Handler of a server's notifications and requests.
 
 #![expect(deprecated, reason = "servers log and use models in the versions that have it")]
 

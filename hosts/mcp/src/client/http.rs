@@ -17,19 +17,19 @@ use tokio_util::sync::CancellationToken;
 use toolkit::McpUrl;
 use url::Url;
 
-/// How long a connection may take to come about.
+/// Time limit for a connection to be established.
 pub(super) const CONNECT_WITHIN: Duration = Duration::from_secs(10);
 /// The longest path of an address that is told in errors, in bytes.
 const LONGEST_PLAIN_PATH: usize = 24;
 
-/// What speaks to it with what its settings say alone. Nothing is sent yet.
+/// Creates a transport that authenticates only with the configured headers. Nothing is sent yet.
 pub(super) fn transport(
     settings: &McpUrl,
 ) -> Result<StreamableHttpClientTransport<Limited<reqwest::Client>>, String> {
     Ok(StreamableHttpClientTransport::with_client(Limited(client()?), config(settings)?))
 }
 
-/// What speaks to it, and signs in where it wants to know who asks, until it has ended.
+/// Creates a transport that signs in if the server requires authentication, until `ended` is cancelled.
 #[cfg(feature = "oauth")]
 pub(super) fn signed_in(
     settings: &McpUrl,
@@ -49,7 +49,7 @@ pub(super) fn signing_in(
     Ok(super::oauth::SignedIn::new(client()?, authority, ended))
 }
 
-/// Whether its settings say who asks.
+/// Returns true if the settings provide the authentication: an `Authorization` header, or OAuth switched off.
 #[cfg(feature = "oauth")]
 pub(super) fn is_known(settings: &McpUrl) -> bool {
     !settings.oauth.enabled || settings.headers.keys().any(|name| name.eq_ignore_ascii_case("authorization"))
@@ -93,8 +93,8 @@ pub(super) fn client() -> Result<reqwest::Client, String> {
         .map_err(|error| format!("requests to it cannot be made: {error}"))
 }
 
-/// What a request was refused for, where that was for want of knowing who asks; in words that go after the name of the server, as they
-/// came.
+/// Returns the reason for which a request was refused if it lacked authentication; the text follows the name of the server, and is not
+/// escaped.
 pub(super) fn challenge(error: &DynamicTransportError, server: &str) -> Option<String> {
     refusal(&*error.error, server)
 }
@@ -163,7 +163,7 @@ pub(super) fn shown_address(address: &str) -> String {
     Url::parse(address).map_or_else(|_| "its address".to_owned(), |address| shown(&address))
 }
 
-/// What to do where it wants to know who asks.
+/// Returns the hint for a server that requires authentication.
 pub(super) fn unknown(server: &str) -> String {
     format!(
         "wants to know who asks: sign in with `toolkit mcp login {server}`, or give it a header `Authorization` in its `headers`"

@@ -1,4 +1,4 @@
-//! What is known of a server's tools from before: a tool that says something else than it did is asked about again.
+//! Records of the definitions of a server's tools: a tool whose definition has changed needs a new approval.
 
 use crate::sorted::sorted;
 use data_encoding::HEXLOWER;
@@ -20,17 +20,17 @@ const MAX_OF_DESCRIPTION: usize = 1_000;
 /// The most tools of a server that are known, those that are gone among them. A further one is asked about like one that changed.
 const MOST: usize = 2_000;
 
-/// What a tool says of itself.
+/// A digest and the description of a tool's definition.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Said {
     /// Of all of it.
     digest: String,
-    /// What it said that it does, as far as it is kept.
+    /// Description of the tool, truncated.
     pub(super) description: String,
 }
 
 impl Said {
-    /// What the definition of a tool says to a model.
+    /// Digests the parts of a tool's definition that a model sees.
     pub(super) fn of(definition: &Map<String, Value>) -> Self {
         let mut hash = Sha256::new();
         // Icons and metadata are for user interfaces.
@@ -46,37 +46,37 @@ impl Said {
         }
     }
 
-    /// What a tool said of which nothing is known, though something should be.
+    /// Returns the entry for a tool whose earlier definition should be recorded, but is not known.
     fn unknown() -> Self {
         Self { digest: String::new(), description: "(it is not known what it said before)".to_owned() }
     }
 }
 
-/// What a tool said before, where it says something else now.
+/// The earlier and the present definition of a tool that has changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Change {
     pub(super) before: Said,
     pub(super) now: Said,
 }
 
-/// What is known of the tools of one server.
+/// The recorded definitions of the tools of one server.
 #[derive(Debug)]
 pub(super) struct Known {
-    /// Where it is kept, if anywhere.
+    /// File of the record; `None` if it is kept in memory only.
     file: Option<PathBuf>,
     tools: Mutex<Option<Tools>>,
 }
 
-/// What each tool said, by its name here: that is what is allowed.
+/// The approved definitions, by the tools' local names.
 #[derive(Debug, Default)]
 struct Tools {
     said: BTreeMap<String, Said>,
-    /// What was kept cannot be read: all is asked about, and the file stays as it is.
+    /// The record cannot be read: every tool needs an approval, and the file is left unchanged.
     is_unreadable: bool,
 }
 
 impl Known {
-    /// What is kept of a server in this directory of data; without one it is known as long as the process runs.
+    /// Opens the record of a server in the data directory; without a directory, the record lasts as long as the process.
     pub(super) fn of(data_dir: Option<&Path>, server: &str) -> Self {
         let file = data_dir.map(|directory| {
             let name = HEXLOWER.encode(&Sha256::digest(server)[..16]);

@@ -1,4 +1,4 @@
-//! What servers say for those who look for faults: the protocol had it up to 2025-11-25.
+//! Log messages of servers, which the protocol has up to 2025-11-25.
 
 #![expect(deprecated, reason = "servers of the versions that have it use it")]
 

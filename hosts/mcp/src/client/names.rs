@@ -1,13 +1,13 @@
-//! What tools of servers are called here: `server__tool`, as every provider takes it.
+//! Local names of servers' tools: `server__tool`, in the form that every provider accepts.
 
 use data_encoding::BASE32_NOPAD;
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use toolkit::{MAX_NAME_BYTES, MAX_OF_LONG_PREFIX, in_letters_of_names};
 
-/// What stands between server and tool.
+/// Separator between server and tool.
 const BETWEEN: &str = "__";
-/// How long what tells shortened names apart is.
+/// Length of the hash that distinguishes truncated names.
 const HASH: usize = 8;
 
 /// The names of a server's tools here, in their order. A name that is too long is shortened, and one that another tool of the server

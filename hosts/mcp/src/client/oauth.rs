@@ -35,5 +35,5 @@ pub trait SignIn: fmt::Debug + Send + Sync {
     fn sign_in<'a>(&'a self, server: &'a str, url: &'a str) -> SigningIn<'a>;
 }
 
-/// What [`SignIn::sign_in`] gives back.
+/// Future returned by [`SignIn::sign_in`].
 pub type SigningIn<'a> = Pin<Box<dyn Future<Output = Result<String, String>> + Send + 'a>>;

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use toolkit::{Source, Tool, escape_hidden};
 
-/// What a server says of one of its tools: an object with a name, as it came.
+/// Definition of a tool as the server sent it: an object with a name.
 pub(super) type Definition = Map<String, Value>;
 
 /// One tool of a server.
@@ -20,7 +20,7 @@ pub(super) struct Offered {
     pub(super) name: String,
     /// As it is called here.
     pub(super) here: String,
-    /// What it says now, where it said something else before and nobody has agreed to that yet.
+    /// The present definition, if it differs from the recorded one and the user has not approved it yet.
     changed: Mutex<Option<Change>>,
 }
 

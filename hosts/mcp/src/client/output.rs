@@ -1,11 +1,11 @@
-//! What a server answered, as the result of a tool.
+//! Conversion of a server's answer to a tool result.
 
 use super::visible;
 use data_encoding::BASE64;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use toolkit::{Content, Resource, ToolError, ToolOutput};
 
-/// What comes of a call. What the server calls an error is one here.
+/// Converts the result of a call. A result that the server marks as an error becomes an error.
 pub(super) fn output(result: CallToolResult) -> Result<ToolOutput, ToolError> {
     let CallToolResult { content, structured_content, is_error, .. } = result;
     let mut output = content.into_iter().map(block).fold(ToolOutput::default(), ToolOutput::with_content);

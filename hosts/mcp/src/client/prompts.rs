@@ -17,7 +17,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 use toolkit::{Source, Tool, ToolOutput, Toolbox};
 
-/// How long a server may take to list its prompts.
+/// Time limit for a server to list its prompts.
 const LIST_WITHIN: Duration = Duration::from_secs(10);
 /// The most prompts that are taken of a server.
 const MAX_PROMPTS: usize = 1_000;

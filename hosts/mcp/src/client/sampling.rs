@@ -1,4 +1,4 @@
-//! What a server asks of this end's model, in the versions of the protocol that have it.
+//! Sampling: requests of a server to this end's model, in the versions of the protocol that have it.
 
 #![expect(deprecated, reason = "servers ask for it in the versions up to 2025-11-25")]
 
@@ -26,7 +26,7 @@ pub trait Sampling: fmt::Debug + Send + Sync {
     fn create_message<'a>(&'a self, request: &'a Value) -> SamplingAnswer<'a>;
 }
 
-/// What [`Sampling::create_message`] gives back.
+/// Future returned by [`Sampling::create_message`].
 pub type SamplingAnswer<'a> = Pin<Box<dyn Future<Output = Result<Value, String>> + Send + 'a>>;
 
 /// Has the model answer, if a person lets it.
@@ -62,7 +62,7 @@ pub(super) async fn answer(
     })
 }
 
-/// Whether a message is about tools, which this client did not say that it takes.
+/// Returns true if a message has content about tools, which this client does not declare support for.
 fn has_tool_blocks(messages: &Value) -> bool {
     let is_of_tools = |block: &Value| matches!(block["type"].as_str(), Some("tool_use" | "tool_result"));
     messages.as_array().into_iter().flatten().any(|message| match &message["content"] {
@@ -71,7 +71,7 @@ fn has_tool_blocks(messages: &Value) -> bool {
     })
 }
 
-/// What the messages say, as far as a person can read it.
+/// Returns the text of the messages for the user to read.
 fn said(messages: &Value) -> String {
     let blocks = |content: &Value| match content {
         Value::Array(blocks) => blocks.clone(),

@@ -44,7 +44,7 @@ const MAX_PAGES: usize = 1_000;
 const LARGEST_TOOL: usize = 256 << 10;
 /// The most bytes of a list that are read.
 const LARGEST_LIST: usize = 32 << 20;
-/// How long changes of a list are waited for before it is read again: they come in swarms.
+/// Delay between a change of a list and reading the list again, since changes come in bursts.
 const SETTLE: Duration = Duration::from_millis(50);
 /// The longest that they are waited for, where one comes after the other.
 const LONGEST_SETTLE: Duration = Duration::from_secs(10);
@@ -55,18 +55,18 @@ const CALM: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(super) struct Server {
     pub(super) name: Arc<str>,
-    /// What the names of its tools begin with here.
+    /// Prefix of the local names of its tools.
     pub(super) prefix: String,
     pub(super) settings: McpServerSettings,
     pub(super) options: Arc<ClientOptions>,
-    /// Who signs in to it, where it is at an address and its settings do not say who asks.
+    /// Signs in to the server, if it has a URL and its settings provide no authentication.
     #[cfg(feature = "oauth")]
     pub(super) authority: Option<Arc<super::oauth::Authority>>,
     pub(super) known: Known,
     pub(super) calls: Calls,
     /// The tools for resources of all servers.
     resources: Arc<Resources>,
-    /// It has said that its list is another.
+    /// Notified when the server announces a change of its list.
     pub(super) list_changed: Notify,
     /// Somebody needs it now.
     needed: Notify,
@@ -76,12 +76,12 @@ pub(super) struct Server {
     left_out: Mutex<LeftOut>,
 }
 
-/// What of the server's last list is not there, and why.
+/// The tools of the server's last list that are left out, with the reasons.
 #[derive(Debug, Default)]
 pub(super) struct LeftOut {
-    /// Why, by the names that the tools would have here.
+    /// The reasons, by the local names that the tools would have.
     by_name: BTreeMap<String, String>,
-    /// Why the rest of the list was not read.
+    /// The reason for which the rest of the list was not read.
     rest: Option<String>,
 }
 
@@ -99,13 +99,13 @@ impl LeftOut {
 /// A connection that has just come about.
 struct Begun {
     connection: Connection,
-    /// What tells of changes of the list, where the protocol has a request of its own for that.
+    /// The task that receives changes of the list, if the protocol has a subscription request.
     subscription: Option<Subscription>,
-    /// How many tools it has brought.
+    /// Number of tools.
     tools: usize,
 }
 
-/// How a server is.
+/// State of a server.
 #[derive(Debug, Clone)]
 pub(super) enum State {
     /// Nobody has needed it yet.
@@ -116,11 +116,11 @@ pub(super) enum State {
         tools: usize,
         about: Arc<connect::About>,
     },
-    /// It cannot be had; it is tried again after a while, or when a call needs it.
+    /// The connection failed; it is tried again after a delay, or when a call needs it.
     Failed {
         why: String,
     },
-    /// It was stopped here.
+    /// The server was stopped from this end.
     Stopped,
 }
 
@@ -157,7 +157,7 @@ impl Server {
         })
     }
 
-    /// How often somebody signed in to it, or could not.
+    /// Returns the number of completed attempts to sign in, successful or not.
     pub(super) fn sign_ins(&self) -> u32 {
         #[cfg(feature = "oauth")]
         if let Some(authority) = &self.authority {
@@ -197,7 +197,7 @@ impl Server {
         }
     }
 
-    /// Where it is, as a part of a sentence; nothing where it is a command.
+    /// Returns the server's address as part of a sentence; an empty text for a command.
     pub(super) fn at(&self) -> String {
         match &self.settings {
             McpServerSettings::Url(url) => format!(" at {}", super::http::shown_address(&url.url)),
@@ -234,7 +234,7 @@ impl Server {
         tool.strip_prefix(&self.prefix).is_some_and(|rest| rest.starts_with("__"))
     }
 
-    /// Why no tool of this name is there, if it would be one of its tools.
+    /// Returns the reason for which a tool of this name is absent, if it would belong to the server.
     pub(super) fn absence(&self, tool: &str) -> Option<String> {
         let name = &self.name;
         let left_out = self.left_out.lock().unwrap_or_else(PoisonError::into_inner);
@@ -259,7 +259,7 @@ impl Server {
         })
     }
 
-    /// What it wrote last to its standard error, where it is a command that is connected.
+    /// Returns the last lines on the standard error of a connected command.
     pub(super) fn last_words(&self) -> String {
         match &*self.state.borrow() {
             State::Ready { about, .. } => about.last_words(),

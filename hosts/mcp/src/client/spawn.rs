@@ -38,13 +38,13 @@ const INHERITED: [&str; 22] = [
 const DEPTH: &str = "MCP_TOOLKIT_DEPTH";
 /// So many may.
 const DEEPEST: u32 = 4;
-/// How long a server has between being asked to end and being ended.
+/// Time between the request to a server to exit and the end of its process.
 const GRACE: Duration = Duration::from_secs(2);
-/// How much is on its way to a server at once, in bytes.
+/// Capacity of the pipe to a server, in bytes.
 const PIPE: usize = 64 << 10;
 /// The longest line of its standard error that is looked at, in bytes.
 const LONGEST_LINE: u64 = 4 << 10;
-/// How many of the last lines are told where it does not start.
+/// Number of the last lines of standard error that are reported if a server does not start.
 const LAST_LINES: usize = 5;
 
 /// A server that was started.
@@ -57,7 +57,7 @@ pub(super) struct Started {
 
 /// The most characters of a line that are kept.
 const MAX_OF_LINE: usize = 1_000;
-/// How long its last lines are waited for once it did not connect.
+/// Time to wait for the last lines of a server that did not connect.
 const LAST_BREATH: Duration = Duration::from_millis(250);
 /// The least bytes of a value that is taken out of what a server writes: what is shorter may be any word.
 const SHORTEST_SECRET: usize = 6;
@@ -84,7 +84,7 @@ impl LastWords {
         let _ = tokio::time::timeout(LAST_BREATH, self.ended.cancelled()).await;
     }
 
-    /// What it said last, as the end of a sentence; nothing where it said nothing.
+    /// Returns the last lines of standard error as the end of a sentence; an empty text if there are none.
     pub(super) fn tell(&self) -> String {
         let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         if lines.is_empty() {
@@ -132,7 +132,8 @@ pub(super) async fn start(server: &str, command: &McpCommand, workspace: &Path) 
     Ok(Started { reads, writes, job: Arc::new(job), said })
 }
 
-/// How many servers stand above this process that were each started by another: one that starts itself would do so for ever.
+/// Returns the number of servers above this process that were each started by another. An error beyond the maximum stops a
+/// server that starts itself.
 fn depth() -> Result<u32, String> {
     let depth = std::env::var(DEPTH).ok().and_then(|depth| depth.parse().ok()).unwrap_or(0);
     if depth < DEEPEST {

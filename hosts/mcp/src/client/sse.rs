@@ -101,7 +101,7 @@ where
     }
 }
 
-/// Why there is no event stream.
+/// The reason for which no event stream could be opened.
 pub(super) enum Unopened {
     Refused(Failure),
     Other(String),

@@ -18,7 +18,7 @@ const REQUEST_HEADERS: &str = "authorization, content-type, accept, last-event-i
                                mcp-protocol-version, mcp-method, mcp-name";
 /// Headers of answers that a page may read.
 const ANSWER_HEADERS: &str = "mcp-session-id, mcp-protocol-version, www-authenticate, retry-after";
-/// How long a browser keeps the answer to a preflight, in seconds.
+/// Time for which a browser caches the answer to a preflight, in seconds.
 const MAX_AGE: &str = "600";
 
 /// Lets pages of some origins call a service, by cross-origin resource sharing.

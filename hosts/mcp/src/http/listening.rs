@@ -20,11 +20,11 @@ use tower_service::Service;
 
 /// The most connections at once; further ones wait.
 const MOST: usize = 1_024;
-/// How long the head of a request may take.
+/// Time limit for the head of a request.
 const HEAD_WITHIN: Duration = Duration::from_secs(10);
-/// How long answers on the way have at the end.
+/// Time for pending answers to finish at shutdown.
 const END_WITHIN: Duration = Duration::from_secs(5);
-/// How long nothing is accepted where the system has no room for a connection.
+/// Delay before the next `accept` if the system has no resources for a connection.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Serves HTTP/1.1 on `listener` with `service`, up to 1,024 connections at once, until `shutdown` is cancelled; then answers on the way

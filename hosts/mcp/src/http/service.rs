@@ -25,11 +25,11 @@ use tower_service::Service;
 /// The longest `initialize`, in bytes, whose parameters are looked at before a handler gets it.
 const LONGEST_INITIALIZE: usize = 64 << 10;
 
-/// What bounds a service, and whom it answers.
+/// Limits of an HTTP service, and the hosts and origins that it answers.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct HttpOptions {
-    /// What the server says of itself, and its other limits.
+    /// Information that the server sends about itself, and its other limits.
     pub server: ServerOptions,
     /// The hosts, `name` or `name:port`, that requests may be for; those of this machine by default. A page that its name leads here
     /// could send requests otherwise.
@@ -38,14 +38,14 @@ pub struct HttpOptions {
     pub allowed_origins: Vec<String>,
     /// The most bytes of a request; 4 MiB by default.
     pub max_body: usize,
-    /// How long a request may take to come; 30 seconds by default.
+    /// Time limit for a request to arrive; 30 seconds by default.
     pub body_within: Duration,
     /// The most sessions and requests at once; 1,000 by default. Each session ends with its client, or when nothing came for
     /// `idle`.
     pub most_sessions: usize,
-    /// How long a session is kept without a request; half an hour by default.
+    /// Time for which a session is kept without a request; half an hour by default.
     pub idle: Duration,
-    /// What ends all sessions and streams.
+    /// Cancels all sessions and streams.
     pub shutdown: CancellationToken,
 }
 
@@ -69,7 +69,7 @@ impl Default for HttpOptions {
 }
 
 impl HttpOptions {
-    /// Those by default.
+    /// Returns the default options.
     pub fn new() -> Self {
         Self::default()
     }
@@ -227,7 +227,7 @@ pub(super) fn empty(status: StatusCode) -> Response<HttpBody> {
     response
 }
 
-/// Whether a request begins a session, or has none.
+/// Returns true if a request starts a session, or belongs to none.
 fn needs_server(headers: &http::HeaderMap, body: &[u8]) -> bool {
     #[derive(Deserialize)]
     struct Message<'a> {

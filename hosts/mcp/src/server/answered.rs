@@ -7,7 +7,8 @@ use toolkit::{AllowScope, Answer, DeniedBy, PendingAsk, Question};
 /// The one field of the form that asks for permission: for how long.
 const FOR: &str = "allow";
 
-/// What the client is asked. `Err` where the protocol has no form for it.
+/// Converts a question to an elicitation request. `Err` holds the answer to use if the protocol has no form for the
+/// question.
 pub(super) fn params(ask: &PendingAsk) -> Result<ElicitRequestParams, Answer> {
     let schema = match ask.question() {
         Question::Approve(_) => permission(ask.scopes()),

@@ -78,7 +78,7 @@ impl Eliciting {
 /// A question that the client shows.
 struct Asked<'a> {
     peer: &'a Peer<RoleServer>,
-    /// Its request, as long as the answer is needed.
+    /// ID of the elicitation request, as long as its answer is needed.
     id: Option<RequestId>,
 }
 
@@ -113,7 +113,7 @@ impl Approver for Mute {
     }
 }
 
-/// Whether a client shows forms. One that says nothing of kinds of elicitation has this one.
+/// Returns true if a client supports form elicitation. A client that names no mode of elicitation supports forms.
 pub(super) fn shows_forms(capabilities: Option<&ClientCapabilities>) -> bool {
     let elicitation = capabilities.and_then(|capabilities| capabilities.elicitation.as_ref());
     elicitation.is_some_and(|elicitation| elicitation.form.is_some() || elicitation.url.is_none())

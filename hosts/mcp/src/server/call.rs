@@ -65,7 +65,7 @@ pub(super) fn call_id() -> String {
     format!("mcp_{}", NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// What the client was shown, or, where that has no such tool, what there is now.
+/// Returns the toolbox that the client was shown, or the present one if the former lacks the tool.
 async fn current(server: &ToolServer, name: &str, context: &RequestContext<RoleServer>) -> Toolbox {
     let toolbox = server.toolbox(context).await;
     if toolbox.tool(name).is_some() { toolbox } else { server.renew(context).await }

@@ -44,7 +44,7 @@ enum Look {
     /// The server does not have the method.
     NoMethod,
     Fine,
-    /// What is wrong, with its place.
+    /// The problem, with its position.
     Faulty(String),
 }
 
@@ -74,7 +74,7 @@ fn look(method: &str, params: Option<&Value>) -> Look {
     of_params.or_else(of_meta).map_or(Look::Fine, Look::Faulty)
 }
 
-/// Why a value is no `T`, with its place as a JSON pointer.
+/// Returns the reason for which a value is not a valid `T`, with the position as a JSON pointer.
 fn problem<T: DeserializeOwned>(value: &Value) -> Option<String> {
     if !value.is_object() {
         return Some("an object is expected".to_owned());

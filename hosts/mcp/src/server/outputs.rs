@@ -18,7 +18,7 @@ const PREFIX: &str = "toolkit://output/";
 const MAX_PER_SESSION: usize = 1_000;
 /// The most outputs that are remembered of all sessions.
 const MAX_OUTPUTS: usize = 10_000;
-/// How much is read at once, in bytes. What is behind has a place of its own, which the answer names.
+/// Maximum number of bytes per read. The answer names the offset of the remaining bytes.
 const CHUNK: u64 = 1 << 20;
 
 /// The outputs that the clients of a service were told of. Each is listed in its session alone. It can be read from another

@@ -1,4 +1,4 @@
-//! Who sends a request, and the session that the request belongs to.
+//! The principal that sends a request, and the session that the request belongs to.
 
 use super::{Shared, ToolServer};
 use rmcp::RoleServer;
@@ -88,7 +88,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whose requests a server gets.
+/// The principal of a server's requests, and their sessions.
 #[derive(Debug, Default)]
 pub(super) struct Sessions {
     /// The sender of all requests, where it is known from the beginning.
@@ -105,8 +105,8 @@ pub(super) struct Sessions {
 #[derive(Debug)]
 pub(crate) struct Stateless {
     base: ToolServer,
-    /// What the sessions share that belong to a connection alone. A client's next request may come by another one, since HTTP libraries
-    /// close those that are idle, and nothing says then whose it is.
+    /// Read states that are shared by the sessions which belong to a connection alone. A client's next request may come by another
+    /// connection, since HTTP libraries close idle ones, and then nothing identifies the client.
     reads: SharedReads,
     known: Mutex<VecDeque<(Principal, ToolServer)>>,
     live: Arc<AtomicUsize>,

@@ -1,4 +1,4 @@
-//! What came of a call, as the protocol says it.
+//! Conversion of a call's result to the protocol.
 
 use super::ToolServer;
 use data_encoding::BASE64;

@@ -14,19 +14,19 @@ use tokio::time::timeout;
 use toolkit::{Caller, Toolkit};
 use url::Url;
 
-/// How long a client has to say what it works on.
+/// Time limit for a client to list its roots.
 const ANSWER: Duration = Duration::from_secs(5);
 /// The most directories that are looked at.
 const MOST: usize = 256;
 
-/// What one client says of it.
+/// The roots of one client.
 #[derive(Debug, Default)]
 pub(super) struct Roots {
     /// The client, if it is one that says so.
     peer: Mutex<Option<Peer<RoleServer>>>,
     /// The caller that comes of it.
     bound: AsyncMutex<Option<Caller>>,
-    /// It has said that it is another by now.
+    /// True if the client has announced a change of its roots.
     is_stale: AtomicBool,
 }
 
@@ -41,7 +41,7 @@ impl Roots {
         }
     }
 
-    /// It works on something else now.
+    /// Records that the client has changed its roots.
     pub(super) fn changed(&self) {
         self.is_stale.store(true, Ordering::Release);
     }
@@ -85,7 +85,7 @@ impl Roots {
     }
 }
 
-/// What the client says that it works on; `None` where that is nothing at all, as clients say in which nothing is open.
+/// Asks the client for its roots; `None` if there are none, as for a client with no open directory.
 #[expect(deprecated, reason = "the versions up to 2025-11-25 have roots")]
 async fn asked(peer: &Peer<RoleServer>) -> Result<Option<Vec<PathBuf>>, ()> {
     let roots = match timeout(ANSWER, peer.list_roots()).await {

@@ -26,7 +26,7 @@ impl Shown {
     }
 }
 
-/// Why nobody can be asked for a client that shows no questions, and what its user can do about it.
+/// The reason why no question can be asked of a client that does not support elicitation, and the remedy for its user.
 const UNATTENDED: &str = "the client cannot show questions, since it does not support elicitation; use a client that does, or let \
                           the server rely on the client's own approval of calls (`toolkit mcp serve --client-approves`)";
 

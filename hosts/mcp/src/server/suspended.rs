@@ -32,10 +32,10 @@ use toolkit::{
     ToolResult, Toolbox,
 };
 
-/// How many questions of one call may come at once before the next has to wait.
+/// Maximum number of questions of one call at once; further ones wait.
 const AT_ONCE: usize = 16;
 
-/// What a call is about: whoever comes back has to mean the same.
+/// Digest of a call: a client that returns with an answer must send the same call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fingerprint([u8; 32]);
 
@@ -62,7 +62,7 @@ pub(super) struct Suspended {
 struct Waiting {
     running: Running,
     fingerprint: Fingerprint,
-    /// What takes it out once it is too late.
+    /// The task that removes the entry after the time limit.
     _expiry: Owned,
 }
 
@@ -132,7 +132,7 @@ pub(super) struct Running {
     pub(super) call_id: String,
     task: JoinHandle<ToolResult>,
     news: mpsc::Receiver<Asked>,
-    /// What is asked and not answered, by the names that the client is told.
+    /// The open questions, by the names that the client sees.
     open: BTreeMap<String, Asked>,
     cancel: CancellationToken,
 }
@@ -143,7 +143,7 @@ struct Asked {
     answer: oneshot::Sender<Answer>,
 }
 
-/// How a call goes on.
+/// Next state of a suspended call.
 pub(super) enum Next {
     Done(Box<ToolResult>),
     Asks,
@@ -199,7 +199,7 @@ impl Running {
         self.open.insert(name.unwrap_or_else(|| asked.ask.id().to_owned()), asked);
     }
 
-    /// What the client is asked. What the protocol has no form for is denied.
+    /// Returns the requests for the client. Questions that the protocol has no form for are left out, and denied.
     fn requests(&self) -> InputRequests {
         let request = |(name, asked): (&String, &Asked)| {
             let params = answered::params(&asked.ask).ok()?;

@@ -1,4 +1,4 @@
-//! What is told to a client while a call runs: how far it got, and what it says for those who look for faults.
+//! Notifications to a client while a call runs: progress and log messages.
 
 #![expect(deprecated, reason = "clients of the versions that have logging use it")]
 
@@ -12,7 +12,7 @@ use std::pin::{Pin, pin};
 use std::task::Poll;
 use toolkit::{Event, Events, LogLevel, LogMessage, Progress};
 
-/// What a client wants to be told of a call.
+/// The notifications that a client wants for a call.
 #[derive(Debug)]
 pub(super) struct Telling {
     token: Option<ProgressToken>,
@@ -21,7 +21,7 @@ pub(super) struct Telling {
 }
 
 impl Telling {
-    /// What it wants; `None` where that is nothing.
+    /// Returns the notifications that the client wants; `None` if it wants none.
     pub(super) fn wanted(server: &ToolServer, context: &RequestContext<RoleServer>) -> Option<Self> {
         let token = context.meta.get_progress_token();
         let logs = (!is_stateless(context)).then(|| server.log_level());

@@ -9,7 +9,7 @@ use rmcp::transport::async_rw::DEFAULT_MAX_LINE_LENGTH;
 use std::io;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite};
 
-/// How many bytes are read at once, at least.
+/// Minimum number of bytes per read.
 const CHUNK: usize = 64 << 10;
 
 /// The transport between a client and a server.
@@ -30,7 +30,7 @@ pub(super) struct Lines<R, W> {
 #[derive(Debug)]
 struct Buffer {
     bytes: Vec<u8>,
-    /// What was read and not yet taken.
+    /// Start of the bytes that were read and not yet returned.
     start: usize,
     end: usize,
     /// Up to here, behind `start`, there is no line feed.
@@ -79,13 +79,13 @@ impl Buffer {
         (self.start, self.searched) = (self.end, self.end);
     }
 
-    /// What came after the last line feed, once no more comes.
+    /// Returns the bytes after the last line feed, at the end of the input.
     fn rest(&mut self) -> Option<&[u8]> {
         let from = std::mem::replace(&mut self.start, self.end);
         (from < self.end && !self.skips).then(|| &self.bytes[from..self.end])
     }
 
-    /// Where to read to; there is room.
+    /// Returns the buffer to read into, which is never empty.
     fn room(&mut self) -> &mut [u8] {
         if self.start == self.end {
             (self.start, self.end, self.searched) = (0, 0, 0);

@@ -88,7 +88,7 @@ fn plain_call(line: &[u8]) -> Option<Message> {
 mod tests {
     use super::*;
 
-    /// What rmcp makes of a line by itself.
+    /// Parses a line with rmcp's own codec.
     fn of_rmcp(line: &str) -> Option<Message> {
         let mut bytes = BytesMut::from(format!("{line}\n").as_bytes());
         JsonRpcMessageCodec::<Message>::new().decode(&mut bytes).ok().flatten()

@@ -1,4 +1,4 @@
-//! Who signs in to one server, for as long as it is known: the token that its requests are sent with, and who gets the next one.
+//! OAuth state of one server for as long as the server is configured: the token that its requests are sent with, and its renewal.
 
 use super::client::Challenge;
 use super::store::{Kept, Store};
@@ -15,31 +15,31 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 use toolkit::{McpOAuth, McpUrl};
 
-/// How often somebody signs in for one request. A server that refuses it still will go on to.
+/// Maximum number of sign-ins for one request. A server that still refuses the request will not accept another sign-in.
 pub(super) const MAX_IN_VAIN: u32 = 3;
-/// How long it holds that nobody may get the next token.
+/// Time for which a failure to find a way to refresh the token is remembered.
 const KNOWN: Duration = Duration::from_mins(1);
 /// A token that lasts no longer is replaced before it is used.
 const NEARLY: u64 = 30;
-/// How long nobody is asked again after signing in came to nothing.
+/// Time after a failed sign-in before the user is asked again.
 const REST: Duration = Duration::from_mins(5);
 
-/// Who signs in to one server.
+/// Signs in to one server.
 pub(in crate::client) struct Authority {
     pub(super) server: Arc<str>,
     pub(super) client_name: String,
     pub(super) url: String,
     pub(super) settings: McpOAuth,
     pub(super) sign_in: Option<Arc<dyn SignIn>>,
-    /// What to ask leave for beside what is configured, or what the server wants.
+    /// Scopes to request in addition to those that are configured or that the server requires.
     pub(super) more: Vec<String>,
     pub(super) store: Store,
-    /// Who gets the next token, once that was needed.
+    /// The means to refresh the token, once they were needed.
     renews: Mutex<Option<Renews>>,
     asked: Mutex<Asked>,
-    /// What is kept does not count: somebody wants to sign in again.
+    /// Stored tokens are ignored: the user wants to sign in again.
     is_anew: AtomicBool,
-    /// How often somebody signed in, or could not.
+    /// Number of completed attempts to sign in, successful or not.
     rounds: AtomicU32,
 }
 
@@ -50,7 +50,7 @@ impl fmt::Debug for Authority {
     }
 }
 
-/// Who gets the next token.
+/// The means to refresh the token.
 struct Renews {
     /// As whom, and where: that of the tokens which are kept.
     client_id: String,
@@ -77,7 +77,7 @@ enum By {
     Unsaid,
 }
 
-/// What there is to send a request with.
+/// The token to send a request with.
 #[derive(Default)]
 pub(super) struct Token {
     /// The token, where one may still be good.
@@ -92,12 +92,12 @@ impl Token {
     }
 }
 
-/// What came of asking a person.
+/// State of interactive sign-ins.
 #[derive(Default)]
 pub(super) struct Asked {
     /// As whom this program is registered, once it is.
     pub(super) registered: Option<Registered>,
-    /// Why it came to nothing the last time.
+    /// Time and reason of the last failure.
     failed: Option<(Instant, String)>,
 }
 
@@ -112,7 +112,7 @@ impl Asked {
     }
 }
 
-/// What a server that decides knows this program as.
+/// The registration of this program with an authorization server.
 pub(super) struct Registered {
     pub(super) issuer: Option<String>,
     pub(super) client: OAuthClientConfig,
@@ -136,7 +136,7 @@ impl Authority {
         }
     }
 
-    /// How often somebody signed in, or could not.
+    /// Returns the number of completed attempts to sign in, successful or not.
     pub(in crate::client) fn round(&self) -> u32 {
         self.rounds.load(Ordering::Acquire)
     }
@@ -243,7 +243,7 @@ impl Authority {
         kept.client_secret.clone()
     }
 
-    /// Whether the one who decides is the one that the configuration names, if it names one.
+    /// Returns true if the configuration names no issuer, or this one.
     pub(super) fn is_configured(&self, issuer: Option<&str>) -> bool {
         let plain = |issuer: &str| issuer.trim_end_matches('/').to_owned();
         self.settings.issuer.as_deref().is_none_or(|named| issuer.map(plain) == Some(plain(named)))
@@ -300,7 +300,7 @@ impl Authority {
         }
     }
 
-    /// It was signed in to, and refuses still.
+    /// Records and returns the error for a server that refuses a request after several sign-ins.
     pub(super) async fn in_vain(&self) -> AuthError {
         let why = format!("it was signed in to {MAX_IN_VAIN} times, and refuses still");
         self.asked.lock().await.fail(why.clone());

@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 use toolkit::{McpGrant, escape_line};
 
-/// How long a person has to sign in.
+/// Time limit for the user to sign in.
 const PATIENCE: Duration = Duration::from_mins(10);
 /// The most characters of what somebody else says of a failure.
 const MAX_OF_REASON: usize = 500;
@@ -67,7 +67,7 @@ impl Authority {
         Ok((client_id, metadata, manager))
     }
 
-    /// Whether what is secret may go there. `before` is where the tokens that are kept came from.
+    /// Checks that secrets may be sent to the endpoints. `before` is the token endpoint that issued the stored tokens.
     fn trusted(&self, found: &AuthorizationMetadataResolution, before: Option<&str>) -> Result<(), String> {
         let metadata = &found.metadata;
         for endpoint in std::iter::once(&metadata.token_endpoint).chain(&metadata.registration_endpoint) {
@@ -180,8 +180,8 @@ impl Authority {
     }
 }
 
-/// Whether who decides, asked at their own address, says the same as what the server named: it may have named a description of its own making,
-/// with the name of somebody else.
+/// Checks that the authorization server publishes, at its own address, the endpoints that the MCP server named: the MCP server may have
+/// named metadata of its own that claims the issuer of another.
 async fn same(metadata: &AuthorizationMetadata) -> Result<(), String> {
     // Without a name it is the server itself.
     let Some(issuer) = &metadata.issuer else { return Ok(()) };
@@ -199,7 +199,7 @@ async fn same(metadata: &AuthorizationMetadata) -> Result<(), String> {
     )))
 }
 
-/// What tokens are asked for: the server, without what may be secret in its address.
+/// Returns the resource to request tokens for: the server's address without the parts that may be secret.
 pub(super) fn resource(url: &str) -> String {
     let Ok(mut parsed) = Url::parse(url) else { return url.to_owned() };
     let _ = parsed.set_username("");
@@ -209,7 +209,7 @@ pub(super) fn resource(url: &str) -> String {
     parsed.to_string()
 }
 
-/// Whether a person may be sent there: a browser does more with some addresses than to open them.
+/// Checks that a URL may be opened in a browser, since browsers do more with some schemes than to open a page.
 fn openable(url: &str) -> Result<(), String> {
     let parsed = Url::parse(url).map_err(|_| "an address to sign in at is none".to_owned())?;
     let is_here = matches!(parsed.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"));
@@ -220,7 +220,7 @@ fn openable(url: &str) -> Result<(), String> {
     }
 }
 
-/// What came back with the person.
+/// Parses the URL that the browser was redirected to.
 fn answer(returned: &str) -> Result<AuthorizationCallback, String> {
     let url = Url::parse(returned).map_err(|_| "what came back from signing in is no address".to_owned())?;
     let value =

@@ -1,4 +1,4 @@
-//! What sends requests, and signs in where one is refused for want of it.
+//! The HTTP client that sends requests, and signs in if a request lacks authentication.
 
 use super::authority::{Authority, MAX_IN_VAIN, Token};
 use futures_util::stream::BoxStream;
@@ -18,7 +18,7 @@ type Failure = StreamableHttpError<reqwest::Error>;
 type Headers = HashMap<HeaderName, HeaderValue>;
 type Events = BoxStream<'static, Result<Sse, SseError>>;
 
-/// How often one request is sent, where others sign in beside it.
+/// Maximum number of times that one request is sent while concurrent requests sign in.
 const MAX_TRIES: u32 = 16;
 
 /// Sends requests with the token that is kept.
@@ -108,12 +108,12 @@ impl SignedIn {
     }
 }
 
-/// Why a server refuses a request.
+/// The reason for which a server refuses a request.
 pub(super) struct Challenge {
     pub(super) header: String,
-    /// What is lacking, where the token is good and does not suffice.
+    /// Scope that a valid token lacks.
     pub(super) wants: Option<String>,
-    /// Who decides no longer knows this program.
+    /// The authorization server no longer knows this program.
     pub(super) is_forgotten: bool,
 }
 

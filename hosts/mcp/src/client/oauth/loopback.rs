@@ -18,7 +18,7 @@ type Show = dyn Fn(&str, &str) + Send + Sync;
 
 /// The path that a browser comes back to.
 const PATH: &str = "/callback";
-/// How long somebody who connects has to say what they want.
+/// Time limit for a connection to send its request.
 const WORD: Duration = Duration::from_secs(5);
 /// The most bytes of that.
 const MOST: usize = 16 << 10;
@@ -119,7 +119,7 @@ async fn visit(mut stream: TcpStream, port: u16, expected: Option<&str>) -> Opti
     is_it.then_some(returned)
 }
 
-/// What tells one attempt to sign in from another.
+/// Returns the `state` parameter of a URL, which identifies one attempt to sign in.
 fn state(url: &str) -> Option<String> {
     let url = Url::parse(url).ok()?;
     url.query_pairs().find(|(name, _)| name == "state").map(|(_, state)| state.into_owned())

@@ -17,20 +17,20 @@ use tokio::time::{Instant, sleep};
 const DIRECTORY: &str = "mcp-oauth";
 /// The most bytes of a file that is read.
 const LARGEST: u64 = 1 << 20;
-/// How long another process that gets a new token is waited for.
+/// Time limit for another process to refresh the token.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// How often it is looked whether that process is ready.
+/// Interval between checks whether the other process has finished.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What is kept of one server at one address; for as long as the process runs where there is no directory for it.
+/// The stored tokens of one server at one address; kept in memory only if there is no data directory.
 #[derive(Clone)]
 pub(super) struct Store {
     inner: Arc<Inner>,
-    /// What tokens are kept with.
+    /// Token endpoint and client secret that are stored with the tokens.
     with: Arc<With>,
 }
 
-/// Where tokens come from, and what gets the next.
+/// The token endpoint, and the secret that authenticates this program to it.
 #[derive(Default)]
 struct With {
     token_endpoint: String,
@@ -41,19 +41,19 @@ struct Inner {
     server: Arc<str>,
     url: String,
     file: Option<PathBuf>,
-    /// Where there is no file.
+    /// The tokens, if there is no file.
     kept: Mutex<Option<Kept>>,
     guard: Arc<tokio::sync::Mutex<()>>,
 }
 
-/// What is kept.
+/// A stored token, with the data needed to refresh it.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Kept {
     /// The server, as the configuration names it.
     server: String,
     /// The address that the token is for, and no other.
     url: String,
-    /// Where the tokens came from, and the next ones are asked for.
+    /// Endpoint that issued the tokens, and that refreshes them.
     pub(super) token_endpoint: String,
     /// The secret that goes with the name this program was registered under, where it got one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -62,7 +62,7 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// Whether the token is good no longer than for so many seconds, or for half of its time where that is less.
+    /// Returns true if the token expires within this number of seconds, or within half of its lifetime if that is less.
     pub(super) fn is_over(&self, nearly: u64) -> bool {
         let (Some(got), Some(since)) = (&self.credentials.token_response, self.credentials.token_received_at)
         else {
@@ -74,7 +74,7 @@ impl Kept {
         left < nearly.min(lasts.as_secs() / 2).max(1)
     }
 
-    /// What requests are sent with.
+    /// Returns the access token.
     pub(super) fn token(&self) -> Option<String> {
         self.credentials.token_response.as_ref().map(|got| got.access_token().secret().clone())
     }
@@ -102,7 +102,7 @@ impl Store {
         Self { inner: Arc::clone(&self.inner), with: Arc::new(with) }
     }
 
-    /// What is kept, as another process may have left it.
+    /// Returns the stored tokens, which another process may have changed.
     pub(super) async fn kept(&self) -> Result<Option<Kept>, AuthError> {
         self.inner.blocking(Inner::read).await
     }

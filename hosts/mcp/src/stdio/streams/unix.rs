@@ -28,7 +28,7 @@ pub(in crate::stdio) fn take() -> io::Result<(Input, Output)> {
     Ok((Input::of(input), Output::of(output)))
 }
 
-/// What is read from.
+/// The stream that messages are read from.
 #[derive(Debug)]
 pub(in crate::stdio) enum Input {
     #[cfg(target_os = "linux")]
@@ -58,7 +58,7 @@ impl Input {
     }
 }
 
-/// What is written to.
+/// The stream that messages are written to.
 #[derive(Debug)]
 pub(in crate::stdio) enum Output {
     #[cfg(target_os = "linux")]

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::{Job, Limits, Sandbox, SpawnError};
 
-/// Where a command's standard input comes from.
+/// Source of a command's standard input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Stdin {
@@ -18,7 +18,7 @@ pub enum Stdin {
     Pipe,
 }
 
-/// Where a command's output goes.
+/// Destination of a command's output.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Output {
@@ -31,7 +31,7 @@ pub enum Output {
     Pipes,
 }
 
-/// How large a terminal is, in characters.
+/// Size of a terminal in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Size {
     /// Lines.
@@ -92,7 +92,7 @@ impl Command {
         self
     }
 
-    /// What the program is told that its name is, instead of `program`.
+    /// Sets the name that the program receives as its first argument, instead of `program`.
     #[must_use]
     pub fn arg0(mut self, name: impl Into<OsString>) -> Self {
         self.arg0 = Some(name.into());
@@ -124,14 +124,14 @@ impl Command {
         self
     }
 
-    /// Where its standard input comes from. On a terminal it is the terminal, whatever is said here.
+    /// Sets the source of standard input. On a terminal it is the terminal, whatever is set here.
     #[must_use]
     pub fn stdin(mut self, stdin: Stdin) -> Self {
         self.stdin = stdin;
         self
     }
 
-    /// Where its output goes.
+    /// Sets the destination of the output.
     #[must_use]
     pub fn output(mut self, output: Output) -> Self {
         self.output = output;
@@ -146,7 +146,7 @@ impl Command {
         self
     }
 
-    /// How long its processes get between TERM and KILL when the [`Job`] is dropped: none, unless this is called.
+    /// Sets the time that the processes get between TERM and KILL when the [`Job`] is dropped; none by default.
     #[must_use]
     pub fn grace(mut self, grace: Duration) -> Self {
         self.grace = grace;

@@ -1,11 +1,11 @@
-//! Why a command was not started.
+//! Errors that prevent a command from starting.
 
 use std::io;
 use std::path::PathBuf;
 
 use crate::Part;
 
-/// Why a command was not started. Nothing of it runs, and nothing is left of what was prepared.
+/// The reason for which a command was not started. No part of it runs, and everything that was prepared is removed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpawnError {
@@ -22,7 +22,7 @@ pub enum SpawnError {
     NotExecutable {
         /// The program as it was given.
         program: String,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The directory that the command is to start in can't be entered.
@@ -30,13 +30,13 @@ pub enum SpawnError {
     Directory {
         /// The directory.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// Something that was given can't be passed on.
     #[error("{what} cannot be passed to a program: it contains a NUL byte")]
     Nul {
-        /// What it is.
+        /// The part with the NUL byte.
         what: &'static str,
     },
     /// The program with its arguments and environment is longer than the system takes.
@@ -49,13 +49,13 @@ pub enum SpawnError {
     Sandbox {
         /// The part.
         part: Part,
-        /// Why not.
+        /// The reason.
         why: String,
     },
     /// The sandbox as it was described makes no sense.
     #[error("this sandbox cannot be set up: {why}")]
     Contradiction {
-        /// What does not fit together, for a host that has words of its own for what to do about it.
+        /// The conflict, for a host that has its own text for what to do about it.
         conflict: Conflict,
         /// The same in words, with the paths, and what to do about it where only the program can do that.
         why: String,
@@ -63,9 +63,9 @@ pub enum SpawnError {
     /// The process that owns the job could not be started, or was killed while it started the command.
     #[error("the supervisor could not start the command ({step}): {source}")]
     Supervisor {
-        /// What it was at.
+        /// The step that failed.
         step: &'static str,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// This system can't run commands here at all.
@@ -73,7 +73,7 @@ pub enum SpawnError {
     Unsupported,
 }
 
-/// What of a command and its sandbox does not fit together.
+/// A conflict between a command and its sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Conflict {
@@ -104,7 +104,7 @@ impl Conflict {
         Self::TerminalWithPipes,
     ];
 
-    /// What a supervisor says it by, before the words.
+    /// Returns the character with which a supervisor reports the conflict, before the text.
     pub(crate) fn sign(self) -> char {
         char::from(b'a' + self as u8)
     }
@@ -114,7 +114,7 @@ impl Conflict {
     }
 }
 
-/// Where a program was looked for.
+/// Returns where a program was searched for.
 fn searched(path: Option<&str>) -> String {
     match path {
         Some("") => "the command's environment has no `PATH`; give the program's whole path".to_owned(),

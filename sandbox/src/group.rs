@@ -20,7 +20,7 @@ use crate::{
     Command, Containment, Drained, End, Exit, Limit, Output, Part, Process, SpawnError, Stdin, Stopped,
 };
 
-/// How often is looked whether something has ended that nobody tells of.
+/// Interval between checks whether a process has ended that sends no notification.
 const LOOK: Duration = Duration::from_millis(10);
 
 /// A process group that the host watches.
@@ -30,11 +30,11 @@ pub(crate) struct Group {
     pub(crate) state: watch::Sender<State>,
     leader: Pid,
     output: Identity,
-    /// How many of those who were found outside the group are remembered: they are ended with it.
+    /// Processes found outside the group; they are ended with it.
     strays: Mutex<Vec<i32>>,
 }
 
-/// What of a job the host itself holds.
+/// The host's ends of a job's output, and the job's containment.
 #[derive(Default)]
 pub(crate) struct Ends {
     pub(crate) sink: Option<OwnedFd>,
@@ -191,7 +191,8 @@ impl Group {
         self.state.send_modify(|state| state.progress.gone = true);
     }
 
-    /// Its processes: those of the group, those that descend from its first, and those that once did.
+    /// Returns the processes of the job: those of the group, the descendants of its first process, and processes that once
+    /// were descendants.
     fn members(&self) -> Vec<i32> {
         let leader = self.leader.as_raw_nonzero().get();
         let mut strays = self.strays.lock().unwrap_or_else(PoisonError::into_inner);
@@ -233,7 +234,7 @@ impl Group {
         }
     }
 
-    /// Who holds the output, as soon as nobody does, or after `wait`.
+    /// Waits until the output is closed, or for `wait`, and returns the processes that hold it.
     pub(crate) async fn drained(&self, wait: Duration) -> Drained {
         let begun = Instant::now();
         loop {

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::{Mutex, PoisonError};
 
-/// Which program is started as the spawner.
+/// The program to start as the spawner.
 static PROGRAM: Mutex<Option<OsString>> = Mutex::new(None);
 
 /// The first thing in `main`: where this process was started as the supervisor, becomes it and never returns. In the host it notes that

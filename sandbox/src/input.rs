@@ -1,4 +1,4 @@
-//! What a command reads.
+//! The standard input of a command.
 
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -23,7 +23,7 @@ pub(crate) struct Shared {
     /// `None` once it is closed. Not blocking.
     sink: Mutex<Option<Arc<OwnedFd>>>,
     terminal: Option<Arc<OwnedFd>>,
-    /// What was written last.
+    /// The last byte that was written.
     last: AtomicU8,
 }
 
@@ -116,7 +116,7 @@ impl Input {
         Ok(tcsetwinsize(terminal.as_fd(), size)?)
     }
 
-    /// Whether it is a terminal.
+    /// Returns true if the input is a terminal.
     pub fn is_terminal(&self) -> bool {
         self.shared.terminal.is_some()
     }

@@ -1,4 +1,4 @@
-//! What keeps a command within its sandbox: set up between the fork and the program, in this order.
+//! Containment of a command, set up between the fork and the program, in this order.
 //!
 //! 1. New namespaces ([`identity`]: the user keeps its number in them; [`loopback`]: all that there is of a network).
 //! 2. Mounts ([`mounts`]): all is read-only, but for what is writable; hidden things are covered.
@@ -27,7 +27,7 @@ use crate::Mode;
 use crate::supervisor::child::{Failure, Step};
 use placeholder::Placeholder;
 
-/// What is to be done to contain one command, worked out before the fork. Paths are without symbolic links.
+/// A plan to contain one command, computed before the fork. Its paths contain no symbolic links.
 pub(crate) struct Plan {
     namespaces: i32,
     mode: Mode,
@@ -52,12 +52,12 @@ impl Plan {
         self.namespaces
     }
 
-    /// Whether the first process stays as the init of a namespace of process ids.
+    /// Returns true if the first process stays as the init of a PID namespace.
     pub(crate) fn has_init(&self) -> bool {
         self.namespaces & libc::CLONE_NEWPID != 0
     }
 
-    /// Whether the network is the command's own, with nothing in it but a loopback.
+    /// Returns true if the command has a network of its own that contains only a loopback.
     fn has_loopback(&self) -> bool {
         self.namespaces & libc::CLONE_NEWNET != 0
     }

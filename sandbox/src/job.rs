@@ -46,7 +46,7 @@ impl std::fmt::Debug for Job {
     }
 }
 
-/// What holds the processes together.
+/// The means that holds the processes together.
 enum Backend {
     Supervised(Arc<Control>),
     Group(Arc<Group>),
@@ -61,13 +61,13 @@ impl Backend {
     }
 }
 
-/// How long nothing is heard before it is looked whether those that would speak are stopped.
+/// Time without a message after which the host checks whether the sending processes are stopped.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How long looking through directories may take.
+/// Time limit for the search through directories.
 const SWEEPING: Duration = Duration::from_mins(1);
 
-/// How many times that a job may take to start.
+/// Multiple of that time within which a job must start.
 const STARTING: u32 = 12;
 
 /// Closes the conversation of a job that did not come about.
@@ -173,7 +173,7 @@ impl Job {
         self.pid
     }
 
-    /// What holds its processes together.
+    /// Returns the means that holds the processes together.
     pub fn guarantee(&self) -> Guarantee {
         match self.backend {
             Backend::Supervised(_) => Guarantee::Supervised,
@@ -181,7 +181,7 @@ impl Job {
         }
     }
 
-    /// What really keeps it within its sandbox.
+    /// Returns the containment that is in effect.
     pub fn containment(&self) -> &Containment {
         &self.containment
     }
@@ -210,7 +210,7 @@ impl Job {
         self.until(|state| state.progress.gone.then_some(())).await;
     }
 
-    /// How far it is.
+    /// Returns the progress.
     pub fn progress(&self) -> Progress {
         self.backend.state().borrow().progress
     }
@@ -241,7 +241,7 @@ impl Job {
         answer.as_deref().and_then(read).unwrap_or(Drained::Closed)
     }
 
-    /// What it reads: a pipe, where it was given one, or its terminal.
+    /// Returns the input: a pipe, if the command has one, or its terminal.
     pub fn stdin(&self) -> Option<Input> {
         self.input.clone()
     }
@@ -264,7 +264,7 @@ impl Job {
         self.take(|pipes| pipes.1.take())
     }
 
-    /// Its processes that have not ended, daemons included.
+    /// Returns the processes that have not ended, including daemons.
     pub async fn processes(&self) -> Vec<Process> {
         let control = match &self.backend {
             Backend::Supervised(control) => control,
@@ -283,7 +283,7 @@ impl Job {
         stopped
     }
 
-    /// Where KILL does not end the command, nobody is to wait for that.
+    /// Reports the end of a command that KILL does not end, so that no caller waits for it.
     fn look_at(&self, stopped: &Stopped) {
         if stopped.left.iter().any(|process| process.pid == self.pid) {
             let duration = self.begun.elapsed();
@@ -315,7 +315,7 @@ impl Job {
         }
     }
 
-    /// What was moved away so far of what the command must not leave behind: see [`Quarantine`](crate::Quarantine).
+    /// Returns the files moved away so far that the command must not leave behind: see [`Quarantine`](crate::Quarantine).
     pub fn quarantined(&self) -> Vec<Quarantined> {
         self.backend.state().borrow().quarantined.clone()
     }

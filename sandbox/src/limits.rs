@@ -1,4 +1,4 @@
-//! How much a job may use.
+//! Resource limits of a job.
 
 use std::fmt;
 
@@ -60,7 +60,7 @@ impl Limits {
         self.memory
     }
 
-    /// Whether processes or memory are limited.
+    /// Returns true if processes or memory are limited.
     pub(crate) fn are_watched(&self) -> bool {
         self.processes.is_some() || self.memory.is_some()
     }
@@ -81,7 +81,7 @@ pub enum Limit {
 impl Limit {
     const ALL: [Self; 3] = [Self::Output, Self::Processes, Self::Memory];
 
-    /// Its name, as it is put into metadata.
+    /// Returns the name for metadata.
     pub fn name(self) -> &'static str {
         match self {
             Self::Output => "output",

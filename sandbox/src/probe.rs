@@ -1,4 +1,4 @@
-//! What this system offers to contain commands, found by trying it.
+//! Features of this system that contain commands, found by trying them.
 
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -46,7 +46,7 @@ impl Feature {
         Self::Seccomp,
     ];
 
-    /// Its name, as it is shown.
+    /// Returns the name for display.
     pub fn name(self) -> &'static str {
         match self {
             Self::Supervisor => "supervisor",
@@ -65,7 +65,7 @@ impl Feature {
     }
 }
 
-/// What this system offers, as it was found when it was first asked.
+/// The features of this system, as the first probe found them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Strength {
@@ -75,12 +75,12 @@ pub struct Strength {
 }
 
 impl Strength {
-    /// Whether the system offers this.
+    /// Returns true if the system has the feature.
     pub fn has(&self, feature: Feature) -> bool {
         !self.missing.contains_key(&feature)
     }
 
-    /// Why it does not.
+    /// Returns the reason for which a feature is missing.
     pub fn why_missing(&self, feature: Feature) -> Option<&str> {
         self.missing.get(&feature).map(String::as_str)
     }
@@ -107,7 +107,7 @@ impl Strength {
         sandbox.tmp_for(mounts)
     }
 
-    /// Whether a command can be contained whole.
+    /// Returns true if no feature is missing.
     pub fn is_whole(&self) -> bool {
         self.missing.is_empty()
     }
@@ -121,11 +121,11 @@ impl Strength {
     }
 }
 
-/// How long trying may take.
+/// Time limit for the probe.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What this system offers to contain commands: really tried, in processes of its own, the first time that this is called, which
-/// blocks for some milliseconds. Where no supervisor can be started nothing is offered, and the next call tries again.
+/// Probes the features of this system that contain commands. The first call tries them in separate processes, and blocks for
+/// some milliseconds. If no supervisor can be started, every feature is missing, and the next call tries again.
 pub fn probe() -> &'static Strength {
     static FOUND: OnceLock<Strength> = OnceLock::new();
     static NONE: OnceLock<Strength> = OnceLock::new();
@@ -220,7 +220,8 @@ pub(crate) fn run(socket: &OwnedFd) -> ! {
     sys::leave(0)
 }
 
-/// Why there are none, if there are none: mostly since they are switched off, of which the system says little in its error.
+/// Explains why user namespaces are unavailable; an empty text if they are available. Usually they are switched off, which the
+/// system's error does not say.
 fn no_user_namespaces(error: Option<String>) -> String {
     let Some(error) = error else { return String::new() };
     // Each with the value that switches them off.
@@ -244,7 +245,7 @@ fn no_user_namespaces(error: Option<String>) -> String {
     }
 }
 
-/// What failed, in words.
+/// Returns a failure as text.
 pub(crate) fn words(failure: &crate::supervisor::child::Failure) -> String {
     let error = std::io::Error::from_raw_os_error(failure.error);
     match (failure.detail.as_slice(), failure.error) {

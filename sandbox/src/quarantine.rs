@@ -2,17 +2,17 @@
 
 use std::path::PathBuf;
 
-/// What is done about repositories in the directories of a [`Quarantine`].
+/// Treatment of repositories in the directories of a [`Quarantine`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Repositories {
-    /// Those that are there are protected whole, as by [`Sandbox::with_protected`](crate::Sandbox::with_protected). A new one stays if git
-    /// runs nothing because of it.
+    /// Existing repositories are wholly protected, as by [`Sandbox::with_protected`](crate::Sandbox::with_protected). A new one stays if it
+    /// makes git run nothing.
     #[default]
     Protected,
-    /// Those that are there can be written to, but for new hooks and configuration. A new one stays if git runs nothing because of it.
+    /// Existing repositories can be written to, except for new hooks and configuration. A new one stays if it makes git run nothing.
     Watched,
-    /// They are left alone: the command is known to write to them.
+    /// Repositories are left alone: the command is known to write to them.
     Open,
 }
 
@@ -74,7 +74,7 @@ impl Quarantine {
         self
     }
 
-    /// What is done about repositories.
+    /// Sets the treatment of repositories.
     #[must_use]
     pub fn with_repositories(mut self, repositories: Repositories) -> Self {
         self.repositories = repositories;
@@ -93,8 +93,8 @@ impl Quarantine {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Quarantined {
-    /// Where it was.
+    /// The original path.
     pub from: PathBuf,
-    /// Where it is now. `None` where it could not be moved and is still there.
+    /// The present path. `None` if the file could not be moved, and is still at the original path.
     pub to: Option<PathBuf>,
 }

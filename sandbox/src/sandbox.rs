@@ -1,27 +1,28 @@
-//! What a command is to be kept within.
+//! The description of a command's sandbox.
 
 use std::path::{Path, PathBuf};
 
 use crate::Quarantine;
 
-/// Which files a command may change.
+/// The files that a command may change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Mode {
     /// None, but those in a private `/tmp`.
     #[default]
     ReadOnly,
-    /// Those in the workspace and the paths that are named writable.
+    /// Files in the workspace and in the paths that are named writable.
     WorkspaceWrite,
     /// All that the user may; protected and hidden paths stay so.
     Full,
 }
 
-/// What a command is to be kept within. What the system can't hold is told in [`Containment`](crate::Containment), or is an error
-/// where the sandbox is [required](Self::required).
+/// A description of a command's sandbox. Parts that the system cannot enforce are listed in [`Containment`](crate::Containment), or are
+/// an error if the sandbox is [required](Self::required).
 ///
-/// Paths are absolute. Symbolic links in them are resolved when the command starts. Where paths lie within each other, the deeper one
-/// counts; of one path, hidden counts before protected before writable. What is hidden is so whole: nothing within can be given back.
+/// Paths are absolute. Symbolic links in them are resolved when the command starts. If one path lies within another, the deeper one
+/// counts; for the same path, hidden takes precedence over protected, and protected over writable. A hidden directory is wholly hidden:
+/// nothing within it can be made visible again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sandbox {
     pub(crate) mode: Mode,
@@ -55,9 +56,9 @@ impl Sandbox {
         }
     }
 
-    /// Whether the network can be reached. Without it a command has a network of its own, in which there is nothing but a loopback:
-    /// what it starts finds each other there, and nobody else. Where the system offers no such thing
-    /// ([`Containment::loopback`](crate::Containment::loopback) tells), it has no sockets but local ones.
+    /// Sets access to the network. Without it a command has its own network with only a loopback, in which the processes that it starts
+    /// reach each other and nothing else. If the system does not support this (see
+    /// [`Containment::loopback`](crate::Containment::loopback)), the command has only local sockets.
     #[must_use]
     pub fn with_network(mut self, network: bool) -> Self {
         self.network = network;
@@ -99,8 +100,8 @@ impl Sandbox {
         self
     }
 
-    /// Whether `/tmp`, `/var/tmp` and `/run` are the command's own and empty: they hold sockets of agents and daemons. It is so unless
-    /// this says otherwise. What is written there is gone with the job; see [`with_tmp`](Self::with_tmp).
+    /// Sets whether `/tmp`, `/var/tmp` and `/run` are private and empty, which they are by default, since they hold sockets of agents
+    /// and daemons. Files written there are removed with the job; see [`with_tmp`](Self::with_tmp).
     #[must_use]
     pub fn with_private_tmp(mut self, private: bool) -> Self {
         self.private_tmp = private;
@@ -117,8 +118,8 @@ impl Sandbox {
         self
     }
 
-    /// Whether a command is not to start where any part of the sandbox is missing. Without it the command starts with what there is,
-    /// and the host looks at [`Containment::missing`](crate::Containment::missing).
+    /// Sets whether a missing part of the sandbox prevents the command from starting. By default the command starts with the available
+    /// parts, and the host checks [`Containment::missing`](crate::Containment::missing).
     #[must_use]
     pub fn required(mut self, required: bool) -> Self {
         self.required = required;
@@ -132,7 +133,7 @@ impl Sandbox {
         self
     }
 
-    /// Which files the command may change.
+    /// Returns the mode.
     pub fn mode(&self) -> Mode {
         self.mode
     }
@@ -151,7 +152,7 @@ impl Sandbox {
         }
     }
 
-    /// Whether nothing is to be held at all.
+    /// Returns true if the sandbox restricts nothing.
     pub(crate) fn is_open(&self) -> bool {
         self.mode == Mode::Full
             && self.network

@@ -44,9 +44,9 @@ pub(crate) fn send(
     }
 }
 
-/// What came.
+/// A received message.
 pub(crate) struct Received {
-    /// How many bytes; 0 means that the other end is closed.
+    /// Number of bytes; 0 means that the other end is closed.
     pub(crate) length: usize,
     pub(crate) descriptors: Vec<OwnedFd>,
     /// The sender, where the socket was told to say so.

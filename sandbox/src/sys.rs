@@ -1,5 +1,5 @@
-//! What no safe wrapper offers: making processes without replacing their program, waiting for them with what they used, and a few
-//! calls that `rustix` does not have. Nothing else in this crate is unsafe.
+//! System calls that no safe wrapper offers: creating processes without replacing their program, waiting for them with their resource
+//! usage, and a few calls that `rustix` lacks. Nothing else in this crate is unsafe.
 //!
 //! `fork` and `clone` are called in the spawner, in supervisors, and in what they fork, and nowhere else. These are processes that
 //! became what they are in [`crate::init`], the first thing in their `main`: they have one thread, so the child has all that the
@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use rustix::process::Pid;
 
-/// Which side of a fork this is.
+/// The side of a fork that the caller is on.
 pub(crate) enum Forked {
     /// The new process.
     Child,
@@ -54,7 +54,7 @@ pub(crate) fn clone(namespaces: i32) -> io::Result<Forked> {
     }
 }
 
-/// How much stack a process gets that [`borrow`] makes.
+/// Stack size of a process that [`borrow`] creates.
 const STACK: usize = 1 << 20;
 
 /// Makes a process that has this one's memory, in which nothing goes on until the new one has become another program or has ended. What
@@ -106,7 +106,7 @@ pub(crate) fn execute(program: &CStr, arguments: &[CString], environment: &[CStr
     io::Error::last_os_error()
 }
 
-/// How a process ended, and what it used, the children that it waited for included.
+/// Exit status and resource usage of a process, including the children that it waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Reaped {
     pub(crate) pid: i32,
@@ -308,7 +308,7 @@ pub(crate) fn switch_on(socket: BorrowedFd<'_>, interface: &CStr) -> io::Result<
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Which version of Landlock the kernel has.
+/// Returns the kernel's version of Landlock.
 pub(crate) fn landlock_version() -> io::Result<i32> {
     // SAFETY: with this flag the call reads no memory and makes nothing.
     match unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, ptr::null::<u8>(), 0_usize, 1_u32) } {

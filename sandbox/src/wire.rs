@@ -158,7 +158,7 @@ impl Incoming {
     }
 }
 
-/// What a supervisor is told.
+/// Messages to a supervisor.
 pub(crate) mod to_supervisor {
     pub(crate) const RUN: u8 = 1;
     pub(crate) const PROCESSES: u8 = 2;
@@ -169,7 +169,7 @@ pub(crate) mod to_supervisor {
     pub(crate) const SWEEP: u8 = 6;
 }
 
-/// What a host is told.
+/// Messages to a host.
 pub(crate) mod to_host {
     pub(crate) const STARTED: u8 = 1;
     pub(crate) const FAILED: u8 = 2;
@@ -179,11 +179,11 @@ pub(crate) mod to_host {
     /// From the spawner: what a supervisor that was killed has left is gone.
     pub(crate) const CLEANED: u8 = 6;
     pub(crate) const STRENGTH: u8 = 7;
-    /// What was moved away.
+    /// A file that was moved away.
     pub(crate) const QUARANTINED: u8 = 8;
 }
 
-/// Where the output goes.
+/// Destination of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OutputKind {
     Null,
@@ -191,7 +191,7 @@ pub(crate) enum OutputKind {
     Pipes,
 }
 
-/// What a supervisor needs to know to run a command. The descriptors come beside it, in this order: standard input where it is a pipe,
+/// The data that a supervisor needs to run a command. The descriptors come with it, in this order: standard input if it is a pipe,
 /// then the file, or both pipes of the output.
 #[derive(Debug)]
 pub(crate) struct Run {
@@ -204,7 +204,7 @@ pub(crate) struct Run {
     pub(crate) output: OutputKind,
     pub(crate) terminal: Option<(u16, u16)>,
     pub(crate) sandbox: Option<Sandbox>,
-    /// What the system was found to offer, as [`crate::probe::Offered`] writes it.
+    /// The features found on this system, as [`crate::probe::Offered`] writes them.
     pub(crate) offered: u64,
     pub(crate) missing: Vec<String>,
     pub(crate) limits: Limits,
@@ -370,7 +370,7 @@ pub(crate) fn read_mode(reader: &mut Reader<'_>) -> Option<Mode> {
     })
 }
 
-/// What of a containment the supervisor alone knows.
+/// Writes the part of a containment that only the supervisor knows.
 pub(crate) fn containment(writer: Writer, containment: &crate::Containment) -> Writer {
     let writer = writer.flag(containment.mode.is_some());
     let writer = mode(writer, containment.mode.unwrap_or_default());

@@ -1,4 +1,4 @@
-//! What the host knows of one job, and how it speaks with its supervisor.
+//! The host's state of one job, and its connection to the job's supervisor.
 
 use std::collections::HashMap;
 use std::io;
@@ -17,7 +17,7 @@ use crate::supervisor::child::Failure;
 use crate::wire::{self, Incoming, Reader, Run, Writer, to_host};
 use crate::{Containment, End, Exit, Limit, Progress, Quarantined, inside, socket};
 
-/// What is known of a job.
+/// The known state of a job.
 #[derive(Debug, Default)]
 pub(crate) struct State {
     pub(crate) started: Option<Started>,
@@ -25,7 +25,7 @@ pub(crate) struct State {
     pub(crate) progress: Progress,
     pub(crate) exit: Option<Exit>,
     pub(crate) quarantined: Vec<Quarantined>,
-    /// Its supervisor is gone without having said that all is gone.
+    /// The supervisor is gone without having reported the end of all processes.
     pub(crate) lost: bool,
     /// So is the spawner, which would clean up.
     orphaned: bool,
@@ -153,7 +153,7 @@ impl Control {
         let _ = shutdown(&self.socket, Shutdown::Both);
     }
 
-    /// What the supervisor left behind is gone.
+    /// Records that the spawner has cleaned up after a lost supervisor.
     pub(crate) fn cleaned(&self) {
         self.state.send_modify(|state| {
             state.lost = true;

@@ -10,15 +10,15 @@ use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 
 /// Something that is heard. Methods are called on the thread, and must not block.
 pub(crate) trait Heard: Send + Sync {
-    /// Where it is heard.
+    /// Returns the socket to read from.
     fn socket(&self) -> BorrowedFd<'_>;
     /// There is something to read or room to write. Whether to go on listening.
     fn ready(&self) -> bool;
-    /// It is heard no more.
+    /// Called when the socket is no longer read.
     fn over(&self);
 }
 
-/// Who is heard.
+/// The sockets that are read.
 pub(crate) struct Hearing {
     epoll: OwnedFd,
     heard: Mutex<HashMap<u64, Arc<dyn Heard>>>,

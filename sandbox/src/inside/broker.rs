@@ -27,21 +27,21 @@ use crate::sys::{self, Forked, Notification};
 
 /// The longest address that the kernel takes (`struct sockaddr_storage`).
 const LONGEST_ADDRESS: usize = 128;
-/// How many files are remembered that sockets of the sandbox are bound to.
+/// Maximum number of remembered files that sockets of the sandbox are bound to.
 const MAX_KNOWN: usize = 64;
-/// How many sockets are remembered whose process was interrupted before it was answered.
+/// Maximum number of remembered sockets whose process was interrupted before it received an answer.
 const MAX_UNHEARD: usize = 1024;
 /// Up to which number descriptors are tried where they are not listed.
 const MAX_GUESSED: i32 = 256;
-/// How a helper ends that has connected for a call which did not wait any more.
+/// Exit code of a helper that has connected for a call which no longer waits.
 const UNHEARD: i32 = 3;
 
 /// Answers the calls of one sandbox.
 pub(super) struct Broker {
     listener: OwnedFd,
-    /// Whether the network is the sandbox's own.
+    /// True if the sandbox has its own network.
     own_network: bool,
-    /// Whether abstract sockets of others cannot be reached from here.
+    /// True if abstract sockets outside the sandbox cannot be reached.
     abstract_names: bool,
     /// The mounts in which only the sandbox has sockets, by their ids.
     own_mounts: Vec<u64>,
@@ -53,7 +53,7 @@ pub(super) struct Broker {
     unheard: HashSet<u64>,
 }
 
-/// What was found of the socket that a call connects.
+/// The socket and the address of a `connect` call.
 struct Wanted {
     socket: OwnedFd,
     /// The number of the socket.

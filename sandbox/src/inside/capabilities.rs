@@ -9,7 +9,7 @@ use rustix::thread::{
 
 use crate::supervisor::child::{Failure, Step};
 
-/// Whether [`drop_bounds`] was done here, or where this process was forked.
+/// True once [`drop_bounds`] has run in this process, or in the process that forked it.
 static BOUNDED: AtomicBool = AtomicBool::new(false);
 
 /// Lets the programs that are executed from here on have none, whatever they would get by their file or their user. This process keeps

@@ -1,4 +1,4 @@
-//! Who one is in a user namespace: the same as outside.
+//! The user and group in a user namespace: the same as outside.
 
 use std::fmt::Write as _;
 

@@ -99,7 +99,7 @@ fn wait(namespaces: i32, errors: OwnedFd, report: OwnedFd) -> Child {
     ordered(received, go[1], errors, report).unwrap_or_else(|| sys::leave(127))
 }
 
-/// Whether this process is to stay as the first.
+/// Prepares the mounts, and returns true if this process is to stay as the first one.
 fn prepare(child: &Child) -> Result<bool, Failure> {
     let Some(plan) = &child.plan else { return Ok(false) };
     sys::own_mounts().map_err(|error| Failure::io(Step::Namespaces, &error))?;

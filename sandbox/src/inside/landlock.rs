@@ -39,7 +39,7 @@ pub(super) fn scope_abstract_sockets(version: u32) -> bool {
     version >= 6 && restrict().is_ok()
 }
 
-/// What the process may do with files, the network and other processes from now on.
+/// Restricts the process's access to files, the network and other processes.
 pub(super) fn restrict(plan: &Plan) -> Result<(), Failure> {
     let abi = abi(plan.landlock);
     let failed = |error: landlock::RulesetError| Failure::said(Step::Landlock, error.to_string());

@@ -1,4 +1,4 @@
-//! What a command sees of the file system.
+//! The file system that a command sees.
 //!
 //! Everything that is mounted becomes read-only, without devices and without setuid programs, recursively. Before that, copies of the
 //! mounts at the writable paths were taken, which are put back afterwards; covers of empty memory lie on `/tmp`, `/run`, `/dev` and
@@ -27,7 +27,7 @@ const PLAIN: u64 = libc::MOUNT_ATTR_NODEV | libc::MOUNT_ATTR_NOSUID;
 /// Devices that programs need and that can do no harm.
 const DEVICES: [&str; 6] = ["null", "zero", "full", "random", "urandom", "tty"];
 
-/// What a private `/tmp` holds at most, of the machine's memory.
+/// Mount options of a private `/tmp`; the size is a maximum, as a share of the machine's memory.
 const TMP: &str = "mode=1777,size=25%";
 
 fn failed(path: impl AsRef<Path>) -> impl Fn(Errno) -> Failure {
@@ -92,7 +92,7 @@ fn place(path: &Path, is_directory: bool) -> Result<(), Failure> {
     }
 }
 
-/// What is done at a path; of one path the last counts.
+/// The operation at a path; of several for one path, the last counts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     Private,
@@ -111,7 +111,7 @@ struct Entry {
     is_directory: bool,
 }
 
-/// What is done, from the root downwards.
+/// Returns the operations in order from the root downwards.
 fn entries(plan: &Plan) -> Vec<Entry> {
     let full = plan.mode == crate::Mode::Full;
     let mut all: Vec<(&Path, Kind)> = Vec::new();
@@ -309,7 +309,7 @@ fn hide(path: &Path, is_directory: bool) -> Result<(), Failure> {
     put(nothing, path)
 }
 
-/// Whether what is done here can be done.
+/// Tests that these mounts are possible on this system.
 pub(crate) fn possible() -> Result<(), String> {
     let words = |failure: Failure| crate::probe::words(&failure);
     let root = Path::new("/");
@@ -320,7 +320,7 @@ pub(crate) fn possible() -> Result<(), String> {
     arrange_devices(&[("null", null)]).map_err(words)
 }
 
-/// Whether there can be process ids of one's own, which need a `/proc` that shows them.
+/// Tests that a PID namespace is possible, which needs a `/proc` that shows its processes.
 pub(crate) fn own_processes_possible() -> Result<(), String> {
     possible()?;
     processes().map_err(|failure| crate::probe::words(&failure))

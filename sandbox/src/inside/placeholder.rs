@@ -57,7 +57,7 @@ impl Placeholder {
         result
     }
 
-    /// Where it stands.
+    /// Returns the path of the placeholder.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
@@ -87,7 +87,7 @@ impl Placeholder {
         Err(Errno::BUSY)
     }
 
-    /// Whether what is at the path is what is locked here, rather than what another job has made after it was taken away.
+    /// Returns true if the file at the path is the one locked here, rather than one that another job has created after its removal.
     fn is_there(&self) -> bool {
         let held = rustix::fs::fstat(&self.directory);
         let there = rustix::fs::lstat(&self.path);

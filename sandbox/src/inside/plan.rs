@@ -14,7 +14,7 @@ use crate::{Conflict, Containment, Mode, Part, Sandbox};
 /// Directories that are a sandbox's own where its `/tmp` is private.
 const PRIVATE: [&str; 3] = ["/tmp", "/var/tmp", "/run"];
 
-/// What below `/run` belongs to the system rather than to a daemon.
+/// Paths below `/run` that belong to the system rather than to a daemon.
 const RUN_KEPT: [&str; 3] = ["/run/current-system", "/run/opengl-driver", "/etc/resolv.conf"];
 
 fn contradiction(conflict: Conflict, why: impl AsRef<str>) -> Failure {
@@ -25,7 +25,7 @@ fn resolved(path: &Path) -> Result<PathBuf, Errno> {
     std::fs::canonicalize(path).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))
 }
 
-/// Those of the paths that exist, without symbolic links, each once, and the others.
+/// Returns the paths that exist, without symbolic links and duplicates, and the paths that do not exist.
 fn existing(paths: &[PathBuf]) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Failure> {
     let (mut found, mut missing) = (Vec::new(), Vec::new());
     for path in paths {
@@ -52,7 +52,7 @@ fn existing(paths: &[PathBuf]) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Failure> 
     Ok((found, missing))
 }
 
-/// What the system was found to offer.
+/// The features that were found on this system.
 struct Offered<'a>(&'a Run);
 
 impl Offered<'_> {
@@ -68,7 +68,7 @@ impl Offered<'_> {
         self.has(Feature::UserNamespace) && self.has(Feature::Mounts)
     }
 
-    /// Why the first of these that is missing is so.
+    /// Returns the reason for which the first missing feature of these is missing.
     fn why(&self, features: &[Feature]) -> String {
         let why = |feature: &Feature| self.0.missing.get(*feature as usize).filter(|why| !why.is_empty());
         features.iter().find_map(why).cloned().unwrap_or_default()
@@ -138,7 +138,7 @@ impl Plan {
         })
     }
 
-    /// What is protected: what is not there is kept from being made.
+    /// Adds the protected paths to the plan; a path that does not exist is kept from being created.
     fn protect(&mut self, sandbox: &Sandbox, containment: &mut Containment) -> Result<(), Failure> {
         let writable = self.writable.clone();
         let within = |path: &Path| writable.iter().any(|writable| path.starts_with(writable));
@@ -310,7 +310,7 @@ fn leads_out(
     writable.retain(|path| named(path) || !left_out.contains(path));
 }
 
-/// Which parts hold, and why the others don't.
+/// Records the parts that are in effect, and the reasons for which others are not.
 fn parts(sandbox: &Sandbox, plan: &Plan, offered: &Offered<'_>, containment: &mut Containment) {
     let mounts = offered.mounts();
     let seccomp = offered.has(Feature::Seccomp);

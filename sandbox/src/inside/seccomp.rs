@@ -148,7 +148,7 @@ fn bits(argument: u8, bits: u32) -> Made<SeccompCondition> {
     condition(argument, SeccompCmpOp::MaskedEq(bits), bits)
 }
 
-/// What makes files that change who runs them.
+/// Returns the rules that refuse to create setuid and setgid files.
 fn set_id() -> Made<BTreeMap<i64, Vec<SeccompRule>>> {
     let mut refused = BTreeMap::new();
     for &(call, mode) in MODES {
@@ -169,7 +169,7 @@ fn set_id() -> Made<BTreeMap<i64, Vec<SeccompRule>>> {
     Ok(refused)
 }
 
-/// What is spoken over IP: the default of a kind of socket, ICMP (the answers to it), TCP, UDP, ICMP over version 6, several paths for TCP.
+/// Protocols over IP: the default of a socket type, ICMP (echo requests), TCP, UDP, ICMPv6, and Multipath TCP.
 const OVER_IP: [i32; 6] = [
     libc::IPPROTO_IP,
     libc::IPPROTO_ICMP,
@@ -183,7 +183,7 @@ const SOCK_DCCP: u64 = 6;
 /// The kind of a socket, without what is said beside it.
 const KIND: u64 = 0xf;
 
-/// Which local sockets a command can make.
+/// The local sockets that a command may create.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Local {
     /// All but datagram sockets; where one is connected to, the broker decides.
@@ -203,8 +203,9 @@ fn datagrams() -> Made<Vec<SeccompRule>> {
     each.into_iter().collect()
 }
 
-/// Which sockets are refused: with a network, that of the machine or one of its own, all but IP, local ones, and questions after routes and
-/// addresses. What else a kernel has gives access to hardware or to its own tables, or is loaded because it is asked for.
+/// Returns the rules that refuse sockets: with a network, whether the machine's or a private one, all families but IP, local sockets and
+/// netlink queries for routes and addresses. Other families give access to hardware or to tables of the kernel, or load a kernel module on
+/// demand.
 fn sockets(network: bool) -> Made<Vec<SeccompRule>> {
     let families: &[i32] = if network {
         &[libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK]
@@ -276,16 +277,17 @@ fn program(network: bool, local: Local) -> Made<BpfProgram> {
     Ok(program)
 }
 
-/// What stands before the rules, in the same program since each costs as much to put in place as it is long, and more: `connect`, which is
-/// handed to the broker; calls that say that the kernel doesn't have them, and on x86-64 all with one more bit set, which gives every
-/// call a second number that the rules don't have. Programs for another processor go on to the rules, which kill them.
+/// Returns the instructions before the rules. They are in the same program, since installing a program costs time in proportion to its
+/// length, plus a fixed part. They handle `connect`, which the broker receives; calls that are reported as not implemented; and on x86-64
+/// all calls with one more bit set, which gives every call a second number that the rules do not cover. Programs for another architecture
+/// proceed to the rules, which kill them.
 fn absent(local: Local) -> BpfProgram {
     const LOAD: u16 = 0x20;
     const IF_EQUAL: u16 = 0x15;
     const IF_AT_LEAST: u16 = 0x35;
     const RETURN: u16 = 0x06;
     const JUMP: u16 = 0x05;
-    /// Where they stand in what a filter is given.
+    /// Offset in the data that a filter receives.
     const NUMBER: u32 = 0;
     const ARCHITECTURE: u32 = 4;
     let instruction = |code, jt, jf, k| sock_filter { code, jt, jf, k };
@@ -317,7 +319,7 @@ fn absent(local: Local) -> BpfProgram {
     program
 }
 
-/// What the kernel calls this processor there.
+/// The kernel's identifier of this architecture.
 #[cfg(target_arch = "x86_64")]
 const AUDIT_ARCHITECTURE: u32 = 0xc000_003e;
 #[cfg(target_arch = "aarch64")]

@@ -9,7 +9,7 @@ use rustix::process::{Pid, getpid};
 
 use crate::{Limit, Limits};
 
-/// What the groups are called, before the id of the supervisor.
+/// Prefix of the groups' names, before the id of the supervisor.
 const PREFIX: &str = "toolkit-job-";
 
 /// A group that holds the processes of a job.
@@ -122,7 +122,8 @@ fn of_process(own: &str, mounts: &str) -> Option<PathBuf> {
     Some(Path::new(point).join(below))
 }
 
-/// Where groups may be made: beside that of the process, since one that holds processes cannot divide its resources, or in it.
+/// Returns the directories in which groups may be created: the parent of the process's own group, since a group with processes
+/// cannot divide its resources, and the group itself.
 fn candidates(own: &str, mounts: &str) -> Vec<PathBuf> {
     let Some(own) = of_process(own, mounts) else { return Vec::new() };
     own.parent().map(Path::to_owned).into_iter().chain([own]).collect()

@@ -15,7 +15,7 @@ use crate::inside::Plan;
 use crate::wire::{Reader, Run};
 use crate::{socket, sys};
 
-/// What was being done when starting a command failed.
+/// The step at which starting a command failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Step {
@@ -75,7 +75,7 @@ impl Step {
     }
 }
 
-/// Why a command was not started.
+/// The failure to start a command.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) step: Step,
@@ -119,7 +119,7 @@ impl Failure {
     }
 }
 
-/// What the supervisor is told by what it forked, over a socket of packets: the first byte of each.
+/// Messages of forked processes to the supervisor, over a packet socket: the first byte of each.
 pub(crate) mod report {
     /// The command's process, about to become it. Who sends it is told beside it, as the supervisor sees it.
     pub(crate) const HERE: u8 = b'h';
@@ -145,7 +145,7 @@ pub(crate) struct Child {
     pub(crate) errors: OwnedFd,
     pub(crate) report: OwnedFd,
     pub(crate) plan: Option<Plan>,
-    /// Where the broker of the sandbox is handed the place at which it answers.
+    /// The socket on which the sandbox's broker receives the descriptor through which it answers.
     pub(crate) broker: Option<OwnedFd>,
 }
 
@@ -259,7 +259,7 @@ fn strings(texts: &[std::ffi::OsString]) -> Result<Vec<CString>, Failure> {
         .collect()
 }
 
-/// What a process in namespaces of its own is told to do, once it has been told: see [`report::GO`].
+/// Parses the order to a process in its own namespaces: see [`report::GO`].
 pub(crate) fn ordered(
     received: socket::Received,
     given: u8,
@@ -283,8 +283,8 @@ pub(crate) fn path(environment: &[std::ffi::OsString]) -> Option<&OsStr> {
     environment.iter().find_map(|variable| variable.as_bytes().strip_prefix(b"PATH=")).map(OsStr::from_bytes)
 }
 
-/// Where a program may be: itself, where it says so, or in the directories of `PATH`. Those that are not absolute would be other ones
-/// in each directory, and are left out.
+/// Returns the paths at which a program may be: the path itself if it contains a slash, or else one in each directory of `PATH`.
+/// Relative directories are left out, since they would depend on the working directory.
 pub(crate) fn candidates(run: &Run) -> Vec<CString> {
     let whole = |path: &Path| CString::new(path.as_os_str().as_bytes()).ok();
     if run.program.as_bytes().contains(&b'/') || run.program.is_empty() {

@@ -7,21 +7,21 @@ use rustix::process::{Pid, Signal, getpid, kill_process};
 use super::tree;
 use crate::Process;
 
-/// When those who wait are told that some won't go.
+/// Time after which callers are told of processes that do not end.
 const STUBBORN: Duration = Duration::from_secs(3);
 
-/// How long the first process of a namespace may take to tell what has ended.
+/// Time for the first process of a namespace to report which processes have ended.
 const TELLING: Duration = Duration::from_millis(20);
 
-/// How the tree is ended.
+/// State of ending the tree.
 pub(super) struct Ending {
     /// The first process of a namespace: killing it kills all within.
     init: Option<i32>,
-    /// When asking is over.
+    /// Time at which TERM is followed by KILL.
     pub(super) deadline: Instant,
     /// Since when it is killed, and when again.
     killing: Option<(Instant, Instant)>,
-    /// Whether nobody wants to know how the command ended.
+    /// True if no caller needs to know how the command ended.
     pub(super) at_once: bool,
     pause: Duration,
     pub(super) terminated: u32,
@@ -65,7 +65,7 @@ impl Ending {
         }
     }
 
-    /// How long until something is to be done.
+    /// Returns the time until the next action.
     pub(super) fn wait(&self) -> Duration {
         let next = self.killing.map_or(self.deadline, |(_, next)| next);
         next.saturating_duration_since(Instant::now())

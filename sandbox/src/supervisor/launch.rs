@@ -1,4 +1,4 @@
-//! How a supervisor starts its command.
+//! Start of the command by its supervisor.
 
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::time::Instant;
@@ -23,7 +23,7 @@ use crate::{Containment, Limits, Mode, Repositories, socket};
 /// the processor, so writing to it and reading from it take longer.
 const PIPE: usize = 256 << 10;
 
-/// What was started.
+/// A started command.
 pub(super) struct Launched {
     pub(super) command: i32,
     pub(super) init: Option<i32>,
@@ -47,7 +47,7 @@ fn failed(error: Errno) -> Failure {
     Failure::new(Step::Prepare, error)
 }
 
-/// What the command's streams are connected to.
+/// The descriptors of the command's streams.
 #[derive(Default)]
 struct Streams {
     stdin: Option<OwnedFd>,
@@ -173,7 +173,7 @@ fn sweeper(run: &mut Run) -> Option<Sweeper> {
     Some(sweeper)
 }
 
-/// What is on the way to the program.
+/// A process on its way to executing the program.
 struct Begun {
     pid: Pid,
     reports: OwnedFd,
@@ -214,7 +214,7 @@ fn given_up(pid: Pid, failure: Option<Failure>) -> Option<Failure> {
     failure
 }
 
-/// What was said on the way to the program.
+/// The reports of a process on its way to the program.
 struct Said {
     command: Option<i32>,
     master: Option<OwnedFd>,

@@ -9,15 +9,15 @@ use std::time::{Duration, Instant};
 
 use crate::socket;
 
-/// How long after a job the supervisor of the next is made: not while the job itself begins.
+/// Delay after a job before the next supervisor is started, so as not to slow down the job's own start.
 const SOON: Duration = Duration::from_millis(3);
-/// How long one is kept where no job of its kind comes.
+/// Time for which a waiting supervisor is kept without a job of its kind.
 const KEPT: Duration = Duration::from_mins(1);
 
 /// A supervisor that waits for its job.
 pub(super) struct Waiting {
     pub(super) pid: i32,
-    /// Where it is given the job; it ends when this is closed.
+    /// The socket on which the supervisor receives its job; it exits when this is closed.
     pub(super) jobs: OwnedFd,
 }
 
@@ -31,12 +31,12 @@ impl Waiting {
 /// A kind of job that there was.
 struct Kind {
     namespaces: i32,
-    /// When the last of it came.
+    /// Time of the last job of this kind.
     since: Instant,
     waiting: Option<Waiting>,
 }
 
-/// Those that wait: one without namespaces of its own, and one with, at most.
+/// The waiting supervisors: at most one without its own namespaces, and one with them.
 #[derive(Default)]
 pub(super) struct Next(Vec<Kind>);
 
@@ -50,7 +50,7 @@ impl Next {
         waiting
     }
 
-    /// How long until [`turn`](Self::turn) has something to do.
+    /// Returns the time until [`turn`](Self::turn) has something to do.
     pub(super) fn due(&self) -> Duration {
         let since = self.0.iter().map(|kind| kind.since).max();
         let due = |kind: &Kind| match (&kind.waiting, since) {

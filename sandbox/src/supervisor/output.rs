@@ -4,10 +4,11 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::io::Errno;
 
-/// How much is read at once: all that a pipe holds, and little enough to be near the processor still when it is counted and written.
+/// Number of bytes per read: the capacity of a pipe, and small enough to stay in the processor's cache until it is counted and
+/// written.
 const CHUNK: usize = 256 << 10;
 
-/// How often at most it is read before other things get their turn.
+/// Maximum number of reads in a row before other events are handled.
 const TURNS: usize = 32;
 
 /// So much of the disk is left to others by an output that is longer than [`STEP`].
@@ -16,7 +17,7 @@ const RESERVE: u64 = 512 << 20;
 /// After how much that is looked at again.
 const STEP: u64 = 32 << 20;
 
-/// What reads a job's output, counts it and writes it to the file.
+/// Reads a job's output, counts it and writes it to the file.
 pub(crate) struct Pump {
     /// The pipe's end, or the terminal's master. `None` once it is closed.
     source: Option<OwnedFd>,
@@ -26,12 +27,12 @@ pub(crate) struct Pump {
     pub(crate) newlines: u64,
     pub(crate) written: u64,
     pub(crate) error: Option<i32>,
-    /// How much is written at most.
+    /// Maximum number of bytes to write.
     limit: u64,
-    /// Whether there was more than that.
+    /// True if the output exceeded the limit.
     pub(crate) is_over: bool,
     reserve: u64,
-    /// When the disk is looked at next.
+    /// Number of bytes at which the free disk space is checked next.
     look_at: u64,
 }
 
@@ -53,12 +54,12 @@ impl Pump {
         }
     }
 
-    /// What to wait for.
+    /// Returns the descriptor to wait for.
     pub(crate) fn source(&self) -> Option<BorrowedFd<'_>> {
         self.source.as_ref().map(AsFd::as_fd)
     }
 
-    /// Whether everything that held the output has closed it, and all was taken.
+    /// Returns true if every process has closed the output, and all of it was read.
     pub(crate) fn closed(&self) -> bool {
         self.source.is_none()
     }
@@ -129,7 +130,8 @@ impl Pump {
     }
 }
 
-/// Whether the disk of a file has less than this left. One that does not tell has enough.
+/// Returns true if the file system of a file has less free space than this. A file system that does not report it counts as having
+/// enough.
 fn is_short(file: &OwnedFd, reserve: u64) -> bool {
     rustix::fs::fstatvfs(file).is_ok_and(|disk| disk.f_bavail.saturating_mul(disk.f_frsize) < reserve)
 }

@@ -27,19 +27,20 @@ use waits::Wait;
 
 pub(super) use begin::{run, wait};
 
-/// How often the host is told of output: 20 times a second.
+/// Interval between reports of output to the host: 20 a second.
 const BEAT: Duration = Duration::from_millis(50);
 
 struct Owner {
     socket: OwnedFd,
     incoming: Incoming,
     outgoing: Vec<u8>,
-    /// Where the host is not there to be told any more.
+    /// True once the host can no longer be told.
     alone: bool,
     host: Option<OwnedFd>,
     spawner: OwnedFd,
     children: OwnedFd,
-    /// Where the first process of a namespace reports, until it has said the last: its end may take a while after that.
+    /// Socket on which the first process of a namespace reports, until its last report; the process may end a while after
+    /// that.
     report: Option<OwnedFd>,
     pump: Option<Pump>,
     identity: Identity,
@@ -58,7 +59,8 @@ struct Owner {
     exceeded: Option<Limit>,
     usage: Option<Usage>,
     cgroup: Option<Cgroup>,
-    /// What the job must not leave behind. `None` where there is nothing, and once nobody is left who could make it.
+    /// Finds the files that the job must not leave behind. `None` if there is nothing to find, and once no process is left
+    /// that could create one.
     sweeper: Option<Sweeper>,
 }
 
@@ -110,7 +112,7 @@ impl Owner {
         }
     }
 
-    /// How long nothing has to be done.
+    /// Returns the time until the next action.
     fn wait(&self) -> Duration {
         let now = Instant::now();
         let ending = self.ending.as_ref().filter(|_| !self.empty).map_or(Duration::MAX, Ending::wait);
@@ -154,7 +156,7 @@ impl Owner {
         }
     }
 
-    /// What is due by the clock, or because something else has happened.
+    /// Performs the actions that are due by time or because of another event.
     fn turn(&mut self) {
         self.look_at_limits();
         if let Some(ending) = &mut self.ending

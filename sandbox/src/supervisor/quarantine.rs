@@ -18,16 +18,16 @@ use crate::{Quarantine, Quarantined, Repositories};
 use names::Names;
 use store::Store;
 
-/// How deep directories are looked through. A deeper one is taken for something that was to be hidden there.
+/// Maximum depth of the search through directories. A deeper directory counts as hidden on purpose.
 const DEEPEST: usize = 256;
-/// How many repositories are protected one by one.
+/// Maximum number of repositories that are protected individually.
 const MAX_PROTECTED: usize = 1_000;
-/// How many things are told of, of those that were moved.
+/// Maximum number of moved files that are reported.
 const MAX_TOLD: usize = 1_000;
-/// What of a repository decides what git runs.
+/// Parts of a repository that determine what git runs.
 const PARTS: [&str; 4] = ["hooks", "config", "config.worktree", "commondir"];
 
-/// What is looked for, and what was there before the command.
+/// The names to search for, and the files that existed before the command.
 pub(super) struct Sweeper {
     names: Names,
     quarantine: Quarantine,
@@ -39,7 +39,7 @@ pub(super) struct Sweeper {
 struct Look<'a> {
     sweeper: &'a Sweeper,
     store: Option<Store>,
-    /// What was found, where it is looked before the command.
+    /// The files found, in the search before the command.
     found: HashSet<PathBuf>,
     repositories: Vec<PathBuf>,
     moved: Vec<Quarantined>,
@@ -51,7 +51,7 @@ struct Entry {
     kind: FileType,
 }
 
-/// Where a directory is that is looked through.
+/// Position in the search through directories.
 #[derive(Clone, Copy)]
 struct Within {
     depth: usize,
@@ -290,7 +290,7 @@ fn entries(directory: &OwnedFd) -> Vec<Entry> {
     entries
 }
 
-/// Whether it is the empty directory that stands in the place of a protected path while a job runs.
+/// Returns true if the entry is the empty directory that stands in for a protected path while a job runs.
 fn is_covered(directory: &OwnedFd, name: &OsStr) -> bool {
     let stat = rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW);
     stat.is_ok_and(|stat| is_placeholder(&stat))

@@ -1,4 +1,4 @@
-//! What can be made for a sandboxed job before it is known what it is for: the process that it begins with, in namespaces of its own.
+//! Preparation for a sandboxed job before the job is known: its first process, in its own namespaces.
 
 use std::io::{Seek as _, Write as _};
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
@@ -19,9 +19,9 @@ pub(super) struct Ready {
     pub(super) pid: Pid,
     /// All that it is made for; mounts it makes its own when it is told to begin, lest it miss what is mounted meanwhile.
     namespaces: i32,
-    /// Where it says how far it is.
+    /// Socket on which the process reports its progress.
     pub(super) reports: OwnedFd,
-    /// Where it says what failed; closed without a word where nothing did.
+    /// Pipe on which the process reports a failure; closed without data if there was none.
     pub(super) errors: OwnedFd,
 }
 

@@ -33,17 +33,17 @@ use crate::sys::{self, Forked};
 use crate::wire::{Reader, Writer, to_host};
 use crate::{probe, socket};
 
-/// What the host asks of the spawner, in the first byte of a packet.
+/// Requests of the host to the spawner, in the first byte of a packet.
 pub(crate) mod ask {
     /// A handle of the host's process comes with it.
     pub(crate) const HELLO: u8 = 0;
     /// A supervisor for the socket that comes with it; then the job's number, and the namespaces that it takes.
     pub(crate) const JOB: u8 = 1;
-    /// What the system offers to contain commands, told to the socket that comes with it.
+    /// Probes the features that contain commands; the result goes to the socket that comes with the request.
     pub(crate) const PROBE: u8 = 2;
 }
 
-/// How long supervisors get to end their jobs once the host is gone.
+/// Time for supervisors to end their jobs after the host is gone.
 const LAST: Duration = Duration::from_secs(10);
 
 struct Spawner {

@@ -13,7 +13,7 @@ use crate::Process;
 /// The longest command line that is told.
 const COMMAND: usize = 4096;
 
-/// What `/proc/<pid>/stat` says.
+/// The fields read from `/proc/<pid>/stat`.
 struct Stat {
     name: String,
     state: char,
@@ -33,7 +33,7 @@ fn stat(pid: i32) -> Option<Stat> {
     Some(Stat { name, state, parent, group: fields.next()?.parse().ok()? })
 }
 
-/// Whether this system lists the children of each thread.
+/// Returns true if this system lists the children of each thread.
 fn lists_children() -> bool {
     static LISTS: OnceLock<bool> = OnceLock::new();
     *LISTS.get_or_init(|| std::fs::exists("/proc/thread-self/children").unwrap_or(false))
@@ -91,7 +91,7 @@ pub(crate) fn descendants(pid: i32) -> Vec<i32> {
     found
 }
 
-/// Whether one process descends from the other.
+/// Returns true if one process descends from the other.
 fn descends(pid: i32, from: i32) -> bool {
     let mut at = pid;
     // A chain that is longer changes while it is followed.
@@ -143,12 +143,12 @@ pub(crate) fn state(pid: i32) -> Option<char> {
     stat(pid).map(|stat| stat.state)
 }
 
-/// Whether a process still runs, rather than having ended without being waited for.
+/// Returns true if a process still runs, rather than being a zombie.
 pub(crate) fn alive(pid: i32) -> bool {
     state(pid).is_some_and(|state| !matches!(state, 'Z' | 'X'))
 }
 
-/// What of an output can be recognised among the descriptors of other processes.
+/// The property by which an output is recognised among the descriptors of other processes.
 #[derive(Debug, Clone)]
 pub(crate) enum Identity {
     /// The targets of the links that stand for it.
@@ -168,7 +168,7 @@ pub(crate) fn links<'a>(descriptors: impl IntoIterator<Item = &'a OwnedFd>) -> I
     )
 }
 
-/// Whether a process has this output open.
+/// Returns true if a process has this output open.
 pub(crate) fn holds(pid: i32, output: &Identity) -> bool {
     numbers(format!("/proc/{pid}/fd")).any(|fd| {
         std::fs::read_link(format!("/proc/{pid}/fd/{fd}")).is_ok_and(|target| {
@@ -191,7 +191,7 @@ pub(crate) fn group(group: i32) -> Vec<i32> {
     numbers("/proc").filter(|&pid| stat(pid).is_some_and(|stat| stat.group == group)).collect()
 }
 
-/// How many threads a process has; 0 where it is gone.
+/// Returns the number of threads of a process; 0 if it is gone.
 pub(crate) fn threads(pid: i32) -> u64 {
     std::fs::read_dir(format!("/proc/{pid}/task")).map_or(0, |threads| threads.count() as u64)
 }

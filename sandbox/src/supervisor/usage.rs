@@ -1,4 +1,4 @@
-//! What the processes of a job use together.
+//! Resource usage of all processes of a job.
 
 use std::time::{Duration, Instant};
 
@@ -7,9 +7,9 @@ use rustix::process::getpid;
 use super::tree;
 use crate::{Limit, Limits};
 
-/// How often is looked.
+/// Interval between measurements.
 const PAUSE: Duration = Duration::from_millis(250);
-/// How often where half of the memory is used.
+/// Interval while at least half of the memory is in use.
 const SHORT_PAUSE: Duration = Duration::from_millis(40);
 /// So many times as long as a look takes is not looked again.
 const SHARE: u32 = 20;
@@ -26,7 +26,7 @@ impl Usage {
         limits.are_watched().then(|| Self { limits, next: Instant::now() + PAUSE })
     }
 
-    /// How long until it is looked again.
+    /// Returns the time until the next measurement.
     pub(super) fn wait(&self) -> Duration {
         self.next.saturating_duration_since(Instant::now())
     }

@@ -199,7 +199,7 @@ impl Running {
         self.open.insert(name.unwrap_or_else(|| asked.ask.id().to_owned()), asked);
     }
 
-    /// Returns the requests for the client. Questions that the protocol has no form for are left out, and denied.
+    /// Returns the requests for the client. Questions that the protocol has no form for are left out; `deny_formless` denies them.
     fn requests(&self) -> InputRequests {
         let request = |(name, asked): (&String, &Asked)| {
             let params = answered::params(&asked.ask).ok()?;

@@ -1,4 +1,4 @@
-//! Whether git runs something because of a repository.
+//! Detection of repositories that make git run programs.
 
 use std::fs::File;
 use std::io::Read as _;

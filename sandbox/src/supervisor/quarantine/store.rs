@@ -1,4 +1,4 @@
-//! Where things are moved to.
+//! The directories that files are moved to.
 
 use std::ffi::OsStr;
 use std::fs::{DirBuilder, File};
@@ -10,7 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{AtFlags, CWD, Mode, renameat};
 
-/// What a directory is called that holds something beside where it was.
+/// Name of a quarantine directory beside the original location.
 const BESIDE: &str = "quarantined";
 
 /// A directory for what was moved after one job. It is made when something is.
@@ -56,7 +56,7 @@ impl Store {
         self.beside(directory, name, path, &safe)
     }
 
-    /// Whether this directory was made here.
+    /// Returns true if the store created this directory.
     pub(super) fn has_made(&self, path: &Path) -> bool {
         self.made.iter().any(|made| made == path)
     }

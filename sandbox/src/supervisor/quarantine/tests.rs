@@ -102,7 +102,7 @@ impl Place {
         fs::write(path, text).unwrap();
     }
 
-    /// What is moved, below the workspace.
+    /// Sweeps, and returns the moved paths relative to the workspace.
     fn sweep(&mut self) -> Vec<String> {
         let workspace = self.workspace();
         let moved = self.sweeper.sweep();

@@ -115,7 +115,7 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
     quote! { #errors #derives #open #input #rest }
 }
 
-/// What stands beside the type: the functions that its derives call, checks, and what marks it.
+/// Returns the items beside the type: the functions that its derives call, checks, and the marker trait.
 fn additions(input: &DeriveInput, helpers: &Helpers) -> TokenStream {
     let Helpers { toolkit, functions, checks, .. } = helpers;
     let type_name = &input.ident;
@@ -241,7 +241,7 @@ fn mentions(attribute: &Attribute, word: &str) -> bool {
 const DERIVES: [(&str, &str); 3] =
     [("Deserialize", "serde"), ("Serialize", "serde"), ("JsonSchema", "schemars")];
 
-/// What the type derives itself.
+/// Returns the names of the traits that the type derives itself.
 fn derived(attributes: &[Attribute]) -> Vec<String> {
     attributes
         .iter()

@@ -99,7 +99,7 @@ checks! {
     PatternType,
 }
 
-/// What was broken, in the order found.
+/// The failed checks, in the order found.
 #[derive(Default)]
 pub(crate) struct Errors(Vec<(Check, Error)>);
 

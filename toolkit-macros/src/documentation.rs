@@ -51,7 +51,7 @@ fn line(attribute: &Attribute) -> Option<String> {
     }
 }
 
-/// Whether an attribute is a doc comment.
+/// Returns true if an attribute is a doc comment.
 pub(crate) fn is_doc(attribute: &Attribute) -> bool {
     attribute.path().is_ident("doc")
 }

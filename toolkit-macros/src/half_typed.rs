@@ -3,7 +3,7 @@
 
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 
-/// Whether rustc has said already that this is no item.
+/// Returns true if rustc has reported already that this is not an item.
 pub(crate) fn is_rejected(item: TokenStream) -> bool {
     let tokens: Vec<TokenTree> = item.into_iter().collect();
     is_statement(&tokens) || parameters(&tokens).is_some_and(lacks_colon) || lacks_type(&tokens)

@@ -42,7 +42,7 @@ pub(crate) struct Entry {
     pub(crate) given: Given,
 }
 
-/// What stands at a key.
+/// The value of a key.
 pub(crate) enum Given {
     Flag,
     Value(Expr),

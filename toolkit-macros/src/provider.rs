@@ -43,11 +43,11 @@ pub(crate) fn service(attribute: TokenStream, item: &TokenStream) -> TokenStream
     expand(attribute, item, "service", &SERVICE, service_of)
 }
 
-/// What differs between the two.
+/// The differences between factories and services.
 struct Provider {
     /// Checks what the function returns.
     witness: TokenStream,
-    /// What becomes of it, with the type it becomes.
+    /// Converts the returned value to the type `made`.
     convert: TokenStream,
     made: TokenStream,
     /// The descriptor without the fields that both have, and its record.

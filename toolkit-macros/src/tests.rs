@@ -31,7 +31,7 @@ impl Use {
     }
 }
 
-/// What a case reports, and the code it becomes.
+/// The errors that a case reports, and the code it expands to.
 #[derive(PartialEq)]
 struct Report {
     found: Vec<(Check, String)>,

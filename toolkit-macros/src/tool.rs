@@ -17,7 +17,7 @@ use quote::{ToTokens, quote};
 use signature::{Flaws, Wording};
 use syn::ReturnType;
 
-/// How tools are spoken of.
+/// Wording of error messages about tools.
 const TOOL: Wording = Wording {
     noun: "a tool",
     called_by: "a model",
@@ -51,7 +51,7 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
     quote!(#errors #function_or_stub #assertions)
 }
 
-/// What a tool returns becomes JSON, as its arguments do.
+/// Checks the integers in the return type, since the returned value becomes JSON as the arguments do.
 fn check_returned_integers(function: &Function, flaws: &mut Flaws, errors: &mut Errors) {
     let ReturnType::Type(_, output) = &function.signature.output else { return };
     if let (Some(span), false) = (wide_integer(&output.to_token_stream()), flaws.bad_return) {

@@ -1,4 +1,4 @@
-//! What the text of a type tells: whether it is optional, borrowed, the context, a service.
+//! Properties of a type that its text shows: whether it is optional, borrowed, the context, or a service.
 
 use crate::rules::Kind;
 use proc_macro2::{Group, Span, TokenStream, TokenTree};
@@ -38,7 +38,7 @@ pub(crate) fn option(ty: &Type) -> Option<&Type> {
     only_argument(ty, "Option")
 }
 
-/// What the expansion holds for a parameter, and how it hands it over.
+/// The value that the expansion holds for a parameter, and its conversion to the parameter.
 pub(crate) struct Held {
     /// The owned type.
     pub(crate) owned: TokenStream,
@@ -48,7 +48,7 @@ pub(crate) struct Held {
     pub(crate) item: Kind,
 }
 
-/// How an owned value becomes the parameter's.
+/// The conversion of an owned value to the parameter.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Borrow {
     /// As it is.
@@ -58,7 +58,7 @@ pub(crate) enum Borrow {
     Slice,
 }
 
-/// What is known of a type by its name.
+/// Returns the kind of a type by its name.
 pub(crate) fn kind(ty: &Type) -> Kind {
     last_segment(ty).map_or(Kind::Unknown, |segment| Kind::of(&segment.ident.to_string()))
 }
@@ -96,7 +96,7 @@ pub(crate) fn held(ty: &Type) -> Option<Held> {
     }
 }
 
-/// What is known of the items of a `Vec`.
+/// Returns the kind of a `Vec`'s items.
 pub(crate) fn item_kind(ty: &Type) -> Kind {
     only_argument(ty, "Vec").map_or(Kind::Unknown, kind)
 }

@@ -102,7 +102,7 @@ const READ_ELSEWHERE: &[&str] = &[
     "untagged",
 ];
 
-/// Whether the derives of a type are all the expansion's, and read its fields one by one, as far as its attributes tell.
+/// Returns true if all derives of a type come from the expansion and read its fields one by one, as far as its attributes tell.
 pub(super) fn reads_fields(input: &DeriveInput) -> bool {
     if derived(&input.attrs).iter().any(|name| DERIVES.iter().any(|(derive, _)| name == derive)) {
         return false;
@@ -234,7 +234,7 @@ fn is_read_elsewhere(attribute: &Attribute) -> bool {
     has_word(attribute, READ_ELSEWHERE)
 }
 
-/// Whether an attribute of serde or schemars has one of these keys.
+/// Returns true if an attribute of serde or schemars has one of these keys.
 fn has_word(attribute: &Attribute, words: &[&str]) -> bool {
     let is_theirs = attribute.path().is_ident("serde") || attribute.path().is_ident("schemars");
     match &attribute.meta {

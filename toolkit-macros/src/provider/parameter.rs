@@ -1,4 +1,4 @@
-//! What the function of a factory or a service can take.
+//! Parameters of the function of a factory or a service.
 
 use crate::check::{Check, Errors};
 use crate::tool::item::Function;
@@ -6,7 +6,7 @@ use crate::type_form::{last_segment, mentions_impl, only_argument, reference};
 use quote::ToTokens;
 use syn::{FnArg, Type};
 
-/// What a parameter is.
+/// The kind of a parameter.
 pub(super) enum Parameter {
     /// `&Caller`.
     Caller,

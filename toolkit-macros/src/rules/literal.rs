@@ -44,7 +44,7 @@ impl Literal {
         }
     }
 
-    /// What it is, in words.
+    /// Returns the kind of the literal in words.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::Bool(_) => "a boolean",
@@ -56,7 +56,7 @@ impl Literal {
         }
     }
 
-    /// How many characters or items it has.
+    /// Returns the number of characters or items.
     pub(crate) fn length(&self) -> Option<i128> {
         let length = match self {
             Self::Str(text) => text.chars().count(),
@@ -81,7 +81,7 @@ impl Literal {
     }
 }
 
-/// What a type is, as far as its name tells.
+/// The kind of a type, as far as its name shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Bool,
@@ -119,7 +119,7 @@ impl Kind {
         }
     }
 
-    /// Whether such a type takes this literal.
+    /// Returns true if the literal is valid for a type of this kind.
     pub(crate) fn takes(self, literal: &Literal) -> bool {
         match (self, literal) {
             (Self::Unknown, _)

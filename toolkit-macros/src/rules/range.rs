@@ -13,7 +13,7 @@ use syn::{Expr, RangeLimits};
 pub(crate) struct Range {
     least: Option<Bound>,
     greatest: Option<Bound>,
-    /// Whether `greatest` itself is left out.
+    /// True if `greatest` itself is excluded.
     exclusive: bool,
     text: String,
 }
@@ -133,7 +133,7 @@ impl Range {
         }
     }
 
-    /// Whether a literal is known to lie outside.
+    /// Returns true if a literal is known to lie outside.
     pub(crate) fn excludes(&self, literal: &Literal) -> bool {
         let Some(value) = number(literal) else { return false };
         let below = self.least.as_ref().and_then(Bound::number).is_some_and(|least| value < least);

@@ -44,13 +44,13 @@ const TRUNCATE_KEYS: &[Key] = &[
     Key { name: "keep", form: Form::Value, example: "keep = \"tail\"" },
 ];
 
-/// What `#[tool(..)]` says.
+/// The parsed `#[tool(..)]`.
 pub(super) struct Options {
     /// The path of the `toolkit` crate.
     pub(super) toolkit: TokenStream,
     pub(super) name: Text,
     pub(super) description: Text,
-    /// Whether the description stands in the attribute only, so that the function has no docs.
+    /// True if only the attribute has the description, so that the function has no docs.
     pub(super) undocumented: bool,
     /// The other fields of the descriptor, `name: value,` each.
     pub(super) fields: TokenStream,

@@ -68,7 +68,7 @@ pub(super) fn tool(function: &Function, options: &Options, parameters: &[Paramet
     }
 }
 
-/// Where something stands, in the crate that it is expanded in.
+/// Returns the location of a span, in the crate in which the macro is expanded.
 pub(crate) fn location(span: Span) -> TokenStream {
     let line = quote_spanned!(span=> ::core::line!());
     let column = quote_spanned!(span=> ::core::column!());
@@ -84,7 +84,7 @@ pub(crate) fn location(span: Span) -> TokenStream {
     }
 }
 
-/// What the compiler can check of a function that the macro rejects.
+/// Returns the assertions that the compiler can check for a function that the macro rejects.
 pub(super) fn assertions(
     function: &Function,
     toolkit: &TokenStream,
@@ -133,7 +133,7 @@ fn output_witness(function: &Function) -> TokenStream {
     quote!(const __TOOLKIT_OUTPUT: __toolkit::Output<#ty> = { #checked };)
 }
 
-/// What [`output_witness`] made.
+/// Returns the item that [`output_witness`] created.
 fn checked_output(function: &Function) -> TokenStream {
     if is_checked_in_function(&function.signature.output) {
         quote!(__toolkit_output())
@@ -187,7 +187,7 @@ fn value_and_error(ty: &Type) -> Option<(&Type, &Type)> {
     }
 }
 
-/// Whether a type may be a `Result` by another name, as far as its name tells.
+/// Returns true if a type may be an alias of `Result`, as far as its name shows.
 fn may_be_result(ty: &Type) -> bool {
     const OTHERS: [&str; 8] =
         ["Option", "Json", "Image", "Content", "ToolOutput", "HashMap", "BTreeMap", "Value"];
@@ -434,7 +434,7 @@ fn nested(items: impl Iterator<Item = TokenStream>) -> TokenStream {
     quote!((#(#items,)*))
 }
 
-/// What rustdoc shows beyond the function's own docs.
+/// Returns the docs that rustdoc shows in addition to the function's own.
 fn docs(options: &Options, parameters: &[Parameter]) -> TokenStream {
     let description = options.undocumented.then(|| match &options.description {
         Text::Literal(text) => quote!(#[doc = #text]),

@@ -1,5 +1,5 @@
-//! What the attribute stands on. The body is not parsed: it costs time, and a body that is being typed must not
-//! stop the tool from being known.
+//! The item that the attribute is on. The body is not parsed: parsing costs time, and a body that is being typed must
+//! not hide the tool.
 
 use crate::check::{Check, Errors};
 use crate::half_typed;

@@ -1,4 +1,4 @@
-//! What tools, groups and permissions may be called: literals are checked here, constants by the compiler.
+//! Valid names of tools, groups and permissions: literals are checked here, constants by the compiler.
 
 use crate::check::{Check, Errors, is_disabled};
 use crate::keys::Text;

@@ -17,7 +17,7 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Attribute, FnArg, LitStr, Meta, Pat, PatType, Type};
 
-/// What a parameter is.
+/// The kind of a parameter.
 pub(super) enum Parameter {
     /// `&ToolContext`.
     Context,
@@ -37,7 +37,7 @@ pub(super) enum Parameter {
 pub(super) struct Service {
     /// The `T`.
     pub(super) ty: Type,
-    /// Whether the function borrows it.
+    /// True if the function borrows it.
     pub(super) borrowed: bool,
 }
 
@@ -59,7 +59,7 @@ impl Argument {
     }
 }
 
-/// What the attributes of one parameter say.
+/// The parsed attributes of one parameter.
 #[derive(Default)]
 struct Attributes {
     description: String,
@@ -228,7 +228,7 @@ fn context_or_service(ty: &Type, flaws: &Flaws, errors: &mut Errors) -> Option<P
     Some(if is_known { make(Service { ty: ty.clone(), borrowed }) } else { Parameter::Broken })
 }
 
-/// Whether the type can be checked further; if not, and nobody said so yet, says why.
+/// Returns true if the type can be checked further; otherwise reports the reason, unless it is reported already.
 fn check_type(ty: &Type, flaws: &Flaws, errors: &mut Errors) -> bool {
     let tokens = ty.to_token_stream();
     if let Some(span) = mentions_impl(&tokens) {

@@ -1,5 +1,5 @@
-//! What can be configured of the builtin tools: the sections `tools.exec`, `tools.web.network`, `tools.web.search`,
-//! `tools.web.fetch` and `tools.message`.
+//! Configuration of the builtin tools: the sections `tools.exec`, `tools.web.network`, `tools.web.search`, `tools.web.fetch` and
+//! `tools.message`.
 
 use toolkit::{ConfigGate, ConfigSection, Secret};
 
@@ -79,7 +79,7 @@ pub struct ExecSettings {
 }
 
 impl ExecSettings {
-    /// Which commands a person is asked about.
+    /// Returns the setting for the commands that need approval.
     pub fn asked(&self) -> ExecAsk {
         match self.ask {
             ExecAskSetting::Word(word) => word,

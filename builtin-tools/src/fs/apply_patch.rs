@@ -36,11 +36,11 @@ use std::sync::Arc;
 use toolkit::prelude::*;
 use toolkit::{Progress, Proposal, Target, Written};
 
-/// How many bytes the diffs of all files have at most.
+/// Maximum number of bytes in the diffs of all files.
 const MAX_DIFF_BYTES: usize = 1 << 20;
-/// How many bytes the diff of a file may have, however many others there are.
+/// Minimum number of bytes available for the diff of each file, however many files there are.
 const LEAST_DIFF_BYTES: usize = 2 << 10;
-/// How many notes on looser matches the model gets.
+/// Maximum number of notes to the model about looser matches.
 const MAX_NOTES: usize = 20;
 
 /// Changes, makes, moves and deletes files as a patch says, all of them or none.

@@ -10,7 +10,7 @@ use toolkit::prelude::*;
 pub(super) struct Content<'a> {
     /// For a file in UTF-8 all of it; for others without the byte order mark.
     pub(super) bytes: Cow<'a, [u8]>,
-    /// Its encoding, if that is not UTF-8.
+    /// Encoding, if it is not UTF-8.
     form: Option<Form>,
 }
 

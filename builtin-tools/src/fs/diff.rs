@@ -6,11 +6,11 @@ use std::fmt::Write as _;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-/// How many unchanged lines stand around a change.
+/// Number of unchanged lines around a change.
 const CONTEXT: usize = 3;
-/// How many bytes a diff has at most, unless it is asked for another number. More than a person reads.
+/// Default maximum size of a diff in bytes. More than a person reads.
 pub(crate) const MAX_DIFF_BYTES: usize = 200 * 1024;
-/// How long it is looked for a short diff; then what is left is one change.
+/// Time limit for the search for a short diff; after it, the remaining lines count as one change.
 const TIME: Duration = Duration::from_millis(300);
 /// Above so many lines it is not looked for a short diff, and no list of them is made.
 pub(super) const MAX_LINES: usize = 400_000;
@@ -19,13 +19,13 @@ const MAX_CHANGES: usize = 100_000;
 /// From so many lines on, what stays between changes is looked for line by line, which is quicker than to compare each with
 /// all.
 const MANY_LINES: usize = 5_000;
-/// How many lines in a row have to be the same after a change, for it to be over.
+/// Number of consecutive equal lines that end a change.
 const ANCHOR: usize = 16;
 /// Within how many lines, of both sides together, a change has to be over to be found so.
 const FARTHEST: usize = 256;
 /// From so many bytes on between two changes, what is between is not looked at.
 const FAR_BYTES: usize = 16 * 1024;
-/// How many bytes are compared at once.
+/// Number of bytes compared at once.
 const BLOCK: usize = 4 * 1024;
 
 /// The difference between two contents.
@@ -33,9 +33,9 @@ const BLOCK: usize = 4 * 1024;
 pub(crate) struct Diff {
     /// A unified diff; empty where nothing changed.
     pub(crate) text: String,
-    /// How many lines are new.
+    /// Number of added lines.
     pub(crate) added: usize,
-    /// How many lines are gone.
+    /// Number of removed lines.
     pub(crate) removed: usize,
     /// True if `text` ends before the last change, and says so.
     pub(crate) is_cut: bool,
@@ -94,7 +94,7 @@ pub(crate) fn diff_spliced(path: &str, old: &[u8], splices: &[Splice]) -> Diff {
 /// Whole lines of a file in which some of its parts are replaced.
 struct Region {
     old: Range<usize>,
-    /// How many lines stand before it.
+    /// Number of lines before the region.
     line: usize,
     new: Vec<u8>,
 }
@@ -124,7 +124,7 @@ impl Region {
     }
 }
 
-/// Which lines of `old` and `new` are the same ones, as ranges of lines of equal length. Lines are compared by `key`.
+/// Returns the equal lines of `old` and `new`, as pairs of ranges of equal length. Lines are compared by `key`.
 pub(crate) fn same_lines<'a, K: Eq + std::hash::Hash>(
     old: &[&'a [u8]],
     new: &[&'a [u8]],
@@ -153,7 +153,7 @@ fn lines(content: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// How many lines a content has.
+/// Returns the number of lines in a content.
 pub(super) fn count_lines(content: &[u8]) -> usize {
     memchr::memchr_iter(b'\n', content).count()
         + usize::from(content.last().is_some_and(|last| *last != b'\n'))
@@ -166,7 +166,7 @@ struct Both<'a> {
     /// All that is old, and where in it `old` begins.
     whole: &'a [u8],
     from: usize,
-    /// How many lines stand before `old`.
+    /// Number of lines before `old`.
     line: usize,
 }
 
@@ -186,7 +186,7 @@ struct Part {
 }
 
 impl Change {
-    /// How many lines more there are.
+    /// Returns the difference in the number of lines.
     fn growth(&self) -> isize {
         self.new.lines.len().cast_signed() - self.old.lines.len().cast_signed()
     }
@@ -199,14 +199,14 @@ impl Part {
     }
 }
 
-/// How far the search for changes is: what both sides have until here is known.
+/// State of the search for changes; both sides are compared up to here.
 struct Walk<'a> {
     old: &'a [u8],
     new: &'a [u8],
     changes: Vec<Change>,
     /// The last parts that were looked at.
     last: Change,
-    /// How many lines of each side there are from here on.
+    /// Number of remaining lines on each side.
     left: [usize; 2],
     until: Instant,
 }
@@ -375,19 +375,19 @@ fn over<T: Eq>(old: &[T], new: &[T]) -> Option<(usize, usize)> {
     pairs.into_iter().find(|(at_old, at_new)| goes_on(*at_old, *at_new))
 }
 
-/// How many pairs at the beginning are equal, of at most `most`.
+/// Returns the number of equal pairs at the beginning, at most `most`.
 fn common<T: Eq>(pairs: impl Iterator<Item = (T, T)>, most: usize) -> usize {
     pairs.take(most).take_while(|(one, other)| one == other).count()
 }
 
-/// How many bytes at the beginning are the same.
+/// Returns the number of equal bytes at the beginning.
 fn same_start(old: &[u8], new: &[u8]) -> usize {
     let blocks = old.chunks_exact(BLOCK).zip(new.chunks_exact(BLOCK));
     let same = BLOCK * blocks.take_while(|(old, new)| old == new).count();
     same + common(old[same..].iter().zip(&new[same..]), BLOCK)
 }
 
-/// How many bytes at the end are the same.
+/// Returns the number of equal bytes at the end.
 fn same_end(old: &[u8], new: &[u8]) -> usize {
     let blocks = old.rchunks_exact(BLOCK).zip(new.rchunks_exact(BLOCK));
     let same = BLOCK * blocks.take_while(|(old, new)| old == new).count();
@@ -395,22 +395,22 @@ fn same_end(old: &[u8], new: &[u8]) -> usize {
     common(old[..rest(old)].iter().rev().zip(new[..rest(new)].iter().rev()), BLOCK) + same
 }
 
-/// Where the last line begins of which `bytes` has a part, if it has no end.
+/// Returns the start of the last line in `bytes`, which is partial unless `bytes` ends with a line feed.
 fn line_start(bytes: &[u8]) -> usize {
     memchr::memrchr(b'\n', bytes).map_or(0, |end| end + 1)
 }
 
-/// Where the first line ends of which `bytes` has a part.
+/// Returns the end of the first line in `bytes`, which may be partial.
 fn line_end(bytes: &[u8]) -> usize {
     memchr::memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1)
 }
 
-/// Where the last so many lines of whole ones begin.
+/// Returns the start of the last `lines` lines.
 fn back(bytes: &[u8], lines: usize) -> usize {
     memchr::memrchr_iter(b'\n', bytes).nth(lines).map_or(0, |end| end + 1)
 }
 
-/// Where the first so many lines end.
+/// Returns the end of the first `lines` lines.
 fn ahead(bytes: &[u8], lines: usize) -> usize {
     memchr::memchr_iter(b'\n', bytes).nth(lines - 1).map_or(bytes.len(), |end| end + 1)
 }

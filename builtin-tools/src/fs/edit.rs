@@ -282,7 +282,7 @@ impl Draft {
     }
 }
 
-/// How many lines end with a carriage return and a line feed.
+/// Returns the number of lines that end with `\r\n`.
 fn returns(text: &[u8]) -> usize {
     memchr::memmem::find_iter(text, b"\r\n").count()
 }

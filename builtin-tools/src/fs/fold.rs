@@ -6,7 +6,7 @@ use std::ops::Range;
 /// The byte order mark of UTF-8.
 pub(super) const BOM: &[u8] = b"\xEF\xBB\xBF";
 
-/// How loosely texts are compared. Each also overlooks what those before it do.
+/// Looseness of a comparison of texts. Each level also ignores what the levels before it ignore.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Looseness {
     /// Byte for byte.
@@ -78,7 +78,7 @@ pub(super) fn fold_file(bytes: &[u8], looseness: Looseness) -> Vec<u8> {
     fold(&bytes[mark(bytes)..], looseness)
 }
 
-/// How many bytes the byte order mark of a file has, if there is one.
+/// Returns the length of a file's byte order mark; 0 without one.
 pub(super) fn mark(bytes: &[u8]) -> usize {
     if bytes.starts_with(BOM) { BOM.len() } else { 0 }
 }
@@ -191,7 +191,7 @@ fn content(
     same == line.end || take(Piece::Same(same..line.end))
 }
 
-/// How many bytes of spaces and tabs a line begins with.
+/// Returns the number of leading bytes of spaces and tabs.
 pub(super) fn indentation(line: &[u8]) -> usize {
     line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
 }

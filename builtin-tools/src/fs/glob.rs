@@ -16,13 +16,13 @@ use std::time::UNIX_EPOCH;
 use toolkit::ToolErrorKind;
 use toolkit::prelude::*;
 
-/// How many files one call returns unless it is told otherwise.
+/// Default number of files that one call returns.
 const FILES: usize = 100;
 /// The most files of one call.
 const MAX_FILES: usize = 1_000;
 /// The most files that are passed over.
 const MAX_PASSED: usize = 100_000;
-/// How many files may be left out that a person would have to be asked about before fewer are returned than there are.
+/// Number of files that need approval and may be left out before a call returns fewer files than there are.
 const SPARE: usize = 1_000;
 /// The most text of names, in bytes.
 const MAX_BYTES: usize = 48 * 1024;
@@ -86,7 +86,7 @@ struct Answer<'a> {
     pattern: String,
     place: &'a Place,
     files: Vec<Stamped>,
-    /// How many there are in all, but for those that were left out.
+    /// Total number of files, without those that were left out.
     total: u64,
     skipped: Skipped,
     offset: usize,

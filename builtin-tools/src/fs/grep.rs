@@ -22,7 +22,7 @@ use run::Run;
 use toolkit::prelude::*;
 use words::Answer;
 
-/// How many results one call returns unless it is told otherwise.
+/// Default number of results that one call returns.
 const RESULTS: u64 = 100;
 /// The most results of one call.
 const MAX_RESULTS: u64 = 1_000;

@@ -38,7 +38,7 @@ pub(super) async fn tell_looking(
     look.add(ctx, notes, outcome).await
 }
 
-/// What is interrupted in a workspace, once somebody looked. Clones look once.
+/// The interrupted operations of a workspace, once they were looked up. Clones share one lookup.
 #[derive(Clone, Default)]
 pub(super) struct Look(Arc<Mutex<Option<Vec<Interrupted>>>>);
 

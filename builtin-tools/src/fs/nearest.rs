@@ -14,18 +14,19 @@ const MAX_ASKED: usize = 2_000;
 const MAX_REPEATED: usize = 4;
 /// The most places that are weighed against each other.
 const MAX_PLACES: usize = 100_000;
-/// How many bytes of a line are compared with another.
+/// Maximum number of compared bytes of a line.
 const MAX_COMPARED: usize = 400;
 /// Of what is shared by two lines at least so much, in hundredths, for one to be near the other.
 const LEAST_SHARED: usize = 50;
-/// How many lines are shown that differ.
+/// Maximum number of shown lines that differ.
 const MAX_SHOWN: usize = 4;
-/// How many lines are shown with their numbers.
+/// Maximum number of lines shown with their numbers.
 const MAX_NUMBERED: usize = 12;
-/// How many characters of a line are shown.
+/// Maximum number of shown characters of a line.
 const MAX_CHARACTERS: usize = 160;
 
-/// Where the text is that is most like `asked`, and in what lines it differs; `None` where nothing is like it.
+/// Describes the text of the file that is most similar to `asked`, and the lines in which it differs; `None` if nothing
+/// is similar.
 pub(super) fn nearest(file: &[u8], asked: &str) -> Option<String> {
     let asked: Vec<&str> = asked.lines().take(MAX_ASKED).collect();
     let first = by_equal_lines(file, &asked).or_else(|| by_likeness(file, &asked))?;
@@ -150,7 +151,7 @@ fn describe(file: &[u8], first: usize, asked: &[&str]) -> String {
     text
 }
 
-/// Where the first character begins that two lines do not share.
+/// Returns the offset of the first character in which two lines differ.
 fn first_difference(one: &[u8], other: &[u8]) -> usize {
     let mut at = one.iter().zip(other).take_while(|(one, other)| one == other).count();
     let is_within = |line: &[u8], at: usize| line.get(at).is_some_and(|byte| matches!(byte, 0x80..=0xBF));
@@ -186,7 +187,7 @@ fn difference(there: &[u8], asked: &str, from: usize) -> String {
     unlike(there, asked.as_bytes(), from, 0)
 }
 
-/// Where two lines begin to differ, if that is hard to see; so many characters stand before what is here of the first.
+/// Describes where two lines begin to differ, if that is hard to see; `before` characters precede the first of them.
 fn unlike(there: &[u8], asked: &[u8], from: usize, before: usize) -> String {
     let number = || before + String::from_utf8_lossy(&there[..from]).chars().count() + 1;
     let first = |line: &[u8]| String::from_utf8_lossy(&line[from..line.len().min(from + 4)]).chars().next();

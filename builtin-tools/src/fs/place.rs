@@ -1,4 +1,4 @@
-//! Where a search begins, and how what is below it is named.
+//! The start of a search, and the names of the paths below it.
 
 use super::progress::Meter;
 use super::walk::Doors;
@@ -7,9 +7,9 @@ use toolkit::{Progress, Repaired, ToolContext, ToolError, ToolErrorKind};
 
 /// A file or directory to search.
 pub(super) struct Place {
-    /// Its real path.
+    /// Real path.
     pub(super) real: PathBuf,
-    /// Its path as it was given, whole.
+    /// Absolute form of the given path.
     given: PathBuf,
     pub(super) is_dir: bool,
     /// Opens it and what is below it.

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 use toolkit::Progress;
 use toolkit::prelude::*;
 
-/// How long something takes before anything is told of it, and how long it is from one time to the next.
+/// Delay before the first report of progress, and interval between reports.
 const EVERY: Duration = Duration::from_millis(500);
 
 /// Tells those who watch how far a call got, past half a second, and twice a second at most.

@@ -121,11 +121,11 @@ fn with_note(mut output: ToolOutput, repaired: Option<&Repaired>) -> ToolOutput 
     output
 }
 
-/// What is known of a file that was read.
+/// The data from which the version of a read file is determined.
 enum SeenFile {
     /// All of it was read at once.
     Whole(FileVersion),
-    /// It is read once more, to be known again.
+    /// The file is read again to determine its version.
     Part(File),
 }
 

@@ -57,7 +57,7 @@ impl<'f> Returns<'f> {
         feeds.map(move |at| self.file[range.start + at])
     }
 
-    /// How the line before a part ends, or else the one after it.
+    /// Returns the ending of the line before a range, or else of the one after it.
     fn around(&self, range: &Range<usize>) -> u8 {
         let before = memchr::memrchr(b'\n', &self.with_line_feeds[..range.start]);
         let after = || memchr::memchr(b'\n', &self.with_line_feeds[range.end..]).map(|at| range.end + at);

@@ -17,7 +17,7 @@ use toolkit::{Ask, Decision, Level, Preparation, escape_line, nearest};
 const MAX_OF_ONE: usize = 500;
 /// The longest text that a description says of all, in bytes.
 const MAX_OF_ALL: usize = 16 * 1024;
-/// How many files of a skill are named.
+/// Maximum number of listed files of a skill.
 const MAX_FILES: usize = 10;
 
 /// Tells what skills there are, and leaves the tool out where there is none.

@@ -4,14 +4,14 @@ use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use std::borrow::Cow;
 
-/// How many bytes are looked at to tell what a file holds.
+/// Number of bytes examined to detect the kind of a file.
 pub(crate) const SAMPLE_BYTES: usize = 64 * 1024;
-/// How many bytes are looked at at once where all of them are.
+/// Number of bytes examined at once when a whole file is examined.
 const PART_BYTES: usize = 64 * 1024;
 /// One byte in so many may be a control character in text.
 const ONE_CONTROL_IN: usize = 50;
 
-/// How a text is written in a file.
+/// Encoding of a text in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Form {
     /// The encoding.
@@ -36,7 +36,7 @@ pub(crate) enum Kind {
 pub(crate) struct Decoded<'a> {
     /// The text, without its byte order mark.
     pub(crate) text: Cow<'a, str>,
-    /// How it was written.
+    /// Encoding of the original.
     pub(crate) form: Form,
 }
 
@@ -156,7 +156,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<Decoded<'_>> {
     (form.encode(&decoded.text)? == bytes).then_some(decoded)
 }
 
-/// How many line endings of each kind a text has.
+/// Number of line endings of each kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Endings {
     /// `\n` alone.
@@ -181,7 +181,7 @@ impl Endings {
         endings
     }
 
-    /// Those that most lines have; `\n` where no line has any.
+    /// Returns the most frequent line ending; `\n` if there is none.
     pub(crate) fn usual(self) -> &'static str {
         if self.crlf > self.lf { "\r\n" } else { "\n" }
     }

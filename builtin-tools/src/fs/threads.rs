@@ -1,4 +1,4 @@
-//! How many threads walk and search.
+//! Number of threads that walk and search.
 
 use std::thread;
 

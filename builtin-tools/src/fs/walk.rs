@@ -1,6 +1,6 @@
-//! Which files lie below a directory, as ripgrep would list them: what ignore files name is left out, and what is hidden.
+//! The files below a directory, as ripgrep lists them: without ignored and hidden files.
 //!
-//! Directories are listed and files opened through [`Doors`], by handle, so that nothing that changes meanwhile leads a walk
+//! Directories are listed and files opened through [`Doors`], by handle, so that a concurrent change cannot lead a walk
 //! elsewhere. Symbolic links are not followed.
 
 mod doors;
@@ -180,7 +180,7 @@ impl<'a> Tree<'a> {
         Listing { entries, is_incomplete }
     }
 
-    /// Whether an entry is wanted, and whether it is a directory that may be entered.
+    /// Returns whether an entry is wanted, and whether it is a directory that may be entered.
     fn looks(&mut self, path: &Path, name: &OsStr, is_dir: bool, rules: &Rules) -> (bool, bool) {
         let verdict = rules.matched(path, is_dir);
         let is_hidden = name.as_encoded_bytes().first() == Some(&b'.') && !self.filter.hidden;

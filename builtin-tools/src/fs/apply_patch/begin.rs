@@ -106,7 +106,7 @@ fn is_after(line: &str) -> bool {
 struct Reader<'l, 'a> {
     lines: &'l [&'a str],
     at: usize,
-    /// How many lines stand before these.
+    /// Number of lines before these.
     before: usize,
 }
 

@@ -113,7 +113,7 @@ fn with_texts<'a>(hunk: &Hunk<'a>, texts: &'a [String]) -> Hunk<'a> {
     hunk
 }
 
-/// How new lines end.
+/// Line endings of new lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Endings {
     /// As the patch has them.
@@ -131,8 +131,7 @@ struct Said {
     knows_endings: bool,
     /// All old lines are in the file byte for byte.
     is_exact: bool,
-    /// How often lines of the file end with a carriage return and a line feed, and with a line feed alone. Not counted
-    /// where it does not matter.
+    /// Number of lines of the file that end with `\r\n`, and that end with `\n` alone. Not counted if it does not matter.
     crlf: usize,
     lf: usize,
 }

@@ -9,7 +9,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use unicode_normalization::UnicodeNormalization as _;
 
-/// How loosely the lines of a patch are compared with those of the file. Each also overlooks what those before it do.
+/// Looseness of the comparison between the lines of a patch and those of the file. Each level also ignores what the levels
+/// before it ignore.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Level {
     /// Byte for byte.
@@ -77,7 +78,7 @@ impl Level {
 /// The lines of a file.
 pub(super) struct Lines<'f> {
     pub(super) bytes: &'f [u8],
-    /// Where each begins, and last where the file ends.
+    /// Offset of each line, followed by the length of the file.
     starts: Vec<u32>,
 }
 
@@ -97,7 +98,7 @@ impl<'f> Lines<'f> {
         self.starts.len() - 1
     }
 
-    /// Where a line begins; of the one after the last, where the file ends.
+    /// Returns the offset at which a line begins; for the index after the last line, the length of the file.
     pub(super) fn start(&self, line: usize) -> usize {
         self.starts[line] as usize
     }
@@ -113,7 +114,7 @@ impl<'f> Lines<'f> {
         line.strip_suffix(b"\n").unwrap_or(line)
     }
 
-    /// How a line ends; `None` if it is the last one and does not.
+    /// Returns the ending of a line; `None` if it is the last one and has none.
     pub(super) fn ending(&self, line: usize) -> Option<&'static [u8]> {
         let line = self.whole(line);
         match line {
@@ -124,7 +125,7 @@ impl<'f> Lines<'f> {
     }
 }
 
-/// Where lines of some texts are, at one level.
+/// Positions of the lines with given texts, at one level.
 pub(super) struct Index {
     level: Level,
     hasher: RandomState,
@@ -206,7 +207,7 @@ impl<'a> Block<'a> {
     }
 }
 
-/// How much may be compared for one file before it is given up: where many lines are alike, it could be hours.
+/// Limit on the comparisons for one file: with many equal lines, they could take hours.
 pub(super) struct Budget(usize);
 
 impl Budget {

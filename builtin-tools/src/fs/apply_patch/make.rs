@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use toolkit::prelude::*;
 use toolkit::{Expected, FileVersion, Taken, Target, WriteOptions, Written};
 
-/// How a file was before, and what it takes to bring it back.
+/// A completed step, with the data needed to undo it.
 enum Done {
     /// Something was written where a file was, or nothing.
     Written { at: usize, version: FileVersion, taken: Option<Taken> },

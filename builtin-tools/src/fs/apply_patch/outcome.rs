@@ -16,9 +16,9 @@ use toolkit::prelude::*;
 /// A file that a patch names, by whatever names.
 #[derive(Debug, Clone)]
 pub(super) struct Known {
-    /// Its name in texts.
+    /// Name of the file in messages.
     pub(super) shown: String,
-    /// Its content; `None` where nothing is.
+    /// Content; `None` if there is no file.
     pub(super) content: Option<Vec<u8>>,
     /// True if it is executable; `None` where nothing is, or the system has no bit for that.
     pub(super) executable: Option<bool>,
@@ -42,13 +42,13 @@ pub(super) struct Outcome {
 /// The outcome for one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Fate {
-    /// It is made.
+    /// The file is created.
     Added(Vec<u8>),
-    /// It changes.
+    /// The file is changed.
     Changed(Vec<u8>),
-    /// It goes.
+    /// The file is deleted.
     Deleted,
-    /// It comes from another place, with this content.
+    /// The file is moved here from another path, with this content.
     Moved { from: usize, content: Vec<u8> },
 }
 
@@ -96,7 +96,7 @@ impl Outcome {
 /// A file as it is at a point of the patch.
 struct State<'a> {
     content: Option<Content<'a>>,
-    /// Where its content was before, if it was moved here.
+    /// Index of the file that the content was moved from.
     from: Option<usize>,
     /// The file whose mode it has: the one that its content was in first.
     mode_of: Option<usize>,
@@ -189,7 +189,7 @@ pub(super) fn work_out(
 /// The facts about a file's place when all changes are made.
 struct Source {
     is_there: bool,
-    /// Where its content was before.
+    /// Index of the file that the content was moved from.
     from: Option<usize>,
     /// True if it has nothing of a file that was there before.
     is_new: bool,
@@ -295,7 +295,7 @@ fn step(
     Ok(())
 }
 
-/// Where hunks were found, if not just as and where the patch says.
+/// Hunks that were found elsewhere than the patch says, or only by a looser comparison.
 #[derive(Default)]
 struct Found {
     loose: Vec<(usize, usize, Level)>,
@@ -326,7 +326,7 @@ fn patched<'a>(
     Ok((content.with_bytes(bytes), Found { loose: patched.loose, moved: patched.moved, left: patched.left }))
 }
 
-/// Why a hunk is not applied, in words for the model.
+/// Explains to the model why a hunk is not applied.
 fn explain(error: &NotApplied, hunks: &[Hunk<'_>], shown: &str, content: Option<&[u8]>) -> String {
     let hunk = &hunks[error.hunk];
     let which = format!("hunk {} of {shown} (patch line {})", error.hunk + 1, hunk.line);

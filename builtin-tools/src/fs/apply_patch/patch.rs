@@ -27,13 +27,13 @@ pub(crate) struct Change<'a> {
 /// The change to a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Action<'a> {
-    /// It is made.
+    /// The file is created.
     Add(String),
-    /// It is removed; it has to be as the hunks say, where there are any.
+    /// The file is deleted; its content must match the hunks, if there are any.
     Delete(Vec<Hunk<'a>>),
-    /// It is changed.
+    /// The file is changed.
     Update {
-        /// Where it goes, if it goes elsewhere.
+        /// Destination, if the file is moved or copied.
         to: Option<String>,
         /// True if it stays as well where it is.
         is_copy: bool,
@@ -54,9 +54,9 @@ pub(crate) struct Hunk<'a> {
     pub(crate) at: Option<usize>,
     /// The lines, old and new.
     pub(crate) lines: Vec<HunkLine<'a>>,
-    /// How many empty lines at the end may belong to the patch rather than to the file.
+    /// Number of empty lines at the end that may belong to the patch rather than to the file.
     pub(crate) padding: usize,
-    /// How many blank lines that stay, each with its sign, stand before those.
+    /// Number of signed, unchanged blank lines before that padding.
     pub(super) last_blanks: usize,
     /// True if it is said to be at the end of the file.
     pub(crate) at_end: bool,
@@ -78,11 +78,11 @@ pub(crate) struct HunkLine<'a> {
 /// The change to a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sign {
-    /// It stays.
+    /// The line is unchanged.
     Keep,
-    /// It goes.
+    /// The line is removed.
     Gone,
-    /// It comes.
+    /// The line is added.
     Come,
 }
 
@@ -136,7 +136,7 @@ impl<'a> Hunk<'a> {
     }
 }
 
-/// Why a patch cannot be read.
+/// The reason for which a patch cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PatchError {
     /// The line of the patch, counted from 1.

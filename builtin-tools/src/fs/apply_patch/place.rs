@@ -1,4 +1,4 @@
-//! Where the hunks of a patch belong in a file.
+//! Location of the hunks of a patch in a file.
 //!
 //! A hunk belongs where its old lines are: exactly, or, where they are nowhere, with more and more overlooked. Where they
 //! are in several places, these decide, in this order, and nothing else does: the number of the line that the patch
@@ -16,50 +16,50 @@ const MAX_NAMED: usize = 10;
 /// The most blocks that are looked into.
 const MAX_BLOCKS: usize = 1_000;
 
-/// Where a hunk belongs.
+/// Location of a hunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Placed {
     /// The first of its lines in the file, counted from 0.
     pub(super) at: usize,
     pub(super) level: Level,
-    /// How many blank lines at the end of the hunk the file does not have: it ends before them.
+    /// Number of blank lines at the end of the hunk that the file lacks: the hunk ends before them.
     pub(super) missing: usize,
 }
 
-/// Why a hunk has no place.
+/// The reason for which a hunk cannot be located.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Misplaced {
-    /// Its old lines are nowhere.
+    /// The old lines are not in the file.
     Absent,
-    /// They are in several places.
+    /// The old lines are in several places.
     Ambiguous {
-        /// How loosely they were compared.
+        /// Looseness of the comparison.
         level: Level,
         /// The first lines of the first few, counted from 1.
         lines: Vec<usize>,
     },
-    /// It has no old lines, and the line that it names is nowhere, or comes before what the hunk before changes.
+    /// The hunk has no old lines, and the line named after `@@` is absent, or comes before the changes of the previous hunk.
     NoAnchor,
     /// A line that it names is nowhere, or not after those that it names before, though its old lines may be somewhere.
     AnchorAbsent {
-        /// Which of them, counted from 0.
+        /// Index of the anchor, counted from 0.
         anchor: usize,
     },
-    /// Its old lines are only before the line that it names.
+    /// The old lines are only before the line named after `@@`.
     BeforeAnchor {
-        /// Where its old lines are, counted from 1.
+        /// Line at which the old lines begin, counted from 1.
         line: usize,
         /// The first line that it names.
         anchor: usize,
     },
-    /// Its old lines are there with another indentation, and no one rule says how the new ones are to be indented.
+    /// The old lines are present with another indentation, and no single rule determines the indentation of the new lines.
     Indented {
-        /// Where they are, counted from 1.
+        /// Line at which they begin, counted from 1.
         line: usize,
     },
     /// The file has too many lines that are alike.
     TooAlike,
-    /// It changes the same lines as the one before.
+    /// The hunk changes the same lines as the one before.
     Overlaps,
 }
 
@@ -197,8 +197,8 @@ impl<'f, 'h> Placer<'f, 'h> {
         }
     }
 
-    /// Where the last of the lines that a hunk names can be at the earliest, each after the one before it. One that is new in
-    /// the hunk, as when it gives a function another head, need not be there.
+    /// Returns the earliest line of the last anchor of a hunk, with each anchor after the one before it. An anchor that the
+    /// hunk itself adds, such as the new signature of a function, may be absent.
     fn earliest(&mut self, hunk: &Hunk<'_>) -> Result<Option<usize>, Misplaced> {
         let mut last = None;
         for (anchor, text) in hunk.anchors.iter().enumerate() {
@@ -294,7 +294,7 @@ impl<'f, 'h> Placer<'f, 'h> {
         lines
     }
 
-    /// Where the block that begins with a line ends: at the next line that is indented no more and begins with a word.
+    /// Returns the end of the block that begins with a line: the next line that is not indented deeper and begins with a word.
     fn block_end(&mut self, first: usize) -> usize {
         let depth = |line: &[u8]| line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
         let begun = depth(self.lines.text(first));
@@ -326,7 +326,7 @@ fn ambiguous(level: Level, places: &[usize]) -> Misplaced {
     Misplaced::Ambiguous { level, lines: places.iter().take(MAX_NAMED).map(|at| at + 1).collect() }
 }
 
-/// Where the lines end that a hunk changes, if it is at a line: what comes after may belong to the next hunk too.
+/// Returns the end of the lines that a hunk at a given line changes: the lines after it may also belong to the next hunk.
 pub(super) fn changed_until(hunk: &Hunk<'_>, at: usize) -> usize {
     let (mut line, mut end) = (at, at);
     for hunk_line in &hunk.lines {

@@ -122,7 +122,7 @@ impl Question {
         Ok(())
     }
 
-    /// Why the patch cannot be applied, where other calls may have done something about it.
+    /// Returns the error for a patch that cannot be applied, with a note if the files have changed since the question.
     pub(super) fn changed_since(&self, look: &Look, error: ToolError) -> ToolError {
         if self.is_other(look) { meanwhile(&format!(": {error}")) } else { error }
     }
@@ -169,7 +169,7 @@ impl Look {
         Ok(look)
     }
 
-    /// How many bytes the next file may have.
+    /// Returns the maximum number of bytes of the next file.
     fn room(&self) -> u64 {
         let taken: usize = self.known.iter().filter_map(|file| file.content.as_ref()).map(Vec::len).sum();
         MAX_BYTES.saturating_sub(taken) as u64

@@ -255,7 +255,7 @@ fn so_large_may_a_file_get() {
     }
 }
 
-/// Which hunks are after the block that they name, on which line, and where it begins.
+/// Checks which hunks are found to lie after the block that they name, at which line, and where the block begins.
 #[test]
 fn a_hunk_after_its_block_is_known() {
     for (file, hunks, expected) in [

@@ -27,7 +27,7 @@ fn names_at(lines: &[&str], at: usize) -> bool {
     begins(at, "--- ") && begins(at + 1, "+++ ")
 }
 
-/// Which lines a hunk is about.
+/// The line numbers in the header of a hunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct HunkHeader {
     pub(super) old_start: usize,

@@ -155,7 +155,7 @@ proptest! {
     }
 }
 
-/// What changes make of `old`, each of which has to come after the one before, with lines that stay between them.
+/// Applies the changes to `old`; each must come after the one before, with unchanged lines between them.
 fn made_of(changes: &[Change], old: &[u8], new: &[u8]) -> Vec<u8> {
     let (mut at, mut made) = (Part { lines: 0..0, bytes: 0..0 }, Vec::new());
     for change in changes {
@@ -222,7 +222,7 @@ fn lines_that_are_the_same_are_found_among_others() {
     assert_eq!(same, [(1..2, 2..3)]);
 }
 
-/// How many lines are new and gone.
+/// Returns the numbers of added and removed lines.
 fn counts(old: &str, new: &str) -> (usize, usize) {
     let made = diff("f", Some(old.as_bytes()), Some(new.as_bytes()));
     (made.added, made.removed)
@@ -323,7 +323,8 @@ fn spliced() -> impl Strategy<Value = (String, Vec<Splice>)> {
 }
 
 proptest! {
-    /// It may say of equal lines that another of them changed.
+    /// Checks the diff of splices against the full diff, which may choose another one of several equal lines as
+    /// changed.
     #[test]
     fn the_diff_of_splices_says_as_much_as_that_of_the_whole((old, splices) in spliced()) {
         let new = splice(old.as_bytes(), &splices);

@@ -10,7 +10,7 @@ use super::locate::{Located, is_within_bounds};
 use super::plan::Replacement;
 use crate::fs::fold::indentation;
 
-/// How the first line of a new text is meant.
+/// Interpretation of the first line of a new text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reading {
     /// As text that comes where the old text begins, behind the indentation that is there.
@@ -69,8 +69,8 @@ fn before(file: &[u8], at: usize) -> &str {
     std::str::from_utf8(text).ok().filter(|_| is_first).unwrap_or_default()
 }
 
-/// How the first line of `new` is meant, where `missing` stands in the file before that of `old`; `None` where that is not
-/// clear.
+/// Returns the interpretation of the first line of `new`, where `missing` precedes the first line of `old` in the file;
+/// `None` if it is ambiguous.
 fn reading(missing: &str, old: &str, new: &str) -> Option<Reading> {
     // What follows would be indented twice by what is left of the first line.
     if new.is_empty() {
@@ -113,7 +113,7 @@ fn reading(missing: &str, old: &str, new: &str) -> Option<Reading> {
 struct Rest<'a> {
     /// The least indentation of those with text.
     depth: Option<&'a str>,
-    /// Their texts without their indentation.
+    /// Texts of the lines without their indentation.
     texts: Vec<&'a str>,
 }
 
@@ -125,7 +125,7 @@ impl<'a> Rest<'a> {
     }
 }
 
-/// How many characters an indentation has more than another, where one begins as the other.
+/// Returns the difference in length of two indentations, if one is a prefix of the other.
 fn shift(from: &str, to: &str) -> Option<isize> {
     (to.starts_with(from) || from.starts_with(to)).then(|| to.len().checked_signed_diff(from.len()))?
 }

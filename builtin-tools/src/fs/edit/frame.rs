@@ -13,15 +13,15 @@ use std::ops::Range;
 
 /// The most lines, old and new, that are aligned one by one; of more, only those that are equal at both ends are.
 const MAX_ALIGNED: usize = 4_000;
-/// How many lines above a block are searched for one that is indented less.
+/// Maximum number of lines above a block that are searched for one with less indentation.
 const MAX_ABOVE: usize = 500;
 
 /// The text whose indentation the new lines have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Frame {
-    /// That of the old lines as they were given: the same rule turns it into the file's.
+    /// The indentation of the old lines as given; the same rule converts it to that of the file.
     Asked,
-    /// That of the file already.
+    /// The indentation of the file.
     File,
 }
 
@@ -32,13 +32,13 @@ pub(crate) struct Unclear(pub(crate) usize);
 /// The change to a line, by its place among the old or the new ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// It stays, and was given once for both: its indentation says nothing of the new lines.
+    /// An unchanged line that was given once for both texts: its indentation gives no information about the new lines.
     Context { old: usize, new: usize },
-    /// It is among the old and among the new lines, whatever its indentation.
+    /// A line in both the old and the new text, whatever its indentation.
     Both { old: usize, new: usize },
-    /// It is removed.
+    /// A removed line.
     Gone(usize),
-    /// It is added.
+    /// An added line.
     Come(usize),
 }
 
@@ -52,7 +52,7 @@ pub(crate) struct Block<'a> {
     pub(crate) new: Vec<&'a str>,
     /// The change to each line, in order.
     steps: Vec<Step>,
-    /// How much deeper the block is than the nearest line above it that is indented less, in bytes.
+    /// Difference in indentation, in bytes, from the nearest line above the block that is indented less.
     step_above: Option<usize>,
     /// True for each old line that is removed, and for each new one that is added.
     gone: Vec<bool>,
@@ -93,7 +93,8 @@ pub(crate) fn align(old: &[&str], new: &[&str]) -> Vec<Step> {
     steps
 }
 
-/// How much deeper a line is indented than the nearest one above that is indented less; `above` begins with the nearest.
+/// Returns the difference in indentation from the nearest line above that is indented less; `above` begins with the nearest
+/// line.
 pub(crate) fn step_above<'l>(first: &[u8], above: impl Iterator<Item = &'l [u8]>) -> Option<usize> {
     let depth = indentation(first);
     let mut above = above.take(MAX_ABOVE).filter(|line| !line.trim_ascii().is_empty());
@@ -104,11 +105,11 @@ pub(crate) fn step_above<'l>(first: &[u8], above: impl Iterator<Item = &'l [u8]>
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Vote {
     For(Frame),
-    /// It fits both frames, or none.
+    /// The line fits both frames, or neither.
     Unclear,
-    /// It fits both frames, and would make another block of what comes if it was [`Frame::Asked`].
+    /// The line fits both frames, but as [`Frame::Asked`] it would start another block for the lines after it.
     Doubtful,
-    /// It has the same indentation in both.
+    /// The line has the same indentation in both frames.
     Neutral,
 }
 

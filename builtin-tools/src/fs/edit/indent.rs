@@ -138,8 +138,8 @@ fn begin(pairs: &[Pair<'_>]) -> Option<Reindent> {
     pairs.iter().all(follows).then(|| Reindent::Begin { from: from.to_vec(), to: to.to_vec(), is_mixed })
 }
 
-/// How many spaces stand for a tab, and how many are more in each line, if that is the same for all pairs of a number of
-/// spaces and one of tabs. Where all lines are at one depth, nothing is more.
+/// Returns the number of spaces per tab, and the number of extra spaces in each line, if they are the same for all pairs of a
+/// number of spaces and a number of tabs. With all lines at one depth, there are no extra spaces.
 fn unit(pairs: &[(usize, usize)]) -> Option<(usize, isize)> {
     let &(spaces, tabs) = pairs.first()?;
     let other = pairs.iter().find(|pair| pair.1 != tabs);

@@ -1,8 +1,8 @@
-//! Where a text stands in a file.
+//! Search for a text in a file.
 //!
-//! The exact text is looked for first, then looser forms of it, one after the other, until one is there. What stands in
-//! several places is never chosen among, and a looser form is taken within bounds only: it has as many lines as was asked
-//! for, and at most twice the bytes and 128 more for each line.
+//! The exact text is searched for first, then looser forms of it, one after the other, until one is found. Several
+//! matches are an error, and a looser match is limited: it has as many lines as the text, and at most twice the bytes and
+//! 128 more for each line.
 
 use super::indent::Reindent;
 use super::plan::MAX_PLACES;
@@ -17,11 +17,11 @@ const MAX_NAMED: usize = 10;
 const MAX_TIMES: usize = 2;
 /// See [`MAX_TIMES`].
 const MAX_MORE_A_LINE: usize = 128;
-/// How many bytes are compared at most to find the places whose indentation follows one rule: as much as reading a large
-/// file. A text of many equal lines in a file of many more could take hours otherwise.
+/// Maximum number of bytes compared to find matches whose indentation follows one rule: as many as reading a large file.
+/// Without it, a text of many equal lines could take hours in a file with many more of them.
 const MAX_COMPARED: usize = 64 << 20;
 
-/// Where a text stands.
+/// Location of a text.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Located {
     pub(super) looseness: Looseness,
@@ -31,14 +31,14 @@ pub(super) struct Located {
     pub(super) reindent: Option<Reindent>,
 }
 
-/// Why there is no place.
+/// The reason for which no location was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Miss {
     /// The text is nowhere.
     Absent,
-    /// It is in several places.
+    /// The text is in several places.
     Several {
-        /// How loosely it was compared.
+        /// Looseness of the comparison.
         looseness: Looseness,
         /// In how many places it is, without overlaps.
         count: usize,

@@ -51,7 +51,7 @@ pub(crate) struct Part {
     pub(crate) frame: Option<Frame>,
 }
 
-/// Why nothing changes.
+/// The reason for which nothing changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PlanError {
     /// The replacement that it is about, counted from 0.
@@ -76,7 +76,7 @@ pub(crate) enum Problem {
         /// The line of what comes, counted from 1.
         new_line: usize,
     },
-    /// It changes the same place as another replacement.
+    /// The replacement changes the same place as another one.
     Overlaps {
         /// The other one, counted from 0.
         other: usize,
@@ -171,7 +171,8 @@ fn with_line_feeds<'a>(file: &'a [u8], returns: Option<&'a Returns<'_>>) -> &'a 
     returns.map_or(file, |returns| &returns.with_line_feeds)
 }
 
-/// Where the old text is, with the replacement without its last line ending where the last line of the file has none.
+/// Finds the old text; at the end of a file without a final line feed, the last line feed of the replacement may be
+/// missing.
 fn find<'a>(file: &[u8], replacement: &Replacement<'a>) -> Result<(Located, Replacement<'a>), Miss> {
     locate(file, replacement.old, replacement.all).map(|found| (found, *replacement)).or_else(|miss| {
         let open = open_ended(file, replacement);

@@ -245,11 +245,11 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Where parts of the old text are in the file.
+/// Positions of the parts of the old text in the file.
 enum Place {
-    /// It is there in a looser form: the place of each of its bytes in the old text, and in the file.
+    /// A looser match of text: the position of each byte in the old text, and in the file.
     Folded { start: usize, asked: Vec<usize>, there: Vec<Range<usize>> },
-    /// Its lines are there in a looser form: where each begins in the old text, and in the file; last where they end.
+    /// A looser match of lines: the start of each line in the old text and in the file, and last the ends.
     Lines { asked: Vec<usize>, there: Vec<usize> },
 }
 
@@ -317,7 +317,7 @@ struct Endings<'a> {
     known: Option<Known>,
 }
 
-/// How the lines end that begin in a part of the file.
+/// The ending of the lines that begin in a part of the file.
 struct Known {
     part: RangeInclusive<usize>,
     ending: &'static [u8],
@@ -351,7 +351,7 @@ impl<'a> Endings<'a> {
         turned
     }
 
-    /// How the line ends that a place is in, or else the last one before it.
+    /// Returns the ending of the line that contains a range, or else of the last line before it.
     fn around(&mut self, place: &Range<usize>) -> &'static [u8] {
         if let Some(known) = self.known.as_ref().filter(|known| known.part.contains(&place.end)) {
             return known.ending;

@@ -1,4 +1,4 @@
-//! Why nothing changed, in words for the model.
+//! Explanations for the model why nothing changed.
 
 use super::frame::Frame;
 use super::locate::Miss;
@@ -8,7 +8,7 @@ use crate::fs::nearest::{nearest, numbered};
 use crate::fs::splice::LineNumbers;
 use std::fmt::Write as _;
 
-/// How many of the replacements with a looser match are named.
+/// Maximum number of listed replacements with a looser match.
 const MAX_NAMED: usize = 10;
 
 /// The arguments that a replacement came by.
@@ -28,7 +28,7 @@ impl Named {
     }
 }
 
-/// Why nothing changed in the file `path`; with a part of its `content` where that helps and may be read.
+/// Explains why nothing changed in the file `path`, with a part of its `content` if that helps and may be read.
 pub(super) fn explain(
     path: &str,
     content: Option<&[u8]>,

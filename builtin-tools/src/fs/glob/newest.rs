@@ -56,7 +56,7 @@ impl Newest {
         }
     }
 
-    /// How many there were.
+    /// Returns the number of files seen.
     pub(super) fn count(&self) -> u64 {
         self.count
     }

@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 use toolkit::CancellationToken;
 
-/// How long a thread waits before it looks whether anybody still wants it to.
+/// Interval at which a waiting thread checks for cancellation.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// A walk that somebody waits for.
@@ -24,7 +24,7 @@ pub(super) struct Run<'a> {
 /// The directories that are to be listed.
 struct Queue {
     directories: Vec<Directory>,
-    /// How many are being listed: more may come of them.
+    /// Number of directories being listed, which may add more.
     under_way: usize,
     is_over: bool,
 }

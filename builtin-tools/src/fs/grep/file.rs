@@ -11,26 +11,26 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read};
 
-/// How much text of one file is held while others are searched.
+/// Maximum text of one file held while other files are searched.
 const MAX_BYTES_HELD: usize = 64 * 1024;
-/// How much of a file is read before it is searched: all of most files, for which nothing else then has to be done.
+/// Number of bytes read before the search: the whole of most files, for which this read is then enough.
 const MAX_BYTES_AT_THE_START: usize = 64 * 1024;
 /// The most lines that are shown of one match that goes over several.
 const MAX_LINES_OF_A_MATCH: usize = 50;
 
-/// Which of a file's matches are wanted.
+/// The range of a file's matches to return.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wanted {
-    /// How many are passed over at its beginning.
+    /// Number of matches to skip at the beginning.
     pub(super) skip: u64,
-    /// How many then are wanted.
+    /// Number of matches to return after those.
     pub(super) take: u64,
 }
 
 /// The matches in a file.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    /// How many matches were counted. Counting stops at one more than is wanted.
+    /// Number of counted matches. Counting stops at one more than wanted.
     pub(super) count: u64,
     /// The wanted ones, as far as they are held, with the lines around them.
     pub(super) matches: Vec<Match>,
@@ -56,12 +56,12 @@ pub(super) struct Line {
     pub(super) text: String,
 }
 
-/// Why a file was not searched.
+/// The reason for which a file was not searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Failure {
-    /// It cannot be read.
+    /// The file cannot be read.
     Unreadable,
-    /// It is larger than what is searched for matches of several lines.
+    /// The file exceeds the size limit of multiline searches.
     TooLarge,
     /// Nobody waits for it any more.
     Stopped,
@@ -188,7 +188,7 @@ struct Collecting<'a> {
     found: Found,
     /// The lines that come before the next match, if it is shown.
     before: VecDeque<Line>,
-    /// How much text is held.
+    /// Size of the text held.
     held: usize,
     /// The last line that was seen of the file, and whether it held a match.
     last: Option<(u64, bool)>,

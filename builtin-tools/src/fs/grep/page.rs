@@ -15,9 +15,9 @@ pub(super) struct Page {
     take: u64,
     bytes: usize,
     pub(super) results: Vec<Hit>,
-    /// How many results there are on it.
+    /// Number of results on the page.
     pub(super) count: u64,
-    /// How many matches were passed over or shown, and in how many files.
+    /// Number of matches skipped or shown, and of the files they are in.
     pub(super) matches: u64,
     /// True if there are further results.
     pub(super) has_more: bool,
@@ -35,13 +35,13 @@ pub(super) struct Hit {
 /// The output for one file.
 #[derive(Debug)]
 pub(super) enum HitContent {
-    /// That it holds a match.
+    /// The file has a match.
     Matches,
-    /// That it does, and is binary.
+    /// The file has a match, and is binary.
     Binary,
-    /// How many.
+    /// The number of matches.
     Count(u64),
-    /// Which.
+    /// The matches.
     Lines(Vec<Match>),
 }
 

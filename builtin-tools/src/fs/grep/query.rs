@@ -17,9 +17,9 @@ pub(super) struct Query {
     pub(super) matcher: RegexMatcher,
     /// True if a match may go over several lines.
     pub(super) multiline: bool,
-    /// How many lines are shown before a match.
+    /// Number of lines shown before a match.
     pub(super) before: usize,
-    /// How many lines are shown after it.
+    /// Number of lines shown after a match.
     pub(super) after: usize,
     /// The depth of the search in a file.
     pub(super) depth: Depth,
@@ -36,7 +36,7 @@ pub(super) enum Depth {
     Lines,
 }
 
-/// How a pattern is to be understood.
+/// Interpretation of a pattern.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Reading {
     pub(super) ignore_case: bool,

@@ -17,11 +17,11 @@ use std::thread;
 use std::time::Duration;
 use toolkit::CancellationToken;
 
-/// How many files are searched by one thread before their results are passed on.
+/// Number of files that one thread searches before it passes on the results.
 const FILES_A_BATCH: usize = 32;
-/// How many batches are under way: what is found in them is held until all before them are done.
+/// Maximum number of concurrent batches: results of a batch are held until all batches before it are done.
 const MAX_BATCHES: usize = 16;
-/// How long a thread waits before it looks whether anybody still wants it to.
+/// Interval at which a waiting thread checks for cancellation.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// The files and directories that were passed over.
@@ -71,15 +71,15 @@ enum Came {
 struct Batch<T> {
     number: usize,
     items: Vec<T>,
-    /// How many files were searched for it.
+    /// Number of files searched.
     files: u64,
 }
 
-/// How far a search is.
+/// State shared by the threads of a search.
 struct Shared {
     /// Nothing more is wanted.
     is_over: AtomicBool,
-    /// How many batches may still be begun.
+    /// Number of batches that may still be started.
     room: Mutex<usize>,
     more_room: Condvar,
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 /// The longest line that is shown whole, in bytes.
 const LONGEST_SHOWN: usize = 500;
-/// How much is shown of a longer one, in bytes, what is left out not counted.
+/// Number of bytes shown of a longer line, without the note on the omitted part.
 const SHOWN_OF_LONG: usize = 400;
 
 /// Returns true if a line will be cut.

@@ -6,7 +6,7 @@ fn toolbox() -> TestToolbox {
     TestToolbox::new(toolkit::tool_ref!(grep))
 }
 
-/// What calls say, by their arguments.
+/// Checks the texts that calls return for their arguments.
 async fn check(toolbox: &TestToolbox, cases: &[(Value, &str)]) {
     for (arguments, expected) in cases {
         let call = toolbox.call(arguments.clone()).await;

@@ -4,17 +4,17 @@ use std::io::{self, BufRead};
 
 /// A line, cut to a number of bytes that suffices for the characters wanted of it.
 pub(super) struct Line {
-    /// Its beginning, without the line ending.
+    /// Beginning of the line, without the line ending.
     pub(super) start: Vec<u8>,
-    /// How many bytes it has in all, without the line ending.
+    /// Length of the line in bytes, without the line ending.
     pub(super) length: u64,
-    /// How many characters it has in all, without the line ending.
+    /// Length of the line in characters, without the line ending.
     pub(super) characters: u64,
-    /// How it ends.
+    /// Line ending.
     pub(super) ending: Ending,
 }
 
-/// How a line ends.
+/// The ending of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ending {
     /// With the file.
@@ -30,7 +30,7 @@ impl Line {
         std::str::from_utf8(if whole { &self.start } else { until_character(&self.start) }).is_ok()
     }
 
-    /// Its text up to `most` characters, and how many characters are missing then.
+    /// Returns at most `most` characters of the line, and the number of omitted characters.
     pub(super) fn text(&self, most: usize) -> (String, u64) {
         // The cut may have gone through a character: leave its beginning out.
         let whole = self.start.len() as u64 == self.length;
@@ -46,7 +46,7 @@ impl Line {
     }
 }
 
-/// How many characters of UTF-8 begin in `bytes`.
+/// Returns the number of UTF-8 characters that begin in `bytes`.
 fn count_characters(bytes: &[u8]) -> u64 {
     bytes.iter().filter(|byte| !matches!(byte, 0x80..=0xBF)).count() as u64
 }

@@ -18,17 +18,17 @@ const BYTES_A_CHARACTER: usize = 4;
 pub(crate) struct Page {
     /// The lines, each with its number.
     pub(crate) text: String,
-    /// How many lines are in `text`.
+    /// Number of lines in `text`.
     pub(crate) count: u64,
-    /// How many lines the file has, where the end was seen.
+    /// Number of lines in the file, if the end was reached.
     pub(crate) total: Option<u64>,
-    /// How many lines were cut.
+    /// Number of truncated lines.
     pub(super) cut: u64,
-    /// How many lines are not valid UTF-8.
+    /// Number of lines that are not valid UTF-8.
     pub(super) invalid: u64,
-    /// How many lines end with `\n` alone.
+    /// Number of lines that end with `\n` alone.
     lf: u64,
-    /// How many lines end with `\r\n`.
+    /// Number of lines that end with `\r\n`.
     crlf: u64,
 }
 

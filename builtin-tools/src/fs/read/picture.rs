@@ -20,7 +20,7 @@ const MAX_FILE_BYTES: u64 = 64 << 20;
 const MAX_DECODED_SIDE: u32 = 30_000;
 /// The most bytes that decoding may take.
 const MAX_DECODED_BYTES: u64 = 256 << 20;
-/// How often it is looked whether it is a picture's turn.
+/// Interval between checks whether an image can be decoded.
 const LOOK: Duration = Duration::from_millis(10);
 /// With how little quality a picture is tried before it is made smaller.
 const QUALITIES: [u8; 3] = [85, 70, 50];

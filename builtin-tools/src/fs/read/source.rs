@@ -4,9 +4,9 @@ use crate::fs::text::Form;
 use encoding_rs::{CoderResult, Decoder};
 use std::io::{self, BufRead, Read};
 
-/// How much is read at once.
+/// Number of bytes per read.
 pub(super) const BUFFER_BYTES: usize = 256 * 1024;
-/// How much is decoded at once.
+/// Number of bytes decoded at once.
 const DECODED_AT_ONCE: usize = 64 * 1024;
 
 /// A text file from its beginning, without its byte order mark.

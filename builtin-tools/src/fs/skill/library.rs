@@ -20,7 +20,7 @@ pub(super) struct Skill {
     pub(super) name: String,
     pub(super) description: String,
     pub(super) body: String,
-    /// Its owner.
+    /// Owner of the skill.
     pub(super) owner: String,
     /// The real path of its directory; none for one that is in the program.
     pub(super) base: Option<PathBuf>,

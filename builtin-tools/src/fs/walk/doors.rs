@@ -17,14 +17,14 @@ pub(in crate::fs) struct Doors {
     is_short_of_rules: Arc<AtomicBool>,
 }
 
-/// Why something was not opened.
+/// The reason for which something was not opened.
 #[derive(Debug)]
 pub(in crate::fs) enum Refused {
     /// A person would have to be asked, or it is denied.
     NotAllowed,
-    /// It cannot be read.
+    /// The file cannot be read.
     Unreadable,
-    /// It is gone, or is no regular file any more.
+    /// The file is gone, or no longer a regular file.
     Gone,
 }
 

@@ -9,11 +9,11 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How many bytes of ignore files count in a directory, those of directories above it among them, and how many patterns: hostile
-/// ones shall not fill the memory. Made ready, each pattern takes some 3 KB.
+/// Maximum size of the ignore files that count in a directory, including those of the directories above, and of the number of
+/// patterns: malicious ones must not fill the memory. A compiled pattern takes some 3 KB.
 const MAX_BYTES: usize = 1024 * 1024;
 const MAX_PATTERNS: usize = 10_000;
-/// How much of the first line of a file counts that says where a repository is.
+/// Maximum length of the first line of a file that names the location of a repository.
 const MAX_BYTES_OF_A_LINE: u64 = 4_096;
 
 /// The rules that hold within a directory.
@@ -27,11 +27,11 @@ pub(super) struct Rules {
     is_in_repository: bool,
     /// The user's rules of git for all repositories.
     global: Arc<Gitignore>,
-    /// How much may still count below.
+    /// Remaining room for ignore files below.
     room: Room,
 }
 
-/// How much of ignore files may still count.
+/// Remaining room for ignore files.
 #[derive(Clone, Copy)]
 struct Room {
     bytes: usize,
@@ -42,7 +42,7 @@ impl Room {
     const ALL: Self = Self { bytes: MAX_BYTES, patterns: MAX_PATTERNS };
 }
 
-/// Which files that say something are in a directory.
+/// The ignore files and repository directories found in a directory.
 #[derive(Clone, Copy, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each file is there or not, whatever the others")]
 pub(super) struct Names {

@@ -1,7 +1,7 @@
 use super::super::patch::HunkLine;
 use super::*;
 
-/// What is left for one file before it is given up.
+/// Returns a budget with this many remaining steps.
 fn left(steps: usize) -> Budget {
     let mut budget = Budget::new();
     budget.spend(Budget::MAX - steps);

@@ -1,6 +1,6 @@
 use super::*;
 
-/// What is said of a text that is nowhere in a file, after that it is nowhere.
+/// Returns the explanation for a text that is absent from a file, without the sentence that it is absent.
 fn said_of(file: &str, old: &str, new: &str) -> String {
     let replacement = Replacement { old, new, all: false };
     let error = PlanError { index: 0, problem: Problem::Miss(Miss::Absent) };

@@ -1,4 +1,4 @@
-//! What a terminal would show of an output, line by line: control sequences taken out, overwritten text gone.
+//! The text that a terminal would show for an output, line by line: without control sequences and overwritten text.
 
 use std::iter::Peekable;
 use std::str::Chars;
@@ -35,7 +35,7 @@ pub(super) fn clean(text: &str) -> String {
 #[derive(Default)]
 struct Line {
     text: Vec<char>,
-    /// Where the next character goes; never behind the end.
+    /// Position of the next character; never beyond the end.
     at: usize,
 }
 

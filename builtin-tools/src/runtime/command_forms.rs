@@ -16,9 +16,9 @@ const MAX_LEVELS: usize = 3;
 /// The options of a program that may come before its subcommand.
 struct Options {
     programs: &'static str,
-    /// Those without a value.
+    /// Options without a value.
     plain: &'static str,
-    /// Those whose value is the next word, if it is not attached.
+    /// Options whose value is the next word, if it is not attached.
     valued: &'static str,
 }
 
@@ -227,7 +227,7 @@ fn within(options: Option<&Options>, program: &str, words: &[&str], levels: usiz
     }
 }
 
-/// Where the subcommand may stand. An option that is not known may take the next word for its value, or not.
+/// Returns the positions at which the subcommand may be. An unknown option may or may not take the next word as its value.
 fn starts(options: Option<&Options>, program: &str, words: &[&str]) -> BTreeSet<usize> {
     let (mut found, mut seen, mut waiting) = (BTreeSet::new(), BTreeSet::new(), vec![0_usize]);
     while let Some(at) = waiting.pop() {
@@ -251,7 +251,7 @@ fn starts(options: Option<&Options>, program: &str, words: &[&str]) -> BTreeSet<
     found
 }
 
-/// Whether an option takes the next word for its value. `None` where that is not known.
+/// Returns true if an option takes the next word as its value. `None` if that is unknown.
 fn takes_next(options: Option<&Options>, word: &str) -> Option<bool> {
     if word.contains('=') {
         return Some(false);
@@ -279,7 +279,7 @@ fn takes_next(options: Option<&Options>, word: &str) -> Option<bool> {
     Some(false)
 }
 
-/// What a subcommand of git means by an alias that options before it set.
+/// Returns the commands that a git subcommand stands for, through an alias set by the options before it.
 fn aliased(program: &str, words: &[&str], at: usize) -> Vec<String> {
     if program != "git" {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! What a command is kept within.
+//! The containment of a command.
 
 use super::guards;
 use super::judged::{Command, Judged};
@@ -23,7 +23,7 @@ pub(super) enum More {
     Everything,
 }
 
-/// What a command runs in.
+/// The sandbox of a command.
 #[derive(Debug, Default)]
 pub(super) struct Containing {
     pub(super) sandbox: Option<Sandbox>,
@@ -31,14 +31,14 @@ pub(super) struct Containing {
     pub(super) words: String,
 }
 
-/// Whether the sandbox as it is configured contains what this command does, and works whole.
+/// Returns true if the sandbox, as configured, contains the effects of this command, and the system supports all of it.
 pub(super) fn contains(settings: &ExecSettings, command: &Command) -> bool {
     could_contain(settings)
         && command.workspace != Path::new("/")
         && roots(settings, command).iter().all(|root| guards::can_be_kept(root))
 }
 
-/// Whether it would, of a workspace in which nothing is in its way.
+/// Returns true if the sandbox would contain the effects of a command in a workspace that causes no conflict.
 pub(super) fn could_contain(settings: &ExecSettings) -> bool {
     settings.enable_sandbox
         && settings.sandbox != ExecSandbox::Off
@@ -60,7 +60,7 @@ fn roots(settings: &ExecSettings, command: &Command) -> Vec<PathBuf> {
     std::iter::once(command.workspace.clone()).chain(further.filter(|path| path.is_absolute())).collect()
 }
 
-/// What this command runs in.
+/// Returns the sandbox for this command.
 pub(super) fn containing(
     settings: &ExecSettings,
     command: &Command,
@@ -147,8 +147,8 @@ pub(super) fn containing(
     Containing { sandbox: Some(sandbox), words: words(settings, &needs, network) }
 }
 
-/// What a command must not leave behind in the directories that it may write to: what has the name of something protected or secret, and
-/// was not named by the question.
+/// Returns the quarantine of the directories that the command may write to: new files with a protected or secret name that the question
+/// did not mention.
 fn quarantine(roots: &[PathBuf], needs: &Needs, own: &OwnPaths, is_unasked: bool) -> Quarantine {
     // Repositories are looked at by what they would have git run; files of other roots are no part of a workspace.
     let is_wanted = |pattern: &&str| {
@@ -187,7 +187,7 @@ fn words(settings: &ExecSettings, needs: &Needs, network: bool) -> String {
     format!("a sandbox: {writes}, {network}{lacks}")
 }
 
-/// What a command can change in this mode, in words.
+/// Describes the files that a command can change in this mode.
 pub(super) fn changes(mode: ExecSandboxMode) -> &'static str {
     match mode {
         ExecSandboxMode::ReadOnly => "can change no file",
@@ -196,24 +196,24 @@ pub(super) fn changes(mode: ExecSandboxMode) -> &'static str {
     }
 }
 
-/// What a command uses beside the directories that all may: each was allowed, by a rule or a person.
+/// Paths that a command uses in addition to those that every command may use: each was allowed by a rule or the user.
 #[derive(Debug, Default)]
 struct Needs {
     writable: BTreeSet<PathBuf>,
     visible: BTreeSet<PathBuf>,
     /// Directories that hold too much else to let a command write there, and hold back the rest.
     too_wide: Vec<PathBuf>,
-    /// Whether it uses what is in the `/tmp` of all.
+    /// True if the command uses files in the shared `/tmp`.
     is_temporary: bool,
-    /// Whether it uses what another command of the session left in its own.
+    /// True if the command uses files that another command of the session left in the session's `/tmp`.
     is_private: bool,
     /// The session's own directory for temporary files, where a command has it by its own name.
     named_tmp: Option<PathBuf>,
     /// Every path of it, and what is done with that.
     paths: Vec<(PathBuf, Access)>,
-    /// Where git keeps its own, if git writes.
+    /// Directories of the repository's own data, if git writes to them.
     git: Vec<PathBuf>,
-    /// Whether git writes.
+    /// True if git writes.
     writes_git: bool,
 }
 
@@ -289,8 +289,8 @@ impl Needs {
         needs
     }
 
-    /// What it was asked to make: what it names to write to, and what of a guarded name it reads, by that name in the directories that it
-    /// writes to.
+    /// Returns the paths that the command is to create: those it names to write to, and, in the directories that it writes to, the
+    /// guarded names that it reads.
     fn named(&self) -> Vec<PathBuf> {
         let is_guarded = |path: &Path| protected_path(path).is_some() || sensitive_path(path).is_some();
         let is_guarded = |path: &Path| is_guarded(path) || is_guarded(&path.join("x"));
@@ -304,18 +304,18 @@ impl Needs {
         written.chain(below).collect()
     }
 
-    /// Whether it was asked to change this, or something in it, or all around it.
+    /// Returns true if the command was asked to change this path, something below it, or a directory above it.
     fn is_about(&self, protected: &Path) -> bool {
         let writes = self.paths.iter().filter(|(_, access)| *access == Access::Write);
         writes.map(|(path, _)| path).any(|path| path.starts_with(protected) || protected.starts_with(path))
     }
 
-    /// Whether git changes this as a part of what it does. What it runs by itself it does not change.
+    /// Returns true if git changes this path in the course of its work. Git never changes the hooks that it runs.
     fn is_of_git(&self, protected: &Path) -> bool {
         !self.git.is_empty() && !self.git.iter().any(|git| protected == git.join("hooks"))
     }
 
-    /// Whether it was asked to read this, something in it, or all that is below a directory above it.
+    /// Returns true if the command was asked to read this path, something below it, or the tree of a directory above it.
     fn is_read(&self, hidden: &Path) -> bool {
         self.paths.iter().any(|(path, access)| {
             path.starts_with(hidden)
@@ -324,7 +324,7 @@ impl Needs {
     }
 }
 
-/// Where a path leads, as far as something is there.
+/// Resolves the existing part of a path.
 fn real(path: &Path) -> PathBuf {
     let there = first_there(path);
     match (there.canonicalize(), path.strip_prefix(&there)) {

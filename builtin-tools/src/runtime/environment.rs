@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use toolkit::{ToolError, ToolErrorKind, escape_line};
 
-/// What of the host's environment a command gets, by name.
+/// Variables that a command inherits from the host, by name.
 const INHERITED: &[&str] = &[
     "PATH",
     "HOME",
@@ -68,7 +68,7 @@ const NEVER: &[&str] = &[
     "RES_OPTIONS",
     "HOSTALIASES",
 ];
-/// What a shell says itself of where it runs: another name for the directory would have `cd ..` lead elsewhere.
+/// Variables in which a shell records its directory: another name for the directory would make `cd ..` lead elsewhere.
 const IS_OF_SHELL: &[&str] = &["PWD", "OLDPWD"];
 const NEVER_PREFIXES: &[&str] = &["LD_", "DYLD_", "BASH_FUNC_"];
 /// Parts of names whose values are secrets.
@@ -85,7 +85,7 @@ const SECRET: &[&str] = &[
     "AUTH",
     "SESSION_ID",
 ];
-/// What may be set for a command without a question, by name.
+/// Variables that may be set for a command without approval, by name.
 const LISTED: &[&str] = &[
     "LANG",
     "LANGUAGE",
@@ -111,7 +111,7 @@ const LISTED: &[&str] = &[
 /// The longest value that is set without a question, in bytes.
 const LONGEST_LISTED: usize = 200;
 
-/// What a command gets.
+/// The environment of a command.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Environment {
     /// All of it.

@@ -13,7 +13,7 @@ use toolkit::prelude::*;
 use toolkit::{CancellationToken, Keep, KeptOutput, OutputCount, ShownOutput};
 use toolkit_sandbox::{End, Exit, Guarantee, Job, Limit, Limits, Stopped};
 
-/// How long processes get between TERM and KILL.
+/// Time between TERM and KILL.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// A command that was started.
@@ -24,14 +24,14 @@ pub(super) struct Running {
     pub(super) command: String,
     pub(super) cwd: PathBuf,
     pub(super) class: &'static str,
-    /// What it was to run in, in words.
+    /// Description of the sandbox that the job was to run in.
     pub(super) contained: String,
-    /// Whether what is written to it can do nothing that was not proved harmless.
+    /// True if every possible effect of text written to the job was proved harmless.
     pub(super) is_harmless: bool,
     pub(super) started: Instant,
-    /// How long it may run; `None` for as long as its session.
+    /// Time limit; `None` for a job that may run as long as its session.
     pub(super) timeout: Option<Duration>,
-    /// How much it may use.
+    /// Resource limits.
     pub(super) limits: Limits,
     pub(super) job: Job,
     pub(super) output: KeptOutput,
@@ -39,30 +39,30 @@ pub(super) struct Running {
     end: CancellationToken,
     why: Mutex<Option<Why>>,
     background: AtomicBool,
-    /// How much of it the model has been told of.
+    /// The part of the job that was reported to the model.
     pub(super) told: Mutex<Told>,
 }
 
-/// How much of a job the model has been told of.
+/// The part of a job that was reported to the model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Told {
     pub(super) bytes: u64,
     pub(super) ended: bool,
     pub(super) gone: bool,
-    /// How many files were moved away.
+    /// Number of files that were moved away.
     pub(super) quarantined: usize,
 }
 
-/// Why a job was ended.
+/// The reason for which a job was ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Why {
-    /// It took too long.
+    /// The time limit was exceeded.
     Timeout,
     /// The call that runs it was cancelled.
     Cancelled,
     /// The model, or the end of the session, stopped it.
     Stopped,
-    /// It used more than it may.
+    /// A resource limit was exceeded.
     Exceeded(Limit),
 }
 
@@ -75,7 +75,7 @@ pub(super) struct Ended {
     pub(super) at: Instant,
 }
 
-/// What is known of a job when it starts.
+/// The data of a job at its start.
 pub(super) struct Start {
     pub(super) id: String,
     pub(super) command: String,
@@ -191,7 +191,7 @@ impl Running {
         self.state.borrow().clone()
     }
 
-    /// Whether nothing of it is left.
+    /// Returns true if no process of the job remains.
     pub(super) fn is_gone(&self) -> bool {
         self.job.progress().gone
     }
@@ -206,7 +206,7 @@ impl Running {
         self.output.keep();
     }
 
-    /// How much output there is.
+    /// Returns the size of the output.
     pub(super) fn count(&self) -> OutputCount {
         let progress = self.job.progress();
         let error = progress
@@ -216,7 +216,7 @@ impl Running {
         OutputCount { bytes: progress.written, newlines, error }
     }
 
-    /// What a model gets of the output so far, as a terminal would show it.
+    /// Returns the output so far in the form for the model, as a terminal would show it.
     pub(super) async fn show(self: &Arc<Self>, ctx: &ToolContext) -> Result<ShownOutput, ToolError> {
         let (running, context) = (Arc::clone(self), ctx.clone());
         let shown = tokio::task::spawn_blocking(move || {
@@ -237,7 +237,7 @@ impl Running {
     }
 }
 
-/// How a process ended: `exit code 1`, `ended by SIGTERM (15)`.
+/// Describes the end of a process: `exit code 1`, `ended by SIGTERM (15)`.
 pub(super) fn how(exit: &Exit) -> String {
     match exit.end {
         End::Code(code) => format!("exit code {code}"),

@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use toolkit::ToolError;
 
-/// How long a job that has ended is kept.
+/// Time for which an ended job is kept.
 const KEPT: Duration = Duration::from_mins(30);
-/// How many that have ended are kept at most; beyond, the one that ended first goes.
+/// Maximum number of ended jobs that are kept; beyond it, the one that ended first is removed.
 const MAX_ENDED: usize = 200;
 
-/// Those of one session. Dropping them ends all.
+/// The jobs of one session. Dropping them ends all.
 #[derive(Debug, Default)]
 pub(super) struct Jobs {
     count: AtomicU64,
@@ -126,7 +126,7 @@ fn number(id: &str) -> u64 {
 }
 
 impl TakenUp {
-    /// Whether there is a place for one more.
+    /// Returns an error if there is no room for one more job.
     fn check(&self, most: usize) -> Result<(), ToolError> {
         let running = self.by_number.values().filter(|job| !job.is_gone());
         let running: Vec<&str> = running.map(|job| &*job.id).collect();

@@ -1,4 +1,4 @@
-//! What becomes of a command: its verdict, with what the configuration says of it.
+//! The verdict on a command, combined with the configuration.
 
 use super::command_forms::{UNKNOWN, other_forms};
 use super::containing::contains;
@@ -48,22 +48,22 @@ pub(super) struct AskedPath {
     pub(super) reason: String,
 }
 
-/// What becomes of it.
+/// The combined verdict on a command.
 #[derive(Debug)]
 pub(super) struct Judged {
     pub(super) verdict: Verdict,
-    /// Whether it was proved to only read, before anything that somebody allowed was looked at.
+    /// True if the command was proved read-only, before any permission was taken into account.
     pub(super) is_proved: bool,
     pub(super) paths: BTreeSet<AskedPath>,
     /// A rule that denies it, in words.
     pub(super) denied_by: Option<String>,
     /// Rules that ask for parts of it, in words.
     pub(super) asked_by: BTreeSet<String>,
-    /// Whether something is not asked about since the sandbox contains it.
+    /// True if a part needs no approval only because the sandbox contains it.
     pub(super) relies_on_sandbox: bool,
 }
 
-/// What becomes of a command by its verdict, the rules and the settings.
+/// The outcome for a command by its verdict, the rules and the settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
     Runs,
@@ -146,7 +146,7 @@ impl Command {
 }
 
 impl Judged {
-    /// What is left to be decided.
+    /// Returns the decision of the verdict and the rules.
     pub(super) fn decision(&self) -> Decision {
         let of_rules = match (&self.denied_by, self.asked_by.is_empty()) {
             (Some(_), _) => Decision::Deny,
@@ -165,7 +165,7 @@ impl Judged {
         if guarded.len() <= LONGEST_ARGUMENT { Cow::Owned(guarded) } else { Cow::Borrowed(&command.text) }
     }
 
-    /// What becomes of it. `asks_more` says that something beside the command itself is asked about.
+    /// Returns the outcome. `asks_more` is true if something else than the command itself needs approval.
     pub(super) fn outcome(&self, settings: &ExecSettings, asks_more: bool) -> Outcome {
         let is_always = settings.asked() == ExecAsk::Always;
         match self.decision() {
@@ -330,13 +330,14 @@ impl Judged {
     }
 }
 
-/// Whether of the paths of a part nothing is asked but to change files as they are changed anyway.
+/// Returns true if the paths of a part need approval for nothing but ordinary edits.
 fn is_only_edit(part: &Part, asked: &BTreeSet<AskedPath>) -> bool {
     let is_of = |asked: &&AskedPath| part.paths.iter().any(|(path, _)| *path == asked.path);
     asked.iter().filter(is_of).all(|asked| asked.kind == EDIT && asked.reason.is_empty())
 }
 
-/// Whether all paths of a part may be used as it uses them without a question. What is below a directory would have rules of its own.
+/// Returns true if all paths of a part may be used by it without approval. A directory does not count, since rules may cover the paths
+/// below it.
 fn writes_what_it_may(part: &Part, asked: &BTreeSet<AskedPath>) -> bool {
     part.paths.iter().all(|(path, access)| {
         let is_plain = match access {
@@ -355,7 +356,7 @@ fn for_each(part: &mut Part, change: &mut dyn FnMut(&mut Part)) {
     }
 }
 
-/// Whether a rule stands in a list, rather than being said of the whole kind.
+/// Returns true if a rule is an entry of a list, rather than a rule for the whole kind.
 fn is_entry(pointer: &str) -> bool {
     pointer
         .rsplit('/')
@@ -369,7 +370,7 @@ pub(super) fn words(part: &Part) -> Option<String> {
     words.filter(|words| !words.is_empty()).map(|words| words.join(" "))
 }
 
-/// Whether a pattern, in which `*` stands for any text, describes a whole text. Control characters are never described by `*`.
+/// Returns true if a pattern, in which `*` stands for any text, matches a whole text. `*` never matches control characters.
 fn matches(pattern: &str, text: &str) -> bool {
     if text.chars().any(char::is_control) {
         return pattern == text;
@@ -388,7 +389,7 @@ fn matches(pattern: &str, text: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// Whether a directory is that of a repository, or of one of its submodules.
+/// Returns true if a directory holds the data of a repository, or of one of its submodules.
 fn is_of_repository(own: &Path, path: &Path) -> bool {
     path == own || path.starts_with(own.join("modules"))
 }
@@ -406,7 +407,7 @@ fn decide(files: &Workspace, path: &Path, access: Access, asked: &RefCell<BTreeS
     decision_of(decided, path, writes, asked)
 }
 
-/// What is decided, and noted if a person is asked.
+/// Returns the decision on a path, and records the path if it needs approval.
 fn decision_of(
     decided: Result<DecidedPath, ToolError>,
     path: &Path,

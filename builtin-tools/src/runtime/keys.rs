@@ -47,15 +47,15 @@ const PLAIN_CONTROL: &[u8] = b"abcdfgklnpqsuwz\\";
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Keys {
     pub(super) bytes: Vec<u8>,
-    /// Whether one of them may run something.
+    /// True if one of the keys may run something.
     pub(super) may_run: bool,
 }
 
-/// What a terminal sends for these keys, named with spaces between: `Up Enter`, `C-c`.
+/// Returns the bytes that a terminal sends for keys, whose names are separated by spaces: `Up Enter`, `C-c`.
 ///
 /// # Errors
 ///
-/// `InvalidArguments` for a name that is none.
+/// `InvalidArguments` for an unknown name.
 pub(super) fn keys(names: &str) -> Result<Keys, ToolError> {
     let mut keys = Keys::default();
     for name in names.split_whitespace() {

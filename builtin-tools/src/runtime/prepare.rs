@@ -1,4 +1,4 @@
-//! What a command is run with: where, by which shell, in which environment.
+//! Preparation of a command: directory, shell and environment.
 
 use super::environment::{environment, from_home};
 use super::judged::{AskedPath, Command};
@@ -12,13 +12,13 @@ use std::sync::Arc;
 use toolkit::prelude::*;
 use toolkit::{Access, PathDecision, ToolErrorKind, escape_line};
 
-/// Where shells are looked for first.
+/// Paths at which shells are searched for first.
 const SHELLS: &[&str] = &["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/opt/homebrew/bin/bash"];
 
-/// What Linux takes at most as one argument or variable, in bytes, without the NUL that ends it: `MAX_ARG_STRLEN`, with pages of 4 KiB.
+/// Maximum length in bytes of one argument or variable on Linux, without the terminating NUL: `MAX_ARG_STRLEN`, with pages of 4 KiB.
 pub(super) const LONGEST_ARGUMENT: usize = 128 * 1024 - 1;
 
-/// What is asked about beside the command itself.
+/// The parts of a question in addition to the command itself.
 #[derive(Debug, Default)]
 pub(super) struct Beside {
     /// Variables that are set for it.
@@ -69,7 +69,7 @@ pub(super) async fn prepare(
     Ok((command, Beside { variables: made.asked, directory: asked }))
 }
 
-/// Whether the system can hand it to a shell, and each variable: it counts bytes, where a schema counts characters.
+/// Checks that the system can pass the command and each variable to a shell: it counts bytes, while a schema counts characters.
 fn fits(text: &str, variables: &BTreeMap<String, String>) -> Result<(), ToolError> {
     let too_long = |what: String, bytes: usize, way_out: &str| {
         let problem = format!(
@@ -136,7 +136,7 @@ async fn directory(
     Err(ToolError::new(ToolErrorKind::InvalidArguments, format!("`workdir` {shown} is not a directory")))
 }
 
-/// Where it leads, if a person has to be asked about that. Whether something is there is not told before.
+/// Returns the resolved directory, if it needs approval. Before approval, the caller does not learn whether it exists.
 fn asked_directory(ctx: &ToolContext, wanted: &Path) -> Result<Option<AskedPath>, ToolError> {
     let named = ctx.decide_path(wanted, Access::Read)?;
     let PathDecision::Ask { .. } = named.decision else { return Ok(None) };

@@ -20,18 +20,18 @@ use toolkit::prelude::*;
 use toolkit::{ToolErrorKind, Workspace};
 use toolkit_sandbox::{Drained, Limits, Output, Process, Size, Stdin};
 
-/// How long is waited for output that is under way when a command's own process has ended.
+/// Time to wait for pending output after a command's own process has ended.
 const DRAIN: Duration = Duration::from_millis(250);
-/// How long is waited for the rest of its processes then.
+/// Time to wait after that for the other processes to end.
 const LEFTOVERS: Duration = Duration::from_millis(30);
 /// So soon a failure of a command in the background is told at once.
 const AT_ONCE: Duration = Duration::from_millis(100);
-/// How often a command is judged anew because the world has changed while somebody was asked.
+/// Maximum number of verdicts on one command, which is judged again if files have changed during the permission prompt.
 const MAX_JUDGEMENTS: usize = 3;
 /// The terminal of a command that wants one.
 const TERMINAL: Size = Size { rows: 40, columns: 120 };
 
-/// What is to be run, as it was called.
+/// The arguments of a call.
 #[derive(Debug)]
 pub(super) struct Call<'a> {
     pub(super) command: &'a str,
@@ -46,7 +46,7 @@ pub(super) struct Call<'a> {
     pub(super) more: Option<More>,
 }
 
-/// What it reads.
+/// Standard input of the command.
 #[derive(Debug)]
 pub(super) struct Input<'a> {
     pub(super) text: Option<&'a str>,
@@ -89,7 +89,7 @@ pub(super) async fn run(ctx: &ToolContext, call: Call<'_>) -> Result<ToolOutput,
     outcome
 }
 
-/// How long it may run; `None` for as long as its session. What was sent to the background at once is not waited for by anybody.
+/// Returns the time limit; `None` for as long as the session. No caller waits for a command that starts in the background.
 fn timeout_of(
     settings: &ExecSettings,
     wanted: Option<Duration>,
@@ -315,7 +315,7 @@ async fn follow(
     told::ended(running, &ended, output, notes, is_left)
 }
 
-/// Who holds the output once the command's own process has ended, after a moment.
+/// Returns the processes that hold the output shortly after the command's own process has ended.
 pub(super) async fn held(running: &Running) -> Vec<Process> {
     if running.job.progress().closed {
         return Vec::new();
@@ -326,7 +326,7 @@ pub(super) async fn held(running: &Running) -> Vec<Process> {
     }
 }
 
-/// What lives on though it holds no output.
+/// Returns the remaining processes, including those that hold no output.
 async fn leftovers(running: &Running) -> Vec<Process> {
     if running.is_gone() || timeout(LEFTOVERS, running.job.gone()).await.is_ok() {
         return Vec::new();

@@ -3,7 +3,7 @@
 use shell_verdict::{Class, Decision, Ground, Part};
 use std::path::Path;
 
-/// Whether `safeBins` names the program of a simple command.
+/// Returns true if `safeBins` lists the program of a simple command.
 pub(super) fn is_named(part: &Part, safe: &[String]) -> bool {
     let Some(program) = &part.program else { return false };
     safe.iter().any(|name| name == program)

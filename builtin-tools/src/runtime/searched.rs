@@ -40,7 +40,7 @@ fn real(files: Vec<PathBuf>) -> impl Iterator<Item = PathBuf> {
     })
 }
 
-/// What `rg` opens, with the rules of the directories above and of git.
+/// Returns the files that `rg` opens, by the rules of the directories above and of git.
 fn not_ignored(directory: &Path, hidden: bool, globs: Override) -> Box<dyn Iterator<Item = Option<PathBuf>>> {
     let mut walk = WalkBuilder::new(directory);
     walk.hidden(!hidden).overrides(globs).add_custom_ignore_filename(".rgignore");
@@ -95,7 +95,7 @@ fn name_fits(path: &Path, patterns: &[String]) -> bool {
     patterns.iter().any(|pattern| fits(pattern.as_bytes(), name))
 }
 
-/// Whether a pattern, in which `*` stands for any text, describes a whole name.
+/// Returns true if a pattern, in which `*` stands for any text, matches a whole name.
 fn fits(pattern: &[u8], name: &[u8]) -> bool {
     let (mut at, mut from) = (0, 0);
     // Where the last `*` stands, and how much of the name it has taken.

@@ -13,9 +13,9 @@ use tokio::time::Instant;
 use toolkit::Progress;
 use toolkit::prelude::*;
 
-/// How often new output is looked for.
+/// Interval between checks for new output.
 pub(super) const TICK: Duration = Duration::from_millis(150);
-/// How often progress is told.
+/// Interval between progress reports.
 const PROGRESS: Duration = Duration::from_millis(500);
 /// The most bytes that are told at once; of more, the last ones.
 const MAX_BYTES: u64 = 32 << 10;
@@ -24,11 +24,11 @@ const MAX_HELD: usize = 16 << 10;
 /// The fewest characters of a line that may be one of a private key whose beginning was not seen.
 const KEY_LINE: usize = 40;
 
-/// What was told of a command's output while it runs.
+/// State of the output stream of a running command.
 #[derive(Debug)]
 pub(super) struct Stream {
     lines: Lines,
-    /// How many bytes there were when progress was told last, and when that was.
+    /// Size of the output at the last progress report, and time of that report.
     told: (u64, Instant),
 }
 
@@ -79,7 +79,7 @@ impl Stream {
     }
 }
 
-/// How far output is told.
+/// End of the part of the output to report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Until {
     /// To the end of the last whole line. A secret is only found in whole lines.
@@ -95,14 +95,14 @@ struct Lines {
     at: u64,
     /// The line that has not ended, as it was written.
     line: Vec<u8>,
-    /// Whether the beginning of that line was left out, and with it the line.
+    /// True if the beginning of that line was skipped, and so the whole line is.
     is_left_out: bool,
     /// Lines that may be a part of a private key, which has to be told whole to be recognised.
     held: String,
 }
 
 impl Lines {
-    /// What is new up to `written`, as a terminal would show it. Blocks.
+    /// Returns the new output up to `written`, as a terminal would show it. Blocks.
     fn read(&mut self, path: &Path, written: u64, until: Until) -> io::Result<String> {
         let mut left_out = 0;
         if written.saturating_sub(self.at) > MAX_BYTES {
@@ -147,7 +147,7 @@ impl Lines {
     }
 }
 
-/// Where lines begin, at the end of a text, that may be a part of a private key: what follows decides.
+/// Returns the start of the lines at the end of a text that may be part of a private key, which the next lines decide.
 fn key_start(text: &str) -> usize {
     let begin = text.rfind("-----BEGIN ").filter(|at| {
         let key = &text[*at..];
@@ -177,7 +177,7 @@ mod tests {
     use super::*;
     use std::fs;
 
-    /// What is told after each of these is written.
+    /// Returns the reported text after each of these parts is written.
     fn told(parts: &[&[u8]]) -> Vec<String> {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("output");

@@ -1,4 +1,4 @@
-//! What this system offers to contain commands, and what that means for how they are configured.
+//! Features of this system that contain commands, and their consequences for the configuration.
 
 use super::containing::{QUARANTINE, changes, could_contain};
 use crate::config::{ExecNetwork, ExecSandbox, ExecSandboxMode, ExecSecurity, ExecSettings};
@@ -6,7 +6,7 @@ use serde::Serialize;
 use toolkit::prelude::*;
 use toolkit_sandbox::{Feature, probe};
 
-/// What this system offers to contain commands, found by trying it.
+/// Features of this system that contain commands, found by trying them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct CommandStrength {
@@ -16,7 +16,7 @@ pub struct CommandStrength {
     pub landlock_abi: u32,
     /// Everything that could be offered.
     pub features: Vec<CommandFeature>,
-    /// What that means here, with what is configured, in sentences.
+    /// Consequences with the present configuration, in sentences.
     pub means: Vec<String>,
 }
 
@@ -24,9 +24,9 @@ pub struct CommandStrength {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct CommandFeature {
-    /// What it is.
+    /// Name of the feature.
     pub name: &'static str,
-    /// Why it is not there; `null` where it is.
+    /// The reason for which the feature is missing; `null` if it is available.
     pub missing: Option<String>,
 }
 
@@ -65,7 +65,7 @@ pub fn strength(ctx: &ToolContext) -> Result<CommandStrength, ToolError> {
     })
 }
 
-/// What a sandbox here holds of sockets and of names that must not be left behind.
+/// Describes the sandbox's restrictions of sockets and of names that must not be left behind.
 fn holds(settings: &ExecSettings, ctx: &ToolContext) -> Vec<String> {
     let found = probe();
     let is_off = !settings.enable_sandbox || settings.sandbox == ExecSandbox::Off;
@@ -96,7 +96,7 @@ fn holds(settings: &ExecSettings, ctx: &ToolContext) -> Vec<String> {
     holds
 }
 
-/// How much a command may use here, and what holds it to that.
+/// Describes the resource limits of commands, and the means that enforces them.
 fn limits(settings: &ExecSettings, ctx: &ToolContext) -> Vec<String> {
     let (limits, outputs) = (super::limits::of(settings), ctx.output_store());
     let found = probe();

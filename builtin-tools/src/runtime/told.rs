@@ -1,4 +1,4 @@
-//! What the model and the person are told of a command.
+//! Texts about a command for the model and the user.
 
 use super::clean::clean;
 use super::containing::More;
@@ -17,9 +17,9 @@ use toolkit::prelude::*;
 use toolkit::{ShownOutput, ToolErrorKind, escape_line};
 use toolkit_sandbox::{Conflict, Limit, Mode, Part, Process, Quarantined, SpawnError};
 
-/// How many processes are named.
+/// Maximum number of listed processes.
 const MAX_NAMED: usize = 10;
-/// How much of the end of an output is looked at, in bytes.
+/// Number of bytes at the end of an output that are examined.
 const TAIL: usize = 4096;
 
 /// A command that never runs.
@@ -70,7 +70,7 @@ pub(super) fn not_started(error: &SpawnError) -> ToolError {
     }
 }
 
-/// What is to be changed where a command and its sandbox do not fit together.
+/// Returns the remedy for a conflict between a command and its sandbox.
 fn way_out(conflict: Conflict) -> &'static str {
     match conflict {
         Conflict::RootWritable => {
@@ -116,7 +116,7 @@ pub(super) fn title(command: &str) -> String {
     titles::short(command)
 }
 
-/// What lives on.
+/// Describes the processes that still run.
 pub(super) fn left(running: &Running, held: &[Process], processes: &[Process]) -> String {
     let all = if processes.is_empty() { held } else { processes };
     let mut text = format!(
@@ -134,7 +134,7 @@ pub(super) fn left(running: &Running, held: &[Process], processes: &[Process]) -
     text
 }
 
-/// What lived on, and was stopped since nobody could look after it.
+/// Describes the processes that still ran, and were stopped since the program ends with the call.
 pub(super) fn left_and_stopped(held: &[Process], processes: &[Process]) -> String {
     let all = if processes.is_empty() { held } else { processes };
     format!(
@@ -159,7 +159,7 @@ fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-/// How it ended, in words.
+/// Describes the end of a command.
 pub(super) fn end(running: &Running, ended: &Ended) -> String {
     let after = duration(ended.exit.duration);
     let stopped = |stopped: &Option<toolkit_sandbox::Stopped>| {
@@ -199,7 +199,7 @@ pub(super) fn end(running: &Running, ended: &Ended) -> String {
     }
 }
 
-/// Which limit a command went beyond, and what to do about it.
+/// Describes the exceeded limit, and the remedy.
 pub(super) fn exceeded(running: &Running, limit: Limit) -> String {
     let limits = running.limits;
     match limit {
@@ -219,7 +219,7 @@ pub(super) fn exceeded(running: &Running, limit: Limit) -> String {
     }
 }
 
-/// What was moved away after a command.
+/// Describes the files that were moved away after a command.
 pub(super) fn quarantined(moved: &[Quarantined]) -> Option<String> {
     let (first, more) = moved.split_at(moved.len().min(MAX_NAMED));
     if first.is_empty() {
@@ -309,7 +309,7 @@ fn with_notes(
     text
 }
 
-/// What really keeps it within its sandbox, or in words why nothing does.
+/// Returns the containment that is in effect, or the reason why there is none.
 pub(super) fn sandbox(running: &Running) -> Value {
     let containment = running.job.containment();
     let held: Vec<&str> = containment.held.iter().map(|part| part.name()).collect();
@@ -331,7 +331,7 @@ pub(super) fn sandbox(running: &Running) -> Value {
     sandbox
 }
 
-/// What a model can ask for where a sandbox is in its way.
+/// The escalations that a model can request if a sandbox causes a failure.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct WaysOut {
     network: bool,
@@ -372,7 +372,7 @@ impl WaysOut {
     }
 }
 
-/// What of a failure is probably the sandbox's doing, and what can be done about it.
+/// Explains a failure that the sandbox has probably caused, and the remedy.
 pub(super) async fn explained(
     running: &Arc<Running>,
     ended: &Ended,

@@ -90,9 +90,9 @@ pub async fn web_fetch(
 
 /// A page as it is kept.
 struct Fetched {
-    /// Where it came from, after redirects.
+    /// Final URL, after redirects.
     url: String,
-    /// How many redirects led there.
+    /// Number of redirects.
     redirects: usize,
     media_type: String,
     document: Document,

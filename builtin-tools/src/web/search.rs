@@ -19,7 +19,7 @@ use toolkit_http::{FetchError, Response, retry_after, without_secret};
 
 /// The most characters of what a provider says of a failure.
 const MAX_SAID_CHARS: usize = 300;
-/// How long to wait where a provider says that there were too many requests, and not for how long.
+/// Time to wait if a provider reports too many requests without a time to wait.
 const PAUSE: Duration = Duration::from_secs(5);
 
 /// How old results may be.

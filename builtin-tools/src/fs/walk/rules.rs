@@ -9,8 +9,8 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Maximum size of the ignore files that count in a directory, including those of the directories above, and of the number of
-/// patterns: malicious ones must not fill the memory. A compiled pattern takes some 3 KB.
+/// Maximum size in bytes of the ignore files that count in a directory, including those of the directories above it, and maximum
+/// number of their patterns: malicious files must not fill the memory. A compiled pattern takes some 3 KB.
 const MAX_BYTES: usize = 1024 * 1024;
 const MAX_PATTERNS: usize = 10_000;
 /// Maximum length of the first line of a file that names the location of a repository.

@@ -1,4 +1,4 @@
-//! What is new of a command since it was last told of.
+//! The new output of a command since the last report.
 
 use super::pages::MAX_BYTES;
 use super::{state, with_facts};
@@ -102,7 +102,7 @@ pub(super) async fn poll(
     Ok(with_facts(running, output).with_metadata("truncated", left_out > 0))
 }
 
-/// What came between two places, at most the last of it, and how much was left out.
+/// Returns the output between two offsets, limited to its end, and the number of omitted bytes.
 fn since(path: &Path, from: u64, to: u64) -> io::Result<(String, u64)> {
     let start = from.max(to.saturating_sub(MAX_BYTES));
     let mut file = File::open(path)?;

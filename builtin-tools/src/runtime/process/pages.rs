@@ -13,14 +13,14 @@ pub(super) struct Page {
     pub(super) text: String,
     /// The first line, from 1.
     pub(super) first: u64,
-    /// How many lines there are, the last of which may be cut.
+    /// Number of lines, the last of which may be cut.
     pub(super) lines: u64,
-    /// How many lines the whole has so far.
+    /// Number of lines of the whole output so far.
     pub(super) of: u64,
     pub(super) cut: PageCut,
 }
 
-/// What of the lines that were wanted is not there.
+/// The part of the wanted lines that is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PageCut {
     Nothing,
@@ -95,7 +95,7 @@ impl Page {
     }
 }
 
-/// Whether something stands after the last line feed of so many bytes.
+/// Returns true if the first `bytes` bytes do not end with a line feed.
 fn ends_in_a_line(file: &mut File, bytes: u64) -> io::Result<bool> {
     let Some(last) = bytes.checked_sub(1) else { return Ok(false) };
     file.seek(SeekFrom::Start(last))?;

@@ -1,4 +1,4 @@
-//! What is typed to a command.
+//! Input written to a running command.
 
 use super::news::poll;
 use super::wrong;
@@ -12,9 +12,9 @@ use tokio::time::timeout;
 use toolkit::prelude::*;
 use toolkit::{AllowScope, Ask};
 
-/// How long a program is waited for that does not read what is written to it.
+/// Time limit for a program to read its input.
 const WRITE: Duration = Duration::from_secs(10);
-/// How long is waited for an answer to what was written.
+/// Time to wait for output after the input was written.
 const ANSWER: Duration = Duration::from_millis(500);
 
 /// Writes a text, and tells what came of it.

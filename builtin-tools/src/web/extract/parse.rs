@@ -12,7 +12,7 @@ const MAX_NODES: usize = 400_000;
 const PIECE_BYTES: usize = 64;
 /// The deepest nesting: for each tag the parser looks through the elements that are open, so a deep page takes its length squared.
 const MAX_OPEN: usize = 600;
-/// How often, in pieces, the nesting is looked at.
+/// Number of pieces between checks of the nesting.
 const PIECES: usize = 32;
 
 /// Parses a page. Returns false beside it if it has too many nodes or is nested too deep: then it ends where that was found.

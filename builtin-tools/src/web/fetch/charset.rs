@@ -29,7 +29,7 @@ fn guessed(body: &[u8]) -> &'static Encoding {
     detector.guess(None, Utf8Detection::Allow)
 }
 
-/// What `<meta charset>`, `<meta http-equiv="content-type">` or an XML declaration says.
+/// Returns the encoding named by `<meta charset>`, `<meta http-equiv="content-type">` or an XML declaration.
 fn prescanned(head: &[u8]) -> Option<&'static Encoding> {
     let text = String::from_utf8_lossy(head).to_ascii_lowercase();
     let mut rest = &*text;

@@ -1,4 +1,4 @@
-//! What a response holds, by its type: a page, data, a picture, a PDF file.
+//! Content of a response by its type: a page, data, an image, a PDF file.
 
 use super::super::extract::{self, Form};
 use super::{PageFormat, charset, pdf};
@@ -117,7 +117,8 @@ enum Kind {
     Other,
 }
 
-/// What a body is: pictures and PDF files by how they begin, the rest by its type, or by how it looks where the type says nothing.
+/// Returns the kind of a body: images and PDF files by their first bytes, other content by its media type, or by its form if the
+/// type is not informative.
 fn kind(media_type: &str, body: &[u8]) -> Kind {
     let is_source = matches!(media_type, "text/html" | "application/xhtml+xml");
     if !is_source {

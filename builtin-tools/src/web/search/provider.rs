@@ -25,13 +25,13 @@ pub(super) struct Query<'a> {
 
 /// A provider: how it is asked, and how it answers.
 pub(super) trait SearchProvider: Sync {
-    /// Its name in the configuration.
+    /// Returns the name in the configuration.
     fn name(&self) -> &'static str;
 
     /// The variable of the environment that holds its key; `None` where it needs none.
     fn variable(&self) -> Option<&'static str>;
 
-    /// Its usual address.
+    /// Returns the default address.
     fn usual_url(&self) -> Option<&'static str>;
 
     /// A request.
@@ -90,7 +90,8 @@ fn from_environment(provider: &dyn SearchProvider) -> Option<String> {
         .filter(|key| !key.is_empty())
 }
 
-/// What a provider needs, or what it lacks. Key and address of the settings are those of the configured provider.
+/// Returns the provider ready for use, or the reason for which it cannot be used. The settings' key and address are
+/// those of the configured provider.
 fn ready(provider: &'static dyn SearchProvider, settings: &WebSearchSettings) -> Result<Chosen, String> {
     let name = provider.name();
     let is_meant = settings.provider.is_some_and(|configured| of(configured).name() == name);
@@ -117,15 +118,15 @@ fn ready(provider: &'static dyn SearchProvider, settings: &WebSearchSettings) ->
     Ok(Chosen { provider, base_url, key })
 }
 
-/// Whether a provider can be used.
+/// Availability of a provider.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ProviderState {
-    /// Its name: `brave`.
+    /// Name of the provider: `brave`.
     pub name: &'static str,
-    /// Why it cannot be used; `None` if it can.
+    /// The reason for which the provider cannot be used; `None` if it can.
     pub missing: Option<String>,
-    /// Whether it is the one that `web_search` uses.
+    /// True if `web_search` uses this provider.
     pub used: bool,
 }
 

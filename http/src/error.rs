@@ -110,7 +110,7 @@ pub enum FetchError {
     BodyTooLarge {
         /// The limit.
         limit: usize,
-        /// Whether the body was compressed.
+        /// True if the body was compressed.
         compressed: bool,
     },
     /// The body has an encoding that was not asked for.

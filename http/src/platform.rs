@@ -33,7 +33,8 @@ pub async fn read(mut response: Response, most: usize) -> Result<Option<Vec<u8>>
     Ok(Some(whole))
 }
 
-/// Why a request failed, by the innermost of its errors, and without the address: that may hold a secret.
+/// Returns the reason for which a request failed: the message of its innermost error, without the URL, which may contain a
+/// secret.
 pub fn reason(error: reqwest::Error) -> String {
     let error = error.without_url();
     let mut innermost: &dyn std::error::Error = &error;

@@ -8,7 +8,7 @@ use std::net::{IpAddr, Ipv6Addr};
 pub struct SpecialRange {
     /// The addresses.
     pub range: AddressRange,
-    /// Its name in the registry, in lower case: `private use`.
+    /// Name in the registry, in lower case: `private use`.
     pub name: &'static str,
     /// The document that reserves it.
     pub document: &'static str,

@@ -53,7 +53,7 @@ impl Manifest {
 }
 
 impl Setting {
-    /// Whether the value is an inline table that sets the key to `true`.
+    /// Returns true if the value is an inline table that sets the key to `true`.
     pub(crate) fn inline_table_sets(&self, key: &str) -> bool {
         let Some(body) = self.value.strip_prefix('{').and_then(|value| value.strip_suffix('}')) else {
             return false;

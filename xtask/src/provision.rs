@@ -26,7 +26,7 @@ enum Install {
     Debian(&'static str),
 }
 
-/// What compiling the tests needs.
+/// Tools for building the tests.
 pub(crate) const FOR_BUILDING_TESTS: &[Tool] = &[Tool {
     name: "cargo-nextest",
     probe: &["cargo", "nextest", "--version"],
@@ -42,7 +42,7 @@ pub(crate) const FOR_BUILDING_TESTS: &[Tool] = &[Tool {
     ]),
 }];
 
-/// What the tests need.
+/// Tools for running the tests.
 pub(crate) const FOR_TESTS: &[Tool] = &[
     Tool { name: "GNU time", probe: &["/usr/bin/time", "--version"], install: Install::Debian("time") },
     Tool { name: "strace", probe: &["strace", "-V"], install: Install::Debian("strace") },
@@ -117,7 +117,7 @@ const NODE_PACKAGES: Tool = Tool {
     ]),
 };
 
-/// What the benchmarks need.
+/// Tools for the benchmarks.
 pub(crate) const FOR_BENCHES: &[Tool] = &[PYTHON, RIPGREP, PYTHON_PACKAGES, NODE_PACKAGES, EXTRACTORS];
 
 /// Extractors of the main content of pages. What readability-lxml needs is named by hand: pip fails at the extra `lxml[html-clean]`, which
@@ -153,14 +153,14 @@ const RIPGREP: Tool = Tool {
     ]),
 };
 
-/// What the dependency check needs.
+/// Tools for the dependency check.
 pub(crate) const FOR_DENY: &[Tool] = &[Tool {
     name: "cargo-deny",
     probe: &["cargo", "deny", "--version"],
     install: Install::Cargo("cargo-deny@0.20.2"),
 }];
 
-/// What the check of single features needs.
+/// Tools for the check of single features.
 pub(crate) const FOR_FEATURES: &[Tool] = &[Tool {
     name: "cargo-hack",
     probe: &["cargo", "hack", "--version"],

@@ -36,7 +36,7 @@ struct SourceFile {
     text: String,
 }
 
-/// Where a rule is broken and what to do about it.
+/// A violation of a rule, with its location and the remedy.
 struct Fault {
     path: String,
     /// Counted from 1.
@@ -166,7 +166,7 @@ fn lints_are_inherited(files: &[SourceFile]) -> Vec<Fault> {
     faults
 }
 
-/// Whether a manifest has the lints of the workspace, but for unsafe code, which it denies.
+/// Returns true if a manifest repeats the lints of the workspace, except that it denies unsafe code.
 fn repeats_lints(manifest: &Manifest, root: &Manifest) -> bool {
     let lints = |manifest: &Manifest, above: &[&str]| -> Vec<(Vec<String>, String)> {
         let below = |setting: &crate::manifest::Setting| {
@@ -272,7 +272,7 @@ fn numbered_lines(file: &SourceFile) -> impl Iterator<Item = (usize, &str)> {
 mod tests {
     use super::*;
 
-    /// What a rule says about files, as `path:line`.
+    /// Returns the violations of a rule in files, as `path:line`.
     fn broken(rule: Rule, files: &[(&str, &str)]) -> Vec<String> {
         let files: Vec<SourceFile> = files
             .iter()
@@ -281,7 +281,7 @@ mod tests {
         rule(&files).into_iter().map(|fault| format!("{}:{}", fault.path, fault.line)).collect()
     }
 
-    /// What a rule says about the manifest of a workspace's only member.
+    /// Returns the violations of a rule in the manifest of a workspace's only member.
     fn broken_manifest(rule: Rule, manifest: &str) -> Vec<String> {
         broken(rule, &[("Cargo.toml", "[workspace]\nmembers = [\"a\"]\n"), ("a/Cargo.toml", manifest)])
     }

@@ -21,7 +21,7 @@ pub(crate) fn value_in(said: &str, schema: Option<&AnswerSchema>) -> Result<Valu
     if problems.is_empty() { Ok(value) } else { Err(problems) }
 }
 
-/// What stands within a code fence, where all of it does.
+/// Returns the text inside a code fence, if the fence encloses the whole answer.
 fn without_fence(said: &str) -> &str {
     let text = said.trim();
     let within = || {

@@ -32,10 +32,10 @@ pub(crate) struct Message {
     pub(crate) content: String,
 }
 
-/// What a model said.
+/// The answer of a model.
 pub(crate) struct Said {
     pub(crate) content: String,
-    /// Whether it ended before it was done, at the limit of tokens.
+    /// True if the answer was cut off at the token limit.
     pub(crate) is_cut: bool,
 }
 

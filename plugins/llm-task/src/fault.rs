@@ -1,4 +1,4 @@
-//! What went wrong, in words.
+//! Error messages of failed requests.
 
 use reqwest::StatusCode;
 use serde::Deserialize;
@@ -8,10 +8,10 @@ use toolkit::{Retry, ToolError, ToolErrorKind, escape_line};
 
 /// The most characters of what an endpoint or a model says of a failure.
 const LONGEST_MESSAGE: usize = 500;
-/// How long to wait where an endpoint is busy and does not say for how long.
+/// Time to wait if an endpoint is busy without a time to wait.
 const PAUSE: Duration = Duration::from_secs(5);
 
-/// What an endpoint says of a failure, in the forms that are met.
+/// The error in a response, in the common forms.
 #[derive(Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Told {
@@ -31,7 +31,7 @@ pub(crate) struct ToldError {
 }
 
 impl ToldError {
-    /// Whether it is about what was paid for: waiting does not help.
+    /// Returns true if the error is about the account's quota or billing: waiting does not help.
     fn is_of_account(&self) -> bool {
         let about = ["insufficient_quota", "billing_hard_limit_reached", "billing_not_active"];
         [&self.code, &self.kind].iter().any(|said| said.as_str().is_some_and(|said| about.contains(&said)))
@@ -100,7 +100,7 @@ pub(crate) fn of_status(status: StatusCode, told: &Told, wait: Option<Duration>)
     }
 }
 
-/// What a model does not want to do.
+/// Returns the error for a task that the model refuses.
 pub(crate) fn refused(why: &str) -> ToolError {
     ToolError::failed(format!("the model refused the task: {}", bounded(why)))
 }

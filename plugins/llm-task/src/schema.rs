@@ -37,7 +37,7 @@ impl AnswerSchema {
         })
     }
 
-    /// What is wrong with an answer; nothing where it fits.
+    /// Returns the validation errors of an answer; empty if it is valid.
     pub(crate) fn problems(&self, answer: &Value) -> Vec<String> {
         let worded = |error: jsonschema::ValidationError<'_>| {
             let place = error.instance_path().to_string();

@@ -33,7 +33,7 @@ const LONGEST_BODY: usize = 16 << 20;
 pub struct Request {
     /// `POST`.
     pub method: String,
-    /// What stands in the request: the path, with the query where there is one.
+    /// Target of the request: the path, with the query if there is one.
     pub path: String,
     /// Names in lower case, and values.
     pub headers: Vec<(String, String)>,
@@ -53,7 +53,7 @@ impl Request {
     }
 }
 
-/// What the server does with a request.
+/// The response of the server to a request.
 #[derive(Debug, Clone)]
 pub enum Answer {
     /// Answers it.

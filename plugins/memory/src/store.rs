@@ -14,11 +14,11 @@ use std::time::{Duration, Instant};
 use toolkit::prelude::*;
 use toolkit::{Retry, ToolErrorKind};
 
-/// How long to wait where SQLite itself does not.
+/// Time to wait in cases in which SQLite itself does not.
 const PAUSE: Duration = Duration::from_millis(10);
 /// The most bytes of a value that is read or written: no file makes more of it.
 const LONGEST_VALUE: i32 = 1 << 20;
-/// What stands in the file that says how it is built.
+/// Version of the schema, stored in the database.
 const VERSION: i32 = 2;
 const TABLES: &str = "
     CREATE TABLE notes (
@@ -29,7 +29,7 @@ const TABLES: &str = "
         digest BLOB NOT NULL UNIQUE
     );
 ";
-/// What is sought is in `words` alone, which holds no text, only where which word stands.
+/// The search index `words`, which contains no text, only the positions of words.
 const INDEX: &str = "
     DROP TABLE IF EXISTS words;
     CREATE VIRTUAL TABLE words USING fts5(
@@ -46,7 +46,7 @@ pub struct Memory {
     patience: Duration,
 }
 
-/// What came of storing a note.
+/// Result of storing a note.
 pub(crate) struct Stored {
     pub(crate) id: i64,
     pub(crate) is_new: bool,
@@ -58,7 +58,7 @@ pub(crate) struct Found {
     pub(crate) id: i64,
     pub(crate) text: String,
     pub(crate) tags: Vec<String>,
-    /// When it was stored, as `2026-01-31T12:00:00Z`.
+    /// Time of storing, as `2026-01-31T12:00:00Z`.
     pub(crate) stored: String,
 }
 
@@ -262,7 +262,7 @@ fn index_all(transaction: &Transaction<'_>) -> Result<(), Fault> {
     Ok(())
 }
 
-/// What went wrong within.
+/// An error of the database or of the tool.
 enum Fault {
     Sqlite(rusqlite::Error),
     Tool(ToolError),

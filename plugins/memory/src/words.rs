@@ -101,8 +101,8 @@ fn is_of_word(char: char) -> bool {
     (char.is_alphanumeric() || is_combining_mark(char)) && !is_symbol(char) || is_of_flag(char)
 }
 
-/// Whether it is a picture or another sign that says something by itself: not what lines are drawn with, nor what stands for
-/// characters that were lost.
+/// Returns true if the character is a pictograph or another symbol with a meaning of its own: not a box-drawing character, nor a
+/// replacement for lost characters.
 fn is_symbol(char: char) -> bool {
     !char.is_ascii()
         && !matches!(char, '\u{2500}'..='\u{259f}' | '\u{fffc}' | '\u{fffd}')
@@ -115,7 +115,7 @@ fn is_of_flag(char: char) -> bool {
     matches!(char, '\u{1f1e6}'..='\u{1f1ff}')
 }
 
-/// Whether a script puts no spaces between words.
+/// Returns true if the character belongs to a script without spaces between words.
 fn is_without_spaces(char: char) -> bool {
     matches!(char,
         '\u{0e00}'..='\u{0eff}'         // Thai, Lao

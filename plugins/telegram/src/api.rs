@@ -22,7 +22,7 @@ pub struct BotApi {
     timeout: Duration,
 }
 
-/// What every answer of the Bot API is.
+/// The envelope of every answer of the Bot API.
 #[derive(Deserialize)]
 struct Envelope<R> {
     ok: bool,
@@ -32,7 +32,7 @@ struct Envelope<R> {
     parameters: Option<Parameters>,
 }
 
-/// What helps with a request that failed.
+/// Hints for handling a failed request.
 #[derive(Default, Deserialize)]
 pub(crate) struct Parameters {
     pub(crate) retry_after: Option<u64>,

@@ -1,4 +1,4 @@
-//! Which chat a call is about.
+//! The chat that a call is about.
 
 use serde::{Serialize, Serializer};
 use std::fmt;

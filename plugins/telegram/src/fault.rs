@@ -1,4 +1,4 @@
-//! What went wrong, in words: was it sent, and does it help to try again.
+//! Error messages of failed requests: whether the message was sent, and whether to retry.
 
 use crate::api::Parameters;
 use reqwest::StatusCode;
@@ -8,9 +8,9 @@ use toolkit_http::LONGEST_WAIT;
 
 /// The most characters of what Telegram says.
 const LONGEST_DESCRIPTION: usize = 300;
-/// How long to wait where Telegram says that there were too many requests, and not for how long.
+/// Time to wait if Telegram reports too many requests without a time to wait.
 const PAUSE: Duration = Duration::from_secs(1);
-/// What to do where it is not known whether something was done.
+/// Advice if it is unknown whether the request took effect.
 const MAYBE: &str =
     "It may have been done all the same: look into the chat, or ask, before it is tried again";
 
@@ -116,7 +116,7 @@ fn too_many(said: &str, pause: Duration) -> ToolError {
     ToolError::unavailable(message).with_retry(Retry::After(pause))
 }
 
-/// Why, without the address: the token is a part of it.
+/// Returns the reason without the URL, which contains the token.
 fn reason(error: reqwest::Error) -> String {
     escape_line(&toolkit_http::reason(error)).chars().take(LONGEST_DESCRIPTION).collect()
 }

@@ -1,4 +1,4 @@
-//! What went wrong, in words: was it sent, and does it help to try again.
+//! Error messages of failed requests: whether the message was sent, and whether to retry.
 
 use crate::graph::GraphError;
 use reqwest::StatusCode;
@@ -7,9 +7,9 @@ use toolkit::{Retry, ToolError, ToolErrorKind, escape_line};
 
 /// The most characters of what the Graph API says.
 const LONGEST_MESSAGE: usize = 300;
-/// How long to wait where there was too much, and nothing says for how long.
+/// Time to wait if a limit was exceeded and no time to wait is given.
 const PAUSE: Duration = Duration::from_mins(1);
-/// What to do where it is not known whether something was sent.
+/// Advice if it is unknown whether the message was sent.
 const MAYBE: &str =
     "It may have been sent all the same: look into the conversation, or ask, before it is sent again";
 
@@ -61,7 +61,7 @@ fn too_many(said: &str, pause: Duration) -> ToolError {
     ToolError::unavailable(message).with_retry(Retry::After(pause))
 }
 
-/// What becomes of a code.
+/// The meaning of an error code.
 enum Means {
     /// Nothing helps but what the advice says.
     Is(ToolErrorKind, &'static str),

@@ -43,7 +43,7 @@ struct Context<'a> {
     message_id: &'a str,
 }
 
-/// What is sent.
+/// The content of a message.
 #[derive(Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Content<'a> {
@@ -51,7 +51,7 @@ pub(crate) enum Content<'a> {
     Location(&'a Value),
 }
 
-/// What comes back.
+/// The response to a sent message.
 #[derive(Deserialize)]
 struct Sent {
     #[serde(default)]

@@ -5,7 +5,7 @@ use std::fmt;
 use toolkit::prelude::*;
 use toolkit::{Ask, ToolErrorKind};
 
-/// How many digits a number has of those that are written in two ways, in the shorter one.
+/// Number of digits in the shorter form of a number that has two forms.
 const SHORTER: usize = 12;
 
 /// A phone number by E.164, with its plus.

@@ -190,7 +190,7 @@ fn identify(judge: &Judge<'_>, name: &str) -> Identity {
     Identity::Known(Some(path))
 }
 
-/// How many words say what a command does.
+/// Returns the number of leading words that identify the command's action.
 fn says(base: &str, values: &[Value]) -> Option<usize> {
     let words: Vec<Option<&str>> = values.iter().map(Value::text).collect();
     let plain = |at: usize| {

@@ -5,7 +5,7 @@ use crate::names;
 use crate::state::is_number;
 use std::path::Path;
 
-/// How a variable is used.
+/// The use of a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Use {
     /// A variable of the shell alone.
@@ -14,7 +14,7 @@ pub(crate) enum Use {
     Program,
 }
 
-/// Why an assignment is more than that; `None` for a harmless one.
+/// Returns the reason for which an assignment has a further effect; `None` for a harmless one.
 pub(crate) fn assignment(name: &str, value: Option<&str>, used: Use) -> Option<String> {
     if names::is("variables-evaluated", name) && !value.is_some_and(is_number) {
         return Some(format!("the value of {name} is evaluated"));
@@ -197,7 +197,7 @@ pub(crate) fn runs_something(name: &str) -> bool {
         .any(|prefix| name.starts_with(prefix))
 }
 
-/// Those that change what programs do that would only read.
+/// Returns true for variables that change the effect of programs that would otherwise only read.
 pub(crate) fn is_of_program(name: &str) -> bool {
     name.starts_with("GIT_") && !is_harmless_for_git(name)
         || name.starts_with("LESS")
@@ -249,7 +249,7 @@ pub(crate) fn is_harmless_for_git(name: &str) -> bool {
         )
 }
 
-/// Those that only change how something is shown.
+/// Returns true for variables that only change the presentation.
 fn is_harmless(name: &str, value: Option<&str>) -> bool {
     let is_known = name.starts_with("LC_")
         || matches!(

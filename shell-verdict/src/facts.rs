@@ -13,11 +13,11 @@ pub(crate) struct Facts {
     reshaped: BTreeSet<String>,
     /// The variables that get a text which the shell takes for a pattern where they stand without quotes.
     patterns: BTreeSet<String>,
-    /// It leaves the order in which it is written, or gives names another meaning: functions, jumps, traps.
+    /// True if the text is not executed in its order, or redefines names: functions, jumps, traps.
     pub(crate) is_tangled: bool,
     /// A function may be gone at any time.
     pub(crate) loses_functions: bool,
-    /// It changes the directory.
+    /// True if the text changes the directory.
     pub(crate) changes_directory: bool,
 }
 
@@ -25,7 +25,7 @@ pub(crate) struct Facts {
 enum Only {
     Text(String),
     Numbers,
-    /// Those of one loop, by its text and place.
+    /// The variables of one loop, by its text and position.
     Loop(String, usize),
     Several,
 }

@@ -186,9 +186,9 @@ fn is_flag(word: &str, flag: char) -> bool {
 /// The use that a program makes of a symlink that it is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Link {
-    /// It works on what the link leads to.
+    /// The command acts on the target of the link.
     Followed,
-    /// It removes or moves the link, unless a slash stands behind it.
+    /// The command removes or moves the link itself, unless a slash follows its name.
     Itself,
 }
 

@@ -22,7 +22,7 @@ pub(crate) struct Listed {
     pub(crate) has_nul: bool,
 }
 
-/// How the text that a command prints comes to be words.
+/// Splitting of a command's output into words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Split {
     /// At blanks, as `xargs` does.

@@ -1,4 +1,4 @@
-//! Which file a program's name stands for.
+//! Lookup of the file that a program's name resolves to.
 
 use std::collections::HashMap;
 use std::fs;
@@ -42,12 +42,13 @@ pub(crate) enum Lookup {
 const MAX_NAMES: usize = 4096;
 
 impl Programs {
-    /// Those in these directories.
+    /// Creates the programs of these directories.
     pub fn new(directories: impl IntoIterator<Item = PathBuf>) -> Self {
         Self { directories: directories.into_iter().collect(), found: Mutex::default() }
     }
 
-    /// Those of a `PATH`: directories with `:` between them. An empty one stands for the current directory, as it does there.
+    /// Creates the programs of a `PATH`: directories separated by `:`. An empty entry means the current directory, as it does
+    /// in `PATH`.
     pub fn of_path(path: &str) -> Self {
         Self::new(
             path.split(':')

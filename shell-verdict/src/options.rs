@@ -1,4 +1,4 @@
-//! Which programs only read, with which options.
+//! Programs that only read, and the options with which they do.
 
 mod operands;
 mod search;
@@ -70,7 +70,7 @@ struct Reading<'r, 'a> {
     has_file: bool,
     /// Nothing is read: it says what it is.
     tells_of_itself: bool,
-    /// It lists the types of files that it knows.
+    /// True if the command lists the file types that it knows.
     lists_types: bool,
     /// Only the names of files are shown.
     is_listing: bool,

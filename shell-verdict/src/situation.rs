@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 /// The decision on a command; of several, the last here decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Decision {
-    /// It runs.
+    /// The command runs.
     Allow,
     /// A person is asked.
     Ask,
-    /// It does not run.
+    /// The command does not run.
     Deny,
 }
 
@@ -43,11 +43,11 @@ pub enum Access {
     Search,
     /// A git repository is read, by the directory that git keeps its own files in.
     Repository,
-    /// It is written, made or removed, or something in it is.
+    /// The path, or something below it, is written, created or removed.
     Write,
 }
 
-/// Which files below a directory a search opens.
+/// The files below a directory that a search opens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Search {
@@ -98,7 +98,7 @@ pub struct Searched {
     pub files: Option<Vec<PathBuf>>,
 }
 
-/// Where a command would run, and what is allowed there.
+/// The circumstances in which a command would run, and the permissions there.
 #[derive(Clone, Copy)]
 pub struct Situation<'a> {
     /// The directory that it runs in, absolute.

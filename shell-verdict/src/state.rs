@@ -29,7 +29,7 @@ pub(crate) enum Known<'a> {
 
 /// A function that the command defines.
 pub(crate) struct Function {
-    /// It is there for certain.
+    /// True if the function is certainly defined.
     pub(crate) is_certain: bool,
     pub(crate) body: ast::FunctionBody,
     /// The text that it stands in.
@@ -58,7 +58,7 @@ pub(crate) struct State<'a> {
     pub(crate) facts: Rc<Facts>,
     /// The facts about it from this look.
     pub(crate) seen: Rc<RefCell<Facts>>,
-    /// How much may still be looked at: entries of directories, and words that patterns and braces come to.
+    /// Remaining budget of directory entries to examine, and of words that patterns and braces expand to.
     pub(crate) budget: Rc<Cell<usize>>,
     /// Variables whose values are evaluated when they get one.
     pub(crate) evaluated: Rc<BTreeSet<String>>,

@@ -28,9 +28,9 @@ pub struct Verdict {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Part {
-    /// Where it stands in the text that it is a part of, in bytes: in the command, or in the text of the part around it.
+    /// Position in bytes in the text that the part belongs to: the command, or the text of the enclosing part.
     pub span: Range<usize>,
-    /// Its text.
+    /// Text of the part.
     pub text: String,
     /// The name of the program, without its directory, where that is known.
     pub program: Option<String>,
@@ -38,16 +38,16 @@ pub struct Part {
     pub executable: Option<PathBuf>,
     /// The directory that the program runs in, where that is known.
     pub directory: Option<PathBuf>,
-    /// Its words after expansion. `None` for one that is not known before the command runs.
+    /// Words after expansion. `None` for one that is unknown before the command runs.
     pub words: Vec<Option<String>>,
-    /// How many of the words say what is run, as the two of `cargo test`: the least that has to be named to allow the command
-    /// for another time. `None` where nothing short of the whole says it, as of a shell or an interpreter.
+    /// Number of leading words that identify the command's action, such as two for `cargo test`: the shortest prefix to name in a
+    /// permission for later. `None` if only the whole command identifies it, as for a shell or an interpreter.
     pub says: Option<usize>,
     /// The strictest of its reasons and its parts.
     pub decision: Decision,
     /// The worst of them.
     pub class: Class,
-    /// Why.
+    /// The reasons for the decision.
     pub reasons: Vec<Reason>,
     /// The paths that it uses, as far as they are known.
     pub paths: Vec<(PathBuf, Access)>,
@@ -77,7 +77,7 @@ pub struct Reason {
     pub decision: Decision,
     /// The class of the effect.
     pub class: Class,
-    /// Its subject.
+    /// Subject of the reason.
     pub ground: Ground,
     /// In words: what, and what it does.
     pub text: String,

@@ -30,7 +30,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// How deep commands may stand in commands.
+/// Maximum nesting depth of commands.
 const DEEPEST: usize = 12;
 /// So many simple commands are judged.
 const MAX_COMMANDS: usize = 2_000;
@@ -42,9 +42,9 @@ pub(crate) struct Judge<'a> {
     commands: usize,
     /// The functions that are being called.
     calls: Vec<(String, Rc<Function>)>,
-    /// How often a function was found to call itself.
+    /// Number of recursive function calls found.
     recursions: usize,
-    /// How many conditions, loops and functions stand around: what is in them may not happen.
+    /// Number of enclosing conditions, loops and functions: commands within them may not run.
     conditions: usize,
     /// True if the command that is started does not get the variables that keep it harmless.
     pub(crate) loses_env: bool,
@@ -57,7 +57,7 @@ pub(crate) struct Judge<'a> {
     pub(crate) name_end: Option<(String, usize)>,
     /// The command itself, once it is read.
     command: Option<Rc<str>>,
-    /// Those that were looked at for this command, which may name git any number of times.
+    /// The repositories examined for this command, which may name git any number of times.
     pub(crate) repositories: Rc<Repositories>,
     /// The command's input, where that is known.
     pub(crate) input: Option<String>,
@@ -65,7 +65,7 @@ pub(crate) struct Judge<'a> {
     pub(crate) listed_input: Option<Rc<Listed>>,
     /// The same of the last process substitution.
     substituted: Option<String>,
-    /// How often a command was looked for where it only may begin.
+    /// Number of attempts to judge a command at a position where it only may begin.
     pub(crate) tries: usize,
 }
 
@@ -73,7 +73,7 @@ pub(crate) struct Judge<'a> {
 #[derive(Clone)]
 pub(crate) struct Source {
     text: Rc<str>,
-    /// Where each character begins, if some are longer than a byte.
+    /// Byte offset of each character, if some are longer than a byte.
     begins: Option<Rc<[usize]>>,
 }
 

@@ -29,7 +29,7 @@ pub(crate) enum Value {
     /// The name of a file below one of these directories, beginning with it.
     Below {
         roots: Vec<String>,
-        /// It is a file itself, and no link to one.
+        /// True if each word is a regular file, and not a symlink.
         are_files: bool,
     },
     /// Any number of words, each of which is one of these.
@@ -37,7 +37,7 @@ pub(crate) enum Value {
     /// Nobody knows, but it begins with this.
     Unknown {
         prefix: String,
-        /// It may be any number of words, each of which may be anything.
+        /// True if the value may expand to any number of arbitrary words.
         splits: bool,
     },
 }
@@ -84,7 +84,7 @@ pub(crate) struct Found {
     pub(crate) lists: Vec<Option<PathBuf>>,
 }
 
-/// Why a word cannot be understood.
+/// The reason for which a word cannot be understood.
 pub(crate) type Unclear = &'static str;
 
 /// The values of a word of a command, in order. A variable without quotes can come to none.

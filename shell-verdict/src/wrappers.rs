@@ -77,7 +77,7 @@ const MAX_TRIES: usize = 64;
 /// So many of its words are looked at then.
 const MAX_TRIED: usize = 256;
 
-/// Where the options of a wrapper do not say for sure where its command begins, what must not run must not wherever it may.
+/// Judges a forbidden command at each position at which it may begin, since the options of a wrapper do not determine it.
 fn forbidden_in(
     judge: &mut Judge<'_>,
     line: &'static str,

@@ -100,7 +100,7 @@ fn declared(judge: &mut Judge<'_>, assigned: &Assigned, flags: Flags, part: &mut
     }
 }
 
-/// Those that set variables to what they read.
+/// Judges the builtins that set variables from their input.
 pub(super) fn reads(judge: &mut Judge<'_>, name: &str, words: &[Word], part: &mut Part) {
     let mut rest = words.iter();
     let valued: &str = match name {

@@ -241,7 +241,7 @@ fn names_files(judge: &Judge<'_>, base: &str, words: &[&str]) -> bool {
         })
 }
 
-/// Where a path leads, or would lead once it is there.
+/// Resolves a path; for one that does not exist, resolves its parent.
 fn real(path: &Path) -> PathBuf {
     let by_parent = || Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?));
     path.canonicalize().ok().or_else(by_parent).unwrap_or_else(|| path.to_owned())

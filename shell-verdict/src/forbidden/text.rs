@@ -6,7 +6,7 @@ use crate::command::base;
 use crate::names;
 use crate::verdict::Part;
 
-/// Where the characters begin that stand for separators in quotes: a private area, which no command is written in.
+/// First of the characters that stand for quoted separators: a private use area, which commands do not contain.
 const QUOTED: u32 = 0xE000;
 
 /// Looks for what never runs in a text that cannot be parsed.

@@ -16,13 +16,13 @@ const LARGEST: u64 = 1 << 20;
 #[derive(Debug, Default)]
 pub(crate) struct Repositories {
     seen: RefCell<BTreeMap<(PathBuf, Looks), Checked>>,
-    /// Where directories are by no link.
+    /// Resolved paths of directories.
     real: RefCell<BTreeMap<PathBuf, Option<PathBuf>>>,
-    /// How much of indexes was read.
+    /// Size of the indexes read.
     read: Cell<u64>,
     /// The files that are tracked in a work tree, by where that begins.
     tracked: RefCell<BTreeMap<PathBuf, Option<Rc<Tracked>>>>,
-    /// How much of indexes was read for these.
+    /// Size of the indexes read for these.
     read_of_tracked: Cell<u64>,
 }
 
@@ -32,15 +32,15 @@ type Checked = Result<Vec<PathBuf>, String>;
 /// The files that a command of git looks at beside the repository itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) struct Looks {
-    /// It looks into submodules.
+    /// True if the command looks into submodules.
     pub(super) into_submodules: bool,
-    /// It compares files of the work tree with what is committed, for which it runs filters.
+    /// True if the command compares files of the work tree with committed content, which runs filters.
     pub(super) through_filters: bool,
-    /// It is run by git itself, in a submodule. What is taken away from git may not be taken away there.
+    /// True if git itself runs the command in a submodule. Restrictions on git may not apply there.
     pub(super) as_submodule: bool,
 }
 
-/// How deep submodules may stand in each other.
+/// Maximum nesting depth of submodules.
 const DEEPEST_SUBMODULE: usize = 4;
 /// So many submodules of one repository are looked at.
 const MAX_SUBMODULES: usize = 256;
@@ -83,7 +83,7 @@ impl Repositories {
         found
     }
 
-    /// Where a directory is by no link, if it is there.
+    /// Returns the resolved path of a directory, if it exists.
     fn real(&self, cwd: &Path) -> Option<PathBuf> {
         if let Some(known) = self.real.borrow().get(cwd) {
             return known.clone();
@@ -236,7 +236,7 @@ const HARMLESS_NAMED: &[(&str, &str)] = &[
     ("svn", "*"),
 ];
 
-/// Where git keeps what belongs to the work tree that begins in a directory, if one does. A path with links is left as it is.
+/// Returns the git directory of the work tree that begins in a directory, if one does. Symlinks in the path are not resolved.
 pub(super) fn git_dir(directory: &Path) -> Result<Option<PathBuf>, String> {
     let dot_git = directory.join(".git");
     let Ok(metadata) = fs::symlink_metadata(&dot_git) else { return Ok(None) };
@@ -377,7 +377,7 @@ fn check_submodule(
 #[derive(Clone, Copy, Default)]
 struct Configured<'p> {
     looks: Looks,
-    /// Where git keeps its own, and where the work tree is that belongs to it.
+    /// The git directory, and the work tree that belongs to it.
     work_tree: Option<(&'p Path, &'p Path)>,
 }
 
@@ -496,7 +496,7 @@ fn each_key(text: &str, each: &mut EachKey<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Where a header ends, of which the name may hold brackets.
+/// Returns the end of a section header, whose name may contain brackets.
 fn section_end(rest: &str) -> Option<usize> {
     let (mut is_quoted, mut is_escaped) = (false, false);
     for (at, c) in rest.char_indices() {

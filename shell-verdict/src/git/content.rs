@@ -180,7 +180,7 @@ fn follows_lines(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut
     }
 }
 
-/// How many words come before those that name something: what is done, or the pattern of a search.
+/// Returns the number of words before the operands: the action, or the pattern of a search.
 fn skipped(name: &str, values: &[Value]) -> usize {
     let is_operand = |value: &Value| !value.text().is_some_and(|text| text.starts_with('-'));
     let gives_pattern = |value: &Value| {
@@ -209,7 +209,7 @@ fn names_only_objects(name: &str, values: &[Value]) -> bool {
     is_one && operands.clone().next().is_some() && operands.all(is_object) && !values.iter().any(reads_input)
 }
 
-/// Where the work tree begins.
+/// Returns the root of the work tree.
 fn root(judge: &Judge<'_>) -> Option<PathBuf> {
     let cwd = judge.state.cwd.as_deref()?;
     let begun = |directory: &&Path| directory.join(".git").symlink_metadata().is_ok();

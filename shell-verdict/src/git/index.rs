@@ -10,13 +10,13 @@ const MAX_OF_INDEXES: u64 = 64 << 20;
 /// A file that the index names.
 #[derive(Debug)]
 pub(super) struct Entry {
-    /// Where it is, from the beginning of the work tree.
+    /// Path relative to the work tree.
     pub(super) name: PathBuf,
-    /// When it was last changed, in seconds and nanoseconds, as git knows it.
+    /// Time of modification recorded by git, in seconds and nanoseconds.
     pub(super) modified: (u32, u32),
-    /// How long it is, as git knows it.
+    /// File size recorded by git.
     pub(super) size: u32,
-    /// It is in no conflict, and has no further flags.
+    /// True if the entry has no conflict and no extended flags.
     pub(super) is_plain: bool,
 }
 
@@ -133,7 +133,7 @@ struct Raw<'b> {
     modified: (u32, u32),
     size: u32,
     flags: u16,
-    /// How much of the end of the name before is left out of this one.
+    /// Number of bytes to drop from the end of the previous entry's name.
     dropped: usize,
     /// The rest of the name.
     name: &'b [u8],

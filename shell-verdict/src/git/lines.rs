@@ -1,4 +1,4 @@
-//! Which line of the table a command of git is judged by.
+//! Selection of the table line by which a git command is judged.
 
 /// The line of the table for a command that does one thing or another, as its words say; empty where it does not only read, or is not
 /// such a one.

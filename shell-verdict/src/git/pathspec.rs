@@ -1,4 +1,4 @@
-//! Which of the tracked files the words of a command of git may mean. In doubt a file is meant.
+//! Tracked files that the words of a git command may match. In doubt a file matches.
 
 use std::path::{Component, Path};
 
@@ -72,7 +72,7 @@ struct Spec {
     is_excluded: bool,
     /// `None` where it may mean anything.
     pattern: Option<Pattern>,
-    /// It means nothing but what the pattern means.
+    /// True if the pathspec matches exactly what the pattern matches.
     is_exact: bool,
 }
 

@@ -11,10 +11,10 @@ const MAX_FILES: usize = 20_000;
 /// The tracked files of a work tree.
 #[derive(Debug)]
 pub(super) struct Tracked {
-    /// Where the work tree begins, through no link.
+    /// Root of the work tree, without symlinks.
     pub(super) root: PathBuf,
     index: PathBuf,
-    /// Why they are not known, in words.
+    /// The tracked files, or the reason for which they are unknown.
     pub(super) files: Result<Vec<Entry>, String>,
     /// Of the files, those that are not simply read.
     asked: OnceCell<Vec<usize>>,

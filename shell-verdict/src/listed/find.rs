@@ -20,9 +20,9 @@ enum Test {
     Prune,
     True,
     False,
-    /// It is not worked out if it holds.
+    /// The result of the test is not computed.
     Maybe,
-    /// It prints, or runs a command.
+    /// The test prints, or runs a command.
     Act,
 }
 
@@ -62,7 +62,7 @@ pub(super) fn listed(words: &[&str], cwd: &Path) -> Option<Listed> {
     (!has_nul || !expression.contains(&"-print")).then_some(Listed { names, has_nul })
 }
 
-/// Where it begins, and the expression.
+/// Returns the starting points and the expression.
 fn roots<'w, 'a>(words: &'a [&'w str]) -> Option<(Vec<&'w str>, &'a [&'w str])> {
     let is_expression = |word: &&str| word.starts_with('-') || matches!(*word, "(" | "!" | ")" | ",");
     let end = words.iter().position(is_expression).unwrap_or(words.len());

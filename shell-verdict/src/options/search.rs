@@ -1,4 +1,4 @@
-//! Which files a search opens, by the options of `rg`, `grep -r` and `git grep`.
+//! Files that a search opens, by the options of `rg`, `grep -r` and `git grep`.
 
 use super::Reading;
 use crate::situation::{Search, SearchedFiles};

@@ -25,15 +25,15 @@ pub(super) enum Takes {
     Names,
     /// A program that is run.
     Runs,
-    /// It does something of this class.
+    /// The option has an effect of this class.
     Harm(Class),
     /// All below the operands is read.
     Tree {
         follows_links: bool,
     },
-    /// It is the expression.
+    /// The value is the expression.
     Expression,
-    /// It is a file with the expression.
+    /// The value is a file with the expression.
     ExpressionFile,
     /// There is no expression.
     NoExpression,
@@ -108,7 +108,7 @@ pub(super) struct Spec {
     pub(super) takes_at_files: bool,
     pub(super) has_expression: bool,
     pub(super) default_is_here: bool,
-    /// Those beyond the most are written.
+    /// True if the operands beyond the maximum are written.
     pub(super) more_writes: bool,
     pub(super) most: usize,
     pub(super) kinds: Vec<Kind>,

@@ -1,4 +1,4 @@
-//! Where the command of a wrapper may begin: where an option is not known, both with a value of it and without one.
+//! Positions at which the command of a wrapper may begin: an unknown option is read both with and without a value.
 
 use super::spec::{self, Takes};
 use crate::words::Value;

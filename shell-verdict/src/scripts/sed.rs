@@ -9,12 +9,12 @@ use crate::words::Value;
 /// The effect of a script.
 enum Script {
     Prints,
-    /// It reads and writes these files as well.
+    /// The script also reads and writes these files.
     Uses {
         read: Vec<String>,
         written: Vec<String>,
     },
-    /// It does this as well.
+    /// The script also has this effect.
     Does(Class, &'static str),
 }
 
@@ -105,7 +105,7 @@ pub(super) fn judge(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
     }
 }
 
-/// Where a script changes files in their place, the first operand may be the script.
+/// Judges the operands of a script that edits files in place; without an expression option, the first operand is the script.
 fn writes(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
     let has_expression = values
         .iter()

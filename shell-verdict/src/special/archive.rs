@@ -134,7 +134,7 @@ pub(crate) fn is_thin(judge: &Judge<'_>, file: &str) -> bool {
     File::open(path).and_then(|mut file| file.read_exact(&mut begin)).is_ok() && begin == *b"!<thin>"
 }
 
-/// Those that write what they read to their output, if they are told to.
+/// Returns the operands of commands that write their content to standard output, given such an option.
 fn stream<'w>(base: &str, words: &[&'w str]) -> Option<Vec<&'w str>> {
     let mut letters = String::new();
     let mut operands = Vec::new();

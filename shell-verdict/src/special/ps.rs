@@ -62,7 +62,7 @@ fn is_known(long: &str) -> bool {
 #[derive(Debug)]
 struct Short {
     has_e: bool,
-    /// It means the same in both manners, or is an error in the older one, but for `e`.
+    /// True if the letter means the same in both styles, or is an error in the older one, except for `e`.
     is_plain: bool,
     /// The next word is a value.
     takes_next: bool,

@@ -7,7 +7,7 @@ pub(super) enum Brackets<'t> {
     Arithmetic,
     /// Anything else of which it is certain: what stands between the outer two runs.
     Subshells(&'t str),
-    /// It is not.
+    /// The meaning is not certain.
     Unclear,
 }
 
@@ -65,7 +65,7 @@ pub(super) fn is_arithmetic_for(text: &str) -> bool {
     expressions.is_some_and(|text| closing(text).is_some_and(|at| text[at + 1..].starts_with(')')))
 }
 
-/// Where the bracket is that closes one that was opened before the text. None where quotes leave it uncertain.
+/// Returns the position of the bracket that closes one opened before the text. `None` if quotes make it uncertain.
 fn closing(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let (mut depth, mut at) = (0_usize, 0);

@@ -31,7 +31,7 @@ fn floods(list: &ast::CompoundList) -> bool {
         && does_only(&ast::CompoundList(others), &[":", "true", "false", "echo", "printf", "let"])
 }
 
-/// How deep functions may call each other.
+/// Maximum depth of nested function calls.
 const DEEPEST_CALLS: usize = 8;
 /// A loop over so many known values is judged with each of them.
 const MAX_VALUES: usize = 16;
@@ -150,7 +150,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Where all values are known, the body is judged with each.
+    /// Judges a `for` loop: with each value, if all values are known.
     fn for_each(&mut self, command: &ast::ForClauseCommand, source: &Source, into: &mut Part) {
         let mut values = Vec::new();
         for word in command.values.iter().flatten() {

@@ -6,10 +6,10 @@ use brush_parser::{ParserOptions, Token, ast, parse_tokens, uncached_tokenize_st
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// How deep brackets and keywords of one text may stand in each other.
+/// Maximum nesting depth of brackets and keywords in a text.
 const DEEPEST_NESTING: usize = 40;
-/// How deep those of them may that the parser tries in two ways each: for a text that ends in the middle every one doubles
-/// its time.
+/// Maximum nesting depth of those that the parser tries in two ways each: in an incomplete text each of them doubles the parsing
+/// time.
 const MAX_BRANCHES: usize = 12;
 /// The longest command that is judged, in bytes.
 const LONGEST: usize = 64 * 1024;
@@ -103,7 +103,7 @@ fn is_process_number_before_bracket(text: &str) -> bool {
     })
 }
 
-/// Where the first here-document begins. Signs of a plain arithmetic expansion begin none.
+/// Returns the position of the first here-document. The shift operators of a plain arithmetic expansion do not count.
 fn here_document(text: &str) -> Option<usize> {
     let mut at = 0;
     let text = text.as_bytes();
@@ -185,7 +185,7 @@ pub(super) fn is_bashism(text: &str) -> bool {
     ONLY_BASH.iter().any(|only| text.contains(only))
 }
 
-/// How deep round brackets, and `case`, stand in each other. It counts too much rather than too little.
+/// Returns an upper bound of the nesting depth of round brackets and `case`.
 fn branches(text: &str) -> usize {
     let (mut depth, mut deepest) = (0_usize, 0_usize);
     for byte in text.bytes() {

@@ -60,7 +60,7 @@ pub(super) fn expand(out: &Out, state: &State<'_>, values: &mut Vec<Value>, foun
     }
 }
 
-/// How often a path names a directory itself, or the one above it.
+/// Returns the number of `.` and `..` components in a path.
 fn dots(path: &str) -> usize {
     path.split('/').filter(|name| matches!(*name, "." | "..")).count()
 }
@@ -203,7 +203,7 @@ fn step(at: &[usize], name: &[char], fits: impl Fn(char) -> bool) -> Vec<usize> 
     at.iter().filter(|at| name.get(**at).is_some_and(|c| fits(*c))).map(|at| at + 1).collect()
 }
 
-/// How many characters belong to a bracket after the opening one.
+/// Returns the number of characters of a bracket expression after the opening bracket.
 fn bracket(after: &[(char, bool)]) -> Option<usize> {
     let skip = usize::from(after.first().is_some_and(|(c, _)| matches!(c, '!' | '^')));
     // One that stands first belongs to the set.

@@ -22,7 +22,7 @@ pub(super) struct Out {
     pub(super) is_pattern_behind: bool,
     /// Something was quoted: the word is there even if it is empty.
     pub(super) is_quoted: bool,
-    /// It is one of these words, or several of them.
+    /// The word is one of these words, or several of them.
     pub(super) listed: Option<Rc<[String]>>,
     /// Something came to nothing without quotes.
     pub(super) is_emptied: bool,
@@ -46,7 +46,7 @@ impl Out {
     }
 }
 
-/// Where a character stands.
+/// The quotes that a character is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Quotes {
     None,

@@ -1,8 +1,8 @@
-//! Where what was opened is closed.
+//! Search for the end of quotes, brackets and expansions.
 
 use super::Unclear;
 
-/// How deep things may stand in each other.
+/// Maximum nesting depth.
 const DEEPEST: usize = 24;
 
 /// The index of the parenthesis that closes the one at `open`, which begins a command. What makes it hard to tell, such as
@@ -11,8 +11,8 @@ pub(super) fn closing_parenthesis(text: &str, open: usize) -> Result<usize, Uncl
     command(text.as_bytes(), open + 1, 0)
 }
 
-/// Where an arithmetic expansion ends that has nothing but numbers, names and signs: the index of the first of the two brackets that close
-/// it. `at` is after the two that open it. bash takes it for nothing else.
+/// Returns the end of an arithmetic expansion that contains only numbers, names and operators: the index of the first of the two closing
+/// brackets. `at` is after the two opening ones. bash reads such a text in no other way.
 pub(crate) fn plain_arithmetic(text: &[u8], at: usize) -> Option<usize> {
     arithmetic(text, at, 0)
 }

@@ -12,11 +12,11 @@ use crate::words::Value;
 
 /// The words of `xargs` before its command, where they are of one of the usual ways.
 struct Before {
-    /// How many words it is.
+    /// Number of words before the command.
     length: usize,
     /// The mark that stands for the words that it reads.
     mark: Option<String>,
-    /// How it takes apart what it reads; `None` where that is another way.
+    /// Splitting of the input; `None` if it is split in another way.
     split: Option<Split>,
 }
 

@@ -24,7 +24,7 @@ pub(crate) fn run(
     console: &mut Console<'_>,
 ) -> Result<Exit, Stop> {
     let CallRequest { name, flags, args, save } = request;
-    // An unknown tool has no flags, and the toolbox says that it is unknown.
+    // An unknown tool has no flags, and the toolbox reports that it is unknown.
     let flags = match toolbox.tool(&name) {
         Some(tool) => Flags::of(tool).parse(program, flags)?,
         None => Vec::new(),
@@ -74,7 +74,7 @@ fn print(
         Format::Text => {
             if let Some(output) = result.output() {
                 let text = render::text(output, saving.as_ref().ok().copied().flatten());
-                // On one terminal nothing stands twice; what goes elsewhere is whole.
+                // On a terminal nothing is printed twice; output to other destinations is complete.
                 let rest = if console.out_is_terminal { shown.rest(&text) } else { &text };
                 console.print_said(rest)?;
             }

@@ -26,7 +26,7 @@ pub(crate) fn run(
 /// The command with each tool as a subcommand of `call`.
 fn command(program: &str, toolbox: &Toolbox) -> Command {
     let names: Vec<String> = toolbox.tools().map(|tool| tool.name().to_owned()).collect();
-    // What is denied is what one wants explained.
+    // Denied tools are included, since users want them explained.
     let denied = toolbox.denied().into_iter().map(|denied| denied.tool);
     let all: Vec<String> = names.iter().cloned().chain(denied).collect();
     // Inherited options would show among the tools' flags, and clash with them.

@@ -1,4 +1,4 @@
-//! `config`: what is configured, and whether it is right.
+//! `config`: shows and checks the configuration.
 
 use crate::console::Console;
 use crate::definitions::print_json;
@@ -65,12 +65,12 @@ pub(crate) fn request(matches: &ArgMatches) -> Result<ConfigRequest, Stop> {
     }
 }
 
-/// Loads the configuration, or says why it cannot be used.
+/// Loads the configuration, or returns the reason for which it cannot be used.
 pub(crate) fn load(options: LoadOptions) -> Result<Configuration, Stop> {
     Configuration::load(options).map_err(|error| Stop::cannot_start(error.to_string()))
 }
 
-/// Says, each once, what does not count.
+/// Prints a warning for each part of the configuration that is ignored.
 pub(crate) fn note(configuration: &Configuration, console: &mut Console<'_>) {
     for note in configuration.notes() {
         console.note(&format!("warning: {note}"));
@@ -90,7 +90,7 @@ pub(crate) fn run(
         ConfigRequest::Check => check(toolkit, options, format, cannot_build, console),
         ConfigRequest::Show => {
             let configuration = load(options)?;
-            // What stops every other command stops this one too.
+            // An error that stops every other command stops this one too.
             let built = toolkit.configuration(configuration.clone()).build();
             built.map_err(cannot_build)?;
             show(&configuration, format, console)
@@ -179,7 +179,7 @@ fn narrowing(configuration: &Configuration) -> Vec<(ConfigRestriction, Vec<Line>
     let each = configuration.restrictions().into_iter().map(|restriction| {
         let mut lines = Vec::new();
         add_lines(&restriction.document, &restriction.origins, &mut lines);
-        // What is left of an object of which nothing counts.
+        // Objects of which every value is ignored.
         lines.retain(|line| !line.value.is_object());
         (restriction, lines)
     });
@@ -214,7 +214,8 @@ pub(crate) struct Line {
     pub(crate) origin: String,
 }
 
-/// Every value that is in effect, permissions included, by its JSON pointer; not what files that are not trusted take away.
+/// Returns every value in effect, including permissions, by its JSON pointer; restrictions of untrusted files are not
+/// included.
 pub(crate) fn lines(configuration: &Configuration) -> Vec<Line> {
     let mut lines = Vec::new();
     add_lines(&configuration.document(), configuration.origins(), &mut lines);

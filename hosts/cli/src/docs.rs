@@ -45,7 +45,7 @@ fn page(tools: &[Tool]) -> String {
     if tools.is_empty() {
         page.push_str("\nThere are none.\n");
     }
-    // Those in no group come last.
+    // Tools without a group come last.
     let no_group = by_group.remove_entry("");
     for (group, tools) in by_group.into_iter().chain(no_group) {
         let _ = match group {
@@ -106,7 +106,7 @@ fn facts(tool: &Tool) -> [(&'static str, String); 9] {
     ]
 }
 
-/// A parameter as an entry of a list, with those that it holds within.
+/// Adds a parameter as an entry of a list, with the parameters nested in it.
 fn entry(parameter: &Parameter<'_>, level: usize, page: &mut String) {
     let indent = "  ".repeat(level);
     let mut notes = vec![type_word(&parameter.ty)];

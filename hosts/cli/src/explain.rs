@@ -1,4 +1,4 @@
-//! `explain`: why a tool is there for a caller, or isn't; and what would become of a command.
+//! `explain`: why a tool is available to a caller or not, and the verdict on a command.
 
 #[cfg(feature = "runtime")]
 mod commands;
@@ -78,7 +78,7 @@ pub(crate) fn run(
     }
 }
 
-/// Prints what each layer of the policy says of the tool, and the rule that made it.
+/// Prints the decision of each layer of the policy on the tool, and the rule that made it.
 fn tool(toolbox: &Toolbox, name: &str, format: Format, console: &mut Console<'_>) -> Result<Exit, Stop> {
     let Some(explanation) = toolbox.explain(name) else {
         find(toolbox, name)?;

@@ -31,7 +31,7 @@ const HEADING: &str = "Flags";
 pub(crate) struct Flags<'a> {
     tool: &'a Tool,
     list: Vec<Flag<'a>>,
-    /// The parameters whose names are no flags.
+    /// Parameters whose names cannot be flags.
     unflagged: Vec<&'a str>,
     /// True if no parameter is called `help`.
     help_is_free: bool,
@@ -58,7 +58,8 @@ impl<'a> Flags<'a> {
     pub(crate) fn of(tool: &'a Tool) -> Self {
         let (flagged, unflagged): (Vec<_>, Vec<_>) =
             parameters(tool).into_iter().partition(|parameter| is_flag(parameter.name));
-        // A name always stands for its own parameter; only then come other spellings, first come first served.
+        // A name always belongs to its own parameter; alternative spellings come after all names, in the order of the
+        // parameters.
         let mut taken: HashSet<String> = flagged.iter().map(|parameter| parameter.name.to_owned()).collect();
         let help_is_free = taken.insert("help".to_owned());
         let mut free = |name: &String| is_flag(name) && taken.insert(name.clone());

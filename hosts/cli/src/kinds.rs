@@ -58,7 +58,7 @@ impl Kinds {
         }
     }
 
-    /// A schema that allows nothing, or a circle: validation will say it better.
+    /// Returns any kind for a schema that allows none or refers to itself: validation reports it better.
     pub(crate) fn or_any(self) -> Self {
         if self == Self::NONE { Self::ANY } else { self }
     }

@@ -54,7 +54,7 @@ impl Live {
         Self { events, shown: Shown::default(), waiting: VecDeque::new(), waiting_bytes: 0, progress: None }
     }
 
-    /// Runs a call to its end, and shows what it tells meanwhile.
+    /// Runs a call to its end, and shows its events meanwhile.
     pub(crate) async fn follow<T>(&mut self, call: impl Future<Output = T>, console: &mut Console<'_>) -> T {
         let mut call = pin!(call);
         poll_fn(|task| {

@@ -81,7 +81,7 @@ pub(crate) fn request(matches: &mut ArgMatches) -> Result<McpRequest, Stop> {
     })
 }
 
-/// Does what needs no tools.
+/// Runs a subcommand that needs no tools.
 pub(crate) fn run_without_tools(
     request: &McpRequest,
     load: &LoadOptions,
@@ -100,7 +100,7 @@ pub(crate) fn run_without_tools(
     }
 }
 
-/// Does what needs tools.
+/// Runs a subcommand that needs the tools.
 pub(crate) fn run(
     request: McpRequest,
     toolkit: Toolkit,
@@ -168,7 +168,7 @@ pub(crate) fn noticed(servers: &McpServers) -> Vec<Diagnostic> {
     servers.status().into_iter().flat_map(|status| status.diagnostics).collect()
 }
 
-/// Says which of them cannot be had.
+/// Prints which servers are unavailable.
 pub(crate) fn note(servers: &McpServers, console: &mut Console<'_>) {
     for status in servers.status() {
         let name = escape_line(&status.name);

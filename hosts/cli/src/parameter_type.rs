@@ -50,7 +50,7 @@ enum Presence {
     Optional,
 }
 
-/// Adds the properties of an object schema, those of its alternatives included.
+/// Adds the properties of an object schema and of its alternatives.
 fn collect<'a>(
     schema: &'a Value,
     root: &'a Value,
@@ -174,7 +174,7 @@ impl<'a> ParameterType<'a> {
         items.map(|schema| Self { root: self.root, any_of: vec![schema] }).collect()
     }
 
-    /// The type of the values of a map, where it is one whose values have a type.
+    /// Returns the type of a map's values, if it has one.
     pub(crate) fn values(&self) -> Option<Self> {
         let values = self.keyword("additionalProperties").filter(|values| values.is_object())?;
         Some(Self { root: self.root, any_of: vec![values] })
@@ -243,7 +243,7 @@ fn kinds_of(schema: &Value, root: &Value, depth: u32) -> Kinds {
     kinds
 }
 
-/// Adds what a value has one of. A schema that says something itself is one, whatever it refers to beside that.
+/// Adds the alternatives of a schema. A schema with keywords of its own is one itself, whatever else it refers to.
 fn add_alternatives<'a>(schema: &'a Value, root: &'a Value, depth: u32, found: &mut Vec<&'a Value>) {
     let says = ["properties", "prefixItems", "items", "additionalProperties", "const", "enum"];
     if let (Some(members), Some(depth)) = (schema.as_object(), depth.checked_sub(1))

@@ -1,4 +1,4 @@
-//! `permission`: what a person allowed always or for a session, and taking it back.
+//! `permission`: lists and revokes approvals that were given permanently or for a session.
 
 use crate::console::Console;
 use crate::definitions::print_json;
@@ -112,7 +112,7 @@ fn list(toolkit: &Toolkit, format: Format, console: &mut Console<'_>) -> Result<
     console.print(&shown)
 }
 
-/// One line, two spaces from its beginning, where the name of a workspace would stand.
+/// Formats an approval as one line, indented by two spaces to align with the workspace's name.
 fn text(approval: &Approval) -> String {
     let mut line = format!(
         "  {}  {}  {}: {}  (by {}",

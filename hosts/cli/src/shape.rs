@@ -9,7 +9,7 @@ use serde_json::Value;
 /// Maximum depth to which the structure of a value is shown.
 const DEEPEST: usize = 6;
 
-/// The lines that show what stands within a value, each behind `indent`; none for a plain one.
+/// Returns the lines that show the structure of a value, each after `indent`; none for a plain value.
 pub(crate) fn lines(ty: &ParameterType<'_>, indent: &str, columns: Option<usize>) -> String {
     let mut shape = Shape { text: String::new(), columns, above: Vec::new() };
     shape.within(ty, indent);
@@ -19,7 +19,7 @@ pub(crate) fn lines(ty: &ParameterType<'_>, indent: &str, columns: Option<usize>
 struct Shape<'a> {
     text: String,
     columns: Option<usize>,
-    /// The schemas that what is shown stands within: a type may contain itself.
+    /// The enclosing schemas of the shown one: a type may contain itself.
     above: Vec<&'a Value>,
 }
 
@@ -30,7 +30,7 @@ impl<'a> Shape<'a> {
         match alternatives.as_slice() {
             [] => {}
             [only] => self.one(only, indent),
-            // Values that are listed with the type are explained only where something is said of them.
+            // Values that are listed with the type are explained only if they have structure or a description.
             several if several.iter().any(|one| is_structured(one) || !description(one).is_empty()) => {
                 for one in several {
                     self.alternative(one, indent);
@@ -73,7 +73,7 @@ impl<'a> Shape<'a> {
         self.above.pop();
     }
 
-    /// One of several: a plain value, `{ name: … }`, or an object that a member of one value tells apart.
+    /// Adds one alternative: a plain value, `{ name: … }`, or an object identified by a constant member.
     fn alternative(&mut self, ty: &ParameterType<'a>, indent: &str) {
         let further = format!("{indent}    ");
         if let Some(choices) = ty.choices() {
@@ -140,12 +140,12 @@ fn is_structured(ty: &ParameterType<'_>) -> bool {
         || kinds == Kinds::ARRAY && ty.item(0).alternatives().iter().any(is_structured_once)
 }
 
-/// The same for what a list or a map holds: a type that contains itself must not be followed for ever.
+/// Returns the same for the content of a list or map: a type that contains itself must not be followed endlessly.
 fn is_structured_once(ty: &ParameterType<'_>) -> bool {
     !own_members(ty).is_empty() || !ty.tuple().is_empty()
 }
 
-/// The members of an object, not those of the items of a list.
+/// Returns the members of an object, without those of a list's items.
 fn own_members<'a>(ty: &ParameterType<'a>) -> Vec<Parameter<'a>> {
     if ty.kinds().has(Kinds::ARRAY) { Vec::new() } else { members(ty) }
 }

@@ -1,4 +1,4 @@
-//! The clients of the protocol whose configuration can be changed: where each keeps its servers, and how.
+//! MCP clients whose configuration can be changed, with the location and format of their server lists.
 
 use super::edit::Format;
 use serde_json::{Map, Value, json};
@@ -13,7 +13,7 @@ pub(super) struct Client {
     format: Format,
     /// The keys that lead to its servers.
     keys: &'static [&'static str],
-    /// Makes what stands there for a server.
+    /// Creates the entry for a server.
     entry: fn(&Start<'_>) -> Value,
     /// The file of a user, where it has one.
     user: fn() -> Option<PathBuf>,
@@ -47,7 +47,7 @@ pub(super) static CLIENTS: &[Client] = &[
 ];
 
 impl Client {
-    /// The names of all.
+    /// Returns the names of all clients.
     pub(super) fn names() -> impl Iterator<Item = &'static str> {
         CLIENTS.iter().map(|client| client.name)
     }

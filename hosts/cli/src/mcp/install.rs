@@ -320,7 +320,7 @@ fn is_link(file: &Path) -> bool {
     file.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink())
 }
 
-/// Writes the change, unless somebody else changed the file while this one was shown.
+/// Writes the change, unless another program has changed the file while the change was shown.
 fn write(file: &Path, before: Option<&str>, after: &str) -> Result<(), Stop> {
     unchanged(file, before)?;
     edit::write(file, after)

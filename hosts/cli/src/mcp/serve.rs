@@ -106,7 +106,7 @@ pub(super) fn run(
 ) -> Result<Exit, Stop> {
     let cancel = CancellationToken::new();
     let watch = Watch::start(cancel.clone())?;
-    // A server may run for weeks: what is kept of outputs is removed every hour.
+    // A server may run for weeks: expired outputs are removed every hour.
     let _housekeeping = {
         let _entered = runtime.enter();
         toolkit.keep_house()

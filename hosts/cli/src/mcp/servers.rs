@@ -1,4 +1,4 @@
-//! `mcp add`, `remove`, `list` and `test`: the servers whose tools are tools here.
+//! `mcp add`, `remove`, `list` and `test`: the MCP servers whose tools are available.
 
 use super::edit::{self, Dialect};
 use crate::config;
@@ -147,7 +147,7 @@ fn change(file: &Path, before: &str, name: &str, settings: Option<&Value>) -> Re
     let left = |why: &str| Stop::failed(format!("{} is left as it is: {why}", file.display()));
     let after = edit::changed(before, Dialect::Json5, place(before, name), name, settings)
         .map_err(|why| left(&why))?;
-    // What is wrong with it is said before it is there, with the places that it would have.
+    // Errors in the settings are reported before the server is added, at the locations that the settings would have.
     let directory = tempfile_beside(file);
     let trial = directory.join("toolkit.json5");
     let written = std::fs::create_dir_all(&directory).and_then(|()| std::fs::write(&trial, &after));
@@ -275,7 +275,7 @@ pub(super) fn test(
     }
     runtime.block_on(servers.start(toolkit));
     let prompts = runtime.block_on(async { servers.prompts(&toolkit.toolbox(caller).await).await });
-    // What was noticed meanwhile is told too.
+    // Diagnostics that arose meanwhile are printed too.
     let status = servers.status();
     let prefixes = toolkit::server_prefixes(status.iter().map(|status| status.name.as_str()));
     let prompts_of = |name: &str| {

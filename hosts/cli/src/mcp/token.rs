@@ -15,7 +15,7 @@ use toolkit_mcp::ClientTokens;
 const FILE: &str = "mcp-token";
 /// The tokens of single clients.
 const CLIENTS: &str = "mcp-clients.json";
-/// The least length of one that a person wrote.
+/// Minimum length of a token that the user chose.
 const LEAST: usize = 16;
 
 /// A parsed `mcp token` subcommand.
@@ -158,7 +158,7 @@ fn make(directory: &Path, path: &Path) -> io::Result<String> {
     let mut file = options.open(path)?;
     let text = toolkit_mcp::new_token()?;
     file.write_all(text.as_bytes()).and_then(|()| file.write_all(b"\n")).inspect_err(|_| {
-        // Half of one would be in the way.
+        // A partial file would prevent the next attempt.
         let _ = fs::remove_file(path);
     })?;
     Ok(text)

@@ -24,7 +24,7 @@ impl What {
     /// Returns the path and the template of each file.
     fn files(self) -> &'static [(&'static str, &'static str)] {
         const IGNORED: (&str, &str) = (".gitignore", include_str!("../../templates/gitignore.in"));
-        // Those that the manifest names.
+        // The licences that the manifest names.
         const APACHE: (&str, &str) = ("LICENSE-APACHE", include_str!("../../templates/LICENSE-APACHE.in"));
         const MIT: (&str, &str) = ("LICENSE-MIT", include_str!("../../templates/LICENSE-MIT.in"));
         match self {
@@ -61,7 +61,7 @@ pub(super) struct Crate<'a> {
 }
 
 impl Crate<'_> {
-    /// Writes it, and says which files it has.
+    /// Writes the files, and returns their names.
     pub(super) fn write(&self, directory: &Path) -> Result<Vec<&'static str>, Stop> {
         let cannot = |what: &str, path: &Path, error: &io::Error| {
             Stop::failed(format!("cannot {what} {}: {error}", shown(path)))
@@ -118,7 +118,7 @@ impl Crate<'_> {
     }
 }
 
-/// A template with a value in each place. What a value holds stays as it is: a path may look like a place.
+/// Fills the placeholders of a template. Values are not expanded themselves: a path may look like a placeholder.
 fn fill(template: &str, values: &[(&str, &str)]) -> String {
     let mut filled = String::with_capacity(template.len());
     let mut rest = template;
@@ -140,7 +140,7 @@ fn fill(template: &str, values: &[(&str, &str)]) -> String {
     filled + rest
 }
 
-/// A plugin's crate that is there.
+/// An existing plugin crate.
 pub(super) struct Plugin {
     name: String,
     directory: String,
@@ -163,7 +163,7 @@ impl Plugin {
     }
 }
 
-/// The plugin whose manifest stands in a directory.
+/// Returns the plugin whose manifest is in a directory.
 pub(super) fn plugin_at(directory: &Path) -> Result<Plugin, String> {
     let directory = existing(directory)?;
     let manifest = directory.join("Cargo.toml");

@@ -1,4 +1,4 @@
-//! The workspace of cargo's that a new crate comes to stand in.
+//! The cargo workspace around a new crate.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -12,7 +12,7 @@ const LONGEST_MANIFEST: u64 = 1 << 20;
 pub(super) enum Place {
     /// No workspace is above it, or one that has it among its members: it builds as it is.
     Free,
-    /// A workspace is above it whose manifest does not name it. Without a workspace of its own it would not build.
+    /// A workspace above the crate does not list it as a member. Without its own workspace the crate would not build.
     Within {
         /// The manifest.
         manifest: PathBuf,

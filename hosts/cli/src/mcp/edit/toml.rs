@@ -1,7 +1,7 @@
 //! Changing a file of TOML: the lines of a table are put in or taken out, and the rest stays byte for byte.
 //!
-//! The text is parsed for the places of its parts. What was changed is parsed once more, and has to say just what it said before, and
-//! the entry.
+//! The text is parsed to locate its parts. The changed text is parsed again, and must have the same meaning as before, apart from the
+//! entry.
 
 use super::{Changed, line_end};
 use serde_json::{Map, Value};
@@ -49,7 +49,7 @@ pub(super) fn with(
             if !after.is_empty() && !after.ends_with('\n') {
                 after.push_str(line_end);
             }
-            // An empty line before it, which goes with it.
+            // An empty line before the entry is removed with it.
             let space = if after.is_empty() { "" } else { "\n" };
             let path: Vec<String> = keys.iter().chain([&name]).map(|part| key(part)).collect();
             let lines = format!("{space}{}", table(&path.join("."), &members)?);

@@ -1,7 +1,7 @@
 //! Changing a file of YAML: the lines of an entry are put in or taken out, and the rest stays byte for byte.
 //!
-//! The text is parsed for the places of its parts. What was changed is parsed once more, and has to say just what it said before, and
-//! the entry: whatever is written in a way that this does not see through is left as it is.
+//! The text is parsed to locate its parts. The changed text is parsed again, and must have the same meaning as before, apart from the
+//! entry. A file with constructs that this code does not understand is left unchanged.
 
 mod node;
 
@@ -296,7 +296,7 @@ mod tests {
         ] {
             match with(text, &["extensions"], "toolkit", &value()) {
                 Err(error) => assert!(error.contains(expected), "{text}: {error}"),
-                // What refers to it would change with it.
+                // References to it would change with it.
                 Ok(changed) => panic!("{text}: {}", changed.text),
             }
         }

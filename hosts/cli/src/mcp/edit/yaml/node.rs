@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// Maximum nesting depth of a document.
 const DEEPEST: usize = 64;
 
-/// A part of a document. Places are in bytes; an end is where nothing of the part comes any more.
+/// A part of a document. Positions are in bytes; an end is the position behind the part.
 #[derive(Debug)]
 pub(super) enum Node {
     Scalar { text: String, is_plain: bool, end: usize },
@@ -80,7 +80,7 @@ impl Node {
 
 /// The one document of a text; `None` where there is none.
 pub(super) fn parse(text: &str) -> Result<Option<Node>, String> {
-    // Whatever the parser makes of a text, the command says why it is left as it is.
+    // If the parser panics, the command still reports why the file is left unchanged.
     catch_unwind(AssertUnwindSafe(|| Reader::new(text).document()))
         .unwrap_or_else(|_| Err("it cannot be parsed as YAML".to_owned()))
 }

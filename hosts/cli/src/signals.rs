@@ -45,7 +45,7 @@ impl Watch {
         Ok(watch)
     }
 
-    /// Notes that there is no call to cancel any more; says what signal came before.
+    /// Records that there is no call left to cancel; returns the exit code for an earlier signal.
     pub(crate) fn call_ended(&self) -> Option<Exit> {
         self.state.call_ended.store(true, Ordering::SeqCst);
         self.state.first.get().copied()
@@ -75,13 +75,13 @@ async fn listen(signals: &mut Signals, state: &State, stop: &CancellationToken) 
 
 /// Has a write beyond the limit on the size of files fail instead of ending the process.
 ///
-/// A handler stands for the signal rather than ignoring it, as programs that the process starts would inherit that.
+/// Installs a handler for the signal instead of ignoring it, since child processes would inherit an ignored signal.
 #[cfg(unix)]
 pub(crate) fn survive_file_size_limit() {
     use tokio::signal::unix::{SignalKind, signal};
     let Ok(runtime) = Builder::new_current_thread().enable_all().build() else { return };
     let _entered = runtime.enter();
-    // The handler stays when what listens is gone. Without it, the process ends as any other does.
+    // The handler stays installed when the stream is dropped. Without it, the process ends like any other.
     let _ = signal(SignalKind::from_raw(libc::SIGXFSZ));
 }
 

@@ -1,4 +1,4 @@
-//! Schemas and descriptions in words, for people at a terminal.
+//! Descriptions of schemas for people at a terminal.
 
 use crate::kinds::Kinds;
 use crate::parameter_type::ParameterType;
@@ -132,7 +132,7 @@ pub(crate) fn first_sentence(description: &str) -> String {
     let paragraph = description.trim().split("\n\n").next().unwrap_or_default();
     let line = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
     let ends = line.match_indices(['.', '!', '?']).map(|(at, _)| at + 1);
-    // A sentence begins with a capital letter; `e.g. this` is none.
+    // A sentence begins with a capital letter; `e.g. this` does not end one.
     let end = ends.into_iter().find(|end| {
         let mut rest = line[*end..].chars();
         rest.next().is_none_or(|space| space == ' ' && rest.next().is_some_and(|first| !first.is_lowercase()))

@@ -3,7 +3,7 @@
 use std::env;
 use terminal_size::{Width, terminal_size_of};
 
-/// The fewest columns for which text is wrapped; a terminal that says it has less probably does not know.
+/// Minimum number of columns for wrapping; a terminal that reports fewer probably does not know its width.
 const LEAST: usize = 30;
 /// The most columns of a line of text. Longer lines are hard to read.
 const MOST: usize = 100;
@@ -19,8 +19,8 @@ pub(crate) fn columns(out_is_terminal: bool) -> Option<usize> {
     columns.filter(|columns| *columns >= LEAST).map(|columns| columns.min(MOST))
 }
 
-/// The lines of a text behind `first`, and behind `further` where a line was wrapped. Empty lines stay empty; what is indented in the
-/// text stays so.
+/// Returns the lines of a text, each after `first`, or after `further` if it continues a wrapped line. Empty lines stay empty;
+/// indentation in the text is kept.
 pub(crate) fn wrap(text: &str, first: &str, further: &str, columns: Option<usize>) -> String {
     let mut wrapped = String::new();
     for (number, line) in text.lines().enumerate() {

@@ -61,7 +61,7 @@ pub struct ServerOptions {
     /// True if the server relies on the client's own approval of tool calls; false by default. See
     /// [`client_approves`](Self::client_approves).
     pub client_approves: bool,
-    /// The servers whose prompts clients get too; none by default.
+    /// MCP servers whose prompts clients get too; none by default.
     #[cfg(feature = "client")]
     pub prompts_of: Option<crate::McpServers>,
 }
@@ -88,47 +88,47 @@ impl ServerOptions {
         Self::default()
     }
 
-    /// Says by which name and version clients see the server.
+    /// Sets the name and version that clients see.
     #[must_use]
     pub fn named(self, name: impl Into<String>, version: impl Into<String>) -> Self {
         Self { name: name.into(), version: version.into(), ..self }
     }
 
-    /// Says what a client may tell its model of the tools as a whole.
+    /// Sets the instructions for the use of the tools, which a client may give to its model.
     #[must_use]
     pub fn instructions(self, instructions: impl Into<String>) -> Self {
         Self { instructions: Some(instructions.into()), ..self }
     }
 
-    /// Says how many tools a page of the list has, at least one.
+    /// Sets the number of tools on a page of the list, at least one.
     #[must_use]
     pub fn page(self, page: usize) -> Self {
         Self { page: page.max(1), ..self }
     }
 
-    /// Says how long a call waits for a client to come back with an answer.
+    /// Sets the time for which a call waits for a client to return with an answer.
     #[must_use]
     pub fn answer_within(self, answer_within: Duration) -> Self {
         Self { answer_within, ..self }
     }
 
-    /// Says how many calls may wait for clients to come back with answers.
+    /// Sets the maximum number of calls that wait for an answer at once.
     #[must_use]
     pub fn most_waiting(self, most_waiting: usize) -> Self {
         Self { most_waiting, ..self }
     }
 
-    /// Relies on the client's own approval of tool calls: for clients whose user sees each call with its arguments and allows it there.
+    /// Relies on the client's own approval of tool calls: for clients whose user sees each call with its arguments and approves it there.
     ///
-    /// What would be asked counts as allowed, once. What rules or a tool deny stays denied, and a question about a sensitive or a protected
-    /// path ([`Ask::is_guarded`](toolkit::Ask::is_guarded)) still goes to the client's user, or is denied where the client shows no questions.
-    /// So does a question for a value.
+    /// A call that would need approval is allowed, once. Denials by rules or a tool stand, and an approval request for a sensitive or a
+    /// protected path ([`Ask::is_guarded`](toolkit::Ask::is_guarded)) still goes to the client's user, or is denied if the client does not
+    /// support elicitation. The same holds for a question for a value.
     #[must_use]
     pub fn client_approves(self, client_approves: bool) -> Self {
         Self { client_approves, ..self }
     }
 
-    /// Says whose prompts clients get too, beside skills: named `server__prompt`.
+    /// Sets the MCP servers whose prompts clients get in addition to skills: named `server__prompt`.
     #[cfg(feature = "client")]
     #[must_use]
     pub fn prompts_of(self, servers: crate::McpServers) -> Self {
@@ -205,7 +205,7 @@ struct Shared {
     owns_session: bool,
     /// The task that notifies the client of changes.
     watching: Mutex<Option<Owned>>,
-    /// The least grave of what calls say for those who look for faults that the client is told.
+    /// Minimum level of the log messages that the client gets.
     log_level: Mutex<LogLevel>,
     /// The principal of the server's requests, once it is known, and the sessions of requests without a protocol session.
     sessions: Sessions,
@@ -218,7 +218,7 @@ impl Shared {
     }
 }
 
-/// Ends the session: its background jobs, what was allowed in it, what was seen in it.
+/// Ends the session: its background jobs, its approvals, its read states.
 impl Drop for Shared {
     fn drop(&mut self) {
         if self.owns_session {
@@ -241,7 +241,7 @@ impl ToolServer {
         Self::of_parts(toolkit, caller, options, Sessions::default(), suspended, Arc::default(), owns_session)
     }
 
-    /// A server with a session of its own that shares what clients come back for with others.
+    /// Creates a server with its own session that shares suspended calls with others.
     fn of_sessions(
         toolkit: Toolkit,
         caller: Caller,
@@ -294,7 +294,7 @@ fn session_id() -> String {
     format!("mcp-{}", random::<10>())
 }
 
-/// Text of so many random bytes. Without randomness there is none, so that nobody can guess it.
+/// Returns a text of random bytes. Panics without randomness, so that no text can be guessed.
 fn random<const BYTES: usize>() -> String {
     let mut bytes = [0; BYTES];
     #[expect(clippy::expect_used, reason = "the system has randomness, or nothing here is safe")]
@@ -328,7 +328,7 @@ impl ServerHandler for ToolServer {
         context.peer.set_peer_info(request.clone());
         self.0.roots.of(&context.peer);
         let mut result = self.negotiate_initialize(&request)?;
-        // What begins so has it; later versions of the protocol have it no more.
+        // Versions that begin with `initialize` have logging; later ones do not.
         result.capabilities.logging = Some(Map::new());
         Ok(result)
     }
@@ -357,7 +357,7 @@ impl ServerHandler for ToolServer {
     }
 
     fn get_tool(&self, name: &str) -> Option<rmcp::model::Tool> {
-        // It is asked for the schema alone, by which headers are checked, and before it is known whose request it is.
+        // This is called only for the schema by which headers are checked, and before the principal of the request is known.
         let definition = match self.last_shown() {
             Some(toolbox) => toolbox.definition(name).ok(),
             None => self.0.toolkit.tool(name).and_then(|tool| tool.definition().ok()),

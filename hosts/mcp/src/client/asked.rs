@@ -9,11 +9,11 @@ use url::Url;
 /// The kind of permission to send a person to an address.
 const KIND: &str = "mcp_url";
 
-/// Asks whoever made a call what its server asks, in that server's name.
+/// Passes a server's request to the user who made the call, in the server's name.
 ///
 /// # Errors
 ///
-/// When nobody can be asked, or the call is over.
+/// If no user can be asked, or the call is over.
 pub(super) async fn elicit(
     server: &str,
     context: &ToolContext,
@@ -50,7 +50,7 @@ pub(super) async fn elicit(
     }
 }
 
-/// Asks whether a person goes to an address. Nothing is opened here: the person does that.
+/// Asks the user to open a URL. Nothing is opened here: the user does that.
 async fn open(
     server: &str,
     context: &ToolContext,
@@ -83,7 +83,7 @@ async fn open(
 #[derive(Debug, PartialEq, Eq)]
 struct Page {
     url: String,
-    /// With its port, in the letters that a browser shows, and in those that are sent where they differ.
+    /// Host with its port, in the form that a browser shows, and in the ASCII form if that differs.
     host: String,
 }
 

@@ -1,4 +1,5 @@
-//! A connection on which the other end cannot ask without an end: whoever does not read its answers gets no further ones.
+//! A connection that bounds the requests of the other end: a server that does not read the answers gets no further requests
+//! through.
 
 use rmcp::RoleClient;
 use rmcp::model::{JsonRpcMessage, RequestId, ServerNotification};
@@ -16,7 +17,7 @@ const MOST: usize = 1_000;
 /// Time that a server may leave the maximum number of requests unanswered before the connection ends.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A transport that hears of requests only while there is room for their answers.
+/// A transport that reads requests only while there is room for their answers.
 pub(super) struct Bounded<T> {
     inner: T,
     asked: Arc<Asked>,
@@ -109,8 +110,8 @@ where
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
-        // While one waits here, nothing more is read. What it sends meanwhile stays with it. This may be begun anew at any time, and
-        // the patience is not.
+        // While this waits, nothing more is read, and further messages stay in the transport. The future may be dropped and created
+        // again at any time; `full_since` is kept.
         if self.asked.is_full() {
             let since = *self.full_since.get_or_insert_with(Instant::now);
             if timeout_at(since + PATIENCE, self.asked.room()).await.is_err() {
@@ -124,7 +125,7 @@ where
             JsonRpcMessage::Request(request) => {
                 self.asked.add(request.id.clone());
             }
-            // Nobody answers what is taken back.
+            // A cancelled request is not answered.
             JsonRpcMessage::Notification(notification) => {
                 if let ServerNotification::CancelledNotification(taken_back) = &notification.notification
                     && let Some(id) = &taken_back.params.request_id

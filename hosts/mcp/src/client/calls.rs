@@ -1,4 +1,4 @@
-//! The calls that are under way at a server, so that what it says meanwhile comes to the right one.
+//! Running calls of a server, to which its notifications are assigned.
 
 use super::visible;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
@@ -23,7 +23,7 @@ struct Call {
     context: ToolContext,
 }
 
-/// A call that is under way as long as this is there.
+/// A call that counts as running until this is dropped.
 #[derive(Debug)]
 pub(super) struct Begun {
     calls: Calls,

@@ -99,7 +99,7 @@ impl About {
     }
 }
 
-/// Connects. A server that goes away at the first words of the newer protocol is tried with those of the older.
+/// Connects. If the server closes the connection at the first message of the newer protocol, the older one is tried.
 pub(super) async fn connect(server: &Arc<Server>) -> Result<Connection, String> {
     if is_event_stream(server) == Some(true) {
         return Box::pin(event_stream(server)).await.map_err(|failure| failure.why);
@@ -126,7 +126,7 @@ pub(super) async fn connect(server: &Arc<Server>) -> Result<Connection, String> 
     match result {
         Err(failure) if failure.is_refused && is_event_stream(server).is_none() => {
             let older = Box::pin(event_stream(server)).await;
-            // Without a stream, the first answer says more.
+            // Without a stream, the first error is more informative.
             older.map_err(|older| if older.is_unopened { failure.why } else { older.why })
         }
         result => result.map_err(|failure| failure.why),
@@ -144,7 +144,7 @@ fn is_event_stream(server: &Server) -> Option<bool> {
 #[derive(Default)]
 struct Failure {
     why: String,
-    /// The other end is there, and does not understand.
+    /// The other end is reachable, but does not speak the protocol.
     is_of_protocol: bool,
     /// The other end takes no messages at this address.
     is_refused: bool,
@@ -200,7 +200,7 @@ where
 }
 
 async fn attempt(server: &Arc<Server>, mode: ClientLifecycleMode) -> Result<Connection, Failure> {
-    // An attempt that is given up ends what it has begun.
+    // An abandoned attempt closes the connection that it has opened.
     let closing = CancellationToken::new();
     let guard = closing.clone().drop_guard();
     match &server.settings {
@@ -257,7 +257,7 @@ where
     })
 }
 
-/// Says what failed.
+/// Returns the reason for the failure.
 fn reason(server: &Server, error: &ClientInitializeError) -> String {
     if let ClientInitializeError::TransportError { error, .. } = error
         && let Some(challenge) = http::challenge(error, &server.name)

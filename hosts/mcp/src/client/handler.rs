@@ -45,7 +45,7 @@ impl ClientHandler for Handler {
         capabilities.sampling = self.0.options.sampling.as_ref().map(|_| SamplingCapability::default());
         let options = &self.0.options;
         let mut info = ClientConfig::new(capabilities, Implementation::new(&options.name, &options.version));
-        // What begins with a greeting; later versions have none.
+        // The last version that begins with `initialize`.
         info.protocol_version = ProtocolVersion::V_2025_11_25;
         info
     }

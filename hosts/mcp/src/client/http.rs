@@ -19,7 +19,7 @@ use url::Url;
 
 /// Time limit for a connection to be established.
 pub(super) const CONNECT_WITHIN: Duration = Duration::from_secs(10);
-/// The longest path of an address that is told in errors, in bytes.
+/// Maximum length of a URL path that is shown in errors, in bytes.
 const LONGEST_PLAIN_PATH: usize = 24;
 
 /// Creates a transport that authenticates only with the configured headers. Nothing is sent yet.
@@ -87,7 +87,7 @@ pub(super) fn client() -> Result<reqwest::Client, String> {
     }
     reqwest::Client::builder()
         .connect_timeout(CONNECT_WITHIN)
-        // What stands in the headers is for this address alone.
+        // The headers may hold secrets for this address only.
         .redirect(Policy::none())
         .build()
         .map_err(|error| format!("requests to it cannot be made: {error}"))
@@ -106,7 +106,7 @@ pub(super) fn refusal(error: &(dyn Error + 'static), server: &str) -> Option<Str
         match error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
             Some(StreamableHttpError::AuthRequired(_)) => return Some(unknown(server)),
             Some(StreamableHttpError::InsufficientScope(error)) => {
-                // What a server says goes into a line that somebody may run.
+                // The scope comes from the server, and the user may run this command line.
                 let is_plain =
                     |scope: &&str| scope.chars().all(|c| c.is_ascii_alphanumeric() || "_-.:/".contains(c));
                 let scopes = error.required_scope.as_deref().unwrap_or_default().split_whitespace();
@@ -132,12 +132,12 @@ pub(super) fn refusal(error: &(dyn Error + 'static), server: &str) -> Option<Str
     None
 }
 
-/// A text without the path and query of an address, which may hold a key, nor who it says that asks.
+/// Returns a text without the path, query and credentials of a URL, which may contain secrets.
 pub(super) fn without_address(text: &str, address: &str) -> String {
     let Ok(parsed) = Url::parse(address) else { return text.replace(address, "its address") };
     let shown = shown(&parsed);
     let mut without = text.replace(address, &shown).replace(parsed.as_str(), &shown);
-    // As it is told by who has taken the user out.
+    // The URL in the form of libraries that remove the credentials.
     let mut anonymous = parsed.clone();
     let _ = anonymous.set_username("");
     let _ = anonymous.set_password(None);

@@ -13,17 +13,17 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The directory in that of the toolkit's data.
 const DIRECTORY: &str = "mcp-tools";
-/// The most bytes of a file that is read: more than what is kept can have.
+/// Maximum size of the file in bytes: more than a record can have.
 const LARGEST: u64 = 16 << 20;
 /// The most characters that are kept of a description, to be shown beside a new one.
 const MAX_OF_DESCRIPTION: usize = 1_000;
-/// The most tools of a server that are known, those that are gone among them. A further one is asked about like one that changed.
+/// Maximum number of recorded tools of a server, including removed ones. Any further tool needs approval like a changed one.
 const MOST: usize = 2_000;
 
 /// A digest and the description of a tool's definition.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Said {
-    /// Of all of it.
+    /// Digest of the whole definition.
     digest: String,
     /// Description of the tool, truncated.
     pub(super) description: String,
@@ -85,12 +85,12 @@ impl Known {
         Self { file, tools: Mutex::default() }
     }
 
-    /// Takes note of what these tools say, by their names here. Gives back those that say something else than before; they
-    /// stay what they were until [`accept`](Self::accept). What could not be read or kept is told.
+    /// Records the definitions of these tools, by their local names. Returns the tools whose definition has changed; their
+    /// records stay until [`accept`](Self::accept). The second value is an error of reading or writing the record.
     pub(super) fn note(&self, said: &[(&str, Said)]) -> (BTreeMap<String, Change>, Option<String>) {
         let (mut tools, mut problem) = self.lock();
         let known = tools.get_or_insert_default();
-        // What is new here may be known to another process.
+        // A tool that is new here may have been recorded by another process.
         if !known.is_unreadable
             && said.iter().any(|(name, _)| !known.said.contains_key(*name))
             && let Ok(read) = self.read()
@@ -115,7 +115,7 @@ impl Known {
             changes.insert((*name).to_owned(), Change { before, now: now.clone() });
         }
         if !new.is_empty() {
-            // What another process noted of the same tools meanwhile stays: it was there before.
+            // Records that another process made meanwhile stay: they are older.
             let keep = |said: &mut BTreeMap<String, Said>| {
                 for (name, now) in new {
                     if said.len() < MOST {
@@ -128,7 +128,7 @@ impl Known {
         (changes, problem)
     }
 
-    /// From now on this is what the tool says.
+    /// Records the definition of a changed tool as approved.
     pub(super) fn accept(&self, name: &str, now: &Said) -> Result<(), String> {
         let (mut tools, problem) = self.lock();
         let known = tools.get_or_insert_default();
@@ -174,7 +174,7 @@ impl Known {
         serde_json::from_str(&text).map_err(|error| unreadable(&error))
     }
 
-    /// Keeps a change of what is known, whole or not at all. What other processes kept is kept beside it.
+    /// Saves a change of the record atomically. Records of other processes are kept.
     fn keep(&self, tools: &Tools, change: impl FnOnce(&mut BTreeMap<String, Said>)) -> Result<(), String> {
         let Some(file) = self.file.as_ref().filter(|_| !tools.is_unreadable) else { return Ok(()) };
         let unkept = |why: &dyn std::fmt::Display| {
@@ -260,7 +260,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let known = || Known::of(Some(directory.path()), "a");
         let of = |text: &str| said(json!({"description": text}));
-        // Each has read what was there before any of them kept something.
+        // Each has read the record before either saved a change.
         let (one, other) = (known(), known());
         one.note(&[("a", of("1"))]);
         other.note(&[]);
@@ -286,7 +286,7 @@ mod tests {
         let file = known.file.clone().unwrap();
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(&file, "{").unwrap();
-        // Nobody can say that it is as it was.
+        // It is unknown whether the definition is unchanged.
         let now = said(json!({}));
         let (changes, problem) = known.note(&[("x", now.clone())]);
         assert_eq!(changes["x"], Change { before: Said::unknown(), now: now.clone() });

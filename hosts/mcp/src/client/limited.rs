@@ -1,4 +1,5 @@
-//! Requests over HTTP whose answers cannot be read: each becomes an error of its request, and the session goes on.
+//! HTTP client that limits answers: an answer that cannot be read becomes an error of its request, and the session goes
+//! on.
 
 use super::failure;
 use super::unreadable;
@@ -18,7 +19,7 @@ type Failure = StreamableHttpError<reqwest::Error>;
 type Headers = HashMap<HeaderName, HeaderValue>;
 type Events = BoxStream<'static, Result<Sse, SseError>>;
 
-/// A client of HTTP whose answers can be read.
+/// An HTTP client that converts unreadable answers to errors.
 #[derive(Clone, Debug)]
 pub(super) struct Limited<C>(pub(super) C);
 

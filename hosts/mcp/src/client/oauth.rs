@@ -1,4 +1,4 @@
-//! Signing in to a server that wants to know who asks: what a request does that is refused for it.
+//! Sign-in to servers that require authentication, for requests that are refused without it.
 //!
 //! ```text
 //! request ── with the token that is kept ── refused ── a new token for the old one ── refused ──┐
@@ -31,7 +31,7 @@ pub trait SignIn: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// Why nobody signed in, in words for people.
+    /// Returns the reason for which no user signed in, as text for people.
     fn sign_in<'a>(&'a self, server: &'a str, url: &'a str) -> SigningIn<'a>;
 }
 

@@ -34,7 +34,7 @@ impl Offered {
     }
 }
 
-/// The tools that can be had of those that a server lists, and what is wrong with the others.
+/// Returns the usable tools of those that a server lists, and the problems of the others.
 pub(super) fn tools(
     server: &Arc<Server>,
     listed: &[Value],
@@ -129,7 +129,7 @@ fn tool(
     tool.build(run).map_err(|error| error.problem)
 }
 
-/// The length of what a server says as JSON, without writing it.
+/// Returns the length of a value as JSON, without writing it.
 pub(super) fn bytes(said: &Value) -> usize {
     struct Count(usize);
     impl std::io::Write for Count {

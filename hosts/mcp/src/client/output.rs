@@ -11,7 +11,7 @@ pub(super) fn output(result: CallToolResult) -> Result<ToolOutput, ToolError> {
     let mut output = content.into_iter().map(block).fold(ToolOutput::default(), ToolOutput::with_content);
     if let Some(mut structured) = structured_content {
         visible::json(&mut structured);
-        // Older clients read the text, so servers say it there too; some do not.
+        // Older clients read the text, so most servers repeat the structured content there; some do not.
         if output.content.is_empty() {
             output = output.with_content(structured.to_string());
         }

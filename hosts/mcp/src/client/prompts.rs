@@ -43,7 +43,7 @@ impl McpServers {
     ///
     /// # Errors
     ///
-    /// Why there is none, in words for people.
+    /// Returns the reason for which there is no prompt, as text for people.
     pub async fn prompt(
         &self,
         toolbox: &Toolbox,

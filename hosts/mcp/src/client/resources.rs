@@ -46,7 +46,7 @@ enum State {
     #[default]
     None,
     Registered,
-    /// Somebody else has their names.
+    /// The names of the tools are taken by others.
     Refused,
 }
 
@@ -55,7 +55,7 @@ impl Resources {
     ///
     /// # Errors
     ///
-    /// Why the tools are not there.
+    /// Returns the reason for which the tools are absent.
     pub(super) fn add(self: &Arc<Self>, server: &Arc<Server>, toolkit: &Toolkit) -> Result<(), String> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_there = known.servers.insert(server.name.to_string(), Arc::downgrade(server)).is_some();
@@ -262,7 +262,7 @@ async fn pages(
 }
 
 fn line(text: &mut String, key: &str, entry: &Value) {
-    // What is hidden is escaped by now.
+    // Invisible characters are already escaped.
     let said = |key: &str| {
         let text = entry.get(key).and_then(Value::as_str).unwrap_or_default();
         text.replace(['\n', '\r', '\t'], " ")

@@ -13,12 +13,13 @@ use toolkit::{Ask, ToolContext};
 
 /// The kind of permission to use the model.
 const KIND: &str = "mcp_sampling";
-/// The most characters that a person is shown of what a server wants to say to the model.
+/// Maximum number of characters of a server's messages that the user is shown.
 const MAX_SHOWN: usize = 8_000;
 
 /// A model that servers may use, each time a person lets them.
 pub trait Sampling: fmt::Debug + Send + Sync {
-    /// Has the model answer. `request` is what the protocol's `sampling/createMessage` takes, and what comes back is its result.
+    /// Requests an answer from the model. `request` has the parameters of the protocol's `sampling/createMessage`, and the
+    /// returned value is its result.
     ///
     /// # Errors
     ///
@@ -51,7 +52,7 @@ pub(super) async fn answer(
     if let Some(system) = &params.system_prompt {
         ask = ask.with_text("system prompt", shortened(system));
     }
-    // Why nobody lets it is for this end alone.
+    // The reason for a refusal is not sent to the server.
     context.ask_in_person(ask).await.map_err(|error| {
         tracing::info!(server, "it may not use the model: {error}");
         ErrorData::invalid_request("the user did not let this server use the model", None)
@@ -88,7 +89,7 @@ fn said(messages: &Value) -> String {
     shortened(&each.collect::<Vec<_>>().join("\n"))
 }
 
-/// The beginning and the end: what is hidden in the middle of much is said to be there.
+/// Truncates a text to its beginning and end, with a note on the omitted middle.
 fn shortened(text: &str) -> String {
     let count = text.chars().count();
     if count <= MAX_SHOWN {

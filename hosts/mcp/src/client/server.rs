@@ -1,4 +1,4 @@
-//! One server: what is known of it, and the task that keeps the connection to it.
+//! One server: its state, and the task that maintains the connection to it.
 //!
 //! ```text
 //! keep ── connect ── list ── tools are there ──┬── its list changes → list again
@@ -36,7 +36,7 @@ const FIRST_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_WAIT: Duration = Duration::from_mins(5);
 /// A connection that lasted so long was a good one: the next wait is the first again.
 const GOOD: Duration = Duration::from_mins(1);
-/// The most that is remembered of what was noticed.
+/// Maximum number of stored diagnostics.
 const MAX_NOTICED: usize = 100;
 /// The most pages of a list.
 const MAX_PAGES: usize = 1_000;
@@ -64,11 +64,11 @@ pub(super) struct Server {
     pub(super) authority: Option<Arc<super::oauth::Authority>>,
     pub(super) known: Known,
     pub(super) calls: Calls,
-    /// The tools for resources of all servers.
+    /// Tools for the resources of all servers.
     resources: Arc<Resources>,
     /// Notified when the server announces a change of its list.
     pub(super) list_changed: Notify,
-    /// Somebody needs it now.
+    /// Notified when the server is needed now.
     needed: Notify,
     state: watch::Sender<State>,
     toolkit: OnceLock<WeakToolkit>,
@@ -108,7 +108,7 @@ struct Begun {
 /// State of a server.
 #[derive(Debug, Clone)]
 pub(super) enum State {
-    /// Nobody has needed it yet.
+    /// The server has not been needed yet.
     Idle,
     Starting,
     Ready {
@@ -179,7 +179,7 @@ impl Server {
         self.state.send_replace(State::Starting);
     }
 
-    /// Says that it is stopped, so that nobody waits for it.
+    /// Sets the state to stopped, so that no caller waits for the server.
     pub(super) fn stopped(&self) {
         self.state.send_replace(State::Stopped);
     }
@@ -189,7 +189,7 @@ impl Server {
         self.needed.notify_one();
     }
 
-    /// A text without its address, in which a key may stand.
+    /// Returns a text without the server's URL, which may contain a secret.
     pub(super) fn without_address(&self, text: String) -> String {
         match &self.settings {
             McpServerSettings::Url(url) => super::http::without_address(&text, &url.url),
@@ -207,7 +207,7 @@ impl Server {
 
     /// Notices something about it.
     pub(super) fn tell(&self, problem: impl Into<String>) {
-        // Much of it is what the server said.
+        // Much of the text comes from the server.
         let problem = escape_line(&self.without_address(problem.into())).into_owned();
         tracing::warn!(server = &*self.name, "{problem}");
         let source = Source::Mcp { server: Arc::clone(&self.name) }.to_string();
@@ -322,7 +322,7 @@ impl Server {
         }
     }
 
-    /// Connects, and lists the tools. Changes are heard of before, so that none is missed between.
+    /// Connects, and lists the tools. Notifications of changes are requested first, so that none is missed in between.
     async fn begun(self: &Arc<Self>) -> Result<Begun, String> {
         let connection = Box::pin(connect::connect(self)).await?;
         let subscription = self.listening(&connection).await;
@@ -336,7 +336,7 @@ impl Server {
         Ok(Begun { connection, subscription, tools })
     }
 
-    /// Is there for a connection as long as it lasts. Gives back why it ended.
+    /// Serves a connection until it ends. Returns the reason for which it ended.
     async fn attend(self: &Arc<Self>, begun: Begun) -> String {
         let Begun { connection, subscription, tools } = begun;
         let about = Arc::clone(&connection.about);
@@ -368,7 +368,7 @@ impl Server {
         format!("the connection ended{}", about.last_words())
     }
 
-    /// Hears of changes of the list, where the protocol has a request of its own for that; for ever otherwise.
+    /// Waits for changes of the list, if the protocol has a subscription request; otherwise waits forever.
     async fn hear(&self, connection: &Connection, subscription: Option<Subscription>) {
         let mut wait = FIRST_WAIT;
         let mut listening = subscription;
@@ -380,7 +380,7 @@ impl Server {
             if matches!(subscription.end(), Some(SubscriptionEnd::Cancelled | SubscriptionEnd::Graceful(_))) {
                 break;
             }
-            // Those came faster than they were read, or an end of it broke: what came between was missed.
+            // Notifications came faster than they were read, or the stream broke: changes in between were missed.
             if begun.elapsed() >= GOOD {
                 wait = FIRST_WAIT;
             }
@@ -392,7 +392,7 @@ impl Server {
         std::future::pending::<()>().await;
     }
 
-    /// Asks to be told of changes of the list, where the protocol has a request of its own for that.
+    /// Subscribes to changes of the list, if the protocol has a subscription request.
     async fn listening(&self, connection: &Connection) -> Option<Subscription> {
         if !connection.about.has_subscriptions() {
             return None;
@@ -406,7 +406,7 @@ impl Server {
             .ok()
     }
 
-    /// Lists its tools, and lets them be there.
+    /// Lists the server's tools, and registers them.
     async fn list(self: &Arc<Self>, connection: &Connection) -> Result<usize, String> {
         if !connection.about.has_tools() {
             return Ok(self.register(&[], LeftOut::default()));

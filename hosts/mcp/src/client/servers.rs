@@ -35,7 +35,7 @@ pub struct ClientOptions {
     /// Directory for the recorded definitions of tools, so that a later process notices changes, and for the tokens of sign-ins. By
     /// default both are kept in memory only.
     pub data_dir: Option<PathBuf>,
-    /// The model that servers may use, each time a person lets them; none by default, and servers are told so.
+    /// The model that servers may use, with the user's approval each time; none by default, and the servers are not offered sampling.
     pub sampling: Option<Arc<dyn Sampling>>,
     /// Lets the user sign in to a server that requires authentication. By default nothing does, and such a server is unavailable until
     /// the user signs in by other means. The time to sign in counts as part of the server's start, or of the call that needs it. After a
@@ -71,58 +71,58 @@ impl ClientOptions {
         Self::default()
     }
 
-    /// Says by which name and version servers see this client.
+    /// Sets the name and version that servers see.
     #[must_use]
     pub fn named(self, name: impl Into<String>, version: impl Into<String>) -> Self {
         Self { name: name.into(), version: version.into(), ..self }
     }
 
-    /// Says how long a server may take to be there.
+    /// Sets the time limit for a server to start.
     #[must_use]
     pub fn start_within(self, start_within: Duration) -> Self {
         Self { start_within, ..self }
     }
 
-    /// Says how many tools are taken of one server.
+    /// Sets the maximum number of tools per server.
     #[must_use]
     pub fn most_tools(self, most_tools: usize) -> Self {
         Self { most_tools, ..self }
     }
 
-    /// Says in which directory servers work.
+    /// Sets the directory that servers work in.
     #[must_use]
     pub fn workspace(self, workspace: impl Into<PathBuf>) -> Self {
         Self { workspace: workspace.into(), ..self }
     }
 
-    /// Says which model servers may use, each time a person lets them.
+    /// Sets the model that servers may use, with the user's approval each time.
     #[must_use]
     pub fn sampling(self, sampling: Arc<dyn Sampling>) -> Self {
         Self { sampling: Some(sampling), ..self }
     }
 
-    /// Says who lets a person sign in.
+    /// Sets the implementation that lets the user sign in.
     #[cfg(feature = "oauth")]
     #[must_use]
     pub fn sign_in(self, sign_in: Arc<dyn SignIn>) -> Self {
         Self { sign_in: Some(sign_in), ..self }
     }
 
-    /// Says what a person who signs in is asked to give leave for beside what the server wants.
+    /// Sets the scopes to request in addition to those that the server requires.
     #[cfg(feature = "oauth")]
     #[must_use]
     pub fn scopes(self, scopes: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self { scopes: scopes.into_iter().map(Into::into).collect(), ..self }
     }
 
-    /// Says where it is kept what tools say of themselves, and the tokens of who signed in.
+    /// Sets the directory for the recorded definitions of tools and the tokens of sign-ins.
     #[must_use]
     pub fn data_dir(self, data_dir: impl Into<PathBuf>) -> Self {
         Self { data_dir: Some(data_dir.into()), ..self }
     }
 }
 
-/// The servers of a configuration, whose tools become tools here, named `server__tool`. Cheap to clone.
+/// The MCP servers of a configuration; their tools are named `server__tool`. Cheap to clone.
 ///
 /// Given to [`Builder::tool_source`](toolkit::Builder::tool_source), all of them are started together when the first toolbox is made. One
 /// that is slow or cannot be had delays or hides no other; it is tried again after a while, longer each time, and when one of its
@@ -149,7 +149,7 @@ pub struct McpServers(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     servers: Vec<Arc<Server>>,
-    /// The names and prefixes of those that are switched off.
+    /// Names and prefixes of the servers that are switched off.
     off: Vec<(String, String)>,
     tasks: Mutex<Tasks>,
 }
@@ -188,7 +188,7 @@ pub struct ServerStatus {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ServerState {
-    /// Nobody has needed it yet.
+    /// The server has not been needed yet.
     Idle,
     /// The server is starting.
     Starting,
@@ -229,7 +229,7 @@ impl McpServers {
             .with_switched_off(off.into_iter().map(|(name, _)| name.clone()))
     }
 
-    /// Names servers that are switched off, so that a call of one of their tools can say so.
+    /// Adds servers that are switched off, so that a call of one of their tools can report it.
     #[must_use]
     pub fn with_switched_off(self, names: impl IntoIterator<Item = String>) -> Self {
         let with_prefix = |name: String| {
@@ -272,13 +272,13 @@ impl McpServers {
         self.0.servers.iter().map(status).collect()
     }
 
-    /// Starts those that are not started, and waits until each is there or cannot be had.
+    /// Starts the servers that are not started, and waits until each is connected or has failed.
     pub async fn start(&self, toolkit: &Toolkit) {
         self.begin(toolkit);
         self.settled().await;
     }
 
-    /// Forgets who signed in to a server. Gives back whether somebody had.
+    /// Removes the tokens of a server. Returns true if there were any.
     ///
     /// # Errors
     ///
@@ -292,7 +292,7 @@ impl McpServers {
         }
     }
 
-    /// Lets somebody sign in to a server again, whatever is kept, once it is started. What is kept stays until then.
+    /// Makes a server sign in again when it is started, despite stored tokens. They stay stored until then.
     #[cfg(feature = "oauth")]
     pub fn sign_in_again(&self, server: &str) {
         let server = self.0.servers.iter().find(|other| &*other.name == server);
@@ -384,7 +384,7 @@ impl ToolSource for McpServers {
 
     fn bring<'a>(&'a self, toolkit: &'a Toolkit) -> Bringing<'a> {
         Box::pin(async move {
-            // What was late before is waited for no more.
+            // Time that was waited before counts.
             let left = PATIENCE.saturating_sub(self.begin(toolkit).elapsed());
             let _ = tokio::time::timeout(left, self.settled()).await;
         })

@@ -35,24 +35,24 @@ pub(super) fn parse(bytes: &[u8]) -> Result<RxJsonRpcMessage<RoleClient>, String
     })
 }
 
-/// Says why a message that is too long is not read.
+/// Returns the reason for which a message that is too long is not read.
 pub(super) fn too_long(limit: usize) -> String {
     format!("has more than {limit} bytes, the limit for one message")
 }
 
-/// Says why a message with too many levels is not read.
+/// Returns the reason for which a message with too many levels is not read.
 pub(super) fn too_deep() -> String {
     format!("has more than {MAX_LEVELS} levels of nested JSON")
 }
 
-/// Makes the error that a request gets whose answer cannot be read.
+/// Creates the error for a request whose answer cannot be read.
 pub(super) fn error(id: RequestId, why: &str) -> ServerJsonRpcMessage {
     let data = json!({ MARK: why });
     let message = format!("the answer {why}");
     JsonRpcMessage::error(ErrorData::new(ErrorCode::PARSE_ERROR, message, Some(data)), Some(id))
 }
 
-/// Returns why an answer could not be read, where this error was made of one.
+/// Returns the reason for which an answer could not be read, if this error was created for one.
 pub(super) fn reason(error: &ErrorData) -> Option<&str> {
     error.data.as_ref()?.get(MARK)?.as_str()
 }

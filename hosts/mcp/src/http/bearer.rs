@@ -28,7 +28,7 @@ pub struct Bearer<S> {
 
 /// The sender of a request, by its token.
 enum Sender {
-    /// One of those who share the token.
+    /// A sender with the shared token.
     Shared,
     Client(Principal),
 }
@@ -45,8 +45,8 @@ impl<S> Bearer<S> {
         Self { clients: Some(Arc::new(tokens)), ..self }
     }
 
-    /// The sender of a request, or `None` without a known token. Digests are compared, so that the time it takes says
-    /// nothing of the token.
+    /// Returns the sender of a request, or `None` without a known token. Digests are compared, so that the time it takes discloses nothing
+    /// about the token.
     fn sender<B>(&self, request: &Request<B>) -> Option<Sender> {
         let given = request.headers().get(AUTHORIZATION).and_then(|value| value.to_str().ok())?;
         let (scheme, token) = given.split_once(' ')?;

@@ -1,4 +1,4 @@
-//! Pages of other origins: what a browser has to be told before it lets them call.
+//! CORS: headers with which a browser lets pages of other origins call.
 
 use super::service::{HttpBody, empty, refusal};
 use http::header::{
@@ -32,7 +32,7 @@ pub struct Cors<S> {
 }
 
 impl<S> Cors<S> {
-    /// Lets pages of these origins call `inner`: `https://name:port`, or `*` for the port. One that is no origin lets nobody call.
+    /// Lets pages of these origins call `inner`: `https://name:port`, or `*` for the port. An invalid origin is ignored.
     pub fn new(inner: S, origins: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
         let origins = origins.into_iter().filter_map(|origin| Pattern::parse(origin.as_ref())).collect();
         Self { inner, origins }

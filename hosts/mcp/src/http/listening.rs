@@ -27,12 +27,12 @@ const END_WITHIN: Duration = Duration::from_secs(5);
 /// Delay before the next `accept` if the system has no resources for a connection.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Serves HTTP/1.1 on `listener` with `service`, up to 1,024 connections at once, until `shutdown` is cancelled; then answers on the way
-/// have five seconds.
+/// Serves HTTP/1.1 on `listener` with `service`, up to 1,024 connections at once, until `shutdown` is cancelled; then pending answers
+/// have five seconds to finish.
 ///
 /// # Errors
 ///
-/// None so far: what fails is one connection.
+/// None at present: a failure affects only its connection.
 pub async fn serve_http<S>(listener: TcpListener, service: S, shutdown: CancellationToken) -> io::Result<()>
 where
     S: Service<Request<Incoming>, Response = Response<HttpBody>, Error = Infallible> + Clone + Send + 'static,
@@ -80,7 +80,7 @@ where
         });
     }
     let ended = tokio::time::timeout(END_WITHIN, async { while connections.join_next().await.is_some() {} });
-    // Dropped, what is left ends here.
+    // Connections that are still open end when they are dropped here.
     let _ = ended.await;
     Ok(())
 }

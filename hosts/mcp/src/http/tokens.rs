@@ -40,7 +40,7 @@ struct Snapshot {
 struct Tokens(BTreeMap<String, String>);
 
 impl ClientTokens {
-    /// The tokens in a file, which need not be there yet.
+    /// Opens the tokens in a file, which need not exist yet.
     pub fn at(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into(), read: Mutex::default() }
     }
@@ -88,7 +88,7 @@ impl ClientTokens {
         Ok(found)
     }
 
-    /// The names of all clients that have a token, in order.
+    /// Returns the names of all clients that have a token, in order.
     ///
     /// # Errors
     ///
@@ -110,7 +110,7 @@ impl ClientTokens {
                 .inspect_err(|error| tracing::warn!(%error, "the tokens of clients cannot be read"))
                 .ok();
         }
-        // Digests are compared, so that the time it takes says nothing of the tokens.
+        // Digests are compared, so that the time it takes discloses nothing about the tokens.
         let digest = digest(token);
         let tokens = &read.as_ref()?.tokens;
         tokens.0.iter().find(|(_, other)| **other == digest).map(|(name, _)| name.clone())
@@ -143,7 +143,7 @@ impl ClientTokens {
         lock.lock()?;
         let mut tokens = self.load()?.tokens;
         change(&mut tokens)?;
-        // Only who holds the lock writes beside the file, so one that is there is left over from a process that was killed.
+        // Only the holder of the lock writes the temporary file, so an existing one is left over from a process that was killed.
         let beside = self.path.with_extension("new");
         if let Err(error) = fs::remove_file(&beside)
             && error.kind() != ErrorKind::NotFound

@@ -17,7 +17,7 @@ impl Shared {
     }
 }
 
-/// Relies on the client's own approval of a call for what is asked in it, if the server does.
+/// An approver that relies on the client's own approval of a call, if the server does.
 pub(super) struct Relying<A> {
     client_approves: bool,
     /// Answers everything else.
@@ -36,7 +36,7 @@ impl<A: Approver> Approver for Relying<A> {
     }
 }
 
-/// Asks the client of one call.
+/// An approver that asks the client of one call.
 pub(super) struct Eliciting {
     pub(super) peer: Peer<RoleServer>,
 }
@@ -59,7 +59,7 @@ impl Approver for Eliciting {
 }
 
 impl Eliciting {
-    /// Sends the question. Dropped before the answer has come, it tells the client that none is needed any more.
+    /// Sends the request. If the future is dropped before the answer arrives, the request is cancelled at the client.
     async fn elicit(&self, params: ElicitRequestParams) -> Result<ElicitResult, ServiceError> {
         let request = ServerRequest::ElicitRequest(ElicitRequest::new(params));
         let sent = self.peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await?;
@@ -95,7 +95,7 @@ impl Drop for Asked<'_> {
     }
 }
 
-/// Nobody can be asked: the client has no form to show.
+/// An approver for a client without elicitation, which denies everything.
 pub(super) struct Mute;
 
 impl Approver for Mute {

@@ -50,7 +50,7 @@ pub(super) async fn call(
             telling.during(notices, &context.peer, toolbox.call_with(call, options)).await
         }
     };
-    // What was found is in the list from now on. Clients that have no session ask for the list when they need it.
+    // Tools that were found are in the list from now on. Clients without a session ask for the list when they need it.
     if shown.is_some_and(|before| toolbox.shown().len() != before) && !is_stateless(&context) {
         // Who is gone needs no list.
         let _ = context.peer.notify_tool_list_changed().await;
@@ -71,7 +71,7 @@ async fn current(server: &ToolServer, name: &str, context: &RequestContext<RoleS
     if toolbox.tool(name).is_some() { toolbox } else { server.renew(context).await }
 }
 
-/// Waits for the call, or for what it asks: then it is kept until the client comes back.
+/// Waits for the call, or for a question of it: then it is kept until the client returns.
 async fn drive(
     server: &ToolServer,
     mut running: Running,

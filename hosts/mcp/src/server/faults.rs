@@ -1,4 +1,4 @@
-//! Requests whose parameters are not those of their method: which one is wrong.
+//! Detection of invalid parameters in a request: which one is wrong.
 //!
 //! rmcp takes such a request for one of an unknown method.
 
@@ -39,7 +39,7 @@ fn invalid_params(method: &str, why: &str) -> ErrorData {
     ErrorData::invalid_params(format!("invalid parameters of `{method}`: {why}"), None)
 }
 
-/// The parameters of a request, looked at.
+/// Result of checking the parameters of a request.
 enum Look {
     /// The server does not have the method.
     NoMethod,

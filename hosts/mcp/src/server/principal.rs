@@ -91,7 +91,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// The principal of a server's requests, and their sessions.
 #[derive(Debug, Default)]
 pub(super) struct Sessions {
-    /// The sender of all requests, where it is known from the beginning.
+    /// The principal of all requests, if it is known from the beginning.
     principal: Option<Principal>,
     /// The owner of a session of the protocol: the sender of its first request.
     owner: OnceLock<Option<Principal>>,
@@ -112,7 +112,7 @@ pub(crate) struct Stateless {
     live: Arc<AtomicUsize>,
 }
 
-/// Forgets what the sessions shared.
+/// Removes the read states that the sessions shared.
 impl Drop for Stateless {
     fn drop(&mut self) {
         self.base.0.toolkit.end_session(&self.reads.group);
@@ -130,8 +130,8 @@ impl Drop for Live {
 
 #[cfg_attr(not(feature = "http"), expect(dead_code, reason = "over standard streams there is one client"))]
 impl Stateless {
-    /// For all clients of one server, which is like `base` for each. What a session of a connection has read counts for those of other
-    /// connections for as long as `idle`.
+    /// Creates the sessions for all clients of one server, each a copy of `base`. Read states of a connection's session count for
+    /// those of other connections for the time `idle`.
     pub(crate) fn new(base: ToolServer, idle: Duration) -> Arc<Self> {
         let reads = SharedReads::new(super::session_id(), idle);
         Arc::new(Self { base, reads, known: Mutex::default(), live: Arc::default() })
@@ -179,7 +179,7 @@ impl Stateless {
         });
         let ended = if known.len() >= MAX_SESSIONS { known.pop_front() } else { None };
         known.push_back((principal, server.clone()));
-        // What ends a session must not wait for this lock.
+        // Code that ends a session must not wait for this lock.
         drop(known);
         drop(ended);
         server
@@ -213,7 +213,7 @@ impl ToolServer {
     }
 }
 
-/// Returns true if a request is of the protocol without sessions, in which no server asks a client by itself either.
+/// Returns true if a request is of the protocol without sessions, in which servers also send no requests to a client.
 pub(super) fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
     context
         .protocol_version()

@@ -1,7 +1,7 @@
-//! The directories that a client works on, in the versions of the protocol where it says so.
+//! The client's roots, in the versions of the protocol that have them.
 //!
-//! What is in the workspace that is served is within the boundary whatever the client says: whoever started the server chose it, and clients
-//! often name the directory that they were opened in. Of the further directories that count as within, only what the client works on does.
+//! The served workspace is within the boundary whatever the client's roots are: the user who started the server chose it, and clients often
+//! name the directory that they were opened in. Of the additional directories, only those within the client's roots count.
 
 use rmcp::RoleServer;
 use rmcp::service::Peer;
@@ -16,15 +16,15 @@ use url::Url;
 
 /// Time limit for a client to list its roots.
 const ANSWER: Duration = Duration::from_secs(5);
-/// The most directories that are looked at.
+/// Maximum number of roots that are checked.
 const MOST: usize = 256;
 
 /// The roots of one client.
 #[derive(Debug, Default)]
 pub(super) struct Roots {
-    /// The client, if it is one that says so.
+    /// The client, if it supports roots.
     peer: Mutex<Option<Peer<RoleServer>>>,
-    /// The caller that comes of it.
+    /// The caller restricted to the roots.
     bound: AsyncMutex<Option<Caller>>,
     /// True if the client has announced a change of its roots.
     is_stale: AtomicBool,
@@ -61,7 +61,7 @@ impl Roots {
         }
         let made = match (asked(&peer).await, &*bound) {
             (Ok(Some(roots)), _) => Self::narrowed(toolkit, caller, roots).await,
-            // Who was bounded and now fails to say by what stays so.
+            // A caller that was restricted stays so if the client fails to answer.
             (Err(()), Some(before)) => before.clone(),
             (Ok(None) | Err(()), _) => caller.clone(),
         };

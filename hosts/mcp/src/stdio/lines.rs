@@ -14,8 +14,7 @@ const CHUNK: usize = 64 << 10;
 
 /// The transport between a client and a server.
 ///
-/// It differs from rmcp's own in what a message costs: many messages are one read and one write, and a call of a tool is
-/// parsed once.
+/// It is cheaper per message than rmcp's own: many messages are one read and one write, and a tool call is parsed once.
 #[derive(Debug)]
 pub(super) struct Lines<R, W> {
     input: R,
@@ -89,7 +88,7 @@ impl Buffer {
     fn room(&mut self) -> &mut [u8] {
         if self.start == self.end {
             (self.start, self.end, self.searched) = (0, 0, 0);
-            // What one long line needed is not kept for short ones.
+            // Capacity for one long line is not kept for short ones.
             self.bytes.truncate(4 * CHUNK);
             self.bytes.shrink_to(4 * CHUNK);
         } else if self.start > 0 && self.bytes.len() - self.end < CHUNK {
@@ -155,7 +154,8 @@ where
         }
     }
 
-    // It is dropped whenever something else is ready first: what was read or is owed is in `self`.
+    // This future is dropped whenever another one is ready first: bytes that were read, and answers that are owed, are
+    // in `self`.
     async fn receive(&mut self) -> Option<Message> {
         loop {
             if self.owes_error {
@@ -199,7 +199,7 @@ fn is_blank(line: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    /// The lines of what comes in pieces, and what is left at the end.
+    /// Returns the lines of input that arrives in pieces, and the rest at the end.
     fn lines(limit: usize, pieces: &[&[u8]]) -> (Vec<String>, Option<String>) {
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
         let (mut buffer, mut lines) = (Buffer::new(limit), Vec::new());

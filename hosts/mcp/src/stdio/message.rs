@@ -49,8 +49,8 @@ pub(super) fn parse(line: &[u8]) -> Line {
 
 /// A `tools/call` with nothing but the members that most have.
 ///
-/// rmcp finds out which request a message is by trying one type after the other on a copy of the message. That takes longer
-/// than many a tool does, so the request that clients send most is read directly. Whatever has other members is left to rmcp.
+/// rmcp determines the kind of a request by trying one type after the other on a copy of the message. That takes longer than
+/// many tools do, so the most frequent request is read directly. A message with other members is left to rmcp.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PlainCall {

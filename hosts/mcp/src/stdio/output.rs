@@ -53,7 +53,7 @@ impl<W: AsyncWrite + Unpin> Output<W> {
         Ok(())
     }
 
-    /// Writes all messages that were added; those that were added together are one write.
+    /// Writes all added messages; messages that were added together are one write.
     pub(super) async fn flush(&self) -> io::Result<()> {
         let mut writer = self.0.writer.lock().await;
         let writer = &mut *writer;
@@ -79,7 +79,7 @@ impl<W: AsyncWrite + Unpin> Output<W> {
                 Ok(bytes) => writer.written += bytes,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
-                    // Those who wait for the rest of the messages hear of it too.
+                    // Writers that wait for the rest of the messages get the error too.
                     writer.stream = None;
                     return Err(error);
                 }
@@ -87,7 +87,7 @@ impl<W: AsyncWrite + Unpin> Output<W> {
         }
     }
 
-    /// Closes the stream, once what is being written is written.
+    /// Closes the stream after the current write.
     pub(super) async fn close(&self) {
         self.0.writer.lock().await.stream = None;
     }
@@ -100,7 +100,7 @@ mod tests {
     use std::task::{Context, Poll};
     use tokio::io::AsyncReadExt as _;
 
-    /// Counts the writes that reach it, each of which takes at most so many bytes.
+    /// Counts the writes, each of which takes at most `most` bytes.
     #[derive(Default, Clone)]
     struct Counting {
         writes: Arc<Mutex<Vec<usize>>>,

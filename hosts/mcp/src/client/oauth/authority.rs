@@ -52,7 +52,7 @@ impl fmt::Debug for Authority {
 
 /// The means to refresh the token.
 struct Renews {
-    /// As whom, and where: that of the tokens which are kept.
+    /// Client ID of the stored tokens; the next two fields are their endpoint and issuer.
     client_id: String,
     token_endpoint: String,
     issuer: Option<String>,
@@ -71,9 +71,9 @@ impl Renews {
 
 enum By {
     Manager(Box<AuthorizationManager>),
-    /// Nobody does: another decides now than the one whose tokens are kept.
+    /// The token cannot be refreshed: the authorization server is another than the one that issued the stored tokens.
     Nobody,
-    /// Nobody does, and nothing is said of who decides.
+    /// The token cannot be refreshed, and no authorization server is announced.
     Unsaid,
 }
 
@@ -95,7 +95,7 @@ impl Token {
 /// State of interactive sign-ins.
 #[derive(Default)]
 pub(super) struct Asked {
-    /// As whom this program is registered, once it is.
+    /// The registration of this program, if there is one.
     pub(super) registered: Option<Registered>,
     /// Time and reason of the last failure.
     failed: Option<(Instant, String)>,
@@ -141,19 +141,19 @@ impl Authority {
         self.rounds.load(Ordering::Acquire)
     }
 
-    /// Forgets who signed in. Gives back whether somebody had.
+    /// Removes the stored tokens. Returns true if there were any.
     pub(in crate::client) async fn sign_out(&self) -> io::Result<bool> {
         *self.asked.lock().await = Asked::default();
         self.store.forget().await
     }
 
-    /// Lets the next request sign in, whatever is kept. Where that came from stays known.
+    /// Makes the next request sign in, despite stored tokens. Their origin stays known.
     pub(in crate::client) fn sign_in_again(&self) {
         self.is_anew.store(true, Ordering::Release);
     }
 
-    /// The token to send a request with, if there is one; another than the one that was refused. A request that is cancelled
-    /// meanwhile does not take it along: what gets the next token is often good once.
+    /// Returns the token to send a request with, if there is one other than the refused token. Cancelling the request does not
+    /// cancel this task, since a refresh token is often valid only once.
     pub(super) async fn token(self: &Arc<Self>, refused: Option<String>) -> Result<Token, AuthError> {
         let authority = Arc::clone(self);
         let found = tokio::spawn(async move { authority.current(refused.as_deref()).await }).await;
@@ -175,7 +175,7 @@ impl Authority {
         match refused {
             // Another one got it meanwhile.
             Some(refused) if refused != token => return Ok(Token::usable(token)),
-            // Who decides need not be there for that.
+            // The authorization server need not be reachable for that.
             None if !kept.is_over(NEARLY) => return Ok(Token::usable(token)),
             _ => {}
         }
@@ -199,7 +199,7 @@ impl Authority {
         }
     }
 
-    /// Finds out who gets the successor of what is kept: only the one that it came from.
+    /// Finds the means to refresh the stored token: only at the server that issued it.
     async fn renewing(&self, kept: &Kept) -> Result<Renews, AuthError> {
         let mut manager = self.manager().await?;
         let found = manager.resolve_metadata().await?;
@@ -250,14 +250,14 @@ impl Authority {
     }
 
     pub(super) async fn manager(&self) -> Result<AuthorizationManager, AuthError> {
-        // Tokens are asked for the address, which may hold a key.
+        // Tokens are requested for the URL without its query, which may contain a secret.
         let mut manager = AuthorizationManager::new(authorize::resource(&self.url)).await?;
         manager.set_credential_store(self.store.clone());
         Ok(manager)
     }
 
-    /// Gets a token that this refusal does not hold for, and tells whether somebody had to sign in for that: of several requests that
-    /// are refused at once, one does. `seen` is what was kept then.
+    /// Gets a token to which this refusal does not apply, and returns true if that required a sign-in: of several requests that are
+    /// refused at the same time, one signs in. `seen` is the token that was stored at the time.
     pub(super) async fn signed_in(
         &self,
         challenge: &Challenge,
@@ -291,7 +291,7 @@ impl Authority {
             }
             Err(why) => {
                 if asked.failed.is_some() {
-                    // It may be that nobody knows this program there any more.
+                    // The authorization server may have forgotten this program.
                     asked.registered = None;
                     asked.fail(why.clone());
                 }

@@ -14,7 +14,7 @@ use toolkit::{McpGrant, escape_line};
 
 /// Time limit for the user to sign in.
 const PATIENCE: Duration = Duration::from_mins(10);
-/// The most characters of what somebody else says of a failure.
+/// Maximum number of characters of a server's error description.
 const MAX_OF_REASON: usize = 500;
 
 impl Authority {
@@ -22,7 +22,7 @@ impl Authority {
         self.sign_in.is_some() || self.settings.grant == McpGrant::ClientCredentials
     }
 
-    /// Finds out who decides, and gets a token there: as whom, from whom, and with what the next one is got.
+    /// Discovers the authorization server, and gets a token there, with the data needed to refresh it.
     pub(super) async fn authorized(
         &self,
         challenge: &Challenge,
@@ -46,7 +46,7 @@ impl Authority {
         }
         let mut more = self.more.clone();
         if let Some(wants) = &challenge.wants {
-            // What there is leave for already stays, also where the server names only what is new.
+            // Scopes that were granted before are requested again, even if the server names only the new ones.
             let granted = kept.map(|kept| kept.credentials.granted_scopes).unwrap_or_default();
             let mut wanted = wants.split_whitespace().peekable();
             if wanted.peek().is_some() && wanted.all(|wanted| granted.iter().any(|scope| scope == wanted)) {
@@ -154,7 +154,7 @@ impl Authority {
             manager.register_client(&self.client_name, &redirect, &scopes).await.map_err(told)?
         };
         let client_id = config.client_id.clone();
-        // What is configured is not kept a second time.
+        // A configured secret is not stored a second time.
         let secret = config.client_secret.as_deref().filter(|_| self.settings.client_id.is_none());
         manager.set_credential_store(self.store.bound(&metadata.token_endpoint, secret));
         manager.configure_client(config.clone()).map_err(told)?;
@@ -166,7 +166,7 @@ impl Authority {
             .await
             .map_err(|_| format!("nobody signed in within {} minutes", PATIENCE.as_secs() / 60))??;
         let callback = answer(&returned)?;
-        // Who renews what was before would save it over this.
+        // A concurrent refresh of the old token would overwrite this one.
         let _guard = self.store.acquire_refresh_guard().await.map_err(told)?;
         manager
             .exchange_code_for_token_with_issuer(
@@ -232,7 +232,7 @@ fn answer(returned: &str) -> Result<AuthorizationCallback, String> {
     AuthorizationCallback::from_redirect_url(returned).map_err(|error| told(&error))
 }
 
-/// An error in one line, with what lies behind it.
+/// Formats an error on one line, with its cause.
 fn told(error: &AuthError) -> String {
     let text = match (error, std::error::Error::source(error)) {
         (AuthError::HttpError(error), _) => failure::of_cause(error),
@@ -245,7 +245,7 @@ fn told(error: &AuthError) -> String {
     shortened(&text)
 }
 
-/// Much of it is what a server says.
+/// Truncates a message, much of which comes from the server.
 fn shortened(text: &str) -> String {
     match text.char_indices().nth(MAX_OF_REASON) {
         Some((at, _)) => format!("{}…", &text[..at]),

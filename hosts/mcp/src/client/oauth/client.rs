@@ -26,7 +26,7 @@ const MAX_TRIES: u32 = 16;
 pub(in crate::client) struct SignedIn {
     http: reqwest::Client,
     authority: Arc<Authority>,
-    /// Nobody waits for its answers any more.
+    /// Cancelled when no caller waits for the answers any more.
     ended: CancellationToken,
 }
 
@@ -39,7 +39,7 @@ impl SignedIn {
         Self { http, authority, ended }
     }
 
-    /// Sends a request, and once more for each time that signing in changed something; until nobody waits for it.
+    /// Sends a request, and sends it again after each sign-in that changed the token; until no caller waits for it.
     async fn send<T, F>(&self, request: impl Fn(Option<String>) -> F) -> Result<T, Failure>
     where
         F: Future<Output = Result<T, Failure>>,
@@ -83,7 +83,7 @@ impl SignedIn {
         Err(Failure::Auth(self.authority.in_vain().await))
     }
 
-    /// Sends a request with the token that is kept; where that is refused, with its successor. `seen` becomes what is kept, then.
+    /// Sends a request with the stored token, and, if that is refused, with its successor. `seen` is set to the stored token.
     async fn once<T, F>(
         &self,
         request: &impl Fn(Option<String>) -> F,
@@ -133,7 +133,7 @@ impl Challenge {
                     is_forgotten: false,
                 })
             }
-            // Servers that keep in memory whom they know forget all with each start.
+            // Servers that keep registrations in memory lose them at each restart.
             StreamableHttpError::Auth(AuthError::TokenRefreshFailed(why))
                 if why.contains("invalid_client") || why.contains("unauthorized_client") =>
             {
@@ -196,7 +196,7 @@ impl StreamableHttpClient for SignedIn {
         _: Option<String>,
         headers: Headers,
     ) -> Result<(), Failure> {
-        // Nobody signs in to say goodbye, nor waits for a new token.
+        // Ending a session neither signs in nor waits for a new token.
         let token = self.authority.kept().await;
         self.http.delete_session(uri, session, token, headers).await
     }

@@ -1,4 +1,4 @@
-//! A person at this machine, whose browser comes back to a port of it.
+//! Sign-in of a user on this machine: the browser is redirected to a local port.
 
 use super::{SignIn, SigningIn};
 use futures_util::StreamExt as _;
@@ -76,7 +76,7 @@ impl SignIn for Loopback {
             (self.show)(server, url);
             let mut visits = FuturesUnordered::new();
             loop {
-                // Browsers open connections that they may never use: each is heard beside the others.
+                // Browsers open connections that they may never use, so connections are handled concurrently.
                 tokio::select! {
                     accepted = listener.accept(), if visits.len() < MAX_AT_ONCE => match accepted {
                         Ok((stream, _)) => visits.push(visit(stream, self.port, expected.as_deref())),
@@ -93,7 +93,7 @@ impl SignIn for Loopback {
     }
 }
 
-/// Hears one who connects, and answers. Gives back the address, where it is the person who was sent away.
+/// Reads and answers a connection. Returns the URL if it is the expected redirect.
 async fn visit(mut stream: TcpStream, port: u16, expected: Option<&str>) -> Option<String> {
     let target = timeout(WORD, target(&mut stream)).await.ok()??;
     let returned = format!("http://127.0.0.1:{port}{target}");

@@ -55,7 +55,7 @@ pub(super) struct Kept {
     url: String,
     /// Endpoint that issued the tokens, and that refreshes them.
     pub(super) token_endpoint: String,
-    /// The secret that goes with the name this program was registered under, where it got one.
+    /// Client secret of this program's registration, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) client_secret: Option<String>,
     pub(super) credentials: StoredCredentials,
@@ -119,8 +119,8 @@ impl Store {
     }
 }
 
-/// Forgets who signed in to a server of this name, at whatever address, also where no configuration has it any more. Gives back whether
-/// somebody had.
+/// Removes the tokens of a server of this name, at any URL, even if no configuration contains it any more. Returns true if there were
+/// any.
 ///
 /// # Errors
 ///
@@ -137,7 +137,7 @@ pub async fn forget_sign_ins(data_dir: &Path, server: &str) -> io::Result<bool> 
     };
     let mut has_found = false;
     for path in entries.iter().map(fs::DirEntry::path) {
-        // What others can read is removed all the same.
+        // A file that is readable by others is removed all the same.
         let is_it = path.extension().is_some_and(|extension| extension == "json")
             && fs::read(&path).is_ok_and(|text| {
                 serde_json::from_slice::<Kept>(&text).is_ok_and(|kept| *kept.server == *name)
@@ -169,7 +169,7 @@ impl Inner {
         }
         let mut text = String::new();
         opened.take(LARGEST).read_to_string(&mut text)?;
-        // What stands in it is not told: it is a secret.
+        // The message does not contain the content, which is secret.
         let read: Kept = serde_json::from_str(&text)
             .map_err(|_| io::Error::other("it does not hold what it should; remove it and sign in again"))?;
         Ok(Some(read).filter(|read| read.url == self.url))
@@ -222,7 +222,7 @@ impl Inner {
         AuthError::CredentialStoreError(format!("the tokens{place} cannot be used: {error}"))
     }
 
-    /// On the pool for what blocks.
+    /// Runs `work` on the thread pool for blocking tasks.
     async fn blocking<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Self) -> io::Result<T> + Send + 'static,

@@ -11,8 +11,8 @@ pub enum Guarantee {
     /// A supervisor process owns the whole tree, daemons included, and ends it when the job is dropped and when the host dies, however
     /// that happens.
     Supervised,
-    /// The host itself watches a process group: what leaves the group is found only while its parent lives, and a host that is killed
-    /// leaves the job running. So it is where [`init`](crate::init) was not called, and on systems other than Linux.
+    /// The host itself watches a process group: a process that leaves the group is found only while its parent lives, and if the host
+    /// is killed, the job runs on. This is the case if [`init`](crate::init) was not called, and on systems other than Linux.
     ProcessGroup,
 }
 
@@ -29,11 +29,11 @@ pub enum End {
         /// True if it left a core file.
         core: bool,
     },
-    /// Nobody saw how: its supervisor was killed, and the job with it.
+    /// The end is unknown: the supervisor was killed, and the job with it.
     Lost,
 }
 
-/// The end of a command's own process, and what it used.
+/// The end of a command's own process, and its resource usage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Exit {
@@ -45,7 +45,7 @@ pub struct Exit {
     pub user: Duration,
     /// Processor time in the system, counted the same way.
     pub system: Duration,
-    /// The most memory, in bytes, that it or one of those children had resident. 0 where that is not known.
+    /// Peak resident memory, in bytes, of the process or one of those children, whichever is larger. 0 if it is unknown.
     pub peak_memory: u64,
 }
 
@@ -71,7 +71,7 @@ impl Exit {
         }
     }
 
-    /// The exit whose end nobody saw.
+    /// Returns an exit whose end is unknown.
     pub(crate) fn lost(duration: Duration) -> Self {
         Self { end: End::Lost, duration, user: Duration::ZERO, system: Duration::ZERO, peak_memory: 0 }
     }
@@ -109,7 +109,7 @@ pub struct Process {
     pub pid: u32,
     /// The id of its parent.
     pub parent: u32,
-    /// The program with its arguments, at most 4096 bytes; in brackets the mere name, for one that has no arguments any more.
+    /// The program with its arguments, at most 4096 bytes; the name in brackets for a process that no longer has arguments.
     pub command: String,
     /// State in the letters of `ps`: `R` runs, `S` sleeps, `D` waits for a device, `T` is stopped, `Z` has ended.
     pub state: char,
@@ -119,9 +119,9 @@ pub struct Process {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Drained {
-    /// Nobody holds it any more, and all that was written to it is in the file.
+    /// No process holds the output any more, and all of it is in the file.
     Closed,
-    /// These hold it still. Empty where whoever does is no process of the job.
+    /// These processes still hold the output. Empty if the holder is not a process of the job.
     Held(Vec<Process>),
 }
 

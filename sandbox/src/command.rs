@@ -11,7 +11,7 @@ use crate::{Job, Limits, Sandbox, SpawnError};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Stdin {
-    /// Nowhere: reading says that it is at its end.
+    /// No input: reading returns the end of the file.
     #[default]
     Null,
     /// A pipe that [`Job::stdin`] writes to.
@@ -24,8 +24,8 @@ pub enum Stdin {
 pub enum Output {
     /// Nowhere.
     Null,
-    /// Standard output and standard error, as they come, into this file, which is to be open for appending. The supervisor writes to
-    /// it, not the command: what was written before a host is killed is whole.
+    /// Standard output and standard error, interleaved, into this file, which must be open for appending. The supervisor writes to
+    /// it, not the command, so that output written before a host is killed is complete.
     File(File),
     /// Standard output and standard error each into a pipe that [`Job::take_stdout`] and [`Job::take_stderr`] read.
     Pipes,
@@ -40,10 +40,10 @@ pub struct Size {
     pub columns: u16,
 }
 
-/// A command to be run: a program with its arguments, where it runs, and what it is kept within.
+/// A command to run: a program with its arguments, its directory, and its sandbox.
 ///
-/// Of the host's environment nothing is inherited. The process starts in a session of its own, without a terminal, every signal at its
-/// default; umask, niceness and limits are what the host had when its first job began.
+/// The environment of the host is not inherited. The process starts in its own session, without a terminal, with every signal at its
+/// default; umask, niceness and limits are those that the host had when its first job started.
 #[derive(Debug)]
 pub struct Command {
     pub(crate) program: OsString,
@@ -138,8 +138,8 @@ impl Command {
         self
     }
 
-    /// Gives it a terminal of this size as its standard streams. What is written to it goes to the [file](Output::File);
-    /// [pipes](Output::Pipes) don't go with it. `TERM` is the caller's to set.
+    /// Gives the command a terminal of this size as its standard streams. Its output goes to the [file](Output::File);
+    /// [pipes](Output::Pipes) cannot be combined with a terminal. The caller must set `TERM`.
     #[must_use]
     pub fn terminal(mut self, size: Size) -> Self {
         self.terminal = Some(size);
@@ -171,7 +171,7 @@ impl Command {
     ///
     /// # Errors
     ///
-    /// [`SpawnError`] says what failed; then nothing was started.
+    /// [`SpawnError`] with the reason; then nothing was started.
     pub async fn spawn(self) -> Result<Job, SpawnError> {
         let nul = |text: &OsStr| text.as_encoded_bytes().contains(&0);
         let names = self.environment.iter().map(|(name, _)| name);

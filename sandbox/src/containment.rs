@@ -8,7 +8,7 @@ use crate::Mode;
 
 pub use explained::Explained;
 
-/// A part of the sandbox: one thing that is to hold.
+/// A part of the sandbox: one restriction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Part {
@@ -22,11 +22,11 @@ pub enum Part {
     PrivateTmp,
     /// Nothing can be reached by network, the machine's own services included.
     Network,
-    /// No socket in the file system can be connected to but those that the command itself has made.
+    /// The command can connect only to sockets in the file system that it has created itself.
     Sockets,
     /// Other processes can be neither seen nor signalled, and none of the job's can outlive it.
     Processes,
-    /// System calls that a command has no use for and that could widen what it may do are refused.
+    /// System calls that commands do not need, and that could extend their access, are refused.
     SystemCalls,
 }
 
@@ -84,7 +84,7 @@ pub struct Containment {
     pub mode: Option<Mode>,
     /// The parts that hold.
     pub held: Vec<Part>,
-    /// The parts that were asked for and do not hold, each with the reason.
+    /// Requested parts that are not in effect, each with the reason.
     pub missing: Vec<(Part, String)>,
     /// Deviations from the description that do not weaken it, such as a writable path that does not exist.
     pub notes: Vec<String>,

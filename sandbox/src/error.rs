@@ -9,7 +9,7 @@ use crate::Part;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpawnError {
-    /// The program is not there.
+    /// The program does not exist.
     #[error("program `{program}` was not found: {}", searched(path.as_deref()))]
     NotFound {
         /// The program as it was given.
@@ -17,7 +17,7 @@ pub enum SpawnError {
         /// The `PATH` of the command's environment, if it was searched.
         path: Option<String>,
     },
-    /// The program is there, but can't be executed.
+    /// The program exists, but cannot be executed.
     #[error("program `{program}` cannot be executed: {source}")]
     NotExecutable {
         /// The program as it was given.
@@ -57,7 +57,7 @@ pub enum SpawnError {
     Contradiction {
         /// The conflict, for a host that has its own text for what to do about it.
         conflict: Conflict,
-        /// The same in words, with the paths, and what to do about it where only the program can do that.
+        /// The same as text, with the paths, and the remedy if only the program can apply it.
         why: String,
     },
     /// The process that owns the job could not be started, or was killed while it started the command.
@@ -77,15 +77,15 @@ pub enum SpawnError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Conflict {
-    /// The root directory would be writable, in a mode that holds back something beside what is writable.
+    /// The root directory would be writable, in a mode that restricts writing to some paths.
     RootWritable,
     /// The workspace does not exist.
     NoWorkspace,
-    /// The directory that is to be its `/tmp` does not exist.
+    /// The directory to use as `/tmp` does not exist.
     NoTmp,
-    /// A path of it cannot be looked at.
+    /// A path of the sandbox cannot be examined.
     Unreadable,
-    /// A path that is to be used lies in one that is hidden.
+    /// A path of the sandbox is inside a hidden one.
     InHidden,
     /// A path is not absolute.
     NotAbsolute,

@@ -1,7 +1,7 @@
 //! Commands without a supervisor, for hosts that don't call [`init`](crate::init): the host itself watches a process group.
 //!
-//! It is found and ended by its group, and what has left that while its parent still lived by its descent. What a host that is
-//! killed has started lives on, and so does what leaves the group after its parent has ended.
+//! The job is found and ended by its process group, and processes that have left the group while their parent lived, by their
+//! descent. If the host is killed, the processes live on, and so do those that leave the group after their parent has ended.
 
 use std::io;
 use std::os::fd::OwnedFd;

@@ -47,7 +47,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// The namespaces that the process is to be made in (`CLONE_NEW…`).
+    /// Returns the namespaces in which to create the process (`CLONE_NEW…`).
     pub(crate) fn namespaces(&self) -> i32 {
         self.namespaces
     }
@@ -81,7 +81,7 @@ impl Plan {
         seccomp::restrict(self.network || self.has_loopback(), local)
     }
 
-    /// Takes away what was made for the time of the job.
+    /// Removes the files created for the duration of the job.
     pub(crate) fn tidy(&self) {
         self.placeholders.iter().for_each(Placeholder::remove);
     }

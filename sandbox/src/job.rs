@@ -1,4 +1,4 @@
-//! A command that was started, and everything that came of it.
+//! A started command, and all processes that descend from it.
 
 mod refused;
 
@@ -22,7 +22,7 @@ use crate::{
 };
 use refused::refused;
 
-/// A command that was started, and every process that came of it.
+/// A started command, and all processes that descend from it.
 ///
 /// Dropping it ends them all: with the command's [grace](Command::grace), without being waited for. Its methods can be called from
 /// any number of tasks at once, in any runtime.
@@ -118,7 +118,7 @@ impl Job {
         let known = |state: &State| state.started.is_some() || state.failed.is_some() || state.lost;
         let mut turns = STARTING;
         loop {
-            // What only takes long and is not stopped, such as a slow disk, is left alone.
+            // A supervisor that is only slow and not stopped, for example because of a slow disk, is left alone.
             match tokio::time::timeout(PATIENCE, news.wait_for(known)).await {
                 Ok(Ok(_)) => break,
                 Ok(Err(_)) => return Err(supervisor("hearing of it")(io::ErrorKind::ConnectionReset.into())),
@@ -199,8 +199,8 @@ impl Job {
         }
     }
 
-    /// Waits until the command's own process has ended, whatever it has left. It is [`End::Lost`](crate::End::Lost) where
-    /// [`stop`](Self::stop) found that even KILL does not end it; the real end, should it come, takes that one's place.
+    /// Waits until the command's own process has ended, even if other processes remain. The end is [`End::Lost`](crate::End::Lost) if
+    /// [`stop`](Self::stop) found that even KILL does not end it; if it ends later, that end replaces this one.
     pub async fn exited(&self) -> Exit {
         self.until(|state| state.exit).await
     }
@@ -215,13 +215,13 @@ impl Job {
         self.backend.state().borrow().progress
     }
 
-    /// Waits until it is elsewhere than `after`, which [`progress`](Self::progress) or this has told before. Does not come back once it is
-    /// gone: nothing changes then.
+    /// Waits until the progress differs from `after`, which [`progress`](Self::progress) or this method has returned before. Never returns
+    /// after the last process is gone: nothing changes then.
     pub async fn changed(&self, after: &Progress) -> Progress {
         self.until(|state| (state.progress != *after).then_some(state.progress)).await
     }
 
-    /// Waits until the output is closed and all of it is in the file; after `wait`, at most a year, says who holds it.
+    /// Waits until the output is closed and all of it is in the file; after `wait`, at most a year, returns the processes that hold it.
     pub async fn drained(&self, wait: Duration) -> Drained {
         let control = match &self.backend {
             Backend::Supervised(control) => control,
@@ -237,7 +237,7 @@ impl Job {
             let holders = wire::read_processes(&mut reader)?;
             Some(if closed { Drained::Closed } else { Drained::Held(holders) })
         };
-        // Where the supervisor is gone, so is all that it has not told.
+        // If the supervisor is gone, so are all processes of the job.
         answer.as_deref().and_then(read).unwrap_or(Drained::Closed)
     }
 
@@ -274,9 +274,9 @@ impl Job {
         answer.and_then(|answer| wire::read_processes(&mut Reader::new(&answer))).unwrap_or_default()
     }
 
-    /// Ends every process: TERM to each, which stopped ones are woken for, then after `grace` KILL until none is left. Without grace it
-    /// is KILL at once. Comes back when all are gone, or after three seconds of killing with those that hang in the system; in any case
-    /// within ten seconds after the grace, ten more where the job has stopped those that watch it. Needs a runtime with timers.
+    /// Ends every process: TERM to each, with stopped ones woken, then after `grace` KILL until none is left. Without grace it is KILL at
+    /// once. Returns when all are gone, or after three seconds of killing with those that hang in the system; in any case within ten
+    /// seconds after the grace, ten more if the job has stopped the processes that watch it. Needs a runtime with timers.
     pub async fn stop(&self, grace: Duration) -> Stopped {
         let stopped = self.stop_all(grace).await;
         self.look_at(&stopped);
@@ -320,7 +320,8 @@ impl Job {
         self.backend.state().borrow().quarantined.clone()
     }
 
-    /// Moves away now what the command must not leave behind, while it runs: something else is about to run that must not find it.
+    /// Moves away now, while the command runs, the files that it must not leave behind: for use before running another program that must
+    /// not find them.
     pub async fn sweep(&self) {
         if let Backend::Supervised(control) = &self.backend {
             control.ask(to_supervisor::SWEEP, SWEEPING, |message| message).await;
@@ -352,7 +353,7 @@ impl Drop for Job {
     }
 }
 
-/// A command as a supervisor is told of it, the descriptors that go with that, and what stays here.
+/// Returns a command in the form for a supervisor, the descriptors to send with it, and the host's ends.
 fn described(command: Command) -> Result<(Run, Vec<OwnedFd>, Ends), SpawnError> {
     let descriptors = supervisor("making pipes");
     let pipe = || {

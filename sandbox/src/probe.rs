@@ -20,13 +20,13 @@ pub enum Feature {
     Supervisor,
     /// A user namespace, in which everything else is allowed to be set up.
     UserNamespace,
-    /// Mounts of one's own, whole trees of them read-only.
+    /// A private mount namespace, with read-only mount trees.
     Mounts,
-    /// Process ids of one's own, with a `/proc` that shows them.
+    /// A private PID namespace, with a matching `/proc`.
     ProcessIds,
-    /// A network of one's own, with nothing in it but a loopback.
+    /// A private network namespace, which contains only a loopback.
     Network,
-    /// Message queues and shared memory of one's own.
+    /// Private message queues and shared memory.
     Ipc,
     /// Landlock, which refuses access to files by rules.
     Landlock,
@@ -85,7 +85,7 @@ impl Strength {
         self.missing.get(&feature).map(String::as_str)
     }
 
-    /// Everything there is to be offered, each with the reason where it is missing.
+    /// Returns every feature, with the reason if it is missing.
     pub fn features(&self) -> impl Iterator<Item = (Feature, Option<&str>)> {
         Feature::ALL.into_iter().map(|feature| (feature, self.why_missing(feature)))
     }
@@ -100,8 +100,8 @@ impl Strength {
         self.cgroup.as_deref()
     }
 
-    /// The directory for temporary files that a command in this sandbox will have, for `TMPDIR`, as
-    /// [`Containment::tmp`](crate::Containment::tmp) will tell. `None` where it gets none of its own.
+    /// Returns the directory for temporary files that a command in this sandbox will have, for `TMPDIR`, which
+    /// [`Containment::tmp`](crate::Containment::tmp) will return. `None` if it gets none of its own.
     pub fn tmp(&self, sandbox: &crate::Sandbox) -> Option<std::path::PathBuf> {
         let mounts = self.has(Feature::UserNamespace) && self.has(Feature::Mounts);
         sandbox.tmp_for(mounts)
@@ -138,7 +138,8 @@ pub fn probe() -> &'static Strength {
     }
 }
 
-/// For the message to a supervisor: what is offered in bits, the version of Landlock above them, and why the rest is missing.
+/// Returns the features in the form for a supervisor: available ones as bits, the version of Landlock above them, and the
+/// reasons for the missing ones.
 pub(crate) fn offered() -> (u64, Vec<String>) {
     let strength = probe();
     let bits = Feature::ALL
@@ -188,12 +189,12 @@ fn read(message: &[u8]) -> Option<Strength> {
     Some(Strength { missing, landlock, cgroup: reader.list(Reader::path)?.pop() })
 }
 
-/// In a process of its own: tries everything, and tells.
+/// Tests every feature in this separate process, and reports the results.
 pub(crate) fn run(socket: &OwnedFd) -> ! {
     let _ = sys::children_ended();
     let tried = |result: Result<(), String>| result.err().unwrap_or_default();
     let user = no_user_namespaces(in_namespaces(libc::CLONE_NEWUSER, || Ok(())).err());
-    // Nothing else is tried where this is missing: as root it might work, and is not what is used.
+    // Without user namespaces nothing else is tested: as root it might work, but is not used.
     let then = |flags: i32, act: fn() -> Result<(), String>| {
         if user.is_empty() { tried(in_namespaces(libc::CLONE_NEWUSER | flags, act)) } else { user.clone() }
     };

@@ -8,7 +8,7 @@ use crate::Quarantine;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Mode {
-    /// None, but those in a private `/tmp`.
+    /// No files, except those in a private `/tmp`.
     #[default]
     ReadOnly,
     /// Files in the workspace and in the paths that are named writable.
@@ -65,8 +65,8 @@ impl Sandbox {
         self
     }
 
-    /// Lets the command write to this file or directory, too. One that is missing is left out, and told in the containment's notes.
-    /// Has no effect in a read-only sandbox.
+    /// Lets the command also write to this file or directory. A missing one is left out, and mentioned in the containment's notes. Has
+    /// no effect in a read-only sandbox.
     #[must_use]
     pub fn with_writable(mut self, path: impl Into<PathBuf>) -> Self {
         self.writable.push(path.into());
@@ -75,9 +75,9 @@ impl Sandbox {
 
     /// Keeps this file or directory within a writable one as it is.
     ///
-    /// Where it is missing, an empty directory that nobody can write to stands in its place (or in that of its first missing parent)
-    /// until the job is gone, so that the command cannot make one. Directories between the writable one and this one cannot be renamed
-    /// or removed, and files can be moved across their border only by copying (`mv` does, `rename` says `EXDEV`).
+    /// If the path is missing, an empty directory that nobody can write to takes its place (or that of its first missing parent) until
+    /// the job is gone, so that the command cannot create it. Directories between the writable one and this one cannot be renamed or
+    /// removed, and files can be moved across their border only by copying (`mv` does, `rename` returns `EXDEV`).
     #[must_use]
     pub fn with_protected(mut self, path: impl Into<PathBuf>) -> Self {
         self.protected.push(path.into());
@@ -108,9 +108,10 @@ impl Sandbox {
         self
     }
 
-    /// Uses this directory as the private `/tmp` and `/var/tmp`, so that the next command finds there what this one left. It has to
-    /// exist, and should be readable for nobody else. Where the system offers no mounts, the command can write to it where it lies
-    /// instead; [`Containment::tmp`](crate::Containment::tmp) and, before the start, [`Strength::tmp`](crate::Strength::tmp) tell which.
+    /// Uses this directory as the private `/tmp` and `/var/tmp`, so that the next command finds the files that this one left there. It
+    /// must exist, and should not be readable by others. If the system has no private mounts, the command can instead write to it at its
+    /// own path; [`Containment::tmp`](crate::Containment::tmp) and, before the start, [`Strength::tmp`](crate::Strength::tmp) return the
+    /// path.
     #[must_use]
     pub fn with_tmp(mut self, directory: impl Into<PathBuf>) -> Self {
         self.private_tmp = true;
@@ -126,7 +127,8 @@ impl Sandbox {
         self
     }
 
-    /// Moves away what the command must not leave behind. Has an effect in the mode [`WorkspaceWrite`](Mode::WorkspaceWrite) alone.
+    /// Moves away the files that the command must not leave behind. Only has an effect in the mode
+    /// [`WorkspaceWrite`](Mode::WorkspaceWrite).
     #[must_use]
     pub fn with_quarantine(mut self, quarantine: Quarantine) -> Self {
         self.quarantine = Some(quarantine);

@@ -15,8 +15,8 @@ mod usage;
 
 use std::ffi::OsStr;
 
-/// The name and the one argument that tell this program that it is the spawner. A person who types them gets a process that finds no
-/// socket at its standard input, and ends.
+/// Name and only argument with which this program starts as the spawner. If a user types them, the process finds no socket at its
+/// standard input, and exits.
 pub(crate) const NAME: &str = "toolkit-spawner";
 pub(crate) const TOKEN: &str = "--owned-by-the-process-at-the-other-end-of-standard-input";
 

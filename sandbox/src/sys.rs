@@ -1,10 +1,10 @@
 //! System calls that no safe wrapper offers: creating processes without replacing their program, waiting for them with their resource
 //! usage, and a few calls that `rustix` lacks. Nothing else in this crate is unsafe.
 //!
-//! `fork` and `clone` are called in the spawner, in supervisors, and in what they fork, and nowhere else. These are processes that
-//! became what they are in [`crate::init`], the first thing in their `main`: they have one thread, so the child has all that the
-//! parent had, locks and allocator included, and may go on running ordinary code. The host itself never forks: it may have many
-//! threads, and its size would be paid for at each job.
+//! `fork` and `clone` are called only in the spawner, in supervisors, and in their forks. These processes take up their role in
+//! [`crate::init`], at the beginning of `main`: they have one thread, so the child has everything that the parent had, including locks
+//! and the allocator, and may go on running ordinary code. The host itself never forks: it may have many threads, and each job would
+//! cost in proportion to its size.
 #![allow(unsafe_code)]
 
 use std::convert::Infallible;
@@ -20,7 +20,7 @@ use rustix::process::Pid;
 pub(crate) enum Forked {
     /// The new process.
     Child,
-    /// The one that called, told of the new one.
+    /// The calling process, with the id of the new one.
     Parent(Pid),
 }
 
@@ -43,8 +43,8 @@ pub(crate) fn fork() -> io::Result<Forked> {
 pub(crate) fn clone(namespaces: i32) -> io::Result<Forked> {
     debug_assert_eq!(threads(), 1, "only a process of one thread is copied whole");
     let flags = i64::from(namespaces | libc::SIGCHLD);
-    // SAFETY: without CLONE_VM and without a stack this is a fork. The C library is not told: what it keeps for the one thread stays
-    // as it was, which matters to nothing that is called afterwards.
+    // SAFETY: without CLONE_VM and without a stack this is a fork. The C library is not informed: its data about the single thread
+    // stays unchanged, which affects nothing that is called afterwards.
     match unsafe { libc::syscall(libc::SYS_clone, flags, 0_usize, 0_usize, 0_usize, 0_usize) } {
         -1 => Err(io::Error::last_os_error()),
         0 => Ok(Forked::Child),
@@ -57,12 +57,12 @@ pub(crate) fn clone(namespaces: i32) -> io::Result<Forked> {
 /// Stack size of a process that [`borrow`] creates.
 const STACK: usize = 1 << 20;
 
-/// Makes a process that has this one's memory, in which nothing goes on until the new one has become another program or has ended. What
-/// `act` changes in memory stays changed; all else is the new process's own, as after [`fork`]. It costs a fraction of a fork, which copies
-/// what is soon thrown away.
+/// Creates a process that shares this one's memory; this one is suspended until the new one has executed another program or has ended.
+/// Changes that `act` makes in memory persist; everything else belongs to the new process, as after [`fork`]. It costs a fraction of a
+/// fork, which copies memory that is soon discarded.
 pub(crate) fn borrow<A: FnOnce() -> Infallible>(act: A) -> io::Result<Pid> {
     extern "C" fn begin<A: FnOnce() -> Infallible>(argument: *mut c_void) -> c_int {
-        // SAFETY: it is the `Option` below, which nobody else looks at meanwhile.
+        // SAFETY: it is the `Option` below, which nothing else accesses meanwhile.
         let act = unsafe { (*argument.cast::<Option<A>>()).take() };
         let _ = act.map(|act| act());
         leave(127)
@@ -71,13 +71,13 @@ pub(crate) fn borrow<A: FnOnce() -> Infallible>(act: A) -> io::Result<Pid> {
     let mut act = Some(act);
     let protection = libc::PROT_READ | libc::PROT_WRITE;
     let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_STACK | libc::MAP_NORESERVE;
-    // SAFETY: a new mapping, whose lowest page is taken away again so that a stack that is too long ends the process.
+    // SAFETY: a new mapping, whose lowest page is made inaccessible so that a stack overflow ends the process.
     let stack = unsafe { libc::mmap(ptr::null_mut(), STACK, protection, kind, -1, 0) };
     if stack == libc::MAP_FAILED {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: as above. With CLONE_VFORK this process is stopped until the new one uses neither stack nor memory any more, so both
-    // outlive that, and nothing is looked at by two at once; this process has one thread (see the module).
+    // SAFETY: as above. With CLONE_VFORK this process is suspended until the new one no longer uses the stack and the memory, so both
+    // outlive that, and nothing is accessed by two at once; this process has one thread (see the module).
     let (pid, error) = unsafe {
         libc::mprotect(stack, 4096, libc::PROT_NONE);
         let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
@@ -89,7 +89,7 @@ pub(crate) fn borrow<A: FnOnce() -> Infallible>(act: A) -> io::Result<Pid> {
     Pid::from_raw(pid.max(0)).ok_or(error)
 }
 
-/// Ends this process at once, without destructors and without what is registered to run at the end.
+/// Ends this process at once, without destructors and exit handlers.
 pub(crate) fn leave(code: i32) -> ! {
     // SAFETY: it only ends the process.
     unsafe { libc::_exit(code) }
@@ -156,7 +156,7 @@ pub(crate) fn reap(block: bool) -> io::Result<Option<Reaped>> {
     }
 }
 
-/// A child that was stopped, and of which this has not told since. It is not waited for.
+/// Returns a child that was stopped, and was not returned before. It is not waited for.
 pub(crate) fn stopped() -> Option<i32> {
     // SAFETY: an all-zero `siginfo_t` is a valid one, and the call writes there only; where it says nothing, the id stays zero.
     unsafe {
@@ -168,8 +168,8 @@ pub(crate) fn stopped() -> Option<i32> {
 
 /// Gives every signal its default disposition, and blocks none.
 pub(crate) fn reset_signals() {
-    // What the kernel calls a `sigaction`, of which zeros are the default with an empty mask. The C library's own function refuses the
-    // two signals that it keeps for itself, which a host may have been started with ignored.
+    // The kernel's `sigaction`, of which zeros are the default with an empty mask. The C library's own function refuses the two signals
+    // that it reserves, which the host may have inherited as ignored.
     let default = [0_usize; 8];
     for signal in 1..=64 {
         // SAFETY: the kernel reads less than that, and is given no place to write to. Those two that cannot be changed are refused.
@@ -216,8 +216,7 @@ fn owned(fd: RawFd) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// Closes whatever this process was started with besides its standard streams: what its parent had open without meaning to hand it
-/// on. Called before this process opens anything.
+/// Closes all inherited descriptors except the standard streams. Called before this process opens anything.
 pub(crate) fn close_inherited() {
     // SAFETY: nothing in this process has been opened by it yet, so no owner of a descriptor exists.
     unsafe { libc::syscall(libc::SYS_close_range, 3_u32, u32::MAX, 0_u32) };
@@ -225,7 +224,7 @@ pub(crate) fn close_inherited() {
 
 /// Closes everything but the standard streams and these.
 ///
-/// Only for a process that never returns to whatever owns the rest.
+/// Closes all descriptors except these. Only for a process that never returns to the owners of the others.
 pub(crate) fn close_but(kept: &[&OwnedFd]) {
     let mut kept: Vec<u32> = kept.iter().map(|fd| fd.as_raw_fd().cast_unsigned()).collect();
     kept.sort_unstable();
@@ -240,7 +239,7 @@ pub(crate) fn close_but(kept: &[&OwnedFd]) {
     }
 }
 
-/// Gives this process mounts of its own, a copy of those that it sees.
+/// Gives this process its own mount namespace, a copy of the one it is in.
 pub(crate) fn own_mounts() -> io::Result<()> {
     // SAFETY: nothing in memory is shared or changed by it.
     match unsafe { libc::unshare(libc::CLONE_NEWNS) } {
@@ -264,9 +263,9 @@ pub(crate) fn take_standard_input() -> OwnedFd {
     unsafe { OwnedFd::from_raw_fd(0) }
 }
 
-/// Sets attributes (`MOUNT_ATTR_…`) of a mount and of those below it.
+/// Sets attributes (`MOUNT_ATTR_…`) of a mount and of the mounts below it.
 ///
-/// `path` may be empty for the mount that `fd` stands for.
+/// `path` may be empty for the mount that `fd` refers to.
 pub(crate) fn set_mount_attributes(fd: BorrowedFd<'_>, path: &CStr, set: u64) -> io::Result<()> {
     let attributes = libc::mount_attr { attr_set: set, attr_clr: 0, propagation: 0, userns_fd: 0 };
     let flags = libc::AT_EMPTY_PATH | libc::AT_RECURSIVE;
@@ -378,7 +377,7 @@ pub(crate) fn still_waits(listener: BorrowedFd<'_>, notification: &Notification)
     control(listener, NOTIFICATION_ID_VALID, &raw mut id).is_ok()
 }
 
-/// Answers a call: it returns 0, or fails with this error. Fails if the call does not wait any more.
+/// Answers a call: it returns 0, or fails with this error. Fails if the call no longer waits.
 pub(crate) fn answer(
     listener: BorrowedFd<'_>,
     notification: &Notification,

@@ -67,7 +67,7 @@ impl Writer {
     }
 }
 
-/// A message that is read. What does not fit is `None`; the peer is a process of ours, so that means that it went wrong.
+/// A message that is read. Invalid data results in `None`; the peer is our own process, so that indicates a fault.
 pub(crate) struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
@@ -165,7 +165,7 @@ pub(crate) mod to_supervisor {
     pub(crate) const DRAINED: u8 = 3;
     pub(crate) const STOP: u8 = 4;
     pub(crate) const INTERRUPT: u8 = 5;
-    /// Moves away what the job must not leave behind, now.
+    /// Moves away the files that the job must not leave behind, now.
     pub(crate) const SWEEP: u8 = 6;
 }
 
@@ -176,7 +176,7 @@ pub(crate) mod to_host {
     pub(crate) const PROGRESS: u8 = 3;
     pub(crate) const EXITED: u8 = 4;
     pub(crate) const REPLY: u8 = 5;
-    /// From the spawner: what a supervisor that was killed has left is gone.
+    /// From the spawner: the remaining processes of a killed supervisor are gone.
     pub(crate) const CLEANED: u8 = 6;
     pub(crate) const STRENGTH: u8 = 7;
     /// A file that was moved away.
@@ -256,7 +256,7 @@ impl Run {
             .finish()
     }
 
-    /// Reads what [`write`](Self::write) wrote, its kind taken off.
+    /// Reads the output of [`write`](Self::write), without its kind.
     pub(crate) fn read(reader: &mut Reader<'_>) -> Option<Self> {
         Some(Self {
             program: reader.os()?,
@@ -304,7 +304,7 @@ impl Run {
     }
 }
 
-/// The largest number stands for none.
+/// The largest number means none.
 fn optional(number: u64) -> Option<u64> {
     (number != u64::MAX).then_some(number)
 }

@@ -159,7 +159,7 @@ impl Containment {
 #[expect(clippy::struct_excessive_bools, reason = "each is one kind of error that may be there or not")]
 struct Found {
     no_network: bool,
-    /// A connection, to what is no path that the sandbox covers.
+    /// A refused connection to something other than a path that the sandbox covers.
     refused: bool,
     /// Connecting to a socket in the file system was denied.
     socket: bool,
@@ -167,7 +167,7 @@ struct Found {
     denied: bool,
     read_only: bool,
     mounted: bool,
-    /// Of a path that can be changed but for the protection of what is in it.
+    /// A path that could be changed if files below it were not protected.
     protected_path: bool,
     absent: bool,
     not_implemented: bool,

@@ -4,11 +4,11 @@
 //! the address once, so the process cannot exchange it after the check. Of a path it opens the file (`O_PATH`), decides about that very
 //! file, and connects to it through `/proc/self/fd`, so the path cannot be exchanged either. It lets a process connect to:
 //!
-//! * a socket in the file system that a process of this sandbox has bound. Where the network is the sandbox's own, the kernel tells
-//!   which file each of its sockets is bound to (`SIOCUNIXFILE`). Where the network is the machine's, it does not: then only the
-//!   sandbox's own `/tmp`, `/var/tmp` and `/dev/shm` count, in which nobody else has sockets;
-//! * an abstract socket, where the network is the sandbox's own or Landlock keeps the broker to those of the sandbox;
-//! * an address that is no local socket: what of the network is there is decided elsewhere.
+//! * a socket in the file system that a process of this sandbox has bound. If the sandbox has its own network, the kernel reports the file
+//!   that each of its sockets is bound to (`SIOCUNIXFILE`). With the network of the machine it does not: then only the sandbox's own
+//!   `/tmp`, `/var/tmp` and `/dev/shm` count, which contain no sockets of others;
+//! * an abstract socket, if the sandbox has its own network or Landlock restricts the broker to sockets of the sandbox;
+//! * an address that is not a local socket: access to the network is restricted elsewhere.
 //!
 //! Local datagram sockets, which can send to an address without `connect`, are refused by the filter.
 
@@ -67,7 +67,7 @@ impl Broker {
     pub(super) fn new(listener: OwnedFd, plan: &Plan, abstract_names: bool) -> Self {
         let own_network = plan.has_loopback();
         let given = plan.tmp.as_deref();
-        // A directory that was given as `/tmp` is the sandbox's own unless it is the `/tmp` of all.
+        // A directory given as `/tmp` belongs to the sandbox, unless it is the shared `/tmp`.
         let is_shared = given.is_some_and(|tmp| plan.private.iter().any(|private| private == tmp));
         let private = plan.private.iter().filter(|_| !is_shared).map(PathBuf::as_path);
         let own_mounts =
@@ -106,7 +106,7 @@ impl Broker {
         }
     }
 
-    /// Hears that a child of the first process has ended.
+    /// Records that a child of the first process has ended.
     pub(super) fn ended(&mut self, pid: i32, status: i32) {
         if let Some(socket) = self.helpers.remove(&pid)
             && status == UNHEARD << 8
@@ -150,7 +150,7 @@ impl Broker {
         }
     }
 
-    /// Looks at what a call connects, and decides whether it may.
+    /// Examines a `connect` call, and decides whether it is allowed.
     fn look_at(&mut self, notification: &Notification) -> Result<Wanted, Errno> {
         let [fd, address, length, ..] = notification.arguments;
         let fd = i32::try_from(fd & 0xffff_ffff).map_err(|_| Errno::BADF)?;
@@ -191,7 +191,7 @@ impl Broker {
         let flags = OFlags::PATH | OFlags::CLOEXEC;
         let directory = if path.is_absolute() { "/".to_owned() } else { format!("/proc/{thread}/cwd") };
         let directory = rustix::fs::open(directory, flags | OFlags::DIRECTORY, Mode::empty())?;
-        // Here these names would stand for the broker.
+        // Here these names would refer to the broker.
         let of_thread =
             ["/proc/self", "/proc/thread-self"].iter().find_map(|own| path.strip_prefix(own).ok());
         let path = of_thread
@@ -243,7 +243,7 @@ fn process_of(thread: i32) -> Option<i32> {
 
 fn mount_of(file: &OwnedFd) -> Result<u64, Errno> {
     let found = rustix::fs::statx(file, c"", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID)?;
-    // Before Linux 5.8 it is not told.
+    // Not available before Linux 5.8.
     if found.stx_mask & StatxFlags::MNT_ID.bits() == 0 { Err(Errno::NOSYS) } else { Ok(found.stx_mnt_id) }
 }
 
@@ -268,7 +268,7 @@ fn is_bound_here(identity: (u64, u64)) -> bool {
     };
     processes.any(|process| match listed_sockets(process, &numbers) {
         Some(listed) => listed.into_iter().any(|fd| socket_of(process, fd).is_ok_and(is_bound)),
-        // One that does not let itself be looked at, such as an agent that holds keys.
+        // A process that cannot be examined, such as an agent that holds keys.
         None => (0..MAX_GUESSED).any(|fd| {
             let socket = socket_of(process, fd).ok();
             let is_candidate = |socket: &OwnedFd| {

@@ -1,4 +1,4 @@
-//! The loopback of a network of one's own: what a job starts finds each other there, as the servers of a test and the test.
+//! The loopback of a private network, on which the processes of a job reach each other, such as a test and its server.
 
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 use std::io;

@@ -38,7 +38,7 @@ pub(super) fn limit_processes(count: u32) {
     }
 }
 
-/// The version of the kernel; 0.0 where it is not told.
+/// Returns the version of the kernel; 0.0 if it is unknown.
 fn version() -> (u32, u32) {
     let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(|number| number.parse().unwrap_or(0));

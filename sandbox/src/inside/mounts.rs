@@ -34,7 +34,7 @@ fn failed(path: impl AsRef<Path>) -> impl Fn(Errno) -> Failure {
     move |error| Failure::new(Step::Mounts, error).at(path.as_ref())
 }
 
-/// A copy of what is mounted at a path, with all below it, that is mounted nowhere yet.
+/// Returns a detached copy of the mount at a path, and of everything below it.
 fn copy(path: &Path) -> Result<OwnedFd, Failure> {
     let flags = OpenTreeFlags::OPEN_TREE_CLONE
         | OpenTreeFlags::OPEN_TREE_CLOEXEC
@@ -52,7 +52,7 @@ fn attributes(copy: impl AsFd, set: u64) -> Result<(), Errno> {
         .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))
 }
 
-/// Sets attributes of what is mounted at a path, and below it.
+/// Sets attributes of the mount at a path, and of everything below it.
 fn attributes_at(path: &Path, set: u64) -> Result<(), Failure> {
     let name = CString::new(path.as_os_str().as_bytes()).map_err(|_| failed(path)(Errno::INVAL))?;
     sys::set_mount_attributes(CWD, &name, set)
@@ -174,7 +174,7 @@ fn entries(plan: &Plan) -> Vec<Entry> {
     entries
 }
 
-/// Arranges all of it. The process is in a mount namespace of its own, and allowed to do what it likes there.
+/// Arranges all mounts. The process must be in its own mount namespace, with the privileges to change it.
 pub(super) fn arrange(plan: &Plan) -> Result<(), Failure> {
     let root = Path::new("/");
     mount_change(root, MountPropagationFlags::PRIVATE | MountPropagationFlags::REC).map_err(failed(root))?;
@@ -232,14 +232,14 @@ pub(super) fn arrange(plan: &Plan) -> Result<(), Failure> {
         }
     }
     for path in finished {
-        // Of this mount alone: below it stand writable ones.
+        // Only this mount: there are writable ones below it.
         mount_read_only(&path)?;
     }
     Ok(())
 }
 
-/// The directory that was given as `/tmp`, once more. It may be covered by now, so the first use takes the copy, and the others copy
-/// where that was put.
+/// Returns another copy of the directory given as `/tmp`. It may be covered by now, so the first use takes the prepared copy, and
+/// others copy the place it was mounted at.
 fn copy_of(plan: &Plan, tmp: Option<&OwnedFd>, path: &Path) -> Result<OwnedFd, Failure> {
     let first = plan.private.iter().find(|private| *private != Path::new("/run"));
     match (first, tmp) {
@@ -283,12 +283,12 @@ fn arrange_devices(devices: &[(&str, OwnedFd)]) -> Result<(), Failure> {
         let path = dev.join(name);
         rustix::fs::symlink(target, &path).map_err(failed(&path))?;
     }
-    // What hidden files are covered with.
+    // The file with which hidden files are covered.
     directory(&dev.join(NOTHING), 0o755)?;
     file(&dev.join(NOTHING).join("file"), 0o000)
 }
 
-/// Holds what hidden files are covered with.
+/// Directory of the file with which hidden files are covered.
 const NOTHING: &str = ".hidden";
 
 /// A `/proc` that shows the namespace's own processes. It is read-only: root's number is enough to write to much of it.

@@ -1,7 +1,7 @@
-//! Stands in for a protected path that does not exist, so that a command cannot make it.
+//! Placeholder for a protected path that does not exist, so that a command cannot create it.
 //!
 //! It is a directory that nobody can write to, recognised by its mode. Jobs that need the same one share it, each with a lock on it;
-//! the last one takes it away. Where a supervisor is killed it stays, and the next job that needs it takes it over.
+//! the last one removes it. If a supervisor is killed, it stays, and the next job that needs it reuses it.
 
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -40,8 +40,8 @@ pub(crate) fn is_placeholder(stat: &rustix::fs::Stat) -> bool {
 }
 
 impl Placeholder {
-    /// Makes one, or shares the one there is, in the place of the first part of `path` that does not exist, where that lies `within`
-    /// what a command can write to.
+    /// Creates or shares a placeholder at the first component of `path` that does not exist, if that is `within` a directory that
+    /// the command can write to.
     pub(super) fn for_missing(path: &Path, within: &dyn Fn(&Path) -> bool) -> Result<Option<Self>, Errno> {
         let mut result = Ok(None);
         // Another job may have taken its own away in between, with which the first part that is missing is another.
@@ -62,11 +62,11 @@ impl Placeholder {
         &self.path
     }
 
-    /// Makes it, or shares it with those who have made it.
+    /// Creates the placeholder, or shares an existing one.
     fn make(path: &Path) -> Result<Self, Errno> {
         // It may be taken away by another job between any two of these steps; not often.
         for _ in 0..100 {
-            // From the beginning, since another job may look at it before the second step.
+            // The mode is set from the beginning, since another job may check it before the second step.
             match rustix::fs::mkdir(path, MODE) {
                 Ok(()) => rustix::fs::chmod(path, MODE)?,
                 Err(Errno::EXIST) => {}

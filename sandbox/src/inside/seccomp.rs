@@ -13,15 +13,16 @@ use seccompiler::{
 use crate::supervisor::child::{Failure, Step};
 use crate::sys;
 
-/// `open_tree` that changes attributes as well. Newer than what `libc` lists, and of the same number on every processor, as are those below.
+/// `open_tree` that also changes attributes. It is newer than the list in `libc`, and has the same number on every architecture, as those
+/// below do.
 const OPEN_TREE_ATTR: i64 = 467;
 const STATMOUNT: i64 = 457;
 const LISTMOUNT: i64 = 458;
 const LISTNS: i64 = 470;
 const FCHMODAT2: i64 = 452;
 
-/// Refused whatever their arguments: what changes mounts, namespaces or the kernel, what reaches into other processes, and what makes
-/// the other filters worthless.
+/// Calls refused whatever their arguments: those that change mounts, namespaces or the kernel, those that access other processes, and those
+/// that would bypass the other filters.
 const REFUSED: &[i64] = &[
     libc::SYS_mount,
     libc::SYS_umount2,
@@ -82,9 +83,9 @@ const REFUSED: &[i64] = &[
     libc::SYS_uselib,
 ];
 
-/// These say that the kernel doesn't have them, so that programs fall back to what can be looked at: the arguments of `clone3` and the
-/// mode of `openat2` stand in memory, rings make system calls that no filter sees, and what lists mounts and namespaces tells of others
-/// than one's own.
+/// Calls that are reported as not implemented, so that programs fall back to calls that can be filtered: the arguments of `clone3` and the
+/// mode of `openat2` are in memory, io_uring makes system calls that no filter sees, and calls that list mounts and namespaces disclose
+/// those of others.
 const ABSENT: &[i64] = &[
     libc::SYS_clone3,
     libc::SYS_openat2,
@@ -113,17 +114,17 @@ const MODES: &[(i64, u8)] = &[
     (libc::SYS_creat, 1),
 ];
 
-/// These do so where they make a file, as the argument before says.
+/// Calls that set a mode if they create a file, which the argument before the mode determines.
 const OPENS: &[(i64, u8)] = &[
     #[cfg(target_arch = "x86_64")]
     (libc::SYS_open, 2),
     (libc::SYS_openat, 3),
 ];
 
-/// With one of these bits a file that is left behind gives whoever runs it the rights of the user or the group that it belongs to.
+/// Mode bits with which a file runs with the rights of its owner or its group, whoever executes it.
 const SET_ID: [u32; 2] = [libc::S_ISUID, libc::S_ISGID];
 
-/// Without the bit that says that it is a directory: the kernel refuses that one alone.
+/// Without the bit for directories, which the kernel refuses alone.
 const O_TMPFILE: i32 = libc::O_TMPFILE & !libc::O_DIRECTORY;
 
 /// Puts characters into a terminal's input, as if they had been typed.
@@ -133,7 +134,7 @@ const TIOCLINUX: u64 = 0x541c;
 
 type Made<T> = Result<T, seccompiler::BackendError>;
 
-/// The kernel looks at the lower half of these arguments only.
+/// The kernel reads only the lower half of these arguments.
 fn condition(argument: u8, operator: SeccompCmpOp, value: u64) -> Made<SeccompCondition> {
     SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)
 }
@@ -157,7 +158,7 @@ fn set_id() -> Made<BTreeMap<i64, Vec<SeccompRule>>> {
     }
     for &(call, mode) in OPENS {
         let mut rules = Vec::new();
-        // The mode of one that makes no file is whatever stood in its place.
+        // The mode argument of a call that creates no file is arbitrary.
         for flag in [libc::O_CREAT, O_TMPFILE] {
             for bit in SET_ID {
                 let makes = bits(mode - 1, flag.cast_unsigned())?;
@@ -178,9 +179,9 @@ const OVER_IP: [i32; 6] = [
     libc::IPPROTO_ICMPV6,
     libc::IPPROTO_MPTCP,
 ];
-/// A kind of socket that stands for another protocol by itself.
+/// A socket type that implies another protocol.
 const SOCK_DCCP: u64 = 6;
-/// The kind of a socket, without what is said beside it.
+/// Mask of a socket's type, without its flags.
 const KIND: u64 = 0xf;
 
 /// The local sockets that a command may create.
@@ -306,7 +307,7 @@ fn absent(local: Local) -> BpfProgram {
     let before = u8::try_from(brokered.len()).expect("there are two");
     let mut program = vec![
         instruction(LOAD, 0, 0, ARCHITECTURE),
-        // To what is behind the last of these instructions.
+        // Jumps behind the last of these instructions.
         instruction(IF_EQUAL, 0, before + tests + 3, AUDIT_ARCHITECTURE),
         instruction(LOAD, 0, 0, NUMBER),
     ];
@@ -330,7 +331,7 @@ const AUDIT_ARCHITECTURE: u32 = 0xc000_00f3;
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")))]
 const AUDIT_ARCHITECTURE: u32 = 0;
 
-/// Makes what [`restrict`] puts in place, ahead of the time when somebody waits for it.
+/// Compiles the filters of [`restrict`] before a job waits for them.
 pub(crate) fn prepare() {
     for network in [false, true] {
         let _ = prepared(network, Local::Brokered);

@@ -17,7 +17,7 @@ const PREFIX: &str = "toolkit-job-";
 pub(super) struct Cgroup(PathBuf);
 
 impl Cgroup {
-    /// Makes one. What supervisors that were killed have left is removed.
+    /// Creates a group. Groups of supervisors that were killed are removed.
     pub(super) fn make(within: &Path, limits: Limits) -> io::Result<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         remove_left(within);
@@ -73,7 +73,7 @@ impl Cgroup {
     }
 }
 
-/// Removes groups whose supervisor is gone, and with it their processes.
+/// Removes groups whose supervisor, and so their processes, are gone.
 fn remove_left(within: &Path) {
     for entry in fs::read_dir(within).into_iter().flatten().flatten() {
         let name = entry.file_name();
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn a_group_holds_its_limits_and_tells_what_was_enforced() {
-        // Plain files stand for those of the kernel.
+        // Ordinary files stand in for those of the kernel.
         let within = tempfile::tempdir().unwrap();
         let left = within.path().join(format!("{PREFIX}4194304-0"));
         fs::create_dir(&left).unwrap();

@@ -27,7 +27,7 @@ pub(crate) enum Step {
     Execute,
     TooLong,
     Contradiction,
-    /// The part of the sandbox that was required stands in the detail, before a colon.
+    /// A required part of the sandbox is missing; the detail names it, before a colon.
     Required,
     Namespaces,
     Mounts,
@@ -121,14 +121,15 @@ impl Failure {
 
 /// Messages of forked processes to the supervisor, over a packet socket: the first byte of each.
 pub(crate) mod report {
-    /// The command's process, about to become it. Who sends it is told beside it, as the supervisor sees it.
+    /// The command's process, about to execute the program. The sender's credentials come with the message, as the supervisor sees
+    /// them.
     pub(crate) const HERE: u8 = b'h';
     /// The master of the command's terminal comes with it; then the end of the name of its other side.
     pub(crate) const TERMINAL: u8 = b't';
     /// The command ended: status, then user time, system time and peak memory.
     pub(crate) const EXIT: u8 = b'e';
-    /// From the supervisor: the process has its identity in its namespaces, and may go on. With it come the streams that the command
-    /// has, in the order of their numbers, and last a file with what is to be run.
+    /// From the supervisor: the user mapping of the process is written, and it may proceed. With the message come the descriptors of
+    /// the command's streams, in the order of their numbers, and last a file that describes the command.
     pub(crate) const GO: u8 = b'g';
 }
 
@@ -141,7 +142,7 @@ pub(crate) struct Child {
     pub(crate) stdin: Option<OwnedFd>,
     pub(crate) stdout: Option<OwnedFd>,
     pub(crate) stderr: Option<OwnedFd>,
-    /// Says why it failed; closed without a word where it did not.
+    /// Pipe on which a failure is reported; closed without data if there was none.
     pub(crate) errors: OwnedFd,
     pub(crate) report: OwnedFd,
     pub(crate) plan: Option<Plan>,
@@ -173,7 +174,7 @@ impl Child {
         })
     }
 
-    /// Becomes the command, or says why not and ends.
+    /// Executes the command, or reports the failure and exits.
     pub(crate) fn run(&self) -> ! {
         let Err(failure) = self.become_command();
         let _ = rustix::io::write(&self.errors, &failure.write());
@@ -269,7 +270,7 @@ pub(crate) fn ordered(
     let mut descriptors = received.descriptors;
     let mut order = Vec::new();
     std::fs::File::from(descriptors.pop()?).read_to_end(&mut order).ok()?;
-    // The length and the kind of a message stand before what is in it.
+    // A message begins with its length and its kind.
     let mut reader = Reader::new(order.get(5..)?);
     let run = Run::read(&mut Reader::new(reader.bytes()?.get(5..)?))?;
     let plan = Plan::read(&mut reader)?;

@@ -1,4 +1,4 @@
-//! The end of a job's processes: asked first, then killed until none is left.
+//! The end of a job's processes: first TERM, then KILL until none is left.
 
 use std::time::{Duration, Instant};
 
@@ -31,7 +31,7 @@ pub(super) struct Ending {
 }
 
 impl Ending {
-    /// Asks all processes to end, where they are given time for it.
+    /// Sends TERM to all processes, if they are given time to end.
     pub(super) fn begin(init: Option<i32>, grace: Duration) -> Self {
         let mut ending = Self {
             init,
@@ -56,7 +56,7 @@ impl Ending {
         all
     }
 
-    /// Asks. What is stopped goes on for it, since nothing but KILL reaches it otherwise.
+    /// Sends TERM. Stopped processes are continued, since otherwise only KILL has an effect on them.
     pub(super) fn terminate(&mut self) {
         for pid in self.targets() {
             if tree::signal(pid, own(), &[Signal::TERM, Signal::CONT]) {
@@ -71,7 +71,7 @@ impl Ending {
         next.saturating_duration_since(Instant::now())
     }
 
-    /// Does what is due. What is left where some won't go, for those who wait to be told once.
+    /// Performs the due actions. Returns the remaining processes once, if some do not end.
     pub(super) fn turn(&mut self) -> Option<Vec<Process>> {
         let now = Instant::now();
         if now < self.deadline {
@@ -88,7 +88,7 @@ impl Ending {
         for pid in &targets {
             tree::signal(*pid, own(), &[Signal::KILL]);
         }
-        // It tells how the command ended, and ends by itself when nothing is left below it.
+        // It reports how the command ended, and exits by itself when no process is left below it.
         if let Some(init) = self.init.and_then(Pid::from_raw)
             && (self.at_once || since.elapsed() > TELLING)
         {

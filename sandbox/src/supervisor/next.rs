@@ -1,8 +1,8 @@
 //! Supervisors for jobs that have not come yet.
 //!
-//! What a job waits for longest is made before it comes: a fork, and where it is to be contained the namespaces. Which kind the next
-//! job is nobody knows, but it is mostly like one before: so one supervisor waits for a job without namespaces of its own, and one for
-//! a job with those that the last such job had, each once there was such a job and until there was none for a while.
+//! The slow steps of a start are performed before the job arrives: a fork, and the namespaces for a sandboxed job. The next job is
+//! usually similar to an earlier one: so one supervisor waits for a job without namespaces, and one for a job with the namespaces of the
+//! last sandboxed job, each from the first such job until there was none for a while.
 
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
@@ -60,7 +60,8 @@ impl Next {
         self.0.iter().map(due).min().unwrap_or(Duration::MAX)
     }
 
-    /// Lets those end that nobody has taken for long. The namespaces of one that is due, which is to be [`put`](Self::put) here.
+    /// Ends supervisors that have waited too long. Returns the namespaces for which a supervisor is due, to be added with
+    /// [`put`](Self::put).
     pub(super) fn turn(&mut self) -> Option<i32> {
         self.0.retain(|kind| kind.since.elapsed() < KEPT);
         if self.0.iter().any(|kind| kind.since.elapsed() < SOON) {
@@ -69,7 +70,7 @@ impl Next {
         self.0.iter().find(|kind| kind.waiting.is_none()).map(|kind| kind.namespaces)
     }
 
-    /// One for these namespaces. Where none could be made, the next job gets one when it comes, or is told why not.
+    /// Adds a supervisor for these namespaces. If none could be created, the next job gets one on arrival, or the error.
     pub(super) fn put(&mut self, namespaces: i32, waiting: Option<Waiting>) {
         match self.0.iter_mut().find(|kind| kind.namespaces == namespaces) {
             Some(kind) if waiting.is_some() => kind.waiting = waiting,

@@ -11,10 +11,10 @@ const CHUNK: usize = 256 << 10;
 /// Maximum number of reads in a row before other events are handled.
 const TURNS: usize = 32;
 
-/// So much of the disk is left to others by an output that is longer than [`STEP`].
+/// Free disk space that an output longer than [`STEP`] must leave.
 const RESERVE: u64 = 512 << 20;
 
-/// After how much that is looked at again.
+/// Number of bytes written between checks of the disk space.
 const STEP: u64 = 32 << 20;
 
 /// Reads a job's output, counts it and writes it to the file.
@@ -64,7 +64,7 @@ impl Pump {
         self.source.is_none()
     }
 
-    /// Takes what there is, but not without end.
+    /// Reads available output, in a bounded number of reads.
     pub(crate) fn turn(&mut self) {
         for _ in 0..TURNS {
             if !self.read() {
@@ -73,7 +73,7 @@ impl Pump {
         }
     }
 
-    /// Takes what is left, where nothing can write any more that counts, and closes it.
+    /// Reads the remaining output after the last process of the job has ended, and closes the source.
     pub(crate) fn finish(&mut self) {
         // A pipe and a terminal hold this much at most.
         for _ in 0..64 {
@@ -88,7 +88,7 @@ impl Pump {
     pub(crate) fn read(&mut self) -> bool {
         let Some(source) = &self.source else { return false };
         if self.buffer.is_empty() {
-            // Fresh memory, which is there only where it is written to.
+            // Zeroed memory, of which only used pages are allocated.
             self.buffer = vec![0; CHUNK];
         }
         match rustix::io::read(source, &mut self.buffer[..]) {
@@ -121,7 +121,7 @@ impl Pump {
             }
             Err(Errno::INTR) => true,
             Err(Errno::AGAIN) => false,
-            // A terminal that nobody has open any more says EIO.
+            // Reading a terminal that no process has open returns EIO.
             Err(_) => {
                 self.source = None;
                 false
@@ -136,7 +136,7 @@ fn is_short(file: &OwnedFd, reserve: u64) -> bool {
     rustix::fs::fstatvfs(file).is_ok_and(|disk| disk.f_bavail.saturating_mul(disk.f_frsize) < reserve)
 }
 
-/// Writes it all, or says how much of it was and why the rest was not.
+/// Writes all bytes, or returns the number of written bytes and the error.
 fn write_all(file: &OwnedFd, mut bytes: &[u8]) -> (u64, Option<Errno>) {
     let mut written = 0;
     while !bytes.is_empty() {

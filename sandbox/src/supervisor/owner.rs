@@ -66,7 +66,7 @@ struct Owner {
 
 impl Owner {
     fn serve(&mut self) {
-        // What ended while it was started has already told so.
+        // Processes that ended during the start have already sent their signal.
         self.reap();
         while !(self.empty && self.pump.as_ref().is_none_or(Pump::closed)) {
             let wait = self.wait();
@@ -147,7 +147,7 @@ impl Owner {
         }
     }
 
-    /// Moves away what the job must not leave behind.
+    /// Moves away the files that the job must not leave behind.
     fn sweep(&mut self) {
         let Some(sweeper) = &mut self.sweeper else { return };
         let moved = sweeper.sweep();
@@ -173,7 +173,8 @@ impl Owner {
             if let Some(pump) = &mut self.pump
                 && !pump.closed()
             {
-                // Whoever holds it now is no process of this job. What was written before the last of them ended is in it.
+                // A process that holds the output now does not belong to this job. Output written before the last process
+                // ended is in the pipe.
                 pump.finish();
             }
             if let Some(ending) = &mut self.ending {
@@ -192,7 +193,7 @@ impl Owner {
         self.answer_waits();
     }
 
-    /// Waits for what has ended.
+    /// Waits for ended processes.
     fn reap(&mut self) {
         loop {
             match sys::reap(false) {
@@ -202,7 +203,7 @@ impl Owner {
                         self.reports();
                         self.init = None;
                         if !self.exited {
-                            // It was killed before it could tell; the system has killed the command with it.
+                            // It was killed before it could report; the system has killed the command with it.
                             self.command_ended(&Reaped { status: libc::SIGKILL, ..reaped });
                         }
                     } else if reaped.pid == self.command {
@@ -217,7 +218,7 @@ impl Owner {
         }
     }
 
-    /// Hears what the first process of the namespace has to say.
+    /// Reads the reports of the first process of the namespace.
     fn reports(&mut self) {
         let mut packet = [0; 64];
         while let Some(report) = &self.report
@@ -250,17 +251,17 @@ impl Owner {
         if std::mem::replace(&mut self.exited, true) {
             return;
         }
-        // What it wrote stands in the pipe by now: the host is told of the end after that.
+        // The command's output is in the pipe by now: it is read before the host is told of the end.
         if let Some(pump) = &mut self.pump {
             pump.turn();
         }
-        // One that the kernel has killed for its memory is not told of later.
+        // An out-of-memory kill is checked now, since it is not reported later.
         if self.exceeded.is_none() {
             self.exceeded = self.cgroup.as_ref().and_then(Cgroup::exceeded);
         }
         self.progress(false);
         let duration = self.started.elapsed();
-        // Who hears of the end may run what is there by then.
+        // On hearing of the end, the host may run a program that finds the files.
         if self.sweeper.is_some() {
             let is_alone = self.processes().is_empty();
             self.sweep();
@@ -278,7 +279,7 @@ impl Owner {
         );
     }
 
-    /// Hears what the host says.
+    /// Reads the messages of the host.
     fn converse(&mut self) {
         self.flush();
         let mut buffer = [0; 4096];
@@ -357,7 +358,7 @@ impl Owner {
         }
     }
 
-    /// Nobody wants the job any more: nothing of it is to live on.
+    /// Records that the host no longer wants the job: all of its processes are to end.
     fn abandon(&mut self) {
         self.alone = true;
         self.host = None;

@@ -1,4 +1,4 @@
-//! Looks through directories for what a command must not leave behind, and moves it away.
+//! Searches directories for files that a command must not leave behind, and moves them away.
 
 mod names;
 mod repository;
@@ -62,7 +62,7 @@ struct Within {
 }
 
 impl Sweeper {
-    /// Looks at what is there. Returns the repositories that are to be protected, too.
+    /// Records the existing files. Also returns the repositories to protect.
     pub(super) fn new(quarantine: Quarantine) -> (Self, Vec<PathBuf>) {
         let mut sweeper = Self {
             names: Names::new(&quarantine.names, &quarantine.exceptions),
@@ -78,7 +78,7 @@ impl Sweeper {
         (sweeper, repositories)
     }
 
-    /// Moves what is new. Returns what was moved.
+    /// Moves new files away, and returns them.
     pub(super) fn sweep(&mut self) -> Vec<Quarantined> {
         let store = std::mem::replace(&mut self.store, Store::new(None));
         let mut look = Look::new(self, Some(store));
@@ -87,7 +87,7 @@ impl Sweeper {
         if let Some(store) = store {
             self.store = store;
         }
-        // What could not be moved is told of once.
+        // Files that could not be moved are reported once.
         self.before.extend(moved.iter().filter(|moved| moved.to.is_none()).map(|moved| moved.from.clone()));
         moved.truncate(MAX_TOLD);
         moved
@@ -228,13 +228,13 @@ impl<'a> Look<'a> {
         if !repository::is_harmless(repository) {
             self.take(directory, mark, mark_path);
         } else if path == mark_path {
-            // One may lie in what is new of another.
+            // A repository may be inside the new files of another.
             let within = Within { depth: depth + 1, is_of_tools: true, is_named: false };
             self.through(repository, path, within);
         }
     }
 
-    /// Notes something, or moves it if it is new. Returns true if nothing is to be looked for in it.
+    /// Records a file, or moves it if it is new. Returns true if nothing inside it needs to be searched.
     fn take(&mut self, directory: &OwnedFd, name: &OsStr, path: &Path) -> bool {
         if is_covered(directory, name) {
             return true;

@@ -14,10 +14,11 @@ use crate::socket;
 use crate::sys::{self, Forked};
 use crate::wire::{Run, Writer};
 
-/// A process that waits for what it is to do. It ends with the one that made it.
+/// A process that waits for its order. It ends with the process that created it.
 pub(super) struct Ready {
     pub(super) pid: Pid,
-    /// All that it is made for; mounts it makes its own when it is told to begin, lest it miss what is mounted meanwhile.
+    /// Its namespaces; it creates the mount namespace only on receiving its order, so as not to miss mounts made
+    /// meanwhile.
     namespaces: i32,
     /// Socket on which the process reports its progress.
     pub(super) reports: OwnedFd,
@@ -74,7 +75,7 @@ impl Ready {
         let _ = waitid(WaitId::Pid(self.pid), WaitIdOptions::EXITED);
     }
 
-    /// Tells it what to do.
+    /// Sends the order.
     pub(super) fn begin(
         &self,
         run: &Run,
@@ -95,7 +96,7 @@ impl Ready {
             .map(OwnedFd::as_fd)
             .chain([order.as_fd()])
             .collect();
-        // One that has ended is seen by what it closes.
+        // An ended process is detected by the closing of its descriptors.
         let _ = socket::send(&self.reports, &[report::GO, given], &descriptors, true);
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! The processes below one, from what the system tells under `/proc`.
+//! Descendants of a process, read from `/proc`.
 
 use std::collections::HashMap;
 use std::os::fd::{AsRawFd as _, OwnedFd};
@@ -10,7 +10,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use crate::Process;
 
-/// The longest command line that is told.
+/// Maximum length of a returned command line.
 const COMMAND: usize = 4096;
 
 /// The fields read from `/proc/<pid>/stat`.
@@ -23,7 +23,7 @@ struct Stat {
 
 fn stat(pid: i32) -> Option<Stat> {
     let text = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
-    // The name stands in parentheses and may hold any of them itself.
+    // The name is in parentheses, and may itself contain parentheses.
     let (open, close) = (memchr::memchr(b'(', &text)?, memchr::memrchr(b')', &text)?);
     let name = String::from_utf8_lossy(text.get(open + 1..close)?).into_owned();
     let rest = std::str::from_utf8(text.get(close + 1..)?).ok()?;
@@ -46,7 +46,7 @@ fn numbers(path: impl AsRef<Path>) -> impl Iterator<Item = i32> {
         .filter_map(|entry| std::str::from_utf8(entry.ok()?.file_name().as_bytes()).ok()?.parse().ok())
 }
 
-/// The children of a process, ended ones that nobody has waited for included.
+/// Returns the children of a process, including zombies.
 pub(crate) fn children(pid: i32) -> Vec<i32> {
     if lists_children() {
         numbers(format!("/proc/{pid}/task"))
@@ -115,7 +115,7 @@ pub(crate) fn signal(pid: i32, root: i32, signals: &[Signal]) -> bool {
     signals.iter().all(|&signal| pidfd_send_signal(&handle, signal).is_ok())
 }
 
-/// A process in words. `None` where it is gone.
+/// Describes a process. `None` if it is gone.
 pub(crate) fn describe(pid: i32) -> Option<Process> {
     let stat = stat(pid)?;
     let mut line = Vec::new();
@@ -151,7 +151,7 @@ pub(crate) fn alive(pid: i32) -> bool {
 /// The property by which an output is recognised among the descriptors of other processes.
 #[derive(Debug, Clone)]
 pub(crate) enum Identity {
-    /// The targets of the links that stand for it.
+    /// Targets of the links in `/proc/<pid>/fd`.
     Links(Vec<String>),
     /// The end of the link's target: a terminal is reached by another path from within a sandbox.
     Suffix(String),
@@ -196,7 +196,7 @@ pub(crate) fn threads(pid: i32) -> u64 {
     std::fs::read_dir(format!("/proc/{pid}/task")).map_or(0, |threads| threads.count() as u64)
 }
 
-/// The memory of a process that is no file's, in bytes, without looking at what it shares with others.
+/// Returns the memory of a process that is not backed by files, in bytes, including memory shared with other processes.
 pub(crate) fn private_memory(pid: i32) -> u64 {
     let read = || {
         let text = std::fs::read_to_string(format!("/proc/{pid}/statm")).ok()?;
@@ -207,7 +207,7 @@ pub(crate) fn private_memory(pid: i32) -> u64 {
     read().unwrap_or(0)
 }
 
-/// The same with its share alone of what it has in common with others. It takes longer.
+/// Returns the same with only its proportion of shared memory. This takes longer.
 pub(crate) fn exact_memory(pid: i32) -> u64 {
     let Ok(text) = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")) else {
         return private_memory(pid);

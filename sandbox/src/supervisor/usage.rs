@@ -11,10 +11,10 @@ use crate::{Limit, Limits};
 const PAUSE: Duration = Duration::from_millis(250);
 /// Interval while at least half of the memory is in use.
 const SHORT_PAUSE: Duration = Duration::from_millis(40);
-/// So many times as long as a look takes is not looked again.
+/// Minimum interval between measurements, as a multiple of the duration of one.
 const SHARE: u32 = 20;
 
-/// Looks now and then at what a job uses.
+/// Measures the resource usage of a job from time to time.
 pub(super) struct Usage {
     limits: Limits,
     next: Instant,
@@ -45,7 +45,7 @@ impl Usage {
         let mut pause = PAUSE;
         if let Some(limit) = self.limits.memory {
             let quick: u64 = processes.iter().map(|&pid| tree::private_memory(pid)).sum();
-            // What processes share after a fork was counted for each.
+            // Memory shared after a fork was counted for each process.
             if quick > limit && processes.iter().map(|&pid| tree::exact_memory(pid)).sum::<u64>() > limit {
                 return Some(Limit::Memory);
             }

@@ -35,7 +35,8 @@ pub struct ClientOptions {
     /// Directory for the recorded definitions of tools, so that a later process notices changes, and for the tokens of sign-ins. By
     /// default both are kept in memory only.
     pub data_dir: Option<PathBuf>,
-    /// The model that servers may use, with the user's approval each time; none by default, and the servers are not offered sampling.
+    /// The model that servers may use, with the user's approval each time; none by default, and servers are told that sampling is
+    /// unsupported.
     pub sampling: Option<Arc<dyn Sampling>>,
     /// Lets the user sign in to a server that requires authentication. By default nothing does, and such a server is unavailable until
     /// the user signs in by other means. The time to sign in counts as part of the server's start, or of the call that needs it. After a

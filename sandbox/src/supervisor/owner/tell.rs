@@ -70,7 +70,7 @@ impl Owner {
         }
     }
 
-    /// Nothing is left: says so.
+    /// Reports that no process is left.
     pub(super) fn finish(&mut self) {
         self.turn();
         self.sweep();

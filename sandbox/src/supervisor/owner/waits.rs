@@ -31,7 +31,7 @@ impl Owner {
         self.pump.is_some() && self.slave.is_none()
     }
 
-    /// Tells those who wait for the output to be closed, where it is, or where they have waited long enough.
+    /// Answers the requests that wait for the output to be closed, if it is closed or their time is over.
     pub(super) fn answer_waits(&mut self) {
         let now = Instant::now();
         let mut waits = std::mem::take(&mut self.waits);

@@ -224,7 +224,7 @@ fn output(
             file["from"] = Value::from(targets[from].shown());
             output.files_modified.push(targets[from].path().to_owned());
         }
-        // A diff quotes lines that nobody asked to see, and how many go tells of them.
+        // A diff quotes lines beyond the request, and the number of removed lines discloses something about them.
         if known[*at].is_readable && from.is_none_or(|from| known[from].is_readable) {
             (additions, deletions) = (additions + change.added, deletions + change.removed);
             file["additions"] = Value::from(change.added);

@@ -1,4 +1,4 @@
-//! The content of a file as text in UTF-8, whatever it is written in, and back.
+//! Conversion of a file's content to UTF-8 text from any encoding, and back.
 
 use super::text::{self, Form, Kind};
 use encoding_rs::UTF_8;
@@ -44,7 +44,7 @@ impl<'a> Content<'a> {
         }
     }
 
-    /// Whatever it holds, without a look at it.
+    /// Takes the bytes unchanged, without examining them.
     pub(super) fn verbatim(bytes: impl Into<Cow<'a, [u8]>>) -> Self {
         Self { bytes: bytes.into(), form: None }
     }
@@ -76,7 +76,8 @@ impl<'a> Content<'a> {
         Self { bytes: Cow::Borrowed(&[]), form }.encode(bytes.into_owned(), path)
     }
 
-    /// Another content of the same file as text, if that is to be had: one that is short may seem to be of another encoding.
+    /// Decodes another content of the same file with the same encoding, if possible: detection in a short text may find
+    /// another one.
     pub(super) fn decode_alike<'b>(&self, other: &'b [u8]) -> Cow<'b, [u8]> {
         match self.form {
             Some(form) if std::str::from_utf8(other).is_err() => {
@@ -96,7 +97,7 @@ impl<'a> Content<'a> {
     ///
     /// # Errors
     ///
-    /// When a character cannot be written in what the file is written in.
+    /// If the file's encoding lacks a character.
     pub(super) fn encode(&self, changed: Vec<u8>, path: &str) -> Result<Vec<u8>, ToolError> {
         let Some(form) = self.form else { return Ok(changed) };
         let text = std::str::from_utf8(&changed).ok();

@@ -1,4 +1,4 @@
-//! Unified diffs, bounded in size and time whatever is compared.
+//! Unified diffs, bounded in size and time for any input.
 
 use super::splice::{LineNumbers, Splice, splice};
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
@@ -12,18 +12,18 @@ const CONTEXT: usize = 3;
 pub(crate) const MAX_DIFF_BYTES: usize = 200 * 1024;
 /// Time limit for the search for a short diff; after it, the remaining lines count as one change.
 const TIME: Duration = Duration::from_millis(300);
-/// Above so many lines it is not looked for a short diff, and no list of them is made.
+/// Maximum number of lines for which a short diff is searched and a list of them is built.
 pub(super) const MAX_LINES: usize = 400_000;
-/// The most changes that are told apart.
+/// Maximum number of separate changes.
 const MAX_CHANGES: usize = 100_000;
-/// From so many lines on, what stays between changes is looked for line by line, which is quicker than to compare each with
-/// all.
+/// Number of lines from which unchanged lines between changes are searched for line by line, which is faster than comparing
+/// all pairs.
 const MANY_LINES: usize = 5_000;
 /// Number of consecutive equal lines that end a change.
 const ANCHOR: usize = 16;
-/// Within how many lines, of both sides together, a change has to be over to be found so.
+/// Maximum length of a change, in lines of both sides together, that this search finds.
 const FARTHEST: usize = 256;
-/// From so many bytes on between two changes, what is between is not looked at.
+/// Minimum distance of two changes, in bytes, from which the text between them is not examined.
 const FAR_BYTES: usize = 16 * 1024;
 /// Number of bytes compared at once.
 const BLOCK: usize = 4 * 1024;
@@ -37,16 +37,16 @@ pub(crate) struct Diff {
     pub(crate) added: usize,
     /// Number of removed lines.
     pub(crate) removed: usize,
-    /// True if `text` ends before the last change, and says so.
+    /// True if `text` ends before the last change, with a note.
     pub(crate) is_cut: bool,
 }
 
-/// The unified diff of a file. `None` is a file that is not there.
+/// Returns the unified diff of a file. `None` is an absent file.
 pub(crate) fn diff(path: &str, old: Option<&[u8]>, new: Option<&[u8]>) -> Diff {
     diff_within(path, old, new, MAX_DIFF_BYTES)
 }
 
-/// The same, of at most so many bytes.
+/// Returns the same, of at most `most_bytes` bytes.
 pub(crate) fn diff_within(path: &str, old: Option<&[u8]>, new: Option<&[u8]>, most_bytes: usize) -> Diff {
     let name =
         |side: &str, there: bool| if there { format!("{side}/{path}") } else { "/dev/null".to_owned() };
@@ -65,7 +65,7 @@ pub(crate) fn diff_within(path: &str, old: Option<&[u8]>, new: Option<&[u8]>, mo
     diff
 }
 
-/// The diff of a file whose parts are replaced, in order, without a look at what is not near any of them.
+/// Returns the diff of a file whose parts are replaced, in order, without examining text far from the changes.
 pub(crate) fn diff_spliced(path: &str, old: &[u8], splices: &[Splice]) -> Diff {
     let is_near = |one: &Splice, next: &Splice| {
         let between = &old[one.range.end..next.range.start];
@@ -100,7 +100,7 @@ struct Region {
 }
 
 impl Region {
-    /// Around splices that are near each other; none comes before one that was asked about.
+    /// Returns the region around splices that are near each other; regions must be requested in order.
     fn around(file: &[u8], splices: &[Splice], numbers: &mut LineNumbers<'_>) -> Self {
         let first = splices.first().map_or(0, |splice| splice.range.start);
         let last = splices.last().map_or(first, |splice| splice.range.end);
@@ -170,14 +170,14 @@ struct Both<'a> {
     line: usize,
 }
 
-/// Lines that go, and those that come in their place.
+/// Removed lines, and the lines that replace them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Change {
     old: Part,
     new: Part,
 }
 
-/// Lines of a content that stand one after the other.
+/// Consecutive lines of a content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Part {
     /// Counted from 0.
@@ -193,7 +193,7 @@ impl Change {
 }
 
 impl Part {
-    /// Returns the part that begins where this ends, of so many lines and bytes.
+    /// Returns the part that begins at the end of this one, with the given numbers of lines and bytes.
     fn next(&self, lines: usize, bytes: usize) -> Self {
         Self { lines: self.lines.end..self.lines.end + lines, bytes: self.bytes.end..self.bytes.end + bytes }
     }
@@ -204,7 +204,7 @@ struct Walk<'a> {
     old: &'a [u8],
     new: &'a [u8],
     changes: Vec<Change>,
-    /// The last parts that were looked at.
+    /// The parts compared last.
     last: Change,
     /// Number of remaining lines on each side.
     left: [usize; 2],
@@ -212,7 +212,7 @@ struct Walk<'a> {
 }
 
 impl Both<'_> {
-    /// Adds the hunks of what changed; `shift` is how many lines more the new file has before.
+    /// Adds the hunks of the changes; `shift` is the number of lines by which the new file is longer before them.
     fn write(&self, diff: &mut Diff, changes: &[Change], shift: isize, most_bytes: usize) {
         let is_near = |one: &Change, next: &Change| next.old.lines.start - one.old.lines.end <= 2 * CONTEXT;
         for hunk in changes.chunk_by(is_near) {
@@ -226,7 +226,7 @@ impl Both<'_> {
     /// Returns the changes in order; between two of them there is a line that stays.
     fn changes(&self) -> Vec<Change> {
         let Self { old, new, line, .. } = *self;
-        // Most changes are small: what begins and ends both is passed over first.
+        // Most changes are small: the common start and end are skipped first.
         let start = line_start(&old[..same_start(old, new)]);
         let end = same_end(&old[start..], &new[start..]);
         let end = end - line_end(&old[old.len() - end..]);
@@ -298,7 +298,7 @@ impl<'a> Walk<'a> {
         true
     }
 
-    /// Finds what changes among the next lines of both sides.
+    /// Finds the changes among the next lines of both sides.
     fn compare(&mut self, old: &[&[u8]], new: &[&[u8]]) {
         let bytes = |lines: &[&[u8]]| lines.iter().map(|line| line.len()).sum::<usize>();
         for op in capture_diff_slices_deadline(Algorithm::Myers, old, new, Some(self.until)) {
@@ -312,7 +312,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Passes over so many lines and bytes of each side.
+    /// Skips the given numbers of lines and bytes on each side.
     fn pass(&mut self, lines: [usize; 2], bytes: [usize; 2]) {
         let Change { old, new } = &self.last;
         self.last = Change { old: old.next(lines[0], bytes[0]), new: new.next(lines[1], bytes[1]) };
@@ -342,7 +342,8 @@ fn write_lines(diff: &mut Diff, sign: char, content: &[u8], most_bytes: usize) {
         if diff.is_cut {
             return;
         }
-        // Its sign takes room too, and what is not UTF-8 more than it has bytes. No more is looked at than there is room for.
+        // The sign takes room too, and invalid UTF-8 takes more room than it has bytes. Only as much is examined as there is
+        // room for.
         let room = most_bytes.saturating_sub(diff.text.len());
         let text = String::from_utf8_lossy(&line[..line.len().min(room)]);
         if text.len() >= room {
@@ -415,7 +416,7 @@ fn ahead(bytes: &[u8], lines: usize) -> usize {
     memchr::memchr_iter(b'\n', bytes).nth(lines - 1).map_or(bytes.len(), |end| end + 1)
 }
 
-/// The first so many lines.
+/// Returns the first `count` lines.
 fn lines_of(bytes: &[u8], count: usize) -> Vec<&[u8]> {
     lines(bytes).take(count).collect()
 }

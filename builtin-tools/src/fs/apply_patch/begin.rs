@@ -95,7 +95,7 @@ pub(super) fn parse<'a>(
     Ok((changes, directory))
 }
 
-/// Returns true if a line may stand after it: the end of a here-document, of a quotation, of a code block.
+/// Returns true if a line may follow the patch: the end of a here-document, of a quotation, of a code block.
 fn is_after(line: &str) -> bool {
     let line = line.trim();
     let is_word =
@@ -216,7 +216,7 @@ impl<'a> Reader<'_, 'a> {
         Ok(Action::Update { to, is_copy: false, hunks })
     }
 
-    /// Returns true if what follows the empty lines here is no part of a hunk that would begin with them.
+    /// Returns true if the line after the empty lines here does not continue a hunk.
     fn next_begins_hunk(&self) -> bool {
         let next = self.lines[self.at..].iter().find(|line| !line.trim().is_empty());
         next.is_none_or(|line| line.starts_with("@@") || Header::of(line).is_some())
@@ -267,7 +267,7 @@ pub(super) fn anchor(line: &str) -> Option<&str> {
     (!names_nothing).then_some(text)
 }
 
-/// Returns true if a line says that the one before has no ending.
+/// Returns true if a line states that the one before has no line ending.
 pub(super) fn is_open_mark(line: &str) -> bool {
     line.starts_with("\\ No newline") || line.starts_with("\\ no newline")
 }

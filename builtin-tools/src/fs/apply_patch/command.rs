@@ -80,7 +80,7 @@ pub(super) fn join<'a>(
     }
 }
 
-/// Returns true if a command does nothing but hand on what follows, as it stands there.
+/// Returns true if a command only passes on the text that follows, unchanged.
 fn is_call(command: &str) -> bool {
     const WORDS: [&str; 22] = [
         "apply_patch",
@@ -121,7 +121,7 @@ fn is_call(command: &str) -> bool {
     words.all(|word| word == "-" || WORDS.contains(&word)) && !plain.contains(['>', '<', '&', '*', '`'])
 }
 
-/// Returns true if what a directory is called is where it is, whatever links there are: no `..` after a name.
+/// Returns true if the path has no `..` after a name, which a symlink could redirect.
 fn goes_straight(directory: &str) -> bool {
     let is_up = |component: &Component<'_>| *component == Component::ParentDir;
     !Path::new(directory).components().skip_while(is_up).any(|component| is_up(&component))
@@ -139,7 +139,7 @@ fn inner(line: &str) -> &str {
     }
 }
 
-/// A word of a shell that stands for nothing but itself.
+/// Returns a shell word without its quotes, if it is a literal.
 fn word(text: &str) -> Option<&str> {
     let unquoted = ['"', '\'']
         .iter()

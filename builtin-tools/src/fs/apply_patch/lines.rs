@@ -23,8 +23,8 @@ pub(crate) enum Level {
     Trimmed,
     /// Typographic quotes, dashes and spaces are the plain ones.
     Unicode,
-    /// Characters that Unicode says are forms of others are those: full-width letters, ligatures, letters with accents that
-    /// are composed in another way (NFKC).
+    /// Characters that are compatible in Unicode (NFKC) are equal: full-width letters, ligatures, letters with accents
+    /// composed differently.
     Compatible,
 }
 
@@ -135,7 +135,7 @@ pub(super) struct Index {
 impl Index {
     /// Of the texts that are wanted. One pass over the file.
     pub(super) fn of<'w>(lines: &Lines<'_>, level: Level, wanted: impl Iterator<Item = &'w str>) -> Self {
-        // As many lines are hashed as the file has; the keys are secret, so nobody can choose lines that are slow to find.
+        // Every line of the file is hashed; the hash keys are random, so lines cannot be chosen to be slow to find.
         let hasher = RandomState::default();
         let key = |line: &[u8]| hasher.hash_one(&*level.see(line));
         let mut places: HashMap<u64, Vec<u32>, RandomState> =
@@ -173,7 +173,7 @@ impl<'a> Block<'a> {
         Self { index, seen, rarest }
     }
 
-    /// Returns true if it stands at a line.
+    /// Returns true if the text is at a line.
     pub(super) fn is_at(&self, lines: &Lines<'_>, at: usize, budget: &mut Budget) -> bool {
         at.checked_add(self.seen.len()).is_some_and(|end| end <= lines.count())
             && self.seen.iter().enumerate().all(|(offset, seen)| {
@@ -182,7 +182,7 @@ impl<'a> Block<'a> {
             })
     }
 
-    /// The first few lines in a range at which it stands.
+    /// Returns the first few lines in a range at which the text is.
     pub(super) fn places(
         &self,
         lines: &Lines<'_>,

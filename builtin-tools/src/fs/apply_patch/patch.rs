@@ -20,7 +20,7 @@ pub(crate) struct Change<'a> {
     pub(crate) or_path: Option<String>,
     /// The change to it.
     pub(crate) action: Action<'a>,
-    /// True if the file is to be executable, where the patch says so.
+    /// The executable bit, if the patch sets it.
     pub(crate) executable: Option<bool>,
 }
 
@@ -47,10 +47,10 @@ pub(crate) enum Action<'a> {
 pub(crate) struct Hunk<'a> {
     /// The line of the patch on which it begins, counted from 1.
     pub(crate) line: usize,
-    /// Lines that stand somewhere before it, the outermost first.
+    /// Lines that precede the hunk somewhere, the outermost first.
     pub(crate) anchors: Vec<&'a str>,
-    /// The first line of the file that it is about, where the patch says so: counted from 1, and the line before it where
-    /// it has no old lines.
+    /// First line of the file that the hunk is about, if the patch states it: counted from 1; without old lines, the line
+    /// before it.
     pub(crate) at: Option<usize>,
     /// The lines, old and new.
     pub(crate) lines: Vec<HunkLine<'a>>,
@@ -58,11 +58,11 @@ pub(crate) struct Hunk<'a> {
     pub(crate) padding: usize,
     /// Number of signed, unchanged blank lines before that padding.
     pub(super) last_blanks: usize,
-    /// True if it is said to be at the end of the file.
+    /// True if the patch states that the hunk is at the end of the file.
     pub(crate) at_end: bool,
-    /// True if the last of the old lines is said to have no line ending.
+    /// True if the patch states that the last old line has no line ending.
     pub(crate) old_is_open: bool,
-    /// True if the last of the new lines is said to have none.
+    /// True if the patch states that the last new line has no line ending.
     pub(crate) new_is_open: bool,
 }
 
@@ -97,7 +97,7 @@ impl<'a> Hunk<'a> {
         self.without_last(self.padding)
     }
 
-    /// Without so many lines at its end, which are those that may belong to the patch and further ones.
+    /// Returns the hunk without its last `lines` lines, which may belong to the patch.
     pub(super) fn without_last(&self, lines: usize) -> Self {
         let mut hunk = self.clone();
         hunk.lines.truncate(self.lines.len() - lines);
@@ -105,7 +105,7 @@ impl<'a> Hunk<'a> {
         hunk
     }
 
-    /// Adds the line that begins with a sign; `None` if none does.
+    /// Adds a line that begins with a sign; returns `None` without a sign.
     pub(crate) fn push(&mut self, line: &'a str) -> Option<Sign> {
         let (sign, text) = match line.as_bytes().first() {
             None => (Sign::Keep, ""),
@@ -167,7 +167,7 @@ pub(crate) fn parse(input: &str) -> Result<Patch<'_>, PatchError> {
     if input.len() > MAX_BYTES {
         return Err(PatchError::new(1, "the patch has more than 32 MiB; make several of it"));
     }
-    // The mark of a file that the patch came from; one that a line of it has stands behind its sign.
+    // The byte order mark of the patch file; one that belongs to a line comes after its sign.
     let input = input.strip_prefix('\u{feff}').unwrap_or(input);
     let lines: Vec<&str> = input.strip_suffix('\n').unwrap_or(input).split('\n').collect();
     let begin = lines.iter().position(|line| line.trim() == super::begin::BEGIN);

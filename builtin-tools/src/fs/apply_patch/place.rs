@@ -1,10 +1,9 @@
 //! Location of the hunks of a patch in a file.
 //!
-//! A hunk belongs where its old lines are: exactly, or, where they are nowhere, with more and more overlooked. Where they
-//! are in several places, these decide, in this order, and nothing else does: the number of the line that the patch
-//! states, if they are right there; `*** End of File`, if they are there; that a hunk comes after the one before it; and the
-//! blocks that begin with the lines named after `@@`. What is left in several places is an error, and so is a place before
-//! the lines that are named.
+//! A hunk is located by its old lines: by exact comparison, or, if they are not found, by increasingly loose ones. If they are
+//! in several places, the following decide, in this order, and nothing else does: the line number that the patch states, if
+//! they are right there; `*** End of File`, if they are there; that a hunk comes after the one before it; and the blocks that
+//! begin with the lines named after `@@`. If several places remain, it is an error, and so is a place before the named lines.
 
 use super::lines::{Block, Budget, Index, Level, Lines};
 use super::patch::{Hunk, Sign};
@@ -40,7 +39,7 @@ pub(crate) enum Misplaced {
     },
     /// The hunk has no old lines, and the line named after `@@` is absent, or comes before the changes of the previous hunk.
     NoAnchor,
-    /// A line that it names is nowhere, or not after those that it names before, though its old lines may be somewhere.
+    /// An anchor is absent, or not after the anchors before it, though the old lines may be in the file.
     AnchorAbsent {
         /// Index of the anchor, counted from 0.
         anchor: usize,
@@ -77,7 +76,7 @@ impl<'f, 'h> Placer<'f, 'h> {
         Self { lines, hunks, indexes: Default::default(), budget: Budget::new() }
     }
 
-    /// The place of a hunk, where those before it end before the line `from`.
+    /// Locates a hunk; the hunks before it end before the line `from`.
     pub(super) fn place(&mut self, hunk: &Hunk<'_>, from: usize) -> Result<Placed, Misplaced> {
         let old = hunk.old().count();
         if old == 0 {
@@ -100,8 +99,8 @@ impl<'f, 'h> Placer<'f, 'h> {
         }
     }
 
-    /// The place of a hunk at the end of the file without blank lines at its end, which the file does not have: where the last
-    /// line has an ending, some take what comes after it for a line.
+    /// Locates a hunk at the end of the file without its final blank lines, which the file does not have: some count the end
+    /// after the last line ending as a line.
     fn place_at_end(&mut self, hunk: &Hunk<'_>, from: usize) -> Result<Option<Placed>, Misplaced> {
         let old = hunk.old().count();
         for missing in hunk.padding + 1..=hunk.padding + hunk.last_blanks {
@@ -140,7 +139,7 @@ impl<'f, 'h> Placer<'f, 'h> {
     fn place_lines(&mut self, hunk: &Hunk<'_>, from: usize) -> Result<Option<Placed>, Misplaced> {
         let old: Vec<&str> = hunk.old().collect();
         let count = self.lines.count();
-        // What is said to be at the end is looked for there first, however loosely.
+        // A hunk marked as being at the end is searched for there first, by any comparison.
         if let Some(at) = count.checked_sub(old.len()).filter(|_| hunk.at_end) {
             for level in Level::ALL {
                 let block = Block::of(&old, self.index(level));
@@ -150,7 +149,7 @@ impl<'f, 'h> Placer<'f, 'h> {
             }
         }
         for level in Level::ALL {
-            // Lines without text are everywhere, if only what is in them does not count.
+            // Blank lines are everywhere once their content is ignored.
             if level > Level::Endings && old.iter().all(|line| line.trim().is_empty()) {
                 break;
             }
@@ -224,7 +223,7 @@ impl<'f, 'h> Placer<'f, 'h> {
             return None;
         }
         let last = lines.into_iter().max()?;
-        // What is no block has no end either.
+        // A line that does not begin a block has no end of a block either.
         let depth = |text: &[u8]| text.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
         let next = (last + 1..placed.at)
             .map(|line| self.lines.text(line))
@@ -233,7 +232,7 @@ impl<'f, 'h> Placer<'f, 'h> {
         is_block.then_some(last + 1)
     }
 
-    /// The one place in the blocks that begin with what the hunk names; else the one after the only line of that text.
+    /// Returns the only place in the blocks that begin with the anchors; else the one after the only line with that text.
     fn anchored(&mut self, hunk: &Hunk<'_>, block: &Block<'_>, from: usize) -> Option<usize> {
         let anchors = self.anchors(hunk)?;
         let mut inside = Vec::new();
@@ -255,7 +254,7 @@ impl<'f, 'h> Placer<'f, 'h> {
         }
     }
 
-    /// The lines that the last of a hunk's names is about, within the blocks of those before it if that is to be had.
+    /// Returns the lines that match the last anchor, within the blocks of the anchors before it if possible.
     fn anchors(&mut self, hunk: &Hunk<'_>) -> Option<Vec<usize>> {
         let mut blocks: Vec<Range<usize>> = std::iter::once(0..self.lines.count()).collect();
         let mut found: Vec<usize> = Vec::new();
@@ -271,7 +270,7 @@ impl<'f, 'h> Placer<'f, 'h> {
         (!found.is_empty()).then_some(found)
     }
 
-    /// The first few lines from one on that have this text, or else those that begin with it and then not with more of a word.
+    /// Returns the first few lines, from one on, that have this text, or else those that begin with it at a word boundary.
     fn lines_of(&mut self, anchor: &str, from: usize, most: usize) -> Vec<usize> {
         let count = self.lines.count();
         for level in [Level::Trimmed, Level::Unicode, Level::Compatible] {

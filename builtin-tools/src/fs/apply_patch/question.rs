@@ -16,16 +16,16 @@ use toolkit::{Before, FileVersion, Proposal, Seen, Target, Workspace};
 /// A question to a person, and the state of the files that must still hold after the answer.
 #[derive(Default)]
 pub(super) struct Question {
-    /// The diffs of all files; `None` where a file may not be looked at before it is allowed.
+    /// The diffs of all files; `None` if a file may not be read before approval.
     pub(super) diffs: Option<Vec<(PathBuf, String)>>,
-    /// The files that change, and how many other names each has, which keep what they have.
+    /// The changed files with other names, and how many each has; the other names keep the old content.
     pub(super) other_names: Vec<(String, u64)>,
     asked: Option<Asked>,
 }
 
 struct Asked {
     versions: Vec<Option<FileVersion>>,
-    /// By what the change is known again; `None` if the diff does not have all of it.
+    /// Hash by which the change is recognised; `None` if the diff is incomplete.
     change: Option<u64>,
     hasher: RandomState,
 }
@@ -81,12 +81,12 @@ pub(super) async fn question(
 }
 
 impl Question {
-    /// Returns true if a file is another version than the one that was asked about.
+    /// Returns true if a file has another version than the approved one.
     fn is_other(&self, look: &Look) -> bool {
         self.asked.as_ref().is_some_and(|asked| (0..look.versions.len()).any(|at| asked.differs(look, at)))
     }
 
-    /// Refuses files that another hand changed since the session has seen them, or since it was asked.
+    /// Refuses files that others have changed since the session has seen them, or since approval was requested.
     pub(super) fn check(
         &self,
         look: &Look,
@@ -98,7 +98,7 @@ impl Question {
                 Some(version) => check_seen(workspace, target.path(), target.shown(), version)?,
                 None => Seen::Never,
             };
-            // What this session made of it meanwhile is no other hand.
+            // Changes that this session made meanwhile do not count.
             if seen != Seen::Same && self.asked.as_ref().is_some_and(|asked| asked.differs(look, at)) {
                 return Err(ToolError::failed(format!(
                     "{} was changed by something else while the person was asked; nothing was changed. Read it again, then \

@@ -1,9 +1,9 @@
 //! The first line of an old text that begins within the indentation of a line.
 //!
-//! An old text that has lost the indentation of its first line alone is in the file as it was given. The indentation before
-//! it stays, so a new text whose first line has all of its indentation would be indented twice there. A new text that lost
-//! it too is right as it is. The other lines tell which of the two a new text is: they begin at the beginning of their
-//! lines. Where they contradict each other, nothing is guessed.
+//! An old text that has lost only the indentation of its first line matches the file exactly. The indentation before the
+//! match stays, so a new text whose first line has its full indentation would be indented twice there. A new text that lost
+//! it too is correct as it is. The other lines show which of the two applies, since they begin at the start of their lines.
+//! If they contradict each other, it is an error rather than a guess.
 
 use super::frame::{Unclear, is_blank, opens_block};
 use super::locate::{Located, is_within_bounds};
@@ -13,18 +13,18 @@ use crate::fs::fold::indentation;
 /// Interpretation of the first line of a new text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reading {
-    /// As text that comes where the old text begins, behind the indentation that is there.
+    /// Text that replaces the old text, after the existing indentation.
     Text,
     /// As a whole line, with its indentation.
     Line,
 }
 
-/// Widens the places that were found to whole lines where the first line of the new text is one, and returns the
-/// indentation by which each became longer; `None` where nothing has to be widened.
+/// Extends the matches to whole lines if the first line of the new text is one, and returns the indentation by which each
+/// became longer; `None` if nothing has to be extended.
 ///
 /// # Errors
 ///
-/// When it is not clear how the first line is to be indented, or the places have different indentations.
+/// If the indentation of the first line is ambiguous, or the matches have different indentations.
 pub(super) fn widen(
     file: &[u8],
     found: &mut Located,
@@ -72,7 +72,7 @@ fn before(file: &[u8], at: usize) -> &str {
 /// Returns the interpretation of the first line of `new`, where `missing` precedes the first line of `old` in the file;
 /// `None` if it is ambiguous.
 fn reading(missing: &str, old: &str, new: &str) -> Option<Reading> {
-    // What follows would be indented twice by what is left of the first line.
+    // The rest of the first line would indent the following text twice.
     if new.is_empty() {
         return Some(if old.ends_with('\n') { Reading::Line } else { Reading::Text });
     }
@@ -104,14 +104,14 @@ fn reading(missing: &str, old: &str, new: &str) -> Option<Reading> {
     if !is_shifted_whole || is_put_around {
         return Some(Reading::Line);
     }
-    // All lines became deeper by what is missing: what the new lines say must be the same for that to be meant.
+    // All lines became deeper by the missing indentation: this is intended only if the new lines have the same text.
     let is_same = first_old.trim() == first_new.trim() && olds.texts == news.texts;
     is_same.then_some(Reading::Text)
 }
 
 /// The lines after the first.
 struct Rest<'a> {
-    /// The least indentation of those with text.
+    /// Minimum indentation of the lines with text.
     depth: Option<&'a str>,
     /// Texts of the lines without their indentation.
     texts: Vec<&'a str>,

@@ -1,9 +1,9 @@
-//! The indentation of new lines whose old lines are in the file with another indentation than they were given with.
+//! Indentation of new lines, if the file indents the old lines differently from the request.
 //!
-//! Whoever gets the indentation of the old lines wrong may get that of the new lines wrong by the same rule, or may give the
-//! new lines as the file has them. Shifting the latter would move code to another block without an error, and so would
-//! keeping the former. Lines that are in both texts, and new lines in place of old ones, tell which of the two it is. Where
-//! they contradict each other or say nothing, nothing is guessed.
+//! A caller who gets the indentation of the old lines wrong may get that of the new lines wrong by the same rule, or may
+//! give the new lines with the file's indentation. Shifting the latter would move code to another block without an error,
+//! and so would keeping the former. Lines that are in both texts, and new lines that replace old ones, show which of the two
+//! applies. If they contradict each other or are inconclusive, it is an error rather than a guess.
 
 use super::indent::Reindent;
 use crate::fs::fold::indentation;
@@ -11,12 +11,12 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 use std::collections::HashSet;
 use std::ops::Range;
 
-/// The most lines, old and new, that are aligned one by one; of more, only those that are equal at both ends are.
+/// Maximum number of lines, old and new, that are aligned individually; beyond it, only equal lines at both ends are.
 const MAX_ALIGNED: usize = 4_000;
 /// Maximum number of lines above a block that are searched for one with less indentation.
 const MAX_ABOVE: usize = 500;
 
-/// The text whose indentation the new lines have.
+/// The text whose indentation the new lines follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Frame {
     /// The indentation of the old lines as given; the same rule converts it to that of the file.
@@ -25,7 +25,7 @@ pub(crate) enum Frame {
     File,
 }
 
-/// The new line, counted from 0, whose indentation is not clear.
+/// The new line, counted from 0, whose indentation is ambiguous.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Unclear(pub(crate) usize);
 
@@ -66,7 +66,7 @@ pub(crate) struct Block<'a> {
     depths: Vec<usize>,
 }
 
-/// Aligns the lines of two texts, whatever their indentation.
+/// Aligns the lines of two texts, ignoring indentation.
 pub(crate) fn align(old: &[&str], new: &[&str]) -> Vec<Step> {
     let text = |lines: &[&str]| -> Vec<String> { lines.iter().map(|line| line.trim().to_owned()).collect() };
     let (olds, news) = (text(old), text(new));
@@ -125,7 +125,7 @@ impl Vote {
 }
 
 impl<'a> Block<'a> {
-    /// Of as many lines of the file as old ones; `steps` says what becomes of all lines.
+    /// Creates a block of as many lines of the file as old ones; `steps` aligns all lines.
     pub(crate) fn new(
         old: Vec<&'a str>,
         there: Vec<&'a [u8]>,
@@ -164,7 +164,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// The new lines with the indentation that they get in the file, and whose indentation they had.
+    /// Returns the new lines with the indentation that they get in the file, and the frame that they followed.
     pub(crate) fn indent(&self, rule: &Reindent) -> Result<(Vec<String>, Frame), Unclear> {
         let frame = self.frame(rule)?;
         match frame {
@@ -243,11 +243,11 @@ impl<'a> Block<'a> {
         if came == asked && came == there {
             return Vote::Neutral;
         }
-        // It was put below a new line, which tells instead.
+        // The line was put below a new line, which decides instead.
         if is_below_any(&self.new_parents, &self.come, new) {
             return Vote::Unclear;
         }
-        // Without the line above it, it may have been moved there, and what is below it with it.
+        // Without the line above, the line may have been moved, together with the lines below it.
         match self.old_parents[old] {
             Some(parent) if self.gone[parent] => Vote::of(
                 came == asked || came == self.asked(parent),
@@ -311,7 +311,7 @@ impl<'a> Block<'a> {
         if vote != Vote::Unclear {
             return vote;
         }
-        // A function after the block may be as deep as the block's first line is, or be a part of what is in it.
+        // A function after the block may be as deep as the block's first line, or be part of the block.
         let begins_anew =
             after.is_none() && opens_block(self.new[first]) && first > 0 && is_blank(self.new[first - 1]);
         match before {
@@ -333,7 +333,7 @@ impl<'a> Block<'a> {
         Vote::of(is_asked, is_there)
     }
 
-    /// Refuses what the rule does not say for certain.
+    /// Refuses lines whose indentation the rule does not determine.
     fn check_asked(&self, rule: &Reindent) -> Result<(), Unclear> {
         let Some(&first_old) = self.depths.first() else { return Ok(()) };
         let news: Vec<usize> = self.news().collect();
@@ -418,7 +418,7 @@ fn parents(lines: &[&str]) -> Vec<Option<usize>> {
     lines.iter().enumerate().map(parent).collect()
 }
 
-/// Returns true if a line is below one of those that are marked.
+/// Returns true if a line is below one of the marked lines.
 fn is_below_any(parents: &[Option<usize>], marked: &[bool], line: usize) -> bool {
     std::iter::successors(parents[line], |above| parents[*above]).any(|above| marked[above])
 }
@@ -437,7 +437,7 @@ fn rule_vote(rule: &Reindent, came: &[u8]) -> Option<Vote> {
     Some(Vote::of(is_of_asked, !came.contains(&foreign)))
 }
 
-/// Returns true if what comes after a line is expected to be indented more.
+/// Returns true if the lines after this one are expected to be indented deeper.
 pub(crate) fn opens_block(line: &str) -> bool {
     let line = line.trim_end();
     let word = line.rsplit(|character: char| !character.is_alphanumeric()).next();

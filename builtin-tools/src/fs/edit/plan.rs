@@ -14,7 +14,7 @@ pub(super) const MAX_PLACES: usize = 1_000_000;
 /// The most bytes that a file has after an edit.
 pub(crate) const MAX_BYTES: usize = 256 << 20;
 
-/// A text and what comes in its place.
+/// A text and its replacement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Replacement<'a> {
     /// The text that goes.
@@ -47,7 +47,7 @@ pub(crate) struct Part {
     pub(crate) line: usize,
     /// True if everything that is the same in the old and the new text stays as the file has it.
     pub(crate) is_minimal: bool,
-    /// The text whose indentation the new text had, where the old text has another than the file.
+    /// The frame that the new text's indentation followed, if the old text's indentation differs from the file's.
     pub(crate) frame: Option<Frame>,
 }
 
@@ -69,11 +69,11 @@ pub(crate) enum Problem {
     Identical,
     /// The text that goes is not in one place.
     Miss(Miss),
-    /// The text was found with another indentation, and it is not clear how a line of what comes is to be indented.
+    /// The text was found with another indentation, and the indentation of a new line is ambiguous.
     NotIndented {
         /// The line on which the text begins.
         line: usize,
-        /// The line of what comes, counted from 1.
+        /// The new line, counted from 1.
         new_line: usize,
     },
     /// The replacement changes the same place as another one.
@@ -161,7 +161,7 @@ pub(crate) fn plan(file: &[u8], replacements: &[Replacement<'_>]) -> Result<Plan
     Ok(Plan { splices, parts })
 }
 
-/// Returns true if a replacement says itself where carriage returns are.
+/// Returns true if a replacement states its carriage returns itself.
 fn knows_returns(replacement: &Replacement<'_>) -> bool {
     replacement.old.contains('\r') || replacement.new.contains('\r')
 }
@@ -183,7 +183,7 @@ fn find<'a>(file: &[u8], replacement: &Replacement<'a>) -> Result<(Located, Repl
 /// A replacement of lines without the line ending that its last line has and the last line of the file has not.
 fn open_ended<'a>(file: &[u8], replacement: &Replacement<'a>) -> Option<Replacement<'a>> {
     let without = |text: &'a str| text.strip_suffix("\r\n").or_else(|| text.strip_suffix('\n'));
-    // A last line without text says too little of where it is.
+    // A last line that is blank is not specific enough.
     let has_last_line = |old: &&str| old.rsplit('\n').next().is_some_and(|line| !line.trim().is_empty());
     let old = without(replacement.old).filter(has_last_line).filter(|_| !file.ends_with(b"\n"))?;
     Some(Replacement { old, new: without(replacement.new).unwrap_or(replacement.new), all: false })

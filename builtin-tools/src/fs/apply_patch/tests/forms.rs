@@ -31,7 +31,7 @@ fn unified_hunks_without_numbers() {
                  that stays",
             ),
         ),
-        // With numbers, what is left of a hunk is not passed over.
+        // With line counts, the rest of a hunk is not skipped.
         (
             "a\nb\nc\n",
             "@@ -1,3 +1,3 @@\n-a\n+x\nb\n-c\n+y\n",

@@ -1,4 +1,4 @@
-//! `glob`: the files whose names a pattern describes, newest first.
+//! `glob`: the files whose names match a pattern, newest first.
 
 mod newest;
 mod run;
@@ -54,7 +54,7 @@ pub async fn glob(
     offset: usize,
 ) -> Result<ToolOutput, ToolError> {
     titles::begin(ctx, "Find", pattern);
-    // Called directly, nobody has checked these.
+    // In direct calls, these values are unchecked.
     let limit = if limit == 0 { FILES } else { limit.min(MAX_FILES) };
     let offset = offset.min(MAX_PASSED);
     let place = Place::of(ctx, path).await?;

@@ -99,7 +99,7 @@ pub async fn grep(
     offset: u64,
 ) -> Result<ToolOutput, ToolError> {
     titles::begin(ctx, "Search for", pattern);
-    // Called directly, nobody has checked these.
+    // In direct calls, these values are unchecked.
     let lines = |own: Option<usize>| own.or(context).unwrap_or(0).min(MAX_CONTEXT);
     let limit = if limit == 0 { RESULTS } else { limit.min(MAX_RESULTS) };
     let wanted = Wanted { skip: offset.min(MAX_PASSED), take: limit };

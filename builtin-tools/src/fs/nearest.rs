@@ -1,4 +1,4 @@
-//! The text of a file that is most like one which was not found, and what differs, in words.
+//! Describes the text of a file that is most similar to one which was not found, and the differences.
 //!
 //! It is for the model to read, so it must not be made for a file that may not be read.
 
@@ -16,7 +16,7 @@ const MAX_REPEATED: usize = 4;
 const MAX_PLACES: usize = 100_000;
 /// Maximum number of compared bytes of a line.
 const MAX_COMPARED: usize = 400;
-/// Of what is shared by two lines at least so much, in hundredths, for one to be near the other.
+/// Minimum share of common text, in hundredths, for two lines to be similar.
 const LEAST_SHARED: usize = 50;
 /// Maximum number of shown lines that differ.
 const MAX_SHOWN: usize = 4;
@@ -40,7 +40,8 @@ pub(super) fn numbered(file: &[u8], first: usize, count: usize) -> String {
     lines.join("\n")
 }
 
-/// The line, counted from 0, where most of the lines of `asked` are in their places, if those are a good part of it.
+/// Returns the line, counted from 0, at which most of the lines of `asked` are in their places, if they are a
+/// substantial part of it.
 fn by_equal_lines(file: &[u8], asked: &[&str]) -> Option<usize> {
     let hasher = RandomState::new();
     let key = |line: &[u8]| hasher.hash_one(&fold::fold(line, Looseness::Indentation)[..]);
@@ -55,7 +56,7 @@ fn by_equal_lines(file: &[u8], asked: &[&str]) -> Option<usize> {
     }
     let mut places: HashMap<usize, usize> = HashMap::new();
     for (number, line) in lines(file).enumerate() {
-        // What is longer than all that was asked for cannot be equal.
+        // A line longer than all requested ones cannot be equal.
         if line.len() > MAX_COMPARED * 8 || weight(line) == 0 {
             continue;
         }
@@ -77,7 +78,7 @@ fn by_equal_lines(file: &[u8], asked: &[&str]) -> Option<usize> {
     (shared * 4 >= whole).then_some(first)
 }
 
-/// Returns how much a line tells of its place: a closing bracket tells little.
+/// Returns how specific a line is: a closing bracket is not.
 fn weight(line: &[u8]) -> usize {
     line.iter().filter(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii()).take(40).count()
 }
@@ -161,7 +162,7 @@ fn first_difference(one: &[u8], other: &[u8]) -> usize {
     at
 }
 
-/// In what two lines differ, where it is hard to see.
+/// Describes a difference of two lines that is hard to see.
 fn difference(there: &[u8], asked: &str, from: usize) -> String {
     let same = |looseness| fold::fold(there, looseness) == fold::fold(asked.as_bytes(), looseness);
     if same(Looseness::Trailing) {
@@ -175,7 +176,7 @@ fn difference(there: &[u8], asked: &str, from: usize) -> String {
         return format!(" in indentation ({there} there, {asked} asked)");
     }
     let (indent, wanted) = (fold::indentation(there), fold::indentation(asked.as_bytes()));
-    // Where none was asked for, a part of a line was meant.
+    // If the request has none, it meant a part of a line.
     if wanted == 0 {
         let there = &there[indent..];
         return unlike(there, asked.as_bytes(), first_difference(there, asked.as_bytes()), indent);

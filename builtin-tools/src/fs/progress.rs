@@ -1,4 +1,4 @@
-//! Progress of what takes long enough to be told.
+//! Progress reports of calls that take longer.
 
 use std::time::{Duration, Instant};
 use toolkit::Progress;
@@ -7,7 +7,7 @@ use toolkit::prelude::*;
 /// Delay before the first report of progress, and interval between reports.
 const EVERY: Duration = Duration::from_millis(500);
 
-/// Tells those who watch how far a call got, past half a second, and twice a second at most.
+/// Reports the progress of a call after half a second, and at most twice a second.
 pub(crate) struct Meter {
     ctx: ToolContext,
     told: Instant,
@@ -34,7 +34,7 @@ impl Meter {
         }
     }
 
-    /// Tells it if it is time to.
+    /// Reports the progress if it is due.
     pub(crate) fn tell(&mut self, progress: impl FnOnce() -> Progress) {
         #[cfg(test)]
         if let Some(hook) = &self.hook {
@@ -69,7 +69,7 @@ pub(crate) mod units {
         found.map(|(_, every, hook)| (*every, Arc::clone(hook)))
     }
 
-    /// Until it is dropped, calls in the workspace tell what they do as often, and call `hook` for each unit.
+    /// Until it is dropped, calls in the workspace report each unit of work, and call `hook` for each.
     pub(crate) struct Watched(PathBuf);
 
     pub(crate) fn watch(

@@ -24,8 +24,8 @@ impl<'f> Returns<'f> {
         Some(Self { file, with_line_feeds, is_all })
     }
 
-    /// A part that is replaced in the file with line feeds, as one of the file: its lines end as those that they replace, or
-    /// else as the line before or after.
+    /// Converts a splice of the file with line feeds to one of the original file: its lines get the endings of those that
+    /// they replace, or else of the line before or after.
     pub(super) fn restore(&self, splice: Splice) -> Splice {
         let Splice { range, text } = splice;
         if memchr::memchr(b'\n', &text).is_none() {

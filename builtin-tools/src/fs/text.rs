@@ -8,7 +8,7 @@ use std::borrow::Cow;
 pub(crate) const SAMPLE_BYTES: usize = 64 * 1024;
 /// Number of bytes examined at once when a whole file is examined.
 const PART_BYTES: usize = 64 * 1024;
-/// One byte in so many may be a control character in text.
+/// Inverse of the maximum share of control characters in text.
 const ONE_CONTROL_IN: usize = 50;
 
 /// Encoding of a text in a file.
@@ -16,11 +16,11 @@ const ONE_CONTROL_IN: usize = 50;
 pub(crate) struct Form {
     /// The encoding.
     pub(crate) encoding: &'static Encoding,
-    /// True if a byte order mark stands before the text.
+    /// True if a byte order mark precedes the text.
     pub(crate) has_mark: bool,
 }
 
-/// The kind of content that stands at the beginning of a file.
+/// The kind of a file's content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Text.
@@ -54,7 +54,7 @@ impl Form {
         }
     }
 
-    /// Returns true if the bytes of a line end in it are those of ASCII, and stand for nothing else.
+    /// Returns true if the bytes of line endings are those of ASCII, and have no other meaning.
     pub(crate) fn has_ascii_lines(self) -> bool {
         self.encoding != UTF_16LE && self.encoding != UTF_16BE
     }
@@ -82,13 +82,13 @@ impl Form {
     }
 }
 
-/// Tells by the beginning of a file what it holds. `is_whole` where that is all of it.
+/// Detects the kind of a file by its beginning. `is_whole` is true if that is the whole file.
 pub(crate) fn kind(sample: &[u8], is_whole: bool) -> Kind {
     let form = |encoding, has_mark| Form { encoding, has_mark };
     if let Some((encoding, length)) = Encoding::for_bom(sample) {
         let form = form(encoding, true);
         let text = &sample[length..];
-        // What begins with a NUL in UTF-16 is UTF-32, which nobody reads.
+        // Text that begins with a NUL in UTF-16 is UTF-32, which is unsupported.
         let is_text = if form.has_ascii_lines() { !text.contains(&0) } else { !text.starts_with(&[0, 0]) };
         return match is_text {
             false => Kind::Binary,
@@ -101,7 +101,7 @@ pub(crate) fn kind(sample: &[u8], is_whole: bool) -> Kind {
     }
     let controls = sample.iter().filter(|byte| is_control(**byte)).count();
     if is_utf8(sample, is_whole) {
-        // A few stand in the output of programs; more are some format of a program's own.
+        // The output of programs contains a few; more indicate a binary format.
         return if controls * 4 > sample.len() { Kind::Binary } else { Kind::Text(Form::PLAIN) };
     }
     if controls * ONE_CONTROL_IN > sample.len() {
@@ -213,7 +213,7 @@ fn is_decodable(encoding: &'static Encoding, sample: &[u8], is_whole: bool) -> b
     result == encoding_rs::DecoderResult::InputEmpty
 }
 
-/// Returns true if a byte is one that text does not have: all below the space but those that move or colour it.
+/// Returns true for bytes that do not occur in text: all control characters except those that move the cursor or set colours.
 fn is_control(byte: u8) -> bool {
     matches!(byte, 0..=6 | 14..=26 | 28..=31 | 127)
 }

@@ -25,7 +25,7 @@ pub(super) mod tests {
     pub(super) static FORCED: AtomicUsize = AtomicUsize::new(0);
     static ONE_AFTER_THE_OTHER: Mutex<()> = Mutex::new(());
 
-    /// As long as it lives, so many threads are taken, and no other test says how many.
+    /// Sets the number of threads until it is dropped; other tests that set it wait.
     pub(in crate::fs) struct Forced(#[expect(dead_code, reason = "it is held")] MutexGuard<'static, ()>);
 
     impl Forced {
@@ -55,7 +55,7 @@ pub(super) mod tests {
         toolbox.file("d5/long.txt", long).file("d6/binary", b"needle\0")
     }
 
-    /// Returns what the model and interfaces get.
+    /// Returns the answer for the model and for interfaces.
     async fn answer(toolbox: &TestToolbox, arguments: &Value) -> String {
         let call = toolbox.call(arguments.clone()).await;
         format!("{:?}", call.expect_ok())

@@ -23,10 +23,10 @@ const MAX_ENTRIES: usize = 1_000_000;
 /// After how many of them it is looked whether the walk was cancelled.
 const NAMES_AT_ONCE: usize = 1_024;
 
-/// The part of a tree that is wanted. None of it brings back what is ignored or hidden.
+/// The part of a tree that is wanted. It never includes ignored or hidden files again.
 #[derive(Clone)]
 pub(super) struct Filter {
-    /// True if what is hidden is wanted too: what has a name that begins with a dot.
+    /// True if hidden files are wanted too: those whose name begins with a dot.
     pub(super) hidden: bool,
     globs: Override,
     types: Types,
@@ -38,7 +38,8 @@ impl Filter {
         Self { hidden, globs: Override::empty(), types: Types::empty() }
     }
 
-    /// Only what a pattern describes, relative to `root`, or with `!` at its beginning only what it doesn't.
+    /// Restricts the filter to paths that match a pattern, relative to `root`, or, with `!` at its beginning, to those
+    /// that don't.
     pub(super) fn with_glob(mut self, root: &Path, pattern: &str) -> Result<Self, ToolError> {
         let mut builder = OverrideBuilder::new(root);
         let built = builder.allow_unclosed_class(false).add(pattern).and_then(|builder| builder.build());
@@ -103,11 +104,11 @@ pub(super) enum Step {
     File(Arc<Path>, OsString),
     /// A directory that could not be listed, or not whole.
     Unreadable(PathBuf),
-    /// A directory that a person would have to be asked about.
+    /// A directory that needs approval.
     Refused,
 }
 
-/// A directory that is to be listed.
+/// A directory to list.
 #[derive(Clone)]
 pub(super) struct Directory {
     path: Arc<Path>,
@@ -143,7 +144,7 @@ impl<'a> Tree<'a> {
         Self { filter, doors, cancel }
     }
 
-    /// The directory at which the walk begins, whatever its name.
+    /// Returns the directory at which the walk begins, whatever its name.
     pub(super) fn root(&mut self, path: &Path) -> Directory {
         Directory { path: path.into(), rules: Rules::above(path, &mut self.doors) }
     }
@@ -211,7 +212,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// `None` for what is neither: links, pipes, sockets, devices.
+    /// Returns `None` for other kinds: links, pipes, sockets, devices.
     fn of(kind: FileKind) -> Option<Self> {
         match kind {
             FileKind::Directory => Some(Self::Directory),
@@ -224,9 +225,9 @@ impl Kind {
 /// The steps of a walk, in the order of their paths.
 pub(super) struct Steps<'a> {
     tree: Tree<'a>,
-    /// A directory that is to be listed next.
+    /// The directory to list next.
     next: Option<Directory>,
-    /// Each directory on the way, and its remaining entries.
+    /// The directories from the root to the present one, each with its remaining entries.
     levels: Vec<(Arc<Path>, std::vec::IntoIter<Entry>)>,
 }
 

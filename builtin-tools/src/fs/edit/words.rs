@@ -109,7 +109,7 @@ fn absent(
     text
 }
 
-/// The line on which a text begins, whatever its line endings.
+/// Returns the line on which a text begins, ignoring line endings.
 fn line_of(content: &[u8], text: &str) -> Option<usize> {
     let content = fold::fold_file(content, Looseness::Endings);
     let at = memchr::memmem::find(&content, fold::with_plain_endings(text).as_bytes())?;
@@ -149,7 +149,7 @@ fn several(path: &str, looseness: Looseness, count: usize, lines: &[usize], all:
     format!("{old} is in {count} places of {path}{how}: {on}; {what_to_do}")
 }
 
-/// Reports the replacements to the model: where, and what was overlooked.
+/// Reports the replacements to the model: where they are, and what the comparison ignored.
 pub(super) fn report(parts: &[Part]) -> String {
     let mut text = String::new();
     let loose = parts.iter().enumerate().filter(|(_, part)| part.looseness != Looseness::Exact);

@@ -27,12 +27,12 @@ pub(super) struct Pieces<'a, R> {
 }
 
 impl<'a, R: Read> Pieces<'a, R> {
-    /// Notes in `breaks` the numbers of those line feeds that are not in the file.
+    /// Creates a reader that records in `breaks` the numbers of the line feeds that it inserts.
     pub(super) fn new(inner: R, breaks: &'a RefCell<Vec<u64>>) -> Self {
         Self { inner, run: 0, tail: Vec::new(), pending: Vec::new(), given: 0, feeds: 0, breaks }
     }
 
-    /// Notes what is given from the file.
+    /// Records bytes returned from the file.
     fn note(&mut self, given: &[u8]) {
         let Some(last) = memchr::memrchr(b'\n', given) else {
             self.run += given.len();

@@ -1,4 +1,4 @@
-//! The results of a search, in words and as data.
+//! The results of a search, as text and as data.
 
 use super::page::{Hit, HitContent, Page};
 use super::query::{Depth, Query};

@@ -24,7 +24,7 @@ pub(super) enum Ending {
 }
 
 impl Line {
-    /// Returns true if what is held of it is valid UTF-8, but for a character that the cut goes through.
+    /// Returns true if the held part is valid UTF-8, apart from a character cut at its end.
     pub(super) fn is_utf8(&self) -> bool {
         let whole = self.start.len() as u64 == self.length;
         std::str::from_utf8(if whole { &self.start } else { until_character(&self.start) }).is_ok()
@@ -41,7 +41,7 @@ impl Line {
             None => (text.len(), count_characters(bytes)),
             Some((end, _)) => (end, most as u64),
         };
-        // What is no UTF-8 has no characters to be counted; then the number is not exact.
+        // Invalid UTF-8 has no characters to count, so the number is not exact then.
         (text[..end].to_owned(), self.characters.saturating_sub(shown).max(1))
     }
 }
@@ -59,7 +59,7 @@ fn until_character(bytes: &[u8]) -> &[u8] {
     }
 }
 
-/// Passes over `count` lines; says how many there were, counting a last one without an ending.
+/// Skips `count` lines; returns the number of skipped lines, including a last one without an ending.
 pub(super) fn skip(
     reader: &mut impl BufRead,
     count: u64,

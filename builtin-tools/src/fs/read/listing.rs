@@ -1,4 +1,4 @@
-//! A page of a directory: names, sorted, those of directories with a `/`.
+//! A page of a directory listing: sorted names, with a `/` after directories.
 
 use super::page::{MAX_BYTES, MAX_LINES};
 use serde_json::json;

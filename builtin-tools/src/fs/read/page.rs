@@ -1,4 +1,4 @@
-//! A page of a text: so many lines from one of them on, numbered.
+//! A page of a text: numbered lines from an offset on.
 
 use super::lines::{self, Ending, Line};
 use std::fmt::Write as _;

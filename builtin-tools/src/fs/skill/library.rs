@@ -10,7 +10,7 @@ use toolkit::{SkillFiles, SkillPlace, SkillSource, SkillSources, escape_line};
 const FILE: &str = "SKILL.md";
 /// The most skills.
 const MAX_SKILLS: usize = 200;
-/// The most entries that are looked at to name the files of a skill, and how deep.
+/// Maximum number of entries examined to list the files of a skill, and their maximum depth.
 const MAX_LOOKED_AT: usize = 1_000;
 const DEEPEST: usize = 4;
 
@@ -26,7 +26,7 @@ pub(super) struct Skill {
     pub(super) base: Option<PathBuf>,
 }
 
-/// All skills, and what was wrong with some.
+/// All skills, and the problems of some.
 #[derive(Debug, Default)]
 pub(super) struct Library {
     /// By name.
@@ -91,13 +91,13 @@ impl Library {
     }
 
     fn of_directory(&mut self, directory: &Path, source: &SkillSource) -> Vec<Skill> {
-        // A workspace's are whoever's who made it; all others the user chose.
+        // A workspace's skills are untrusted, since anyone may have written them; all others were chosen by the user.
         let found = match source.trusted {
             Some(_) => SkillFiles::read(directory),
             None => SkillFiles::read_linked(directory),
         };
         self.faults.extend(found.fault.clone());
-        // What counts is what was read here, not what stands there a moment later.
+        // The content that was read here counts, not what the file contains a moment later.
         if source.trusted.is_some() && found.sha256() != source.trusted {
             if !found.files.is_empty() {
                 self.untrusted = Some(format!(

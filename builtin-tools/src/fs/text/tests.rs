@@ -27,7 +27,7 @@ fn what_a_file_holds() {
         (b"gr\xC3\xB6\xC3\x9Fe und \xFF", Kind::Damaged),
         (b"\xEF\xBB\xBFa\xFF", Kind::Damaged),
         (&chinese, form(GBK, false)),
-        // What is taken for an encoding that does not have all of its bytes is read in one that has them.
+        // If the detected encoding lacks some of the bytes, another one is used that has them.
         (&[&chinese[..], b"\n\xFF\n", &chinese, &chinese].concat(), form(WINDOWS_1252, false)),
         (b"\x80\x81\x02\x03\x04\x05", Kind::Binary),
     ] {
@@ -114,6 +114,6 @@ fn so_many_control_characters_are_text_and_one_more_is_none() {
     assert_eq!(kind(&with(47), true), Kind::Binary);
     // As many bytes that are none of UTF-8 as characters that are: another encoding.
     assert!(matches!(kind(b"\xC3\xB6 \xFF", true), Kind::Text(_)));
-    // A mark of UTF-8 makes no text of what has a NUL.
+    // A UTF-8 byte order mark does not make content with a NUL text.
     assert_eq!(kind(b"\xEF\xBB\xBFa\0b", true), Kind::Binary);
 }

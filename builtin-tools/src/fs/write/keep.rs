@@ -13,7 +13,7 @@ pub(super) struct Kept {
     pub(super) form: Form,
     /// The name of the line endings.
     pub(super) endings: &'static str,
-    /// Notes for the model on what was kept or could not be.
+    /// Notes for the model on what was kept or could not be kept.
     pub(super) notes: Vec<String>,
 }
 
@@ -21,8 +21,8 @@ impl Kept {
     /// The content in the form of the file that it replaces.
     ///
     /// The byte order mark and the encoding are kept unless the content begins with a mark itself. Line endings are kept
-    /// unless the content has a carriage return anywhere: then it is taken to mean what it says. A file in which both
-    /// kinds stand keeps them on the lines that stay, and new lines get the kind that most lines have.
+    /// unless the content has a carriage return anywhere: then it is taken literally. A file with both kinds keeps them
+    /// on unchanged lines, and new lines get the kind that most lines have.
     pub(super) fn new(old: Option<&[u8]>, content: &str) -> Self {
         let old = old.filter(|old| !old.is_empty()).and_then(text::decode);
         let (own_mark, text) = match content.strip_prefix('\u{feff}') {
@@ -118,7 +118,7 @@ fn with_endings_of<'a>(old: &str, text: Cow<'a, str>) -> Cow<'a, str> {
         return Cow::Owned(text.replace('\n', "\r\n"));
     }
     let usual = endings.usual().as_bytes();
-    // Of so many lines no list is made; then all get the usual ending.
+    // With too many lines no list is built; then all get the usual ending.
     let old = if count_lines(old.as_bytes()) > MAX_LINES { "" } else { old };
     let (old, new) = (split(old.as_bytes()), split(text.as_bytes()));
     let mut ends: Vec<&[u8]> = vec![usual; new.len()];
@@ -176,7 +176,7 @@ mod tests {
             (&latin, "ä\n", b"\xE4\n"),
             (&latin, "日\n", "日\n".as_bytes()),
             (b"caf\xE9\n", "ä\n", b"\xE4\n"),
-            // One stray byte says nothing of an encoding.
+            // One stray byte is no evidence of an encoding.
             (b"some text \xFF\r\n", "ä\n", "ä\n".as_bytes()),
             // No text: there is nothing to keep.
             (b"a\0\r\n", "b\n", b"b\n"),

@@ -74,7 +74,7 @@ fn a_new_text_that_is_there_already_is_told_of_where_it_says_enough() {
         ("q\nabcd\ne\n", "xyz", "abcd\r\ne", format!("{THERE}{NOTHING}")),
         ("q\r\nabcd\r\ne\r\n", "xyz", "abcd\ne", format!("{THERE}{NOTHING}")),
         ("q\r\nabcd\r\ne\r\n", "xyz", "abcd\r\ne", format!("{THERE}{NOTHING}")),
-        // It would be there anyway.
+        // The text would be there anyway.
         (
             "q\nabcd\n",
             "abcd\nxyz",

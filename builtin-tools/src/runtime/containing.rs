@@ -13,10 +13,10 @@ use toolkit_sandbox::{Mode, Quarantine, Repositories, Sandbox};
 /// Directories of which a contained command has its own.
 const TEMPORARY: &[&str] = &["/tmp", "/var/tmp"];
 
-/// The directory of the toolkit's data to which is moved what a command must not leave behind.
+/// Directory in the toolkit's data to which files are moved that a command must not leave behind.
 pub(super) const QUARANTINE: &str = "quarantine";
 
-/// More than its usual sandbox, which a person has to be asked for.
+/// An escalation beyond the usual sandbox, which needs approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum More {
     Network,
@@ -27,7 +27,7 @@ pub(super) enum More {
 #[derive(Debug, Default)]
 pub(super) struct Containing {
     pub(super) sandbox: Option<Sandbox>,
-    /// In words, for a person.
+    /// Description for the user.
     pub(super) words: String,
 }
 
@@ -47,7 +47,8 @@ pub(super) fn could_contain(settings: &ExecSettings) -> bool {
         && toolkit_sandbox::probe().is_whole()
 }
 
-/// The directories that commands may write to: the workspace, and those that are configured, or what the boundary is narrowed to.
+/// Returns the directories that commands may write to: the workspace, and the configured ones, or the directories that the boundary is
+/// restricted to.
 fn roots(settings: &ExecSettings, command: &Command) -> Vec<PathBuf> {
     let home = command.variables.get("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
     if let Some(within) = &command.within {
@@ -87,7 +88,7 @@ pub(super) fn containing(
         part.class == Class::Network || part.reasons.iter().any(|reason| reason.class == Class::Network)
     });
     let network = settings.network == ExecNetwork::On || more == Some(More::Network) || speaks && !is_unasked;
-    // What was not asked about since a sandbox contains it stays within one, whatever a rule allows beside it.
+    // A command that needed no approval because of a sandbox stays in one, whatever else a rule allows.
     if let Some(wide) = needs.too_wide.first().filter(|_| !is_required && !is_unasked) {
         return without(format!(
             "no sandbox: it may change {}, beside which nothing could be held back",
@@ -123,7 +124,7 @@ pub(super) fn containing(
         protected.extend(roots.iter().flat_map(|root| guards::there(root)));
         protected.retain(|path| !needs.is_about(path) && !needs.is_of_git(path));
     }
-    // What is needed is not hidden; within what is searched through neither, since that was asked about.
+    // Paths that the command uses are not hidden, nor are those within searched directories, since they were part of the approval.
     let used = || roots.iter().chain([&command.cwd]).chain(&needs.writable).chain(&needs.visible);
     hidden.retain(|path| !used().any(|used| used.starts_with(path)) && !needs.is_read(path));
     for path in protected.into_iter().filter(|path| roots.iter().any(|root| path.starts_with(root))) {
@@ -135,7 +136,7 @@ pub(super) fn containing(
     if within == Mode::WorkspaceWrite {
         sandbox = sandbox.with_quarantine(quarantine(&roots, &needs, own, is_unasked));
     }
-    // Files of other programs are in it too, which is no matter of what was allowed beside. Their sockets cannot be connected to.
+    // It also contains files of other programs, which the approval did not cover. Their sockets cannot be connected to.
     if needs.is_temporary && !is_unasked {
         sandbox = sandbox.with_tmp(TEMPORARY[0]);
         if let Some(own) = &needs.named_tmp {
@@ -150,7 +151,7 @@ pub(super) fn containing(
 /// Returns the quarantine of the directories that the command may write to: new files with a protected or secret name that the question
 /// did not mention.
 fn quarantine(roots: &[PathBuf], needs: &Needs, own: &OwnPaths, is_unasked: bool) -> Quarantine {
-    // Repositories are looked at by what they would have git run; files of other roots are no part of a workspace.
+    // Repositories are checked by what they make git run; files of other roots do not belong to a workspace.
     let is_wanted = |pattern: &&str| {
         !pattern.starts_with('/') && !["head", "commondir", "gitdir", ".git/"].contains(pattern)
     };
@@ -209,7 +210,7 @@ struct Needs {
     is_private: bool,
     /// The session's own directory for temporary files, where a command has it by its own name.
     named_tmp: Option<PathBuf>,
-    /// Every path of it, and what is done with that.
+    /// Every path of the command, with its access.
     paths: Vec<(PathBuf, Access)>,
     /// Directories of the repository's own data, if git writes to them.
     git: Vec<PathBuf>,
@@ -334,7 +335,7 @@ fn real(path: &Path) -> PathBuf {
     }
 }
 
-/// The path itself, or the first directory above it that is there.
+/// Returns the path itself, or the first existing directory above it.
 fn first_there(path: &Path) -> PathBuf {
     path.ancestors().find(|above| above.exists()).unwrap_or(Path::new("/")).to_owned()
 }

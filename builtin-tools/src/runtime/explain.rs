@@ -18,7 +18,7 @@ use toolkit::prelude::*;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ExplainedCommand {
-    /// `allow`: it runs without a question. `ask`: a person is asked. `deny`: it does not run.
+    /// `allow`: it runs without approval. `ask`: it needs approval. `deny`: it does not run.
     pub verdict: &'static str,
     /// The most severe effect: `read-only`, `git-read`, `unknown`, `write`, `git-write`, `network`, `code`, `dangerous`,
     /// `forbidden`.
@@ -35,18 +35,18 @@ pub struct ExplainedCommand {
     pub runs_in: String,
     /// Variables that it gets so that it does no more than was judged.
     pub environment: BTreeMap<String, String>,
-    /// The text that the shell runs, where that has arguments of the same purpose beside those of the command.
+    /// The text that the shell runs, if it has additional arguments that guard the command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub guarded: Option<String>,
     /// The simple commands, in the order of the text.
     pub parts: Vec<ExplainedPart>,
 }
 
-/// A simple command of it, with what that runs in turn.
+/// A simple command, with the commands that it runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ExplainedPart {
-    /// As of the whole; the strictest of the part and of those within it.
+    /// The verdict, as for the whole; the strictest of the part and of those within it.
     pub verdict: &'static str,
     /// The most severe effect.
     pub class: &'static str,
@@ -74,7 +74,7 @@ pub struct ExplainedReason {
     pub verdict: &'static str,
     /// The effect of the command.
     pub class: &'static str,
-    /// In words.
+    /// Text of the reason.
     pub text: String,
 }
 
@@ -91,9 +91,9 @@ pub struct ExplainedPath {
     pub asked: Option<String>,
 }
 
-/// Says what would become of a command if `exec` were called with it by the caller of `ctx`, in the workspace: by the verdict, the
-/// rules, the settings and what was allowed before. Nothing runs and nobody is asked. `ctx` is
-/// [`Toolbox::context`](toolkit::Toolbox::context) of `exec`.
+/// Returns the verdict on a command as if the caller of `ctx` called `exec` with it in the workspace: by the verdict, the rules,
+/// the settings and earlier approvals. Nothing runs and nobody is asked. `ctx` is [`Toolbox::context`](toolkit::Toolbox::context)
+/// of `exec`.
 ///
 /// # Errors
 ///
@@ -163,7 +163,7 @@ fn explained(
     }
 }
 
-/// Returns what `safeBins` says of a part that it names.
+/// Returns the effect of `safeBins` on a part that it lists.
 fn of_safe_bins(part: &Part, settings: &ExecSettings, command: &Command) -> Option<String> {
     let is_of_program = |reason: &&Reason| reason.ground == Ground::Program;
     let reason =

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use toolkit::{OwnPaths, protected_path, sensitive_path};
 
-/// Of a workspace, what stays as it is where it is there: it decides what runs, or what is allowed.
+/// Existing paths of a workspace that stay protected: they determine what programs run, or what is allowed.
 const PROTECTED: &[&str] = &[
     "toolkit.json5",
     ".git/hooks",
@@ -57,7 +57,7 @@ const NEVER_MADE: &[&str] = &[
     ".cargo/config.toml",
     ".cargo/config",
 ];
-/// Of the home directory, what cannot be read. The first parts of some have a variable of their own.
+/// Paths of the home directory that cannot be read. The directories of some can be moved by a variable.
 const HIDDEN: &[&str] = &[
     ".ssh",
     ".gnupg",
@@ -95,11 +95,11 @@ const HIDDEN: &[&str] = &[
     ".my.cnf",
     ".bash_history",
     ".zsh_history",
-    // Texts that were copied or typed. One that can be read but not replaced, vim says so when it ends, and waits for a key.
+    // Texts that were copied or typed. If its file can be read but not replaced, vim reports this on exit and waits for a key.
     ".viminfo",
     ".config/toolkit",
 ];
-/// Variables that say where a part of the home directory is instead.
+/// Variables that move a part of the home directory.
 const MOVED: &[(&str, &str)] = &[
     (".config", "XDG_CONFIG_HOME"),
     (".local/share", "XDG_DATA_HOME"),
@@ -137,7 +137,7 @@ const HIDDEN_OF_SYSTEM: &[&str] = &[
     "/etc/wpa_supplicant",
     "/etc/NetworkManager/system-connections",
 ];
-/// Directories of a workspace that are not looked through: what is in them is made by tools.
+/// Directories of a workspace that are not searched: tools create their content.
 pub(super) const SKIPPED: &[&str] = &["node_modules", "target", ".venv", "venv", "__pycache__"];
 /// Maximum depth of the search through a workspace, and maximum number of entries.
 const DEEPEST: usize = 5;
@@ -184,7 +184,7 @@ pub(super) fn unasked(root: &Path) -> Guards {
             if kind.is_symlink() {
                 continue;
             }
-            // What is known by the directory it is in is kept with that.
+            // Paths that are recognised by their directory are protected with it.
             let as_known = if kind.is_dir() { path.join("x") } else { path.clone() };
             if sensitive_path(&as_known).is_some() && name != ".envrc" {
                 guards.hidden.push(path);
@@ -233,7 +233,7 @@ pub(super) fn hidden(variables: &BTreeMap<String, String>, own: &OwnPaths, is_un
     hidden
 }
 
-/// A repository of git: what is written when it is.
+/// A git repository: the directories that git writes to.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Repository {
     /// Root of the work tree.

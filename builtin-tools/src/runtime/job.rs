@@ -19,7 +19,7 @@ const GRACE: Duration = Duration::from_secs(2);
 /// A command that was started.
 #[derive(Debug)]
 pub(super) struct Running {
-    /// By what the model names it.
+    /// ID under which the model refers to the job.
     pub(super) id: String,
     pub(super) command: String,
     pub(super) cwd: PathBuf,
@@ -88,11 +88,11 @@ pub(super) struct Start {
     pub(super) output: KeptOutput,
 }
 
-/// The commands of this process that may leave behind what is to be moved away.
+/// Running commands of this process whose quarantined files may have to be moved away.
 static SWEPT: Mutex<Vec<Weak<Running>>> = Mutex::new(Vec::new());
 
-/// Moves away what commands that still run have made and must not leave behind. Called before a command runs that no sandbox contains,
-/// which may run what is there.
+/// Moves away the files that running commands have created and must not leave behind. Called before a command runs without a sandbox,
+/// which may execute them.
 pub(super) async fn sweep_all() {
     let running: Vec<Arc<Running>> = {
         let mut swept = SWEPT.lock().unwrap_or_else(PoisonError::into_inner);
@@ -157,13 +157,13 @@ impl Running {
         Ended { exit, why: Some(why), stopped: Some(stopped), at: Instant::now() }
     }
 
-    /// Has it ended, with all that came of it; [`ended`](Self::ended) waits for that.
+    /// Starts to end all processes of the job; [`ended`](Self::ended) waits for the end.
     pub(super) fn end(&self, why: Why) {
         self.why.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);
         self.end.cancel();
     }
 
-    /// Ends all its processes, and waits until that is known of all that can be ended.
+    /// Ends all processes, and waits until those that can be ended have ended.
     pub(super) async fn stop(&self) -> Stopped {
         let stopped = self.job.stop(GRACE).await;
         if stopped.left.is_empty() {
@@ -269,7 +269,7 @@ fn signal_name(number: i32) -> String {
     format!("{name} ({number})")
 }
 
-/// A duration as it is told: `0.3 s`, `2 min 5 s`.
+/// Formats a duration: `0.3 s`, `2 min 5 s`.
 pub(super) fn duration(duration: Duration) -> String {
     let seconds = duration.as_secs();
     match seconds {

@@ -78,7 +78,7 @@ impl Jobs {
         Ok(())
     }
 
-    /// All, those that were started first before others.
+    /// Returns all jobs in the order of their start.
     pub(super) fn all(&self) -> Vec<Arc<Running>> {
         let mut jobs = self.lock();
         jobs.prune();
@@ -89,7 +89,7 @@ impl Jobs {
     ///
     /// # Errors
     ///
-    /// `NotFound`, naming those that there are.
+    /// `NotFound`, with a list of the existing jobs.
     pub(super) fn get(&self, id: &str) -> Result<Arc<Running>, ToolError> {
         let jobs = self.all();
         if let Some(job) = jobs.iter().find(|job| job.id == id) {
@@ -147,7 +147,7 @@ impl TakenUp {
         )))
     }
 
-    /// Forgets those that ended long ago.
+    /// Removes jobs that ended long ago.
     fn prune(&mut self) {
         let ended_at = |job: &Running| job.has_ended().filter(|_| job.is_gone()).map(|ended| ended.at);
         let jobs = &mut self.by_number;

@@ -36,11 +36,11 @@ const NAMED: &[(&str, &str)] = &[
     ("f12", "\u{1b}[24~"),
 ];
 
-/// Keys that only move, take back what was typed, or end something. Every other may run what stands there, or what a program has
+/// Keys that only move, undo typing, or end something. Every other key may run the typed text, or an action that a program has
 /// bound to it: Enter, C-o and C-x C-e do in a shell.
 const PLAIN: &[&str] =
     &["escape", "esc", "backspace", "up", "down", "right", "left", "home", "end", "pageup", "pagedown"];
-/// The same of those with Control.
+/// Control keys with the same property.
 const PLAIN_CONTROL: &[u8] = b"abcdfgklnpqsuwz\\";
 
 /// Keys, as a terminal sends them.

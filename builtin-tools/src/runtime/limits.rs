@@ -5,7 +5,7 @@ use std::fs;
 use std::thread::available_parallelism;
 use toolkit_sandbox::Limits;
 
-/// Processes and threads for each processor, and at least.
+/// Number of processes and threads per processor, and the minimum.
 const FOR_EACH_PROCESSOR: usize = 256;
 const LEAST: usize = 4_096;
 

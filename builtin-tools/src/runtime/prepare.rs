@@ -33,11 +33,11 @@ impl Beside {
     }
 }
 
-/// A command as it would be run, and what a person has to be asked about beside it.
+/// Prepares a command, with the parts of the question in addition to it.
 ///
 /// # Errors
 ///
-/// For what can be no command, for a directory that is none, and for variables that are never set.
+/// For an invalid command, an invalid directory, and variables that are never set.
 pub(super) async fn prepare(
     ctx: &ToolContext,
     settings: &ExecSettings,
@@ -58,7 +58,7 @@ pub(super) async fn prepare(
     let made = environment(host_variables(), settings, &workspace, on_terminal, wanted)?;
     let (shell, kind) = shell(made.variables.get("PATH").map_or("", String::as_str), &workspace);
     let mut variables = made.variables;
-    // As it is in a sandbox; what it names is judged by where that is.
+    // As in a sandbox; paths below it are judged by its real location.
     if settings.enable_sandbox && settings.sandbox != ExecSandbox::Off && !wanted.contains_key("TMPDIR") {
         let session_tmp = session_tmp.map(Arc::clone);
         let own = ctx.blocking(move |_| Ok(own_tmp(session_tmp.as_deref()))).await?;
@@ -102,7 +102,7 @@ fn host_variables() -> impl Iterator<Item = (String, String)> {
     env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
 }
 
-/// The directory that it runs in, and what a person is asked about that: in the one question about the whole.
+/// Returns the directory of the command, and the path that needs approval for it, which is part of the one question.
 async fn directory(
     ctx: &ToolContext,
     settings: &ExecSettings,
@@ -145,12 +145,12 @@ fn asked_directory(ctx: &ToolContext, wanted: &Path) -> Result<Option<AskedPath>
         PathDecision::Ask { kind, reason, .. } => {
             Ok(Some(AskedPath { path: real, writes: false, kind, reason }))
         }
-        // A link that leads to what is allowed, or denied.
+        // A link to an allowed or denied path.
         _ => Ok(None),
     }
 }
 
-/// bash, if it is installed; of the directories of `PATH` those of the workspace do not count.
+/// Returns bash, if it is installed; directories of `PATH` in the workspace do not count.
 fn shell(path: &str, workspace: &Path) -> (PathBuf, Shell) {
     let of_path = env::split_paths(path)
         .filter(|directory| directory.is_absolute() && !directory.starts_with(workspace))

@@ -152,7 +152,7 @@ fn prefix(part: &Part) -> Option<String> {
     }
     let words: Option<Vec<&str>> = part.words.iter().take(part.says?).map(Option::as_deref).collect();
     let words = words.filter(|words| !words.is_empty())?;
-    // What is allowed by its name is the program of that name, not a file somewhere.
+    // A permission by name covers the installed program of that name, not an arbitrary file.
     let is_plain = |word: &&str| {
         !word.is_empty()
             && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._+:@=-".contains(&byte))

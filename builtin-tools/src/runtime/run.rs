@@ -1,4 +1,4 @@
-//! From a call to its result: what it would run is judged, asked about, run, and told of.
+//! Runs a call of `exec`: verdict, approval, execution, and result.
 
 use super::containing::{Containing, More, containing};
 use super::job::{Running, Start, Why, sweep_all};
@@ -24,7 +24,7 @@ use toolkit_sandbox::{Drained, Limits, Output, Process, Size, Stdin};
 const DRAIN: Duration = Duration::from_millis(250);
 /// Time to wait after that for the other processes to end.
 const LEFTOVERS: Duration = Duration::from_millis(30);
-/// So soon a failure of a command in the background is told at once.
+/// Time within which a failure of a background command is returned at once.
 const AT_ONCE: Duration = Duration::from_millis(100);
 /// Maximum number of verdicts on one command, which is judged again if files have changed during the permission prompt.
 const MAX_JUDGEMENTS: usize = 3;
@@ -75,7 +75,7 @@ pub(super) async fn run(ctx: &ToolContext, call: Call<'_>) -> Result<ToolOutput,
         prepare(ctx, &settings, call.command, call.workdir, call.on_terminal, call.env, Some(&tmp)).await?;
     let command = Arc::new(command);
     let (judged, containing) = allowed(ctx, &files, &settings, &command, &beside, &call, &tmp).await?;
-    // Kept before it starts: of many calls at once, none is left that finds no place any more.
+    // Reserved before the start: of many concurrent calls, none starts without room for its job.
     let mut place = if call.background { Some(jobs.reserve(settings.max_background)?) } else { None };
     if containing.sandbox.is_none() {
         sweep_all().await;
@@ -111,7 +111,7 @@ fn timeout_of(
     }
 }
 
-/// The verdict, once it may run, and what it will run in.
+/// Returns the verdict once the command may run, and its containment.
 async fn allowed(
     ctx: &ToolContext,
     files: &Workspace,
@@ -163,7 +163,7 @@ async fn allowed(
             is_always: settings.asked() == ExecAsk::Always,
         };
         ctx.ask_in_person(question(command, &judged, &around)).await?;
-        // Somebody may have taken their time over it.
+        // The prompt may have taken long.
         covered = Some(asks);
     }
     Err(ToolError::failed(
@@ -222,7 +222,7 @@ async fn start(
     Ok(Running::watch(job, start, ctx.teller()))
 }
 
-/// Gives it what it reads; it may take its time over that.
+/// Writes the standard input, which may take time.
 fn feed(running: &Arc<Running>, input: &Input<'_>) {
     let Some(sink) = running.job.stdin() else { return };
     let (text, stays_open) = (input.text.unwrap_or_default().as_bytes().to_vec(), input.stays_open);
@@ -240,7 +240,7 @@ fn feed(running: &Arc<Running>, input: &Input<'_>) {
     });
 }
 
-/// Ends what nobody waits for any more.
+/// Ends the command when the call is dropped.
 struct EndOnDrop(Arc<Running>);
 
 impl Drop for EndOnDrop {

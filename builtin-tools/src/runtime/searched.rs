@@ -5,10 +5,11 @@ use ignore::{DirEntry, WalkBuilder};
 use shell_verdict::{Search, SearchedFiles, tracked_files};
 use std::path::{Path, PathBuf};
 
-/// So many entries of directories are looked at, those that are left out included.
+/// Maximum number of directory entries that are examined, including ignored ones.
 const MAX_ENTRIES: usize = 200_000;
 
-/// The files that a search below a directory may open, links left out: it follows none. `None` among them is one that cannot be told.
+/// Returns the files that a search below a directory may open, without symlinks, which it does not follow. `None` among them is an
+/// unknown file.
 pub(super) fn files(directory: &Path, search: &Search) -> Box<dyn Iterator<Item = Option<PathBuf>>> {
     match &search.files {
         SearchedFiles::NotIgnored { hidden } => match globs(directory, &search.globs) {
@@ -32,7 +33,7 @@ fn real(files: Vec<PathBuf>) -> impl Iterator<Item = PathBuf> {
     files.into_iter().filter_map(move |file| {
         let parent = file.parent()?;
         if known.as_ref().is_none_or(|(of, _)| of != parent) {
-            // One that is not there cannot be opened.
+            // A file that does not exist cannot be opened.
             known = Some((parent.to_owned(), parent.canonicalize().ok()?));
         }
         let (_, real) = known.as_ref()?;
@@ -47,12 +48,12 @@ fn not_ignored(directory: &Path, hidden: bool, globs: Override) -> Box<dyn Itera
     Box::new(walk.build().take(MAX_ENTRIES + 1).enumerate().filter_map(|(count, entry)| match entry {
         _ if count == MAX_ENTRIES => Some(None),
         Ok(entry) => file_of(entry).map(Some),
-        // What cannot be listed the search cannot open either.
+        // The search cannot open entries of a directory that cannot be listed.
         Err(_) => None,
     }))
 }
 
-/// All files whose names fit.
+/// Returns all files whose names match.
 fn named(
     directory: &Path,
     include: &[String],
@@ -98,7 +99,7 @@ fn name_fits(path: &Path, patterns: &[String]) -> bool {
 /// Returns true if a pattern, in which `*` stands for any text, matches a whole name.
 fn fits(pattern: &[u8], name: &[u8]) -> bool {
     let (mut at, mut from) = (0, 0);
-    // Where the last `*` stands, and how much of the name it has taken.
+    // Position of the last `*`, and the length of the text that it matches.
     let mut star: Option<(usize, usize)> = None;
     while from < name.len() {
         match pattern.get(at) {
@@ -172,7 +173,7 @@ mod tests {
         assert_eq!(found(false, &["*.rs"]), set(&["a.rs", "key.rs"]));
         assert_eq!(found(false, &["!*.md"]), set(&["a.rs"]));
         assert_eq!(found(false, &[".e*"]), set(&[".env"]));
-        // What is in an ignored directory is not looked at, as long as no glob takes that in.
+        // An ignored directory is not searched, unless a glob includes it.
         assert_eq!(found(false, &["target/**"]), set(&[]));
         assert_eq!(found(false, &["target", "*.rs"]), set(&["a.rs", "key.rs", "target/c.rs"]));
     }

@@ -1,4 +1,4 @@
-//! The output of a command while it runs: whole lines, as they come, for those who watch.
+//! Streams the output of a running command to its watchers, in whole lines.
 
 use super::clean::clean;
 use super::job::Running;
@@ -17,11 +17,11 @@ use toolkit::prelude::*;
 pub(super) const TICK: Duration = Duration::from_millis(150);
 /// Interval between progress reports.
 const PROGRESS: Duration = Duration::from_millis(500);
-/// The most bytes that are told at once; of more, the last ones.
+/// Maximum number of bytes reported at once; of more, the last ones.
 const MAX_BYTES: u64 = 32 << 10;
 /// The most bytes that are held back because they may be a part of a private key.
 const MAX_HELD: usize = 16 << 10;
-/// The fewest characters of a line that may be one of a private key whose beginning was not seen.
+/// Minimum length of a line that may belong to a private key whose beginning was not seen.
 const KEY_LINE: usize = 40;
 
 /// State of the output stream of a running command.
@@ -37,7 +37,7 @@ impl Stream {
         Self { lines: Lines::default(), told: (0, running.started) }
     }
 
-    /// Tells what is new, if anybody watches.
+    /// Reports new output, if there are watchers.
     pub(super) async fn tell(&mut self, ctx: &ToolContext, running: &Arc<Running>) {
         let written = running.job.progress().written;
         if !ctx.is_watched() {
@@ -54,7 +54,7 @@ impl Stream {
         }
     }
 
-    /// Tells the rest once the command has ended.
+    /// Reports the rest once the command has ended.
     pub(super) async fn finish(&mut self, ctx: &ToolContext, running: &Arc<Running>) {
         if ctx.is_watched() {
             self.tell_lines(ctx, running, running.job.progress().written, Until::End).await;
@@ -67,7 +67,7 @@ impl Stream {
         }
         let (mut lines, path) = (std::mem::take(&mut self.lines), running.output.path().to_owned());
         let read = tokio::task::spawn_blocking(move || {
-            // What cannot be read is in the result, which says so.
+            // If the output cannot be read, the result says so.
             let text = lines.read(&path, written, until).unwrap_or_default();
             (lines, text)
         });
@@ -97,7 +97,7 @@ struct Lines {
     line: Vec<u8>,
     /// True if the beginning of that line was skipped, and so the whole line is.
     is_left_out: bool,
-    /// Lines that may be a part of a private key, which has to be told whole to be recognised.
+    /// Lines that may be part of a private key, which is only recognised as a whole.
     held: String,
 }
 
@@ -161,7 +161,7 @@ fn key_start(text: &str) -> usize {
         let line = line.trim_end_matches('\r');
         let body =
             line.rsplit(|c: char| !c.is_ascii_alphanumeric() && !"+/=".contains(c)).next().unwrap_or("");
-        // A prefix may stand before each line: a number, a mark of a diff.
+        // Each line may have a prefix: a number, a mark of a diff.
         if body.len() < 4 || line.len() - body.len() > 16 {
             break;
         }
@@ -235,7 +235,7 @@ mod tests {
         // Without its beginning.
         let parts = ["before it\n", body, "shortend==\n", end].map(str::as_bytes);
         assert_eq!(told(&parts), ["before it\n", "", "", &[body, "shortend==\n", end].concat(), ""]);
-        // What looks so and is none comes as soon as that is known.
+        // Text that only looks like a key is reported as soon as that is known.
         let parts = [body, "no key\n"].map(str::as_bytes);
         assert_eq!(told(&parts), ["", &[body, "no key\n"].concat(), ""]);
         assert_eq!(told(&["words\n".as_bytes()]), ["words\n", ""]);

@@ -30,8 +30,8 @@ pub struct CommandFeature {
     pub missing: Option<String>,
 }
 
-/// Says what this system offers, and what that means for the commands of the caller of `ctx`, which is
-/// [`Toolbox::context`](toolkit::Toolbox::context) of `exec`. The first time in a process this tries everything, which blocks for
+/// Returns the features of this system, and their consequences for the commands of the caller of `ctx`, which is
+/// [`Toolbox::context`](toolkit::Toolbox::context) of `exec`. The first call in a process tests the features, which blocks for
 /// some milliseconds.
 ///
 /// # Errors

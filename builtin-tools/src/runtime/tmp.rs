@@ -23,7 +23,7 @@ pub(super) fn is_put_in_place() -> bool {
 #[derive(Debug, Default)]
 pub(super) struct Tmp(Mutex<Option<Own>>);
 
-/// A directory, and the lock that says that somebody has it.
+/// A directory, and the lock that marks it as in use.
 #[derive(Debug)]
 struct Own {
     directory: PathBuf,
@@ -59,7 +59,7 @@ impl Own {
         let held = private(&lock)?;
         held.try_lock().map_err(|_| io::Error::from(io::ErrorKind::WouldBlock))?;
         let directory = within.join(name);
-        // Fails where something is there already.
+        // Fails if the path exists already.
         let mut builder = fs::DirBuilder::new();
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
@@ -86,7 +86,7 @@ fn private(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Removes those whose hosts are gone. Others' cannot be opened, or are not removed.
+/// Removes directories whose hosts are gone. Those of other users cannot be opened, and those in use are not removed.
 fn sweep(within: &Path) {
     let entries = fs::read_dir(within).into_iter().flatten().filter_map(Result::ok);
     let locks = entries.filter_map(|entry| {

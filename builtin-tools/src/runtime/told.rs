@@ -33,7 +33,7 @@ pub(super) fn denied(judged: &Judged) -> ToolError {
     ))
 }
 
-/// A command that nobody may be asked about.
+/// Returns the error for a command that a setting denies without a prompt.
 pub(super) fn not_run(judged: &Judged, setting: &str) -> ToolError {
     ToolError::denied(format!(
         "the command was not run: {}, and {setting}. Nothing was done; go on without it, and say what was not allowed and why",
@@ -41,7 +41,8 @@ pub(super) fn not_run(judged: &Judged, setting: &str) -> ToolError {
     ))
 }
 
-/// A command that could not be started, and what can be done about it: by the model, or in the configuration by the user.
+/// Returns the error for a command that could not be started, with the remedy: for the model, or in the configuration for
+/// the user.
 pub(super) fn not_started(error: &SpawnError) -> ToolError {
     let message = match error {
         SpawnError::Contradiction { conflict, why } => {
@@ -279,7 +280,7 @@ pub(super) fn ended(
     Err(facts.into_iter().fold(error, |error, (key, value)| error.with_metadata(key, value)))
 }
 
-/// The output with what is said of it, in lines of its own.
+/// Adds notes to the output, on separate lines.
 fn with_notes(
     running: &Running,
     output: ShownOutput,
@@ -339,7 +340,7 @@ pub(super) struct WaysOut {
 }
 
 impl WaysOut {
-    /// By the settings, and by what this call had asked for.
+    /// Returns the escalations that the settings permit, apart from those that this call had requested.
     pub(super) fn of(settings: &ExecSettings, had: Option<More>) -> Self {
         let is_asked = settings.asked() != ExecAsk::Off && settings.security != ExecSecurity::Deny;
         Self {
@@ -387,7 +388,7 @@ pub(super) async fn explained(
         let start = output.text.len().saturating_sub(TAIL);
         output.text.get(output.text.ceil_char_boundary(start)..).unwrap_or_default().to_owned()
     } else {
-        // What was cut is told at the end of the text, in words that are none of the command's.
+        // A truncation is noted at the end of the text, which does not come from the command.
         let running = Arc::clone(running);
         let read = tokio::task::spawn_blocking(move || tail(running.output.path()));
         read.await.ok()?.ok()?

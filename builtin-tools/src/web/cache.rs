@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 /// The most bytes that are kept. The oldest answer makes room for the next.
 const MAX_BYTES: usize = 64 << 20;
 
-/// Answers of the web, by key, for all callers of the process. A key holds everything that the answer depends on, what the
-/// caller may reach included.
+/// Cached answers, by key, for all callers of the process. A key contains everything that the answer depends on, including
+/// the addresses that the caller may reach.
 #[derive(Default)]
 pub(super) struct WebCache(Mutex<Kept>);
 
@@ -34,7 +34,7 @@ impl WebCache {
         Arc::clone(&entry.value).downcast().ok()
     }
 
-    /// Keeps an answer of about so many bytes.
+    /// Stores an answer of about this many bytes.
     pub(super) fn put<T: Send + Sync + 'static>(
         &self,
         key: String,

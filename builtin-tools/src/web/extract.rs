@@ -18,7 +18,7 @@ use dom_query::Document;
 use dom_smoothie::{CandidateSelectMode, Config, Readability};
 use std::borrow::Cow;
 
-/// The largest page whose main content is looked for, in bytes. A larger one is returned whole, as plain text.
+/// Maximum size in bytes of a page whose main content is extracted. A larger one is returned whole, as plain text.
 const MAX_HTML_BYTES: usize = 3 << 20;
 /// The most elements of such a page.
 const MAX_ELEMENTS: usize = 60_000;
@@ -144,7 +144,7 @@ fn squeezed(text: &str) -> String {
     squeezed
 }
 
-/// A line whose link destinations have `&` instead of `&amp;`: a model takes them as they stand.
+/// Returns a line whose link destinations have `&` instead of `&amp;`: a model uses them literally.
 fn plain_links(line: &str) -> Cow<'_, str> {
     if !line.contains("](") || !line.contains("&amp;") {
         return Cow::Borrowed(line);
@@ -160,7 +160,7 @@ fn plain_links(line: &str) -> Cow<'_, str> {
     Cow::Owned(plain)
 }
 
-/// `<title>`, else what the page tells to social networks, else its first heading.
+/// Returns `<title>`, else the title for social networks, else the first heading.
 fn title_of(document: &Document) -> Option<String> {
     let of = |selector: &str, attribute: Option<&str>| {
         let found = document.select_single(selector);

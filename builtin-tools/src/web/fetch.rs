@@ -28,7 +28,7 @@ const MAX_ERROR_CHARS: usize = 4_000;
 /// The most characters of a title.
 const MAX_TITLE_CHARS: usize = 300;
 
-/// Markdown where a site offers it, then what can be made into it.
+/// Accepted media types: Markdown if a site offers it, then types that can be converted to it.
 const ACCEPTED: &str = "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, text/plain;q=0.8, application/json;q=0.8, \
                         */*;q=0.5";
 

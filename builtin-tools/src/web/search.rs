@@ -17,7 +17,7 @@ use toolkit::{Retry, ToolErrorKind, escape_line};
 use toolkit_http::http::StatusCode;
 use toolkit_http::{FetchError, Response, retry_after, without_secret};
 
-/// The most characters of what a provider says of a failure.
+/// Maximum number of characters quoted from a provider's error.
 const MAX_SAID_CHARS: usize = 300;
 /// Time to wait if a provider reports too many requests without a time to wait.
 const PAUSE: Duration = Duration::from_secs(5);
@@ -166,7 +166,7 @@ async fn searched(
     Ok(SearchResults { results })
 }
 
-/// The error of a request that was not answered. It names no address but the host, in which no key stands.
+/// Returns the error for a request without an answer. It names only the host of the URL, which contains no key.
 fn unreachable(chosen: &Chosen, error: &FetchError) -> ToolError {
     let name = chosen.provider.name();
     if let FetchError::TimedOut { .. } = error {

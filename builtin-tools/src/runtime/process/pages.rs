@@ -7,7 +7,7 @@ use std::path::Path;
 /// The most bytes of an output that one call returns.
 pub(super) const MAX_BYTES: u64 = 50 * 1024;
 
-/// Some lines of a file. What stands after the last line feed is a line, too: a prompt, say.
+/// Some lines of a file. Text after the last line feed, such as a prompt, is a line too.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Page {
     pub(super) text: String,
@@ -26,7 +26,7 @@ pub(super) enum PageCut {
     Nothing,
     /// The lines after these.
     Lines,
-    /// The rest of the one line that there is, which is longer than what one call returns: it goes on at this byte of the file, from 1.
+    /// The rest of the only line, which is longer than what one call returns: it goes on at this byte of the file, counted from 1.
     Line {
         at: u64,
     },

@@ -7,7 +7,7 @@ use toolkit_http::Response;
 use toolkit_http::http::HeaderMap;
 use toolkit_http::http::header::CONTENT_TYPE;
 
-/// The most bytes of a picture that is shown: what providers of models take.
+/// Maximum size of a shown image in bytes, which providers of models accept.
 const MAX_PICTURE_BYTES: usize = 3_750_000;
 
 /// A document.

@@ -72,7 +72,7 @@ async fn converted(program: PathBuf, data: &[u8]) -> Result<String, ToolError> {
     let (mut out, mut faults) = ((&mut out).take(MAX_TEXT_BYTES), (&mut faults).take(4096));
     let read = async {
         let read = out.read_to_end(&mut text).await;
-        // A program whose output nobody takes any more does not end.
+        // A program whose output is not read does not exit.
         if out.limit() > 0 {
             let _ = faults.read_to_end(&mut said).await;
         }

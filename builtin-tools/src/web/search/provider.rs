@@ -23,7 +23,7 @@ pub(super) struct Query<'a> {
     pub(super) freshness: Option<Freshness>,
 }
 
-/// A provider: how it is asked, and how it answers.
+/// A search provider: its requests and its answers.
 pub(super) trait SearchProvider: Sync {
     /// Returns the name in the configuration.
     fn name(&self) -> &'static str;
@@ -37,7 +37,7 @@ pub(super) trait SearchProvider: Sync {
     /// A request.
     fn request(&self, base_url: &Url, key: Option<&str>, query: &Query<'_>) -> Result<Request, ToolError>;
 
-    /// The results in an answer; `None` where it holds none of what the provider documents.
+    /// Returns the results in an answer; `None` if it has none of the documented fields.
     fn results(&self, answer: &Value) -> Option<Vec<SearchResult>>;
 
     /// Advice for an answer that denies access.
@@ -61,7 +61,7 @@ pub(super) struct Chosen {
     pub(super) key: Option<String>,
 }
 
-/// Chooses the provider that is configured, else the first whose key the environment has.
+/// Chooses the configured provider, or else the first whose key is in the environment.
 pub(super) fn chosen(settings: &WebSearchSettings) -> Result<Chosen, ToolError> {
     let configured = settings.provider.map(of);
     let by_environment = || ALL.into_iter().find(|provider| from_environment(*provider).is_some());
@@ -130,7 +130,7 @@ pub struct ProviderState {
     pub used: bool,
 }
 
-/// Lists the providers of `web_search` with what each lacks. Nothing is sent.
+/// Lists the providers of `web_search` with the reason if one cannot be used. Nothing is sent.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! Every rule that an annotation can break, and the store that collects what was broken, so that all mistakes are
+//! Every rule that an annotation can violate, and the store that collects the violations, so that all mistakes are
 //! reported at once.
 
 use proc_macro2::{Span, TokenStream};
@@ -45,7 +45,7 @@ checks! {
     AliasTwice,
     Description,
     DescriptionTwice,
-    // What the attribute stands on.
+    // The item that the attribute is on.
     NotAFunction,
     NoBody,
     TwoTools,
@@ -89,10 +89,10 @@ checks! {
     Link,
     // `plugin!`.
     PluginId,
-    // What tool factories and services take and return.
+    // Parameters and results of tool factories and services.
     Taken,
     ServiceReturn,
-    // What only the compiler can see: the expansion makes it look.
+    // Checks that only the compiler can make: the expansion triggers them.
     ConstantName,
     RangeType,
     LengthType,
@@ -104,8 +104,8 @@ checks! {
 pub(crate) struct Errors(Vec<(Check, Error)>);
 
 impl Errors {
-    /// Notes a broken rule. The first line of `message` is the headline, at most 100 characters; what follows says
-    /// the way out.
+    /// Records a violated rule. The first line of `message` is the headline, at most 100 characters; the rest is the
+    /// remedy.
     pub(crate) fn push(&mut self, check: Check, at: &impl ToTokens, message: impl Display) {
         self.add(check, Error::new_spanned(at, message));
     }
@@ -168,7 +168,7 @@ pub(crate) mod tests {
         });
     }
 
-    /// Runs the macro with one check switched off; returns what the others found.
+    /// Runs the macro with one check switched off; returns the violations that the others found.
     pub(crate) fn found(disabled: Option<Check>, expand: impl FnOnce()) -> Vec<(Check, String)> {
         DISABLED.set(disabled);
         FOUND.take();

@@ -33,7 +33,7 @@ pub(crate) enum Form {
     FlagOrValue,
 }
 
-/// A key as somebody wrote it.
+/// A key with its value, as written.
 pub(crate) struct Entry {
     pub(crate) key: &'static str,
     /// A legal use.

@@ -93,8 +93,8 @@ impl Rules {
         }
     }
 
-    /// Checks a literal default and example against the type, as far as it is known, and the rules. One of a wrong
-    /// type is dropped, so that the compiler does not say it again.
+    /// Checks a literal default and example against the type, as far as it is known, and the rules. A literal of a
+    /// wrong type is dropped, so that the compiler does not report it again.
     pub(crate) fn check_values(&mut self, form: TypeForm<'_>, errors: &mut Errors) {
         if let Some(Default_::Value(value, _)) = &self.default
             && !self.check_value("default", value, form, errors)

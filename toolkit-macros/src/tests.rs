@@ -75,7 +75,7 @@ fn every_message_is_short_and_plain() {
     }
 }
 
-/// Whatever stands there, the macros answer with code or an error, never with a panic.
+/// Checks that the macros return code or an error for any input, and never panic.
 #[test]
 fn nothing_panics() {
     let items = [

@@ -39,7 +39,7 @@ pub(crate) fn expand(attribute: TokenStream, item: &TokenStream) -> TokenStream 
     check_returned_integers(&function, &mut flaws, &mut errors);
     let parameters = parameter::take(&mut function, &flaws, &mut errors);
     parameter::check_names(&parameters, &mut errors);
-    // What is broken without an error here is one that rustc finds in the function itself.
+    // A parameter rejected without an error here is one that rustc reports in the function itself.
     let is_broken = parameters.iter().any(|parameter| matches!(parameter, parameter::Parameter::Broken));
     if errors.is_empty() && !is_broken {
         return expand::tool(&function, &options, &parameters);

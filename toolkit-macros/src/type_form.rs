@@ -26,7 +26,7 @@ pub(crate) fn only_argument<'a>(ty: &'a Type, name: &str) -> Option<&'a Type> {
     }
 }
 
-/// The `T` of `Option<T>`, if it is the standard one as far as the path tells.
+/// Returns the `T` of `Option<T>`, if it is the standard one as far as the path shows.
 pub(crate) fn option(ty: &Type) -> Option<&Type> {
     if let Type::Path(path) = ty {
         let names: Vec<String> = path.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
@@ -74,7 +74,7 @@ pub(crate) fn held(ty: &Type) -> Option<Held> {
             item: item_kind(ty),
         });
     };
-    // The expansion's own tokens stand where the type does, since there the compiler reports what is wrong with it.
+    // The expansion's own tokens have the span of the type, so that the compiler reports its errors there.
     let span = reference.elem.span();
     match &*reference.elem {
         Type::Slice(slice) if !matches!(*slice.elem, Type::Reference(_)) => {
@@ -101,7 +101,7 @@ pub(crate) fn item_kind(ty: &Type) -> Kind {
     only_argument(ty, "Vec").map_or(Kind::Unknown, kind)
 }
 
-/// The same tokens at another place: what the compiler reports of them, it reports there.
+/// Returns the same tokens with another span, at which the compiler reports their errors.
 pub(crate) fn respan(tokens: TokenStream, span: Span) -> TokenStream {
     tokens
         .into_iter()

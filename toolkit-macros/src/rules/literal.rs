@@ -1,4 +1,4 @@
-//! Literals that are JSON, and the types of which it is known what literals they take.
+//! Literals that are JSON, and the types with known literals.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -66,7 +66,7 @@ impl Literal {
         i128::try_from(length).ok()
     }
 
-    /// The constant that stands for it at run time.
+    /// Returns the expression for the literal at run time.
     pub(crate) fn to_tokens(&self) -> TokenStream {
         match self {
             Self::Bool(value) => quote!(__toolkit::Literal::Bool(#value)),

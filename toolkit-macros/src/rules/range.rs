@@ -46,7 +46,7 @@ pub(super) fn parse(entry: &Entry, errors: &mut Errors) -> Option<Range> {
     Some(range)
 }
 
-/// Reads `length(..)`, whose ends are counts; `length(5)` means exactly 5.
+/// Parses `length(..)`, whose bounds are counts; `length(5)` means exactly 5.
 pub(super) fn parse_length(entry: &Entry, errors: &mut Errors) -> Option<Range> {
     let Given::List(tokens) = &entry.given else { return None };
     let range = match syn::parse2::<Expr>(tokens.clone()) {

@@ -194,12 +194,12 @@ fn field(
     })
 }
 
-/// A function of one type around one whose future has a type of its own.
+/// Wraps a function whose future has its own type in one of the common type.
 fn prepare(path: &ExprPath) -> TokenStream {
     let span = path.span();
     let (caller, preparation) =
         (Ident::new("caller", Span::mixed_site()), Ident::new("preparation", Span::mixed_site()));
-    // Only the call has the path's span, so that what does not fit is explained there.
+    // Only the call has the path's span, so that type errors are reported there.
     let call = quote_spanned!(span=> #path(#caller, #preparation));
     let prepared = quote_spanned!(span=> __toolkit::prepared(#call));
     quote! {{

@@ -91,7 +91,7 @@ pub(super) fn assertions(
     parameters: &[Parameter],
     flaws: &Flaws,
 ) -> TokenStream {
-    // In an `impl` no anonymous constant can stand.
+    // Anonymous constants are not allowed in an `impl`.
     if flaws.associated {
         return TokenStream::new();
     }
@@ -119,8 +119,8 @@ fn witnesses(function: &Function, parameters: &[Parameter], without: &[&str]) ->
 
 /// The check of a return type.
 ///
-/// The compiler proposes a type parameter for a type that is not there, within another type of a function. So where the outer type
-/// is there for certain, the check is a function in the place of the tool's: then both errors are the same, and told once.
+/// For an unknown type inside another type of a function signature, the compiler proposes a type parameter. So if the outer type
+/// certainly exists, the check is a function in the tool's place: then both errors are identical, and reported once.
 fn output_witness(function: &Function) -> TokenStream {
     let (ty, checked) = match &function.signature.output {
         ReturnType::Default => (quote!(()), quote!(__toolkit::output::<()>())),
@@ -148,8 +148,8 @@ fn is_checked_in_function(output: &ReturnType) -> bool {
         .is_some_and(|segment| ["Result", "Vec", "Option"].iter().any(|name| segment.ident == name))
 }
 
-/// Only where an error may stand that no trait can cover does the expansion choose how it converts, which costs a little more to
-/// compile.
+/// Chooses the conversion in the expansion only for a type with an error that no trait can cover, since that costs a little more
+/// to compile.
 fn output_check(ty: &Type) -> TokenStream {
     let span = ty.span();
     let choose = |check: TokenStream| {
@@ -171,7 +171,7 @@ fn output_check(ty: &Type) -> TokenStream {
     choose(quote_spanned!(error.span()=> fallible::<#value, #error>))
 }
 
-/// The parts of a `Result` of the standard library, as far as the path tells.
+/// Returns the parts of a `Result` of the standard library, as far as the path shows.
 fn value_and_error(ty: &Type) -> Option<(&Type, &Type)> {
     let Type::Path(path) = ty else { return None };
     let names: Vec<String> = path.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
@@ -266,7 +266,7 @@ fn argument_witness(static_name: &Ident, argument: &Argument) -> TokenStream {
     }
 }
 
-/// A bound on the type that is reported at the key that asks for it.
+/// Asserts a bound on the type, reported at the key that requires it.
 fn assert_bound(check: Check, bound: &str, ty: &TokenStream, span: Span) -> TokenStream {
     if is_disabled(check) {
         return TokenStream::new();
@@ -381,7 +381,7 @@ fn run(function: &Function, parameters: &[Parameter]) -> TokenStream {
     }
     let call = quote_spanned!(ident.span()=> #ident(#(#passed),*));
     let output = checked_output(function);
-    // Functions with a name: a closure would be two, itself and what makes a function pointer of it.
+    // Named functions: a closure would result in two, itself and the conversion to a function pointer.
     if function.signature.asyncness.is_none() {
         return quote! {
             fn __toolkit_run(
@@ -394,7 +394,7 @@ fn run(function: &Function, parameters: &[Parameter]) -> TokenStream {
             const __TOOLKIT_RUN: __toolkit::Run = __toolkit::Run::Blocking(__toolkit_run);
         };
     }
-    // What the function borrows has to live in a future around it.
+    // Values that the function borrows must live in a future around it.
     let future = if borrows { quote_spanned!(ident.span()=> async move { #call.await }) } else { call };
     let boxed = boxed(&future, parameters, ident.span());
     quote! {
@@ -425,7 +425,7 @@ fn boxed(future: &TokenStream, parameters: &[Parameter], span: Span) -> TokenStr
     }}
 }
 
-/// A tuple, of tuples where it is longer than the eight places that the runtime's trait is there for.
+/// Returns a tuple, nested if it is longer than the eight elements that the runtime's trait supports.
 fn nested(items: impl Iterator<Item = TokenStream>) -> TokenStream {
     let mut items: Vec<TokenStream> = items.collect();
     while items.len() > 8 {

@@ -32,7 +32,7 @@ impl Parse for Function {
     }
 }
 
-/// The function, or an error that says what stands there instead.
+/// Parses the function, or reports the item that is there instead.
 pub(crate) fn parse(item: &TokenStream, attribute: &str, errors: &mut Errors) -> Option<Function> {
     match syn::parse2::<Function>(item.clone()) {
         Ok(function) => Some(function),
@@ -43,7 +43,7 @@ pub(crate) fn parse(item: &TokenStream, attribute: &str, errors: &mut Errors) ->
                     span,
                     format!("`#[{attribute}]` goes on a function, not on {what}"),
                 ),
-                // What rustc says of it is enough.
+                // rustc's own error is sufficient.
                 None if half_typed::is_rejected(item.clone()) => {}
                 None => errors.push_syntax(error),
             }

@@ -29,11 +29,11 @@ pub(super) enum Parameter {
     Argument(Box<Argument>),
     /// `#[args]`: all arguments in one struct.
     Whole(Type),
-    /// Rejected: nothing more is said of it.
+    /// Rejected: no further errors are reported for it.
     Broken,
 }
 
-/// A service, or what is configured.
+/// A service, or a configuration.
 pub(super) struct Service {
     /// The `T`.
     pub(super) ty: Type,
@@ -151,7 +151,7 @@ fn parameter(typed: &PatType, attributes: Attributes, flaws: &Flaws, errors: &mu
         errors.push_span(Check::WideInteger, span, WIDE_INTEGER);
         return Parameter::Broken;
     }
-    // No function takes such a thing by value, which rustc says.
+    // rustc reports that no function takes such a type by value.
     let legal_type = check_type(ty, flaws, errors) && !is_unsized(ty);
     if attributes.args_span.is_some() {
         if let Some(span) = attributes.arg_span {

@@ -13,7 +13,7 @@ use syn::{FnArg, GenericParam, ReturnType, Safety, Type};
 pub(crate) struct Flaws {
     /// Something that rustc rejects again, so that only a stub can be emitted.
     pub(crate) needs_stub: bool,
-    /// Something that rustc rejects where no method can stand.
+    /// Something that rustc rejects outside of methods.
     pub(crate) is_method: bool,
     /// The return type cannot be checked.
     pub(crate) bad_return: bool,
@@ -84,7 +84,7 @@ fn check_receiver(function: &Function, wording: &Wording, flaws: &mut Flaws, err
     }
 }
 
-/// `Self` outside a method: as a type it says nothing here.
+/// Checks for `Self` outside of a method, where it is not a type.
 fn check_self_type(function: &Function, wording: &Wording, flaws: &mut Flaws, errors: &mut Errors) {
     if flaws.associated {
         return;

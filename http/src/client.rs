@@ -14,7 +14,7 @@ use url::Url;
 /// The most headers of a response.
 pub(crate) const MAX_HEADERS: usize = 200;
 
-/// Sends requests to what the [`Guard`] allows. Cheap to clone; connections are not kept.
+/// Sends requests to addresses that the [`Guard`] allows. Cheap to clone; connections are not kept.
 #[derive(Clone)]
 pub struct Client {
     guard: Guard,
@@ -124,8 +124,8 @@ impl Client {
         &self.guard
     }
 
-    /// Sends a request and returns the response with its whole body, whatever the status is. Redirects of a `GET` are followed, each
-    /// checked by the guard. Dropping the future ends the connection.
+    /// Sends a request and returns the response with its whole body, for any status. Redirects of a `GET` are followed, each checked
+    /// by the guard. Dropping the future closes the connection.
     ///
     /// # Errors
     ///
@@ -177,7 +177,7 @@ fn next(from: &Url, headers: &HeaderMap) -> Option<Url> {
     from.join(location).ok()
 }
 
-/// An address that is refused after a redirect is told with where it came from.
+/// Adds the redirecting URL to the error for an address that is refused after a redirect.
 fn told(error: FetchError, from: Option<&Url>) -> FetchError {
     match (error, from) {
         (FetchError::Refused(refused), Some(from)) => {

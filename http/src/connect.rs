@@ -41,8 +41,8 @@ impl Guard {
         Ok(checked)
     }
 
-    /// Connects to a target: resolves it, checks every address, and connects to one of those, through the proxy where one is
-    /// configured. The name is not looked up again, so an answer that changes meanwhile has no effect.
+    /// Connects to a target: resolves it, checks every address, and connects to one of those, through the configured proxy
+    /// if there is one. The name is not resolved again, so a later change of the answer has no effect.
     ///
     /// # Errors
     ///

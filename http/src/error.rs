@@ -90,7 +90,7 @@ pub enum FetchError {
         /// The limit.
         within: Duration,
     },
-    /// The server does not speak HTTP as the standards say.
+    /// The response is not valid HTTP.
     #[error("the server's answer cannot be read: {0}")]
     Malformed(String),
     /// The connection ended before the body did.
@@ -113,7 +113,7 @@ pub enum FetchError {
         /// True if the body was compressed.
         compressed: bool,
     },
-    /// The body has an encoding that was not asked for.
+    /// The body has an encoding that was not requested.
     #[error("the answer is compressed as `{0}`, which was not asked for")]
     Encoding(String),
     /// The body cannot be decompressed.
@@ -124,7 +124,7 @@ pub enum FetchError {
     TooManyRedirects {
         /// The limit.
         limit: usize,
-        /// The URL that was not requested any more.
+        /// The URL that was not requested, since the limit was reached.
         last: String,
     },
     /// A redirect leads to a URL that was requested before.

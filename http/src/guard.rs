@@ -245,7 +245,7 @@ impl Guard {
         if let Some(rule) = special::special(decisive) {
             return refuse(rule);
         }
-        // The prefix may be public; what the tunnel leads to need not be.
+        // The prefix may be public, but the tunnel may lead to a private address.
         let inner = embedded::isatap(address).map(IpAddr::V4).filter(|inner| !is_allowed(*inner));
         match inner.and_then(special::special) {
             Some(rule) => refuse(rule),

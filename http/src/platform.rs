@@ -1,4 +1,4 @@
-//! A plain client, for plugins that speak to a platform at an address that a person configured.
+//! An ordinary client, for plugins that communicate with a platform at an address that the user configured.
 
 use reqwest::redirect::Policy;
 use reqwest::{Client, ClientBuilder, Response};
@@ -7,8 +7,8 @@ use std::time::Duration;
 /// The longest time to make a connection.
 const CONNECT_WITHIN: Duration = Duration::from_secs(10);
 
-/// A client whose requests, from the connection to the last byte of the answer, take `timeout` at most. It follows no redirect:
-/// another place would get the secrets of the first.
+/// Returns a client whose requests, from the connection to the last byte of the answer, take at most `timeout`. It follows no
+/// redirect, which would forward the secrets to another host.
 pub fn client(timeout: Duration) -> ClientBuilder {
     // Who has decided on a provider before keeps it.
     if rustls::crypto::CryptoProvider::get_default().is_none() {

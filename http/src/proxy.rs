@@ -13,7 +13,7 @@ use url::Url;
 /// The most bytes of a proxy's answer.
 const MAX_ANSWER_BYTES: usize = 16 << 10;
 
-/// An HTTP proxy: `http://user:password@proxy.example:3128`. It is asked to `CONNECT` to an address, never to a name.
+/// An HTTP proxy: `http://user:password@proxy.example:3128`. Its `CONNECT` requests name an address, never a host name.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Proxy {
     host: String,
@@ -68,7 +68,7 @@ impl Proxy {
         }
         request.push_str("\r\n");
         stream.write_all(request.as_bytes()).await?;
-        // Byte by byte: what follows the answer belongs to the server.
+        // Byte by byte: the bytes after the answer belong to the server.
         let mut answer = Vec::new();
         while !answer.ends_with(b"\r\n\r\n") {
             if answer.len() >= MAX_ANSWER_BYTES {

@@ -2,8 +2,8 @@
 
 use crate::{DomainRule, Host, SpecialRange};
 
-/// The rule by which the guard refused a URL or an address. It names the rule, and nothing of what is behind it: neither
-/// the address that a name resolved to, nor whether a server is there.
+/// The rule by which the guard refused a URL or an address. It discloses nothing else: neither the address that a name
+/// resolved to, nor whether there is a server.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refused {
@@ -45,7 +45,7 @@ pub enum Refused {
         /// The row of the table.
         rule: &'static SpecialRange,
     },
-    /// The address tells credentials of a cloud's machine.
+    /// The address of a cloud metadata service, which returns a machine's credentials.
     #[error("`{host}` is refused: it leads to the metadata service of a cloud, which is never allowed")]
     Metadata {
         /// The host as the URL names it.

@@ -126,7 +126,7 @@ async fn within<T>(
 
 /// The fault of a server, without an address.
 fn fault(error: &hyper::Error, limit: usize) -> FetchError {
-    // The method that tells this apart is compiled with a server alone.
+    // The method for this check is only compiled with the server feature.
     if error.is_parse() && error.to_string().contains("too large") {
         return FetchError::HeadersTooLarge { limit };
     }

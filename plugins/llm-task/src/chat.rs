@@ -82,7 +82,7 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// `Unavailable`, saying what to configure, when no model is named or the key is none.
+    /// `Unavailable`, with the setting to configure, if no model is named or the key is invalid.
     pub fn new(settings: &LlmTaskSettings) -> Result<Self, ToolError> {
         let Some(name) = settings.model.clone() else {
             return Err(ToolError::unavailable(
@@ -123,7 +123,7 @@ impl Model {
         &self.name
     }
 
-    /// Has it answer the last of some messages; adds to what was used.
+    /// Requests an answer to the last of some messages; adds to the token usage.
     pub(crate) async fn ask(
         &self,
         messages: &[Message],
@@ -131,7 +131,7 @@ impl Model {
         usage: &mut Usage,
     ) -> Result<Said, ToolError> {
         let said = self.try_ask(messages, schema, usage).await;
-        // A server may repeat what it got, in whatever letters.
+        // A server may repeat the request, in upper or lower case.
         match said {
             Ok(said) => Ok(Said { content: self.without_key(&said.content), ..said }),
             Err(error) => {
@@ -197,7 +197,7 @@ impl Model {
     fn format(&self, schema: Option<&Map<String, Value>>) -> Option<Value> {
         match (self.response_format, schema) {
             (ResponseFormat::None, _) => None,
-            // Not `strict`: that takes a part of JSON Schema only, and what comes is checked here.
+            // Not `strict`, which supports only a part of JSON Schema; the answer is validated here.
             (ResponseFormat::JsonSchema, Some(schema)) => Some(json!({
                 "type": "json_schema", "json_schema": { "name": "answer", "schema": schema, "strict": false },
             })),

@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::time::Duration;
 use toolkit::{Retry, ToolError, ToolErrorKind, escape_line};
 
-/// The most characters of what an endpoint or a model says of a failure.
+/// Maximum number of characters quoted from an endpoint's or a model's error.
 const LONGEST_MESSAGE: usize = 500;
 /// Time to wait if an endpoint is busy without a time to wait.
 const PAUSE: Duration = Duration::from_secs(5);
@@ -38,7 +38,7 @@ impl ToldError {
     }
 }
 
-/// A request that got no whole answer. A task may be asked again: nothing comes of it but an answer.
+/// Converts a request without a complete answer to an error. A task may be retried, since an answer is its only effect.
 pub(crate) fn of_sending(error: reqwest::Error, timeout: Duration) -> ToolError {
     if error.is_builder() {
         return ToolError::unavailable(
@@ -65,7 +65,7 @@ pub(crate) fn of_answer(status: StatusCode, what: &str) -> ToolError {
     ))
 }
 
-/// A failure that the endpoint tells.
+/// Converts an error of the endpoint.
 pub(crate) fn of_status(status: StatusCode, told: &Told, wait: Option<Duration>) -> ToolError {
     let said = match told {
         Told::Error { error } => bounded(&error.message),

@@ -1,4 +1,4 @@
-//! An HTTP server on loopback that answers as a test says, for the tests of plugins that speak to a platform.
+//! An HTTP server on loopback with answers set by a test, for the tests of plugins that communicate with a platform.
 //!
 //! It is as small as a test needs it: HTTP/1.1, one request a connection, and answers that a well-behaved server would
 //! not give.
@@ -125,7 +125,7 @@ impl Loopback {
         self.requests.borrow().clone()
     }
 
-    /// Waits until so many requests came.
+    /// Waits until this number of requests has arrived.
     pub async fn received(&self, number: usize) {
         let mut requests = self.requests.clone();
         // The sender lives as long as the server does.
@@ -144,7 +144,7 @@ async fn serve(listener: TcpListener, answering: Arc<Answering>, came: watch::Se
                 let Ok((stream, _)) = accepted else { return };
                 let (answering, came) = (Arc::clone(&answering), Arc::clone(&came));
                 connections.spawn(async move {
-                    // A client that went away is nobody's fault.
+                    // A client that disconnects is not an error.
                     let _ = connection(stream, &*answering, &came).await;
                 });
             }

@@ -63,7 +63,7 @@ pub(crate) struct Found {
 }
 
 impl Memory {
-    /// Memories in `directory`, which must be there, as they are configured.
+    /// Opens the memories in `directory`, which must exist, with these settings.
     pub fn new(directory: impl Into<PathBuf>, settings: &MemorySettings) -> Self {
         Self {
             directory: directory.into(),
@@ -81,7 +81,7 @@ impl Memory {
         self.directory.join(format!("{name}.sqlite3"))
     }
 
-    /// Stores a note, or finds the same note that is there. Blocks.
+    /// Stores a note, or finds an identical one. Blocks.
     pub(crate) fn store(
         &self,
         agent: Option<&str>,
@@ -210,7 +210,7 @@ fn count(transaction: &Transaction<'_>) -> Result<u32, Fault> {
     Ok(transaction.query_row("SELECT count(*) FROM notes", [], |row| row.get(0))?)
 }
 
-/// Makes an empty file that only its owner reads; SQLite gives those beside it the same mode.
+/// Creates an empty file that only its owner can access; SQLite gives the files beside it the same mode.
 fn create(file: &Path) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -222,7 +222,7 @@ fn create(file: &Path) -> io::Result<()> {
     }
 }
 
-/// Builds what is missing in a file.
+/// Creates the missing parts of the schema in a file.
 fn prepare(database: &Connection) -> Result<(), Fault> {
     let version = |database: &Connection| -> Result<i32, rusqlite::Error> {
         database.query_row("PRAGMA user_version", [], |row| row.get(0))
@@ -252,7 +252,7 @@ fn prepare(database: &Connection) -> Result<(), Fault> {
     Ok(transaction.commit()?)
 }
 
-/// Indexes what is there: the first format knew no symbols, nor the letters of later versions of Unicode.
+/// Indexes the existing notes: the first format did not index symbols, nor the letters of later versions of Unicode.
 fn index_all(transaction: &Transaction<'_>) -> Result<(), Fault> {
     let mut statement = transaction.prepare("SELECT id, text, tags FROM notes")?;
     let mut rows = statement.query([])?;
@@ -306,8 +306,8 @@ fn is_busy(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 
-/// Also a file that is no database, tables that are not those that were made (what is asked of them never changes), and values that
-/// are too long or of another type.
+/// Returns true also for a file that is not a database, for tables other than the ones created here (the queries never change), and
+/// for values that are too long or of another type.
 fn is_damaged(error: &rusqlite::Error) -> bool {
     match error {
         rusqlite::Error::FromSqlConversionFailure(..)

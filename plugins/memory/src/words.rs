@@ -28,8 +28,8 @@ pub(crate) fn indexed(text: &str) -> String {
     indexed
 }
 
-/// A query for FTS5 that finds any of the words; `None` where there is none. Each stands in quotes, and none holds a
-/// quote: only letters, digits and their marks are left of a text.
+/// Returns an FTS5 query that finds any of the words; `None` if there is none. Each word is quoted, and none contains a quote, since
+/// only letters, digits and their marks are kept.
 pub(crate) fn query(text: &str) -> Option<String> {
     let terms: Vec<String> = runs(text).flat_map(Run::terms).take(MAX_TERMS).collect();
     (!terms.is_empty()).then(|| terms.join(" OR "))
@@ -54,7 +54,7 @@ impl Run {
 
     fn terms(self) -> Vec<String> {
         match self {
-            // Found whole it counts for both, so it ranks before what it only begins.
+            // A whole word matches both terms, so it ranks before a prefix.
             Self::Word(word) if is_prefix(&word) => {
                 vec![format!("\"{word}\""), format!("\"{word}\" *")]
             }
@@ -86,8 +86,8 @@ fn runs(text: &str) -> impl Iterator<Item = Run> {
     })
 }
 
-/// Marks of Latin, Greek and Cyrillic letters go; those of other scripts are parts of their words. Whether a sign is shown as a
-/// picture, or in a frame, makes no difference either.
+/// Returns true for marks of Latin, Greek and Cyrillic letters, which are dropped; those of other scripts are part of their words.
+/// Selectors for emoji presentation and enclosing keycaps are dropped too.
 fn is_left_out(char: char) -> bool {
     matches!(char, '\u{300}'..='\u{36f}' | '\u{fe00}'..='\u{fe0f}' | '\u{20e3}')
 }

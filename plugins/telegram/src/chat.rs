@@ -43,7 +43,7 @@ impl Chat {
         text.parse().ok().filter(|id| is_number && *id != 0).map(Self::Id)
     }
 
-    /// A question before something is done there: "Send a poll", say.
+    /// Returns an approval request for an action in the chat, such as "Send a poll".
     pub(crate) fn ask(&self, ctx: &ToolContext, what: &str) -> Ask {
         let is_here = ctx.caller().conversation_id.as_deref().and_then(Self::parse).as_ref() == Some(self);
         let place = if is_here { "this conversation" } else { "another chat" };

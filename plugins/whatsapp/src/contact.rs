@@ -184,7 +184,7 @@ async fn whatsapp_send_contact(
 }
 
 impl Contact {
-    /// Checks what no schema says, and gives the name the part that WhatsApp demands.
+    /// Checks requirements that the schema does not express, and adds the part of the name that WhatsApp requires.
     fn complete(&mut self) -> Result<(), String> {
         let name = &mut self.name;
         if name.formatted_name.trim().is_empty() {

@@ -1,4 +1,4 @@
-//! To whom a message goes.
+//! The recipient of a message.
 
 use serde::{Serialize, Serializer};
 use std::fmt;
@@ -29,8 +29,8 @@ impl Recipient {
         })
     }
 
-    /// At most 15 digits, of which the first is none of 0. There is one way to write a number: what has spaces, a 0 or two
-    /// before it, or signs that nobody sees, is none.
+    /// Parses at most 15 digits, the first of which is not 0. A number has only one valid form: a text with spaces, one or two
+    /// leading zeros, or invisible characters is invalid.
     fn parse(text: &str) -> Option<Self> {
         let digits: String = text.strip_prefix('+').unwrap_or(text).to_owned();
         let is_number = (7..=15).contains(&digits.len())
@@ -39,7 +39,7 @@ impl Recipient {
         is_number.then(|| Self(format!("+{digits}")))
     }
 
-    /// A question before something is sent there: "Send a place to", say.
+    /// Returns an approval request for a message to the recipient, such as "Send a place to".
     pub(crate) fn ask(&self, ctx: &ToolContext, what: &str) -> Ask {
         let is_here = ctx.caller().conversation_id.as_deref().and_then(Self::parse).as_ref() == Some(self);
         let place = if is_here { "this conversation" } else { "another person" };

@@ -1,4 +1,4 @@
-//! The part of TOML that a Cargo.toml uses, read closely enough to say which line holds which setting.
+//! The part of TOML that a Cargo.toml uses, parsed with the line of each setting.
 
 use std::fs;
 use std::path::Path;

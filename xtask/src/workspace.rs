@@ -53,10 +53,10 @@ impl Workspace {
     }
 }
 
-/// The workspaces that are formatted, linted, documented and tested, as cargo is told of them. Adapters have a lock file of their own.
+/// The workspaces that are formatted, linted, documented and tested, as arguments of cargo. Adapters have their own lock file.
 pub(crate) const WORKSPACES: [&[&str]; 2] = [&[], &["--manifest-path", "adapters/Cargo.toml"]];
 
-/// Runs something for each of the workspaces, whatever became of it in those before; an error tells all that failed.
+/// Runs a step for each of the workspaces, even after a failure; the error lists all that failed.
 pub(crate) fn in_each(run: impl FnMut(&[&str]) -> Result) -> Result {
     let results = WORKSPACES.into_iter().map(run);
     let failures: Vec<String> =

@@ -1,8 +1,8 @@
-//! The class of a command, by what it does.
+//! Classes of commands by their effect.
 
 use crate::situation::Decision;
 
-/// The class of a command by what it does, the worse the later.
+/// The class of a command by its effect, in order of severity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Class {
@@ -51,7 +51,7 @@ impl Class {
         }
     }
 
-    /// In words, after "it".
+    /// Returns the description, to follow "it".
     pub const fn words(self) -> &'static str {
         match self {
             Self::ReadOnly => "only reads",

@@ -75,7 +75,7 @@ fn program(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut Part)
     part.says = says(base, values);
     part.directory.clone_from(&judge.state.cwd);
     if judge.enter() {
-        // What never runs does not under any name.
+        // A forbidden program does not run under any name.
         forbidden::program(judge, base, values, part);
         match identify(judge, name) {
             Identity::Known(path) => {
@@ -84,7 +84,7 @@ fn program(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut Part)
             }
             Identity::Other(why) => {
                 part.is(Class::Unknown, format!("{name} is {why}"));
-                // What it would do by its name counts as well, if that is worse.
+                // The effect of the program with this name counts as well, if that is worse.
                 known(judge, base, values, part);
             }
         }
@@ -99,7 +99,7 @@ fn known(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) {
     match base {
         "egrep" | "fgrep" | "rgrep" => part.starts.push("grep".to_owned()),
         "diff3" | "sdiff" => part.starts.push("diff".to_owned()),
-        // By which it asks which files to leave out.
+        // It runs these to find the ignored files.
         "ag" => part.starts.extend(["sh", "git"].map(str::to_owned)),
         // For its long form.
         "fd" | "fdfind" => part.starts.push("ls".to_owned()),
@@ -135,7 +135,7 @@ fn known(judge: &mut Judge<'_>, base: &str, values: &[Value], part: &mut Part) {
 enum Identity {
     /// The one of its name: its file, or none where it is not installed.
     Known(Option<PathBuf>),
-    /// Another, in words.
+    /// Another program, as text.
     Other(&'static str),
 }
 

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
-/// The directories that programs are looked for in, in order. What was found is kept until one of them changes, so one of
-/// these can serve for many commands.
+/// The directories in which programs are searched for, in order. Results are cached until one of the directories changes, so
+/// one value can serve for many commands.
 #[derive(Debug, Default)]
 pub struct Programs {
     directories: Vec<PathBuf>,
@@ -38,7 +38,7 @@ pub(crate) enum Lookup {
     Depends,
 }
 
-/// So many names are kept; a command can name any number.
+/// Maximum number of cached names; a command can contain any number.
 const MAX_NAMES: usize = 4096;
 
 impl Programs {
@@ -61,7 +61,7 @@ impl Programs {
         &self.directories
     }
 
-    /// Finds the program that a name stands for, wherever it is looked for from.
+    /// Finds the program for a name, independent of the directory.
     pub(crate) fn find(&self, name: &str) -> Lookup {
         // Which program is behind the others depends on the directory that holds when the command runs.
         let fixed = self.directories.iter().take_while(|directory| is_fixed(directory)).count();

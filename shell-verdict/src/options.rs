@@ -68,7 +68,7 @@ struct Reading<'r, 'a> {
     has_expression: bool,
     /// A file with expressions was named, which may be its input.
     has_file: bool,
-    /// Nothing is read: it says what it is.
+    /// True if the command reads nothing, and only prints its help or version.
     tells_of_itself: bool,
     /// True if the command lists the file types that it knows.
     lists_types: bool,
@@ -125,7 +125,7 @@ impl Reading<'_, '_> {
                     if value.text().is_none()
                         && value.may_be_option()
                         && !self.spec.is_harmless
-                        // What names others is an option of these, too, and no file is named so.
+                        // For these programs an option may also name files, and no file has such a name.
                         && (!self.spec.is_safe || matches!(value, Value::Listed(_))) =>
                 {
                     let base = self.base;
@@ -145,7 +145,8 @@ impl Reading<'_, '_> {
         }
     }
 
-    /// Reads the words after the first operand, where no option does: what looks like one is not what whoever wrote it meant.
+    /// Judges the words after the first operand, where options are not accepted: a word that looks like an option was
+    /// probably meant as one.
     fn rest(&mut self, values: &[Value]) {
         if let Some(value) = values.iter().find(|value| value.text() != Some("-") && value.may_be_option()) {
             self.unknown(value.text().unwrap_or("with what is not known before it runs"));
@@ -189,7 +190,7 @@ impl Reading<'_, '_> {
             let rest = &text[at + letter.len_utf8()..];
             match self.spec.short(letter) {
                 Some(takes) if takes.has_value() => {
-                    // The options of this one never take what is attached to them, but for a number: older ones refuse that.
+                    // This program's options never have attached values, except for a number: older versions refuse them.
                     let is_level = letter == 'L' && rest.bytes().all(|byte| byte.is_ascii_digit());
                     if self.base == "tree" && !rest.is_empty() && !is_level {
                         self.unknown(&format!("-{letter}{rest}"));
@@ -206,7 +207,7 @@ impl Reading<'_, '_> {
                 }
                 Some(takes) => {
                     self.takes(takes, &format!("-{letter}"), &Value::Text(String::new()), after);
-                    // What follows in the same word may be the value of such a one.
+                    // The rest of the word may be the value of such an option.
                     if matches!(takes, Takes::Harm(_)) {
                         return 0;
                     }
@@ -222,7 +223,7 @@ impl Reading<'_, '_> {
             Some((name, value)) => (name, Some(Value::Text(value.to_owned()))),
             None => (text, None),
         };
-        // Of those that have one dash some take a number that is attached.
+        // Some options with a single dash have an attached number.
         let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
         let letter = name.strip_prefix('-').and_then(|name| {
             let takes = self.spec.short(name.chars().next()?)?;
@@ -346,7 +347,7 @@ impl Reading<'_, '_> {
                 }
             }
             Takes::Read => {
-                // As of an operand: `diff` reads what is in a directory.
+                // As for an operand: `diff` reads the content of a directory.
                 let access =
                     if self.compares { Access::ReadTree { follows_links: true } } else { Access::Read };
                 self.judge.path(value, access, self.part);

@@ -4,7 +4,7 @@ use crate::class::Class;
 use crate::verdict::Part;
 use crate::words::Value;
 
-/// Adds what speaks against a wrapper that else would only be what it starts.
+/// Adds reasons against a wrapper that would otherwise be judged only by the command that it starts.
 pub(crate) fn look(base: &str, values: &[Value], part: &mut Part) {
     match base {
         "linux32" | "linux64" if values.iter().all(Value::may_be_option) => {

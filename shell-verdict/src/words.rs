@@ -4,8 +4,8 @@
 //! raw word ─► braces ─► scan: quotes, variables, substitutions ─► glob ─► values
 //! ```
 //!
-//! The parser finds where a word ends; what is in it is read here, a second time and more narrowly: what is not understood
-//! to the last character makes the whole unknown.
+//! The parser finds the end of a word; its content is parsed here again, and more strictly: anything that is not
+//! completely understood makes the whole word unknown.
 
 mod arithmetic;
 mod braces;
@@ -34,7 +34,7 @@ pub(crate) enum Value {
     },
     /// Any number of words, each of which is one of these.
     Listed(Rc<[String]>),
-    /// Nobody knows, but it begins with this.
+    /// An unknown value that begins with this.
     Unknown {
         prefix: String,
         /// True if the value may expand to any number of arbitrary words.
@@ -76,11 +76,11 @@ impl Value {
 pub(crate) struct Found {
     /// Commands that are run for it.
     pub(crate) commands: Vec<String>,
-    /// The constructs, in words, that evaluate a text that is not known.
+    /// Descriptions of the constructs that evaluate an unknown text.
     pub(crate) evaluates: Vec<&'static str>,
-    /// Variables that are assigned; `true` for those that hold a number then.
+    /// Assigned variables; `true` for those that then hold a number.
     pub(crate) assigns: Vec<(String, bool)>,
-    /// Directories whose names are listed for patterns. `None` for one that is not known.
+    /// Directories that are listed for patterns. `None` for an unknown one.
     pub(crate) lists: Vec<Option<PathBuf>>,
 }
 
@@ -99,14 +99,14 @@ pub(crate) fn fields(word: &str, state: &State<'_>, found: &mut Found) -> Result
         let out = Scan::new(word, state, found).word()?;
         glob::expand(&out, state, &mut values, found);
     }
-    // One of them would change what the next comes to.
+    // An assignment in one of the words would change the value of the next.
     if words.len() > 1 && found.assigns.len() > assigned {
         return Err("a variable is assigned in a word with braces");
     }
     Ok(values)
 }
 
-/// The value of what is assigned, or of a word that is neither split nor a pattern.
+/// Returns the value of an assigned text, or of a word that is neither split nor expanded as a pattern.
 pub(crate) fn single(word: &str, state: &State<'_>, found: &mut Found) -> Result<Value, Unclear> {
     if is_plain(word) {
         return Ok(Value::Text(word.to_owned()));
@@ -126,7 +126,7 @@ fn is_plain(word: &str) -> bool {
 }
 
 impl Out {
-    /// As one value, whatever patterns it has.
+    /// Returns a single value, ignoring patterns.
     fn into_value(self) -> Value {
         let text = self.chars.iter().map(|(c, _)| c).collect();
         match self.hole {

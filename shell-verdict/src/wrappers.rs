@@ -74,7 +74,7 @@ fn is_number(text: &str) -> bool {
 
 /// So often is a command looked for where it only may begin.
 const MAX_TRIES: usize = 64;
-/// So many of its words are looked at then.
+/// Maximum number of the command's words that are examined then.
 const MAX_TRIED: usize = 256;
 
 /// Judges a forbidden command at each position at which it may begin, since the options of a wrapper do not determine it.
@@ -90,7 +90,7 @@ fn forbidden_in(
     }
 }
 
-/// Judges a command that only may run, for what must not.
+/// Judges a command that possibly runs, for forbidden effects only.
 pub(crate) fn forbidden_from(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
     if judge.tries >= MAX_TRIES || part.decision == Decision::Deny {
         return;
@@ -112,7 +112,7 @@ pub(crate) fn forbidden_text(judge: &mut Judge<'_>, text: &str, shell: Shell, pa
     denied(tried, part);
 }
 
-/// Takes over what must not run, and nothing else.
+/// Takes over denials, and nothing else.
 fn denied(mut tried: Part, part: &mut Part) {
     if tried.decision == Decision::Deny {
         part.parts.append(&mut tried.parts);
@@ -308,7 +308,7 @@ fn script(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
     }
 }
 
-/// Looks at the command behind a program that never runs itself, so that the verdict shows it.
+/// Judges the command after a forbidden wrapper, so that the verdict shows it.
 pub(crate) fn look_through(judge: &mut Judge<'_>, values: &[Value], part: &mut Part) {
     if let Some(at) = values.iter().position(|value| value.text().is_some_and(|text| !text.starts_with('-')))
     {

@@ -35,7 +35,7 @@ fn expression(judge: &mut Judge<'_>, words: &[Value], is_joined: bool, part: &mu
                 }
             }
             Some(text) if is_unary(text) => judge.path(operand, Access::Read, part),
-            // Alone they are a mistake that nothing comes of.
+            // On their own they are a syntax error without an effect.
             Some(_) if !is_joined => {}
             Some(_) => part.has(Class::Unknown, "test gets words that it does not understand"),
             None => part.has(Class::Code, "test gets an operator that is not known before it runs"),

@@ -1,4 +1,4 @@
-//! The configuration of a repository: whether what it sets can make git run something, or read elsewhere.
+//! The configuration of a repository: whether its settings can make git run a program, or read elsewhere.
 
 use super::index;
 use super::listing::{self, Listing};
@@ -9,10 +9,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// The largest file that is looked at, in bytes.
+/// Maximum size of a file that is read, in bytes.
 const LARGEST: u64 = 1 << 20;
 
-/// Repositories that were looked at, and what came of it.
+/// Repositories that were checked, with the results.
 #[derive(Debug, Default)]
 pub(crate) struct Repositories {
     seen: RefCell<BTreeMap<(PathBuf, Looks), Checked>>,
@@ -29,7 +29,7 @@ pub(crate) struct Repositories {
 /// The directories that a repository is in, or why it is not only read.
 type Checked = Result<Vec<PathBuf>, String>;
 
-/// The files that a command of git looks at beside the repository itself.
+/// The files that a git command reads in addition to the repository itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) struct Looks {
     /// True if the command looks into submodules.
@@ -42,11 +42,11 @@ pub(super) struct Looks {
 
 /// Maximum nesting depth of submodules.
 const DEEPEST_SUBMODULE: usize = 4;
-/// So many submodules of one repository are looked at.
+/// Maximum number of submodules that are checked in one repository.
 const MAX_SUBMODULES: usize = 256;
 
 impl Repositories {
-    /// Looks at each repository that git may take for that of a directory. Of each, the directories that it is in.
+    /// Checks each repository that git may use for a directory. Returns the directories of each.
     pub(super) fn around(&self, cwd: &Path, looks: Looks) -> Vec<Checked> {
         let real = self.real(cwd);
         let is_real = |directory: &Path| real.as_ref().is_some_and(|real| real.starts_with(directory));
@@ -64,7 +64,8 @@ impl Repositories {
         found
     }
 
-    /// The tracked files of the repository that a directory is in. Where one is broken, also those of the next further up.
+    /// Returns the tracked files of the repository that a directory is in. If that is broken, those of the next repository above are
+    /// included.
     pub(super) fn tracked(&self, cwd: &Path) -> Vec<Rc<Tracked>> {
         let mut found = Vec::new();
         let Some(real) = self.real(cwd) else { return found };
@@ -93,7 +94,7 @@ impl Repositories {
         real
     }
 
-    /// Looks at the repository whose work tree begins in a directory, if one does.
+    /// Checks the repository whose work tree begins in a directory, if one does.
     fn check(&self, directory: &Path, is_real: bool, looks: Looks) -> Checked {
         let key = (directory.to_owned(), looks);
         if let Some(known) = self.seen.borrow().get(&key) {
@@ -116,7 +117,7 @@ impl Repositories {
 /// in a submodule depends on its release.
 const OVERRIDDEN: &[&str] = &["fsmonitor", "hookspath", "pager", "editor", "sshcommand", "askpass"];
 
-/// Sections, and of them the keys, that only say how something is shown, named or sent. `*` stands for all keys.
+/// Sections with their harmless keys, which only affect how something is displayed, named or sent. `*` stands for all keys.
 const HARMLESS: &[(&str, &str)] = &[
     (
         "core",
@@ -144,7 +145,7 @@ const HARMLESS: &[(&str, &str)] = &[
     ("feature", "*"),
     ("http", "*"),
     ("credential", "*"),
-    // With `recurse` what a commit names is read in other repositories.
+    // With `recurse`, git reads submodule commits in other repositories.
     (
         "submodule",
         "active fetchjobs alternatelocation alternateerrorstrategy propagatebranches stickyrecursiveclone",
@@ -299,7 +300,7 @@ fn check_to(directory: &Path, looks: Looks, read_of_indexes: &Cell<u64>, depth: 
             check_configuration(&listing.directory().join(name), of)?;
         }
     }
-    // What leads elsewhere is another's.
+    // Symlinks that lead elsewhere belong to another repository.
     for name in [
         "objects",
         "refs",
@@ -351,7 +352,7 @@ fn check_to(directory: &Path, looks: Looks, read_of_indexes: &Cell<u64>, depth: 
     Ok(found)
 }
 
-/// Looks at a submodule, where git runs itself. One that is not there is not looked into.
+/// Checks a submodule, in which git runs itself. An absent one is not checked.
 fn check_submodule(
     directory: &Path,
     name: &str,
@@ -381,7 +382,7 @@ struct Configured<'p> {
     work_tree: Option<(&'p Path, &'p Path)>,
 }
 
-/// Looks at a file of configuration. One that is not there says nothing.
+/// Checks a configuration file. An absent one is harmless.
 pub(super) fn check_file(file: &Path, looks: Looks) -> Result<(), String> {
     check_configuration(file, Configured { looks, work_tree: None })
 }
@@ -398,7 +399,7 @@ fn check_configuration(file: &Path, of: Configured<'_>) -> Result<(), String> {
         if section == "filter" && name.is_some() && !of.looks.through_filters {
             return Ok(());
         }
-        // A submodule names the directory that it stands in.
+        // A submodule's configuration names its own work tree.
         if section == "core" && key == "worktree" && of.work_tree.is_some_and(|of| is_work_tree(value, of)) {
             return Ok(());
         }
@@ -443,7 +444,7 @@ fn is_harmless_value(section: &str, key: &str, value: &str) -> bool {
     match (section, key) {
         // References in another directory.
         ("extensions", "refstorage") => matches!(value.as_str(), "files" | "reftable"),
-        // What is signed is checked by a program.
+        // Verifying a signature runs a program.
         ("branch" | "tag", "sort") => {
             value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-:".contains(&byte))
                 && !value.contains("sig")
@@ -457,7 +458,7 @@ fn is_harmless_value(section: &str, key: &str, value: &str) -> bool {
 /// The callback for each key: a section, its own name, a key and its value in the first line.
 type EachKey<'a> = dyn FnMut(&str, Option<&str>, &str, &str) -> Result<(), String> + 'a;
 
-/// Each key of a configuration, with its section. An empty error says that the text is not understood.
+/// Passes each key of a configuration, with its section, to `each`. An empty error means that the text cannot be parsed.
 fn each_key(text: &str, each: &mut EachKey<'_>) -> Result<(), String> {
     let mut section: Option<(String, Option<String>)> = None;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);

@@ -11,7 +11,7 @@ use crate::walk::Judge;
 use crate::words::Value;
 use std::path::{Path, PathBuf};
 
-/// So many files are named as reasons.
+/// Maximum number of files listed as reasons.
 const MAX_NAMED: usize = 20;
 
 /// Options that take no word after them, so that the next may be a path.
@@ -67,7 +67,7 @@ const PLAIN: &[&str] = &[
     "--no-prefix",
 ];
 
-/// Judges what a command of git shows of tracked files.
+/// Judges the output of tracked files by a git command.
 pub(super) fn judge(judge: &mut Judge<'_>, name: &str, values: &[Value], part: &mut Part) {
     follows_lines(judge, name, values, part);
     if shows(name, values) == Shows::Nothing {
@@ -115,7 +115,7 @@ fn asked(
     tracked
         .asked(is_asked)
         .filter(|file| specs.may_mean(&file.name.to_string_lossy()))
-        // Without a revision only what was changed since is shown.
+        // Without a revision only changed files are shown.
         .filter(|file| !(of_work_tree && tracked.is_unchanged(file)))
         .take(MAX_NAMED)
         .map(|file| tracked.root.join(&file.name))
@@ -216,13 +216,13 @@ fn root(judge: &Judge<'_>) -> Option<PathBuf> {
     Some(cwd.ancestors().find(begun).unwrap_or(cwd).to_owned())
 }
 
-/// Returns true if options before the command say how pathspecs are read.
+/// Returns true if options before the command change the interpretation of pathspecs.
 fn has_other_pathspecs(part: &Part) -> bool {
     part.words.iter().flatten().any(|word| word.starts_with("--") && word.ends_with("-pathspecs"))
 }
 
-/// The words of a command, with another in place of each pathspec with magic: it names no file by how it is written. What it
-/// selects of tracked files was judged; of others a search reads all, if it reads any.
+/// Returns the words of a command, with a replacement for each pathspec with magic, whose text is not a file name. The
+/// tracked files that it selects were judged; of other files a search counts as reading all, if it reads any.
 pub(super) fn without_magic(name: &str, values: &[Value]) -> Vec<Value> {
     let reads_others = name == "grep"
         && values
@@ -269,7 +269,7 @@ fn takes_none(name: &str, value: &Value) -> bool {
     })
 }
 
-/// Returns true if git takes a word for a path. What could be a revision too, it refuses.
+/// Returns true if git reads a word as a path. It refuses a word that could also be a revision.
 fn may_be_path(judge: &Judge<'_>, text: &str) -> bool {
     let is_magic = [":!", ":^", ":("].iter().any(|magic| text.starts_with(magic));
     let has_wildcard = text.contains(['*', '?']) && !text.contains("^{") && !text.contains(':');

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// So much of indexes is read for a command, in bytes.
+/// Maximum size of indexes read for a command, in bytes.
 const MAX_OF_INDEXES: u64 = 64 << 20;
 
 /// A file that the index names.
@@ -30,7 +30,7 @@ pub(super) fn files(git_dir: &Path, read: &Cell<u64>) -> Result<Vec<Entry>, Stri
         name.truncate(name.len().saturating_sub(entry.dropped));
         name.extend_from_slice(entry.name);
         let kind = entry.mode >> 12;
-        // Of a sparse index it stands for all that is in it.
+        // In a sparse index such an entry stands for a whole directory.
         has_directory |= kind == 0b0100;
         if kind == 0b1000 {
             let is_plain = entry.flags & 0x7000 == 0;
@@ -70,7 +70,8 @@ pub(super) fn submodules(git_dir: &Path, read: &Cell<u64>) -> Result<Vec<String>
     Ok(found)
 }
 
-/// The files that a repository tracks below a directory of its work tree, by their real paths. `None` where that cannot be told.
+/// Returns the files that a repository tracks below a directory of its work tree, by their real paths. `None` if they are
+/// unknown.
 pub(crate) fn tracked(directory: &Path) -> Option<Vec<PathBuf>> {
     let directory = directory.canonicalize().ok()?;
     let top = directory.ancestors().find(|above| above.join(".git").symlink_metadata().is_ok())?;
@@ -80,7 +81,7 @@ pub(crate) fn tracked(directory: &Path) -> Option<Vec<PathBuf>> {
     let Some(bytes) = bytes(&git_dir, &Cell::new(0)).ok()? else { return Some(Vec::new()) };
     let mut found = Vec::new();
     each_name(&bytes, &mut |name, kind| {
-        // What is in a directory that stands for all below it is not listed.
+        // The files of a sparse directory are not listed.
         if kind == DIRECTORY {
             return None;
         }
@@ -94,7 +95,7 @@ pub(crate) fn tracked(directory: &Path) -> Option<Vec<PathBuf>> {
 
 /// The kind of an entry that is another repository: the first four bits of its mode.
 const REPOSITORY: u32 = 0b1110;
-/// The kind of an entry that stands for all below a directory.
+/// Kind of an entry that stands for a whole directory.
 const DIRECTORY: u32 = 0b0100;
 
 /// Shows the name and the kind of each entry. `None` where the index, or an entry, is not understood.

@@ -5,7 +5,7 @@ use std::path::{Component, Path};
 /// The files that pathspecs select.
 #[derive(Debug, Default)]
 pub(super) struct Pathspecs {
-    /// `None` where all files are meant but those that are excluded.
+    /// `None` if all files match except the excluded ones.
     meant: Option<Vec<Pattern>>,
     excluded: Vec<Pattern>,
 }
@@ -14,7 +14,7 @@ pub(super) struct Pathspecs {
 struct Pattern {
     /// From the beginning of the work tree, without a slash at its end.
     text: String,
-    /// `*` and `?` stand for others.
+    /// True if `*` and `?` are wildcards.
     has_wildcards: bool,
 }
 
@@ -49,7 +49,7 @@ impl Pattern {
         if text.contains(['[', '\\']) {
             return true;
         }
-        // A directory stands for all in it.
+        // A directory matches everything in it.
         let mut ends = name.match_indices('/').map(|(at, _)| at).chain([name.len()]);
         text.is_empty()
             || ends.any(|end| {

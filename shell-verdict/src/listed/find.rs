@@ -5,7 +5,7 @@ use crate::names;
 use std::fs::{self, FileType};
 use std::path::Path;
 
-/// So many entries of directories are looked at.
+/// Maximum number of directory entries that are examined.
 const MAX_ENTRIES: usize = 200_000;
 
 /// A part of an expression.
@@ -39,11 +39,11 @@ enum Holds {
     Maybe,
 }
 
-/// An expression with what counts for the whole of it.
+/// An expression, with the properties of the whole.
 struct Expression {
     test: Test,
     deepest: usize,
-    /// Directories come after what is in them, and none is left out.
+    /// Directories come after their content, and none is pruned.
     is_backwards: bool,
 }
 
@@ -100,7 +100,7 @@ pub(crate) fn found(roots: &[&str], expression: &[&str], cwd: &Path) -> Option<V
             if !kind.is_dir() || is_left_out || depth >= expression.deepest {
                 continue;
             }
-            // What cannot be listed it cannot list either.
+            // `find` cannot list a directory either that cannot be listed here.
             for entry in fs::read_dir(&place).into_iter().flatten() {
                 let entry = entry.ok()?;
                 let name = entry.file_name().into_string().ok()?;
@@ -128,7 +128,7 @@ struct Seen<'p> {
 }
 
 impl Seen<'_> {
-    /// Returns true if a test holds. `is_certain` says that it is looked at for sure.
+    /// Evaluates a test. `is_certain` is true if `find` certainly evaluates it.
     fn holds(&mut self, test: &Test, is_certain: bool) -> Holds {
         match test {
             Test::And(tests) => {
@@ -188,7 +188,7 @@ impl Seen<'_> {
 }
 
 fn matches(pattern: &str, text: &str, case: Case) -> Holds {
-    // What characters others are, and what stands in brackets, depends on the locale.
+    // The matching of non-ASCII characters and of bracket expressions depends on the locale.
     if !text.is_ascii() || !pattern.is_ascii() || pattern.contains(['[', '\\']) {
         return Holds::Maybe;
     }
@@ -199,11 +199,11 @@ fn matches(pattern: &str, text: &str, case: Case) -> Holds {
     if is_match { Holds::Yes } else { Holds::No }
 }
 
-/// Returns true if a pattern, in which `*` stands for any text and `?` for any byte, describes a whole text.
+/// Returns true if a pattern, in which `*` stands for any text and `?` for any byte, matches a whole text.
 pub(super) fn is_match(pattern: &str, text: &str) -> bool {
     let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
     let (mut at, mut from) = (0, 0);
-    // Where the last `*` stands, and where in the text what it takes ends.
+    // Position of the last `*`, and the end of the text that it matches.
     let mut star: Option<(usize, usize)> = None;
     while from < text.len() {
         match pattern.get(at) {
@@ -222,7 +222,7 @@ pub(super) fn is_match(pattern: &str, text: &str) -> bool {
     pattern[at..].iter().all(|sign| *sign == b'*')
 }
 
-/// Reads an expression; `None` for what is not worked out.
+/// Parses an expression; `None` if it contains something that is not supported.
 fn read(words: &[&str]) -> Option<Expression> {
     let mut reader = Reader { words, at: 0, deepest: usize::MAX, acts: false, is_backwards: false };
     let test = reader.list()?;
@@ -309,7 +309,7 @@ impl<'w> Reader<'w> {
                 }
                 Test::Act
             }
-            // What they print is no name alone, or more is done.
+            // Their output is not only names, or they have another effect.
             "-ls" | "-printf" | "-fprint" | "-fprint0" | "-fprintf" | "-fls" | "-follow" | "," => {
                 return None;
             }

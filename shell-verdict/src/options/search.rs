@@ -14,7 +14,7 @@ pub(super) struct Searching {
     include: Vec<String>,
     exclude: Vec<String>,
     exclude_dir: Vec<String>,
-    /// An option by which more is opened than can be told from the others.
+    /// True if an option opens more files than the others determine.
     opens_more: bool,
 }
 
@@ -70,7 +70,7 @@ impl Searching {
 }
 
 impl Reading<'_, '_> {
-    /// The search that the options say, where it opens less than all files below a directory.
+    /// Returns the search that the options define, if it opens fewer than all files below a directory.
     pub(super) fn search(&self) -> Option<Search> {
         let searching = &self.searching;
         // Through links it may lead anywhere.

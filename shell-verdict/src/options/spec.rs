@@ -88,12 +88,12 @@ pub(super) enum Kind {
     Plus,
 }
 
-/// A program, and what is known of its words.
+/// A program, and the known meaning of its words.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a word of the table")]
 pub(super) struct Spec {
     pub(super) class: Class,
-    /// No option does more than change what is shown or which of the operands are read.
+    /// True if no option does more than change the output or select which operands are read.
     pub(super) is_safe: bool,
     /// No option and no operand does anything.
     pub(super) is_harmless: bool,
@@ -102,7 +102,7 @@ pub(super) struct Spec {
     pub(super) options_come_first: bool,
     /// The beginning of an option's name is none.
     pub(super) has_no_abbreviations: bool,
-    /// The beginning of an option's name does not stand for it: what else begins so is too much to list.
+    /// True if prefixes of option names do not count as the option: there are too many other options to list.
     pub(super) has_whole_names: bool,
     pub(super) takes_numbers: bool,
     pub(super) takes_at_files: bool,
@@ -115,7 +115,7 @@ pub(super) struct Spec {
     pub(super) short: Vec<(char, Takes)>,
     pub(super) long: Vec<(&'static str, Takes)>,
     two_files: Vec<&'static str>,
-    /// Lines whose options it has as well.
+    /// Lines whose options the program has as well.
     pub(super) includes: Vec<&'static str>,
 }
 
@@ -128,7 +128,7 @@ impl Spec {
         self.long.iter().find(|(known, _)| *known == name).map(|(_, takes)| *takes)
     }
 
-    /// Returns the option that the beginning of a name stands for; of several, one that does harm.
+    /// Returns the option for a prefix of its name; of several, a harmful one.
     pub(super) fn abbreviated(&self, name: &str) -> Option<(&'static str, Takes)> {
         if self.has_long_with_one_dash || self.has_no_abbreviations || name.len() < 3 {
             return None;
@@ -139,7 +139,7 @@ impl Spec {
         };
         matching().find(does_harm).or_else(|| {
             let first = matching().next().filter(|_| !self.has_whole_names)?;
-            // What several say differently is an error.
+            // A prefix is an error if several options with different meanings match.
             matching().all(|(_, takes)| takes == first.1).then_some(first)
         })
     }

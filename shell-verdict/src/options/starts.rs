@@ -4,10 +4,11 @@ use super::spec::{self, Takes};
 use crate::words::Value;
 use std::collections::BTreeSet;
 
-/// So many words are looked at.
+/// Maximum number of words that are examined.
 const MAX: usize = 64;
 
-/// Each word at which the command may begin, after the options of a line of the table and so many operands.
+/// Returns each position at which the command may begin, after the options of a table line and the given number of
+/// operands.
 pub(crate) fn starts(line: &'static str, values: &[Value], operands: usize) -> BTreeSet<usize> {
     let (_, spec) = spec::read_line(line);
     let (mut seen, mut waiting) = (BTreeSet::new(), vec![(0, operands)]);
@@ -70,7 +71,7 @@ fn takes_next(spec: &spec::Spec, text: &str) -> Option<bool> {
         let is_last = at + letter.len_utf8() == text.len();
         match spec.short(letter).map(of)? {
             Some(false) => {
-                // What is attached is its value.
+                // The attached text is its value.
                 if matches!(spec.short(letter), Some(Takes::Maybe)) {
                     return Some(false);
                 }

@@ -1,4 +1,4 @@
-//! `ps`: the letters of its older manner have other meanings, and one shows the environment of processes, with what is secret in it.
+//! `ps`: the letters of its BSD style have other meanings, and one shows the environment of processes, with its secrets.
 
 use crate::class::Class;
 use crate::verdict::Part;
@@ -26,7 +26,7 @@ pub(super) fn ps(values: &[Value], part: &mut Part) {
             at += usize::from(read.takes_next);
             false
         } else {
-            // A list of processes, or letters, of which some take what follows.
+            // A list of processes, or letters, some of which take the rest as a value.
             let end = word.find(['o', 'O', 'k', 'N', 'p', 'q', 't', 'U']);
             at += usize::from(end.is_some_and(|end| end + 1 == word.len()));
             word[..end.unwrap_or(word.len())].contains('e')
@@ -35,7 +35,7 @@ pub(super) fn ps(values: &[Value], part: &mut Part) {
             part.has(Class::Unknown, format!("ps {word} may show the environment of processes"));
         }
     }
-    // What it does not understand in the newer manner it takes for the older one.
+    // Words that are invalid in the newer style are read in the older one.
     if has_e && !is_plain {
         part.has(
             Class::Unknown,

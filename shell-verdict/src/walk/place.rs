@@ -14,7 +14,8 @@ const ENDS_COMMAND: [char; 6] = ['\n', ';', '&', '|', ')', '#'];
 /// The characters that end a word, beside the end of the text.
 const ENDS_WORD: [char; 9] = [' ', '\t', '\n', ';', '&', '|', ')', '<', '>'];
 
-/// From its first word to its last, redirections among them; the parser itself knows nothing of where those stand.
+/// Returns the range from the first word to the last, including redirections, whose positions the parser does not
+/// record.
 pub(super) fn place(simple: &ast::SimpleCommand, source: &Source) -> Range<usize> {
     let items = || {
         let prefix = simple.prefix.iter().flat_map(|prefix| &prefix.0);

@@ -60,7 +60,7 @@ impl Judge<'_> {
                 },
                 T::Fd(_) => {}
                 T::Duplicate(word) => {
-                    // To bash the sign ends with the dash, and what follows is a word.
+                    // For bash the operator ends with the dash, and the rest is a word.
                     if word.value.starts_with('-') && word.value != "-" {
                         into.has(Class::Unknown, "bash may take what stands behind `>&-` for a word");
                     }
@@ -84,7 +84,7 @@ impl Judge<'_> {
                 }),
             },
             ast::IoRedirect::HereDocument(_, document) => {
-                // Where it ends is told otherwise by bash in these cases.
+                // In these cases bash ends it elsewhere.
                 let end = &document.here_end.value;
                 let is_simple = ["'", "\""]
                     .iter()

@@ -47,7 +47,7 @@ impl Judge<'_> {
         for item in simple.prefix.iter().flat_map(|prefix| &prefix.0) {
             match item {
                 ast::CommandPrefixOrSuffixItem::AssignmentWord(assignment, _) => {
-                    // The next may use what was assigned before it.
+                    // The next one may use an earlier assignment.
                     if let Some(Assigned { name, value, .. }) = assigned.last().cloned() {
                         self.state.assign(name, value);
                     }
@@ -96,8 +96,8 @@ impl Judge<'_> {
         into.add(part);
     }
 
-    /// The name of a program, and where in the command it ends. `None` if it is written in another way, stands in another text, or may be
-    /// a function, which would get what a program is given.
+    /// Returns the name of a program, and the position in the command at which it ends. `None` if it is not written literally, is in
+    /// another text, or may be a function, which would get the program's arguments.
     fn name_end(&self, simple: &ast::SimpleCommand, source: &Source) -> Option<(String, usize)> {
         let is_command = self.command.as_ref().is_some_and(|command| Rc::ptr_eq(command, &source.text));
         let name = simple.word_or_name.as_ref().filter(|_| is_command && self.state.functions.is_empty())?;
@@ -158,12 +158,12 @@ impl Judge<'_> {
             }
             I::AssignmentWord(assignment, word) => {
                 let assigned = self.assignment(assignment, source, part);
-                // In these a tilde stands for a directory, wherever such a word is.
+                // In these a tilde stands for a directory, at any position of such a word.
                 let has_tilde = word.value.contains("=~") || word.value.contains(":~");
                 let value = match &assignment.value {
                     ast::AssignmentValue::Scalar(_) if has_tilde => Value::unknown(),
                     ast::AssignmentValue::Scalar(_) => {
-                        // What it runs was judged with the assignment.
+                        // Commands in it were judged with the assignment.
                         let mut values = self.fields(&word.value, &mut Part::new(0..0, ""));
                         if values.len() == 1 { values.remove(0) } else { Value::unknown() }
                     }

@@ -4,7 +4,7 @@ use super::Unclear;
 use crate::state::State;
 use std::borrow::Cow;
 
-/// So many words may come of one.
+/// Maximum number of words from one brace expansion.
 const MAX: usize = 256;
 
 /// The words that one comes to.
@@ -48,7 +48,7 @@ fn first(word: &str) -> Result<Option<Found>, Unclear> {
     let mut at = 0;
     while at < bytes.len() {
         match bytes[at] {
-            // Where a word begins with both, they are characters.
+            // At the beginning of a word, `{}` is literal.
             b'{' if at == 0 && bytes.get(1) == Some(&b'}') => at = 2,
             b'{' => {
                 if let Some(found) = members(word, at)? {
@@ -86,7 +86,7 @@ fn members(word: &str, open: usize) -> Result<Option<Found>, Unclear> {
             _ => at = past(bytes, at)?,
         }
     }
-    // Where one is not closed, shells differ about those within it.
+    // If a brace is not closed, shells differ about those within it.
     if word[open + 1..].contains('{') { Err("a brace is not closed") } else { Ok(None) }
 }
 
@@ -106,7 +106,7 @@ fn sequence(inner: &str) -> Result<Option<Vec<String>>, Unclear> {
         let is_plain = !text.is_empty() && text.len() < 6 && text.bytes().all(|byte| byte.is_ascii_digit());
         is_plain.then(|| text.parse().ok()).flatten()
     };
-    // Between letters of both cases stand other characters.
+    // Between letters of both cases there are other characters.
     let letter = |text: &str| match text.as_bytes() {
         [letter] if letter.is_ascii_alphabetic() => Some(*letter),
         _ => None,
@@ -133,7 +133,7 @@ fn sequence(inner: &str) -> Result<Option<Vec<String>>, Unclear> {
     Ok(Some(members.collect()))
 }
 
-/// Past what stands here: a character, or all that is quoted or substituted.
+/// Returns the position after the present character, quote or substitution.
 fn past(bytes: &[u8], at: usize) -> Result<usize, Unclear> {
     let text = || std::str::from_utf8(bytes).expect("it came from a text");
     match bytes[at] {

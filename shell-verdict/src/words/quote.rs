@@ -2,7 +2,7 @@
 
 use super::Unclear;
 
-/// Reads up to the quote that closes it. The text, where it can be told, and how many bytes were read, the quote included.
+/// Reads up to the closing quote. Returns the text, if it is known, and the number of bytes read, including the quote.
 pub(super) fn ansi_c(text: &str) -> Result<(Option<String>, usize), Unclear> {
     let mut bytes: Vec<u8> = Vec::new();
     let mut is_known = true;

@@ -31,8 +31,8 @@
 //! | `bash`, `shell` | other names of `exec` |
 //! | `apply-patch` | another name of `apply_patch` |
 //!
-//! Lists may also name `agents_list`, `browser`, `canvas`, `cron`, `gateway`, `image`, `nodes` and `tts`: tools of these names are
-//! to come, and what is said of them is no mistake meanwhile.
+//! Lists may also name `agents_list`, `browser`, `canvas`, `cron`, `gateway`, `image`, `nodes` and `tts`: tools with these names are
+//! planned, so the names are not reported as unknown.
 //!
 //! # Reserved names
 //!

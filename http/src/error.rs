@@ -119,7 +119,7 @@ pub enum FetchError {
     /// The body cannot be decompressed.
     #[error("the answer cannot be decompressed: its data is damaged")]
     Decompression,
-    /// There are too many redirects.
+    /// The maximum number of redirects was exceeded.
     #[error("more than {limit} redirects; the last one led to {last}")]
     TooManyRedirects {
         /// The limit.

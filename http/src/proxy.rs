@@ -93,9 +93,9 @@ impl Proxy {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Proxies {
-    /// For `http` URLs.
+    /// Proxy for `http` URLs.
     pub http: Option<Proxy>,
-    /// For `https` URLs.
+    /// Proxy for `https` URLs.
     pub https: Option<Proxy>,
     bypass: Vec<Bypass>,
 }
@@ -107,7 +107,7 @@ enum Bypass {
 }
 
 impl Proxies {
-    /// One proxy for all URLs.
+    /// Uses one proxy for all URLs.
     pub fn all(proxy: Proxy) -> Self {
         Self { http: Some(proxy.clone()), https: Some(proxy), bypass: Vec::new() }
     }

@@ -27,7 +27,7 @@ pub enum Refused {
         /// The rule.
         rule: DomainRule,
     },
-    /// Only other domains are allowed.
+    /// The domain is not among the allowed ones.
     #[error("`{host}` is refused: it is not among the allowed domains")]
     NotAllowed {
         /// The host.

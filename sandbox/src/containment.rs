@@ -12,7 +12,7 @@ pub use explained::Explained;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Part {
-    /// Nothing but the writable paths can be changed.
+    /// Only the writable paths can be changed.
     Files,
     /// Protected paths within writable ones cannot be changed.
     Protected,
@@ -20,7 +20,7 @@ pub enum Part {
     Hidden,
     /// `/tmp`, `/var/tmp` and `/run` are the command's own.
     PrivateTmp,
-    /// Nothing can be reached by network, the machine's own services included.
+    /// The network is unreachable, including the machine's own services.
     Network,
     /// The command can connect only to sockets in the file system that it has created itself.
     Sockets,

@@ -33,7 +33,7 @@ pub enum SpawnError {
         /// The system's error.
         source: io::Error,
     },
-    /// Something that was given can't be passed on.
+    /// A given text contains a NUL byte, and cannot be passed on.
     #[error("{what} cannot be passed to a program: it contains a NUL byte")]
     Nul {
         /// The part with the NUL byte.
@@ -68,7 +68,7 @@ pub enum SpawnError {
         /// The system's error.
         source: io::Error,
     },
-    /// This system can't run commands here at all.
+    /// This system cannot run commands at all.
     #[error("commands cannot be run on this system")]
     Unsupported,
 }

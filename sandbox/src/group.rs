@@ -149,7 +149,7 @@ fn thread(name: &str, act: impl FnOnce() + Send + 'static) -> io::Result<()> {
 }
 
 impl Group {
-    /// On a thread of its own: the output's way into the file.
+    /// Writes the output to the file, on a thread of its own.
     fn write(&self, mut pump: Pump) {
         while !pump.closed() {
             pump.read();
@@ -167,7 +167,7 @@ impl Group {
         }
     }
 
-    /// On another: the command's end, and the group's.
+    /// Waits for the end of the command and of the group, on another thread.
     fn wait(&self, mut child: Child, begun: Instant) {
         let status = child.wait();
         let end = match status {

@@ -66,7 +66,7 @@ impl Limits {
     }
 }
 
-/// One of the [`Limits`].
+/// A limit of [`Limits`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Limit {

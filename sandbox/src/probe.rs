@@ -12,7 +12,7 @@ use crate::sys::{self, Forked};
 use crate::wire::{Incoming, Reader, Writer, to_host};
 use crate::{inside, socket};
 
-/// Something that a system offers or not.
+/// A feature of the system for running and containing commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Feature {
@@ -256,7 +256,7 @@ pub(crate) fn words(failure: &crate::supervisor::child::Failure) -> String {
     }
 }
 
-/// Does something in a new process, which is alone in new namespaces.
+/// Runs a function in a new process that is alone in new namespaces.
 fn in_namespaces(flags: i32, act: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
     let said = |error: &dyn std::fmt::Display| error.to_string();
     let (ours, theirs) = socket::packets().map_err(|error| said(&error))?;

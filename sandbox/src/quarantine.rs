@@ -89,7 +89,7 @@ impl Quarantine {
     }
 }
 
-/// Something that was moved away after a command.
+/// A file that was moved away after a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Quarantined {

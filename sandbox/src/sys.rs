@@ -101,7 +101,7 @@ pub(crate) fn execute(program: &CStr, arguments: &[CString], environment: &[CStr
         strings.iter().map(|string| string.as_ptr()).chain([ptr::null()]).collect()
     };
     let (arguments, environment) = (list(arguments), list(environment));
-    // SAFETY: both lists end in null, and what they point at lives in the caller.
+    // SAFETY: both lists end in null, and the memory that they point to lives in the caller.
     unsafe { libc::execve(program.as_ptr(), arguments.as_ptr(), environment.as_ptr()) };
     io::Error::last_os_error()
 }
@@ -110,7 +110,7 @@ pub(crate) fn execute(program: &CStr, arguments: &[CString], environment: &[CStr
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Reaped {
     pub(crate) pid: i32,
-    /// As `waitpid` gives it.
+    /// Status as returned by `waitpid`.
     pub(crate) status: i32,
     pub(crate) user: Duration,
     pub(crate) system: Duration,
@@ -195,7 +195,7 @@ pub(crate) fn ignore_write_signals() {
 
 /// A descriptor that becomes readable when a child ends; the signal is blocked from now on.
 pub(crate) fn children_ended() -> io::Result<OwnedFd> {
-    // SAFETY: the set is initialised before it is used, and the descriptor is new and nobody else's.
+    // SAFETY: the set is initialised before it is used, and the descriptor is new and unowned.
     unsafe {
         let mut set: libc::sigset_t = std::mem::zeroed();
         libc::sigemptyset(&raw mut set);
@@ -212,7 +212,7 @@ fn owned(fd: RawFd) -> io::Result<OwnedFd> {
     if fd < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the callers hand over what the system has just made for them.
+    // SAFETY: the callers pass descriptors that the system has just created for them.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
@@ -269,7 +269,7 @@ pub(crate) fn take_standard_input() -> OwnedFd {
 pub(crate) fn set_mount_attributes(fd: BorrowedFd<'_>, path: &CStr, set: u64) -> io::Result<()> {
     let attributes = libc::mount_attr { attr_set: set, attr_clr: 0, propagation: 0, userns_fd: 0 };
     let flags = libc::AT_EMPTY_PATH | libc::AT_RECURSIVE;
-    // SAFETY: the structure is whole and its size is told.
+    // SAFETY: the structure is complete, and its size is passed.
     let result = unsafe {
         libc::syscall(
             libc::SYS_mount_setattr,
@@ -293,8 +293,8 @@ pub(crate) fn switch_on(socket: BorrowedFd<'_>, interface: &CStr) -> io::Result<
     for (to, from) in request.ifr_name[..room].iter_mut().zip(interface.to_bytes()) {
         *to = c_char::from_ne_bytes([*from]);
     }
-    // SAFETY: the name ends in zero, both calls read and write this structure alone, and the flags that the first has written are what
-    // the second is given with one more.
+    // SAFETY: the name ends in zero, both calls access only this structure, and the second call gets the flags that the first has
+    // written, with one more set.
     let result = unsafe {
         match libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFFLAGS, &raw mut request) {
             0 => {
@@ -331,7 +331,7 @@ pub(crate) fn install_filter(
     let length = libc::c_ushort::try_from(program.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
     let given = Program { length, first: program.as_ptr() };
     let flags = if listens { libc::SECCOMP_FILTER_FLAG_NEW_LISTENER } else { 0 };
-    // SAFETY: the kernel copies the program, whose length is told, and changes nothing.
+    // SAFETY: the kernel copies the program, whose length is passed, and changes nothing.
     let result =
         unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, &raw const given) };
     match (result, listens) {
@@ -365,7 +365,7 @@ fn control<T>(fd: BorrowedFd<'_>, request: usize, argument: *mut T) -> io::Resul
 
 /// Receives the next call that waits for an answer.
 pub(crate) fn next_notification(listener: BorrowedFd<'_>) -> io::Result<Notification> {
-    // SAFETY: an all-zero structure is a valid one, and what the kernel requires here.
+    // SAFETY: an all-zero structure is valid, and the kernel requires it.
     let mut received: libc::seccomp_notif = unsafe { std::mem::zeroed() };
     control(listener, NOTIFICATION_RECEIVE, &raw mut received)?;
     Ok(Notification { id: received.id, thread: received.pid.cast_signed(), arguments: received.data.args })
@@ -395,7 +395,7 @@ pub(crate) fn answer(
 /// Connects a socket to the address that these bytes are.
 pub(crate) fn connect(socket: BorrowedFd<'_>, address: &[u8]) -> Result<(), rustix::io::Errno> {
     let length = libc::socklen_t::try_from(address.len()).map_err(|_| rustix::io::Errno::INVAL)?;
-    // SAFETY: the kernel copies the address, whose length is told.
+    // SAFETY: the kernel copies the address, whose length is passed.
     match unsafe { libc::connect(socket.as_raw_fd(), address.as_ptr().cast(), length) } {
         0 => Ok(()),
         _ => {
@@ -418,7 +418,7 @@ pub(crate) fn read_memory(thread: i32, address: u64, bytes: &mut [u8]) -> io::Re
     let local = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
     let address = usize::try_from(address).map_err(|_| io::ErrorKind::InvalidInput)?;
     let remote = libc::iovec { iov_base: ptr::without_provenance_mut(address), iov_len: bytes.len() };
-    // SAFETY: the kernel writes to `bytes` alone, whose length is told. Of the other process it checks what is there.
+    // SAFETY: the kernel writes only to `bytes`, whose length is passed. It checks the addresses in the other process.
     let read = unsafe { libc::process_vm_readv(thread, &raw const local, 1, &raw const remote, 1, 0) };
     match usize::try_from(read) {
         Ok(read) if read == bytes.len() => Ok(()),

@@ -10,7 +10,7 @@ pub enum Class {
     ReadOnly,
     /// The command reads a git repository.
     GitRead,
-    /// Nothing is known of it.
+    /// The effect of the command is unknown.
     Unknown,
     /// The command changes files.
     Write,

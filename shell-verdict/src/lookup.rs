@@ -23,7 +23,7 @@ struct Found {
 /// A program that is installed.
 #[derive(Debug, Clone)]
 pub(crate) struct Program {
-    /// As the shell calls it.
+    /// The path by which the shell executes it.
     pub(crate) path: PathBuf,
     /// The file that it really is.
     pub(crate) real: PathBuf,

@@ -72,7 +72,7 @@ struct Reading<'r, 'a> {
     tells_of_itself: bool,
     /// True if the command lists the file types that it knows.
     lists_types: bool,
-    /// Only the names of files are shown.
+    /// True if only names of files are shown.
     is_listing: bool,
     /// Directories are compared, with all that is below them.
     compares: bool,

@@ -92,7 +92,7 @@ pub enum Shell {
 /// The decision on a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Searched {
-    /// As strict as the strictest of the files.
+    /// The strictest decision of the files.
     pub decision: Decision,
     /// The files that the search opens, each by the searched directory and its path in it; `None` if there are too many, or they are
     /// unknown.

@@ -24,7 +24,7 @@ use std::rc::Rc;
 /// A word after expansion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Value {
-    /// This text.
+    /// A known text.
     Text(String),
     /// The name of a file below one of these directories, beginning with it.
     Below {
@@ -50,7 +50,7 @@ impl Value {
         }
     }
 
-    /// One of which nothing is known.
+    /// Returns a completely unknown value.
     pub(crate) fn unknown() -> Self {
         Self::Unknown { prefix: String::new(), splits: true }
     }

@@ -72,7 +72,7 @@ fn is_number(text: &str) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_hexdigit() || b".,-:xsmh".contains(&byte))
 }
 
-/// So often is a command looked for where it only may begin.
+/// Maximum number of positions at which a command is judged that only possibly begins there.
 const MAX_TRIES: usize = 64;
 /// Maximum number of the command's words that are examined then.
 const MAX_TRIED: usize = 256;

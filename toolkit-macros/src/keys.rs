@@ -231,7 +231,7 @@ impl Entry {
         Some(text)
     }
 
-    /// One string literal or a list of them.
+    /// Returns a string literal, or a list of them.
     pub(crate) fn texts(&self, errors: &mut Errors) -> Vec<LitStr> {
         let Given::Value(value) = &self.given else { return Vec::new() };
         let items: Vec<&Expr> = match value {

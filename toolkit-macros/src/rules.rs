@@ -138,7 +138,7 @@ impl Rules {
 /// Properties of an argument's type that its text shows.
 #[derive(Clone, Copy)]
 pub(crate) struct TypeForm<'a> {
-    /// As it is written.
+    /// The type as written.
     pub(crate) name: &'a str,
     pub(crate) kind: Kind,
     /// The kind of a list's items.

@@ -19,7 +19,7 @@ enum Use {
 }
 
 impl Use {
-    /// Of an attribute by this path.
+    /// Expands an item with the attribute of this path.
     fn of(path: &str, attribute: TokenStream, item: TokenStream) -> Option<Self> {
         Some(match path {
             "tool" | "toolkit::tool" => Self::Tool { attribute, item },

@@ -51,7 +51,7 @@ pub(crate) struct Held {
 /// The conversion of an owned value to the parameter.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Borrow {
-    /// As it is.
+    /// The owned value itself.
     Not,
     Str,
     Path,

@@ -20,7 +20,7 @@ pub(crate) struct Manifest {
     pub(crate) settings: Vec<Setting>,
 }
 
-/// One `key = value`.
+/// A `key = value` line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Setting {
     /// Counted from 1.

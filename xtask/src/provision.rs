@@ -7,7 +7,7 @@ use std::{env, fs};
 
 use crate::workspace::{self, Result, TOOLS, Workspace};
 
-/// One needed program. A further one is a further entry in a table below.
+/// A needed program. To add one, add an entry to a table below.
 pub(crate) struct Tool {
     name: &'static str,
     /// A command that succeeds only if the program is installed and works.

@@ -8,14 +8,14 @@ use toolkit::prelude::*;
 /// The content of a file, in UTF-8 but for bytes that are no text in a file of it.
 #[derive(Debug, Clone)]
 pub(super) struct Content<'a> {
-    /// For a file in UTF-8 all of it; for others without the byte order mark.
+    /// The whole file, if it is UTF-8; otherwise the text without the byte order mark.
     pub(super) bytes: Cow<'a, [u8]>,
     /// Encoding, if it is not UTF-8.
     form: Option<Form>,
 }
 
 impl<'a> Content<'a> {
-    /// Of the file that is shown as `path`.
+    /// Decodes the content of the file shown as `path`.
     ///
     /// # Errors
     ///
@@ -49,7 +49,7 @@ impl<'a> Content<'a> {
         Self { bytes: bytes.into(), form: None }
     }
 
-    /// As text, if it is not yet.
+    /// Converts the content to text, unless it is text already.
     ///
     /// # Errors
     ///
@@ -66,7 +66,7 @@ impl<'a> Content<'a> {
         Self { bytes: Cow::Owned(bytes), form: self.form }
     }
 
-    /// This content as the file has it.
+    /// Converts the content to the form it has in the file.
     ///
     /// # Errors
     ///

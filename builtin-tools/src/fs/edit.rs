@@ -251,7 +251,7 @@ struct Draft {
 }
 
 impl Draft {
-    /// Of a content, shown as `path`. If it is hidden, no error quotes it.
+    /// Computes the edits of a content, shown as `path`. If it is hidden, no error quotes it.
     fn of(bytes: &[u8], path: &str, edits: &[Edit], is_hidden: bool) -> Result<Self, ToolError> {
         let content = Content::of(bytes, path)?;
         let replacements: Vec<Replacement<'_>> = edits

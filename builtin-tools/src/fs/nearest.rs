@@ -10,7 +10,7 @@ use std::hash::{BuildHasher, RandomState};
 
 /// The most lines of the text that are looked for.
 const MAX_ASKED: usize = 2_000;
-/// In how many of its own lines a line that is repeated is looked for.
+/// Maximum number of positions at which a repeated line is compared.
 const MAX_REPEATED: usize = 4;
 /// The most places that are weighed against each other.
 const MAX_PLACES: usize = 100_000;

@@ -56,7 +56,7 @@ pub(crate) mod units {
 
     pub(super) type Hook = Arc<dyn Fn() + Send + Sync>;
 
-    /// By the workspace of the calls that are watched: tests run beside each other.
+    /// The watchers by the workspace of their calls, since tests run concurrently.
     static WATCHED: Mutex<Vec<(PathBuf, Duration, Hook)>> = Mutex::new(Vec::new());
 
     fn watched() -> MutexGuard<'static, Vec<(PathBuf, Duration, Hook)>> {

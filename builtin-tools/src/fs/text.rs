@@ -168,7 +168,7 @@ pub(crate) struct Endings {
 }
 
 impl Endings {
-    /// Of a text in UTF-8, or in another encoding with the line endings of ASCII.
+    /// Counts the line endings of a text in UTF-8, or in another encoding with ASCII line endings.
     pub(crate) fn of(text: &[u8]) -> Self {
         let mut endings = Self::default();
         for end in memchr::memchr_iter(b'\n', text) {

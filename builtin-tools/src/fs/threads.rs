@@ -5,7 +5,7 @@ use std::thread;
 /// The most threads.
 const MAX: usize = 8;
 
-/// As many as the machine runs at once, within reason.
+/// Returns the number of threads: the machine's parallelism, within limits.
 pub(super) fn threads() -> usize {
     #[cfg(test)]
     if let forced @ 1.. = tests::FORCED.load(std::sync::atomic::Ordering::SeqCst) {

@@ -33,7 +33,7 @@ pub(super) struct Filter {
 }
 
 impl Filter {
-    /// Everything that is not ignored, nor hidden.
+    /// Creates a filter for all files that are neither ignored nor hidden.
     pub(super) fn new(hidden: bool) -> Self {
         Self { hidden, globs: Override::empty(), types: Types::empty() }
     }
@@ -55,7 +55,7 @@ impl Filter {
         Ok(self)
     }
 
-    /// Only files of a type that ripgrep knows, such as `rust`.
+    /// Restricts the filter to files of a type that ripgrep knows, such as `rust`.
     pub(super) fn with_type(mut self, name: &str) -> Result<Self, ToolError> {
         let mut builder = TypesBuilder::new();
         builder.add_defaults();
@@ -97,7 +97,7 @@ fn glob_problem(error: &ignore::Error) -> String {
     }
 }
 
-/// Something that a walk came upon.
+/// A result of a walk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Step {
     /// A file that is wanted, by its directory and its name.

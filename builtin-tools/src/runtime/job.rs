@@ -1,4 +1,4 @@
-//! One command that runs, and who watches that it ends.
+//! A running command, and the task that watches for its end.
 
 use super::clean::clean;
 use serde_json::{Map, Value, json};

@@ -85,7 +85,7 @@ impl Jobs {
         jobs.by_number.values().cloned().collect()
     }
 
-    /// One of them.
+    /// Returns a job by its ID.
     ///
     /// # Errors
     ///

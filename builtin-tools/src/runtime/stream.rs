@@ -82,9 +82,9 @@ impl Stream {
 /// End of the part of the output to report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Until {
-    /// To the end of the last whole line. A secret is only found in whole lines.
+    /// The end of the last whole line. A secret is only recognised in whole lines.
     Line,
-    /// To its end.
+    /// The end of the output.
     End,
 }
 

@@ -14,13 +14,13 @@ pub struct CommandStrength {
     pub sandbox: &'static str,
     /// The version of Landlock's interface, 0 without it.
     pub landlock_abi: u32,
-    /// Everything that could be offered.
+    /// All features, available or not.
     pub features: Vec<CommandFeature>,
     /// Consequences with the present configuration, in sentences.
     pub means: Vec<String>,
 }
 
-/// Something that a system offers or not.
+/// A feature that a system has or lacks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct CommandFeature {

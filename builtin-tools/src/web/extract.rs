@@ -36,7 +36,7 @@ pub struct ExtractedPage {
     pub title: Option<String>,
     /// The main content.
     pub text: String,
-    /// Something that a reader should know, such as that the whole page is returned.
+    /// A note for the reader, such as that the whole page is returned.
     pub note: Option<&'static str>,
 }
 

@@ -159,7 +159,7 @@ fn may_keep(headers: &HeaderMap) -> bool {
 struct Part<'a> {
     text: &'a str,
     first: usize,
-    /// One after its last character.
+    /// Index after the last character.
     end: usize,
     total: usize,
 }

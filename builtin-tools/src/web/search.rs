@@ -38,7 +38,7 @@ pub enum Freshness {
 }
 
 impl Freshness {
-    /// As the tool's argument writes it.
+    /// Returns the value in the tool's argument.
     fn code(self) -> &'static str {
         match self {
             Self::Pd => "pd",
@@ -48,7 +48,7 @@ impl Freshness {
         }
     }
 
-    /// As a word.
+    /// Returns the period as a word.
     fn period(self) -> &'static str {
         match self {
             Self::Pd => "day",

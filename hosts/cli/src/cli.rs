@@ -1,4 +1,4 @@
-//! From the command line to the exit code.
+//! The command line program, from its arguments to the exit code.
 
 use crate::call;
 use crate::completions;

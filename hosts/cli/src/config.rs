@@ -77,7 +77,7 @@ pub(crate) fn note(configuration: &Configuration, console: &mut Console<'_>) {
     }
 }
 
-/// Does it.
+/// Runs the subcommand.
 pub(crate) fn run(
     request: ConfigRequest,
     toolkit: Builder,
@@ -206,7 +206,7 @@ fn permission_json(settings: &PermissionSettings) -> Value {
     value
 }
 
-/// One value that is in effect.
+/// A value in effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Line {
     pub(crate) key: String,

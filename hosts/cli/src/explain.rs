@@ -62,7 +62,7 @@ pub(crate) fn request(matches: &mut ArgMatches) -> Result<ExplainRequest, Stop> 
     }
 }
 
-/// Does it.
+/// Runs `explain`.
 pub(crate) fn run(
     request: &ExplainRequest,
     toolbox: &Toolbox,

@@ -18,7 +18,7 @@ pub(crate) struct LintRequest {
     max_tokens: Option<usize>,
     /// The rules that are left out.
     allow: Vec<String>,
-    /// Only these tools; all where there is none.
+    /// The tools to check; all if empty.
     names: Vec<String>,
     /// Leaves out the tools of servers, which are not started then.
     without_servers: bool,

@@ -27,7 +27,7 @@ pub(crate) struct Live {
     progress: Option<(Instant, String)>,
 }
 
-/// Something to show.
+/// An event to show.
 enum Told {
     /// A part of the answer.
     Part(String),

@@ -72,7 +72,7 @@ pub(crate) struct CallRequest {
     pub(crate) args: Option<String>,
     pub(crate) save: Option<PathBuf>,
     pub(crate) name: String,
-    /// Everything after the tool's name.
+    /// All arguments after the tool's name.
     pub(crate) flags: Vec<OsString>,
 }
 

@@ -46,7 +46,7 @@ pub(crate) fn members<'a>(ty: &ParameterType<'a>) -> Vec<Parameter<'a>> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Presence {
     AsStated,
-    /// In one of several alternatives.
+    /// Required only in one of several alternatives.
     Optional,
 }
 

@@ -53,7 +53,7 @@ pub(crate) fn request(matches: &ArgMatches) -> Result<PermissionRequest, Stop> {
     }
 }
 
-/// Does it.
+/// Runs the subcommand.
 pub(crate) fn run(
     request: &PermissionRequest,
     toolkit: &Toolkit,

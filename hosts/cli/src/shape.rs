@@ -40,7 +40,7 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// One value that is no choice between several.
+    /// Adds a value that is not a choice between alternatives.
     fn one(&mut self, ty: &ParameterType<'a>, indent: &str) {
         let Some(schema) = ty.schema() else { return };
         let is_within_itself = self.above.iter().any(|above| std::ptr::eq(*above, schema));

@@ -73,7 +73,7 @@ async fn listen(signals: &mut Signals, state: &State, stop: &CancellationToken) 
     }
 }
 
-/// Has a write beyond the limit on the size of files fail instead of ending the process.
+/// Makes a write beyond the file size limit fail instead of ending the process.
 ///
 /// Installs a handler for the signal instead of ignoring it, since child processes would inherit an ignored signal.
 #[cfg(unix)]
@@ -85,7 +85,7 @@ pub(crate) fn survive_file_size_limit() {
     let _ = signal(SignalKind::from_raw(libc::SIGXFSZ));
 }
 
-/// There is no such signal here.
+/// Does nothing: this system has no such signal.
 #[cfg(not(unix))]
 pub(crate) fn survive_file_size_limit() {}
 

@@ -65,7 +65,7 @@ pub(crate) fn request(matches: &mut ArgMatches) -> TrustRequest {
     TrustRequest { path: matches.remove_one("path"), action }
 }
 
-/// Does it. `workspace` is that of the command.
+/// Runs `trust`. `workspace` is the workspace of the command.
 pub(crate) fn run(
     request: &TrustRequest,
     options: LoadOptions,

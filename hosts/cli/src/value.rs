@@ -1,4 +1,4 @@
-//! From the words of a command line to JSON, as a parameter's type suggests.
+//! Conversion of command-line words to JSON, by the parameter's type.
 //!
 //! Nothing is refused here: a text that fits no permitted kind of value becomes a string, and the toolbox reports the
 //! validation error. Typed JSON is kept as text, so that the toolbox sees all of it, including duplicate keys.

@@ -43,7 +43,7 @@ pub async fn serve_stdio(toolkit: Toolkit, caller: Caller) -> Result<(), ServeEr
     serve_stdio_with(toolkit, caller, ServerOptions::default()).await
 }
 
-/// As [`serve_stdio`], with options.
+/// Like [`serve_stdio`], with options.
 ///
 /// # Errors
 ///
@@ -68,7 +68,7 @@ pub async fn serve_stdio_with(
 /// A transport that answers an `initialize` with invalid parameters: rmcp would read it as a request for an unknown method.
 struct Opening<T> {
     transport: T,
-    /// Something else came, which rmcp answers.
+    /// True after a message other than that, which rmcp answers.
     begun: bool,
 }
 

@@ -1,4 +1,4 @@
-//! One request and its answer, over a connection of its own.
+//! A request and its answer, over a separate connection.
 
 use super::{Client, MAX_HEADERS, Request, authority};
 use crate::body::{ACCEPT_ENCODING, Body};
@@ -17,9 +17,9 @@ use tokio::time::timeout;
 
 /// An answer.
 pub(super) enum Answer {
-    /// To be returned.
+    /// A response to return.
     Whole { status: StatusCode, headers: HeaderMap, body: Vec<u8> },
-    /// To be followed: the headers. Its body is not read.
+    /// A redirect to follow: the headers. Its body is not read.
     Redirect(HeaderMap),
 }
 

@@ -176,7 +176,7 @@ impl Memory {
     }
 }
 
-/// Has a note found by its words.
+/// Adds a note to the search index.
 fn index(transaction: &Transaction<'_>, id: i64, text: &str, tags: &[String]) -> Result<(), Fault> {
     transaction.execute(
         "INSERT INTO words (rowid, text, tags) VALUES (?1, ?2, ?3)",

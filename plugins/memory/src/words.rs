@@ -10,7 +10,7 @@ use unicode_normalization::char::is_combining_mark;
 
 /// The most terms of a query that count.
 const MAX_TERMS: usize = 64;
-/// From how many characters on a word is also sought as the beginning of one. Korean particles follow words of two.
+/// Minimum length in characters of a word that also matches as a prefix. Korean particles follow words of two characters.
 const SHORTEST_PREFIX: usize = 3;
 const SHORTEST_KOREAN_PREFIX: usize = 2;
 

@@ -27,7 +27,7 @@ pub(crate) struct State {
     pub(crate) quarantined: Vec<Quarantined>,
     /// The supervisor is gone without having reported the end of all processes.
     pub(crate) lost: bool,
-    /// So is the spawner, which would clean up.
+    /// The spawner, which would clean up, is gone as well.
     orphaned: bool,
 }
 
@@ -312,7 +312,7 @@ impl Heard for Control {
     }
 }
 
-/// As `waitpid` gives it.
+/// Converts a status of `waitpid`.
 fn end(status: i32) -> End {
     let number = status & 0x7f;
     if number == 0 {

@@ -12,7 +12,7 @@ use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 pub(crate) trait Heard: Send + Sync {
     /// Returns the socket to read from.
     fn socket(&self) -> BorrowedFd<'_>;
-    /// There is something to read or room to write. Whether to go on listening.
+    /// Called when there is something to read or room to write. Returns true to go on listening.
     fn ready(&self) -> bool;
     /// Called when the socket is no longer read.
     fn over(&self);

@@ -97,7 +97,7 @@ const ABSENT: &[i64] = &[
     LISTNS,
 ];
 
-/// These set a mode, which is that argument of theirs.
+/// Calls that set a mode, with the index of that argument.
 const MODES: &[(i64, u8)] = &[
     #[cfg(target_arch = "x86_64")]
     (libc::SYS_chmod, 1),
@@ -129,7 +129,7 @@ const O_TMPFILE: i32 = libc::O_TMPFILE & !libc::O_DIRECTORY;
 
 /// Puts characters into a terminal's input, as if they had been typed.
 const TIOCSTI: u64 = 0x5412;
-/// Does so on the console, among other things.
+/// The same on the console, among other things.
 const TIOCLINUX: u64 = 0x541c;
 
 type Made<T> = Result<T, seccompiler::BackendError>;
@@ -327,7 +327,7 @@ const AUDIT_ARCHITECTURE: u32 = 0xc000_003e;
 const AUDIT_ARCHITECTURE: u32 = 0xc000_00b7;
 #[cfg(target_arch = "riscv64")]
 const AUDIT_ARCHITECTURE: u32 = 0xc000_00f3;
-/// There are no rules for others.
+/// No rules exist for other architectures.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")))]
 const AUDIT_ARCHITECTURE: u32 = 0;
 

@@ -151,7 +151,7 @@ pub(crate) struct Child {
 }
 
 impl Child {
-    /// Of a command, with the streams that it was given.
+    /// Creates the child for a command, with its streams.
     pub(crate) fn new(
         run: Run,
         plan: Option<Plan>,

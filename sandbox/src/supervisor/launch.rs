@@ -60,7 +60,7 @@ struct Streams {
 }
 
 impl Streams {
-    /// Of the descriptors that came with the command.
+    /// Creates the streams from the descriptors that came with the command.
     fn make(run: &Run, given: Vec<OwnedFd>) -> Result<Self, Failure> {
         let mut given = given.into_iter();
         let mut streams = Self::default();

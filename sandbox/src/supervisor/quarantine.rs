@@ -55,9 +55,9 @@ struct Entry {
 #[derive(Clone, Copy)]
 struct Within {
     depth: usize,
-    /// In a directory that tools fill.
+    /// True in a directory with files installed by tools.
     is_of_tools: bool,
-    /// In a directory with one of the names, which was there before.
+    /// True in an existing directory with one of the names.
     is_named: bool,
 }
 

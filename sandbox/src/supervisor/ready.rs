@@ -51,7 +51,7 @@ impl Ready {
         }
     }
 
-    /// This one, if it lives and is in these namespaces; otherwise another.
+    /// Returns this process, if it lives and is in these namespaces; otherwise creates another.
     pub(super) fn or_make(ready: Option<Self>, namespaces: i32) -> Result<Self, Failure> {
         match ready {
             Some(ready) if ready.namespaces == namespaces && ready.lives() => Ok(ready),

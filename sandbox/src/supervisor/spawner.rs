@@ -52,7 +52,7 @@ struct Spawner {
     next: Next,
     /// The host's process, once it has been handed over.
     host: Option<OwnedFd>,
-    /// This process.
+    /// A handle of this process.
     own: OwnedFd,
     /// Jobs by their supervisor.
     supervisors: HashMap<i32, u64>,
@@ -295,7 +295,7 @@ impl Spawner {
     }
 }
 
-/// As the system takes it; without end for the longest.
+/// Converts a time to wait for the system; the maximum means no limit.
 pub(super) fn timeout(wait: Duration) -> Option<Timespec> {
     if wait == Duration::MAX { None } else { Timespec::try_from(wait).ok() }
 }

@@ -12,7 +12,7 @@ pub(super) struct Pathspecs {
 
 #[derive(Debug)]
 struct Pattern {
-    /// From the beginning of the work tree, without a slash at its end.
+    /// Path relative to the work tree, without a final slash.
     text: String,
     /// True if `*` and `?` are wildcards.
     has_wildcards: bool,

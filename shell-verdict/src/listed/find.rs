@@ -15,7 +15,7 @@ enum Test {
     Not(Box<Test>),
     Name(String, Case),
     Path(String, Case),
-    /// One of these letters of `-type`.
+    /// A test by these letters of `-type`.
     Kind(String),
     Prune,
     True,
@@ -121,7 +121,7 @@ pub(crate) fn found(roots: &[&str], expression: &[&str], cwd: &Path) -> Option<V
 struct Seen<'p> {
     path: &'p str,
     kind: FileType,
-    /// Something may be done for it.
+    /// True if an action may run for the file.
     acts: bool,
     /// True if everything below it is left out for sure.
     is_left_out: bool,

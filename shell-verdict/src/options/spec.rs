@@ -35,9 +35,9 @@ pub(super) enum Takes {
     Expression,
     /// The value is a file with the expression.
     ExpressionFile,
-    /// There is no expression.
+    /// The command has no expression.
     NoExpression,
-    /// There is none, and only names are shown.
+    /// The command has no expression, and only shows names.
     Listing,
 }
 

@@ -8,8 +8,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Maximum nesting depth of brackets and keywords in a text.
 const DEEPEST_NESTING: usize = 40;
-/// Maximum nesting depth of those that the parser tries in two ways each: in an incomplete text each of them doubles the parsing
-/// time.
+/// Maximum nesting depth of constructs that the parser tries in two ways each: in an incomplete text each of them doubles the
+/// parsing time.
 const MAX_BRANCHES: usize = 12;
 /// The longest command that is judged, in bytes.
 const LONGEST: usize = 64 * 1024;

@@ -37,7 +37,7 @@ pub(super) fn place(simple: &ast::SimpleCommand, source: &Source) -> Range<usize
     start..whole.end
 }
 
-/// Returns the reason for which bash may not read as a process substitution what the parser does.
+/// Returns the reason for which bash may read a text differently that the parser reads as a process substitution.
 pub(super) fn substitution_doubt(shell: &ast::SubshellCommand, source: &Source) -> Option<&'static str> {
     let span = source.span(&shell.loc);
     let (before, inner) = source.text.split_at(span.start);
@@ -52,7 +52,7 @@ pub(super) fn substitution_doubt(shell: &ast::SubshellCommand, source: &Source) 
     goes_on.then_some("the word goes on behind a process substitution")
 }
 
-/// Returns the reason for which bash may not read as an array what the parser does.
+/// Returns the reason for which bash may read a text differently that the parser reads as an array.
 pub(super) fn array_doubt(array: &ast::Assignment, source: &Source) -> Option<&'static str> {
     let span = source.span(&array.loc);
     let text = &source.text[span.clone()];

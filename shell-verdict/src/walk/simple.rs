@@ -15,7 +15,7 @@ use std::rc::Rc;
 #[derive(Debug, Clone)]
 pub(crate) struct Word {
     pub(crate) value: Value,
-    /// Of one that looks like an assignment.
+    /// The assignment, if the word looks like one.
     pub(crate) assigned: Option<Assigned>,
 }
 
@@ -226,7 +226,8 @@ fn is_array(item: &ast::CommandPrefixOrSuffixItem) -> bool {
     matches!(item, AssignmentWord(assignment, _) if matches!(assignment.value, Array(_)))
 }
 
-/// As it is written: with quotes it is no such command to bash when it reads the text.
+/// Returns true for commands that accept arrays. The name must be written literally: bash does not recognise a quoted one while
+/// parsing.
 fn takes_arrays(name: &str) -> bool {
     matches!(name, "alias" | "declare" | "eval" | "export" | "let" | "local" | "readonly" | "typeset")
 }

@@ -134,7 +134,7 @@ fn matches(pattern: &[(char, bool)], state: &State<'_>, found: &mut Found) -> Op
 
 struct Names {
     names: Vec<String>,
-    /// There is one that is no UTF-8, and cannot be named.
+    /// True if there is a name that is not UTF-8, and cannot be represented.
     has_odd: bool,
 }
 

@@ -24,7 +24,7 @@ pub(super) struct Out {
     pub(super) is_quoted: bool,
     /// The word is one of these words, or several of them.
     pub(super) listed: Option<Rc<[String]>>,
-    /// Something came to nothing without quotes.
+    /// True if an unquoted expansion was empty.
     pub(super) is_emptied: bool,
 }
 

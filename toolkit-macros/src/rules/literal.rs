@@ -93,7 +93,7 @@ pub(crate) enum Kind {
     Text,
     Char,
     List,
-    /// Only the compiler knows.
+    /// Known only to the compiler.
     Unknown,
 }
 

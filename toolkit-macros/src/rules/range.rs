@@ -18,7 +18,7 @@ pub(crate) struct Range {
     text: String,
 }
 
-/// One end of a range.
+/// A bound of a range.
 #[derive(Clone)]
 pub(crate) enum Bound {
     Literal(Literal),

@@ -106,8 +106,8 @@ pub(super) fn assertions(
     }
 }
 
-/// One static a parameter and a constant or a function for the return type. Each type is named once, so that a type that does not
-/// fit is one error, at the type.
+/// Returns one static per parameter, and a constant or a function for the return type. Each type is named once, so that an
+/// invalid type is one error, at the type.
 fn witnesses(function: &Function, parameters: &[Parameter], without: &[&str]) -> TokenStream {
     let mut witnesses: TokenStream =
         parameters.iter().enumerate().map(|(place, parameter)| witness(place, parameter)).collect();

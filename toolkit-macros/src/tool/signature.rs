@@ -11,7 +11,7 @@ use syn::{FnArg, GenericParam, ReturnType, Safety, Type};
 #[derive(Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Flaws {
-    /// Something that rustc rejects again, so that only a stub can be emitted.
+    /// An error that rustc reports again, so that only a stub can be emitted.
     pub(crate) needs_stub: bool,
     /// Something that rustc rejects outside of methods.
     pub(crate) is_method: bool,
@@ -25,7 +25,7 @@ pub(crate) struct Flaws {
 
 /// Words with which errors describe the function.
 pub(crate) struct Wording {
-    /// With its article: "a tool".
+    /// The noun with its article: "a tool".
     pub(crate) noun: &'static str,
     pub(crate) called_by: &'static str,
     /// Reason for which it has no generic parameters.

@@ -151,7 +151,7 @@ fn word(text: &str) -> Option<&str> {
 }
 
 impl Change<'_> {
-    /// Has its paths belong to a directory.
+    /// Resolves the paths of the patch relative to a directory.
     pub(super) fn move_into(&mut self, directory: &str) {
         let within = |path: &mut String| {
             if let Some(joined) = Path::new(directory).join(&*path).to_str() {

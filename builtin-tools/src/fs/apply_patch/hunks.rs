@@ -118,7 +118,7 @@ fn with_texts<'a>(hunk: &Hunk<'a>, texts: &'a [String]) -> Hunk<'a> {
 /// Line endings of new lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Endings {
-    /// As the patch has them.
+    /// The endings in the patch.
     Verbatim,
     /// The endings of the lines that they replace or are next to.
     Neighbours,
@@ -211,7 +211,7 @@ impl<'a> Run<'a> {
         runs
     }
 
-    /// Without the lines that it takes away and brings back, at both ends.
+    /// Removes lines at both ends that are removed and added again.
     fn trimmed(mut self) -> Self {
         let start = self.gone.iter().zip(&self.come).take_while(|(gone, come)| gone == come).count();
         self.gone.drain(..start);

@@ -83,7 +83,7 @@ pub(super) struct Lines<'f> {
 }
 
 impl<'f> Lines<'f> {
-    /// Of a file of less than 4 GiB, from `start` on.
+    /// Splits the content of a file of less than 4 GiB into lines, from `start` on.
     pub(super) fn of(bytes: &'f [u8], start: usize) -> Self {
         let at = |at: usize| u32::try_from(at).expect("files that are patched are smaller than 4 GiB");
         let mut starts = vec![at(start)];
@@ -133,7 +133,7 @@ pub(super) struct Index {
 }
 
 impl Index {
-    /// Of the texts that are wanted. One pass over the file.
+    /// Creates the index of the wanted texts, in one pass over the file.
     pub(super) fn of<'w>(lines: &Lines<'_>, level: Level, wanted: impl Iterator<Item = &'w str>) -> Self {
         // Every line of the file is hashed; the hash keys are random, so lines cannot be chosen to be slow to find.
         let hasher = RandomState::default();
@@ -165,7 +165,7 @@ pub(super) struct Block<'a> {
 }
 
 impl<'a> Block<'a> {
-    /// Of texts that the index has.
+    /// Creates a search for texts that the index contains.
     pub(super) fn of(texts: &[&'a str], index: Arc<Index>) -> Self {
         let rarest = texts.iter().enumerate().min_by_key(|(_, text)| index.places(text).len());
         let rarest = rarest.map_or((0, ""), |(at, text)| (at, *text));

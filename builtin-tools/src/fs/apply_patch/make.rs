@@ -8,7 +8,7 @@ use toolkit::{Expected, FileVersion, Taken, Target, WriteOptions, Written};
 
 /// A completed step, with the data needed to undo it.
 enum Done {
-    /// Something was written where a file was, or nothing.
+    /// A file was written over an existing one, or created.
     Written { at: usize, version: FileVersion, taken: Option<Taken> },
     /// A file was removed, but for certain only at the end.
     Removed { at: usize, taken: Taken },

@@ -31,7 +31,7 @@ pub(super) struct Known {
 /// The outcome for the files, each by its index in the list of known files.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
-    /// In the order of the patch.
+    /// The files with their outcome, in the order of the patch.
     pub(super) files: Vec<(usize, Fate)>,
     /// Modes of the files that do not keep the mode of the existing file.
     pub(super) modes: BTreeMap<usize, Mode>,

@@ -3,7 +3,7 @@
 /// A patch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Patch<'a> {
-    /// In the order in which they are made.
+    /// The changes in the order in which they are applied.
     pub(crate) changes: Vec<Change<'a>>,
     /// The directory that the patch is applied in, where a command before it names one. The paths have it by now.
     pub(super) directory: Option<&'a str>,
@@ -92,7 +92,7 @@ impl<'a> Hunk<'a> {
         self.lines.iter().filter(|line| line.sign != Sign::Come).map(|line| line.text)
     }
 
-    /// Without the empty lines at its end that may belong to the patch.
+    /// Returns the hunk without the empty lines at its end that may belong to the patch.
     pub(crate) fn without_padding(&self) -> Self {
         self.without_last(self.padding)
     }

@@ -66,7 +66,7 @@ pub(crate) enum Misplaced {
 pub(super) struct Placer<'f, 'h> {
     lines: &'f Lines<'f>,
     hunks: &'h [Hunk<'h>],
-    /// One for each level, made when it is needed.
+    /// An index for each level, created on first use.
     indexes: [Option<Arc<Index>>; Level::ALL.len()],
     budget: Budget,
 }

@@ -37,7 +37,7 @@ pub(super) struct HunkHeader {
 }
 
 impl HunkHeader {
-    /// Of `@@ -1,3 +1,4 @@ section`.
+    /// Parses `@@ -1,3 +1,4 @@ section`.
     pub(super) fn of(line: &str) -> Option<Self> {
         let (old, rest) = line.strip_prefix("@@ -")?.split_once(" +")?;
         let (new, _) = rest.split_once(" @@")?;

@@ -15,7 +15,7 @@ use crate::fs::fold::indentation;
 enum Reading {
     /// Text that replaces the old text, after the existing indentation.
     Text,
-    /// As a whole line, with its indentation.
+    /// A whole line, with its indentation.
     Line,
 }
 

@@ -114,7 +114,7 @@ enum Vote {
 }
 
 impl Vote {
-    /// For the only frame that fits.
+    /// Returns the vote for the only frame that fits.
     fn of(asked: bool, file: bool) -> Self {
         match (asked, file) {
             (true, false) => Self::For(Frame::Asked),
@@ -322,7 +322,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// For the frame in which a new line has the indentation of one of some old lines.
+    /// Returns the vote for the frame in which a new line has the indentation of one of the old lines.
     fn compare(&self, new: usize, lines: &[usize]) -> Vote {
         let came = self.came(new);
         let is_asked = lines.iter().any(|old| self.asked(*old) == came);

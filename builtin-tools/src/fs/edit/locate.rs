@@ -41,9 +41,9 @@ pub(crate) enum Miss {
     Several {
         /// Looseness of the comparison.
         looseness: Looseness,
-        /// In how many places it is, without overlaps.
+        /// Number of matches, without overlaps.
         count: usize,
-        /// On which lines the first few begin.
+        /// Lines on which the first few begin.
         lines: Vec<usize>,
     },
 }
@@ -181,7 +181,7 @@ impl<'a> LineStarts<'a> {
         self
     }
 
-    /// As many lines from here as `old` has, without the ending of the last if that has none.
+    /// Returns as many lines from here as `old` has, without the last ending if `old` lacks it.
     fn lines(&self, old: &str) -> Range<usize> {
         let mut end = self.at;
         let (mut ending, lines) = (0, old.split_inclusive('\n').count());

@@ -39,7 +39,7 @@ pub(crate) struct Plan {
 pub(crate) struct Part {
     /// The differences that were overlooked to find its text.
     pub(crate) looseness: Looseness,
-    /// In how many places its text is replaced.
+    /// Number of replaced matches.
     pub(crate) count: usize,
     /// The bytes of the first place in the original.
     pub(crate) first: Range<usize>,
@@ -63,7 +63,7 @@ pub(crate) struct PlanError {
 /// A problem with a replacement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Problem {
-    /// There is no text that goes.
+    /// The old text is empty.
     Empty,
     /// The new text is the old text.
     Identical,

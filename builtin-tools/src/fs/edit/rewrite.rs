@@ -23,7 +23,7 @@ const MAX_WORDS: usize = 4_000;
 
 /// The changes where the old text was found.
 pub(super) struct Rewritten {
-    /// In order, each with the beginning of the place that it belongs to.
+    /// The splices in order, each with the start of its match.
     pub(super) splices: Vec<(usize, Splice)>,
     /// True if everything that is the same in the old and the new text stays as the file has it.
     pub(super) is_minimal: bool,
@@ -255,7 +255,7 @@ enum Place {
 }
 
 impl Place {
-    /// Of the old text, which has the indentation of the file by now.
+    /// Maps the old text, which has the file's indentation by now.
     fn new(old: &str, file: &[u8], range: &Range<usize>, found: &Located) -> Self {
         if found.reindent.is_none() {
             return Self::folded(old, file, range, found.looseness);

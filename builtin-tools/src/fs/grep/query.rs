@@ -27,7 +27,7 @@ pub(super) struct Query {
 /// The depth of the search in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Depth {
-    /// One match, if there is any.
+    /// A match, if there is any.
     Any,
     /// The number of matches.
     Count,

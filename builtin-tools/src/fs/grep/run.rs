@@ -77,7 +77,7 @@ struct Batch<T> {
 
 /// State shared by the threads of a search.
 struct Shared {
-    /// Nothing more is wanted.
+    /// True when no further results are wanted.
     is_over: AtomicBool,
     /// Number of batches that may still be started.
     room: Mutex<usize>,

@@ -17,7 +17,7 @@ pub(super) struct Line {
 /// The ending of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ending {
-    /// With the file.
+    /// The end of the file.
     None,
     Lf,
     CrLf,

@@ -22,7 +22,7 @@ const MAX_DECODED_SIDE: u32 = 30_000;
 const MAX_DECODED_BYTES: u64 = 256 << 20;
 /// Interval between checks whether an image can be decoded.
 const LOOK: Duration = Duration::from_millis(10);
-/// With how little quality a picture is tried before it is made smaller.
+/// JPEG qualities that are tried before an image is scaled down.
 const QUALITIES: [u8; 3] = [85, 70, 50];
 
 /// A picture as it is handed over.

@@ -13,7 +13,7 @@ const DECODED_AT_ONCE: usize = 64 * 1024;
 pub(super) enum Source<R> {
     /// UTF-8, or nearly so.
     Plain(R),
-    /// One in another encoding.
+    /// A file in another encoding.
     Decoded(Box<Decoding<R>>),
 }
 

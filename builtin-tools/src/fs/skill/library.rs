@@ -29,7 +29,7 @@ pub(super) struct Skill {
 /// All skills, and the problems of some.
 #[derive(Debug, Default)]
 pub(super) struct Library {
-    /// By name.
+    /// The skills, sorted by name.
     pub(super) skills: Vec<Skill>,
     pub(super) faults: Vec<String>,
     /// The note on a workspace's skills that do not count.

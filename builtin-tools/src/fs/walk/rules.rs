@@ -19,7 +19,7 @@ const MAX_BYTES_OF_A_LINE: u64 = 4_096;
 /// The rules that hold within a directory.
 pub(super) struct Rules {
     above: Option<Arc<Rules>>,
-    /// Of `.rgignore`, `.ignore`, `.gitignore` and a repository's `info/exclude`, which count in this order.
+    /// The rules of `.rgignore`, `.ignore`, `.gitignore` and a repository's `info/exclude`, in this order of precedence.
     files: [Gitignore; 4],
     /// True if a repository begins here: git's rules from above do not apply in it.
     is_repository: bool,
@@ -76,7 +76,7 @@ impl Names {
     }
 }
 
-/// From where ignore files are read.
+/// The location from which ignore files are read.
 enum From<'a> {
     /// A file of the workspace or the tree: its content may be untrusted.
     Tree(&'a mut Doors),

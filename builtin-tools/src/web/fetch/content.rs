@@ -14,7 +14,7 @@ const MAX_PICTURE_BYTES: usize = 3_750_000;
 pub(super) struct Document {
     pub(super) title: Option<String>,
     pub(super) shown: Shown,
-    /// Something that a reader should know of it.
+    /// A note for the reader.
     pub(super) note: Option<&'static str>,
 }
 

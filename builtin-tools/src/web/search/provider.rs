@@ -18,7 +18,7 @@ pub(super) struct Query<'a> {
     pub(super) count: u32,
     /// Two letters in upper case.
     pub(super) country: Option<String>,
-    /// In lower case.
+    /// Language in lower case.
     pub(super) language: Option<String>,
     pub(super) freshness: Option<Freshness>,
 }

@@ -29,7 +29,7 @@ pub(super) struct Start<'a> {
     pub(super) args: &'a [String],
 }
 
-/// One line for each client. Its format is in the functions below it.
+/// The supported clients, one line each. The functions below create their entries.
 #[rustfmt::skip]
 pub(super) static CLIENTS: &[Client] = &[
     Client { name: "claude",      format: Format::Json, keys: &["mcpServers"],      entry: plain,    user: claude,   project: None },

@@ -17,7 +17,7 @@ use std::path::Path;
 /// The largest file that is changed, in bytes.
 const LARGEST: u64 = 16 << 20;
 
-/// In which language a client keeps its servers.
+/// The language of a client's configuration file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Format {
     /// JSON, in which existing comments are kept.

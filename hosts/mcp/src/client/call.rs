@@ -80,7 +80,7 @@ async fn agree(server: &Arc<Server>, offered: &Offered, context: &ToolContext) -
     Ok(())
 }
 
-/// One request for a call, and its answer.
+/// Sends one request for a call, and returns its answer.
 async fn once(
     server: &Arc<Server>,
     peer: &Peer<RoleClient>,

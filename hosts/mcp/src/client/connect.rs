@@ -148,7 +148,7 @@ struct Failure {
     is_of_protocol: bool,
     /// The other end takes no messages at this address.
     is_refused: bool,
-    /// There is no event stream.
+    /// The event stream could not be opened.
     is_unopened: bool,
 }
 

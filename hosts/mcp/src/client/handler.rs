@@ -31,7 +31,7 @@ pub(super) fn roots(workspace: &Path) -> ListRootsResult {
     ListRootsResult::new(root.into_iter().collect())
 }
 
-/// This end of a connection.
+/// The handler of a connection's messages.
 #[derive(Debug, Clone)]
 pub(super) struct Handler(pub(super) Arc<Server>);
 

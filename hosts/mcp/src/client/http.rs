@@ -99,7 +99,7 @@ pub(super) fn challenge(error: &DynamicTransportError, server: &str) -> Option<S
     refusal(&*error.error, server)
 }
 
-/// As [`challenge`], of an error of any kind.
+/// Like [`challenge`], for an error of any kind.
 pub(super) fn refusal(error: &(dyn Error + 'static), server: &str) -> Option<String> {
     let mut next = Some(error);
     while let Some(error) = next {

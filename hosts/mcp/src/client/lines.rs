@@ -27,7 +27,7 @@ pub(super) struct Lines<R, W: AsyncWrite> {
     waiting: Waiting,
     limit: usize,
     line: Vec<u8>,
-    /// Of a line that is too long.
+    /// State of a line that is too long.
     overlong: Option<Overlong>,
     /// An answer to a request of the server that cannot be read.
     reply: Option<BoxFuture<'static, io::Result<()>>>,

@@ -6,7 +6,7 @@ use crate::level::level;
 use rmcp::model::LoggingMessageNotificationParam;
 use toolkit::{LogLevel, LogMessage, escape_line};
 
-/// As it is here, and in the log.
+/// Converts a log message, and writes it to this process's log too.
 pub(super) fn message(server: &str, params: LoggingMessageNotificationParam) -> LogMessage {
     let level = level(params.level);
     let text = params.data.as_str().map_or_else(|| params.data.to_string(), str::to_owned);

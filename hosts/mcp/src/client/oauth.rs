@@ -27,7 +27,7 @@ pub trait SignIn: fmt::Debug + Send + Sync {
     /// The address that the person's browser is sent back to. Servers hear of it beforehand.
     fn redirect_uri(&self) -> String;
 
-    /// Has the person open `url` to sign in to `server`, and gives back the whole address that the browser was sent back to.
+    /// Lets the user open `url` to sign in to `server`, and returns the whole URL that the browser was redirected to.
     ///
     /// # Errors
     ///

@@ -13,12 +13,12 @@ use toolkit::{Source, Tool, escape_hidden};
 /// Definition of a tool as the server sent it: an object with a name.
 pub(super) type Definition = Map<String, Value>;
 
-/// One tool of a server.
+/// A tool of a server.
 #[derive(Debug)]
 pub(super) struct Offered {
-    /// As the server calls it.
+    /// The server's name of the tool.
     pub(super) name: String,
-    /// As it is called here.
+    /// The local name of the tool.
     pub(super) here: String,
     /// The present definition, if it differs from the recorded one and the user has not approved it yet.
     changed: Mutex<Option<Change>>,

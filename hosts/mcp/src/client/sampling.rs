@@ -30,7 +30,7 @@ pub trait Sampling: fmt::Debug + Send + Sync {
 /// Future returned by [`Sampling::create_message`].
 pub type SamplingAnswer<'a> = Pin<Box<dyn Future<Output = Result<Value, String>> + Send + 'a>>;
 
-/// Has the model answer, if a person lets it.
+/// Requests an answer from the model, with the user's approval.
 pub(super) async fn answer(
     server: &str,
     model: &Arc<dyn Sampling>,

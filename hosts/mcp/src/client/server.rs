@@ -48,7 +48,7 @@ const LARGEST_LIST: usize = 32 << 20;
 const SETTLE: Duration = Duration::from_millis(50);
 /// The longest that they are waited for, where one comes after the other.
 const LONGEST_SETTLE: Duration = Duration::from_secs(10);
-/// Without a change for so long, the next is waited for as the first.
+/// Time without a change of the list after which the delay is reset to its initial value.
 const CALM: Duration = Duration::from_secs(5);
 
 /// A server.

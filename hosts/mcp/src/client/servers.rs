@@ -215,7 +215,7 @@ impl McpServers {
         Self::new(&configuration.mcp(), options).with_switched_off(configuration.mcp_switched_off())
     }
 
-    /// These, by name.
+    /// Creates a client for these servers, by name.
     pub fn new(servers: &BTreeMap<String, McpServerSettings>, options: ClientOptions) -> Self {
         let options = Arc::new(options);
         let prefixes = toolkit::server_prefixes(servers.keys().map(String::as_str));

@@ -66,7 +66,7 @@ const SHORTEST_SECRET: usize = 6;
 #[derive(Debug, Clone, Default)]
 pub(super) struct LastWords {
     lines: Arc<Mutex<VecDeque<String>>>,
-    /// There will be no more.
+    /// Cancelled when no further lines will come.
     ended: CancellationToken,
 }
 

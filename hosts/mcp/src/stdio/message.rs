@@ -1,4 +1,4 @@
-//! From a line of JSON to a message of the protocol.
+//! Parsing of a JSON line to a message of the protocol.
 
 use rmcp::model::{
     CallToolRequest, CallToolRequestMethod, CallToolRequestParams, ClientRequest, Extensions, JsonObject,

@@ -61,7 +61,7 @@ impl Store {
         self.made.iter().any(|made| made == path)
     }
 
-    /// In a directory beside it.
+    /// Moves a file into a directory beside it.
     fn beside(&mut self, directory: &OwnedFd, name: &OsStr, path: &Path, safe: &str) -> Option<PathBuf> {
         let own = format!("{BESIDE}-{}-{}", stamp(), self.count);
         rustix::fs::mkdirat(directory, &own, Mode::RWXU).ok()?;

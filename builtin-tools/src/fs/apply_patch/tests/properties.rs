@@ -94,7 +94,7 @@ proptest! {
         prop_assert_eq!(patched(&old, &begin(&format!("@@\n{}", hunk.strip_suffix('\n').unwrap()))), Ok(new), "{}", hunk);
     }
 
-    /// Without knowing of the file's endings, all lines that stay keep theirs.
+    /// Checks that unchanged lines keep their endings, with a patch that does not contain them.
     #[test]
     fn endings_are_kept(lines in proptest::collection::vec(("[a-z]{1,8}", any::<bool>()), 1..8), at in 0_usize..8, is_open: bool) {
         let at = at % lines.len();

@@ -1,4 +1,4 @@
-//! As much as an edit may do, and a little more.
+//! Edits at the limits, and slightly beyond them.
 
 use super::edited;
 use crate::fs::edit::plan::{MAX_BYTES, MAX_PLACES, Replacement, plan};

@@ -102,7 +102,7 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    /// From here on it is a person's time that is taken.
+    /// Records the start of an interactive sign-in, which counts as failed until it succeeds.
     pub(super) fn begin(&mut self) {
         self.fail("nobody signed in in time".to_owned());
     }
@@ -119,7 +119,7 @@ pub(super) struct Registered {
 }
 
 impl Authority {
-    /// For a server at an address.
+    /// Creates the state for a server with a URL.
     pub(in crate::client) fn of(server: &Arc<str>, settings: &McpUrl, options: &ClientOptions) -> Self {
         Self {
             server: Arc::clone(server),

@@ -1,4 +1,4 @@
-//! From a refusal to a token.
+//! The OAuth authorization flow, from a refused request to a token.
 
 use super::authority::{Asked, Authority, Registered};
 use super::client::Challenge;
